@@ -1,0 +1,100 @@
+//! Staged changes, after their session: list, diff, apply, discard, undo.
+//!
+//! Each goes on record, before it is done, like everything else.
+
+use crate::{AgentError, Scene};
+use interpreter_core::{Body, FileChange, Untrusted, record::ChangesState};
+pub use interpreter_exec::workspace::{Applied, Conflict, Summary};
+use interpreter_exec::workspace::Set;
+use interpreter_store::{Log, new_session_id};
+use std::path::PathBuf;
+
+/// Which change set is meant.
+#[derive(Clone, Debug)]
+pub enum Which {
+    /// The newest of the work folder in the right state.
+    Newest,
+    /// The one with this id, or an id that begins so.
+    Named(String),
+}
+
+/// The change sets of the work folder, newest first.
+pub fn list(scene: &Scene) -> Result<Vec<Summary>, AgentError> {
+    Ok(Set::list(&folder(scene)?, Some(&scene.work_folder))?)
+}
+
+/// What a set holds.
+pub fn files(scene: &Scene, which: &Which) -> Result<Option<(String, Vec<FileChange>)>, AgentError> {
+    let Some(set) = find(scene, which, ChangesState::Staged)? else { return Ok(None) };
+    Ok(Some((set.id().to_owned(), set.changes()?)))
+}
+
+/// What a set would change, as a diff.
+pub fn diff(scene: &Scene, which: &Which, paths: &[String]) -> Result<Option<Untrusted>, AgentError> {
+    let Some(set) = find(scene, which, ChangesState::Staged)? else { return Ok(None) };
+    Ok(Some(set.diff(paths)?))
+}
+
+/// Puts a set, or some paths of it, into the person's folder.
+pub fn apply(
+    scene: &Scene,
+    which: &Which,
+    paths: &[String],
+    conflict: Conflict,
+) -> Result<Option<(String, Applied)>, AgentError> {
+    let Some(mut set) = find(scene, which, ChangesState::Staged)? else { return Ok(None) };
+    let id = set.id().to_owned();
+    record(scene, &set, ChangesState::Applied, paths)?;
+    let applied = set.apply(paths, conflict)?;
+    set.remove_if_empty()?;
+    Ok(Some((id, applied)))
+}
+
+/// Forgets a set, or some paths of it.
+pub fn discard(
+    scene: &Scene,
+    which: &Which,
+    paths: &[String],
+) -> Result<Option<(String, Vec<FileChange>)>, AgentError> {
+    let Some(mut set) = find(scene, which, ChangesState::Staged)? else { return Ok(None) };
+    let id = set.id().to_owned();
+    record(scene, &set, ChangesState::Discarded, paths)?;
+    let files = set.discard(paths)?;
+    set.remove_if_empty()?;
+    Ok(Some((id, files)))
+}
+
+/// Takes what a set applied last out of the person's folder again.
+pub fn undo(
+    scene: &Scene,
+    which: &Which,
+    conflict: Conflict,
+) -> Result<Option<(String, Applied)>, AgentError> {
+    let Some(mut set) = find(scene, which, ChangesState::Applied)? else { return Ok(None) };
+    let id = set.id().to_owned();
+    record(scene, &set, ChangesState::Undone, &[])?;
+    let undone = set.undo(conflict)?;
+    Ok(Some((id, undone)))
+}
+
+fn folder(scene: &Scene) -> Result<PathBuf, AgentError> {
+    Ok(scene.folders.make_changes_folder_for(&scene.work_folder)?)
+}
+
+fn find(scene: &Scene, which: &Which, state: ChangesState) -> Result<Option<Set>, AgentError> {
+    let folder = folder(scene)?;
+    Ok(match (which, state) {
+        (Which::Named(id), _) => Some(Set::open(&folder, id)?),
+        (Which::Newest, ChangesState::Applied) => Set::newest_applied(&folder, &scene.work_folder)?,
+        (Which::Newest, _) => Set::newest_staged(&folder, &scene.work_folder)?,
+    })
+}
+
+fn record(scene: &Scene, set: &Set, state: ChangesState, paths: &[String]) -> Result<(), AgentError> {
+    let files = set.changes()?;
+    let chosen = |file: &FileChange| paths.is_empty() || paths.contains(&file.path);
+    let files = files.into_iter().filter(chosen).collect();
+    let mut log = Log::open(&scene.folders)?;
+    log.append(&new_session_id(), &Body::Changes { id: set.id().to_owned(), state, files })?;
+    Ok(())
+}

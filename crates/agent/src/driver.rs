@@ -1,0 +1,340 @@
+//! The one loop: record, decide, record, act.
+//!
+//! The order is the promise. An event is on record before the session sees it, an effect before
+//! it is performed; if the record cannot be written, nothing more happens.
+
+use crate::{
+    AgentError, Live, Mode, Scene, Update,
+    error::{exec_failure, model_failure},
+    speech::Speech,
+};
+use interpreter_analyze::analyze;
+use interpreter_core::{
+    Body, Finish, Language, Message, Permit, Reply,
+    session::{Approval, Effect, Event, Ran, Settle, State, step},
+};
+use interpreter_exec::{Command, Happening, Report, Runner, workspace::Conflict};
+use interpreter_model::{Model, ModelError, Piece, Request};
+use interpreter_store::Log;
+use std::{collections::VecDeque, future::pending, rc::Rc};
+use tokio::{sync::mpsc, task::JoinHandle};
+
+pub(crate) struct Driver {
+    id: String,
+    log: Log,
+    state: Option<State>,
+    model: Option<Rc<Model>>,
+    sampling: Sampling,
+    runner: Rc<Runner>,
+    happenings: mpsc::Receiver<Happening>,
+    updates: mpsc::Sender<Update>,
+    /// The call of the model that is under way.
+    call: Option<Call>,
+    /// What runs as soon as its kernel is ready.
+    permit: Option<Permit>,
+    /// Whether somebody waits for the runner, so that its failure is theirs.
+    waiting: Waiting,
+    /// Events that the loop owes itself.
+    owed: VecDeque<Event>,
+}
+
+struct Call {
+    pieces: mpsc::Receiver<Piece>,
+    task: JoinHandle<Result<Reply, ModelError>>,
+    speech: Speech,
+}
+
+/// What the settings say about replies.
+#[derive(Clone, Copy)]
+pub(crate) struct Sampling {
+    pub(crate) max_tokens: Option<u32>,
+    pub(crate) temperature: Option<f32>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Waiting {
+    Nobody,
+    Session,
+}
+
+enum Woken {
+    Event(Option<Event>),
+    Happening(Option<Happening>),
+    Piece(Option<Piece>),
+}
+
+impl Driver {
+    pub(crate) fn new(
+        scene: Scene,
+        mode: Mode,
+        approval: Approval,
+        updates: mpsc::Sender<Update>,
+    ) -> Result<Self, AgentError> {
+        let model = match mode {
+            Mode::Chat => Some(Rc::new(scene.model()?)),
+            Mode::Run => None,
+        };
+        let mut log = scene.log()?;
+        let id = interpreter_store::new_session_id();
+        let setup = scene.setup(model.as_deref(), approval);
+        log.append(
+            &id,
+            &Body::SessionStarted {
+                version: env!("CARGO_PKG_VERSION").into(),
+                model: model.as_ref().map(|model| model.name().to_owned()),
+                confinement: Box::new(setup.confinement.clone()),
+            },
+        )?;
+        let (tell, happenings) = mpsc::channel(64);
+        let runner = Rc::new(Runner::start(scene.runner_setup(&id)?, tell));
+        let sampling = scene.sampling();
+        let driver = Self {
+            id,
+            log,
+            model,
+            sampling,
+            runner,
+            happenings,
+            updates,
+            call: None,
+            permit: None,
+            waiting: Waiting::Nobody,
+            owed: VecDeque::new(),
+            state: Some(State::new(setup)),
+        };
+        if mode == Mode::Chat {
+            driver.warm_up();
+        }
+        Ok(driver)
+    }
+
+    pub(crate) fn id(&self) -> &str {
+        &self.id
+    }
+
+    pub(crate) fn runner(&self) -> Rc<Runner> {
+        Rc::clone(&self.runner)
+    }
+
+    /// Starts the sandbox and the first language's kernel while the person types and the model
+    /// thinks. Whether it works is found out when it is needed.
+    fn warm_up(&self) {
+        let Some(state) = &self.state else { return };
+        let first = state.languages().names().next().and_then(|name| state.languages().find(name));
+        if let Some(language) = first {
+            let confinement = state.confinement().clone();
+            self.runner.tell(Command::Prepare { language, confinement });
+        }
+    }
+
+    pub(crate) async fn run(mut self, mut inbox: mpsc::UnboundedReceiver<Event>) {
+        let result = self.drive(&mut inbox).await;
+        self.stop().await;
+        self.update(Update::Ended(result)).await;
+    }
+
+    async fn drive(&mut self, inbox: &mut mpsc::UnboundedReceiver<Event>) -> Result<(), AgentError> {
+        while !self.state.as_ref().is_none_or(State::has_ended) {
+            if let Some(event) = self.owed.pop_front() {
+                self.happened(event).await?;
+                continue;
+            }
+            let woken = tokio::select! {
+                event = inbox.recv() => Woken::Event(event),
+                happening = self.happenings.recv() => Woken::Happening(happening),
+                piece = next_piece(self.call.as_mut()) => Woken::Piece(piece),
+            };
+            match woken {
+                // A front end that is gone cannot be asked anything: the session is over.
+                Woken::Event(event) => self.happened(event.unwrap_or(Event::Quit)).await?,
+                Woken::Happening(Some(happening)) => self.runner_says(happening).await?,
+                Woken::Happening(None) => self.happened(Event::Quit).await?,
+                Woken::Piece(Some(piece)) => self.hear(piece).await,
+                Woken::Piece(None) => self.model_done().await?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Records an event, takes the step, records each effect and performs it.
+    async fn happened(&mut self, event: Event) -> Result<(), AgentError> {
+        for body in event.bodies() {
+            self.record(&body).await?;
+        }
+        let state = self.state.take().expect("only this function takes the state, and returns it");
+        let (state, effects) = step(state, event);
+        self.state = Some(state);
+        let model = self.model.as_ref().map_or("", |model| model.name()).to_owned();
+        for effect in effects {
+            if let Some(body) = effect.body(&model) {
+                self.record(&body).await?;
+            }
+            self.perform(effect).await;
+        }
+        Ok(())
+    }
+
+    async fn record(&mut self, body: &Body) -> Result<(), AgentError> {
+        let record = self.log.append(&self.id, body)?;
+        self.update(Update::Record(Box::new(record))).await;
+        Ok(())
+    }
+
+    /// Tells the front end. If it is gone, the loop finds out by its events' end.
+    async fn update(&self, update: Update) {
+        _ = self.updates.send(update).await.is_ok();
+    }
+
+    async fn perform(&mut self, effect: Effect) {
+        match effect {
+            // It was recorded, which is all.
+            Effect::Note(_) | Effect::End => {}
+            Effect::CallModel { messages, .. } => self.call_model(messages),
+            Effect::CancelModel => self.cancel_model().await,
+            Effect::Judge(proposal) => {
+                let findings = analyze(&proposal.language, proposal.code().raw());
+                self.owed.push_back(Event::Judged(findings));
+            }
+            Effect::Ask(question) => self.update(Update::Ask(Box::new(question))).await,
+            Effect::Run(permit) => {
+                self.waiting = Waiting::Session;
+                let language = permit.proposal().language.clone();
+                let confinement = permit.confinement().clone();
+                self.permit = Some(permit);
+                self.runner.tell(Command::Prepare { language, confinement });
+            }
+            Effect::Interrupt => match self.permit.take() {
+                // It has not begun, so there is nothing to interrupt.
+                Some(permit) => self.owed.push_back(Event::Ran(Ran {
+                    proposal: permit.proposal().id.clone(),
+                    status: Some(130),
+                    ..Ran::default()
+                })),
+                None => self.runner.tell(Command::Interrupt),
+            },
+            Effect::Review { id, files } => self.update(Update::Review { id, files }).await,
+            Effect::Settle { decision, .. } => {
+                self.waiting = Waiting::Session;
+                match decision {
+                    Settle::Apply => self.runner.tell(Command::Apply(Conflict::Refuse)),
+                    Settle::Discard => self.runner.tell(Command::Discard),
+                    Settle::Later => {}
+                }
+            }
+            Effect::FinishTurn(end) => self.update(Update::TurnFinished(end)).await,
+        }
+    }
+
+    fn call_model(&mut self, messages: Vec<Message>) {
+        let Some(model) = self.model.clone() else { return };
+        let (sink, pieces) = mpsc::channel(64);
+        let request = Request {
+            messages,
+            tools: model.tools(),
+            max_tokens: self.sampling.max_tokens,
+            temperature: self.sampling.temperature,
+        };
+        let task = tokio::task::spawn_local(async move { model.stream(&request, &sink).await });
+        self.call = Some(Call { pieces, task, speech: Speech::default() });
+    }
+
+    async fn hear(&mut self, piece: Piece) {
+        let Some(call) = &mut self.call else { return };
+        for live in call.speech.hear(piece) {
+            self.update(Update::Live(live)).await;
+        }
+    }
+
+    /// No more pieces: the call has ended, one way or the other.
+    async fn model_done(&mut self) -> Result<(), AgentError> {
+        let Some(Call { task, mut speech, .. }) = self.call.take() else { return Ok(()) };
+        self.show(speech.end()).await;
+        match task.await {
+            Ok(Ok(reply)) => self.happened(Event::Replied(reply)).await,
+            Ok(Err(error)) => {
+                if let Some(Reply { text, reasoning, finish, .. }) = speech.fragment() {
+                    self.record(&Body::Reply { text, reasoning, finish }).await?;
+                }
+                self.happened(Event::Failed(model_failure(&error))).await
+            }
+            // It was aborted, and whoever did that has said so; or it panicked, which is a bug
+            // that must not pass for a reply.
+            Err(error) => std::panic::resume_unwind(error.into_panic()),
+        }
+    }
+
+    async fn cancel_model(&mut self) {
+        let Some(Call { task, mut speech, .. }) = self.call.take() else { return };
+        task.abort();
+        self.show(speech.end()).await;
+        let nothing = Reply { finish: Finish::Interrupted, ..Reply::default() };
+        self.owed.push_back(Event::Replied(speech.fragment().unwrap_or(nothing)));
+    }
+
+    async fn show(&self, pieces: Vec<Live>) {
+        for live in pieces {
+            self.update(Update::Live(live)).await;
+        }
+    }
+
+    async fn runner_says(&mut self, happening: Happening) -> Result<(), AgentError> {
+        match happening {
+            Happening::Ready(report) => self.kernel_ready(report).await,
+            Happening::Output(chunk) => self.happened(Event::Output(chunk)).await,
+            Happening::Ran(ran) => {
+                self.waiting = Waiting::Nobody;
+                self.happened(Event::Ran(ran)).await
+            }
+            Happening::Settled { id, state, files } => {
+                self.waiting = Waiting::Nobody;
+                self.happened(Event::Settled { id, state, files }).await
+            }
+            Happening::Failed(error) => {
+                self.permit = None;
+                match std::mem::replace(&mut self.waiting, Waiting::Nobody) {
+                    Waiting::Session => self.happened(Event::Failed(exec_failure(&error))).await,
+                    Waiting::Nobody => Ok(()),
+                }
+            }
+            Happening::Stopped => Ok(()),
+        }
+    }
+
+    /// The last thing before code runs: what bounds it goes on record.
+    async fn kernel_ready(&mut self, report: Report) -> Result<(), AgentError> {
+        let fits = |language: &Language| *language == report.language;
+        let Some(permit) = self.permit.take_if(|permit| fits(&permit.proposal().language)) else {
+            return Ok(());
+        };
+        self.record(&Body::RunStarted {
+            proposal: permit.proposal().id.clone(),
+            hash: permit.proposal().hash().into(),
+            backend: report.protection.backend.into(),
+            enforced: report.protection.enforced,
+            missing: report.protection.missing,
+        })
+        .await?;
+        self.runner.tell(Command::Run(permit));
+        Ok(())
+    }
+
+    /// Ends everything and waits until it has ended.
+    async fn stop(&mut self) {
+        if let Some(call) = self.call.take() {
+            call.task.abort();
+        }
+        self.runner.tell(Command::Stop);
+        while let Some(happening) = self.happenings.recv().await {
+            if matches!(happening, Happening::Stopped) {
+                break;
+            }
+        }
+    }
+}
+
+async fn next_piece(call: Option<&mut Call>) -> Option<Piece> {
+    match call {
+        Some(call) => call.pieces.recv().await,
+        None => pending().await,
+    }
+}

@@ -1,0 +1,115 @@
+//! What can go wrong around a session.
+
+use crate::ChooseError;
+use interpreter_core::{record::TurnEnd, session::Failure};
+use interpreter_exec::{ExecError, workspace::WorkspaceError};
+use interpreter_model::ModelError;
+use interpreter_store::StoreError;
+
+/// Why a session could not start or go on.
+#[derive(Debug, thiserror::Error)]
+pub enum AgentError {
+    /// Settings or the record.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The choice of a model.
+    #[error(transparent)]
+    Choose(#[from] ChooseError),
+    /// The model itself.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// The sandbox or what runs in it.
+    #[error(transparent)]
+    Exec(#[from] ExecError),
+    /// Staged changes.
+    #[error(transparent)]
+    Workspace(#[from] WorkspaceError),
+    /// The work folder.
+    #[error("the work folder cannot be found")]
+    WorkFolder(#[source] std::io::Error),
+    /// Our own binary.
+    #[error("this program cannot find its own file, which the sandbox is started from")]
+    Program(#[source] std::io::Error),
+}
+
+/// An error and its causes, on one line.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        let words = inner.to_string();
+        // Transparent wrappers repeat what they wrap.
+        if !text.contains(&words) {
+            text.push_str(": ");
+            text.push_str(&words);
+        }
+        cause = inner.source();
+    }
+    text
+}
+
+/// A failure of the sandbox, as the session sees it.
+pub(crate) fn exec_failure(error: &ExecError) -> Failure {
+    let (end, hint) = match error {
+        ExecError::CannotConfine { hint, .. } => {
+            let doctor = "`interpreter doctor` shows what the sandbox needs".to_owned();
+            (TurnEnd::CannotConfine, Some(hint.clone().unwrap_or(doctor)))
+        }
+        ExecError::WorkFolder { .. } => (TurnEnd::CannotConfine, None),
+        ExecError::NoInterpreter { hint, .. } => (TurnEnd::CodeFailed, Some(hint.clone())),
+        ExecError::Kernel { .. } => (
+            TurnEnd::CodeFailed,
+            Some("`interpreter languages` shows which interpreter is used".into()),
+        ),
+        ExecError::SandboxEnded { .. } | ExecError::Stream(_) => (TurnEnd::CodeFailed, None),
+        ExecError::Workspace(error) => (TurnEnd::CannotConfine, workspace_hint(error)),
+    };
+    Failure { message: chain(error), hint, end }
+}
+
+/// What helps with a change set, as a line.
+pub(crate) fn workspace_hint(error: &WorkspaceError) -> Option<String> {
+    match error {
+        WorkspaceError::Conflict { .. } => Some(
+            "they are still staged; look at them with `interpreter changes diff` and put them in \
+             place with `interpreter changes apply --overwrite`"
+                .into(),
+        ),
+        _ => None,
+    }
+}
+
+/// A failure of the model, as the session sees it.
+pub(crate) fn model_failure(error: &ModelError) -> Failure {
+    Failure { message: chain(error), hint: model_hint(error), end: TurnEnd::ModelFailed }
+}
+
+fn model_hint(error: &ModelError) -> Option<String> {
+    let hint = match error {
+        ModelError::BadAddress { .. } => "mend `base_url` in your config file",
+        ModelError::BadKey { .. } | ModelError::KeyRefused { .. } => {
+            "check the key in the environment variable that the endpoint names"
+        }
+        ModelError::KeyMissing { .. } => {
+            "set the environment variable that holds the key, such as OPENAI_API_KEY"
+        }
+        ModelError::Unreachable { .. } | ModelError::TimedOut { .. } => {
+            "check the network, a proxy in HTTPS_PROXY, and that the server is up"
+        }
+        ModelError::UnknownModel { .. } => "choose another with `--model`",
+        ModelError::RateLimited { .. } => "wait and ask again; nothing was lost",
+        ModelError::OutOfCredit { .. } => "add credit, or choose another model with `--model`",
+        ModelError::ContextTooLong { .. } => "start a new session, or ask for less at once",
+        ModelError::Redirected { .. } | ModelError::NotAStream { .. } => {
+            "check `base_url`: it should end where the provider's version does, as in `/v1`"
+        }
+        ModelError::Client { .. }
+        | ModelError::Rejected { .. }
+        | ModelError::Server { .. }
+        | ModelError::Broken { .. }
+        | ModelError::Malformed { .. }
+        | ModelError::TooLarge { .. }
+        | ModelError::Script(_) => return None,
+    };
+    Some(hint.into())
+}

@@ -1,0 +1,174 @@
+//! What a session needs, gathered from settings, environment and machine.
+//!
+//! Everything that later decides or runs gets plain values from here. Secrets stay in the
+//! environment's snapshot until an endpoint asks for its own.
+
+use crate::{AgentError, choose::choose, driver::Sampling};
+use interpreter_core::{
+    Access, Confinement, Network,
+    instructions::{self, Protocol},
+    session::{Approval, Setup},
+};
+use interpreter_exec::{Interpreters, RunnerSetup, sandbox::Machine};
+use interpreter_model::{Model, Tools};
+use interpreter_store::{ConfigFiles, Environment, Folders, Log, Overrides, Settings};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::{Path, PathBuf},
+};
+
+/// Places in a home where secrets usually are. A home is absent in a sandbox; these count where
+/// the work folder holds them.
+const SECRET_PLACES: &[&str] = &[
+    ".ssh", ".gnupg", ".aws", ".azure", ".config/gcloud", ".kube", ".docker", ".netrc", ".npmrc",
+    ".pypirc", ".git-credentials", ".cargo/credentials.toml", ".password-store", ".mozilla",
+    ".config/google-chrome", ".config/chromium", ".local/share/keyrings", ".bash_history",
+    ".zsh_history", ".python_history", ".node_repl_history",
+];
+
+/// Names of files with secrets that projects have.
+const SECRET_FILES: &[&str] = &[".env", ".env.local", ".env.production", ".netrc"];
+
+/// What a session needs.
+pub struct Scene {
+    /// The settings, every default filled in.
+    pub settings: Settings,
+    /// Our own folders.
+    pub folders: Folders,
+    /// The environment, as it was when the program started.
+    pub environment: Environment,
+    /// The folder that the code works in.
+    pub work_folder: PathBuf,
+    interpreters: Interpreters,
+    machine: Machine,
+}
+
+impl Scene {
+    /// Gathers everything. `work_folder` is where the person is, `program` our own binary.
+    pub fn open(
+        environment: Environment,
+        work_folder: &Path,
+        program: PathBuf,
+        overrides: &Overrides,
+    ) -> Result<Self, AgentError> {
+        let work_folder = fs_err::canonicalize(work_folder).map_err(AgentError::WorkFolder)?;
+        let program = fs_err::canonicalize(program).map_err(AgentError::Program)?;
+        let folders = Folders::find(&environment)?;
+        let files = ConfigFiles::read(&folders, &work_folder, overrides.profile.as_deref())?;
+        let settings = Settings::resolve(&files, overrides).map_err(interpreter_store::StoreError::from)?;
+        let home = environment.raw("HOME").map(PathBuf::from);
+        let interpreters =
+            Interpreters::find(&environment.path_list("PATH"), home.as_deref(), &work_folder);
+        let machine = Machine::look(program);
+        Ok(Self { settings, folders, environment, work_folder, interpreters, machine })
+    }
+
+    /// The interpreters of this machine.
+    pub fn interpreters(&self) -> &Interpreters {
+        &self.interpreters
+    }
+
+    pub(crate) fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    pub(crate) fn model(&self) -> Result<Model, AgentError> {
+        Ok(choose(&self.settings, &self.environment)?)
+    }
+
+    pub(crate) fn log(&self) -> Result<Log, AgentError> {
+        Ok(Log::open(&self.folders)?)
+    }
+
+    pub(crate) fn sampling(&self) -> Sampling {
+        #[expect(clippy::cast_possible_truncation, reason = "a number from 0 to 2")]
+        let temperature = self.settings.temperature.value.map(|value| value.value() as f32);
+        Sampling { max_tokens: self.settings.max_tokens.value.map(Into::into), temperature }
+    }
+
+    pub(crate) fn runner_setup(&self, session: &str) -> Result<RunnerSetup, AgentError> {
+        Ok(RunnerSetup {
+            interpreters: self.interpreters.clone(),
+            machine: self.machine.clone(),
+            changes_folder: self.folders.make_changes_folder_for(&self.work_folder)?,
+            session: session.into(),
+        })
+    }
+
+    pub(crate) fn setup(&self, model: Option<&Model>, approval: Approval) -> Setup {
+        let languages = self.interpreters.languages();
+        let confinement = self.confinement();
+        let protocol = match model.map(Model::tools) {
+            Some(Tools::Offer) => Protocol::Tool,
+            Some(Tools::None) | None => Protocol::Fence,
+        };
+        let custom = self.settings.instructions.value.as_deref();
+        Setup {
+            instructions: instructions::system(&languages, &confinement, protocol, custom),
+            languages,
+            user_rules: self.settings.user_rules(),
+            project_rules: self.settings.project_rules(),
+            confinement,
+            approval,
+            max_calls: self.settings.max_calls.value.into(),
+        }
+    }
+
+    /// What bounds every run of the session.
+    pub fn confinement(&self) -> Confinement {
+        Confinement {
+            work_folder: self.work_folder.clone(),
+            workspace: self.settings.workspace.value,
+            files: self.files(),
+            network: Network::None,
+            limits: self.settings.limits(),
+            environment: self.code_environment(),
+        }
+    }
+
+    fn files(&self) -> BTreeMap<PathBuf, Access> {
+        let reads = self.interpreters.reads().filter(|path| !path.starts_with(&self.work_folder));
+        let mut files: BTreeMap<_, _> =
+            reads.map(|path| (path.to_owned(), Access::Read)).collect();
+        let home = self.environment.raw("HOME").map(PathBuf::from);
+        let in_home = home.iter().flat_map(|home| SECRET_PLACES.iter().map(|at| home.join(at)));
+        let in_folder = SECRET_FILES.iter().map(|name| self.work_folder.join(name));
+        let ours = self.folders.all().map(Path::to_owned);
+        let denied = in_home.chain(in_folder).chain(ours);
+        // Elsewhere they are absent anyway, and a list of what is not there tells nobody anything.
+        files.extend(
+            denied
+                .filter(|path| path.starts_with(&self.work_folder))
+                .map(|path| (path, Access::Deny)),
+        );
+        files
+    }
+
+    /// The whole environment of the code. Nothing of the person's own gets in but the folders of
+    /// their interpreters.
+    fn code_environment(&self) -> BTreeMap<String, String> {
+        let usual = ["/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin"].map(PathBuf::from);
+        let own = self.interpreters.folders().map(Path::to_owned);
+        let mut seen = BTreeSet::new();
+        let path: Vec<_> = own
+            .chain(usual)
+            .filter(|folder| seen.insert(folder.clone()))
+            .filter_map(|folder| folder.into_os_string().into_string().ok())
+            .collect();
+        [
+            ("PATH", path.join(":").as_str()),
+            ("HOME", "/tmp/home"),
+            ("TMPDIR", "/tmp"),
+            ("USER", "user"),
+            ("LANG", "C.UTF-8"),
+            ("TERM", "dumb"),
+            ("TZ", self.environment.text("TZ").unwrap_or_default()),
+            ("MPLBACKEND", "agg"),
+            ("PYTHONDONTWRITEBYTECODE", "1"),
+        ]
+        .into_iter()
+        .filter(|(_, value)| !value.is_empty())
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect()
+    }
+}

@@ -1,0 +1,1 @@
+//! Turns code into findings, by syntax tree.

@@ -1,0 +1,194 @@
+//! Finds code in what a model wrote.
+//!
+//! A finished [`Reply`] goes in; [`Proposal`]s come out, and beside them whatever looked like code
+//! but is none, each with a reason that the model can act on. [`Fences`] and [`call::CallCode`] show the
+//! same code while it is still being written.
+//!
+//! Never repairs code. A proposal is byte for byte what stood between the fences, its last line's
+//! end included, or what the tool call's JSON says. In doubt nothing is proposed: code that was
+//! cut off must not run, since its beginning may do something else than the whole.
+
+use self::{
+    call::CallError,
+    fences::{Ending, Fences, Piece},
+};
+use crate::{
+    Finish, Language, Languages, Origin, Proposal, Reply, ToolCall, Untrusted, message::EXECUTE,
+};
+use std::error::Error;
+
+pub mod call;
+pub mod fences;
+mod lines;
+mod tag;
+
+/// What a reply holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Extraction {
+    /// What wants to run, in the order it was written.
+    pub proposals: Vec<Proposal>,
+    /// What looked like code and is not proposed, in the order it was written.
+    pub rejected: Vec<NotProposed>,
+}
+
+/// Something that looked like code, but is no proposal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotProposed {
+    /// The language it named.
+    pub language: Option<Untrusted>,
+    /// The tool call it came in; such a call still wants an answer.
+    pub call: Option<String>,
+    /// Why, for the person and for the model. Safe to show.
+    pub reason: String,
+}
+
+/// The proposals of a reply, named `p{next_id}` and on.
+///
+/// A reply with tool calls proposes by them alone: fences in its text then only explain. Without
+/// any, each fenced block in a known language is a proposal. Nothing of a reply that the person
+/// stopped is.
+pub fn proposals(reply: &Reply, languages: &Languages, next_id: u32) -> Extraction {
+    let candidates: Vec<Candidate> = match reply.calls.split_last() {
+        None => blocks(reply.text.raw())
+            .into_iter()
+            .map(|block| Candidate::from_block(block, reply.finish, languages))
+            .collect(),
+        Some((last, others)) => others
+            .iter()
+            // Whatever cut the reply came after these.
+            .map(|call| Candidate::from_call(call, Finish::Stop, languages))
+            .chain([Candidate::from_call(last, reply.finish, languages)])
+            .collect(),
+    };
+    let mut found = Extraction::default();
+    let mut ids = (u64::from(next_id)..).map(|number| format!("p{number}"));
+    for Candidate { language, call, code } in candidates {
+        let code = match reply.finish {
+            Finish::Stop | Finish::Length | Finish::Filtered => code,
+            Finish::Interrupted => Err("the person stopped the reply".into()),
+        };
+        match code {
+            Ok((known, code)) => {
+                let id = ids.next().expect("64 bits are more ids than a session can use");
+                found.proposals.push(Proposal::new(id, Origin::Model, call, known, code));
+            }
+            Err(reason) => found.rejected.push(NotProposed { language, call, reason }),
+        }
+    }
+    found
+}
+
+/// Something that looks like code, and whether it can be proposed.
+struct Candidate {
+    language: Option<Untrusted>,
+    call: Option<String>,
+    code: Result<(Language, Untrusted), String>,
+}
+
+impl Candidate {
+    fn from_block(block: Block, finish: Finish, languages: &Languages) -> Self {
+        let language = block.tag.clone().map(Untrusted::from);
+        Self { language, call: None, code: block.judge(finish, languages) }
+    }
+
+    fn from_call(call: &ToolCall, finish: Finish, languages: &Languages) -> Self {
+        let (language, code) = match arguments(call, finish) {
+            Ok((language, code)) => {
+                let code = known(&language, languages).and_then(|known| written(known, code));
+                (Some(language.into()), code)
+            }
+            Err(reason) => (None, Err(reason)),
+        };
+        Self { language, call: Some(call.id.clone()), code }
+    }
+}
+
+/// The language and the code of a call, or what is wrong with it.
+fn arguments(call: &ToolCall, finish: Finish) -> Result<(String, String), String> {
+    if call.name != EXECUTE {
+        let name = Untrusted::new(call.name.as_str()).for_terminal_line(NAME_SHOWN);
+        return Err(format!("there is no tool `{name}`; the only tool is `{EXECUTE}`"));
+    }
+    call::parse(call.arguments.raw()).map_err(|error| match finish {
+        Finish::Stop => with_cause(&error),
+        Finish::Length | Finish::Filtered | Finish::Interrupted => {
+            "the reply was cut before the call ended".into()
+        }
+    })
+}
+
+/// A fenced block.
+struct Block {
+    tag: Option<String>,
+    code: String,
+    ending: Ending,
+}
+
+impl Block {
+    fn judge(self, finish: Finish, languages: &Languages) -> Result<(Language, Untrusted), String> {
+        let Some(tag) = self.tag else {
+            return Err("the block names no language after its opening fence".into());
+        };
+        let language = known(&tag, languages)?;
+        match (self.ending, finish) {
+            (Ending::Fenced, _) | (Ending::EndOfReply, Finish::Stop) => {}
+            (Ending::EndOfReply, Finish::Length | Finish::Filtered | Finish::Interrupted) => {
+                return Err("the reply was cut before the block ended".into());
+            }
+            (Ending::EndOfItem, _) => {
+                return Err("the block has a line that is indented less than the list item it \
+                            stands in, which ends it there; write it outside of the list"
+                    .into());
+            }
+        }
+        written(language, self.code)
+    }
+}
+
+/// All fenced blocks of a text.
+fn blocks(text: &str) -> Vec<Block> {
+    let mut fences = Fences::default();
+    let mut pieces = fences.feed(text);
+    pieces.extend(fences.finish());
+    let mut blocks = Vec::new();
+    for piece in pieces {
+        match (piece, blocks.last_mut()) {
+            (Piece::Open { tag }, _) => {
+                blocks.push(Block { tag, code: String::new(), ending: Ending::EndOfReply });
+            }
+            (Piece::Code(code), Some(block)) => block.code.push_str(&code),
+            (Piece::Close(ending), Some(block)) => block.ending = ending,
+            (Piece::Text(_) | Piece::Code(_) | Piece::Close(_), _) => {}
+        }
+    }
+    blocks
+}
+
+/// How many characters of a name that a model made up are shown.
+const NAME_SHOWN: usize = 40;
+
+fn known(name: &str, languages: &Languages) -> Result<Language, String> {
+    languages.find(name).ok_or_else(|| {
+        let shown = Untrusted::new(name).for_terminal_line(NAME_SHOWN);
+        let names = languages.names().collect::<Vec<_>>().join(", ");
+        format!("`{shown}` is not a language that runs here; these are: {names}")
+    })
+}
+
+fn written(language: Language, code: String) -> Result<(Language, Untrusted), String> {
+    if code.trim().is_empty() {
+        return Err("there is no code in it".into());
+    }
+    Ok((language, code.into()))
+}
+
+/// An error and what caused it, on one line.
+fn with_cause(error: &CallError) -> String {
+    match error.source() {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

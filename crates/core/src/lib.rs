@@ -1,0 +1,42 @@
+//! Decides. Reads nothing, waits for nothing, performs nothing.
+//!
+//! The words of the product live here, in the order data moves: a prompt goes to a model, whose
+//! [`Reply`] holds [`Proposal`]s; analysis turns each into [`Findings`]; [`policy`] gives a
+//! [`Verdict`]; a yes becomes a [`Permit`]; running it gives [`output`] and [`effects`]; and all
+//! of it is a [`Record`]. [`session::step`] is the function that joins them.
+//!
+//! This crate must not touch disk, network, clock, environment or processes, and has no async.
+
+pub use crate::{
+    confinement::{Access, Confinement, Limits, Network, Workspace},
+    effects::{Change, Effects, FileChange, HostContact},
+    findings::{Capability, Findings, Risk},
+    language::{Language, LanguageInfo, Languages},
+    message::{Message, ToolCall},
+    output::{Excerpt, Stream},
+    permit::{Grantor, Permit},
+    policy::{Opinion, Rule, Rules, Verdict},
+    proposal::{Origin, Proposal},
+    record::{Body, Record},
+    reply::{Finish, Reply, Usage},
+    secret::Secret,
+    untrusted::Untrusted,
+};
+
+pub mod confinement;
+pub mod effects;
+pub mod extract;
+pub mod findings;
+pub mod hash;
+pub mod instructions;
+pub mod language;
+pub mod message;
+pub mod output;
+pub mod permit;
+pub mod policy;
+pub mod proposal;
+pub mod record;
+pub mod reply;
+pub mod secret;
+pub mod session;
+pub mod untrusted;

@@ -1,0 +1,58 @@
+//! Leave to run.
+
+use crate::{Confinement, Proposal};
+use serde::{Deserialize, Serialize};
+
+/// Leave to run one proposal, once, inside one confinement.
+///
+/// Outside this crate a permit can be held, shown and spent, but not made: the fields are
+/// private and it is neither `Clone` nor `Deserialize`.
+#[derive(Debug)]
+#[must_use = "a permit that is not spent runs nothing"]
+pub struct Permit {
+    proposal: Proposal,
+    confinement: Confinement,
+    granted_by: Grantor,
+}
+
+/// Who said yes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Grantor {
+    /// The person, to this very question.
+    Person,
+    /// The person, by typing the code after `interpreter run`.
+    Typed,
+    /// The person, by `--yes`.
+    Flag,
+    /// A rule of the person's own.
+    Rule,
+    /// Nobody: there was no one to ask, so the answer was no.
+    Nobody,
+}
+
+impl Permit {
+    pub(crate) fn grant(proposal: Proposal, within: Confinement, by: Grantor) -> Self {
+        Self { proposal, confinement: within, granted_by: by }
+    }
+
+    /// What may run.
+    pub fn proposal(&self) -> &Proposal {
+        &self.proposal
+    }
+
+    /// What bounds it.
+    pub fn confinement(&self) -> &Confinement {
+        &self.confinement
+    }
+
+    /// Who said yes.
+    pub fn granted_by(&self) -> Grantor {
+        self.granted_by
+    }
+
+    /// Uses the permit up.
+    pub fn spend(self) -> (Proposal, Confinement) {
+        (self.proposal, self.confinement)
+    }
+}

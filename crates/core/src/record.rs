@@ -1,0 +1,167 @@
+//! The record: every event and every effect, in the order they happened.
+//!
+//! These are the shapes that `--json` prints, that history shows, and that the tamper-evident
+//! log keeps. Their field names are a promise to scripts; a change of meaning needs a new
+//! [`VERSION`]. Hashing and writing are `interpreter-store`'s.
+
+use crate::{
+    Capability, Confinement, FileChange, Grantor, HostContact, Message, Opinion, Origin, Risk,
+    Stream, Untrusted, reply::Finish,
+};
+use serde::{Deserialize, Serialize};
+
+/// The version of the shapes below.
+pub const VERSION: u32 = 1;
+
+/// One line of the record.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// The version of the shapes.
+    pub v: u32,
+    /// Its place in the whole record, from 1.
+    pub seq: u64,
+    /// When, as RFC 3339 in UTC with microseconds.
+    pub time: String,
+    /// The session it belongs to.
+    pub session: String,
+    /// What.
+    #[serde(flatten)]
+    pub body: Body,
+}
+
+/// What happened, or is about to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the fields are described in docs/json.md, by name")]
+pub enum Body {
+    /// A session began.
+    SessionStarted { version: String, model: Option<String>, confinement: Box<Confinement> },
+    /// The person asked.
+    Prompt { text: String },
+    /// A model is about to be called, with this many messages; the newest ones are in full.
+    Request { model: String, messages: usize, newest: Vec<Message> },
+    /// A model answered.
+    Reply { text: Untrusted, reasoning: Untrusted, finish: Finish },
+    /// What a reply cost.
+    Usage { input: u64, output: u64 },
+    /// Code wants to run.
+    Proposal { id: String, origin: Origin, language: String, code: Untrusted, hash: String },
+    /// A block of code in a reply is not a proposal.
+    NotProposed { language: Option<Untrusted>, reason: String },
+    /// What analysis says.
+    Findings { proposal: String, risk: Risk, capabilities: Vec<Capability> },
+    /// What the rules say.
+    Verdict { proposal: String, decision: Opinion, rule: String },
+    /// What the person said to a question, or what spoke for them.
+    Answer {
+        proposal: String,
+        decision: Decision,
+        by: Grantor,
+        /// The hash of the code that was approved; another than the proposal's after an edit.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        hash: Option<String>,
+        /// The code itself, if it was edited.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        code: Option<Untrusted>,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        reason: Option<String>,
+    },
+    /// Code is about to run.
+    RunStarted {
+        proposal: String,
+        hash: String,
+        backend: String,
+        enforced: Vec<String>,
+        missing: Vec<String>,
+    },
+    /// The program printed, or showed a result. `bytes` has the exact bytes, as base64, where
+    /// they are not valid UTF-8.
+    Output {
+        proposal: String,
+        stream: Stream,
+        text: Untrusted,
+        mime: String,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        bytes: Option<String>,
+    },
+    /// What the run did, measured from outside.
+    Effects { proposal: String, files: Vec<FileChange>, network: Vec<HostContact> },
+    /// The run ended. `limit` names the limit that ended it; `kernel_ended` that the next run
+    /// starts afresh.
+    RunFinished {
+        proposal: String,
+        status: Option<i32>,
+        signal: Option<i32>,
+        limit: Option<String>,
+        kernel_ended: bool,
+        ms: u64,
+    },
+    /// A change set is now in this state.
+    Changes { id: String, state: ChangesState, files: Vec<FileChange> },
+    /// The model's turn is over.
+    TurnFinished { end: TurnEnd },
+    /// Something failed.
+    Error { message: String, hint: Option<String> },
+    /// Something that changes nothing but should be known.
+    Note { text: String },
+    /// A session ended.
+    SessionEnded {},
+}
+
+/// What a question was answered with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Decision {
+    /// Run it as it stands.
+    Run,
+    /// Run the edited code.
+    Edit,
+    /// Do not run it.
+    Reject,
+}
+
+/// The state of a change set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChangesState {
+    /// Waiting for a decision, apart from the person's files.
+    Staged,
+    /// In the person's files.
+    Applied,
+    /// Forgotten.
+    Discarded,
+    /// Taken out of the person's files again.
+    Undone,
+}
+
+impl ChangesState {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Staged => "staged",
+            Self::Applied => "applied",
+            Self::Discarded => "discarded",
+            Self::Undone => "undone",
+        }
+    }
+}
+
+/// How a turn ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TurnEnd {
+    /// Nothing went wrong that was not put right.
+    Done,
+    /// The last code that ran failed.
+    CodeFailed,
+    /// A rule or the person refused.
+    Refused,
+    /// No sandbox could be had, or the record could not be written; nothing ran.
+    CannotConfine,
+    /// The model could not be reached, or stopped short.
+    ModelFailed,
+    /// The person interrupted.
+    Interrupted,
+    /// The turn used up its model calls.
+    TooManyCalls,
+}

@@ -1,0 +1,216 @@
+//! What can happen to a session, and how it stands in the record.
+
+use crate::{
+    Body, Effects, FileChange, Findings, Grantor, Reply, Stream, Untrusted,
+    record::{ChangesState, Decision, TurnEnd},
+};
+
+/// Something that happened.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// The person asked the model.
+    Asked(String),
+    /// The person handed over code of their own: `interpreter run`.
+    Submitted {
+        /// The language's name.
+        language: crate::Language,
+        /// The code.
+        code: String,
+    },
+    /// The model's reply is complete, or was cut by an interrupt.
+    Replied(Reply),
+    /// The model, the sandbox or the record failed.
+    Failed(Failure),
+    /// Analysis of the proposal at hand is done.
+    Judged(Findings),
+    /// The person answered the question, or something answered for them.
+    Answered {
+        /// The proposal's id.
+        proposal: String,
+        /// What they said.
+        answer: Answer,
+        /// Who spoke.
+        by: Grantor,
+    },
+    /// The code printed something.
+    Output(Chunk),
+    /// The run ended.
+    Ran(Ran),
+    /// The person decided what becomes of the staged changes.
+    Decided(Settle),
+    /// What they decided was done.
+    Settled {
+        /// The change set.
+        id: String,
+        /// Its state now.
+        state: ChangesState,
+        /// The files it was about.
+        files: Vec<FileChange>,
+    },
+    /// The person pressed Ctrl-C.
+    Interrupted,
+    /// The person wants to leave.
+    Quit,
+}
+
+/// An answer to the question whether code may run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// Run it as it stands.
+    Run,
+    /// Run this instead.
+    Edit(String),
+    /// Do not run it. With a reason the model goes on; without one the turn is over.
+    Reject {
+        /// What the model is told.
+        reason: Option<String>,
+    },
+}
+
+/// A piece of output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chunk {
+    /// The proposal that printed it.
+    pub proposal: String,
+    /// Which way it came.
+    pub stream: Stream,
+    /// The text; what is not UTF-8 is replaced.
+    pub text: Untrusted,
+    /// Its kind: `text/plain` for streams.
+    pub mime: String,
+    /// The exact bytes as base64, where they are not UTF-8.
+    pub bytes: Option<String>,
+}
+
+/// How a run ended, by outside measure.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ran {
+    /// The proposal.
+    pub proposal: String,
+    /// The exit status, or the status that the driver claims.
+    pub status: Option<i32>,
+    /// The signal that ended the kernel.
+    pub signal: Option<i32>,
+    /// The limit that ended the run.
+    pub limit: Option<String>,
+    /// Whether the kernel is gone, so that the next run starts afresh.
+    pub kernel_ended: bool,
+    /// Milliseconds it took.
+    pub ms: u64,
+    /// What it did.
+    pub effects: Effects,
+}
+
+impl Ran {
+    /// Whether the code did what it was meant to, as far as can be told from outside.
+    pub fn succeeded(&self) -> bool {
+        self.status == Some(0) && self.signal.is_none() && self.limit.is_none()
+    }
+}
+
+/// What becomes of staged changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Settle {
+    /// Put them into the person's folder.
+    Apply,
+    /// Forget them.
+    Discard,
+    /// Leave them staged, for `interpreter changes`.
+    Later,
+}
+
+/// What failed outside of the code itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// What, on what, why.
+    pub message: String,
+    /// What to do next.
+    pub hint: Option<String>,
+    /// What the turn ends as.
+    pub end: TurnEnd,
+}
+
+impl Event {
+    /// What the record says of it.
+    pub fn bodies(&self) -> Vec<Body> {
+        match self {
+            Self::Asked(text) => vec![Body::Prompt { text: text.clone() }],
+            Self::Replied(reply) => {
+                let mut bodies = vec![Body::Reply {
+                    text: reply.text.clone(),
+                    reasoning: reply.reasoning.clone(),
+                    finish: reply.finish,
+                }];
+                if let Some(usage) = reply.usage {
+                    bodies.push(Body::Usage { input: usage.input, output: usage.output });
+                }
+                bodies
+            }
+            Self::Failed(failure) => {
+                vec![Body::Error { message: failure.message.clone(), hint: failure.hint.clone() }]
+            }
+            Self::Answered { proposal, answer, by } => vec![answer.body(proposal, *by)],
+            Self::Output(chunk) => vec![Body::Output {
+                proposal: chunk.proposal.clone(),
+                stream: chunk.stream,
+                text: chunk.text.clone(),
+                mime: chunk.mime.clone(),
+                bytes: chunk.bytes.clone(),
+            }],
+            Self::Ran(ran) => ran.bodies(),
+            Self::Settled { id, state, files } => {
+                vec![Body::Changes { id: id.clone(), state: *state, files: files.clone() }]
+            }
+            Self::Interrupted => vec![Body::Note { text: "interrupted by you".into() }],
+            // The step that follows says these in full: the proposal, the findings with the
+            // proposal's id, what was settled, the end.
+            Self::Submitted { .. } | Self::Judged(_) | Self::Decided(_) | Self::Quit => vec![],
+        }
+    }
+}
+
+impl Answer {
+    fn body(&self, proposal: &str, by: Grantor) -> Body {
+        let (decision, code, reason) = match self {
+            Self::Run => (Decision::Run, None, None),
+            Self::Edit(code) => (Decision::Edit, Some(code), None),
+            Self::Reject { reason } => (Decision::Reject, None, reason.clone()),
+        };
+        Body::Answer {
+            proposal: proposal.into(),
+            decision,
+            by,
+            hash: code.map(|code| crate::hash::sha256(code.as_bytes())),
+            code: code.map(Untrusted::new),
+            reason,
+        }
+    }
+}
+
+impl Ran {
+    fn bodies(&self) -> Vec<Body> {
+        let mut bodies = vec![
+            Body::Effects {
+                proposal: self.proposal.clone(),
+                files: self.effects.files.clone(),
+                network: self.effects.network.clone(),
+            },
+            Body::RunFinished {
+                proposal: self.proposal.clone(),
+                status: self.status,
+                signal: self.signal,
+                limit: self.limit.clone(),
+                kernel_ended: self.kernel_ended,
+                ms: self.ms,
+            },
+        ];
+        if let Some(id) = &self.effects.changes {
+            bodies.push(Body::Changes {
+                id: id.clone(),
+                state: ChangesState::Staged,
+                files: self.effects.files.clone(),
+            });
+        }
+        bodies
+    }
+}

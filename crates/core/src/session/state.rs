@@ -1,0 +1,122 @@
+//! Where a session stands.
+
+use crate::{
+    Confinement, Excerpt, FileChange, Findings, Languages, Message, Proposal, Rules, Verdict,
+    record::TurnEnd,
+};
+use std::collections::VecDeque;
+
+/// What a session starts with. None of it comes from a model or a project unchecked.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// The languages that run here.
+    pub languages: Languages,
+    /// The person's rules.
+    pub user_rules: Rules,
+    /// The project's rules, which can only tighten.
+    pub project_rules: Rules,
+    /// What bounds every run.
+    pub confinement: Confinement,
+    /// Who answers where the rules say ask.
+    pub approval: Approval,
+    /// How often the model may be called in one turn.
+    pub max_calls: u32,
+    /// The system message.
+    pub instructions: String,
+}
+
+/// Who answers where the rules say ask. Deny stays deny.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Approval {
+    /// The person.
+    AsRulesSay,
+    /// The person, even where the rules allow.
+    AlwaysAsk,
+    /// The person did, beforehand, with `--yes`.
+    Yes,
+}
+
+/// Where a session stands.
+#[derive(Debug)]
+pub struct State {
+    pub(super) setup: Setup,
+    pub(super) messages: Vec<Message>,
+    /// How many of the messages the model has been sent.
+    pub(super) sent: usize,
+    pub(super) phase: Phase,
+    pub(super) next_id: u32,
+    /// Model calls in this turn.
+    pub(super) calls: u32,
+    /// What the turn ends as if the model has nothing to add.
+    pub(super) outcome: TurnEnd,
+    /// The change set and its files, if something is staged and undecided.
+    pub(super) staged: Option<(String, Vec<FileChange>)>,
+}
+
+#[derive(Debug)]
+pub(super) enum Phase {
+    Idle,
+    Thinking,
+    Judging { work: Work, approved: Approved },
+    Asking { work: Work, findings: Findings, verdict: Verdict },
+    Running { work: Work, excerpt: Excerpt, interrupted: Interruption },
+    Reviewing { id: String, end: TurnEnd },
+    Ended,
+}
+
+/// Whether the person has already said yes to the code as it stands, by editing it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Approved {
+    NotYet,
+    ByEditing,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Interruption {
+    None,
+    Asked,
+}
+
+/// The proposal at hand and those of the same reply that wait behind it.
+#[derive(Debug)]
+pub(super) struct Work {
+    pub(super) current: Proposal,
+    pub(super) waiting: VecDeque<Proposal>,
+}
+
+impl State {
+    /// A session in which nothing has been said.
+    pub fn new(setup: Setup) -> Self {
+        let messages = vec![Message::System { text: setup.instructions.clone() }];
+        Self {
+            setup,
+            messages,
+            sent: 0,
+            phase: Phase::Idle,
+            next_id: 1,
+            calls: 0,
+            outcome: TurnEnd::Done,
+            staged: None,
+        }
+    }
+
+    /// The conversation so far.
+    pub fn messages(&self) -> &[Message] {
+        &self.messages
+    }
+
+    /// Whether the session is over.
+    pub fn has_ended(&self) -> bool {
+        matches!(self.phase, Phase::Ended)
+    }
+
+    /// The languages that run here.
+    pub fn languages(&self) -> &Languages {
+        &self.setup.languages
+    }
+
+    /// What bounds every run.
+    pub fn confinement(&self) -> &Confinement {
+        &self.setup.confinement
+    }
+}

@@ -1,0 +1,347 @@
+//! Whole turns, told as scripts: events go in, the effects that come out are compared in short
+//! words.
+
+#![expect(clippy::wildcard_enum_match_arm, reason = "what is not named is shown as it is")]
+
+use super::*;
+use crate::{
+    Access, Change, Confinement, Effects, FileChange, Findings, Finish, Grantor, Limits, Network,
+    Opinion, Reply, Rule, Rules, Stream, ToolCall, Untrusted, Workspace, language,
+    record::{Body, ChangesState, TurnEnd},
+};
+
+pub(crate) fn confinement() -> Confinement {
+    Confinement {
+        work_folder: "/home/u/project".into(),
+        workspace: Workspace::Stage,
+        files: [("/home/u/.ssh".into(), Access::Deny)].into(),
+        network: Network::None,
+        limits: Limits::default(),
+        environment: [("PATH".to_owned(), "/usr/bin".to_owned())].into(),
+    }
+}
+
+struct Script {
+    state: Option<State>,
+    said: Vec<String>,
+}
+
+impl Script {
+    fn new(change: impl FnOnce(&mut Setup)) -> Self {
+        let mut setup = Setup {
+            languages: language::example(),
+            user_rules: Rules::default(),
+            project_rules: Rules::default(),
+            confinement: confinement(),
+            approval: Approval::AsRulesSay,
+            max_calls: 3,
+            instructions: "be good".into(),
+        };
+        change(&mut setup);
+        Self { state: Some(State::new(setup)), said: vec![] }
+    }
+
+    fn when(mut self, event: Event) -> Self {
+        let (state, effects) = step(self.state.take().unwrap(), event);
+        self.state = Some(state);
+        self.said = effects.iter().map(short).collect();
+        self
+    }
+
+    fn asked(self) -> Self {
+        self.when(Event::Asked("do it".into()))
+    }
+
+    fn replied(self, text: &str) -> Self {
+        self.when(Event::Replied(Reply { text: Untrusted::new(text), ..Reply::default() }))
+    }
+
+    fn judged(self) -> Self {
+        self.when(Event::Judged(Findings::new(vec![])))
+    }
+
+    fn answered(self, proposal: &str, answer: Answer) -> Self {
+        let proposal = proposal.into();
+        self.when(Event::Answered { proposal, answer, by: Grantor::Person })
+    }
+
+    fn printed(self, text: &str) -> Self {
+        self.when(Event::Output(Chunk {
+            proposal: "p1".into(),
+            stream: Stream::Stdout,
+            text: Untrusted::new(text),
+            mime: "text/plain".into(),
+            bytes: None,
+        }))
+    }
+
+    fn ran(self, status: i32) -> Self {
+        self.when(Event::Ran(Ran { proposal: "p1".into(), status: Some(status), ..Ran::default() }))
+    }
+
+    fn gives(self, effects: &[&str]) -> Self {
+        assert_eq!(self.said, effects);
+        self
+    }
+
+    fn last_message(&self) -> String {
+        match self.state.as_ref().unwrap().messages().last().unwrap() {
+            crate::Message::Result { text, call } => {
+                format!("{}{}", call.as_deref().unwrap_or("-"), text.for_terminal())
+            }
+            other => format!("{other:?}"),
+        }
+    }
+}
+
+fn short(effect: &Effect) -> String {
+    match effect {
+        Effect::Note(body) => match body {
+            Body::Proposal { id, language, code, .. } => {
+                format!("proposal {id} {language} {}", code.for_terminal_line(40))
+            }
+            Body::Verdict { decision, .. } => format!("verdict {decision:?}"),
+            Body::Findings { .. } => "findings".into(),
+            Body::Answer { by, .. } => format!("answer by {by:?}"),
+            other => serde_json::to_value(other).unwrap()["kind"].as_str().unwrap().into(),
+        },
+        Effect::CallModel { unseen, .. } => format!("call {unseen}"),
+        Effect::Judge(proposal) => format!("judge {}", proposal.code().for_terminal_line(40)),
+        Effect::Ask(question) => format!("ask {}", question.proposal.id),
+        Effect::Run(permit) => format!("run {} by {:?}", permit.proposal().id, permit.granted_by()),
+        Effect::Review { files, .. } => format!("review {}", files.len()),
+        Effect::Settle { decision, .. } => format!("settle {decision:?}"),
+        Effect::FinishTurn(end) => format!("finish {end:?}"),
+        Effect::CancelModel => "cancel".into(),
+        Effect::Interrupt => "interrupt".into(),
+        Effect::End => "end".into(),
+    }
+}
+
+const PYTHON: &str = "Here.\n```python\nprint(1)\n```\n";
+const ASKED: [&str; 3] = ["findings", "verdict Ask", "ask p1"];
+
+#[test]
+fn a_prompt_becomes_a_recorded_result() {
+    let script = Script::new(|_| {})
+        .asked()
+        .gives(&["call 2"])
+        .replied(PYTHON)
+        .gives(&["proposal p1 python print(1)⏎", "judge print(1)⏎"])
+        .judged()
+        .gives(&ASKED)
+        .answered("p1", Answer::Run)
+        .gives(&["run p1 by Person"])
+        .printed("1\n")
+        .gives(&[])
+        .ran(0)
+        .gives(&["call 1"]);
+    assert_eq!(script.last_message(), "-1\n[status 0]\n");
+    script.replied("It is 1.").gives(&["finish Done"]);
+}
+
+#[test]
+fn a_denied_proposal_never_runs_even_with_yes() {
+    let deny = Rule {
+        decision: Opinion::Deny,
+        language: None,
+        line: Some("print*".into()),
+        finding: None,
+    };
+    Script::new(|setup| {
+        setup.approval = Approval::Yes;
+        setup.project_rules = Rules(vec![deny]);
+    })
+    .asked()
+    .replied(PYTHON)
+    .judged()
+    .gives(&["findings", "verdict Deny", "note", "call 1"])
+    .replied("Then not.")
+    .gives(&["finish Refused"]);
+}
+
+#[test]
+fn yes_is_recorded_as_an_answer() {
+    Script::new(|setup| setup.approval = Approval::Yes).asked().replied(PYTHON).judged().gives(&[
+        "findings",
+        "verdict Ask",
+        "answer by Flag",
+        "run p1 by Flag",
+    ]);
+}
+
+#[test]
+fn an_edited_proposal_is_judged_again() {
+    let deny =
+        Rule { decision: Opinion::Deny, language: None, line: Some("evil*".into()), finding: None };
+    Script::new(|setup| setup.user_rules = Rules(vec![deny]))
+        .asked()
+        .replied(PYTHON)
+        .judged()
+        .answered("p1", Answer::Edit("evil()".into()))
+        .gives(&["judge evil()"])
+        .judged()
+        .gives(&["findings", "verdict Deny", "note", "call 1"]);
+}
+
+#[test]
+fn an_edited_proposal_runs_without_a_second_question() {
+    Script::new(|_| {})
+        .asked()
+        .replied(PYTHON)
+        .judged()
+        .answered("p1", Answer::Edit("print(2)".into()))
+        .judged()
+        .gives(&["findings", "verdict Ask", "run p1 by Person"]);
+}
+
+#[test]
+fn a_rejection_with_a_reason_goes_to_the_model() {
+    let script = Script::new(|_| {}).asked().replied(PYTHON).judged();
+    let script = script.answered("p1", Answer::Reject { reason: Some("use awk".into()) });
+    assert_eq!(script.last_message(), "-[not run: the user rejected it and says: use awk]\n");
+    script.gives(&["call 1"]);
+}
+
+#[test]
+fn a_rejection_without_a_reason_ends_the_turn() {
+    Script::new(|_| {})
+        .asked()
+        .replied(PYTHON)
+        .judged()
+        .answered("p1", Answer::Reject { reason: None })
+        .gives(&["finish Refused"]);
+}
+
+#[test]
+fn an_answer_to_another_question_changes_nothing() {
+    Script::new(|_| {})
+        .asked()
+        .replied(PYTHON)
+        .judged()
+        .answered("p7", Answer::Run)
+        .gives(&[])
+        .answered("p1", Answer::Run)
+        .gives(&["run p1 by Person"]);
+}
+
+#[test]
+fn nobody_cannot_say_yes() {
+    Script::new(|_| {})
+        .asked()
+        .replied(PYTHON)
+        .judged()
+        .when(Event::Answered { proposal: "p1".into(), answer: Answer::Run, by: Grantor::Nobody })
+        .gives(&[]);
+}
+
+#[test]
+fn several_blocks_are_asked_one_by_one_and_the_rest_dropped_on_failure() {
+    let two = "```python\na\n```\nthen\n```shell\nb\n```\n";
+    Script::new(|setup| setup.approval = Approval::Yes)
+        .asked()
+        .replied(two)
+        .judged()
+        .ran(0)
+        .gives(&["proposal p2 shell b⏎", "judge b⏎"])
+        .judged()
+        .ran(1)
+        .gives(&["call 2"]);
+    Script::new(|setup| setup.approval = Approval::Yes)
+        .asked()
+        .replied(two)
+        .judged()
+        .ran(1)
+        .gives(&["call 1"]);
+}
+
+#[test]
+fn every_tool_call_is_answered() {
+    let call = |id: &str, arguments: &str| ToolCall {
+        id: id.into(),
+        name: "execute".into(),
+        arguments: Untrusted::new(arguments),
+    };
+    let script = Script::new(|_| {}).asked().when(Event::Replied(Reply {
+        calls: vec![call("c1", "{"), call("c2", r#"{"language":"python","code":"1"}"#)],
+        ..Reply::default()
+    }));
+    let script = script.gives(&["not_proposed", "proposal p1 python 1", "judge 1"]).judged();
+    let script = script.answered("p1", Answer::Run).printed("1").ran(0).gives(&["call 2"]);
+    assert_eq!(script.last_message(), "c21\n[status 0]\n");
+}
+
+#[test]
+fn staged_changes_are_reviewed_at_the_end_of_the_turn() {
+    let file = FileChange { path: "out.txt".into(), change: Change::Created };
+    let effects = Effects { changes: Some("c1".into()), files: vec![file], network: vec![] };
+    let ran = Ran { proposal: "p1".into(), status: Some(0), effects, ..Ran::default() };
+    Script::new(|setup| setup.approval = Approval::Yes)
+        .asked()
+        .replied(PYTHON)
+        .judged()
+        .when(Event::Ran(ran))
+        .gives(&["call 1"])
+        .replied("Done.")
+        .gives(&["review 1"])
+        .when(Event::Decided(Settle::Apply))
+        .gives(&["settle Apply"])
+        .when(Event::Settled { id: "c1".into(), state: ChangesState::Applied, files: vec![] })
+        .gives(&["finish Done"]);
+}
+
+#[test]
+fn code_that_failed_last_is_the_outcome() {
+    Script::new(|setup| setup.approval = Approval::Yes)
+        .asked()
+        .replied(PYTHON)
+        .judged()
+        .ran(1)
+        .replied("It does not work.")
+        .gives(&["finish CodeFailed"]);
+}
+
+#[test]
+fn a_runaway_model_is_stopped() {
+    let mut script = Script::new(|setup| setup.approval = Approval::Yes).asked();
+    for _ in 0..2 {
+        script = script.replied(PYTHON).judged().ran(0).gives(&["call 1"]);
+    }
+    script.replied(PYTHON).judged().ran(0).gives(&["note", "finish TooManyCalls"]);
+}
+
+#[test]
+fn an_interrupt_stops_what_is_under_way() {
+    Script::new(|setup| setup.approval = Approval::Yes)
+        .asked()
+        .when(Event::Interrupted)
+        .gives(&["cancel"])
+        .when(Event::Replied(Reply { finish: Finish::Interrupted, ..Reply::default() }))
+        .gives(&["finish Interrupted"])
+        .asked()
+        .replied(PYTHON)
+        .judged()
+        .when(Event::Interrupted)
+        .gives(&["interrupt"])
+        .ran(130)
+        .gives(&["finish Interrupted"]);
+}
+
+#[test]
+fn a_failed_sandbox_ends_the_turn_and_nothing_runs() {
+    Script::new(|setup| setup.approval = Approval::Yes)
+        .asked()
+        .replied(PYTHON)
+        .judged()
+        .when(Event::Failed(Failure {
+            message: "no sandbox".into(),
+            hint: None,
+            end: TurnEnd::CannotConfine,
+        }))
+        .gives(&["finish CannotConfine"]);
+}
+
+#[test]
+fn after_quit_nothing_happens() {
+    Script::new(|_| {}).when(Event::Quit).gives(&["end"]).asked().gives(&[]);
+}

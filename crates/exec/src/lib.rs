@@ -1,0 +1,21 @@
+//! Runs code that has been permitted, and only that.
+//!
+//! A [`Permit`](interpreter_core::Permit) goes in; output, a status and effects come out. Between
+//! them stand a [`sandbox`], which bounds what the code can touch, a host inside it, and a kernel,
+//! which reads the code. Whether the code *may* run was settled when the permit was made; nothing
+//! here asks again. Writes to the work folder are staged in a [`workspace`] set.
+//!
+//! Must not read the person's home or settings: what is needed comes in as values.
+
+pub use crate::{
+    error::ExecError,
+    interpreters::{Interpreter, Interpreters},
+    runner::{Command, Happening, Report, Runner, RunnerSetup},
+};
+
+mod error;
+mod interpreters;
+mod output;
+mod runner;
+pub mod sandbox;
+pub mod workspace;

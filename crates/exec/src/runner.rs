@@ -1,0 +1,116 @@
+//! Runs permitted code in a session's sandbox, and reports what happens.
+//!
+//! A runner is a task of its own. [`Command`]s go in, [`Happening`]s come out. It starts the
+//! sandbox and its kernels when they are first needed, or earlier when it is told to
+//! [`Command::Prepare`], keeps them between runs, and starts afresh what has died. Time, output
+//! and death are measured here, outside of the sandbox; what comes from inside is a claim.
+//!
+//! Running takes a [`Permit`] by value. Nothing else makes code run.
+
+use crate::{
+    ExecError, Interpreters,
+    sandbox::{Machine, Protection},
+    workspace::Conflict,
+};
+use interpreter_core::{
+    Confinement, FileChange, Language, Permit, Untrusted,
+    record::ChangesState,
+    session::{Chunk, Ran},
+};
+use std::path::PathBuf;
+use tokio::sync::{mpsc, oneshot};
+
+mod actor;
+mod cell;
+mod live;
+
+/// What a runner needs to know.
+#[derive(Clone, Debug)]
+pub struct RunnerSetup {
+    /// The interpreters of this machine.
+    pub interpreters: Interpreters,
+    /// The machine.
+    pub machine: Machine,
+    /// Where change sets are kept.
+    pub changes_folder: PathBuf,
+    /// The session, for the change set's own description.
+    pub session: String,
+}
+
+/// What a runner can be told.
+#[derive(Debug)]
+pub enum Command {
+    /// Start the sandbox and the language's kernel, unless they are there.
+    Prepare {
+        /// The language.
+        language: Language,
+        /// What bounds it.
+        confinement: Confinement,
+    },
+    /// Run this. A [`Happening::Ready`] for its language must have come first.
+    Run(Permit),
+    /// Interrupt what runs; if it does not heed that, end its kernel.
+    Interrupt,
+    /// Put staged changes into the person's folder.
+    Apply(Conflict),
+    /// Forget staged changes.
+    Discard,
+    /// Show staged changes as a diff.
+    Diff(oneshot::Sender<Result<Untrusted, ExecError>>),
+    /// End everything.
+    Stop,
+}
+
+/// What a runner reports.
+#[derive(Debug)]
+pub enum Happening {
+    /// The kernel of a language is ready to run code.
+    Ready(Report),
+    /// The code printed something.
+    Output(Chunk),
+    /// The run ended.
+    Ran(Ran),
+    /// Staged changes were applied or discarded.
+    Settled {
+        /// The change set.
+        id: String,
+        /// Its state now.
+        state: ChangesState,
+        /// The files.
+        files: Vec<FileChange>,
+    },
+    /// What was asked for could not be done.
+    Failed(ExecError),
+    /// Everything has ended.
+    Stopped,
+}
+
+/// What stands ready, and what bounds it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// The language.
+    pub language: Language,
+    /// What is enforced and what is missing.
+    pub protection: Protection,
+}
+
+/// A handle to a runner. Dropping it ends everything.
+#[derive(Debug)]
+pub struct Runner {
+    commands: mpsc::UnboundedSender<Command>,
+}
+
+impl Runner {
+    /// Starts a runner, which reports to `happenings`.
+    pub fn start(setup: RunnerSetup, happenings: mpsc::Sender<Happening>) -> Self {
+        let (commands, inbox) = mpsc::unbounded_channel();
+        tokio::spawn(actor::Actor::new(setup, happenings).run(inbox));
+        Self { commands }
+    }
+
+    /// Tells the runner something. Commands are few, so the channel has no bound; if the runner
+    /// is gone its last report has said why.
+    pub fn tell(&self, command: Command) {
+        _ = self.commands.send(command).is_ok();
+    }
+}

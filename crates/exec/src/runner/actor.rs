@@ -1,0 +1,422 @@
+//! The loop behind a runner: commands and frames in, happenings out.
+
+use super::{
+    Command, Happening, Report, RunnerSetup,
+    cell::{Cell, Due},
+    live::{KernelState, Live},
+};
+use crate::{
+    ExecError,
+    sandbox::native,
+    workspace::{Conflict, Set},
+};
+use interpreter_core::{
+    Confinement, Effects, FileChange, Language, Permit, Stream, Untrusted, Workspace,
+    record::ChangesState, session::Chunk,
+};
+use interpreter_host::{
+    claim::Claim,
+    frame::{Inward, Outward},
+};
+use std::{future::pending, time::Instant};
+use tokio::sync::mpsc;
+
+pub(super) struct Actor {
+    setup: RunnerSetup,
+    happenings: mpsc::Sender<Happening>,
+    live: Option<Live>,
+    set: Option<Set>,
+    cell: Option<Cell>,
+    /// The language whose readiness somebody waits for.
+    awaited: Option<Language>,
+    /// Changes that are being put back from inside.
+    discarding: Option<Vec<FileChange>>,
+    /// Whom output belongs to that comes between runs.
+    last_proposal: String,
+}
+
+/// What woke the loop.
+enum Woken {
+    Told(Option<Command>),
+    Read(Result<bool, ExecError>),
+    Alarm,
+}
+
+impl Actor {
+    pub(super) fn new(setup: RunnerSetup, happenings: mpsc::Sender<Happening>) -> Self {
+        Self {
+            setup,
+            happenings,
+            live: None,
+            set: None,
+            cell: None,
+            awaited: None,
+            discarding: None,
+            last_proposal: String::new(),
+        }
+    }
+
+    pub(super) async fn run(mut self, mut inbox: mpsc::UnboundedReceiver<Command>) {
+        loop {
+            let alarm = self.cell.as_ref().and_then(Cell::alarm);
+            let woken = tokio::select! {
+                command = inbox.recv() => Woken::Told(command),
+                read = read(self.live.as_mut()) => Woken::Read(read),
+                () = wait_until(alarm) => Woken::Alarm,
+            };
+            let done = match woken {
+                Woken::Told(None | Some(Command::Stop)) => break,
+                Woken::Told(Some(command)) => self.told(command).await,
+                Woken::Read(Ok(true)) => self.take_frames().await,
+                Woken::Read(Ok(false) | Err(_)) => Err(self.sandbox_ended().await),
+                Woken::Alarm => self.alarm().await,
+            };
+            if let Err(error) = done {
+                self.awaited = None;
+                self.report(Happening::Failed(error)).await;
+            }
+        }
+        self.stop().await;
+    }
+
+    async fn stop(mut self) {
+        if let Some(live) = self.live.take() {
+            live.stop().await;
+        }
+        let removed = self.set.take().map_or(Ok(()), Set::remove_if_empty);
+        if let Err(error) = removed {
+            self.report(Happening::Failed(error.into())).await;
+        }
+        self.report(Happening::Stopped).await;
+    }
+
+    /// Reports. If nobody listens any more, the session is over and the next command says so.
+    async fn report(&self, happening: Happening) {
+        _ = self.happenings.send(happening).await.is_ok();
+    }
+
+    async fn told(&mut self, command: Command) -> Result<(), ExecError> {
+        match command {
+            Command::Prepare { language, confinement } => {
+                self.prepare(language, confinement).await
+            }
+            Command::Run(permit) => self.execute(permit).await,
+            Command::Interrupt => self.interrupt().await,
+            Command::Apply(conflict) => self.apply(conflict).await,
+            Command::Discard => self.discard().await,
+            Command::Diff(reply) => {
+                let diff = match &self.set {
+                    Some(set) => set.diff(&[]).map_err(ExecError::from),
+                    None => Ok(Untrusted::default()),
+                };
+                // Whoever asked may have left.
+                _ = reply.send(diff).is_ok();
+                Ok(())
+            }
+            Command::Stop => Ok(()),
+        }
+    }
+
+    async fn prepare(
+        &mut self,
+        language: Language,
+        confinement: Confinement,
+    ) -> Result<(), ExecError> {
+        if self.live.as_ref().is_some_and(|live| live.confinement != confinement)
+            && let Some(live) = self.live.take()
+        {
+            live.stop().await;
+        }
+        if self.live.is_none() {
+            if self.set.is_none() && confinement.workspace == Workspace::Stage {
+                let RunnerSetup { changes_folder, session, .. } = &self.setup;
+                self.set = Some(Set::create(changes_folder, &confinement.work_folder, session)?);
+            }
+            let set = self.set.as_ref();
+            self.live = Some(Live::start(confinement, set, &self.setup.machine).await?);
+        }
+        let live = self.live.as_mut().expect("it was just started");
+        match live.kernel_of(&language) {
+            Some((_, KernelState::Ready)) => self.ready(language).await,
+            Some((_, KernelState::Starting)) => self.awaited = Some(language),
+            None => {
+                self.awaited = Some(language.clone());
+                live.start_kernel(language, &self.setup.interpreters).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn ready(&self, language: Language) {
+        let protection = native::protection();
+        self.report(Happening::Ready(Report { language, protection })).await;
+    }
+
+    /// Spends the permit: sends its code to the kernel that stands ready.
+    async fn execute(&mut self, permit: Permit) -> Result<(), ExecError> {
+        let (proposal, confinement) = permit.spend();
+        let live = self.live.as_mut().filter(|live| live.confinement == confinement);
+        let kernel = live.and_then(|live| match live.kernel_of(&proposal.language) {
+            Some((kernel, KernelState::Ready)) => Some((kernel, live)),
+            Some((_, KernelState::Starting)) | None => None,
+        });
+        let Some((kernel, live)) = kernel.filter(|_| self.cell.is_none()) else {
+            return Err(ExecError::Kernel {
+                language: proposal.language.name().into(),
+                reason: "it is not ready".into(),
+            });
+        };
+        let code = proposal.code().raw().as_bytes().to_vec();
+        self.last_proposal.clone_from(&proposal.id);
+        self.cell = Some(Cell::new(kernel, proposal.id, confinement.limits, Instant::now()));
+        live.send(&Inward::Execute { kernel, code }).await
+    }
+
+    async fn interrupt(&mut self) -> Result<(), ExecError> {
+        let (Some(cell), Some(live)) = (&mut self.cell, &mut self.live) else { return Ok(()) };
+        cell.interrupted(Instant::now());
+        live.send(&Inward::Interrupt { kernel: cell.kernel }).await
+    }
+
+    async fn alarm(&mut self) -> Result<(), ExecError> {
+        let due = self.cell.as_mut().and_then(|cell| cell.due(Instant::now()));
+        self.act(due).await
+    }
+
+    async fn act(&mut self, due: Option<Due>) -> Result<(), ExecError> {
+        let (Some(cell), Some(live)) = (&self.cell, &mut self.live) else { return Ok(()) };
+        let kernel = cell.kernel;
+        match due {
+            None => Ok(()),
+            Some(Due::Interrupt) => live.send(&Inward::Interrupt { kernel }).await,
+            Some(Due::End) => live.send(&Inward::Stop { kernel }).await,
+        }
+    }
+
+    async fn take_frames(&mut self) -> Result<(), ExecError> {
+        while let Some(live) = &mut self.live {
+            let Some(frame) = live.next_frame()? else { break };
+            self.take(frame).await?;
+        }
+        Ok(())
+    }
+
+    async fn take(&mut self, frame: Outward) -> Result<(), ExecError> {
+        match frame {
+            Outward::Stdout { kernel, bytes } => self.printed(kernel, Stream::Stdout, &bytes).await,
+            Outward::Stderr { kernel, bytes } => self.printed(kernel, Stream::Stderr, &bytes).await,
+            Outward::Claim { kernel, claim } => self.claimed(kernel, &claim).await,
+            Outward::Started { .. } => Ok(()),
+            Outward::Failed { kernel, message } => self.kernel_failed(kernel, &message),
+            Outward::Exited { kernel, status, signal } => {
+                self.kernel_exited(kernel, status, signal).await
+            }
+            Outward::Restored { errors } => self.restored(&errors).await,
+        }
+    }
+
+    async fn printed(
+        &mut self,
+        kernel: u32,
+        stream: Stream,
+        bytes: &[u8],
+    ) -> Result<(), ExecError> {
+        let Some(from) = self.live.as_mut().and_then(|live| live.kernels.get_mut(&kernel)) else {
+            return Ok(());
+        };
+        let decoder = match stream {
+            Stream::Stdout | Stream::Result => &mut from.stdout,
+            Stream::Stderr => &mut from.stderr,
+        };
+        if let Some(chunk) = decoder.feed(&self.last_proposal, stream, bytes) {
+            self.report(Happening::Output(chunk)).await;
+        }
+        let due = self.count(kernel, bytes.len());
+        self.act(due).await
+    }
+
+    fn count(&mut self, kernel: u32, bytes: usize) -> Option<Due> {
+        self.cell.as_mut().filter(|cell| cell.kernel == kernel)?.printed(bytes)
+    }
+
+    /// What a driver says. It shares a process with the code, so it is believed in nothing that
+    /// matters: it can show something, or say that the code is done, which only its own code
+    /// would suffer from if it were a lie.
+    async fn claimed(&mut self, kernel: u32, line: &[u8]) -> Result<(), ExecError> {
+        let Ok(claim) = serde_json::from_slice::<Claim>(line) else { return Ok(()) };
+        match claim {
+            Claim::Ready { .. } => {
+                let Some(from) = self.live.as_mut().and_then(|live| live.kernels.get_mut(&kernel))
+                else {
+                    return Ok(());
+                };
+                from.state = KernelState::Ready;
+                if self.awaited.as_ref() == Some(&from.language) {
+                    let language = from.language.clone();
+                    self.awaited = None;
+                    self.ready(language).await;
+                }
+                Ok(())
+            }
+            Claim::Result { mime, data } => {
+                let due = self.count(kernel, data.len());
+                self.report(Happening::Output(Chunk {
+                    proposal: self.last_proposal.clone(),
+                    stream: Stream::Result,
+                    text: Untrusted::new(data),
+                    mime,
+                    bytes: None,
+                }))
+                .await;
+                self.act(due).await
+            }
+            // Its text has come by way of standard error.
+            Claim::Raised { .. } => Ok(()),
+            Claim::Finished { status } => self.finish_cell(kernel, Some(status), None).await,
+        }
+    }
+
+    /// Ends the run of `kernel`, if it has one: what was held back comes out, and then how it
+    /// ended and what it did.
+    async fn finish_cell(
+        &mut self,
+        kernel: u32,
+        status: Option<i32>,
+        signal: Option<i32>,
+    ) -> Result<(), ExecError> {
+        let mut held = Vec::new();
+        let mut kernel_ended = true;
+        if let Some(from) = self.live.as_mut().and_then(|live| live.kernels.get_mut(&kernel)) {
+            kernel_ended = false;
+            held.extend(from.stdout.finish(&self.last_proposal, Stream::Stdout));
+            held.extend(from.stderr.finish(&self.last_proposal, Stream::Stderr));
+        }
+        for chunk in held {
+            self.report(Happening::Output(chunk)).await;
+        }
+        let Some(cell) = self.cell.take_if(|cell| cell.kernel == kernel) else { return Ok(()) };
+        let mut ran = cell.ended(Instant::now(), status, signal);
+        ran.kernel_ended = kernel_ended;
+        ran.effects = self.effects()?;
+        self.report(Happening::Ran(ran)).await;
+        Ok(())
+    }
+
+    fn effects(&self) -> Result<Effects, ExecError> {
+        let Some(set) = &self.set else { return Ok(Effects::default()) };
+        let files = set.changes()?;
+        let changes = (!files.is_empty()).then(|| set.id().to_owned());
+        Ok(Effects { changes, files, network: vec![] })
+    }
+
+    fn kernel_failed(&mut self, kernel: u32, message: &str) -> Result<(), ExecError> {
+        let gone = self.live.as_mut().and_then(|live| live.kernels.remove(&kernel));
+        Err(ExecError::Kernel {
+            language: gone.map_or_else(String::new, |kernel| kernel.language.name().into()),
+            reason: Untrusted::new(message).for_terminal_line(500),
+        })
+    }
+
+    async fn kernel_exited(
+        &mut self,
+        kernel: u32,
+        status: Option<i32>,
+        signal: Option<i32>,
+    ) -> Result<(), ExecError> {
+        // What was held back comes out before the kernel is forgotten.
+        let gone = self.live.as_mut().and_then(|live| live.kernels.remove(&kernel));
+        let Some(mut gone) = gone else { return Ok(()) };
+        for chunk in [
+            gone.stdout.finish(&self.last_proposal, Stream::Stdout),
+            gone.stderr.finish(&self.last_proposal, Stream::Stderr),
+        ]
+        .into_iter()
+        .flatten()
+        {
+            self.report(Happening::Output(chunk)).await;
+        }
+        if gone.state == KernelState::Starting {
+            let how = match (status, signal) {
+                (_, Some(signal)) => format!("ended by signal {signal}"),
+                (Some(status), None) => format!("ended with status {status}"),
+                (None, None) => "ended".into(),
+            };
+            let language = gone.language.name().into();
+            return Err(ExecError::Kernel { language, reason: how });
+        }
+        self.finish_cell(kernel, status, signal).await
+    }
+
+    /// The stream has ended without our doing.
+    async fn sandbox_ended(&mut self) -> ExecError {
+        self.cell = None;
+        match self.live.take() {
+            Some(live) => live.why_it_ended().await,
+            None => ExecError::SandboxEnded { reason: "it was not there".into() },
+        }
+    }
+
+    async fn apply(&mut self, conflict: Conflict) -> Result<(), ExecError> {
+        let Some(set) = &mut self.set else { return Ok(()) };
+        let applied = set.apply(&[], conflict)?;
+        let id = set.id().to_owned();
+        let state = ChangesState::Applied;
+        self.report(Happening::Settled { id, state, files: applied.files }).await;
+        Ok(())
+    }
+
+    /// The overlay is mounted, so its layers must not be changed from outside: the host puts the
+    /// files back from inside.
+    async fn discard(&mut self) -> Result<(), ExecError> {
+        let Some(set) = &mut self.set else { return Ok(()) };
+        match &mut self.live {
+            Some(live) => {
+                let files = set.changes()?;
+                let paths = files.iter().map(|file| file.path.clone()).collect();
+                let work = live.confinement.work_folder.clone();
+                self.discarding = Some(files);
+                live.send(&Inward::Restore { work, lower: native::LOWER.into(), paths }).await
+            }
+            None => {
+                let files = set.discard(&[])?;
+                let id = set.id().to_owned();
+                let state = ChangesState::Discarded;
+                self.report(Happening::Settled { id, state, files }).await;
+                Ok(())
+            }
+        }
+    }
+
+    async fn restored(&mut self, errors: &[String]) -> Result<(), ExecError> {
+        let (Some(files), Some(set)) = (self.discarding.take(), &self.set) else { return Ok(()) };
+        // What counts is what can be seen from outside, not what the inside says.
+        let left = set.changes()?;
+        if !left.is_empty() {
+            let first = errors.first().map_or("", String::as_str);
+            return Err(ExecError::SandboxEnded {
+                reason: format!(
+                    "{} changes could not be discarded while it runs {}",
+                    left.len(),
+                    Untrusted::new(first).for_terminal_line(200)
+                ),
+            });
+        }
+        let id = set.id().to_owned();
+        self.report(Happening::Settled { id, state: ChangesState::Discarded, files }).await;
+        Ok(())
+    }
+}
+
+async fn read(live: Option<&mut Live>) -> Result<bool, ExecError> {
+    match live {
+        Some(live) => live.read().await,
+        None => pending().await,
+    }
+}
+
+async fn wait_until(alarm: Option<Instant>) {
+    match alarm {
+        Some(alarm) => tokio::time::sleep_until(alarm.into()).await,
+        None => pending().await,
+    }
+}

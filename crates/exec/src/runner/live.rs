@@ -1,0 +1,114 @@
+//! A sandbox that is up: its stream, and the kernels inside.
+
+use crate::{
+    ExecError, Interpreters, output,
+    sandbox::{Machine, Sandbox, start},
+    workspace::Set,
+};
+use interpreter_core::{Confinement, Language};
+use interpreter_host::frame::{Decoder, Inward, Outward};
+use std::collections::BTreeMap;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+/// A sandbox that is up.
+#[derive(Debug)]
+pub(super) struct Live {
+    sandbox: Sandbox,
+    pub(super) confinement: Confinement,
+    pub(super) kernels: BTreeMap<u32, Kernel>,
+    decoder: Decoder,
+    buffer: Vec<u8>,
+    next_kernel: u32,
+}
+
+/// A process inside that reads code.
+#[derive(Debug)]
+pub(super) struct Kernel {
+    pub(super) language: Language,
+    pub(super) state: KernelState,
+    pub(super) stdout: output::Decoder,
+    pub(super) stderr: output::Decoder,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum KernelState {
+    Starting,
+    Ready,
+}
+
+impl Live {
+    pub(super) async fn start(
+        confinement: Confinement,
+        set: Option<&Set>,
+        machine: &Machine,
+    ) -> Result<Self, ExecError> {
+        Ok(Self {
+            sandbox: start(&confinement, set, machine).await?,
+            confinement,
+            kernels: BTreeMap::new(),
+            decoder: Decoder::outward(),
+            buffer: vec![0; 64 << 10],
+            next_kernel: 1,
+        })
+    }
+
+    /// The kernel of a language, if there is one.
+    pub(super) fn kernel_of(&self, language: &Language) -> Option<(u32, KernelState)> {
+        let mut kernels = self.kernels.iter();
+        let found = kernels.find(|(_, kernel)| kernel.language == *language);
+        found.map(|(&number, kernel)| (number, kernel.state))
+    }
+
+    pub(super) async fn start_kernel(
+        &mut self,
+        language: Language,
+        interpreters: &Interpreters,
+    ) -> Result<(), ExecError> {
+        let interpreter = interpreters.get(&language).ok_or_else(|| ExecError::NoInterpreter {
+            language: language.name().into(),
+            hint: Interpreters::hint(language.name()).unwrap_or_default().into(),
+        })?;
+        let spec =
+            interpreter.spec(&self.confinement.environment, &self.confinement.work_folder);
+        let kernel = self.next_kernel;
+        self.next_kernel += 1;
+        let (stdout, stderr) = Default::default();
+        let state = KernelState::Starting;
+        self.kernels.insert(kernel, Kernel { language, state, stdout, stderr });
+        self.send(&Inward::Start { kernel, spec }).await
+    }
+
+    pub(super) async fn send(&mut self, frame: &Inward) -> Result<(), ExecError> {
+        let mut bytes = Vec::new();
+        frame.encode(&mut bytes);
+        self.sandbox.input.write_all(&bytes).await?;
+        Ok(self.sandbox.input.flush().await?)
+    }
+
+    /// Waits for bytes and takes them in. `false` means that the stream has ended. May be
+    /// dropped at any time without losing anything.
+    pub(super) async fn read(&mut self) -> Result<bool, ExecError> {
+        let count = self.sandbox.output.read(&mut self.buffer).await?;
+        self.decoder.push(&self.buffer[..count]);
+        Ok(count > 0)
+    }
+
+    /// The next frame that has come in whole.
+    pub(super) fn next_frame(&mut self) -> Result<Option<Outward>, ExecError> {
+        let broken = |error: interpreter_host::frame::FrameError| ExecError::SandboxEnded {
+            reason: error.to_string(),
+        };
+        match self.decoder.next() {
+            None => Ok(None),
+            Some(frame) => frame.and_then(Outward::try_from).map(Some).map_err(broken),
+        }
+    }
+
+    pub(super) async fn why_it_ended(self) -> ExecError {
+        self.sandbox.why_it_ended().await
+    }
+
+    pub(super) async fn stop(self) {
+        self.sandbox.stop().await;
+    }
+}

@@ -1,0 +1,77 @@
+//! What this machine and this process are, as far as a sandbox depends on it.
+
+use crate::interpreters::SYSTEM;
+use rustix::thread::CapabilitySet;
+use std::path::{Path, PathBuf};
+
+/// Facts about the machine and the process, gathered once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Machine {
+    /// Our own binary.
+    pub program: PathBuf,
+    /// The user we run as.
+    pub user: u32,
+    /// The group we run as.
+    pub group: u32,
+    /// What we may do.
+    pub rights: Rights,
+    /// The system's folders and links, as they are.
+    pub system: Vec<SystemPath>,
+}
+
+/// What the process may do on this machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rights {
+    /// An ordinary user.
+    Ordinary,
+    /// Root with its usual capabilities: the sandbox becomes an ordinary user.
+    Root,
+    /// The user is called root but cannot become anybody else, as in most containers.
+    RootInName,
+}
+
+/// One of the system's folders.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SystemPath {
+    /// A folder.
+    Folder(PathBuf),
+    /// A link and where it points.
+    Link(PathBuf, PathBuf),
+}
+
+impl Machine {
+    /// Looks at the machine. `program` is our own binary.
+    pub fn look(program: PathBuf) -> Self {
+        Self {
+            program,
+            user: rustix::process::geteuid().as_raw(),
+            group: rustix::process::getegid().as_raw(),
+            rights: rights(),
+            system: SYSTEM.iter().filter_map(|path| system_path(Path::new(path))).collect(),
+        }
+    }
+}
+
+fn rights() -> Rights {
+    let needed = CapabilitySet::SYS_ADMIN
+        | CapabilitySet::SETUID
+        | CapabilitySet::SETGID
+        | CapabilitySet::NET_ADMIN
+        | CapabilitySet::SETPCAP;
+    let held = rustix::thread::capabilities(None).map(|sets| sets.effective);
+    match (rustix::process::geteuid().is_root(), held) {
+        (true, Ok(held)) if held.contains(needed) => Rights::Root,
+        (true, _) => Rights::RootInName,
+        (false, _) => Rights::Ordinary,
+    }
+}
+
+fn system_path(path: &Path) -> Option<SystemPath> {
+    let metadata = fs_err::symlink_metadata(path).ok()?;
+    if metadata.is_symlink() {
+        let target = fs_err::read_link(path).ok()?;
+        Some(SystemPath::Link(path.into(), target))
+    } else {
+        metadata.is_dir().then(|| SystemPath::Folder(path.into()))
+    }
+}

@@ -1,0 +1,275 @@
+//! The native Linux sandbox, as a plan.
+//!
+//! For an ordinary user the user namespace comes first, because it gives the right to make the
+//! others. For root it comes last: mounts are made as root, root's files are shown as the
+//! sandbox user's by an id-mapped mount, and then the process becomes a real unprivileged user.
+//! A user namespace alone would not do: root shown as somebody else is still root to files.
+
+use super::{
+    Protection,
+    machine::{Machine, Rights, SystemPath},
+};
+use crate::{ExecError, Interpreters};
+use interpreter_core::{Access as Reach, Confinement, Workspace};
+use interpreter_jail::{Access, Failure, Filter, Namespace, Owner, Plan, Resource, Step, rules};
+use std::path::{Path, PathBuf};
+
+/// The backend's name.
+pub const NAME: &str = "native";
+
+/// The user that root's sandboxes become: far from any that a system hands out.
+const SANDBOX_USER: u32 = 0x7000_0000;
+
+/// The user that the code sees itself as when we are root.
+const SHOWN_USER: u32 = 1000;
+
+/// Where our own binary stands inside.
+const HOST_PROGRAM: &str = "/run/interpreter/host";
+
+/// The person's folder as it is, for putting files back.
+pub(crate) const LOWER: &str = "/run/interpreter/lower";
+
+const SET: &str = "/run/interpreter/set";
+
+const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+
+/// The steps that enforce a confinement on this machine. `stage` is the folder of the change
+/// set; without one a staged workspace is shown read-only.
+pub fn plan(
+    confinement: &Confinement,
+    stage: Option<&Path>,
+    machine: &Machine,
+) -> Result<Plan, ExecError> {
+    check_work_folder(confinement)?;
+    let others = vec![
+        Namespace::Mount,
+        Namespace::Process,
+        Namespace::Network,
+        Namespace::Ipc,
+        Namespace::Hostname,
+        Namespace::Cgroup,
+    ];
+    let user = Step::Unshare(vec![Namespace::User]);
+    let (mut steps, owner, last) = match machine.rights {
+        Rights::Ordinary => {
+            let ids = map_ids([machine.user; 2], [machine.group; 2]);
+            (vec![user, ids, Step::Unshare(others), Step::Fork], Owner::AsOutside, vec![])
+        }
+        Rights::Root => (
+            vec![Step::MapOwner { to: SANDBOX_USER }, Step::Unshare(others), Step::Fork],
+            Owner::Mapped,
+            vec![
+                Step::BecomeUser { user: SANDBOX_USER, group: SANDBOX_USER },
+                user,
+                map_ids([SHOWN_USER, SANDBOX_USER], [SHOWN_USER, SANDBOX_USER]),
+            ],
+        ),
+        Rights::RootInName => {
+            return Err(ExecError::CannotConfine {
+                backend: NAME,
+                reason: "this process is root without the right to become another user".into(),
+                hint: Some("run it as an ordinary user".into()),
+            });
+        }
+    };
+    steps.insert(0, Step::NewSession);
+    steps.push(Step::NewRoot);
+    steps.extend(system(machine));
+    steps.extend(furniture(confinement, machine));
+    steps.extend(reachable(confinement));
+    steps.extend(work_folder(confinement, stage, owner));
+    steps.extend(masks(confinement));
+    steps.extend([Step::LeaveOldRoot, Step::Hostname("sandbox".into()), Step::Loopback]);
+    steps.extend(last);
+    steps.extend(limits(confinement));
+    steps.extend([Step::DropCapabilities, Step::NoNewPrivileges, Step::DieWithParent]);
+    steps.push(filter()?);
+    steps.push(Step::Execute {
+        program: HOST_PROGRAM.into(),
+        arguments: vec![interpreter_host::HOST.into()],
+    });
+    Ok(Plan(steps))
+}
+
+fn map_ids([inside, outside]: [u32; 2], [inside_group, outside_group]: [u32; 2]) -> Step {
+    Step::MapIds { inside, outside, inside_group, outside_group }
+}
+
+fn check_work_folder(confinement: &Confinement) -> Result<(), ExecError> {
+    let folder = &confinement.work_folder;
+    let refuse = |reason| Err(ExecError::WorkFolder { folder: folder.clone(), reason });
+    if !folder.is_absolute() {
+        return refuse("its path is not absolute");
+    }
+    let holds_system = ["/usr", "/etc", "/proc", "/dev", "/sys", "/run/interpreter"]
+        .iter()
+        .any(|path| Path::new(path).starts_with(folder));
+    if holds_system {
+        return refuse("it holds the system; change to a folder of your own");
+    }
+    let inside_kernel = ["/proc", "/dev", "/sys"].iter().any(|path| folder.starts_with(path));
+    if inside_kernel {
+        return refuse("it belongs to the kernel; change to a folder of your own");
+    }
+    Ok(())
+}
+
+fn bind(from: impl Into<PathBuf>, to: impl Into<PathBuf>, access: Access, owner: Owner) -> Step {
+    Step::Bind { from: from.into(), to: to.into(), access, owner }
+}
+
+/// The system, read-only.
+fn system(machine: &Machine) -> impl Iterator<Item = Step> {
+    machine.system.iter().map(|path| match path {
+        SystemPath::Folder(path) => bind(path, path, Access::Read, Owner::AsOutside),
+        SystemPath::Link(at, to) => Step::Link { at: at.clone(), to: to.clone() },
+    })
+}
+
+/// What every program expects to find.
+fn furniture(confinement: &Confinement, machine: &Machine) -> Vec<Step> {
+    let bytes = confinement.limits.temporary_bytes;
+    let link = |at: &str, to: &str| Step::Link { at: at.into(), to: to.into() };
+    let mut steps = vec![
+        Step::Processes { at: "/proc".into() },
+        Step::Temporary { at: "/tmp".into(), bytes, mode: 0o1777 },
+        Step::Folder { at: "/tmp/home".into(), mode: 0o777 },
+        link("/var/tmp", "/tmp"),
+        link("/var/run", "/run"),
+        Step::Temporary { at: "/dev/shm".into(), bytes, mode: 0o1777 },
+        Step::Terminals { at: "/dev/pts".into() },
+        link("/dev/ptmx", "pts/ptmx"),
+        link("/dev/fd", "/proc/self/fd"),
+        link("/dev/stdin", "/proc/self/fd/0"),
+        link("/dev/stdout", "/proc/self/fd/1"),
+        link("/dev/stderr", "/proc/self/fd/2"),
+        bind(&machine.program, HOST_PROGRAM, Access::Read, Owner::AsOutside),
+    ];
+    steps.extend(DEVICES.map(|path| bind(path, path, Access::Device, Owner::AsOutside)));
+    steps.extend(
+        Interpreters::drivers().map(|(at, text)| Step::File { at, text: text.to_owned() }),
+    );
+    steps
+}
+
+/// The listed paths, wider before narrower.
+fn reachable(confinement: &Confinement) -> impl Iterator<Item = Step> {
+    confinement.files.iter().filter_map(|(path, reach)| {
+        let access = match reach {
+            Reach::Read => Access::Read,
+            Reach::Write => Access::Write,
+            Reach::Deny => return None,
+        };
+        Some(bind(path, path, access, Owner::AsOutside))
+    })
+}
+
+fn work_folder(confinement: &Confinement, stage: Option<&Path>, owner: Owner) -> Vec<Step> {
+    let folder = &confinement.work_folder;
+    match (confinement.workspace, stage) {
+        (Workspace::Direct, _) => vec![bind(folder, folder, Access::Write, owner)],
+        (Workspace::ReadOnly, _) | (Workspace::Stage, None) => {
+            vec![bind(folder, folder, Access::Read, owner)]
+        }
+        (Workspace::Stage, Some(set)) => vec![
+            bind(folder, LOWER, Access::Read, owner),
+            bind(set, SET, Access::Write, owner),
+            Step::Overlay {
+                lower: LOWER.into(),
+                upper: Path::new(SET).join("upper"),
+                work: Path::new(SET).join("work"),
+                at: folder.clone(),
+            },
+            Step::Unmount { at: SET.into() },
+        ],
+    }
+}
+
+/// Covers what is denied, also where the person's folder is shown a second time.
+fn masks(confinement: &Confinement) -> Vec<Step> {
+    let denied = confinement.files.iter().filter(|(_, reach)| **reach == Reach::Deny);
+    denied
+        .flat_map(|(path, _)| {
+            let below = path.strip_prefix(&confinement.work_folder).ok();
+            let second = match confinement.workspace {
+                Workspace::Stage => below.map(|below| Path::new(LOWER).join(below)),
+                Workspace::Direct | Workspace::ReadOnly => None,
+            };
+            [Some(path.clone()), second]
+        })
+        .flatten()
+        .map(|at| Step::Mask { at })
+        .collect()
+}
+
+fn limits(confinement: &Confinement) -> [Step; 5] {
+    let limits = &confinement.limits;
+    [
+        (Resource::Memory, limits.memory_bytes),
+        (Resource::Processes, limits.processes),
+        (Resource::FileSize, limits.file_bytes),
+        (Resource::OpenFiles, limits.open_files),
+        (Resource::Core, 0),
+    ]
+    .map(|(resource, most)| Step::Limit { resource, most })
+}
+
+fn filter() -> Result<Step, ExecError> {
+    let filter = rules().and_then(|rules| Filter::compile(&rules)).map_err(|error| {
+        ExecError::CannotConfine { backend: NAME, reason: error.to_string(), hint: None }
+    })?;
+    Ok(Step::Filter { refused: filter.refused, program: filter.program })
+}
+
+/// What this backend enforces once its plan has been applied, and what it does not.
+pub fn protection() -> Protection {
+    let words = |list: &[&str]| list.iter().map(|&word| word.to_owned()).collect();
+    Protection {
+        backend: NAME,
+        enforced: words(&[
+            "user, mount, process, network, ipc, hostname and cgroup namespaces",
+            "the system read-only, the home absent",
+            "no network but loopback",
+            "no capabilities, no new privileges",
+            "system-call filter",
+            "limits on each process, on processes, file size and temporary files",
+        ]),
+        missing: words(&["a limit on the memory of all processes together"]),
+    }
+}
+
+/// Why the plan could not be applied, with what is known to help.
+pub(super) fn refusal(failure: &Failure) -> ExecError {
+    const EPERM: i32 = 1;
+    const EACCES: i32 = 13;
+    const ENOSPC: i32 = 28;
+    let about_users = failure.step.contains("namespaces") || failure.step.contains("show user");
+    let hint = match failure.errno {
+        Some(EPERM | EACCES) if about_users => Some(
+            "user namespaces are refused here. On Ubuntu 24.04: `sudo sysctl -w \
+             kernel.apparmor_restrict_unprivileged_userns=0`. On Debian: `sudo sysctl -w \
+             kernel.unprivileged_userns_clone=1`. In Docker: run the container with \
+             `--security-opt seccomp=unconfined --security-opt apparmor=unconfined`",
+        ),
+        Some(ENOSPC) if about_users => {
+            Some("no more user namespaces are allowed: `sudo sysctl -w user.max_user_namespaces=10000`")
+        }
+        Some(EPERM) if failure.step.contains("own processes") => Some(
+            "a fresh /proc is refused here, as in an unprivileged container: run the container \
+             with `--security-opt unmask=ALL`",
+        ),
+        _ if failure.step.contains("changes kept apart") => Some(
+            "the folder cannot be staged here; `--workspace read-only` or `--workspace direct` \
+             shows it without staging",
+        ),
+        _ => None,
+    };
+    ExecError::CannotConfine {
+        backend: NAME,
+        reason: failure.to_string(),
+        hint: hint.map(str::to_owned),
+    }
+}
+
+#[cfg(test)]
+mod tests;

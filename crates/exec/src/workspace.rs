@@ -1,0 +1,65 @@
+//! The staged workspace: what code changed, kept apart until a person decides.
+//!
+//! Code sees the work folder through an overlay whose writes land in a [`Set`]. From outside, a
+//! set lists and shows what differs, puts all or some of it into the person's folder, takes it
+//! out again, or forgets it. Mounting the overlay is the sandbox's; nothing here mounts.
+//!
+//! # Threat
+//! The code inside is hostile. Names, links, modes, attributes and special files in the upper
+//! layer are its choice, and may change while we look. It wants a write outside of the work
+//! folder, a set-user-id file, a listing that hides something, or a folder left half changed.
+//!
+//! # Mechanism
+//! Both trees are walked by descriptor, name by name, never through a symbolic link. Only files,
+//! folders and links are taken over, with permission bits alone. What is replaced is copied away
+//! first, what is new is written in full beside it, and then there are only renames.
+//!
+//! # Order
+//! Look, refuse conflicts, copy away, write anew, sync, journal; only then touch the folder;
+//! sync, journal. After a crash [`Set::open`] and [`Set::list`] put back what the journal names.
+//!
+//! # Limits
+//! Owners other than ours, extended attributes and hard links are not carried over. A change by
+//! the person is recognised by the change time of a file, which a clock set back can hide. What
+//! a running program changes between the diff and the apply is applied as it is then: stop the
+//! program first.
+//!
+//! # Names
+//! Paths are relative and use `/`; folders end in `/`. A byte that is not UTF-8 is written
+//! `\xNN`, and a backslash that could be read as such is written `\x5c`, so that every name has
+//! exactly one text.
+
+pub use self::{
+    conflict::Conflict,
+    error::WorkspaceError,
+    listing::Applied,
+    set::{Set, Summary},
+};
+
+mod apply;
+mod changeover;
+mod conflict;
+mod content;
+mod diff;
+mod discard;
+mod durability;
+mod error;
+mod folder;
+mod history;
+mod journal;
+mod layer;
+mod listing;
+mod node;
+mod plan;
+mod recover;
+mod relative;
+mod scan;
+#[cfg(test)]
+mod scene;
+mod scratch;
+mod selection;
+mod set;
+mod stat;
+mod sweep;
+mod undo;
+mod unlock;

@@ -1,0 +1,148 @@
+//! What can go wrong with staged changes.
+//!
+//! Many of the paths named here were chosen by the program that ran, so every text goes through
+//! the terminal's filter before it stands in a message.
+
+use interpreter_core::Untrusted;
+use std::{io, path::Path};
+
+/// What went wrong with staged changes.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkspaceError {
+    /// No set has this id.
+    #[error("there is no change set `{}`", shown(.id))]
+    NoSuchSet {
+        /// What was asked for.
+        id: String,
+    },
+    /// Several sets begin with this.
+    #[error("`{prefix}` could be any of the change sets {}", .ids.join(", "))]
+    AmbiguousId {
+        /// What was asked for.
+        prefix: String,
+        /// What it could be.
+        ids: Vec<String>,
+    },
+    /// Another process is working with the set.
+    #[error("the change set {id} is in use by another session")]
+    InUse {
+        /// The set.
+        id: String,
+    },
+    /// The person's folder is no longer what the program saw, or what was applied.
+    #[error("changed in the folder meanwhile: {}", several(.paths))]
+    Conflict {
+        /// What changed, relative to the work folder.
+        paths: Vec<String>,
+    },
+    /// The set has no change at these paths.
+    #[error("no staged change at {}", several(.paths))]
+    NotAChange {
+        /// What was asked for.
+        paths: Vec<String>,
+    },
+    /// Nothing of the set is in the person's folder.
+    #[error("nothing of the change set {id} is applied")]
+    NothingApplied {
+        /// The set.
+        id: String,
+    },
+    /// The work folder does not exist any more.
+    #[error("the work folder `{}` of the change set {id} is gone", shown(.work_folder))]
+    WorkFolderGone {
+        /// The set.
+        id: String,
+        /// Where the folder was.
+        work_folder: String,
+    },
+    /// A newer version of this program wrote the set.
+    #[error("`{}` has version {version}, which this program does not know", shown(.path))]
+    Version {
+        /// The file.
+        path: String,
+        /// Its version.
+        version: u32,
+    },
+    /// A file of ours cannot be understood.
+    #[error("`{}` is damaged", shown(.path))]
+    Damaged {
+        /// The file.
+        path: String,
+        /// Why.
+        source: serde_json::Error,
+    },
+    /// The file system refused something.
+    #[error("cannot {action} `{}`", shown(.path))]
+    Files {
+        /// What was tried.
+        action: &'static str,
+        /// On what.
+        path: String,
+        /// Why not.
+        source: io::Error,
+    },
+}
+
+/// Says what was being done when the file system refused.
+pub(super) trait During<T> {
+    /// `action` is a verb; `path` is only made into text if there is something to say.
+    fn during(self, action: &'static str, path: impl FnOnce() -> String)
+    -> Result<T, WorkspaceError>;
+
+    /// The same for a path of ours.
+    fn during_at(self, action: &'static str, path: &Path) -> Result<T, WorkspaceError>;
+}
+
+impl<T, E: Into<io::Error>> During<T> for Result<T, E> {
+    fn during(
+        self,
+        action: &'static str,
+        path: impl FnOnce() -> String,
+    ) -> Result<T, WorkspaceError> {
+        self.map_err(|error| WorkspaceError::Files { action, path: path(), source: error.into() })
+    }
+
+    fn during_at(self, action: &'static str, path: &Path) -> Result<T, WorkspaceError> {
+        self.during(action, || path.to_string_lossy().into_owned())
+    }
+}
+
+/// Whether an error says that a path does not lead to what it led to: it is gone, or a folder on
+/// the way is now a link or a file. A running program can bring this about at any time.
+pub(super) fn is_gone(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    [Errno::NOENT, Errno::NOTDIR, Errno::LOOP]
+        .iter()
+        .any(|gone| error.raw_os_error() == Some(gone.raw_os_error()))
+}
+
+fn shown(text: &str) -> String {
+    Untrusted::new(text).for_terminal_line(200)
+}
+
+fn several(paths: &[String]) -> String {
+    const MOST: usize = 10;
+    let mut names: Vec<_> =
+        paths.iter().take(MOST).map(|path| format!("`{}`", shown(path))).collect();
+    if paths.len() > MOST {
+        names.push(format!("{} more", paths.len() - MOST));
+    }
+    names.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_cannot_move_the_cursor() {
+        let error = WorkspaceError::Conflict { paths: vec!["a\u{1b}[2J\nb".into()] };
+        assert_eq!(error.to_string(), r"changed in the folder meanwhile: `a\u{1b}[2J⏎b`");
+    }
+
+    #[test]
+    fn many_names_are_counted() {
+        let paths = (0..12).map(|n| n.to_string()).collect();
+        assert!(WorkspaceError::NotAChange { paths }.to_string().ends_with("`9`, 2 more"));
+    }
+}

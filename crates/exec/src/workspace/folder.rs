@@ -1,0 +1,252 @@
+//! Folders by descriptor: every step goes from an open folder to one name in it.
+//!
+//! No call here follows a symbolic link or takes a path of more than one part, so nothing that
+//! stands in the trees, and no exchange of names while we look, can lead out of them.
+
+use super::{
+    relative::Relative,
+    stat::{Kind, Stat},
+    unlock::{Unlocked, of_descriptor},
+};
+use rustix::{
+    fd::{AsFd, BorrowedFd, OwnedFd},
+    fs::{
+        AtFlags, Dir, Mode, OFlags, RenameFlags, XattrFlags, fgetxattr, fremovexattr, fsetxattr,
+        lgetxattr, mkdirat, open, openat, readlinkat, renameat, renameat_with, symlinkat,
+        unlinkat,
+    },
+    io::Errno,
+};
+use std::{
+    ffi::{OsStr, OsString},
+    fs::File,
+    io,
+    os::unix::ffi::OsStringExt,
+    path::{Path, PathBuf},
+};
+
+const HANDLE: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);
+
+/// What a folder is opened for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Intent {
+    /// To list it and open what is in it.
+    Look,
+    /// To add, replace and remove names too.
+    Change,
+}
+
+impl Intent {
+    fn bits(self) -> u32 {
+        match self {
+            Self::Look => 0o500,
+            Self::Change => 0o700,
+        }
+    }
+}
+
+/// An open folder.
+#[derive(Debug)]
+pub(super) struct Folder {
+    descriptor: OwnedFd,
+    _unlocked: Option<Unlocked>,
+}
+
+impl Folder {
+    /// Opens a folder of the person's or of ours. The last part must not be a link.
+    pub(super) fn open(path: &Path, intent: Intent) -> io::Result<Self> {
+        Self::reopen(&open(path, HANDLE | FOLDER, Mode::empty())?, intent)
+    }
+
+    /// Opens the folder `name` in this one.
+    pub(super) fn child(&self, name: &OsStr, intent: Intent) -> io::Result<Self> {
+        Self::reopen(&openat(&self.descriptor, name, HANDLE | FOLDER, Mode::empty())?, intent)
+    }
+
+    /// Opens the folder at `path` below this one, part by part.
+    pub(super) fn walk(&self, path: &Relative, intent: Intent) -> io::Result<Self> {
+        let mut at = openat(&self.descriptor, c".", HANDLE | FOLDER, Mode::empty())?;
+        let mut passable = None;
+        for part in path.parts() {
+            // Only now may the folder above be locked again: it was needed for this step.
+            let next = openat(&at, part, HANDLE | FOLDER, Mode::empty());
+            drop(passable.take());
+            at = next?;
+            passable = Unlocked::hold(&at, 0o100);
+        }
+        // The last one gets a guard of its own, for more than passing through.
+        drop(passable);
+        Self::reopen(&at, intent)
+    }
+
+    fn reopen(handle: &OwnedFd, intent: Intent) -> io::Result<Self> {
+        let unlocked = Unlocked::hold(handle, intent.bits());
+        let descriptor = openat(handle, c".", OFlags::RDONLY | FOLDER, Mode::empty())?;
+        Ok(Self { descriptor, _unlocked: unlocked })
+    }
+
+    /// The names in it, in no order.
+    pub(super) fn names(&self) -> io::Result<Vec<OsString>> {
+        let mut names = Vec::new();
+        for entry in Dir::read_from(&self.descriptor)? {
+            let entry = entry?;
+            match entry.file_name().to_bytes() {
+                b"." | b".." => {}
+                name => names.push(OsString::from_vec(name.to_vec())),
+            }
+        }
+        Ok(names)
+    }
+
+    /// What `name` is; none if there is no such name.
+    pub(super) fn stat(&self, name: &OsStr) -> io::Result<Option<Stat>> {
+        match Stat::of(&self.descriptor, name) {
+            Ok(stat) => Ok(Some(stat)),
+            Err(Errno::NOENT) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Opens the regular file `name` for reading. Anything else is refused before it is opened.
+    pub(super) fn open_file(&self, name: &OsStr) -> io::Result<(File, Stat)> {
+        let handle = openat(&self.descriptor, name, HANDLE, Mode::empty())?;
+        let stat = Stat::of(&handle, c"")?;
+        if stat.kind != Kind::File {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                format!("it is {} now", stat.kind.noun()),
+            ));
+        }
+        let _unlocked = Unlocked::hold(&handle, 0o400);
+        // Through the handle, so that it is the same file even if the name is now another's.
+        let file = open(of_descriptor(&handle), OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+        Ok((file.into(), stat))
+    }
+
+    /// Where the link `name` points.
+    pub(super) fn link_target(&self, name: &OsStr) -> io::Result<Vec<u8>> {
+        Ok(readlinkat(&self.descriptor, name, Vec::new())?.into_bytes())
+    }
+
+    /// A handle on `name` itself, whatever it is.
+    pub(super) fn handle(&self, name: &OsStr) -> io::Result<OwnedFd> {
+        Ok(openat(&self.descriptor, name, HANDLE, Mode::empty())?)
+    }
+
+    /// Creates the file `name`, for our eyes only until it is dressed.
+    pub(super) fn create_file(&self, name: &OsStr) -> io::Result<File> {
+        let flags = OFlags::RDWR
+            | OFlags::CREATE
+            | OFlags::EXCL
+            | OFlags::NOFOLLOW
+            | OFlags::CLOEXEC;
+        Ok(openat(&self.descriptor, name, flags, Mode::RUSR | Mode::WUSR)?.into())
+    }
+
+    /// Creates the link `name`.
+    pub(super) fn create_link(&self, name: &OsStr, target: &[u8]) -> io::Result<()> {
+        Ok(symlinkat(target, &self.descriptor, name)?)
+    }
+
+    /// Creates the folder `name`, for our eyes only until it is dressed.
+    pub(super) fn create_folder(&self, name: &OsStr) -> io::Result<()> {
+        Ok(mkdirat(&self.descriptor, name, Mode::RWXU)?)
+    }
+
+    /// Removes `name`, which is not a folder.
+    pub(super) fn unlink(&self, name: &OsStr) -> io::Result<()> {
+        Ok(unlinkat(&self.descriptor, name, AtFlags::empty())?)
+    }
+
+    /// Removes the folder `name` if it is empty.
+    pub(super) fn remove_folder(&self, name: &OsStr) -> io::Result<()> {
+        Ok(unlinkat(&self.descriptor, name, AtFlags::REMOVEDIR)?)
+    }
+
+    /// Moves `name` to `to_name` in `to`, over whatever is there.
+    pub(super) fn rename(&self, name: &OsStr, to: &Self, to_name: &OsStr) -> io::Result<()> {
+        Ok(renameat(&self.descriptor, name, &to.descriptor, to_name)?)
+    }
+
+    /// Moves `name` to `to_name` in `to`, where nothing may be.
+    pub(super) fn rename_new(&self, name: &OsStr, to: &Self, to_name: &OsStr) -> io::Result<()> {
+        let flags = RenameFlags::NOREPLACE;
+        match renameat_with(&self.descriptor, name, &to.descriptor, to_name, flags) {
+            // Not every file system knows the flag; looking first leaves a small gap there.
+            Err(Errno::INVAL) => match to.stat(to_name)? {
+                Some(_) => Err(Errno::EXIST.into()),
+                None => self.rename(name, to, to_name),
+            },
+            other => Ok(other?),
+        }
+    }
+
+    /// The folder's own attribute `key`, if it is set and short.
+    pub(super) fn attribute(&self, key: &str) -> Option<Vec<u8>> {
+        let mut value = [0; 64];
+        let length = fgetxattr(&self.descriptor, key, &mut value).ok()?;
+        Some(value[..length].to_vec())
+    }
+
+    /// Sets the folder's own attribute `key`.
+    pub(super) fn set_attribute(&self, key: &str, value: &[u8]) -> io::Result<()> {
+        Ok(fsetxattr(&self.descriptor, key, value, XattrFlags::empty())?)
+    }
+
+    /// Removes the folder's own attribute `key`.
+    pub(super) fn remove_attribute(&self, key: &str) -> io::Result<()> {
+        match fremovexattr(&self.descriptor, key) {
+            Ok(()) | Err(Errno::NODATA) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Whether the entry `name` has the attribute `key`.
+    pub(super) fn has_attribute(&self, name: &OsStr, key: &str) -> bool {
+        let mut path = PathBuf::from(of_descriptor(&self.descriptor));
+        path.push(name);
+        match lgetxattr(&path, key, &mut [0_u8; 1]) {
+            Ok(_) | Err(Errno::RANGE) => true,
+            Err(_) => false,
+        }
+    }
+}
+
+impl AsFd for Folder {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.descriptor.as_fd()
+    }
+}
+
+/// A tree, with the folder that was last used in it kept open: neighbours cost one walk.
+#[derive(Debug)]
+pub(super) struct Walker<'a> {
+    root: &'a Folder,
+    intent: Intent,
+    last: Option<(Relative, Folder)>,
+}
+
+impl<'a> Walker<'a> {
+    /// A walker below `root`.
+    pub(super) fn new(root: &'a Folder, intent: Intent) -> Self {
+        Self { root, intent, last: None }
+    }
+
+    /// The folder at `path`.
+    pub(super) fn at(&mut self, path: Relative) -> io::Result<&Folder> {
+        if self.last.as_ref().is_none_or(|(last, _)| *last != path) {
+            // Dropped first: a guard on the old folder must not outlive what is done next to it.
+            self.last = None;
+            let folder = self.root.walk(&path, self.intent)?;
+            self.last = Some((path, folder));
+        }
+        let (_, folder) = self.last.as_ref().expect("it was just put there");
+        Ok(folder)
+    }
+
+    /// Forgets the open folder, because it may now be another one by the same name.
+    pub(super) fn forget(&mut self) {
+        self.last = None;
+    }
+}

@@ -1,0 +1,73 @@
+//! What earlier applications of a set did to each path.
+//!
+//! Tells three things apart that look alike: what is in the person's folder already, what was
+//! taken out of it again, and what the person has changed themselves.
+
+use super::{
+    folder::Folder,
+    journal::{Entry, Journal, State},
+    relative::Relative,
+    stat::{Moment, Stat},
+};
+use std::{collections::HashMap, io};
+
+/// The last word on each path.
+#[derive(Debug)]
+pub(super) struct History<'a>(HashMap<&'a Relative, (Last, &'a Entry)>);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Last {
+    Applied,
+    Undone,
+}
+
+impl<'a> History<'a> {
+    /// The history that `journals`, the oldest first, tell.
+    pub(super) fn of(journals: &'a [Journal]) -> Self {
+        let mut latest = HashMap::new();
+        for journal in journals {
+            let last = match journal.state {
+                State::Applied => Last::Applied,
+                State::Undone => Last::Undone,
+                State::Preparing | State::Applying | State::Undoing | State::RolledBack => continue,
+            };
+            latest.extend(journal.entries.iter().map(|entry| (&entry.path, (last, entry))));
+        }
+        Self(latest)
+    }
+
+    /// Whether what the program staged at that moment is applied. It stays so when the person
+    /// then changes the file: that is their change, not something that waits for a decision.
+    pub(super) fn is_settled(&self, path: &Relative, staged: Moment) -> bool {
+        self.says(Last::Applied, path, staged)
+    }
+
+    /// Whether what the program staged at that moment was applied and taken out again.
+    pub(super) fn is_undone(&self, path: &Relative, staged: Moment) -> bool {
+        self.says(Last::Undone, path, staged)
+    }
+
+    fn says(&self, expected: Last, path: &Relative, staged: Moment) -> bool {
+        self.0.get(path).is_some_and(|(last, entry)| *last == expected && entry.staged == staged)
+    }
+
+    /// Whether what is at `path` now is what we left there.
+    pub(super) fn is_ours(
+        &self,
+        parent: &Folder,
+        path: &Relative,
+        now: Option<&Stat>,
+    ) -> io::Result<bool> {
+        let Some((last, entry)) = self.0.get(path) else { return Ok(false) };
+        let expected = match last {
+            Last::Applied => &entry.after,
+            Last::Undone => &entry.before,
+        };
+        match (expected, now) {
+            (None, None) => Ok(true),
+            (Some(_), Some(now)) if entry.left == Some(now.stamp()) => Ok(true),
+            (Some(expected), Some(now)) => expected.is(parent, path.name(), now),
+            (None, Some(_)) | (Some(_), None) => Ok(false),
+        }
+    }
+}

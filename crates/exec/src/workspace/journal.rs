@@ -1,0 +1,193 @@
+//! What was done to the person's folder, written down before it is done.
+//!
+//! One journal for each application, in a folder of its own: `manifest.json` says what every path
+//! was and is to be, `before/` has the bytes of what was replaced or removed, by the entry's
+//! place in the manifest. Its state tells after a crash what has to be put right.
+
+use super::{
+    error::{During, WorkspaceError},
+    folder::{Folder, Intent},
+    node::Node,
+    relative::Relative,
+    stat::{Moment, Stamp},
+};
+use fs_err as fs;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use std::{
+    io::{BufReader, BufWriter, Write},
+    os::unix::fs::DirBuilderExt,
+    path::{Path, PathBuf},
+};
+
+/// The version of the files written here and of `set.json`.
+pub(super) const VERSION: u32 = 1;
+
+const MANIFEST: &str = "manifest.json";
+const BEFORE: &str = "before";
+
+/// How far an application is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum State {
+    /// Copies are being made; nothing of the person's is touched.
+    Preparing,
+    /// The person's folder is being changed.
+    Applying,
+    /// It is changed.
+    Applied,
+    /// It is being changed back.
+    Undoing,
+    /// It is changed back.
+    Undone,
+    /// It was interrupted, and changed back but for what the person has touched since.
+    RolledBack,
+}
+
+/// One path that an application changes.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Entry {
+    /// Where.
+    pub(super) path: Relative,
+    /// What was there.
+    pub(super) before: Option<Node>,
+    /// What is to be there.
+    pub(super) after: Option<Node>,
+    /// When the program last touched what is applied.
+    pub(super) staged: Moment,
+    /// What we left there when we were last done.
+    pub(super) left: Option<Stamp>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Manifest {
+    version: u32,
+    state: State,
+    /// The folder of ours inside the work folder, while there is one.
+    scratch: Option<String>,
+    entries: Vec<Entry>,
+}
+
+/// One application.
+#[derive(Debug)]
+pub(super) struct Journal {
+    folder: PathBuf,
+    number: u32,
+    /// How far it is.
+    pub(super) state: State,
+    /// The folder of ours inside the work folder, while there is one.
+    pub(super) scratch: Option<String>,
+    /// What it changes, sorted by path.
+    pub(super) entries: Vec<Entry>,
+}
+
+impl Journal {
+    /// Begins the next application of the set in `set_folder`.
+    pub(super) fn begin(set_folder: &Path, earlier: &[Self]) -> Result<Self, WorkspaceError> {
+        let mut number = earlier.last().map_or(1, |last| last.number + 1);
+        let parent = set_folder.join("applied");
+        let folder = loop {
+            let folder = parent.join(number.to_string());
+            match private_folder(&folder) {
+                Ok(()) => break folder,
+                // Left by a crash before its manifest was written: it says nothing.
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => number += 1,
+                Err(error) => return Err(error).during_at("create", &folder),
+            }
+        };
+        let before = folder.join(BEFORE);
+        private_folder(&before).during_at("create", &before)?;
+        let state = State::Preparing;
+        Ok(Self { folder, number, state, scratch: None, entries: Vec::new() })
+    }
+
+    /// All applications of the set in `set_folder`, the oldest first.
+    pub(super) fn load_all(set_folder: &Path) -> Result<Vec<Self>, WorkspaceError> {
+        let parent = set_folder.join("applied");
+        let mut journals = Vec::new();
+        for entry in fs::read_dir(&parent).during_at("read", &parent)? {
+            let entry = entry.during_at("read", &parent)?;
+            let Some(number) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else {
+                continue;
+            };
+            let folder = entry.path();
+            let Some(manifest) = read_json::<Manifest>(&folder.join(MANIFEST))? else { continue };
+            journals.push(Self {
+                folder,
+                number,
+                state: manifest.state,
+                scratch: manifest.scratch,
+                entries: manifest.entries,
+            });
+        }
+        journals.sort_by_key(|journal| journal.number);
+        Ok(journals)
+    }
+
+    /// Writes the manifest, to last.
+    pub(super) fn save(&mut self) -> Result<(), WorkspaceError> {
+        let manifest = Manifest {
+            version: VERSION,
+            state: self.state,
+            scratch: self.scratch.clone(),
+            entries: std::mem::take(&mut self.entries),
+        };
+        let written = write_json(&self.folder.join(MANIFEST), &manifest);
+        self.entries = manifest.entries;
+        written
+    }
+
+    /// Where the bytes of what was replaced are.
+    pub(super) fn backups(&self) -> Result<Folder, WorkspaceError> {
+        let path = self.folder.join(BEFORE);
+        Folder::open(&path, Intent::Change).during_at("open", &path)
+    }
+
+    /// Forgets the application.
+    pub(super) fn remove(self) -> Result<(), WorkspaceError> {
+        fs::remove_dir_all(&self.folder).during_at("remove", &self.folder)
+    }
+}
+
+/// Creates a folder that only we can enter.
+pub(super) fn private_folder(path: &Path) -> std::io::Result<()> {
+    std::fs::DirBuilder::new().mode(0o700).create(path)
+}
+
+/// Writes `value` as JSON so that after a crash either it or what was there before is there.
+pub(super) fn write_json(path: &Path, value: &impl Serialize) -> Result<(), WorkspaceError> {
+    let new = path.with_extension("new");
+    let write = || -> std::io::Result<()> {
+        let mut out = BufWriter::new(fs::File::create(&new)?);
+        serde_json::to_writer(&mut out, value)?;
+        out.flush()?;
+        out.get_ref().sync_all()?;
+        fs::rename(&new, path)?;
+        let parent = path.parent().expect("a file is in a folder");
+        fs::File::open(parent)?.sync_all()
+    };
+    write().during_at("write", path)
+}
+
+/// Reads JSON that this version understands; none if there is no such file.
+pub(super) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, WorkspaceError> {
+    #[derive(Deserialize)]
+    struct Versioned {
+        version: u32,
+    }
+
+    let shown = || path.to_string_lossy().into_owned();
+    let damaged = |source| WorkspaceError::Damaged { path: shown(), source };
+    let open = || match fs::File::open(path) {
+        Ok(file) => Ok(Some(BufReader::new(file))),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error).during_at("read", path),
+    };
+    let Some(file) = open()? else { return Ok(None) };
+    // The version first: a newer file may well have another shape.
+    let Versioned { version } = serde_json::from_reader(file).map_err(damaged)?;
+    if version != VERSION {
+        return Err(WorkspaceError::Version { path: shown(), version });
+    }
+    let Some(file) = open()? else { return Ok(None) };
+    serde_json::from_reader(file).map(Some).map_err(damaged)
+}

@@ -1,0 +1,154 @@
+//! One entry of the person's folder, as a journal remembers it: enough to recognise it and,
+//! together with a copy of its bytes, to make it again.
+
+use super::{
+    content,
+    folder::Folder,
+    relative::{bytes_of, text_of},
+    stat::{Kind, Moment, Owner, PERMISSIONS, Stat},
+    unlock::of_descriptor,
+};
+use rustix::{
+    fd::AsFd,
+    fs::{AtFlags, CWD, Gid, Mode, Timespec, Timestamps, UTIME_OMIT, Uid, chmod, chownat, utimensat},
+};
+use serde::{Deserialize, Serialize};
+use std::{ffi::OsStr, fs::File, io};
+
+/// An entry as it was, or as it is to be.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Node {
+    #[serde(flatten)]
+    pub(super) shape: Shape,
+    /// Permission bits. Those of what a program made are the plain nine.
+    pub(super) mode: u32,
+    /// Its time of modification.
+    pub(super) modified: Moment,
+    /// Whose it is to be; ours if none.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(super) owner: Option<Owner>,
+}
+
+/// What kind of entry, and what it holds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub(super) enum Shape {
+    /// A file with this content.
+    File { size: u64, hash: String },
+    /// A link to there.
+    Symlink { target: String },
+    /// A folder.
+    Folder,
+}
+
+impl Node {
+    /// The person's own entry, to be brought back as it is.
+    pub(super) fn kept(shape: Shape, stat: &Stat) -> Self {
+        Self { shape, mode: stat.mode, modified: stat.modified, owner: Some(stat.owner) }
+    }
+
+    /// What a program made, to replace the person's `before`. It never gets to be set-user-id;
+    /// a folder keeps the marks that the person gave it.
+    pub(super) fn taken_over(shape: Shape, stat: &Stat, before: Option<&Stat>) -> Self {
+        let marks = match (&shape, before) {
+            (Shape::Folder, Some(before)) if before.kind == Kind::Folder => before.mode & 0o7000,
+            (Shape::File { .. } | Shape::Symlink { .. } | Shape::Folder, _) => 0,
+        };
+        Self {
+            shape,
+            mode: stat.mode & PERMISSIONS | marks,
+            modified: stat.modified,
+            owner: before.map(|before| before.owner),
+        }
+    }
+
+    /// What kind of entry it is.
+    pub(super) fn kind(&self) -> Kind {
+        match self.shape {
+            Shape::File { .. } => Kind::File,
+            Shape::Symlink { .. } => Kind::Symlink,
+            Shape::Folder => Kind::Folder,
+        }
+    }
+
+    /// Whether `name`, which looks like `stat`, is this by kind and content.
+    pub(super) fn is(&self, folder: &Folder, name: &OsStr, stat: &Stat) -> io::Result<bool> {
+        if stat.kind != self.kind() {
+            return Ok(false);
+        }
+        match &self.shape {
+            Shape::Folder => Ok(true),
+            Shape::Symlink { target } => Ok(folder.link_target(name)? == bytes_of(target)),
+            Shape::File { size, hash } => {
+                if stat.size != *size {
+                    return Ok(false);
+                }
+                let (mut file, _) = folder.open_file(name)?;
+                Ok(content::hash(&mut file, *size)?.hash == *hash)
+            }
+        }
+    }
+
+    /// Gives a file or folder its owner, bits and time.
+    pub(super) fn dress(&self, handle: &impl AsFd) -> io::Result<()> {
+        let path = of_descriptor(handle);
+        let now = Stat::of(handle, c"")?;
+        let owned = self.owner.is_none_or(|owner| own(&path, now.owner, owner, AtFlags::empty()));
+        // With another owner than it had, a set-user-id file would lend our rights, not theirs.
+        let mode = if owned { self.mode } else { self.mode & PERMISSIONS };
+        // A folder made inside a set-group-id one inherits the mark, and keeps it.
+        let inherited = if now.kind == Kind::Folder { now.mode & 0o2000 } else { 0 };
+        chmod(&path, Mode::from_raw_mode(mode | inherited))?;
+        Ok(utimensat(CWD, &path, &self.times(), AtFlags::empty())?)
+    }
+
+    /// Gives a link its owner and time.
+    pub(super) fn dress_link(&self, folder: &Folder, name: &OsStr) -> io::Result<()> {
+        let now = Stat::of(folder, name)?;
+        if let Some(owner) = self.owner
+            && owner != now.owner
+        {
+            let (user, group) = (Uid::from_raw(owner.user), Gid::from_raw(owner.group));
+            let flags = AtFlags::SYMLINK_NOFOLLOW;
+            // Only root may give things away; the link works either way.
+            chownat(folder, name, Some(user), Some(group), flags).ok();
+        }
+        Ok(utimensat(folder, name, &self.times(), AtFlags::SYMLINK_NOFOLLOW)?)
+    }
+
+    fn times(&self) -> Timestamps {
+        Timestamps {
+            last_access: Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT },
+            last_modification: Timespec {
+                tv_sec: self.modified.seconds,
+                tv_nsec: self.modified.nanoseconds.into(),
+            },
+        }
+    }
+}
+
+impl Shape {
+    /// The shape of the link `name`.
+    pub(super) fn of_link(folder: &Folder, name: &OsStr) -> io::Result<Self> {
+        Ok(Self::Symlink { target: text_of(&folder.link_target(name)?) })
+    }
+
+    /// Copies the file `name` into `to`, and gives the shape of what was copied together with
+    /// how the file looked when it was opened.
+    pub(super) fn of_copy(
+        folder: &Folder,
+        name: &OsStr,
+        to: &mut File,
+    ) -> io::Result<(Self, Stat)> {
+        let (mut file, stat) = folder.open_file(name)?;
+        let copied = content::copy(&mut file, to, stat.size)?;
+        Ok((Self::File { size: copied.size, hash: copied.hash }, stat))
+    }
+}
+
+/// Gives what is at `path` to `owner`, as far as we may; whether it has that owner now.
+fn own(path: &str, now: Owner, owner: Owner, flags: AtFlags) -> bool {
+    let user = (now.user != owner.user).then(|| Uid::from_raw(owner.user));
+    let group = (now.group != owner.group).then(|| Gid::from_raw(owner.group));
+    (user.is_none() && group.is_none()) || chownat(CWD, path, user, group, flags).is_ok()
+}

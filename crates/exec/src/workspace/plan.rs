@@ -1,0 +1,100 @@
+//! What an application will do, entry by entry, before it does anything.
+//!
+//! A folder that goes is spelled out to its last file, so that each of them is checked, kept and
+//! journalled. Only what can be brought back is taken away.
+
+use super::{
+    error::{During, WorkspaceError},
+    folder::{Folder, Intent},
+    relative::Relative,
+    scan::Delta,
+    selection::Chosen,
+    stat::{Kind, Moment, Stat},
+};
+
+/// One entry that will change.
+#[derive(Clone, Debug)]
+pub(super) struct Planned {
+    /// Where.
+    pub(super) path: Relative,
+    /// What the person has there.
+    pub(super) before: Option<Stat>,
+    /// What the program made of it.
+    pub(super) after: Option<Stat>,
+    /// When the program did so.
+    pub(super) staged: Moment,
+}
+
+/// A whole application.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    /// What will change, sorted by path.
+    pub(super) entries: Vec<Planned>,
+    /// What will not, and why.
+    pub(super) skipped: Vec<(String, String)>,
+}
+
+/// The plan for what was chosen.
+pub(super) fn plan(work: &Folder, chosen: Chosen<'_>) -> Result<Plan, WorkspaceError> {
+    let mut plan = Plan { entries: Vec::new(), skipped: chosen.skipped };
+    let mut left: Option<&Relative> = None;
+    for delta in chosen.deltas {
+        if left.is_some_and(|folder| delta.path.is_within(folder)) {
+            let why = "the folder it is in cannot be made".to_owned();
+            plan.skipped.push((delta.path.text(), why));
+            continue;
+        }
+        match expand(work, delta)? {
+            Expanded::Entries(entries) => plan.entries.extend(entries),
+            Expanded::Skip(why) => {
+                plan.skipped.push((delta.path.text(), why));
+                left = Some(&delta.path);
+            }
+        }
+    }
+    plan.entries.sort_by(|one, other| one.path.cmp(&other.path));
+    Ok(plan)
+}
+
+enum Expanded {
+    Entries(Vec<Planned>),
+    Skip(String),
+}
+
+fn expand(work: &Folder, delta: &Delta) -> Result<Expanded, WorkspaceError> {
+    let Delta { path, before, after, staged, .. } = delta;
+    let of = |kind: Kind| move |stat: &Stat| stat.kind == kind;
+    if let Some(stat) = before.filter(|stat| !stat.kind.is_ordinary()) {
+        return Ok(Expanded::Skip(format!(
+            "it would replace {}, which could not be brought back",
+            stat.kind.noun()
+        )));
+    }
+    let first = Planned { path: path.clone(), before: *before, after: *after, staged: *staged };
+    let mut entries = vec![first];
+    if !before.as_ref().is_some_and(of(Kind::Folder)) || after.as_ref().is_some_and(of(Kind::Folder))
+    {
+        return Ok(Expanded::Entries(entries));
+    }
+    let mut pending = vec![path.clone()];
+    while let Some(path) = pending.pop() {
+        let folder = work.walk(&path, Intent::Look).during("open", || path.text())?;
+        for name in folder.names().during("read", || path.text())? {
+            let path = path.join(&name);
+            let before = folder.stat(&name).during("read", || path.text())?;
+            let Some(stat) = before else { continue };
+            if !stat.kind.is_ordinary() {
+                return Ok(Expanded::Skip(format!(
+                    "it holds {}, which could not be brought back: {}",
+                    stat.kind.noun(),
+                    path.text()
+                )));
+            }
+            if stat.kind == Kind::Folder {
+                pending.push(path.clone());
+            }
+            entries.push(Planned { path, before, after: None, staged: *staged });
+        }
+    }
+    Ok(Expanded::Entries(entries))
+}

@@ -1,0 +1,125 @@
+//! Which of the differences a person means.
+//!
+//! A path means itself and everything below it; no path means everything. What cannot be found is
+//! an error that names it: a typing mistake must not quietly apply less than was meant.
+
+use super::{
+    error::WorkspaceError,
+    relative::Relative,
+    scan::{Delta, Scan},
+};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// What was chosen.
+#[derive(Debug)]
+pub(super) struct Chosen<'a> {
+    /// The differences, sorted by path.
+    pub(super) deltas: Vec<&'a Delta>,
+    /// What was chosen but cannot be taken over, and why.
+    pub(super) skipped: Vec<(String, String)>,
+}
+
+/// Chooses what `paths` mean.
+pub(super) fn choose<'a>(
+    scan: &'a Scan,
+    paths: &[String],
+) -> Result<Chosen<'a>, WorkspaceError> {
+    let mut wanted = Wanted::parse(paths);
+    let deltas = scan.waiting().filter(|delta| wanted.has(&delta.path)).collect();
+    let skipped = scan
+        .skipped
+        .iter()
+        .filter(|(path, _)| wanted.has(path))
+        .map(|(path, why)| (path.text(), why.clone()))
+        .collect();
+    let unknown = wanted.unknown();
+    if unknown.is_empty() {
+        Ok(Chosen { deltas, skipped })
+    } else {
+        Err(WorkspaceError::NotAChange { paths: unknown })
+    }
+}
+
+impl<'a> Chosen<'a> {
+    /// Adds the new folders that what was chosen is in: it cannot be applied without them.
+    #[must_use]
+    pub(super) fn with_parents(self, scan: &'a Scan) -> Self {
+        let folders: HashMap<&Relative, &Delta> = scan
+            .deltas
+            .iter()
+            .filter(|delta| delta.is_new_folder())
+            .map(|delta| (&delta.path, delta))
+            .collect();
+        let mut deltas: BTreeMap<&Relative, &Delta> = BTreeMap::new();
+        for delta in self.deltas {
+            let parents =
+                delta.path.ancestors().filter_map(|path| folders.get(&path).copied());
+            deltas.extend(parents.map(|parent| (&parent.path, parent)));
+            deltas.insert(&delta.path, delta);
+        }
+        Self { deltas: deltas.into_values().collect(), skipped: self.skipped }
+    }
+}
+
+/// The paths asked for, and which of them were met.
+enum Wanted {
+    All,
+    These { found: HashMap<Relative, Meeting>, unreadable: Vec<String> },
+}
+
+struct Meeting {
+    text: String,
+    met: bool,
+}
+
+impl Wanted {
+    fn parse(paths: &[String]) -> Self {
+        if paths.is_empty() {
+            return Self::All;
+        }
+        let mut found = HashMap::new();
+        let mut unreadable = Vec::new();
+        for text in paths {
+            match Relative::parse(text) {
+                Some(path) => {
+                    found.insert(path, Meeting { text: text.clone(), met: false });
+                }
+                None => unreadable.push(text.clone()),
+            }
+        }
+        Self::These { found, unreadable }
+    }
+
+    fn has(&mut self, path: &Relative) -> bool {
+        match self {
+            Self::All => true,
+            Self::These { found, .. } => {
+                let mut any = false;
+                let whole = [path.clone(), Relative::root()];
+                for above in path.ancestors().chain(whole) {
+                    if let Some(meeting) = found.get_mut(&above) {
+                        meeting.met = true;
+                        any = true;
+                    }
+                }
+                any
+            }
+        }
+    }
+
+    fn unknown(self) -> Vec<String> {
+        match self {
+            Self::All => Vec::new(),
+            Self::These { found, mut unreadable } => {
+                let missed: HashSet<String> = found
+                    .into_values()
+                    .filter(|meeting| !meeting.met)
+                    .map(|meeting| meeting.text)
+                    .collect();
+                unreadable.extend(missed);
+                unreadable.sort();
+                unreadable
+            }
+        }
+    }
+}

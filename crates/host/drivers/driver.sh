@@ -1,0 +1,64 @@
+if [[ ${__interpreter_code+set} ]]; then \builtin eval "$__interpreter_options$__interpreter_code"; \builtin return; fi
+# The shell kernel's driver: one bash that runs cells and claims the status of each.
+#
+# Cells come in on descriptor 3 as a decimal length, a newline and that many bytes; claims go
+# out on it as JSON lines. Descriptors 1 and 2 belong to the code. Nothing here is a boundary.
+#
+# For each cell this file sources itself. Sourced, because code in a function would make what it
+# declares local, and because `return` and the unwinding below need something to return from.
+# In the first line, because bash counts the lines of evaluated code from that of the `eval`.
+
+__interpreter_driver=$(builtin cd -- "${BASH_SOURCE[0]%/*}" && builtin pwd)/${BASH_SOURCE[0]##*/}
+BASH_ARGV0=bash
+# The control socket moves out of the way of code that uses low descriptors itself.
+exec 40<&3 3<&-
+shopt -s expand_aliases
+# Functions too run the ERR trap below.
+set -E
+
+# Ends the cell at its next command, however deep in loops, functions and sourced files it is: a
+# DEBUG trap that gives 2 makes whatever is running return. Back in the driver it removes itself.
+__interpreter_unwind() {
+    ((${#FUNCNAME[@]} < 3)) || return 2
+    trap - DEBUG
+    shopt -u extdebug
+    set -E
+}
+__interpreter_end_cell() {
+    __interpreter_status=$1
+    shopt -s extdebug
+    trap __interpreter_unwind DEBUG
+}
+# Between cells an interrupt is nobody's. Subshells die of it by themselves.
+trap '[[ ! ${__interpreter_code+set} ]] || __interpreter_end_cell 130' INT
+# `set -e` ends the cell, and not the shell with all its state.
+trap '__interpreter_failed $?' ERR
+__interpreter_failed() {
+    if [[ -o errexit && $BASH_SUBSHELL == 0 && ${__interpreter_code+set} ]]; then
+        __interpreter_errexit=1
+        set +e
+        __interpreter_end_cell "$1"
+    fi
+}
+
+builtin printf '{"kind":"ready","version":"%s"}\n' "$BASH_VERSION" >&40
+__interpreter_options=
+while IFS= builtin read -r __interpreter_length <&40; do
+    # In the C locale a character is a byte.
+    LC_ALL=C IFS= builtin read -r -N "$__interpreter_length" __interpreter_code <&40
+    # While the cell runs, bash keeps the socket where programs do not inherit it.
+    builtin source "$__interpreter_driver" 40>&-
+    # The options of the code are put off while the driver runs; `set -x` would show it.
+    {
+        : "${__interpreter_status:=$?}"
+        __interpreter_options=
+        [[ ! -o errexit && ! ${__interpreter_errexit+set} ]] || __interpreter_options+='set -e;'
+        [[ ! -o nounset ]] || __interpreter_options+='set -u;'
+        [[ ! -o verbose ]] || __interpreter_options+='set -v;'
+        [[ ! -o xtrace ]] || __interpreter_options+='set -x;'
+        set +euvx
+    } 2>/dev/null
+    unset __interpreter_code __interpreter_errexit
+    builtin printf '{"kind":"finished","status":%d}\n' "$__interpreter_status" >&40
+    unset __interpreter_status
+done

@@ -1,0 +1,1 @@
+//! The first process inside a sandbox: starts kernels, carries their output.

@@ -1,0 +1,46 @@
+//! Confines this very process on Linux, then becomes the program.
+//!
+//! # Threat
+//! Code that reads the person's files, writes outside its folder, talks to the network, sees or
+//! signals other processes, gains privileges, or outlives its session.
+//!
+//! # Mechanism
+//! A [`Plan`] is a printed list of [`Step`]s: new namespaces, a new root with the system
+//! read-only and the home absent, an overlay for the work folder, limits, no capabilities, no new
+//! privileges, a system-call filter. [`enter_if_asked`] applies it in a process of its own, which
+//! has one thread, and then executes the program. A step that fails ends the process: nothing
+//! runs half confined.
+//!
+//! # Order
+//! Mounts come before rights are given up; capabilities are verified to be gone before
+//! no-new-privileges is set; the filter comes last but one, because every step before it may need
+//! a call that it refuses.
+//!
+//! # Limits
+//! A bug in the kernel is not contained. What is bound writable can be filled or destroyed. CPU
+//! time is shared with the rest of the machine.
+
+pub use crate::plan::{Access, Namespace, Owner, Plan, Resource, Step};
+
+#[cfg(target_os = "linux")]
+pub use crate::{
+    enter::{Failure, JAIL, enter_if_asked, encode},
+    filter::{Filter, FilterError, Rule, rules},
+};
+
+#[cfg(target_os = "linux")]
+mod apply;
+#[cfg(target_os = "linux")]
+mod enter;
+#[cfg(target_os = "linux")]
+mod filter;
+#[cfg(target_os = "linux")]
+mod mounts;
+mod plan;
+#[cfg(target_os = "linux")]
+#[expect(unsafe_code, reason = "the one file that may hold it")]
+mod sys;
+
+/// Where there is no Linux there is no jail to enter.
+#[cfg(not(target_os = "linux"))]
+pub fn enter_if_asked() {}

@@ -1,0 +1,323 @@
+//! Confinement as a list: everything that will be done to the process, in order.
+//!
+//! The list can be printed, compared in a test, kept in the record and sent to the process that
+//! applies it. It holds no secrets.
+
+use serde::{Deserialize, Serialize};
+use std::{fmt, path::PathBuf};
+
+/// All steps, in order. The last one executes the program.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Plan(pub Vec<Step>);
+
+/// One thing done to the process.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Step {
+    /// Leave the terminal: no signals from its keys, no way to type into it.
+    NewSession,
+    /// Enter new namespaces.
+    Unshare(Vec<Namespace>),
+    /// Show one outside user and group as another one inside the user namespace.
+    MapIds {
+        /// The user inside.
+        inside: u32,
+        /// The user outside.
+        outside: u32,
+        /// The group inside.
+        inside_group: u32,
+        /// The group outside.
+        outside_group: u32,
+    },
+    /// Get ready to show files of user and group 0 as this user's and group's: for
+    /// [`Owner::Mapped`].
+    MapOwner {
+        /// The user that root's files are shown as.
+        to: u32,
+    },
+    /// Go on as the first process of the new process namespace.
+    Fork,
+    /// Start a new root on an empty temporary file system; the old one is at `/old`.
+    NewRoot,
+    /// Make a folder, and those above it.
+    Folder {
+        /// Where.
+        at: PathBuf,
+        /// Permission bits of the last one.
+        mode: u32,
+    },
+    /// Make a symbolic link.
+    Link {
+        /// Where.
+        at: PathBuf,
+        /// Where it points.
+        to: PathBuf,
+    },
+    /// Write a small read-only file.
+    File {
+        /// Where.
+        at: PathBuf,
+        /// What it holds.
+        text: String,
+    },
+    /// Mount an empty temporary file system.
+    Temporary {
+        /// Where.
+        at: PathBuf,
+        /// How much it holds.
+        bytes: u64,
+        /// Permission bits of its root.
+        mode: u32,
+    },
+    /// Show a path of the old root.
+    Bind {
+        /// Where it is in the old root.
+        from: PathBuf,
+        /// Where it is shown.
+        to: PathBuf,
+        /// What can be done with it.
+        access: Access,
+        /// Whose its files are.
+        owner: Owner,
+    },
+    /// Show a folder with its changes kept apart.
+    Overlay {
+        /// The folder, already in the new root.
+        lower: PathBuf,
+        /// Where changes land, already in the new root.
+        upper: PathBuf,
+        /// The kernel's own scratch folder beside it.
+        work: PathBuf,
+        /// Where it is shown.
+        at: PathBuf,
+    },
+    /// Mount a process file system that shows this sandbox's processes alone.
+    Processes {
+        /// Where.
+        at: PathBuf,
+    },
+    /// Mount pseudo-terminals of the sandbox's own.
+    Terminals {
+        /// Where.
+        at: PathBuf,
+    },
+    /// Cover a path with something empty that cannot be read.
+    Mask {
+        /// What.
+        at: PathBuf,
+    },
+    /// Take away a mount that was needed only on the way.
+    Unmount {
+        /// What.
+        at: PathBuf,
+    },
+    /// Let go of the old root and make the new one read-only.
+    LeaveOldRoot,
+    /// Name the machine.
+    Hostname(String),
+    /// Switch the loopback interface on.
+    Loopback,
+    /// Become an ordinary user for good.
+    BecomeUser {
+        /// The user.
+        user: u32,
+        /// The group; all others are given up.
+        group: u32,
+    },
+    /// Bound what may be used up.
+    Limit {
+        /// What.
+        resource: Resource,
+        /// How much.
+        most: u64,
+    },
+    /// Give up every capability, for this process and all it starts, and verify it.
+    DropCapabilities,
+    /// Never gain a privilege by executing a program.
+    NoNewPrivileges,
+    /// Die when the process outside dies.
+    DieWithParent,
+    /// Refuse system calls, by a compiled filter. `refused` says which, for people.
+    Filter {
+        /// The names of the refused calls.
+        refused: Vec<String>,
+        /// The filter's instructions.
+        program: Vec<u64>,
+    },
+    /// Become the program, with an empty environment.
+    Execute {
+        /// Its path in the new root.
+        program: PathBuf,
+        /// Its arguments, the first being its name.
+        arguments: Vec<String>,
+    },
+}
+
+/// A kind of namespace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Namespace {
+    /// Users and groups.
+    User,
+    /// Mounts.
+    Mount,
+    /// Processes.
+    Process,
+    /// Network interfaces and abstract sockets.
+    Network,
+    /// System V and POSIX message queues, semaphores, shared memory.
+    Ipc,
+    /// Host and domain name.
+    Hostname,
+    /// Control groups.
+    Cgroup,
+}
+
+/// What can be done with a bound path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Access {
+    /// Seen, not changed.
+    Read,
+    /// Changed.
+    Write,
+    /// A device that may be used.
+    Device,
+}
+
+/// Whose the files of a bound path are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Owner {
+    /// Whose they are outside.
+    AsOutside,
+    /// Root's files are shown as the sandbox user's, and files that it makes become root's.
+    Mapped,
+}
+
+/// What can be bounded for each process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Resource {
+    /// Private memory.
+    Memory,
+    /// Processes and threads of the sandbox.
+    Processes,
+    /// The size of a file.
+    FileSize,
+    /// Open files.
+    OpenFiles,
+    /// The size of a core dump.
+    Core,
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NewSession => f.write_str("leave the terminal"),
+            Self::Unshare(namespaces) => {
+                let names: Vec<_> = namespaces.iter().map(|one| one.word()).collect();
+                write!(f, "enter new namespaces: {}", names.join(", "))
+            }
+            Self::MapIds { inside, outside, .. } => {
+                write!(f, "show user {outside} as user {inside}")
+            }
+            Self::MapOwner { to } => write!(f, "get ready to show root's files as user {to}'s"),
+            Self::Fork => f.write_str("go on as the first process of the namespace"),
+            Self::NewRoot => f.write_str("start a new, empty root"),
+            Self::Folder { at, mode } => write!(f, "make folder {} ({mode:o})", at.display()),
+            Self::Link { at, to } => write!(f, "link {} to {}", at.display(), to.display()),
+            Self::File { at, text } => {
+                write!(f, "write {} ({} bytes, read-only)", at.display(), text.len())
+            }
+            Self::Temporary { at, bytes, mode } => write!(
+                f,
+                "mount an empty temporary file system on {} ({mode:o}, at most {bytes} bytes)",
+                at.display()
+            ),
+            Self::Bind { from, to, access, owner } => {
+                let access = match access {
+                    Access::Read => "read-only",
+                    Access::Write => "writable",
+                    Access::Device => "as a device",
+                };
+                write!(f, "show {}", from.display())?;
+                if from != to {
+                    write!(f, " on {}", to.display())?;
+                }
+                write!(f, ", {access}")?;
+                match owner {
+                    Owner::AsOutside => Ok(()),
+                    Owner::Mapped => f.write_str(", root's files as the sandbox user's"),
+                }
+            }
+            Self::Overlay { at, .. } => {
+                write!(f, "show {} with its changes kept apart", at.display())
+            }
+            Self::Processes { at } => {
+                write!(f, "show the sandbox's own processes on {}", at.display())
+            }
+            Self::Terminals { at } => {
+                write!(f, "show pseudo-terminals of its own on {}", at.display())
+            }
+            Self::Mask { at } => write!(f, "cover {}", at.display()),
+            Self::Unmount { at } => write!(f, "take {} away", at.display()),
+            Self::LeaveOldRoot => {
+                f.write_str("let go of the old root; make the new one read-only")
+            }
+            Self::Hostname(name) => write!(f, "call the machine `{name}`"),
+            Self::Loopback => f.write_str("switch loopback on"),
+            Self::BecomeUser { user, group } => {
+                write!(f, "become user {user}, group {group}, for good")
+            }
+            Self::Limit { resource, most } => write!(f, "allow at most {most} {}", resource.word()),
+            Self::DropCapabilities => f.write_str("give up every capability, and verify it"),
+            Self::NoNewPrivileges => f.write_str("never gain a privilege again"),
+            Self::DieWithParent => f.write_str("die when the process outside dies"),
+            Self::Filter { refused, .. } => {
+                write!(f, "refuse {} system calls: {}", refused.len(), refused.join(", "))
+            }
+            Self::Execute { program, arguments } => {
+                write!(f, "become {} {}", program.display(), arguments.join(" "))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, step) in self.0.iter().enumerate() {
+            writeln!(f, "{:3}. {step}", at + 1)?;
+        }
+        Ok(())
+    }
+}
+
+impl Namespace {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Mount => "mount",
+            Self::Process => "process",
+            Self::Network => "network",
+            Self::Ipc => "ipc",
+            Self::Hostname => "hostname",
+            Self::Cgroup => "cgroup",
+        }
+    }
+}
+
+impl Resource {
+    /// The words for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Memory => "bytes of memory a process",
+            Self::Processes => "processes",
+            Self::FileSize => "bytes a file",
+            Self::OpenFiles => "open files a process",
+            Self::Core => "bytes of core dump",
+        }
+    }
+}

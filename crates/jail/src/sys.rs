@@ -1,0 +1,137 @@
+//! The system calls for which no safe function exists elsewhere. The only `unsafe` in the program.
+//!
+//! Each function is a thin cover over one call; what it is used for is its caller's affair.
+
+use std::{
+    ffi::CString,
+    io,
+    os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd},
+};
+
+fn checked(result: libc::c_int) -> io::Result<libc::c_int> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
+}
+
+/// Enters new namespaces.
+pub(crate) fn unshare(flags: libc::c_int) -> io::Result<()> {
+    // SAFETY: the call takes no pointer. It changes namespaces of this thread alone, and the
+    // process has only one: `enter` runs before any other is started.
+    checked(unsafe { libc::unshare(flags) }).map(drop)
+}
+
+/// What `fork` returned.
+pub(crate) enum Forked {
+    /// In the old process: the new one's id.
+    Parent(rustix::process::Pid),
+    /// In the new process.
+    Child,
+}
+
+/// Makes a second process like this one.
+pub(crate) fn fork() -> io::Result<Forked> {
+    // SAFETY: the process has one thread (`enter` runs before any other is started), so no lock
+    // can be held by a thread that the child does not have.
+    match checked(unsafe { libc::fork() })? {
+        0 => Ok(Forked::Child),
+        id => Ok(Forked::Parent(
+            rustix::process::Pid::from_raw(id).expect("fork returns a positive id to the parent"),
+        )),
+    }
+}
+
+/// Ends this process at once, without running destructors.
+pub(crate) fn exit_now(status: i32) -> ! {
+    // SAFETY: the call takes no pointer and does not return.
+    unsafe { libc::_exit(status) }
+}
+
+/// Closes every descriptor from `first` up.
+pub(crate) fn close_from(first: u32) -> io::Result<()> {
+    // SAFETY: the call takes no pointer. It does close descriptors behind the back of whatever
+    // Rust value owns them, so it may run only where nothing that is used later owns one: at the
+    // start of `enter`, which holds nothing but descriptors 0, 1 and 2.
+    let status = unsafe { libc::syscall(libc::SYS_close_range, first, u32::MAX, 0) };
+    if status == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Sets attributes of the mount that `mount` stands for and, if asked, of those below it.
+pub(crate) fn set_mount_attributes(
+    mount: BorrowedFd<'_>,
+    set: u64,
+    owner: Option<BorrowedFd<'_>>,
+    recursive: bool,
+) -> io::Result<()> {
+    let attributes = libc::mount_attr {
+        attr_set: set | if owner.is_some() { libc::MOUNT_ATTR_IDMAP } else { 0 },
+        attr_clr: 0,
+        propagation: 0,
+        userns_fd: owner.map_or(0, |fd| {
+            u64::try_from(fd.as_raw_fd()).expect("an open descriptor is not negative")
+        }),
+    };
+    let flags = libc::AT_EMPTY_PATH | if recursive { libc::AT_RECURSIVE } else { 0 };
+    // SAFETY: the empty path is a NUL-terminated literal; `attributes` lives through the call and
+    // its true size is passed, so the kernel reads no more than there is.
+    let status = unsafe {
+        libc::syscall(
+            libc::SYS_mount_setattr,
+            mount.as_raw_fd(),
+            c"".as_ptr(),
+            flags,
+            &raw const attributes,
+            size_of::<libc::mount_attr>(),
+        )
+    };
+    if status == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Switches the network interface `name` on.
+pub(crate) fn interface_up(name: &str) -> io::Result<()> {
+    let name = CString::new(name)?;
+    // SAFETY: the call takes no pointer; the result is checked before it is used.
+    let socket = checked(unsafe {
+        libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0)
+    })?;
+    // SAFETY: `socket` was just opened and nothing else owns it.
+    let socket = unsafe { OwnedFd::from_raw_fd(socket) };
+    // SAFETY: all-zero bytes are a valid `ifreq`: integers, and a union of plain data.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    let bytes = name.as_bytes();
+    if bytes.len() >= request.ifr_name.len() {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    for (to, from) in request.ifr_name.iter_mut().zip(bytes) {
+        *to = from.cast_signed();
+    }
+    request.ifr_ifru.ifru_flags = libc::IFF_UP as libc::c_short;
+    // SAFETY: `request` is an `ifreq` with a NUL-terminated name (its last byte is untouched) and
+    // lives through the call, which only reads it.
+    checked(unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS, &raw const request) })
+        .map(drop)
+}
+
+/// Installs a system-call filter on this process and all that it will start.
+pub(crate) fn install_filter(program: &[u64]) -> io::Result<()> {
+    let mut instructions: Vec<libc::sock_filter> = program
+        .iter()
+        .map(|packed| {
+            let [a, b, jt, jf, k @ ..] = packed.to_le_bytes();
+            libc::sock_filter { code: u16::from_le_bytes([a, b]), jt, jf, k: u32::from_le_bytes(k) }
+        })
+        .collect();
+    let program = libc::sock_fprog {
+        len: u16::try_from(instructions.len()).map_err(|_| io::ErrorKind::InvalidInput)?,
+        filter: instructions.as_mut_ptr(),
+    };
+    // SAFETY: `program` points to `len` instructions that live through the call; the kernel
+    // copies and checks them.
+    let status = unsafe {
+        libc::syscall(
+            libc::SYS_seccomp,
+            libc::SECCOMP_SET_MODE_FILTER,
+            libc::SECCOMP_FILTER_FLAG_TSYNC,
+            &raw const program,
+        )
+    };
+    if status == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}

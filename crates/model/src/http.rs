@@ -1,0 +1,277 @@
+//! The one place where a model is reached over the network.
+//!
+//! # Threat
+//! A key that travels further than to its owner; a server that never ends, never answers, or
+//! answers with more than memory holds.
+//!
+//! # Mechanism
+//! Redirects are not followed: the client would send the key along. The key's header is marked
+//! sensitive, so no debug output shows it, and errors lose their URL and every copy of the key.
+//! Connecting, the first byte and each following one have a time limit of their own; the bytes of
+//! a reply, of an event and of an error are counted. This machine's own servers are asked
+//! directly: a proxy that is meant for the outside must not see what is said to them.
+//!
+//! # Order
+//! Every piece is in the sink before the error that follows it is returned.
+//!
+//! # Limits
+//! Over plain `http://` anyone on the way can read the key. A server may keep a stream alive with
+//! comments for as long as the byte limit lasts; dropping the future ends it.
+
+use crate::{
+    Endpoint, ModelError, Piece, Request, Wait,
+    complaint::{Asked, Complaint, retry_after},
+    endpoint::{host, is_local},
+    format::{Fault, Format, KeyHeader, Progress, Reading},
+};
+use interpreter_core::{Reply, Untrusted};
+use reqwest::{
+    Client, Response, StatusCode, Url,
+    header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION},
+    redirect::Policy,
+};
+use std::{ops::Deref, sync::Once, time::Duration};
+use tokio::{sync::mpsc::Sender, time::Instant};
+
+/// The most bytes of one streamed reply, envelopes included: they are many times the text.
+const RESPONSE_BYTES: usize = 256 << 20;
+
+/// The most bytes that are read of an answer that is not a reply.
+const COMPLAINT_BYTES: usize = 64 << 10;
+
+/// A model behind an address.
+#[derive(Debug)]
+pub(crate) struct Remote {
+    format: Format,
+    endpoint: Endpoint,
+    client: Client,
+    url: Url,
+    host: String,
+}
+
+impl Remote {
+    pub(crate) fn new(format: Format, endpoint: Endpoint) -> Result<Self, ModelError> {
+        let url = format.url(endpoint.url()?);
+        let host = host(&url);
+        let client = client(&endpoint, &url)
+            .map_err(|source| ModelError::Client { host: host.clone(), source })?;
+        Ok(Self { format, endpoint, client, url, host })
+    }
+
+    pub(crate) fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
+    /// Asks, and reads the answer to its end.
+    pub(crate) async fn stream(
+        &self,
+        request: &Request,
+        sink: &Sender<Piece>,
+    ) -> Result<Reply, ModelError> {
+        let mut patience = Patience {
+            until: Instant::now() + self.endpoint.timeouts.first_byte,
+            length: self.endpoint.timeouts.first_byte,
+            waiting_for: Wait::FirstByte,
+        };
+        let body = self.format.request(request, &self.endpoint).to_string();
+        let sent = self.client.post(self.url.clone()).headers(self.headers()?).body(body).send();
+        let response = self.within(&patience, sent).await?.map_err(|error| {
+            let (host, source) = (self.host.clone(), error.without_url());
+            if source.is_connect() {
+                ModelError::Unreachable { host, source }
+            } else {
+                ModelError::Broken { host, source: Some(source) }
+            }
+        })?;
+        if response.status() != StatusCode::OK || !is_stream(&response) {
+            return Err(self.refusal(response, &mut patience).await);
+        }
+        self.read(response, &mut patience, sink).await
+    }
+
+    async fn read(
+        &self,
+        mut response: Response,
+        patience: &mut Patience,
+        sink: &Sender<Piece>,
+    ) -> Result<Reply, ModelError> {
+        let mut reading = Reading::new(self.format);
+        let mut received = 0_usize;
+        let failure = loop {
+            let chunk = match self.chunk(&mut response, patience).await {
+                Ok(Some(chunk)) => chunk,
+                Ok(None) => break None,
+                Err(error) => break Some(error),
+            };
+            received += chunk.len();
+            if received > RESPONSE_BYTES {
+                let place = "in one response";
+                return Err(self.fault(Fault::TooLarge { limit: RESPONSE_BYTES, place }));
+            }
+            let mut pieces = Vec::new();
+            let progress = reading.feed(&chunk, &mut pieces);
+            show(pieces, sink).await;
+            match progress.map_err(|fault| self.fault(fault))? {
+                Progress::More => {}
+                Progress::Done => break None,
+            }
+        };
+        // A server that has said how the reply ends and then hangs or hangs up has lost us
+        // nothing.
+        if let Some(error) = failure
+            && !reading.has_finish()
+        {
+            return Err(error);
+        }
+        let mut pieces = Vec::new();
+        let reply = reading.finish(&mut pieces);
+        show(pieces, sink).await;
+        reply.map_err(|fault| self.fault(fault))
+    }
+
+    /// The next bytes, or nothing at the end.
+    async fn chunk(
+        &self,
+        response: &mut Response,
+        patience: &mut Patience,
+    ) -> Result<Option<impl Deref<Target = [u8]> + use<>>, ModelError> {
+        let chunk = self.within(patience, response.chunk()).await?.map_err(|error| {
+            ModelError::Broken { host: self.host.clone(), source: Some(error.without_url()) }
+        })?;
+        let idle = self.endpoint.timeouts.idle;
+        *patience =
+            Patience { until: Instant::now() + idle, length: idle, waiting_for: Wait::NextByte };
+        Ok(chunk)
+    }
+
+    async fn within<T>(
+        &self,
+        patience: &Patience,
+        future: impl Future<Output = T>,
+    ) -> Result<T, ModelError> {
+        tokio::time::timeout_at(patience.until, future).await.map_err(|_| ModelError::TimedOut {
+            host: self.host.clone(),
+            waiting_for: patience.waiting_for,
+            after: patience.length,
+        })
+    }
+
+    fn headers(&self) -> Result<HeaderMap, ModelError> {
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+        for (name, value) in self.format.headers() {
+            headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+        }
+        // Keys come from files and variables, often with the line's end.
+        let key = self.endpoint.key.as_ref().map(|key| key.reveal().trim());
+        if let Some(key) = key.filter(|key| !key.is_empty()) {
+            let (name, value) = match self.format.key_header() {
+                KeyHeader::Bearer => (AUTHORIZATION, format!("Bearer {key}")),
+                KeyHeader::Plain(name) => (HeaderName::from_static(name), key.to_owned()),
+            };
+            let mut value = HeaderValue::try_from(value)
+                .map_err(|_| ModelError::BadKey { host: self.host.clone() })?;
+            value.set_sensitive(true);
+            headers.insert(name, value);
+        }
+        Ok(headers)
+    }
+
+    /// The error for an answer that is not a reply.
+    async fn refusal(&self, mut response: Response, patience: &mut Patience) -> ModelError {
+        let status = response.status();
+        let header =
+            |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok());
+        if status.is_redirection() {
+            let to = header(LOCATION.as_str()).and_then(|to| self.url.join(to).ok());
+            return ModelError::Redirected {
+                host: self.host.clone(),
+                to: to.as_ref().map(crate::endpoint::host),
+            };
+        }
+        let wait = retry_after(header);
+        let content_type = header(CONTENT_TYPE.as_str()).unwrap_or("no content type").to_owned();
+
+        let mut body = Vec::new();
+        // What the server says helps; that it stops saying it is not the error to tell of.
+        while let Ok(Some(chunk)) = self.chunk(&mut response, patience).await {
+            let room = COMPLAINT_BYTES - body.len();
+            body.extend_from_slice(&chunk[..chunk.len().min(room)]);
+            if body.len() == COMPLAINT_BYTES {
+                break;
+            }
+        }
+        if status != StatusCode::OK {
+            let complaint = Complaint::in_body(&body);
+            return self.asked().error(&complaint, Some(status.as_u16()), wait);
+        }
+        match serde_json::from_slice(&body).ok().as_ref().and_then(Complaint::in_json) {
+            Some(complaint) => self.asked().error(&complaint, None, wait),
+            None => ModelError::NotAStream {
+                host: self.host.clone(),
+                content_type: Untrusted::new(content_type),
+                said: self.asked().said(String::from_utf8_lossy(&body).trim()),
+            },
+        }
+    }
+
+    fn fault(&self, fault: Fault) -> ModelError {
+        let host = self.host.clone();
+        match fault {
+            Fault::Broken => ModelError::Broken { host, source: None },
+            Fault::Malformed(problem) => ModelError::Malformed { host, problem },
+            Fault::TooLarge { limit, place } => ModelError::TooLarge { host, limit, place },
+            Fault::Complaint(complaint) => self.asked().error(&complaint, None, None),
+        }
+    }
+
+    fn asked(&self) -> Asked<'_> {
+        Asked { host: &self.host, model: &self.endpoint.model, key: self.endpoint.key.as_ref() }
+    }
+}
+
+/// How long the next wait may be.
+struct Patience {
+    until: Instant,
+    length: Duration,
+    waiting_for: Wait,
+}
+
+fn client(endpoint: &Endpoint, url: &Url) -> Result<Client, reqwest::Error> {
+    static PROVIDER: Once = Once::new();
+    PROVIDER.call_once(|| {
+        // An error says that the process has chosen one already, which serves as well.
+        rustls::crypto::ring::default_provider().install_default().ok();
+    });
+    let mut builder = Client::builder()
+        .user_agent(concat!("interpreter/", env!("CARGO_PKG_VERSION")))
+        .redirect(Policy::none())
+        .connect_timeout(endpoint.timeouts.connect);
+    if is_local(url) {
+        builder = builder.no_proxy();
+        if url.scheme() == "http" {
+            // No certificate is ever looked at, so a machine without any can use a model of its
+            // own, and loading them costs nothing.
+            builder = builder.tls_certs_only([]);
+        }
+    }
+    builder.build()
+}
+
+/// Whether an answer claims to be a stream of events; one that claims nothing may be.
+fn is_stream(response: &Response) -> bool {
+    let Some(content_type) = response.headers().get(CONTENT_TYPE) else { return true };
+    let essence = content_type.to_str().unwrap_or_default().split(';').next().unwrap_or_default();
+    essence.trim().eq_ignore_ascii_case("text/event-stream")
+}
+
+/// Sends pieces on. A sink that nobody reads any more is no reason to stop: the reply still
+/// counts.
+async fn show(pieces: Vec<Piece>, sink: &Sender<Piece>) {
+    for piece in pieces {
+        if sink.send(piece).await.is_err() {
+            return;
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! Talks to models: one streaming interface over every way of reaching one.
+//!
+//! A [`Request`] goes in; [`Piece`]s come out while the model writes, and a
+//! [`Reply`](interpreter_core::Reply) when it is done. A wire format is a pure pair of functions,
+//! one that writes a request and one that reads events; `http` is the only place that touches
+//! the network and `scripted` the only one that reads a file. What a model says is passed on as
+//! it came: nothing here judges, repairs or runs it.
+//!
+//! A key leaves through the headers of a request and through nothing else: no error of this crate
+//! holds one, whatever a provider sends back. There are no retries here.
+
+pub use crate::{
+    endpoint::{Endpoint, Timeouts},
+    error::{ModelError, Wait},
+    model::Model,
+    piece::Piece,
+    request::{Request, Tools},
+    scripted::ScriptError,
+};
+
+mod anthropic;
+mod assembly;
+mod complaint;
+mod conversation;
+mod endpoint;
+mod error;
+mod format;
+mod http;
+mod model;
+mod openai;
+mod piece;
+mod request;
+mod scripted;
+mod sse;
+mod tool;

@@ -1,0 +1,81 @@
+//! What a model is asked, in no provider's format.
+
+use interpreter_core::Message;
+
+/// One call of a model.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The conversation, oldest first.
+    pub messages: Vec<Message>,
+    /// Whether the model may call the tool, or writes code in fences.
+    pub tools: Tools,
+    /// The most tokens it may write; the provider's own limit if none, or 4096 where the format
+    /// demands a number.
+    pub max_tokens: Option<u32>,
+    /// How freely it writes; the provider's own default if none. Zero is sent like any other.
+    pub temperature: Option<f32>,
+}
+
+impl Request {
+    /// The temperature as it was meant: 0.7 and not the 0.699999988 that widening makes of it.
+    /// What is not a number cannot be written as JSON and is left out.
+    pub(crate) fn temperature(&self) -> Option<f64> {
+        let temperature = self.temperature.filter(|value| value.is_finite())?;
+        temperature.to_string().parse().ok()
+    }
+}
+
+/// How a model proposes code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tools {
+    /// By the provider's tool calling: it is offered the one tool.
+    Offer,
+    /// In fenced blocks of plain Markdown: it is offered none.
+    None,
+}
+
+/// The requests whose bodies both formats keep as snapshots.
+#[cfg(test)]
+pub(crate) mod examples {
+    use super::*;
+    use interpreter_core::ToolCall;
+
+    /// A conversation of every kind of message, as a model with tools has it.
+    pub(crate) fn with_tools() -> Request {
+        let call = |id: &str, code: &str| ToolCall {
+            id: id.into(),
+            name: "execute".into(),
+            arguments: format!(r#"{{"language": "python", "code": "{code}"}}"#).into(),
+        };
+        let result = |call: Option<&str>, text: &str| Message::Result {
+            call: call.map(Into::into),
+            text: text.to_owned().into(),
+        };
+        Request {
+            messages: vec![
+                Message::System { text: "You write code.".into() },
+                Message::User { text: "Add two and two, twice.".into() },
+                Message::Assistant {
+                    text: "Two calls.".to_owned().into(),
+                    calls: vec![call("a", "print(2+2)"), call("b", "print(4)")],
+                },
+                result(Some("a"), "4"),
+                result(Some("b"), "4"),
+                Message::Assistant {
+                    text: "And in a fence:\n```python\nprint(1)\n```\n".to_owned().into(),
+                    calls: vec![],
+                },
+                result(None, "1"),
+                Message::User { text: "Thanks.".into() },
+            ],
+            tools: Tools::Offer,
+            max_tokens: Some(320),
+            temperature: None,
+        }
+    }
+
+    /// The same conversation, after the model was changed for one without tools.
+    pub(crate) fn without_tools() -> Request {
+        Request { tools: Tools::None, max_tokens: None, temperature: Some(0.0), ..with_tools() }
+    }
+}

@@ -1,0 +1,6 @@
+//! The network edge, against a real server on this machine.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
+
+mod http;
+mod server;

@@ -1,0 +1,219 @@
+//! What a config file may say: every key, all of them optional.
+//!
+//! Each value is checked while it is read, so that the error names line and column. Must not
+//! give defaults: what is not said here is said by an earlier layer.
+
+use crate::quantity::{Bytes, TimeLimit};
+use interpreter_core::{Rule, Workspace};
+use serde::{Deserialize, Deserializer, Serialize, de};
+use std::{
+    collections::BTreeMap,
+    fmt,
+    num::{NonZeroU32, NonZeroU64},
+    str::FromStr,
+};
+
+/// One config file.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ConfigFile {
+    /// The model to talk to: `openai/NAME`, `anthropic/NAME`, `ENDPOINT/NAME` for one of the
+    /// endpoints below, or `scripted:FILE` for prepared replies. Not for a project.
+    #[serde(default, deserialize_with = "some_text")]
+    pub model: Option<String>,
+
+    /// Further places where models are, by name. Not for a project.
+    #[serde(default, deserialize_with = "endpoints")]
+    pub endpoint: BTreeMap<String, Endpoint>,
+
+    /// What happens to the code's writes to the work folder: `stage` (shown before they touch
+    /// it), `direct` or `read-only`.
+    pub workspace: Option<Workspace>,
+
+    /// Further instructions for the model, in your words. Not for a project.
+    pub instructions: Option<String>,
+
+    /// The most calls of the model in one turn.
+    pub max_calls: Option<NonZeroU32>,
+
+    /// The most tokens in one reply.
+    pub max_tokens: Option<NonZeroU32>,
+
+    /// How freely the model chooses its words, from 0 to 2. Not for a project.
+    pub temperature: Option<Temperature>,
+
+    /// What a run may use up.
+    #[serde(default)]
+    pub limits: LimitsTable,
+
+    /// Rules that allow, ask or deny. Those of a project can only make things stricter.
+    #[serde(default, rename = "rule")]
+    pub rules: Vec<Rule>,
+}
+
+/// What a run may use up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LimitsTable {
+    /// How long a run may take, such as `"15s"`, `"1h30m"` or `"none"`.
+    pub wall: Option<TimeLimit>,
+
+    /// Memory that each process may have of its own, such as `"2G"`.
+    pub memory: Option<Bytes>,
+
+    /// Processes and threads at once.
+    pub processes: Option<NonZeroU64>,
+
+    /// The largest file that may be written, such as `"500M"`.
+    pub file_size: Option<Bytes>,
+
+    /// Files that one process may have open.
+    pub open_files: Option<NonZeroU64>,
+
+    /// All temporary files together, such as `"1G"`.
+    pub temporary: Option<Bytes>,
+
+    /// What a run may print, such as `"100M"`.
+    pub output: Option<Bytes>,
+}
+
+/// A place where models are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Endpoint {
+    /// Where requests go, such as `"http://localhost:11434/v1"`.
+    #[serde(deserialize_with = "base_url")]
+    pub base_url: String,
+
+    /// Which provider's wire format it speaks: `openai` or `anthropic`.
+    pub format: WireFormat,
+
+    /// The name of the environment variable that holds its key; none if it needs no key. The key
+    /// itself never stands in a config file.
+    #[serde(default, deserialize_with = "variable_name")]
+    pub key_variable: Option<String>,
+
+    /// Whether its models can call tools; if not, code is taken from fences. `true` unless said.
+    #[serde(default = "tools_work")]
+    pub tools: bool,
+
+    /// The model that is meant when `model` names only the endpoint.
+    #[serde(default, deserialize_with = "some_text")]
+    pub model: Option<String>,
+}
+
+/// The wire format of an endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum WireFormat {
+    /// Chat completions, as `OpenAI` and most local servers speak them.
+    OpenAi,
+    /// Messages, as Anthropic speaks them.
+    Anthropic,
+}
+
+impl WireFormat {
+    /// The word in config files.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::OpenAi => "openai",
+            Self::Anthropic => "anthropic",
+        }
+    }
+}
+
+/// How freely a model chooses its words: a number from 0 to 2.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[serde(try_from = "f64")]
+pub struct Temperature(f64);
+
+impl Temperature {
+    /// The number.
+    pub fn value(self) -> f64 {
+        self.0
+    }
+}
+
+impl TryFrom<f64> for Temperature {
+    type Error = String;
+
+    fn try_from(value: f64) -> Result<Self, String> {
+        if (0.0..=2.0).contains(&value) {
+            Ok(Self(value))
+        } else {
+            Err(format!("a temperature is a number from 0 to 2, not {value}"))
+        }
+    }
+}
+
+impl FromStr for Temperature {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let value: f64 =
+            text.parse().map_err(|_| "a temperature is a number from 0 to 2".to_owned())?;
+        value.try_into()
+    }
+}
+
+impl fmt::Display for Temperature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+fn tools_work() -> bool {
+    true
+}
+
+fn some_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    if text.is_empty() || text.chars().any(char::is_control) {
+        return Err(de::Error::custom("expected the name of a model, on one line"));
+    }
+    Ok(Some(text))
+}
+
+fn endpoints<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<BTreeMap<String, Endpoint>, D::Error> {
+    let endpoints = BTreeMap::<String, Endpoint>::deserialize(deserializer)?;
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    match endpoints.keys().find(|name| name.is_empty() || !name.chars().all(plain)) {
+        // It stands before a slash in a model's name.
+        Some(name) => Err(de::Error::custom(format!(
+            "`{name}` is not the name of an endpoint; use letters, digits, `-`, `_` and `.`"
+        ))),
+        None => Ok(endpoints),
+    }
+}
+
+fn base_url<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let url = String::deserialize(deserializer)?;
+    let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
+    let host = rest.unwrap_or_default().split(['/', '?', '#']).next().unwrap_or_default();
+    // The text is not repeated: it may hold a password.
+    if host.contains('@') {
+        return Err(de::Error::custom(
+            "an address may hold no user or password; name the key's variable in `key_variable`",
+        ));
+    }
+    if host.is_empty() || url.chars().any(|c| c.is_control() || c.is_whitespace()) {
+        return Err(de::Error::custom("expected an address such as `https://api.example.com/v1`"));
+    }
+    Ok(url)
+}
+
+fn variable_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) || !name.chars().all(plain)
+    {
+        // The text is not repeated: someone may have put the key itself here.
+        return Err(de::Error::custom(
+            "expected the name of an environment variable, such as `MY_API_KEY`; the key itself \
+             does not belong in this file",
+        ));
+    }
+    Ok(Some(name))
+}

@@ -1,0 +1,224 @@
+//! Reads the config files, as text.
+//!
+//! A project's file may be anything: a pipe, a device, a gigabyte. Must not interpret what it
+//! reads, and must not make anything.
+
+use super::ConfigError;
+use crate::{Folders, StoreError, private};
+use interpreter_core::Untrusted;
+use std::{
+    fs::{self, File},
+    io::{self, Read},
+    path::{Path, PathBuf},
+};
+
+/// More than anyone writes by hand.
+const MOST: u64 = 1 << 20;
+
+/// Profiles that are named when another was meant.
+const MOST_NAMED: usize = 20;
+
+/// The text of one config file and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigText {
+    /// Where it stands.
+    pub path: PathBuf,
+    /// What it says.
+    pub text: String,
+}
+
+/// The config files that count, each if it is there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ConfigFiles {
+    /// The person's settings.
+    pub user: Option<ConfigText>,
+    /// The profile that was asked for.
+    pub profile: Option<ConfigText>,
+    /// What the project brings.
+    pub project: Option<ConfigText>,
+}
+
+impl ConfigFiles {
+    /// Reads the person's file, the profile if one is asked for (it must then exist), and the
+    /// project's `.interpreter/config.toml` in the work folder.
+    pub fn read(
+        folders: &Folders,
+        work_folder: &Path,
+        profile: Option<&str>,
+    ) -> Result<Self, StoreError> {
+        private::check_folder(&folders.config)?;
+        let user = read(folders.config_file())?;
+        let profile = profile.map(|name| read_profile(folders, name)).transpose()?;
+        let project = read(work_folder.join(".interpreter").join("config.toml"))?;
+        Ok(Self { user, profile, project })
+    }
+}
+
+fn read(path: PathBuf) -> Result<Option<ConfigText>, ConfigError> {
+    let failed = |source| ConfigError::Read { path: path.clone(), source };
+    // Looked at before it is opened: to open a pipe would wait for its writer.
+    match fs::metadata(&path) {
+        Ok(metadata) if metadata.is_file() => {}
+        Ok(_) => return Err(ConfigError::NotAFile { path }),
+        // A file where a folder should be means that there is no config file below it.
+        Err(error)
+            if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
+        {
+            return Ok(None);
+        }
+        Err(source) => return Err(failed(source)),
+    }
+    let mut bytes = Vec::new();
+    let file = File::open(&path).map_err(failed)?;
+    file.take(MOST + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > MOST {
+        return Err(ConfigError::TooLarge { path, most: MOST });
+    }
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(Some(ConfigText { path, text })),
+        Err(_) => Err(ConfigError::NotText { path }),
+    }
+}
+
+fn read_profile(folders: &Folders, name: &str) -> Result<ConfigText, ConfigError> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    // No separators and no leading dot, so that the name cannot lead out of the folder.
+    if name.is_empty() || name.starts_with('.') || !name.chars().all(plain) {
+        let name = Untrusted::new(name).for_terminal_line(40);
+        return Err(ConfigError::ProfileName { name });
+    }
+    let folder = folders.profiles_folder();
+    let path = folder.join(format!("{name}.toml"));
+    match read(path.clone())? {
+        Some(file) => Ok(file),
+        None => Err(ConfigError::NoProfile { name: name.into(), path, others: profiles(&folder) }),
+    }
+}
+
+/// The profiles that are there, some of them at least. It only helps a message, so a folder that
+/// cannot be read has none.
+fn profiles(folder: &Path) -> Vec<String> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let names = entries.flatten().filter_map(|entry| {
+        let name = entry.file_name();
+        let name = name.to_str()?.strip_suffix(".toml")?;
+        Some(format!("`{}`", Untrusted::new(name).for_terminal_line(40)))
+    });
+    let mut names: Vec<_> = names.take(MOST_NAMED).collect();
+    names.sort();
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Place {
+        root: tempfile::TempDir,
+        folders: Folders,
+    }
+
+    impl Place {
+        fn new() -> Self {
+            let root = tempfile::tempdir().unwrap();
+            let folders = Folders::under(&root.path().join("home"));
+            folders.make_config_folder().unwrap();
+            Self { root, folders }
+        }
+
+        fn work(&self) -> PathBuf {
+            self.root.path().join("work")
+        }
+
+        fn project_file(&self) -> PathBuf {
+            self.work().join(".interpreter/config.toml")
+        }
+
+        fn read(&self, profile: Option<&str>) -> Result<ConfigFiles, String> {
+            ConfigFiles::read(&self.folders, &self.work(), profile).map_err(|e| e.to_string())
+        }
+    }
+
+    fn write(path: &Path, text: &[u8]) {
+        fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+        fs_err::write(path, text).unwrap();
+    }
+
+    #[test]
+    fn no_file_is_needed_and_none_is_made() {
+        let root = tempfile::tempdir().unwrap();
+        let folders = Folders::under(&root.path().join("home"));
+        let files = ConfigFiles::read(&folders, root.path(), None).unwrap();
+        assert_eq!(files, ConfigFiles::default());
+        assert!(!folders.config.exists());
+    }
+
+    #[test]
+    fn each_file_is_found_in_its_place() {
+        let place = Place::new();
+        write(&place.folders.config_file(), b"user");
+        write(&place.folders.profiles_folder().join("fast.toml"), b"profile");
+        write(&place.project_file(), b"project");
+        let files = place.read(Some("fast")).unwrap();
+        let texts = [files.user, files.profile, files.project].map(|file| file.unwrap().text);
+        assert_eq!(texts, ["user", "profile", "project"]);
+    }
+
+    #[test]
+    fn a_missing_profile_names_those_that_are_there() {
+        let place = Place::new();
+        write(&place.folders.profiles_folder().join("fast.toml"), b"");
+        write(&place.folders.profiles_folder().join("careful.toml"), b"");
+        let message = place.read(Some("slow")).unwrap_err();
+        assert!(message.starts_with("there is no profile `slow`"), "{message}");
+        assert!(message.ends_with("there are `careful`, `fast`"), "{message}");
+    }
+
+    #[test]
+    fn a_profile_cannot_lead_out_of_its_folder() {
+        let place = Place::new();
+        for name in ["../config", "/etc/passwd", ".hidden", "", "a\u{1b}b"] {
+            let message = place.read(Some(name)).unwrap_err();
+            assert!(message.contains("is not the name of a profile"), "{message}");
+            assert!(!message.contains('\u{1b}'));
+        }
+    }
+
+    #[test]
+    fn a_project_file_that_is_no_text_file_stops() {
+        let place = Place::new();
+        write(&place.project_file(), &[0xff, 0xfe]);
+        assert!(place.read(None).unwrap_err().ends_with("is not UTF-8 text"));
+        write(&place.project_file(), &vec![b'#'; 2 << 20]);
+        assert!(place.read(None).unwrap_err().contains("is larger than"));
+        fs_err::remove_file(place.project_file()).unwrap();
+        fs_err::create_dir(place.project_file()).unwrap();
+        assert!(place.read(None).unwrap_err().contains("must be a regular file"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_device_in_place_of_a_project_file_is_not_opened() {
+        let place = Place::new();
+        fs_err::create_dir_all(place.project_file().parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", place.project_file()).unwrap();
+        assert!(place.read(None).unwrap_err().contains("must be a regular file"));
+    }
+
+    #[test]
+    fn a_file_named_like_the_project_folder_means_no_config() {
+        let place = Place::new();
+        write(&place.work().join(".interpreter"), b"x");
+        assert_eq!(place.read(None).unwrap().project, None);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_config_folder_open_to_others_is_not_read() {
+        use std::os::unix::fs::PermissionsExt;
+        let place = Place::new();
+        let open = fs::Permissions::from_mode(0o777);
+        fs::set_permissions(&place.folders.config, open).unwrap();
+        assert!(place.read(None).unwrap_err().contains("chmod 700"));
+    }
+}

@@ -1,0 +1,225 @@
+//! The layers come together. Pure: the same files and arguments give the same settings.
+//!
+//! Each function takes its layer apart field by field, so that a new key does not compile until
+//! it says what each layer may do with it.
+
+use super::{
+    ConfigError, ConfigFile, ConfigFiles, Layer, LimitSettings, LimitsTable, Settings, Sourced,
+    Temperature, bound::Bound, parse::parse,
+};
+use crate::quantity::{Bytes, TimeLimit};
+use interpreter_core::{Rule, Workspace};
+use std::{collections::BTreeMap, num::NonZeroU32, path::Path};
+
+/// What was typed on the command line; none where nothing was.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Overrides {
+    /// The profile to read. It is a file, so [`ConfigFiles::read`] is given it too.
+    pub profile: Option<String>,
+    /// The model to talk to.
+    pub model: Option<String>,
+    /// How the code's writes to the work folder are treated.
+    pub workspace: Option<Workspace>,
+    /// Further instructions for the model.
+    pub instructions: Option<String>,
+    /// The most calls of the model in one turn.
+    pub max_calls: Option<NonZeroU32>,
+    /// The most tokens in one reply.
+    pub max_tokens: Option<NonZeroU32>,
+    /// How freely the model chooses its words.
+    pub temperature: Option<Temperature>,
+    /// How long a run may take.
+    pub time_limit: Option<TimeLimit>,
+    /// Memory that each process may have of its own.
+    pub memory_limit: Option<Bytes>,
+}
+
+impl Settings {
+    /// The settings that follow from these files and arguments.
+    pub fn resolve(files: &ConfigFiles, overrides: &Overrides) -> Result<Self, ConfigError> {
+        let mut settings = Self::default();
+        if let Some(file) = &files.user {
+            settings.lay(parse(file)?, Layer::User);
+        }
+        if let Some(file) = &files.profile {
+            settings.lay(parse(file)?, Layer::Profile);
+        }
+        if let Some(file) = &files.project {
+            settings.tighten(parse(file)?, &Project { path: &file.path })?;
+        }
+        settings.lay(overrides.clone().into(), Layer::CommandLine);
+        Ok(settings)
+    }
+
+    /// Puts a layer of the person's own on top.
+    fn lay(&mut self, file: ConfigFile, layer: Layer) {
+        let ConfigFile {
+            model,
+            endpoint,
+            workspace,
+            instructions,
+            max_calls,
+            max_tokens,
+            temperature,
+            limits,
+            rules,
+        } = file;
+        lay(&mut self.model, model.map(Some), layer);
+        let endpoints = endpoint.into_iter();
+        self.endpoints.extend(endpoints.map(|(name, value)| (name, Sourced { value, layer })));
+        lay(&mut self.workspace, workspace, layer);
+        lay(&mut self.instructions, instructions.map(Some), layer);
+        lay(&mut self.max_calls, max_calls, layer);
+        lay(&mut self.max_tokens, max_tokens.map(Some), layer);
+        lay(&mut self.temperature, temperature.map(Some), layer);
+        self.limits.lay(limits, layer);
+        self.add_rules(rules, layer);
+    }
+
+    /// Puts the project's layer on top, or says what in it is not for a project to say.
+    fn tighten(&mut self, file: ConfigFile, project: &Project<'_>) -> Result<(), ConfigError> {
+        let ConfigFile {
+            model,
+            endpoint,
+            workspace,
+            instructions,
+            max_calls,
+            max_tokens,
+            temperature,
+            limits,
+            rules,
+        } = file;
+        project.may_not_set("model", model.is_some(), "it decides who reads your prompts")?;
+        project.may_not_set(
+            "endpoint",
+            !endpoint.is_empty(),
+            "it decides who reads your prompts",
+        )?;
+        project.may_not_set(
+            "instructions",
+            instructions.is_some(),
+            "they would speak to the model in your name",
+        )?;
+        project.may_not_set(
+            "temperature",
+            temperature.is_some(),
+            "it does not make anything stricter",
+        )?;
+        project.tighten(&mut self.workspace, "workspace", workspace)?;
+        project.tighten(&mut self.max_calls, "max_calls", max_calls)?;
+        project.tighten(&mut self.max_tokens, "max_tokens", max_tokens.map(Some))?;
+        self.limits.tighten(limits, project)?;
+        // Kept apart by their layer: `policy::judge` lets them only make things stricter.
+        self.add_rules(rules, Layer::Project);
+        Ok(())
+    }
+
+    fn add_rules(&mut self, rules: Vec<Rule>, layer: Layer) {
+        self.rules.extend(rules.into_iter().map(|value| Sourced { value, layer }));
+    }
+}
+
+impl LimitSettings {
+    fn lay(&mut self, table: LimitsTable, layer: Layer) {
+        let LimitsTable { wall, memory, processes, file_size, open_files, temporary, output } =
+            table;
+        lay(&mut self.wall, wall, layer);
+        lay(&mut self.memory, memory, layer);
+        lay(&mut self.processes, processes, layer);
+        lay(&mut self.file_size, file_size, layer);
+        lay(&mut self.open_files, open_files, layer);
+        lay(&mut self.temporary, temporary, layer);
+        lay(&mut self.output, output, layer);
+    }
+
+    fn tighten(&mut self, table: LimitsTable, project: &Project<'_>) -> Result<(), ConfigError> {
+        let LimitsTable { wall, memory, processes, file_size, open_files, temporary, output } =
+            table;
+        project.tighten(&mut self.wall, "limits.wall", wall)?;
+        project.tighten(&mut self.memory, "limits.memory", memory)?;
+        project.tighten(&mut self.processes, "limits.processes", processes)?;
+        project.tighten(&mut self.file_size, "limits.file_size", file_size)?;
+        project.tighten(&mut self.open_files, "limits.open_files", open_files)?;
+        project.tighten(&mut self.temporary, "limits.temporary", temporary)?;
+        project.tighten(&mut self.output, "limits.output", output)
+    }
+}
+
+fn lay<T>(setting: &mut Sourced<T>, value: Option<T>, layer: Layer) {
+    if let Some(value) = value {
+        *setting = Sourced { value, layer };
+    }
+}
+
+/// The project's file, for messages.
+struct Project<'a> {
+    path: &'a Path,
+}
+
+impl Project<'_> {
+    fn may_not_set(
+        &self,
+        key: &'static str,
+        is_set: bool,
+        reason: &'static str,
+    ) -> Result<(), ConfigError> {
+        if is_set {
+            return Err(ConfigError::ProjectMayNot { path: self.path.into(), key, reason });
+        }
+        Ok(())
+    }
+
+    fn tighten<T: Bound>(
+        &self,
+        setting: &mut Sourced<T>,
+        key: &'static str,
+        value: Option<T>,
+    ) -> Result<(), ConfigError> {
+        let Some(value) = value else { return Ok(()) };
+        if value.is_looser_than(&setting.value) {
+            return Err(ConfigError::ProjectLoosens {
+                path: self.path.into(),
+                key,
+                wanted: value.words(),
+                current: setting.value.words(),
+                layer: setting.layer,
+            });
+        }
+        *setting = Sourced { value, layer: Layer::Project };
+        Ok(())
+    }
+}
+
+impl From<Overrides> for ConfigFile {
+    /// What was typed, as the layer that it is.
+    fn from(overrides: Overrides) -> Self {
+        let Overrides {
+            profile: _,
+            model,
+            workspace,
+            instructions,
+            max_calls,
+            max_tokens,
+            temperature,
+            time_limit,
+            memory_limit,
+        } = overrides;
+        let limits =
+            LimitsTable { wall: time_limit, memory: memory_limit, ..LimitsTable::default() };
+        Self {
+            model,
+            endpoint: BTreeMap::new(),
+            workspace,
+            instructions,
+            max_calls,
+            max_tokens,
+            temperature,
+            limits,
+            rules: Vec::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "resolve_tests.rs"]
+mod tests;

@@ -1,0 +1,229 @@
+//! Settings: what is meant, every default filled in, every value with the layer it came from.
+//!
+//! Later code has no `Option` to interpret but where none is a value of its own. How the layers
+//! come together is in `resolve.rs`.
+
+use super::{Endpoint, Temperature, bound::Bound};
+use crate::quantity::{Bytes, TimeLimit};
+use interpreter_core::{Limits, Rule, Rules, Workspace};
+use serde::Serialize;
+use std::{
+    collections::BTreeMap,
+    fmt,
+    num::{NonZeroU32, NonZeroU64},
+};
+
+/// Where a value comes from, the later over the earlier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Layer {
+    /// Built in.
+    Default,
+    /// The person's config file.
+    User,
+    /// The profile that was asked for.
+    Profile,
+    /// The project's config file.
+    Project,
+    /// What was typed.
+    CommandLine,
+}
+
+impl fmt::Display for Layer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Default => "the defaults",
+            Self::User => "your config file",
+            Self::Profile => "the profile",
+            Self::Project => "the project",
+            Self::CommandLine => "the command line",
+        })
+    }
+}
+
+/// A value and the layer it comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sourced<T> {
+    /// The value.
+    pub value: T,
+    /// Where it comes from.
+    pub layer: Layer,
+}
+
+impl<T> Sourced<T> {
+    pub(super) fn built_in(value: T) -> Self {
+        Self { value, layer: Layer::Default }
+    }
+}
+
+/// Everything that can be set.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// The model to talk to, as it was written; none if nobody chose.
+    pub model: Sourced<Option<String>>,
+    /// Further places where models are, by name.
+    pub endpoints: BTreeMap<String, Sourced<Endpoint>>,
+    /// How the code's writes to the work folder are treated.
+    pub workspace: Sourced<Workspace>,
+    /// The person's own instructions for the model.
+    pub instructions: Sourced<Option<String>>,
+    /// The most calls of the model in one turn.
+    pub max_calls: Sourced<NonZeroU32>,
+    /// The most tokens in one reply; none leaves it to the model's client.
+    pub max_tokens: Sourced<Option<NonZeroU32>>,
+    /// How freely the model chooses its words; none leaves it to the provider.
+    pub temperature: Sourced<Option<Temperature>>,
+    /// What a run may use up.
+    pub limits: LimitSettings,
+    /// The rules of all layers. [`Settings::user_rules`] and [`Settings::project_rules`] keep
+    /// them apart.
+    pub rules: Vec<Sourced<Rule>>,
+}
+
+/// What a run may use up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LimitSettings {
+    /// How long a run may take.
+    pub wall: Sourced<TimeLimit>,
+    /// Memory that each process may have of its own.
+    pub memory: Sourced<Bytes>,
+    /// Processes and threads at once.
+    pub processes: Sourced<NonZeroU64>,
+    /// The largest file that may be written.
+    pub file_size: Sourced<Bytes>,
+    /// Files that one process may have open.
+    pub open_files: Sourced<NonZeroU64>,
+    /// All temporary files together.
+    pub temporary: Sourced<Bytes>,
+    /// What a run may print.
+    pub output: Sourced<Bytes>,
+}
+
+/// One line of `config show`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Entry {
+    /// The key, as a config file has it.
+    pub key: String,
+    /// The value, without quotes; none if it is not set.
+    pub value: Option<String>,
+    /// Where it comes from.
+    pub layer: Layer,
+}
+
+const MAX_CALLS: NonZeroU32 = NonZeroU32::new(20).expect("not zero");
+
+impl Default for Settings {
+    /// What is built in.
+    fn default() -> Self {
+        Self {
+            model: Sourced::built_in(None),
+            endpoints: BTreeMap::new(),
+            workspace: Sourced::built_in(Workspace::default()),
+            instructions: Sourced::built_in(None),
+            max_calls: Sourced::built_in(MAX_CALLS),
+            max_tokens: Sourced::built_in(None),
+            temperature: Sourced::built_in(None),
+            limits: LimitSettings::default(),
+            rules: Vec::new(),
+        }
+    }
+}
+
+impl Default for LimitSettings {
+    /// Those of [`Limits`].
+    fn default() -> Self {
+        let limits = Limits::default();
+        let bytes = |count| Sourced::built_in(Bytes::new(count));
+        let number = |count| Sourced::built_in(NonZeroU64::new(count).unwrap_or(NonZeroU64::MIN));
+        Self {
+            wall: Sourced::built_in(TimeLimit::new(limits.wall_seconds)),
+            memory: bytes(limits.memory_bytes),
+            processes: number(limits.processes),
+            file_size: bytes(limits.file_bytes),
+            open_files: number(limits.open_files),
+            temporary: bytes(limits.temporary_bytes),
+            output: bytes(limits.output_bytes),
+        }
+    }
+}
+
+impl LimitSettings {
+    /// The limits as a confinement has them.
+    pub fn limits(&self) -> Limits {
+        Limits {
+            wall_seconds: self.wall.value.seconds(),
+            memory_bytes: self.memory.value.count(),
+            processes: self.processes.value.get(),
+            file_bytes: self.file_size.value.count(),
+            open_files: self.open_files.value.get(),
+            temporary_bytes: self.temporary.value.count(),
+            output_bytes: self.output.value.count(),
+        }
+    }
+}
+
+impl Settings {
+    /// The person's own rules, from their file and profile.
+    pub fn user_rules(&self) -> Rules {
+        self.rules_where(|layer| layer != Layer::Project)
+    }
+
+    /// The rules that came with the project.
+    pub fn project_rules(&self) -> Rules {
+        self.rules_where(|layer| layer == Layer::Project)
+    }
+
+    fn rules_where(&self, wanted: impl Fn(Layer) -> bool) -> Rules {
+        let rules = self.rules.iter().filter(|rule| wanted(rule.layer));
+        Rules(rules.map(|rule| rule.value.clone()).collect())
+    }
+
+    /// Every setting with its value and layer, in the order of the documentation.
+    pub fn entries(&self) -> Vec<Entry> {
+        let limits = &self.limits;
+        let mut entries = vec![
+            entry("model", &self.model, Clone::clone),
+            bound("workspace", &self.workspace),
+            entry("instructions", &self.instructions, Clone::clone),
+            bound("max_calls", &self.max_calls),
+            entry("max_tokens", &self.max_tokens, |most| most.map(|most| most.to_string())),
+            entry("temperature", &self.temperature, |value| value.map(|v| v.to_string())),
+            bound("limits.wall", &limits.wall),
+            bound("limits.memory", &limits.memory),
+            bound("limits.processes", &limits.processes),
+            bound("limits.file_size", &limits.file_size),
+            bound("limits.open_files", &limits.open_files),
+            bound("limits.temporary", &limits.temporary),
+            bound("limits.output", &limits.output),
+        ];
+        for (name, endpoint) in &self.endpoints {
+            entries.extend(endpoint_entries(name, endpoint));
+        }
+        entries.extend(self.rules.iter().map(|rule| entry("rule", rule, |r| Some(r.words()))));
+        entries
+    }
+}
+
+fn entry<T>(key: &str, from: &Sourced<T>, show: impl Fn(&T) -> Option<String>) -> Entry {
+    Entry { key: key.into(), value: show(&from.value), layer: from.layer }
+}
+
+fn bound<T: Bound>(key: &str, from: &Sourced<T>) -> Entry {
+    entry(key, from, |value| Some(value.words().trim_matches('"').to_owned()))
+}
+
+fn endpoint_entries(name: &str, endpoint: &Sourced<Endpoint>) -> [Entry; 5] {
+    let Endpoint { base_url, format, key_variable, tools, model } = &endpoint.value;
+    [
+        ("base_url", Some(base_url.clone())),
+        ("format", Some(format.word().to_owned())),
+        ("key_variable", key_variable.clone()),
+        ("tools", Some(tools.to_string())),
+        ("model", model.clone()),
+    ]
+    .map(|(key, value)| Entry {
+        key: format!("endpoint.{name}.{key}"),
+        value,
+        layer: endpoint.layer,
+    })
+}

@@ -1,0 +1,118 @@
+//! The environment of this process, read once.
+//!
+//! Everything that a variable decides is decided from this snapshot, so a test can give its own
+//! and a later change of the process's environment changes nothing.
+//!
+//! Must not print a value: keys stand among them. Nothing else in the program reads the
+//! environment.
+
+use interpreter_core::Secret;
+use std::{
+    collections::BTreeMap,
+    ffi::{OsStr, OsString},
+    fmt,
+    path::PathBuf,
+};
+
+/// A snapshot of the environment.
+#[derive(Default)]
+pub struct Environment(BTreeMap<OsString, OsString>);
+
+impl Environment {
+    /// The environment of this process, now.
+    #[expect(clippy::disallowed_methods, reason = "this is the one place that reads it")]
+    pub fn read() -> Self {
+        Self(std::env::vars_os().collect())
+    }
+
+    /// An environment made by hand.
+    pub fn from_pairs<N, V>(pairs: impl IntoIterator<Item = (N, V)>) -> Self
+    where
+        N: Into<OsString>,
+        V: Into<OsString>,
+    {
+        Self(pairs.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
+    }
+
+    /// The value of a variable as it is. An empty value counts as none, as it does for the XDG
+    /// variables and for keys.
+    pub fn raw(&self, name: &str) -> Option<&OsStr> {
+        self.0.get(OsStr::new(name)).map(OsString::as_os_str).filter(|value| !value.is_empty())
+    }
+
+    /// The value of a variable, if it has one and it is UTF-8.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.raw(name)?.to_str()
+    }
+
+    /// The value of a variable that holds a key. Whitespace around it is dropped: it comes from
+    /// `$(cat file)` and the like, and is never part of a key.
+    pub fn secret(&self, name: &str) -> Option<Secret> {
+        let text = self.text(name)?.trim();
+        (!text.is_empty()).then(|| Secret::new(text.to_owned()))
+    }
+
+    /// The folders in a variable such as `PATH`. Relative ones are left out: what they mean
+    /// depends on where we stand, and that may be a stranger's project.
+    pub fn path_list(&self, name: &str) -> Vec<PathBuf> {
+        let Some(value) = self.raw(name) else { return Vec::new() };
+        std::env::split_paths(value).filter(|path| path.is_absolute()).collect()
+    }
+
+    /// The person's editor: `VISUAL`, else `EDITOR`. May hold arguments.
+    pub fn editor(&self) -> Option<&str> {
+        self.text("VISUAL").or_else(|| self.text("EDITOR"))
+    }
+}
+
+impl fmt::Debug for Environment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Environment({} variables)", self.0.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn an_empty_variable_counts_as_none() {
+        let environment = Environment::from_pairs([("A", ""), ("B", "b")]);
+        assert_eq!(environment.text("A"), None);
+        assert_eq!(environment.text("B"), Some("b"));
+        assert_eq!(environment.text("C"), None);
+    }
+
+    #[test]
+    fn a_key_comes_without_the_line_end_around_it() {
+        let environment = Environment::from_pairs([("KEY", "sk-1\n"), ("BLANK", " \n")]);
+        assert_eq!(environment.secret("KEY").unwrap().reveal(), "sk-1");
+        assert!(environment.secret("BLANK").is_none());
+    }
+
+    #[test]
+    fn relative_folders_are_left_out_of_a_path_list() {
+        let environment = Environment::from_pairs([("PATH", "/usr/bin:.::bin:/bin")]);
+        assert_eq!(environment.path_list("PATH"), [Path::new("/usr/bin"), Path::new("/bin")]);
+        assert!(environment.path_list("MANPATH").is_empty());
+    }
+
+    #[test]
+    fn visual_comes_before_editor() {
+        let both = Environment::from_pairs([("VISUAL", "code --wait"), ("EDITOR", "vi")]);
+        assert_eq!(both.editor(), Some("code --wait"));
+        assert_eq!(Environment::from_pairs([("EDITOR", "vi")]).editor(), Some("vi"));
+    }
+
+    #[test]
+    fn debug_shows_no_value() {
+        let environment = Environment::from_pairs([("KEY", "sk-canary")]);
+        assert_eq!(format!("{environment:?}"), "Environment(1 variables)");
+    }
+
+    #[test]
+    fn the_process_has_an_environment() {
+        assert!(!Environment::read().0.is_empty());
+    }
+}

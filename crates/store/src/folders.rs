@@ -1,0 +1,188 @@
+//! Where things are kept: four folders, by the XDG base directory specification.
+//!
+//! `INTERPRETER_HOME` puts all four under one folder, for tests, containers and people who want
+//! everything in one place. Nothing is made before it is needed.
+//!
+//! Must not be bypassed: a path below the user's home is built here and nowhere else.
+
+use crate::{Environment, StoreError, private};
+use std::path::{Path, PathBuf};
+
+/// Our name below the XDG folders.
+const NAME: &str = "interpreter";
+
+/// The folders of one user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Folders {
+    /// What the person wrote: settings, profiles.
+    pub config: PathBuf,
+    /// What must not be lost: the record, change sets.
+    pub data: PathBuf,
+    /// What is pleasant to keep: typed lines.
+    pub state: PathBuf,
+    /// What can be made again.
+    pub cache: PathBuf,
+}
+
+impl Folders {
+    /// The folders that the environment names. Touches no disk.
+    pub fn find(environment: &Environment) -> Result<Self, StoreError> {
+        if let Some(home) = environment.raw("INTERPRETER_HOME") {
+            return Ok(Self::under(&absolute("INTERPRETER_HOME", home.into())?));
+        }
+        let home = environment.raw("HOME").map(PathBuf::from);
+        let folder = |variable: &str, below: &str| {
+            // The specification says to ignore a relative path here.
+            let named = environment.raw(variable).map(PathBuf::from).filter(|p| p.is_absolute());
+            match (named, &home) {
+                (Some(named), _) => Ok(named.join(NAME)),
+                (None, Some(home)) => Ok(absolute("HOME", home.clone())?.join(below).join(NAME)),
+                (None, None) => Err(StoreError::NoHome),
+            }
+        };
+        Ok(Self {
+            config: folder("XDG_CONFIG_HOME", ".config")?,
+            data: folder("XDG_DATA_HOME", ".local/share")?,
+            state: folder("XDG_STATE_HOME", ".local/state")?,
+            cache: folder("XDG_CACHE_HOME", ".cache")?,
+        })
+    }
+
+    /// All four below one folder.
+    pub fn under(home: &Path) -> Self {
+        Self {
+            config: home.join("config"),
+            data: home.join("data"),
+            state: home.join("state"),
+            cache: home.join("cache"),
+        }
+    }
+
+    /// The person's settings.
+    pub fn config_file(&self) -> PathBuf {
+        self.config.join("config.toml")
+    }
+
+    /// Where profiles are, each `NAME.toml`.
+    pub fn profiles_folder(&self) -> PathBuf {
+        self.config.join("profiles")
+    }
+
+    /// The record of everything.
+    pub fn record_file(&self) -> PathBuf {
+        self.data.join("record.db")
+    }
+
+    /// Where change sets are kept.
+    pub fn changes_folder(&self) -> PathBuf {
+        self.data.join("changes")
+    }
+
+    /// The lines that were typed.
+    pub fn history_file(&self) -> PathBuf {
+        self.state.join("history.txt")
+    }
+
+    /// The folder of change sets, made if need be.
+    pub fn make_changes_folder(&self) -> Result<PathBuf, StoreError> {
+        private::make_folder(&self.data)?;
+        let folder = self.changes_folder();
+        private::make_folder(&folder)?;
+        Ok(folder)
+    }
+
+    /// The config folder, made if need be, so that an editor can write the settings.
+    pub fn make_config_folder(&self) -> Result<&Path, StoreError> {
+        private::make_folder(&self.config)?;
+        Ok(&self.config)
+    }
+
+    /// The file of typed lines, made if need be.
+    pub fn make_history_file(&self) -> Result<PathBuf, StoreError> {
+        private::make_folder(&self.state)?;
+        let file = self.history_file();
+        private::make_file(&file)?;
+        Ok(file)
+    }
+
+    /// The cache folder, made if need be.
+    pub fn make_cache_folder(&self) -> Result<&Path, StoreError> {
+        private::make_folder(&self.cache)?;
+        Ok(&self.cache)
+    }
+}
+
+fn absolute(variable: &'static str, path: PathBuf) -> Result<PathBuf, StoreError> {
+    if path.is_absolute() { Ok(path) } else { Err(StoreError::NotAbsolute { variable, path }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(pairs: &[(&str, &str)]) -> Result<Folders, StoreError> {
+        Folders::find(&Environment::from_pairs(pairs.iter().copied()))
+    }
+
+    #[test]
+    fn home_is_enough() {
+        let folders = found(&[("HOME", "/home/u")]).unwrap();
+        assert_eq!(folders.config_file(), Path::new("/home/u/.config/interpreter/config.toml"));
+        assert_eq!(folders.record_file(), Path::new("/home/u/.local/share/interpreter/record.db"));
+        assert_eq!(folders.changes_folder(), Path::new("/home/u/.local/share/interpreter/changes"));
+        assert_eq!(
+            folders.history_file(),
+            Path::new("/home/u/.local/state/interpreter/history.txt")
+        );
+        assert_eq!(folders.cache, Path::new("/home/u/.cache/interpreter"));
+    }
+
+    #[test]
+    fn xdg_variables_count_if_they_are_absolute() {
+        let folders = found(&[
+            ("HOME", "/home/u"),
+            ("XDG_CONFIG_HOME", "/etc/mine"),
+            ("XDG_DATA_HOME", "relative"),
+            ("XDG_STATE_HOME", ""),
+        ])
+        .unwrap();
+        assert_eq!(folders.config, Path::new("/etc/mine/interpreter"));
+        assert_eq!(folders.data, Path::new("/home/u/.local/share/interpreter"));
+        assert_eq!(folders.state, Path::new("/home/u/.local/state/interpreter"));
+    }
+
+    #[test]
+    fn one_variable_puts_everything_in_one_place() {
+        let folders =
+            found(&[("INTERPRETER_HOME", "/srv/i"), ("HOME", "/h"), ("XDG_DATA_HOME", "/d")]);
+        assert_eq!(folders.unwrap(), Folders::under(Path::new("/srv/i")));
+    }
+
+    #[test]
+    fn without_a_home_the_message_says_what_to_set() {
+        let message = found(&[]).unwrap_err().to_string();
+        assert!(message.contains("`HOME`") && message.contains("`INTERPRETER_HOME`"), "{message}");
+        let all = ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"];
+        assert!(found(&all.map(|name| (name, "/x"))).is_ok());
+    }
+
+    #[test]
+    fn a_relative_home_is_refused() {
+        let message = found(&[("INTERPRETER_HOME", "here")]).unwrap_err().to_string();
+        assert_eq!(message, "`INTERPRETER_HOME` must be an absolute path and is `here`");
+        assert!(found(&[("HOME", "here")]).is_err());
+    }
+
+    #[test]
+    fn finding_makes_nothing_and_making_makes_what_is_asked() {
+        let home = tempfile::tempdir().unwrap();
+        let root = home.path().join("root");
+        let folders = Folders::under(&root);
+        assert!(!root.exists());
+        assert!(folders.make_changes_folder().unwrap().is_dir());
+        assert!(folders.make_history_file().unwrap().is_file());
+        assert!(!folders.config.exists() && !folders.cache.exists());
+        assert!(folders.make_cache_folder().unwrap().is_dir());
+        assert!(folders.make_config_folder().unwrap().is_dir());
+    }
+}

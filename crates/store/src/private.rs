@@ -1,0 +1,239 @@
+//! Folders and files that nobody else may read.
+//!
+//! # Threat
+//! Another user of the machine who reads prompts, outputs and code, or who puts rules, a model's
+//! address or a record in our place.
+//!
+//! # Mechanism
+//! What we make has mode 0700 or 0600, whatever the umask. What is there already must belong to
+//! us and be closed to others, or nothing is read from it or written to it.
+//!
+//! # Order
+//! A file is made, closed to others, before anything that writes to it opens it.
+//!
+//! # Limits
+//! The folders above are not looked at: whoever may write there can take ours away and put
+//! another in its place. Root reads everything. Elsewhere than on Unix only the kind is checked.
+
+use crate::StoreError;
+use std::{
+    fs::{self, Metadata},
+    io,
+    path::Path,
+};
+
+/// Makes a folder, and those above it, unless it is there; then it must be ours and private.
+pub(crate) fn make_folder(path: &Path) -> Result<(), StoreError> {
+    if !check_folder(path)? {
+        make_missing(path).map_err(|source| StoreError::Make { path: path.into(), source })?;
+        // Another process may have made it meanwhile, so it is looked at like any other.
+        check_folder(path)?;
+    }
+    Ok(())
+}
+
+/// Makes a folder and those above it, as far as they are missing.
+fn make_missing(path: &Path) -> io::Result<()> {
+    match (platform::folder_builder().create(path), path.parent()) {
+        (Ok(()), _) => platform::close_folder(path),
+        (Err(error), _) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        (Err(error), Some(parent)) if error.kind() == io::ErrorKind::NotFound => {
+            // The second attempt below can fail with the same error only if what was just made
+            // is gone again, so it is not repeated.
+            make_missing(parent)?;
+            platform::folder_builder().create(path)?;
+            platform::close_folder(path)
+        }
+        (Err(error), _) => Err(error),
+    }
+}
+
+/// Whether a folder is there. If it is, it is ours and private.
+pub(crate) fn check_folder(path: &Path) -> Result<bool, StoreError> {
+    let Some(metadata) = metadata(path)? else { return Ok(false) };
+    if !metadata.is_dir() {
+        return Err(StoreError::NotAFolder { path: path.into() });
+    }
+    platform::check(path, &metadata, 0o700)?;
+    Ok(true)
+}
+
+/// Makes an empty file unless it is there; then it must be ours and private.
+///
+/// A file that is there is not opened: to close it again would drop the locks that `SQLite`
+/// holds on it elsewhere in this process.
+pub(crate) fn make_file(path: &Path) -> Result<(), StoreError> {
+    let make = |source| StoreError::Make { path: path.into(), source };
+    if check_file(path)? {
+        return Ok(());
+    }
+    match platform::new_file().open(path) {
+        Ok(file) => platform::close_file(&file).map_err(make),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => check_file(path).map(|_| ()),
+        Err(error) => Err(make(error)),
+    }
+}
+
+/// Whether a file is there. If it is, it is ours and private.
+fn check_file(path: &Path) -> Result<bool, StoreError> {
+    let Some(metadata) = metadata(path)? else { return Ok(false) };
+    if !metadata.is_file() {
+        return Err(StoreError::NotAFile { path: path.into() });
+    }
+    platform::check(path, &metadata, 0o600)?;
+    Ok(true)
+}
+
+fn metadata(path: &Path) -> Result<Option<Metadata>, StoreError> {
+    match fs::metadata(path) {
+        Ok(metadata) => Ok(Some(metadata)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(StoreError::Read { path: path.into(), source }),
+    }
+}
+
+#[cfg(unix)]
+mod platform {
+    use crate::StoreError;
+    use std::{
+        fs::{self, DirBuilder, File, Metadata, OpenOptions, Permissions},
+        io,
+        os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt},
+        path::Path,
+    };
+
+    pub(super) fn folder_builder() -> DirBuilder {
+        let mut builder = DirBuilder::new();
+        builder.mode(0o700);
+        builder
+    }
+
+    /// A umask may have taken away even the owner's rights.
+    pub(super) fn close_folder(path: &Path) -> io::Result<()> {
+        fs::set_permissions(path, Permissions::from_mode(0o700))
+    }
+
+    pub(super) fn new_file() -> OpenOptions {
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true).mode(0o600);
+        options
+    }
+
+    pub(super) fn close_file(file: &File) -> io::Result<()> {
+        file.set_permissions(Permissions::from_mode(0o600))
+    }
+
+    pub(super) fn check(path: &Path, metadata: &Metadata, wanted: u32) -> Result<(), StoreError> {
+        let we = rustix::process::geteuid().as_raw();
+        let owner = metadata.uid();
+        if owner != we {
+            return Err(StoreError::NotOurs { path: path.into(), owner, we });
+        }
+        let mode = metadata.mode() & 0o777;
+        if mode & 0o077 != 0 {
+            return Err(StoreError::NotPrivate { path: path.into(), mode, wanted });
+        }
+        Ok(())
+    }
+}
+
+#[cfg(not(unix))]
+mod platform {
+    use crate::StoreError;
+    use std::{
+        fs::{DirBuilder, File, Metadata, OpenOptions},
+        io,
+        path::Path,
+    };
+
+    pub(super) fn folder_builder() -> DirBuilder {
+        DirBuilder::new()
+    }
+
+    pub(super) fn close_folder(_: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
+    pub(super) fn new_file() -> OpenOptions {
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        options
+    }
+
+    pub(super) fn close_file(_: &File) -> io::Result<()> {
+        Ok(())
+    }
+
+    pub(super) fn check(_: &Path, _: &Metadata, _: u32) -> Result<(), StoreError> {
+        Ok(())
+    }
+}
+
+#[cfg(unix)]
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{fs::Permissions, os::unix::fs::PermissionsExt};
+
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).unwrap().permissions().mode() & 0o777
+    }
+
+    #[test]
+    fn what_is_made_is_private_and_making_it_again_changes_nothing() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join("above/ours");
+        let file = folder.join("record.db");
+        for _ in 0..2 {
+            make_folder(&folder).unwrap();
+            make_file(&file).unwrap();
+        }
+        assert_eq!((mode(&folder), mode(&file)), (0o700, 0o600));
+        assert_eq!(mode(&home.path().join("above")), 0o700);
+    }
+
+    #[test]
+    fn a_folder_open_to_others_is_refused_with_the_fix() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join("ours");
+        make_folder(&folder).unwrap();
+        for (open, shown) in [(0o755, "755"), (0o710, "710"), (0o701, "701")] {
+            fs::set_permissions(&folder, Permissions::from_mode(open)).unwrap();
+            let message = make_folder(&folder).unwrap_err().to_string();
+            assert!(message.contains(&format!("mode {shown}")), "{message}");
+            assert!(message.contains(&format!("`chmod 700 {}`", folder.display())), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_file_open_to_others_is_refused_with_the_fix() {
+        let home = tempfile::tempdir().unwrap();
+        let file = home.path().join("record.db");
+        make_file(&file).unwrap();
+        fs::set_permissions(&file, Permissions::from_mode(0o640)).unwrap();
+        let message = make_file(&file).unwrap_err().to_string();
+        assert!(message.contains("chmod 600"), "{message}");
+    }
+
+    #[test]
+    fn what_belongs_to_somebody_else_is_refused() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join("theirs");
+        make_folder(&folder).unwrap();
+        // Only root can give a folder away; for others there is nothing to test here.
+        if std::os::unix::fs::chown(&folder, Some(4321), None).is_ok() {
+            let error = make_folder(&folder).unwrap_err();
+            assert!(matches!(error, StoreError::NotOurs { owner: 4321, .. }), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_thing_of_the_wrong_kind_is_refused() {
+        let home = tempfile::tempdir().unwrap();
+        let file = home.path().join("file");
+        make_file(&file).unwrap();
+        assert!(matches!(make_folder(&file), Err(StoreError::NotAFolder { .. })));
+        assert!(matches!(make_file(home.path()), Err(StoreError::NotAFile { .. })));
+        assert!(matches!(make_folder(&file.join("below")), Err(StoreError::Read { .. })));
+    }
+}

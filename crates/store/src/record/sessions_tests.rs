@@ -1,0 +1,91 @@
+//! The list of sessions, and finding one by the beginning of its id.
+
+use super::*;
+use crate::record::example::{Place, prompt, started};
+use std::path::Path;
+
+#[test]
+fn sessions_are_listed_newest_first() {
+    let mut place = Place::with_records();
+    place.log.append("s0", &prompt(&"é".repeat(10_000))).unwrap();
+    let sessions = place.log.sessions().unwrap();
+    let ids: Vec<_> = sessions.iter().map(|session| session.id.as_str()).collect();
+    assert_eq!(ids, ["s0", "s2", "s1"]);
+
+    let whole = &sessions[2];
+    assert_eq!(whole.records, 3);
+    assert_eq!(whole.first_prompt.as_deref(), Some("sum \"1\" and 2,\nplease €"));
+    assert_eq!(whole.work_folder.as_deref(), Some(Path::new("/home/u/project")));
+    assert!(whole.ended.as_ref().is_some_and(|ended| *ended >= whole.started));
+
+    let bare = &sessions[0];
+    assert_eq!((bare.records, &bare.ended, &bare.work_folder), (1, &None, &None));
+    assert_eq!(bare.first_prompt.as_ref().unwrap().chars().count(), PROMPT_KEPT);
+}
+
+#[test]
+fn a_session_that_goes_on_has_not_ended() {
+    let mut place = Place::with_records();
+    place.log.append("s1", &started()).unwrap();
+    assert_eq!(place.log.sessions().unwrap()[1].ended, None);
+    let end = place.log.append("s1", &Body::SessionEnded {}).unwrap();
+    assert_eq!(place.log.sessions().unwrap()[1].ended, Some(end.time));
+}
+
+#[test]
+fn an_empty_record_has_no_sessions() {
+    assert_eq!(Place::new().log.sessions().unwrap(), []);
+}
+
+#[test]
+fn a_session_is_found_by_the_beginning_of_its_id() {
+    let mut place = Place::new();
+    for session in ["0190aa", "0190ab", "0190abcd", "0191"] {
+        place.log.append(session, &started()).unwrap();
+        place.log.append(session, &prompt("x")).unwrap();
+    }
+    assert_eq!(place.log.find_session("0190aa").unwrap(), "0190aa");
+    assert_eq!(place.log.find_session("0190abc").unwrap(), "0190abcd");
+    assert_eq!(place.log.find_session("0190ab").unwrap(), "0190ab");
+    assert_eq!(place.log.find_session("0191").unwrap(), "0191");
+    let message = |prefix: &str| place.log.find_session(prefix).unwrap_err().to_string();
+    assert_eq!(
+        message("0190"),
+        "several sessions begin with `0190`: 0190aa, 0190ab, 0190abcd; give more of it"
+    );
+    assert!(message("02").starts_with("no session begins with `02`"));
+    assert!(message("019%").starts_with("`019%` is not a session id"));
+    assert!(message("").starts_with("`` is not a session id"));
+}
+
+#[test]
+fn of_many_sessions_only_some_are_named() {
+    let mut place = Place::new();
+    for at in 0..10 {
+        place.log.append(&format!("a{at}"), &started()).unwrap();
+    }
+    let message = place.log.find_session("a").unwrap_err().to_string();
+    assert!(message.contains(": a0, a1, a2, a3, a4, …; "), "{message}");
+}
+
+#[test]
+fn ids_are_plain_and_sort_by_age() {
+    let ids: Vec<_> = (0..100).map(|_| new_session_id()).collect();
+    assert!(ids.is_sorted());
+    assert!(ids.iter().all(|id| id.len() == 32 && id.chars().all(|c| c.is_ascii_hexdigit())));
+}
+
+#[test]
+fn landmarks_are_looked_up_in_their_index() {
+    let place = Place::with_records();
+    for landmark in [Landmark::Started, Landmark::Prompt] {
+        let plan: String = place
+            .log
+            .connection
+            .query_row(&format!("EXPLAIN QUERY PLAN {}", landmark.query()), ["s1"], |row| {
+                row.get(3)
+            })
+            .unwrap();
+        assert!(plan.contains("INDEX record_landmark (session=? AND kind=?)"), "{plan}");
+    }
+}
