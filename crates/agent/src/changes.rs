@@ -4,7 +4,7 @@
 
 use crate::{AgentError, Scene};
 use interpreter_core::{Body, FileChange, Untrusted, record::ChangesState};
-pub use interpreter_exec::workspace::{Applied, Conflict, Summary};
+pub use interpreter_exec::workspace::{Applied, Conflict, Summary, WorkspaceError};
 use interpreter_exec::workspace::Set;
 use interpreter_store::{Log, new_session_id};
 use std::path::PathBuf;
@@ -83,11 +83,12 @@ fn folder(scene: &Scene) -> Result<PathBuf, AgentError> {
 
 fn find(scene: &Scene, which: &Which, state: ChangesState) -> Result<Option<Set>, AgentError> {
     let folder = folder(scene)?;
-    Ok(match (which, state) {
-        (Which::Named(id), _) => Some(Set::open(&folder, id)?),
+    let newest = match (which, state) {
+        (Which::Named(id), _) => return Ok(Some(Set::open(&folder, id)?)),
         (Which::Newest, ChangesState::Applied) => Set::newest_applied(&folder, &scene.work_folder)?,
         (Which::Newest, _) => Set::newest_staged(&folder, &scene.work_folder)?,
-    })
+    };
+    Ok(newest.map(|summary| Set::open(&folder, &summary.id)).transpose()?)
 }
 
 fn record(scene: &Scene, set: &Set, state: ChangesState, paths: &[String]) -> Result<(), AgentError> {

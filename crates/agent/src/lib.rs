@@ -10,7 +10,7 @@
 pub use crate::{
     choose::{ChooseError, model_names},
     error::AgentError,
-    scene::Scene,
+    scene::{Scene, interpreter_hint},
     session::{Live, Mode, Session, Update},
 };
 

@@ -9,7 +9,10 @@ use interpreter_core::{
     instructions::{self, Protocol},
     session::{Approval, Setup},
 };
-use interpreter_exec::{Interpreters, RunnerSetup, sandbox::Machine};
+use interpreter_exec::{
+    Interpreters, RunnerSetup,
+    sandbox::{Machine, native::plan},
+};
 use interpreter_model::{Model, Tools};
 use interpreter_store::{ConfigFiles, Environment, Folders, Log, Overrides, Settings};
 use std::{
@@ -43,6 +46,11 @@ pub struct Scene {
     machine: Machine,
 }
 
+/// How to get an interpreter for a language that has none here, by any of its names.
+pub fn interpreter_hint(name: &str) -> Option<&'static str> {
+    Interpreters::hint(name)
+}
+
 impl Scene {
     /// Gathers everything. `work_folder` is where the person is, `program` our own binary.
     pub fn open(
@@ -66,6 +74,12 @@ impl Scene {
     /// The interpreters of this machine.
     pub fn interpreters(&self) -> &Interpreters {
         &self.interpreters
+    }
+
+    /// Everything that would be done to confine a run, step by step, in words.
+    pub fn explain(&self) -> Result<String, AgentError> {
+        let plan = plan(&self.confinement(), Some(Path::new("CHANGE-SET")), &self.machine)?;
+        Ok(plan.to_string())
     }
 
     pub(crate) fn machine(&self) -> &Machine {
@@ -121,7 +135,7 @@ impl Scene {
             workspace: self.settings.workspace.value,
             files: self.files(),
             network: Network::None,
-            limits: self.settings.limits(),
+            limits: self.settings.limits.limits(),
             environment: self.code_environment(),
         }
     }

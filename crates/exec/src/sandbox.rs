@@ -56,7 +56,7 @@ pub(crate) async fn start(
     stage: Option<&Set>,
     machine: &Machine,
 ) -> Result<Sandbox, ExecError> {
-    let plan = native::plan(confinement, stage.map(Set::folder), machine)?;
+    let plan = native::plan(confinement, stage.and_then(|set| set.upper().parent()), machine)?;
     launch(&plan, machine).await
 }
 

@@ -20,9 +20,9 @@
 //!
 //! # Limits
 //! Owners other than ours, extended attributes and hard links are not carried over. A change by
-//! the person is recognised by the change time of a file, which a clock set back can hide. What
-//! a running program changes between the diff and the apply is applied as it is then: stop the
-//! program first.
+//! the person is recognised by the change time of a file, which a clock set back, or a file
+//! system that counts in whole seconds, can hide. What a running program changes between the
+//! diff and the apply is applied as it is then: stop the program first.
 //!
 //! # Names
 //! Paths are relative and use `/`; folders end in `/`. A byte that is not UTF-8 is written
@@ -30,16 +30,15 @@
 //! exactly one text.
 
 pub use self::{
-    conflict::Conflict,
-    error::WorkspaceError,
-    listing::Applied,
-    set::{Set, Summary},
+    catalog::Summary, conflict::Conflict, error::WorkspaceError, listing::Applied, set::Set,
 };
 
 mod apply;
+mod catalog;
 mod changeover;
 mod conflict;
 mod content;
+mod decisions;
 mod diff;
 mod discard;
 mod durability;
@@ -49,9 +48,12 @@ mod history;
 mod journal;
 mod layer;
 mod listing;
+mod lock;
 mod node;
 mod plan;
 mod recover;
+#[cfg(test)]
+mod rehearsal;
 mod relative;
 mod scan;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-if [[ ${__interpreter_code+set} ]]; then \builtin eval "$__interpreter_options$__interpreter_code"; \builtin return; fi
+if [[ ${__interpreter_code+set} ]]; then \builtin eval "$__interpreter_options$__interpreter_code"; { \builtin return; } 2>/dev/null; fi
 # The shell kernel's driver: one bash that runs cells and claims the status of each.
 #
 # Cells come in on descriptor 3 as a decimal length, a newline and that many bytes; claims go
@@ -26,19 +26,19 @@ __interpreter_unwind() {
 }
 __interpreter_end_cell() {
     __interpreter_status=$1
+    # The status of what was cut short must not end the shell on the way out.
+    [[ ! -o errexit ]] || __interpreter_errexit=1
+    set +e
     shopt -s extdebug
     trap __interpreter_unwind DEBUG
 }
 # Between cells an interrupt is nobody's. Subshells die of it by themselves.
-trap '[[ ! ${__interpreter_code+set} ]] || __interpreter_end_cell 130' INT
+trap '{ [[ ! ${__interpreter_code+set} ]] || __interpreter_end_cell 130; } 2>/dev/null' INT
 # `set -e` ends the cell, and not the shell with all its state.
-trap '__interpreter_failed $?' ERR
+trap '{ __interpreter_failed $?; } 2>/dev/null' ERR
 __interpreter_failed() {
-    if [[ -o errexit && $BASH_SUBSHELL == 0 && ${__interpreter_code+set} ]]; then
-        __interpreter_errexit=1
-        set +e
+    [[ ! -o errexit || $BASH_SUBSHELL != 0 || ! ${__interpreter_code+set} ]] ||
         __interpreter_end_cell "$1"
-    fi
 }
 
 builtin printf '{"kind":"ready","version":"%s"}\n' "$BASH_VERSION" >&40

@@ -228,9 +228,7 @@ impl fmt::Display for Step {
             Self::NewRoot => f.write_str("start a new, empty root"),
             Self::Folder { at, mode } => write!(f, "make folder {} ({mode:o})", at.display()),
             Self::Link { at, to } => write!(f, "link {} to {}", at.display(), to.display()),
-            Self::File { at, text } => {
-                write!(f, "write {} ({} bytes, read-only)", at.display(), text.len())
-            }
+            Self::File { at, .. } => write!(f, "write {}, read-only", at.display()),
             Self::Temporary { at, bytes, mode } => write!(
                 f,
                 "mount an empty temporary file system on {} ({mode:o}, at most {bytes} bytes)",

@@ -91,6 +91,30 @@ impl Folders {
         Ok(folder)
     }
 
+    /// The folder of the change sets of `work_folder`, made if need be.
+    ///
+    /// Changes cannot be staged inside of the folder that they are changes of. Where the work
+    /// folder holds our own data, as a home does, they are staged beside it, in a folder of the
+    /// user's own that outlives a restart.
+    pub fn make_changes_folder_for(&self, work_folder: &Path) -> Result<PathBuf, StoreError> {
+        private::make_folder(&self.data)?;
+        let read = |source| StoreError::Read { path: self.data.clone(), source };
+        if !self.data.canonicalize().map_err(read)?.starts_with(work_folder) {
+            return self.make_changes_folder();
+        }
+        let user = rustix::process::geteuid().as_raw();
+        let beside = Path::new("/var/tmp").join(format!("{NAME}-{user}"));
+        private::make_folder(&beside)?;
+        let folder = beside.join("changes");
+        private::make_folder(&folder)?;
+        Ok(folder)
+    }
+
+    /// All four folders.
+    pub fn all(&self) -> impl Iterator<Item = &Path> {
+        [&self.config, &self.data, &self.state, &self.cache].into_iter().map(PathBuf::as_path)
+    }
+
     /// The config folder, made if need be, so that an editor can write the settings.
     pub fn make_config_folder(&self) -> Result<&Path, StoreError> {
         private::make_folder(&self.config)?;
@@ -119,6 +143,17 @@ fn absolute(variable: &'static str, path: PathBuf) -> Result<PathBuf, StoreError
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn changes_of_a_home_are_staged_beside_it() {
+        let home = tempfile::tempdir().unwrap();
+        let folders = Folders::under(&home.path().join("interpreter"));
+        let home = home.path().canonicalize().unwrap();
+        let inside = folders.make_changes_folder_for(&home).unwrap();
+        assert!(!inside.starts_with(&home));
+        let outside = folders.make_changes_folder_for(&home.join("project")).unwrap();
+        assert_eq!(outside, folders.changes_folder());
+    }
 
     fn found(pairs: &[(&str, &str)]) -> Result<Folders, StoreError> {
         Folders::find(&Environment::from_pairs(pairs.iter().copied()))

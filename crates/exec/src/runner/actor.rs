@@ -14,10 +14,7 @@ use interpreter_core::{
     Confinement, Effects, FileChange, Language, Permit, Stream, Untrusted, Workspace,
     record::ChangesState, session::Chunk,
 };
-use interpreter_host::{
-    claim::Claim,
-    frame::{Inward, Outward},
-};
+use interpreter_host::{Claim, Inward, Outward};
 use std::{future::pending, time::Instant};
 use tokio::sync::mpsc;
 
@@ -83,7 +80,7 @@ impl Actor {
         if let Some(live) = self.live.take() {
             live.stop().await;
         }
-        let removed = self.set.take().map_or(Ok(()), Set::remove_if_empty);
+        let removed = self.set.take().map(Set::remove_if_empty).transpose();
         if let Err(error) = removed {
             self.report(Happening::Failed(error.into())).await;
         }
@@ -211,7 +208,7 @@ impl Actor {
             Outward::Exited { kernel, status, signal } => {
                 self.kernel_exited(kernel, status, signal).await
             }
-            Outward::Restored { errors } => self.restored(&errors).await,
+            Outward::Restored { .. } => self.restored().await,
         }
     }
 
@@ -243,7 +240,7 @@ impl Actor {
     /// matters: it can show something, or say that the code is done, which only its own code
     /// would suffer from if it were a lie.
     async fn claimed(&mut self, kernel: u32, line: &[u8]) -> Result<(), ExecError> {
-        let Ok(claim) = serde_json::from_slice::<Claim>(line) else { return Ok(()) };
+        let Ok(claim) = Claim::parse(line) else { return Ok(()) };
         match claim {
             Claim::Ready { .. } => {
                 let Some(from) = self.live.as_mut().and_then(|live| live.kernels.get_mut(&kernel))
@@ -387,19 +384,17 @@ impl Actor {
         }
     }
 
-    async fn restored(&mut self, errors: &[String]) -> Result<(), ExecError> {
-        let (Some(files), Some(set)) = (self.discarding.take(), &self.set) else { return Ok(()) };
-        // What counts is what can be seen from outside, not what the inside says.
-        let left = set.changes()?;
-        if !left.is_empty() {
-            let first = errors.first().map_or("", String::as_str);
-            return Err(ExecError::SandboxEnded {
-                reason: format!(
-                    "{} changes could not be discarded while it runs {}",
-                    left.len(),
-                    Untrusted::new(first).for_terminal_line(200)
-                ),
-            });
+    /// What counts is what can be seen from outside, not what the inside says. What it could not
+    /// put back is forgotten by ending it.
+    async fn restored(&mut self) -> Result<(), ExecError> {
+        let (Some(files), Some(set)) = (self.discarding.take(), &mut self.set) else {
+            return Ok(());
+        };
+        if !set.changes()?.is_empty() {
+            if let Some(live) = self.live.take() {
+                live.stop().await;
+            }
+            set.discard(&[])?;
         }
         let id = set.id().to_owned();
         self.report(Happening::Settled { id, state: ChangesState::Discarded, files }).await;

@@ -6,7 +6,7 @@ use crate::{
     workspace::Set,
 };
 use interpreter_core::{Confinement, Language};
-use interpreter_host::frame::{Decoder, Inward, Outward};
+use interpreter_host::{Decoder, FrameError, Inward, Outward, encode};
 use std::collections::BTreeMap;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -16,7 +16,7 @@ pub(super) struct Live {
     sandbox: Sandbox,
     pub(super) confinement: Confinement,
     pub(super) kernels: BTreeMap<u32, Kernel>,
-    decoder: Decoder,
+    decoder: Decoder<Outward>,
     buffer: Vec<u8>,
     next_kernel: u32,
 }
@@ -46,7 +46,7 @@ impl Live {
             sandbox: start(&confinement, set, machine).await?,
             confinement,
             kernels: BTreeMap::new(),
-            decoder: Decoder::outward(),
+            decoder: Decoder::default(),
             buffer: vec![0; 64 << 10],
             next_kernel: 1,
         })
@@ -80,7 +80,7 @@ impl Live {
 
     pub(super) async fn send(&mut self, frame: &Inward) -> Result<(), ExecError> {
         let mut bytes = Vec::new();
-        frame.encode(&mut bytes);
+        encode(frame, &mut bytes).map_err(broken)?;
         self.sandbox.input.write_all(&bytes).await?;
         Ok(self.sandbox.input.flush().await?)
     }
@@ -95,13 +95,7 @@ impl Live {
 
     /// The next frame that has come in whole.
     pub(super) fn next_frame(&mut self) -> Result<Option<Outward>, ExecError> {
-        let broken = |error: interpreter_host::frame::FrameError| ExecError::SandboxEnded {
-            reason: error.to_string(),
-        };
-        match self.decoder.next() {
-            None => Ok(None),
-            Some(frame) => frame.and_then(Outward::try_from).map(Some).map_err(broken),
-        }
+        self.decoder.next().transpose().map_err(broken)
     }
 
     pub(super) async fn why_it_ended(self) -> ExecError {
@@ -111,4 +105,8 @@ impl Live {
     pub(super) async fn stop(self) {
         self.sandbox.stop().await;
     }
+}
+
+fn broken(error: FrameError) -> ExecError {
+    ExecError::SandboxEnded { reason: error.to_string() }
 }

@@ -89,8 +89,7 @@ impl<'a> Application<'a> {
     }
 
     fn change(&mut self) -> Result<(), WorkspaceError> {
-        let mut changeover =
-            Changeover::new(self.work, &self.scratch, &self.moves, Care::Strict);
+        let mut changeover = Changeover::new(self.work, &self.scratch, &self.moves, Care::Strict);
         changeover.perform_all()?;
         let stamps = changeover.finish(self.durability)?;
         for (entry, stamp) in self.journal.entries.iter_mut().zip(stamps) {
@@ -107,8 +106,7 @@ impl<'a> Application<'a> {
     /// As far as a crash after `steps` steps lets it come.
     #[cfg(test)]
     pub(super) fn perform_partly(self, steps: usize) {
-        let mut changeover =
-            Changeover::new(self.work, &self.scratch, &self.moves, Care::Strict);
+        let mut changeover = Changeover::new(self.work, &self.scratch, &self.moves, Care::Strict);
         for step in super::changeover::steps(&self.moves).into_iter().take(steps) {
             changeover.perform(step).unwrap();
         }
@@ -191,9 +189,7 @@ impl Copier<'_> {
                 node.dress_link(self.scratch, to)?;
                 Ok((node, *stat))
             }
-            Kind::Folder => {
-                Ok((Node::taken_over(Shape::Folder, stat, one.before.as_ref()), *stat))
-            }
+            Kind::Folder => Ok((Node::taken_over(Shape::Folder, stat, one.before.as_ref()), *stat)),
             Kind::Whiteout | Kind::Pipe | Kind::Socket | Kind::Device => Err(special(stat)),
         }
     }
@@ -201,4 +197,256 @@ impl Copier<'_> {
 
 fn special(stat: &Stat) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, format!("it is {}", stat.kind.noun()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{
+        Conflict, WorkspaceError,
+        scene::{Scene, set_mode, texts},
+    };
+    use fs_err as fs;
+    use rustix::fs::{CWD, Mode, XattrFlags, mkfifoat, setxattr};
+    use std::{
+        ffi::OsStr,
+        os::unix::{
+            ffi::OsStrExt,
+            fs::{MetadataExt, PermissionsExt},
+        },
+        path::Path,
+    };
+
+    fn mode(path: &Path) -> u32 {
+        fs::symlink_metadata(path).unwrap().permissions().mode() & 0o7777
+    }
+
+    #[test]
+    fn everything_is_applied_and_nothing_waits_after_it() {
+        let mut scene = Scene::new(&[("a", "old"), ("b", "x"), ("c/d/e", "x"), ("l", "-> a")]);
+        scene.writes("a", "new").deletes("b").deletes("c").writes("l", "-> b").writes("n/m", "y");
+        let told = ["changed a", "deleted b", "deleted c/", "changed l", "created n/m"];
+        assert_eq!(scene.apply(), told);
+        assert_eq!((scene.reads("a"), scene.reads("n/m")), ("new".into(), "y".into()));
+        assert_eq!(fs::read_link(scene.work.join("l")).unwrap(), Path::new("b"));
+        assert_eq!(scene.holds().len(), 4);
+        assert_eq!(scene.lines(), Vec::<String>::new());
+        assert_eq!(scene.apply(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn times_and_plain_modes_are_kept_and_set_user_id_is_not() {
+        let mut scene = Scene::new(&[("old", "x"), ("shared/", "")]);
+        set_mode(&scene.work.join("old"), 0o4755);
+        set_mode(&scene.work.join("shared"), 0o2775);
+        scene.writes("tool", "x").sets_mode("tool", 0o6750);
+        scene.writes("old", "y").sets_mode("old", 0o4755);
+        scene.writes("shared/in/", "").sets_mode("shared", 0o2750).sets_mode("shared/in", 0o1777);
+        let time = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000);
+        fs::File::open(scene.set.upper().join("tool")).unwrap().set_modified(time).unwrap();
+        // The person's own chmod came before the set as far as this test is concerned.
+        scene.set.apply(&[], Conflict::Overwrite).unwrap();
+        let bits = |name: &str| mode(&scene.work.join(name));
+        assert_eq!((bits("tool"), bits("old")), (0o750, 0o755));
+        assert_eq!((bits("shared"), bits("shared/in")), (0o2750, 0o2777));
+        assert_eq!(fs::metadata(scene.work.join("tool")).unwrap().mtime(), 1_000_000);
+    }
+
+    #[test]
+    fn a_link_out_is_applied_as_a_link_and_read_by_nobody() {
+        let mut scene = Scene::new(&[]);
+        scene.writes("passwd", "-> /etc/passwd").writes("up", "-> ../../..");
+        assert_eq!(scene.apply(), ["created passwd", "created up"]);
+        assert!(scene.work.join("passwd").is_symlink());
+        let diff = Scene::new(&[]).writes("passwd", "-> /etc/passwd").set.diff(&[]).unwrap();
+        assert!(diff.raw().contains("+/etc/passwd") && !diff.raw().contains("root:"));
+    }
+
+    #[test]
+    fn a_linked_folder_is_not_written_through() {
+        let outside = tempfile::tempdir().unwrap();
+        fs::write(outside.path().join("f"), "theirs").unwrap();
+        let link = format!("-> {}", outside.path().display());
+        let mut scene = Scene::new(&[("dir", &link)]);
+        scene.writes("dir/", "").writes("dir/f", "ours");
+        assert_eq!(scene.apply(), ["deleted dir", "created dir/f"]);
+        assert_eq!(fs::read_to_string(outside.path().join("f")).unwrap(), "theirs");
+        assert!(scene.work.join("dir").symlink_metadata().unwrap().is_dir());
+    }
+
+    #[test]
+    fn odd_names_arrive_as_they_are() {
+        let mut scene = Scene::new(&[]);
+        let odd: [&[u8]; 5] = [b"a\nb", b"\x1b[2J", b"...", b"\xff\\x41", b"\\xff"];
+        for name in odd {
+            fs::write(scene.set.upper().join(OsStr::from_bytes(name)), "x").unwrap();
+        }
+        assert_eq!(scene.apply_only(&[r"\xff\x5cx41"]).unwrap(), [r"created \xff\x5cx41"]);
+        assert_eq!(scene.apply().len(), 4);
+        for name in odd {
+            assert!(scene.work.join(OsStr::from_bytes(name)).exists());
+        }
+    }
+
+    #[test]
+    fn locked_folders_are_applied_and_undone() {
+        let mut scene = Scene::new(&[("d/f", "x")]);
+        scene.writes("d/f", "y").writes("cache/mod/file", "z").sets_mode("cache/mod/file", 0o444);
+        scene.sets_mode("cache/mod", 0o555).sets_mode("cache", 0o555);
+        scene.sets_mode("d/f", 0o000).sets_mode("d", 0o000);
+        let before = scene.holds();
+        assert_eq!(scene.apply(), ["created cache/mod/file", "changed d/", "changed d/f"]);
+        assert_eq!(mode(&scene.work.join("cache/mod")), 0o555);
+        assert_eq!(mode(&scene.work.join("d")), 0);
+        assert_eq!(scene.lines(), Vec::<String>::new());
+        scene.set.undo(Conflict::Refuse).unwrap();
+        assert_eq!(scene.holds(), before);
+    }
+
+    #[test]
+    fn some_of_it_can_be_applied_with_the_folders_it_needs() {
+        let mut scene = Scene::new(&[("f", "x"), ("d/a", "1"), ("d/b", "1")]);
+        scene.writes("n/x/1", "").writes("n/x/2", "").writes("n/y", "");
+        scene.deletes("f").writes("d/a", "2").deletes("d/b");
+        assert_eq!(
+            scene.apply_only(&["./n/x/2", "d/"]).unwrap(),
+            ["changed d/a", "deleted d/b", "created n/x/2"]
+        );
+        assert_eq!(scene.lines(), ["deleted f", "created n/x/1", "created n/y"]);
+        let Err(WorkspaceError::NotAChange { paths }) = scene.apply_only(&["f", "g", "../f", "d"])
+        else {
+            panic!("it applied what is not there")
+        };
+        assert_eq!(paths, ["../f", "d", "g"]);
+        assert_eq!(scene.apply_only(&["."]).unwrap().len(), 3);
+    }
+
+    #[test]
+    fn what_the_person_changed_is_not_overwritten_unasked() {
+        let mut scene = Scene::new(&[("a", "1"), ("b", "1"), ("d/in", "1"), ("f", "1")]);
+        scene.writes("a", "2").writes("b", "2").deletes("d").deletes("f").writes("new", "2");
+        scene.person_writes("a", "mine");
+        scene.person_writes("d/more", "mine");
+        scene.person_writes("new", "mine");
+        let before = scene.holds();
+        let Err(WorkspaceError::Conflict { paths }) = scene.set.apply(&[], Conflict::Refuse) else {
+            panic!("it overwrote")
+        };
+        assert_eq!(paths, ["a", "d/more", "new"]);
+        assert_eq!(scene.holds(), before);
+        assert_eq!(scene.apply_only(&["b"]).unwrap(), ["changed b"]);
+        scene.set.apply(&[], Conflict::Overwrite).unwrap();
+        assert_eq!((scene.reads("a"), scene.reads("new")), ("2".into(), "2".into()));
+        assert!(!scene.work.join("d").exists());
+        scene.set.undo(Conflict::Refuse).unwrap();
+        assert_eq!((scene.reads("a"), scene.reads("d/more")), ("mine".into(), "mine".into()));
+    }
+
+    #[test]
+    fn a_copied_file_whose_original_is_gone_is_a_conflict() {
+        let mut scene = Scene::new(&[("a", "1")]);
+        scene.writes("a", "2").writes("fresh", "2");
+        let path = scene.set.upper().join("a");
+        setxattr(&path, "user.overlay.origin", b"somewhere", XattrFlags::empty()).unwrap();
+        fs::remove_file(scene.work.join("a")).unwrap();
+        let error = scene.set.apply(&[], Conflict::Refuse).unwrap_err();
+        assert_eq!(error.to_string(), "changed in the folder meanwhile: `a`");
+        scene.set.apply(&[], Conflict::Overwrite).unwrap();
+        assert_eq!(scene.reads("a"), "2");
+    }
+
+    #[test]
+    fn what_we_applied_ourselves_is_no_conflict() {
+        let mut scene = Scene::new(&[("a", "1"), ("b", "1")]);
+        scene.writes("a", "2").deletes("b");
+        scene.apply();
+        scene.writes("a", "3");
+        fs::remove_file(scene.set.upper().join("b")).unwrap();
+        scene.writes("b", "3");
+        assert_eq!(scene.apply(), ["changed a", "created b"]);
+        // Touched, but still what we left.
+        let time = std::time::SystemTime::now();
+        fs::File::open(scene.work.join("a")).unwrap().set_modified(time).unwrap();
+        scene.writes("a", "4");
+        assert_eq!(scene.apply(), ["changed a"]);
+    }
+
+    #[test]
+    fn what_the_person_makes_of_it_afterwards_is_not_staged_again() {
+        let mut scene = Scene::new(&[("a", "1"), ("b", "1")]);
+        scene.writes("a", "2").deletes("b").writes("n/f", "2");
+        scene.apply();
+        scene.person_writes("a", "mine");
+        scene.person_writes("b", "mine");
+        fs::remove_dir_all(scene.work.join("n")).unwrap();
+        assert_eq!(scene.lines(), Vec::<String>::new());
+        scene.writes("n/g", "3");
+        assert_eq!(scene.lines(), ["created n/g"]);
+        assert_eq!(scene.apply(), ["created n/g"]);
+    }
+
+    #[test]
+    fn special_files_stay_where_they_are() {
+        let mut scene = Scene::new(&[("d/f", "x"), ("e/f", "x")]);
+        for name in ["d/pipe", "p"] {
+            mkfifoat(CWD, scene.work.join(name), Mode::RWXU).unwrap();
+        }
+        scene.deletes("d").deletes("e").deletes("p");
+        let applied = scene.set.apply(&[], Conflict::Refuse).unwrap();
+        assert_eq!(applied.files.len(), 1);
+        assert_eq!(
+            applied.skipped.iter().map(|(path, _)| path.as_str()).collect::<Vec<_>>(),
+            ["d", "p"]
+        );
+        assert!(scene.work.join("d/f").exists() && !scene.work.join("e").exists());
+    }
+
+    #[test]
+    fn large_sparse_files_stay_sparse() {
+        let mut scene = Scene::new(&[]);
+        let file = fs::File::create(scene.set.upper().join("disk")).unwrap();
+        file.set_len(64 << 20).unwrap();
+        scene.apply();
+        let meta = fs::metadata(scene.work.join("disk")).unwrap();
+        assert_eq!(meta.len(), 64 << 20);
+        assert!(meta.blocks() * 512 < 1 << 20);
+    }
+
+    #[test]
+    fn a_full_plan_leaves_no_trace_when_something_cannot_be_copied() {
+        let mut scene = Scene::new(&[("a", "1")]);
+        scene.writes("a", "2").writes("b", "2");
+        let before = scene.holds();
+        // The place of the copies is not a folder: preparing has to fail.
+        let applied = scene.set.folder.join("applied");
+        fs::remove_dir(&applied).unwrap();
+        fs::write(&applied, "").unwrap();
+        assert!(scene.set.apply(&[], Conflict::Refuse).is_err());
+        assert_eq!(scene.holds(), before);
+        fs::remove_file(&applied).unwrap();
+        fs::create_dir(&applied).unwrap();
+        scene.apply();
+        assert_eq!(scene.reads("a"), "2");
+    }
+
+    #[test]
+    fn many_files_are_applied_and_undone() {
+        let mut scene = Scene::new(&[("keep", "x")]);
+        for number in 0..200 {
+            scene.writes(&format!("d{}/f{number}", number % 7), "x");
+        }
+        let before = scene.holds();
+        assert_eq!(scene.apply().len(), 200);
+        scene.set.undo(Conflict::Refuse).unwrap();
+        assert_eq!(scene.holds(), before);
+    }
+
+    #[test]
+    fn a_work_folder_that_is_gone_is_named() {
+        let mut scene = Scene::new(&[]);
+        scene.writes("a", "x");
+        fs::remove_dir(&scene.work).unwrap();
+        assert_eq!(scene.lines(), ["created a"]);
+        let error = scene.set.apply(&texts(&["a"]), Conflict::Refuse).unwrap_err();
+        assert!(matches!(error, WorkspaceError::WorkFolderGone { .. }));
+    }
 }

@@ -128,9 +128,7 @@ impl<'a> Changeover<'a> {
                 self.left.insert(&one.path);
                 Ok(())
             }
-            Ok(Outcome::Touched) => {
-                Err(WorkspaceError::Conflict { paths: vec![one.path.text()] })
-            }
+            Ok(Outcome::Touched) => Err(WorkspaceError::Conflict { paths: vec![one.path.text()] }),
             Err(error) if self.care == Care::Tolerant && is_gone(&error) => {
                 self.left.insert(&one.path);
                 Ok(())
@@ -212,7 +210,7 @@ impl<'a> Changeover<'a> {
         for one in self.moves {
             let parent = one.path.parent();
             let new = folders.insert(parent.clone());
-            let mut look = || match self.work.at(parent) {
+            let look = || match self.work.at(parent) {
                 Ok(folder) => {
                     if new {
                         durability.names(folder)?;

@@ -18,7 +18,8 @@ use super::{
 pub enum Conflict {
     /// Do nothing at all, and name the paths.
     Refuse,
-    /// The program's version wins. The person's is kept for undo.
+    /// Go on. When changes are applied, what the person has is kept for undo; when they are
+    /// undone, what the person has made of them since is not.
     Overwrite,
 }
 

@@ -86,8 +86,11 @@ pub enum WorkspaceError {
 /// Says what was being done when the file system refused.
 pub(super) trait During<T> {
     /// `action` is a verb; `path` is only made into text if there is something to say.
-    fn during(self, action: &'static str, path: impl FnOnce() -> String)
-    -> Result<T, WorkspaceError>;
+    fn during(
+        self,
+        action: &'static str,
+        path: impl FnOnce() -> String,
+    ) -> Result<T, WorkspaceError>;
 
     /// The same for a path of ours.
     fn during_at(self, action: &'static str, path: &Path) -> Result<T, WorkspaceError>;

@@ -12,8 +12,7 @@ use rustix::{
     fd::{AsFd, BorrowedFd, OwnedFd},
     fs::{
         AtFlags, Dir, Mode, OFlags, RenameFlags, XattrFlags, fgetxattr, fremovexattr, fsetxattr,
-        lgetxattr, mkdirat, open, openat, readlinkat, renameat, renameat_with, symlinkat,
-        unlinkat,
+        lgetxattr, mkdirat, open, openat, readlinkat, renameat, renameat_with, symlinkat, unlinkat,
     },
     io::Errno,
 };
@@ -110,18 +109,19 @@ impl Folder {
 
     /// Opens the regular file `name` for reading. Anything else is refused before it is opened.
     pub(super) fn open_file(&self, name: &OsStr) -> io::Result<(File, Stat)> {
-        let handle = openat(&self.descriptor, name, HANDLE, Mode::empty())?;
-        let stat = Stat::of(&handle, c"")?;
-        if stat.kind != Kind::File {
+        let handle = self.handle(name)?;
+        let kind = Stat::of(&handle, c"")?.kind;
+        if kind != Kind::File {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
-                format!("it is {} now", stat.kind.noun()),
+                format!("it is {} now", kind.noun()),
             ));
         }
-        let _unlocked = Unlocked::hold(&handle, 0o400);
+        let unlocked = Unlocked::hold(&handle, 0o400);
         // Through the handle, so that it is the same file even if the name is now another's.
         let file = open(of_descriptor(&handle), OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
-        Ok((file.into(), stat))
+        drop(unlocked);
+        Ok((file.into(), Stat::of(&handle, c"")?))
     }
 
     /// Where the link `name` points.
@@ -136,11 +136,8 @@ impl Folder {
 
     /// Creates the file `name`, for our eyes only until it is dressed.
     pub(super) fn create_file(&self, name: &OsStr) -> io::Result<File> {
-        let flags = OFlags::RDWR
-            | OFlags::CREATE
-            | OFlags::EXCL
-            | OFlags::NOFOLLOW
-            | OFlags::CLOEXEC;
+        let flags =
+            OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         Ok(openat(&self.descriptor, name, flags, Mode::RUSR | Mode::WUSR)?.into())
     }
 

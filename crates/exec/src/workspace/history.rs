@@ -19,27 +19,35 @@ pub(super) struct History<'a>(HashMap<&'a Relative, (Last, &'a Entry)>);
 enum Last {
     Applied,
     Undone,
+    RolledBack,
 }
 
 impl<'a> History<'a> {
-    /// The history that `journals`, the oldest first, tell.
+    /// The history that `journals` tell.
     pub(super) fn of(journals: &'a [Journal]) -> Self {
         let mut latest = HashMap::new();
+        let mut journals: Vec<&Journal> = journals.iter().collect();
+        journals.sort_by_key(|journal| journal.turn);
         for journal in journals {
             let last = match journal.state {
                 State::Applied => Last::Applied,
                 State::Undone => Last::Undone,
-                State::Preparing | State::Applying | State::Undoing | State::RolledBack => continue,
+                State::RolledBack | State::PartlyRolledBack => Last::RolledBack,
+                State::Preparing | State::Applying | State::Undoing => continue,
             };
             latest.extend(journal.entries.iter().map(|entry| (&entry.path, (last, entry))));
         }
         Self(latest)
     }
 
-    /// Whether what the program staged at that moment is applied. It stays so when the person
-    /// then changes the file: that is their change, not something that waits for a decision.
-    pub(super) fn is_settled(&self, path: &Relative, staged: Moment) -> bool {
+    /// Whether what the program staged at that moment was applied, and the person has then made
+    /// something else of it, which is `now`: that is their change, and nothing waits for a
+    /// decision. While it is as we left it the content tells, because a program can write to a
+    /// file that it has mapped without the file's times changing.
+    pub(super) fn is_settled(&self, path: &Relative, staged: Moment, now: Option<&Stat>) -> bool {
+        let touched = |entry: &Entry| entry.left != now.map(Stat::stamp);
         self.says(Last::Applied, path, staged)
+            && self.0.get(path).is_some_and(|(_, entry)| touched(entry))
     }
 
     /// Whether what the program staged at that moment was applied and taken out again.
@@ -61,7 +69,7 @@ impl<'a> History<'a> {
         let Some((last, entry)) = self.0.get(path) else { return Ok(false) };
         let expected = match last {
             Last::Applied => &entry.after,
-            Last::Undone => &entry.before,
+            Last::Undone | Last::RolledBack => &entry.before,
         };
         match (expected, now) {
             (None, None) => Ok(true),

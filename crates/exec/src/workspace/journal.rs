@@ -39,8 +39,10 @@ pub(super) enum State {
     Undoing,
     /// It is changed back.
     Undone,
-    /// It was interrupted, and changed back but for what the person has touched since.
+    /// It was interrupted, and is changed back.
     RolledBack,
+    /// The same, but for what the person has touched since, of which the copies are kept.
+    PartlyRolledBack,
 }
 
 /// One path that an application changes.
@@ -62,6 +64,7 @@ pub(super) struct Entry {
 struct Manifest {
     version: u32,
     state: State,
+    turn: u32,
     /// The folder of ours inside the work folder, while there is one.
     scratch: Option<String>,
     entries: Vec<Entry>,
@@ -72,6 +75,8 @@ struct Manifest {
 pub(super) struct Journal {
     folder: PathBuf,
     number: u32,
+    /// When it came to rest, counted: an older application may be undone after a newer one.
+    pub(super) turn: u32,
     /// How far it is.
     pub(super) state: State,
     /// The folder of ours inside the work folder, while there is one.
@@ -96,8 +101,10 @@ impl Journal {
         };
         let before = folder.join(BEFORE);
         private_folder(&before).during_at("create", &before)?;
+        sync_folder(&parent)?;
         let state = State::Preparing;
-        Ok(Self { folder, number, state, scratch: None, entries: Vec::new() })
+        let turn = next_turn(earlier);
+        Ok(Self { folder, number, turn, state, scratch: None, entries: Vec::new() })
     }
 
     /// All applications of the set in `set_folder`, the oldest first.
@@ -114,6 +121,7 @@ impl Journal {
             journals.push(Self {
                 folder,
                 number,
+                turn: manifest.turn,
                 state: manifest.state,
                 scratch: manifest.scratch,
                 entries: manifest.entries,
@@ -128,6 +136,7 @@ impl Journal {
         let manifest = Manifest {
             version: VERSION,
             state: self.state,
+            turn: self.turn,
             scratch: self.scratch.clone(),
             entries: std::mem::take(&mut self.entries),
         };
@@ -142,10 +151,21 @@ impl Journal {
         Folder::open(&path, Intent::Change).during_at("open", &path)
     }
 
+    /// Forgets the bytes that were kept, because they are back where they came from.
+    pub(super) fn drop_backups(&self) -> Result<(), WorkspaceError> {
+        let path = self.folder.join(BEFORE);
+        fs::remove_dir_all(&path).during_at("remove", &path)
+    }
+
     /// Forgets the application.
     pub(super) fn remove(self) -> Result<(), WorkspaceError> {
         fs::remove_dir_all(&self.folder).during_at("remove", &self.folder)
     }
+}
+
+/// The turn of whatever comes to rest after all of `journals`.
+pub(super) fn next_turn(journals: &[Journal]) -> u32 {
+    journals.iter().map(|journal| journal.turn).max().map_or(1, |last| last + 1)
 }
 
 /// Creates a folder that only we can enter.
@@ -161,11 +181,16 @@ pub(super) fn write_json(path: &Path, value: &impl Serialize) -> Result<(), Work
         serde_json::to_writer(&mut out, value)?;
         out.flush()?;
         out.get_ref().sync_all()?;
-        fs::rename(&new, path)?;
-        let parent = path.parent().expect("a file is in a folder");
-        fs::File::open(parent)?.sync_all()
+        fs::rename(&new, path)
     };
-    write().during_at("write", path)
+    write().during_at("write", path)?;
+    sync_folder(path.parent().expect("a file is in a folder"))
+}
+
+/// Makes the names in a folder of ours last.
+pub(super) fn sync_folder(path: &Path) -> Result<(), WorkspaceError> {
+    let sync = || fs::File::open(path)?.sync_all();
+    sync().during_at("sync", path)
 }
 
 /// Reads JSON that this version understands; none if there is no such file.

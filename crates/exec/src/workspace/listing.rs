@@ -12,7 +12,7 @@ use interpreter_core::{Change, FileChange};
 pub struct Applied {
     /// What changed, sorted by path.
     pub files: Vec<FileChange>,
-    /// What was left as it is, and why. Programs chose these names.
+    /// What was left as it is, and why. Both name paths that programs chose.
     pub skipped: Vec<(String, String)>,
 }
 
@@ -53,8 +53,8 @@ pub(super) fn list<'a>(differences: impl IntoIterator<Item = Difference<'a>>) ->
         if let Some(kind) = before {
             files.push(line(kind, Change::Deleted));
         }
-        let told_by_content = is_folder(after)
-            && differences.peek().is_some_and(|next| next.path.is_within(path));
+        let told_by_content =
+            is_folder(after) && differences.peek().is_some_and(|next| next.path.is_within(path));
         if let Some(kind) = after
             && !told_by_content
         {
@@ -84,8 +84,11 @@ mod tests {
             ("z", file, Some(Kind::Symlink)),
         ]
         .map(|(path, before, after)| (Relative::parse(path).unwrap(), before, after));
-        let differences =
-            rows.iter().map(|(path, before, after)| Difference { path, before: *before, after: *after });
+        let differences = rows.iter().map(|(path, before, after)| Difference {
+            path,
+            before: *before,
+            after: *after,
+        });
         let lines: Vec<_> = list(differences)
             .into_iter()
             .map(|file| format!("{} {}", file.change.word(), file.path))

@@ -10,7 +10,9 @@ use super::{
 };
 use rustix::{
     fd::AsFd,
-    fs::{AtFlags, CWD, Gid, Mode, Timespec, Timestamps, UTIME_OMIT, Uid, chmod, chownat, utimensat},
+    fs::{
+        AtFlags, CWD, Gid, Mode, Timespec, Timestamps, UTIME_OMIT, Uid, chmod, chownat, utimensat,
+    },
 };
 use serde::{Deserialize, Serialize};
 use std::{ffi::OsStr, fs::File, io};
@@ -93,7 +95,7 @@ impl Node {
     pub(super) fn dress(&self, handle: &impl AsFd) -> io::Result<()> {
         let path = of_descriptor(handle);
         let now = Stat::of(handle, c"")?;
-        let owned = self.owner.is_none_or(|owner| own(&path, now.owner, owner, AtFlags::empty()));
+        let owned = self.owner.is_none_or(|owner| own(&path, now.owner, owner));
         // With another owner than it had, a set-user-id file would lend our rights, not theirs.
         let mode = if owned { self.mode } else { self.mode & PERMISSIONS };
         // A folder made inside a set-group-id one inherits the mark, and keeps it.
@@ -147,8 +149,8 @@ impl Shape {
 }
 
 /// Gives what is at `path` to `owner`, as far as we may; whether it has that owner now.
-fn own(path: &str, now: Owner, owner: Owner, flags: AtFlags) -> bool {
+fn own(path: &str, now: Owner, owner: Owner) -> bool {
     let user = (now.user != owner.user).then(|| Uid::from_raw(owner.user));
     let group = (now.group != owner.group).then(|| Gid::from_raw(owner.group));
-    (user.is_none() && group.is_none()) || chownat(CWD, path, user, group, flags).is_ok()
+    (user.is_none() && group.is_none()) || chownat(CWD, path, user, group, AtFlags::empty()).is_ok()
 }

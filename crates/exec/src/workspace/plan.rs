@@ -6,6 +6,7 @@
 use super::{
     error::{During, WorkspaceError},
     folder::{Folder, Intent},
+    listing::Difference,
     relative::Relative,
     scan::Delta,
     selection::Chosen,
@@ -23,6 +24,14 @@ pub(super) struct Planned {
     pub(super) after: Option<Stat>,
     /// When the program did so.
     pub(super) staged: Moment,
+}
+
+impl Planned {
+    /// It as a line of a listing.
+    pub(super) fn difference(&self) -> Difference<'_> {
+        let kind = |stat: Option<Stat>| stat.map(|stat| stat.kind);
+        Difference { path: &self.path, before: kind(self.before), after: kind(self.after) }
+    }
 }
 
 /// A whole application.
@@ -72,7 +81,8 @@ fn expand(work: &Folder, delta: &Delta) -> Result<Expanded, WorkspaceError> {
     }
     let first = Planned { path: path.clone(), before: *before, after: *after, staged: *staged };
     let mut entries = vec![first];
-    if !before.as_ref().is_some_and(of(Kind::Folder)) || after.as_ref().is_some_and(of(Kind::Folder))
+    if !before.as_ref().is_some_and(of(Kind::Folder))
+        || after.as_ref().is_some_and(of(Kind::Folder))
     {
         return Ok(Expanded::Entries(entries));
     }

@@ -33,12 +33,14 @@ pub(super) fn recover(work: &Folder, journals: &mut Vec<Journal>) -> Result<(), 
 /// Whether nothing has to be put right.
 pub(super) fn is_resting(journal: &Journal) -> bool {
     match journal.state {
-        State::Applied | State::Undone | State::RolledBack => journal.scratch.is_none(),
+        State::Applied | State::Undone | State::RolledBack | State::PartlyRolledBack => {
+            journal.scratch.is_none()
+        }
         State::Preparing | State::Applying | State::Undoing => false,
     }
 }
 
-/// Takes one application back; none is left of it if nothing of it has to be remembered.
+/// Takes one application back; none is left of it if it had not touched anything.
 pub(super) fn roll_back(
     work: &Folder,
     mut journal: Journal,
@@ -46,24 +48,152 @@ pub(super) fn roll_back(
     if let Some(name) = journal.scratch.take() {
         scratch::remove(work, &name)?;
     }
-    let end = match journal.state {
+    let interrupted = match journal.state {
         State::Preparing => {
             journal.remove()?;
             return Ok(None);
         }
-        State::Applied | State::Undone | State::RolledBack => {
+        State::Applied | State::Undone | State::RolledBack | State::PartlyRolledBack => {
             journal.save()?;
             return Ok(Some(journal));
         }
-        State::Applying => State::RolledBack,
-        State::Undoing => State::Undone,
+        State::Applying | State::Undoing => journal.state,
     };
-    let restored = restore(work, &mut journal, Reason::Recovery)?;
-    if end == State::RolledBack && restored.skipped.is_empty() {
-        journal.remove()?;
-        return Ok(None);
-    }
-    journal.state = end;
+    // Nothing else can have come to rest since it was interrupted, so its turn is still its own.
+    let turn = journal.turn;
+    let restored = restore(work, &mut journal, Reason::Recovery, turn)?;
+    journal.state = if interrupted == State::Undoing {
+        State::Undone
+    } else if restored.skipped.is_empty() {
+        State::RolledBack
+    } else {
+        State::PartlyRolledBack
+    };
+    // Remembered even when all is back: what was put back has a new change time, and without
+    // this it would look like the person's change.
     journal.save()?;
+    if journal.state == State::RolledBack {
+        journal.drop_backups()?;
+    }
     Ok(Some(journal))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{
+        Conflict, Set,
+        apply::Application,
+        changeover::{Care, Changeover, steps},
+        folder::Intent,
+        journal::Journal,
+        scene::{Scene, snapshot},
+        undo::{Reason, prepare},
+    };
+    use fs_err as fs;
+    use interpreter_core::record::ChangesState;
+
+    fn scene() -> Scene {
+        let scene = Scene::new(&[
+            ("a", "old"),
+            ("b", "x"),
+            ("c/d/e", "x"),
+            ("c/f", "-> e"),
+            ("l", "-> a"),
+            ("x", "file"),
+            ("y/z", "in a folder"),
+        ]);
+        scene.writes("a", "new").deletes("b").deletes("c").writes("l", "-> b").writes("n/m", "1");
+        scene.writes("x/now/a", "folder").writes("y", "now a file");
+        scene
+    }
+
+    /// Stops an application after so many steps, as a crash would.
+    fn crash_after(scene: &Scene, count: usize) {
+        let upper = scene.set.open_upper(Intent::Look).unwrap();
+        let work = scene.set.open_work_folder(Intent::Change).unwrap().unwrap();
+        let plan = scene.set.plan(&upper, &work, &[], Conflict::Refuse).unwrap();
+        let journal = Journal::begin(&scene.set.folder, &scene.set.journals).unwrap();
+        Application::prepare(&upper, &work, journal, &plan.entries).unwrap().perform_partly(count);
+    }
+
+    #[test]
+    fn an_interrupted_application_is_taken_back_wherever_it_stopped() {
+        for count in 0..40 {
+            let scene = scene();
+            let before = scene.holds();
+            crash_after(&scene, count);
+            let mut scene = scene.reopen();
+            assert_eq!(scene.holds(), before, "after {count} steps");
+            assert!(!scene.set.folder.join("applied/1/before").exists());
+            assert_eq!(scene.apply().len(), 9);
+            scene.set.undo(Conflict::Refuse).unwrap();
+            assert_eq!(scene.holds(), before);
+        }
+    }
+
+    #[test]
+    fn listing_puts_right_too() {
+        let scene = scene();
+        let before = scene.holds();
+        crash_after(&scene, 8);
+        let Scene { work, changes, set, .. } = &scene;
+        assert!(Set::list(changes, Some(work)).unwrap()[0].in_use);
+        assert_ne!(scene.holds(), before);
+        let (work, changes, id) = (work.clone(), changes.clone(), set.id().to_owned());
+        let scene = scene.reopen();
+        assert_eq!(scene.holds(), before);
+        crash_after(&scene, 8);
+        // Only the lock goes: the folders are still needed.
+        let (set, _scene) = scene.without_set();
+        drop(set);
+        let listed = Set::list(&changes, Some(&work)).unwrap();
+        assert_eq!((listed[0].id.as_str(), listed[0].state), (id.as_str(), ChangesState::Staged));
+        assert_eq!(snapshot(&work), before);
+    }
+
+    #[test]
+    fn what_the_person_did_after_the_crash_stands() {
+        let scene = scene();
+        crash_after(&scene, 100);
+        scene.person_writes("a", "mine");
+        scene.person_writes("n/mine", "mine");
+        let scene = scene.reopen();
+        assert_eq!((scene.reads("a"), scene.reads("n/mine")), ("mine".into(), "mine".into()));
+        assert_eq!((scene.reads("b"), scene.reads("c/d/e")), ("x".into(), "x".into()));
+        let kept = fs::read_dir(scene.set.folder.join("applied/1/before")).unwrap().count();
+        assert!(kept > 0, "what was kept of the person's file is not thrown away");
+    }
+
+    #[test]
+    fn an_interrupted_undo_is_finished() {
+        for count in 0..40 {
+            let mut scene = scene();
+            let before = scene.holds();
+            scene.apply();
+            {
+                let work = scene.set.open_work_folder(Intent::Change).unwrap().unwrap();
+                let journal = &mut scene.set.journals[0];
+                let ready = prepare(&work, journal, Reason::Undo(Conflict::Refuse), 2).unwrap();
+                let (moves, scratch) = (&ready.moves, &ready.scratch);
+                let mut changeover = Changeover::new(&work, scratch, moves, Care::Tolerant);
+                for step in steps(moves).into_iter().take(count) {
+                    changeover.perform(step).unwrap();
+                }
+            }
+            let scene = scene.reopen();
+            assert_eq!(scene.holds(), before, "after {count} steps");
+        }
+    }
+
+    #[test]
+    fn an_application_that_never_began_leaves_nothing() {
+        let scene = scene();
+        let before = scene.holds();
+        let mut journal = Journal::begin(&scene.set.folder, &[]).unwrap();
+        journal.scratch = Some(super::super::scratch::name());
+        journal.save().unwrap();
+        fs::create_dir_all(scene.work.join(journal.scratch.as_ref().unwrap()).join("0")).unwrap();
+        let scene = scene.reopen();
+        assert_eq!(scene.holds(), before);
+    }
 }

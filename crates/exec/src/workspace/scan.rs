@@ -40,7 +40,8 @@ pub(super) struct Delta {
     pub(super) after: Option<Stat>,
     /// When the program did so.
     pub(super) staged: Moment,
-    /// Whether it is a new folder that was applied before, and only matters to what is in it.
+    /// Whether it is a new folder that was applied before and that the person has removed since:
+    /// it only matters to what is in it.
     pub(super) settled: bool,
 }
 
@@ -86,9 +87,9 @@ pub(super) fn scan(
     history: &History<'_>,
 ) -> Result<Scan, WorkspaceError> {
     let mut scan = Scan::default();
-    let mut pending = vec![(Relative::root(), work)];
-    while let Some((path, work)) = pending.pop() {
-        let Some(pair) = Pair::open(upper, work, path)? else { continue };
+    let mut pending = vec![(Relative::root(), Beside::Shown)];
+    while let Some((path, beside)) = pending.pop() {
+        let Some(pair) = Pair::open(upper, work, path, beside)? else { continue };
         for name in &pair.names {
             let path = pair.path.join(name);
             if path.parts().count() > DEEPEST || path.length() > LONGEST {
@@ -102,7 +103,7 @@ pub(super) fn scan(
                 Found::Delta(delta) => scan.deltas.push(delta),
                 Found::Folder(delta, beside) => {
                     scan.deltas.extend(delta);
-                    pending.push((path, work.filter(|_| beside == Beside::Folder)));
+                    pending.push((path, beside));
                 }
             }
         }
@@ -122,10 +123,14 @@ enum Found {
     Folder(Option<Delta>, Beside),
 }
 
-/// What stands beside a folder of the upper layer.
+/// The person's folder of the same path as a folder of the upper layer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Beside {
-    Folder,
+    /// Its content shows through.
+    Shown,
+    /// It is there, but the program does not see it: this or a folder above is opaque.
+    Hidden,
+    /// There is none.
     Nothing,
 }
 
@@ -134,6 +139,7 @@ struct Pair {
     path: Relative,
     above: Folder,
     below: Option<Folder>,
+    beside: Beside,
     names: Vec<OsString>,
 }
 
@@ -142,15 +148,19 @@ impl Pair {
         upper: &Folder,
         work: Option<&Folder>,
         path: Relative,
+        beside: Beside,
     ) -> Result<Option<Self>, WorkspaceError> {
         let open = |root: &Folder| match root.walk(&path, Intent::Look) {
             Err(error) if is_gone(&error) => Ok(None),
             other => other.map(Some).during("open", || path.text()),
         };
         let Some(above) = open(upper)? else { return Ok(None) };
+        let work = work.filter(|_| beside != Beside::Nothing);
         let below = work.map(open).transpose()?.flatten();
         let names = above.names().during("read", || path.text())?;
-        Ok(Some(Self { path, above, below, names }))
+        let opaque = !path.is_root() && layer::is_opaque(&above);
+        let beside = if opaque && beside == Beside::Shown { Beside::Hidden } else { beside };
+        Ok(Some(Self { path, above, below, beside, names }))
     }
 
     fn compare(&self, name: &OsStr, path: &Relative, history: &History<'_>) -> io::Result<Found> {
@@ -160,7 +170,7 @@ impl Pair {
             None => None,
         };
         let staged = stat.changed;
-        let settled = history.is_settled(path, staged);
+        let settled = history.is_settled(path, staged, before.as_ref());
         let delta = |after| Delta { path: path.clone(), before, after, staged, settled };
         Ok(match layer::meaning(&self.above, name, &stat) {
             Kind::Whiteout if before.is_none() || settled => Found::Nothing,
@@ -171,7 +181,7 @@ impl Pair {
             Kind::Folder => match before {
                 Some(before) if before.kind == Kind::Folder => {
                     let same = settled || same_mode(&before, &stat);
-                    Found::Folder((!same).then(|| delta(Some(stat))), Beside::Folder)
+                    Found::Folder((!same).then(|| delta(Some(stat))), self.beside)
                 }
                 Some(_) | None => Found::Folder(Some(delta(Some(stat))), Beside::Nothing),
             },
@@ -212,10 +222,10 @@ impl Pair {
         }
     }
 
-    /// What the person has here and an opaque folder hides.
+    /// What the person has here and the program does not see.
     fn hidden(&self, history: &History<'_>, deltas: &mut Vec<Delta>) -> io::Result<()> {
         let Some(below) = &self.below else { return Ok(()) };
-        if self.path.is_root() || !layer::is_opaque(&self.above) {
+        if self.beside != Beside::Hidden {
             return Ok(());
         }
         let staged = Stat::of(&self.above, c"")?.changed;
@@ -223,7 +233,7 @@ impl Pair {
         for name in below.names()?.iter().filter(|name| !seen.contains(name)) {
             let path = self.path.join(name);
             let before = below.stat(name)?;
-            if before.is_some() && !history.is_settled(&path, staged) {
+            if before.is_some() && !history.is_settled(&path, staged, before.as_ref()) {
                 deltas.push(Delta { path, before, after: None, staged, settled: false });
             }
         }
@@ -233,4 +243,125 @@ impl Pair {
 
 fn same_mode(one: &Stat, other: &Stat) -> bool {
     one.mode & PERMISSIONS == other.mode & PERMISSIONS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::scene::{Scene, put, set_mode};
+    use super::*;
+    use fs_err as fs;
+    use rustix::fs::{CWD, Mode, XattrFlags, mkfifoat, setxattr};
+    use std::os::unix::ffi::OsStrExt;
+
+    #[test]
+    fn only_what_differs_is_listed() {
+        let scene = Scene::new(&[("a", "one"), ("b", "two"), ("c", "three"), ("d/e", "four")]);
+        scene.writes("a", "one").writes("b", "TWO").writes("new", "x").deletes("c");
+        scene.deletes("never-was").writes("empty/", "").writes("full/of/it", "y");
+        assert_eq!(
+            scene.lines(),
+            ["changed b", "deleted c", "created empty/", "created full/of/it", "created new"]
+        );
+    }
+
+    #[test]
+    fn kinds_modes_and_targets_count() {
+        let files =
+            [("f", "x"), ("g", "x"), ("l", "-> a"), ("m", "-> a"), ("d/in", ""), ("e/", "")];
+        let scene = Scene::new(&files);
+        scene.writes("f", "x").sets_mode("f", 0o755).writes("g", "-> x");
+        scene.writes("l", "-> b").writes("m", "-> a");
+        scene.writes("d", "now a file").writes("e/", "").sets_mode("e", 0o500);
+        assert_eq!(
+            scene.lines(),
+            ["created d", "deleted d/", "changed e/", "changed f", "changed g", "changed l"]
+        );
+    }
+
+    #[test]
+    fn a_deleted_folder_is_one_line_and_an_opaque_one_hides() {
+        let scene =
+            Scene::new(&[("gone/a/b", ""), ("new/keep", "k"), ("new/drop", ""), ("new/sub/x", "")]);
+        scene.deletes("gone").replaces_folder("new").writes("new/keep", "k").writes("new/more", "");
+        assert_eq!(
+            scene.lines(),
+            ["deleted gone/", "deleted new/drop", "created new/more", "deleted new/sub/"]
+        );
+    }
+
+    #[test]
+    fn what_an_opaque_folder_hides_is_hidden_to_the_bottom() {
+        let scene = Scene::new(&[("d/e/f", "x"), ("d/e/g", "x")]);
+        scene.replaces_folder("d").writes("d/e/g", "x");
+        assert_eq!(scene.lines(), ["deleted d/e/f"]);
+    }
+
+    #[test]
+    fn a_whiteout_may_be_an_attribute() {
+        let scene = Scene::new(&[("a", "x"), ("b", "x")]);
+        scene.writes("a", "").writes("b", "");
+        let path = scene.set.upper().join("a");
+        setxattr(&path, "user.overlay.whiteout", b"", XattrFlags::empty()).unwrap();
+        assert_eq!(scene.lines(), ["deleted a", "changed b"]);
+    }
+
+    #[test]
+    fn names_are_told_exactly() {
+        let scene = Scene::new(&[]);
+        for name in ["a\nb", "\u{1b}[2J", "..a", "...", "-rf", r"c\x41", " "] {
+            scene.writes(name, "x");
+        }
+        fs::write(scene.set.upper().join(OsStr::from_bytes(b"\xff")), "x").unwrap();
+        let paths: Vec<_> =
+            scene.set.changes().unwrap().into_iter().map(|file| file.path).collect();
+        let told = ["\u{1b}[2J", " ", "-rf", "...", "..a", r"\xff", "a\nb", r"c\x5cx41"];
+        assert_eq!(paths, told);
+    }
+
+    #[test]
+    fn pipes_and_bottomless_folders_are_left_out() {
+        let mut scene = Scene::new(&[("here", "x")]);
+        scene.writes("plain", "x");
+        mkfifoat(CWD, scene.set.upper().join("pipe"), Mode::RWXU).unwrap();
+        mkfifoat(CWD, scene.set.upper().join("here"), Mode::RWXU).unwrap();
+        let mut at = Folder::open(scene.set.upper(), Intent::Change).unwrap();
+        let deep = OsString::from("deep");
+        for _ in 0..400 {
+            at.create_folder(&deep).unwrap();
+            at = at.child(&deep, Intent::Change).unwrap();
+        }
+        assert_eq!(scene.lines().len(), 2);
+        let applied = scene.set.apply(&[], super::super::Conflict::Refuse).unwrap();
+        assert_eq!(applied.files.len(), 2);
+        let why: Vec<_> = applied.skipped.iter().map(|(_, why)| why.as_str()).collect();
+        assert_eq!(why, ["nested deeper than 200 folders", "it is a pipe", "it is a pipe"]);
+        assert_eq!(scene.reads("here"), "x");
+        assert_eq!(scene.set.discard(&[]).unwrap(), []);
+        assert_eq!(fs::read_dir(scene.set.upper()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn locked_files_and_folders_are_seen_and_stay_locked() {
+        let scene = Scene::new(&[("d/f", "x")]);
+        scene.writes("d/f", "y").writes("n/g", "z");
+        for path in ["d/f", "d", "n/g", "n"] {
+            scene.sets_mode(path, 0o000);
+        }
+        assert_eq!(scene.lines(), ["changed d/", "changed d/f", "created n/g"]);
+        let mode = |path: &str| {
+            use std::os::unix::fs::MetadataExt;
+            fs::symlink_metadata(scene.set.upper().join(path)).unwrap().mode() & 0o777
+        };
+        assert_eq!((mode("d"), mode("n")), (0, 0));
+        set_mode(&scene.set.upper().join("d"), 0o700);
+        assert_eq!(mode("d/f"), 0);
+        put(scene.set.upper(), "d/h", "");
+    }
+
+    #[test]
+    fn a_link_in_the_persons_folder_is_not_followed() {
+        let scene = Scene::new(&[("outside/secret", "s"), ("dir", "-> outside")]);
+        scene.writes("dir/", "").writes("dir/secret", "s");
+        assert_eq!(scene.lines(), ["deleted dir", "created dir/secret"]);
+    }
 }

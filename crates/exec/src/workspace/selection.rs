@@ -20,10 +20,7 @@ pub(super) struct Chosen<'a> {
 }
 
 /// Chooses what `paths` mean.
-pub(super) fn choose<'a>(
-    scan: &'a Scan,
-    paths: &[String],
-) -> Result<Chosen<'a>, WorkspaceError> {
+pub(super) fn choose<'a>(scan: &'a Scan, paths: &[String]) -> Result<Chosen<'a>, WorkspaceError> {
     let mut wanted = Wanted::parse(paths);
     let deltas = scan.waiting().filter(|delta| wanted.has(&delta.path)).collect();
     let skipped = scan
@@ -52,8 +49,7 @@ impl<'a> Chosen<'a> {
             .collect();
         let mut deltas: BTreeMap<&Relative, &Delta> = BTreeMap::new();
         for delta in self.deltas {
-            let parents =
-                delta.path.ancestors().filter_map(|path| folders.get(&path).copied());
+            let parents = delta.path.ancestors().filter_map(|path| folders.get(&path).copied());
             deltas.extend(parents.map(|parent| (&parent.path, parent)));
             deltas.insert(&delta.path, delta);
         }

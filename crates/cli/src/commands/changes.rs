@@ -1,0 +1,156 @@
+//! `interpreter changes`: what is staged, and what becomes of it.
+
+use crate::{commands::scene, exit::Exit, report::Error, terminal::story::file_lines};
+use interpreter_agent::{
+    Scene,
+    changes::{self, Applied, Conflict, Which},
+};
+use interpreter_core::Untrusted;
+use interpreter_store::Overrides;
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+};
+
+/// See, apply, discard or undo staged changes
+///
+/// Code's changes to the work folder are staged as a set. Without an id, the newest staged set of
+/// this folder is meant; for undo, the newest applied one.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ChangesArgs {
+    #[command(subcommand)]
+    command: Option<ChangesCommand>,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum ChangesCommand {
+    /// List the sets of this folder, newest first
+    List {
+        /// Print JSON, one set a line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show what a set would change
+    Diff(Chosen),
+    /// Put a set into the folder
+    ///
+    /// Each file is replaced in one step, and what it replaces is kept for undo. Refuses, and
+    /// changes nothing, if a file was changed outside since the set began.
+    Apply {
+        #[command(flatten)]
+        chosen: Chosen,
+        /// Replace files even if they were changed outside meanwhile
+        #[arg(long)]
+        overwrite: bool,
+    },
+    /// Forget a set
+    Discard(Chosen),
+    /// Take an applied set out of the folder again
+    Undo {
+        /// The set's id, or the beginning of it
+        id: Option<String>,
+        /// Restore files even if they were changed meanwhile
+        #[arg(long)]
+        overwrite: bool,
+    },
+}
+
+/// A set, or some paths of it.
+#[derive(Debug, clap::Args)]
+struct Chosen {
+    /// The set's id, and paths of it; all of the newest set if there are none
+    #[arg(value_name = "ID|PATH")]
+    names: Vec<String>,
+}
+
+pub(crate) fn changes(args: &ChangesArgs) -> Result<ExitCode, Error> {
+    let scene = scene(&Overrides::default())?;
+    match args.command.as_ref().unwrap_or(&ChangesCommand::List { json: false }) {
+        ChangesCommand::List { json } => list(&scene, *json),
+        ChangesCommand::Diff(chosen) => {
+            let (which, paths) = chosen.meant(&scene)?;
+            let Some(diff) = changes::diff(&scene, &which, &paths)? else { return nothing() };
+            write!(io::stdout(), "{}", diff.for_terminal())?;
+            Ok(Exit::Done.into())
+        }
+        ChangesCommand::Apply { chosen, overwrite } => {
+            let (which, paths) = chosen.meant(&scene)?;
+            match changes::apply(&scene, &which, &paths, conflict(*overwrite))? {
+                Some((id, applied)) => told("Applied", &id, &applied),
+                None => nothing(),
+            }
+        }
+        ChangesCommand::Discard(chosen) => {
+            let (which, paths) = chosen.meant(&scene)?;
+            match changes::discard(&scene, &which, &paths)? {
+                Some((id, files)) => told("Discarded", &id, &Applied { files, skipped: vec![] }),
+                None => nothing(),
+            }
+        }
+        ChangesCommand::Undo { id, overwrite } => {
+            let which = id.clone().map_or(Which::Newest, Which::Named);
+            match changes::undo(&scene, &which, conflict(*overwrite))? {
+                Some((id, undone)) => told("Undid", &id, &undone),
+                None => nothing(),
+            }
+        }
+    }
+}
+
+impl Chosen {
+    /// The first name is a set's id if there is such a set; everything else is a path.
+    fn meant(&self, scene: &Scene) -> Result<(Which, Vec<String>), Error> {
+        let Some((first, rest)) = self.names.split_first() else {
+            return Ok((Which::Newest, vec![]));
+        };
+        let is_id = changes::list(scene)?.iter().any(|set| set.id.starts_with(first.as_str()));
+        Ok(if is_id {
+            (Which::Named(first.clone()), rest.to_vec())
+        } else {
+            (Which::Newest, self.names.clone())
+        })
+    }
+}
+
+fn conflict(overwrite: bool) -> Conflict {
+    if overwrite { Conflict::Overwrite } else { Conflict::Refuse }
+}
+
+fn list(scene: &Scene, json: bool) -> Result<ExitCode, Error> {
+    let mut out = io::stdout().lock();
+    for set in changes::list(scene)? {
+        let state = set.state.word();
+        if json {
+            let line = serde_json::json!({
+                "id": set.id,
+                "state": state,
+                "files": set.files,
+                "created": set.created,
+                "in_use": set.in_use,
+            });
+            writeln!(out, "{line}")?;
+        } else {
+            let used = if set.in_use { "  in use by a running session" } else { "" };
+            let files = set.files;
+            writeln!(out, "{}  {state:<9}  {files:>4} files  {}{used}", set.id, set.created)?;
+        }
+    }
+    Ok(Exit::Done.into())
+}
+
+fn nothing() -> Result<ExitCode, Error> {
+    writeln!(io::stderr(), "There is no such set of changes for this folder.")?;
+    Ok(Exit::Done.into())
+}
+
+fn told(done: &str, id: &str, applied: &Applied) -> Result<ExitCode, Error> {
+    let mut out = io::stdout().lock();
+    let count = applied.files.len();
+    let noun = if count == 1 { "change" } else { "changes" };
+    writeln!(out, "{done} {count} {noun} (set {id}).")?;
+    write!(out, "{}", file_lines(&applied.files))?;
+    for (path, why) in &applied.skipped {
+        writeln!(out, "  left out {}: {why}", Untrusted::new(&**path).for_terminal_line(200))?;
+    }
+    Ok(Exit::Done.into())
+}

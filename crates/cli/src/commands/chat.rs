@@ -1,0 +1,143 @@
+//! The chat: `interpreter`, `interpreter PROMPT`.
+
+use crate::{
+    args::{Args, misuse},
+    commands::{scene, wait_for},
+    exit::Exit,
+    report::Error,
+    terminal::{
+        chat::Chat,
+        face::{Face, Person, Talk, Turn},
+        keys::{Heard, Keys, Wanted},
+        style::Style,
+    },
+};
+use interpreter_agent::{Mode, Scene, Session};
+use interpreter_core::{
+    record::TurnEnd,
+    session::{Approval, Event, Settle},
+};
+use std::{
+    io::{self, IsTerminal, Read, Write},
+    process::ExitCode,
+};
+
+/// The longest prompt that is read from a pipe.
+const LONGEST: u64 = 4 << 20;
+
+pub(crate) fn chat(args: &Args) -> Result<ExitCode, Error> {
+    let scene = scene(&args.session.overrides())?;
+    let approval = if args.session.yes { Approval::Yes } else { Approval::AsRulesSay };
+    let at_terminal =
+        io::stdin().is_terminal() && io::stdout().is_terminal() && !args.session.json;
+    let first = match (args.prompt(), at_terminal) {
+        (Some(prompt), _) => Some(prompt),
+        (None, true) => None,
+        (None, false) => Some(piped_prompt()?),
+    };
+    wait_for(converse(scene, approval, args.session.json, at_terminal, first))?
+}
+
+fn piped_prompt() -> Result<String, Error> {
+    let mut text = String::new();
+    io::stdin()
+        .take(LONGEST)
+        .read_to_string(&mut text)
+        .map_err(|source| Error::Io { what: "the prompt cannot be read".into(), source })?;
+    if text.trim().is_empty() {
+        return Err(misuse("there is no prompt: say what you want, or start it in a terminal"));
+    }
+    Ok(text)
+}
+
+async fn converse(
+    scene: Scene,
+    approval: Approval,
+    json: bool,
+    at_terminal: bool,
+    first: Option<String>,
+) -> Result<ExitCode, Error> {
+    let style = Style::of_stdout(&scene.environment);
+    let person = if at_terminal {
+        Person::There {
+            keys: Keys::start(Some(scene.folders.make_history_file()?))?,
+            editor: scene.environment.editor().map(Into::into),
+            folders: scene.folders.clone(),
+        }
+    } else {
+        Person::Nobody
+    };
+    let face = if json { Face::Json } else { Face::Chat(Chat::new(style)) };
+    let greeting = greeting(&scene);
+    let session = Session::start(scene, Mode::Chat, approval)?;
+    if at_terminal {
+        writeln!(io::stdout(), "{greeting}")?;
+    }
+    let mut talk = Talk::new(session, face, person, Settle::Later)?;
+    let mut next = first;
+    let mut end = TurnEnd::Done;
+    loop {
+        let prompt = match next.take() {
+            Some(prompt) => prompt,
+            None => match ask_for_prompt(&talk).await? {
+                Some(prompt) => prompt,
+                None => break,
+            },
+        };
+        match talk.turn(Event::Asked(prompt)).await? {
+            Turn::Over(over) => end = over,
+            Turn::Last(last) => return Ok(Exit::from(last).into()),
+        }
+        if !at_terminal {
+            break;
+        }
+    }
+    talk.end().await?;
+    // A person who leaves a chat has seen how it went; a script is told.
+    Ok(if at_terminal { Exit::Done } else { Exit::from(end) }.into())
+}
+
+fn greeting(scene: &Scene) -> String {
+    let model = scene.settings.model.value.as_deref().unwrap_or_default();
+    let confinement = scene.confinement();
+    format!(
+        "Open Interpreter {} with {}. Code runs in a sandbox in {}: {}, files {}.\nSay what you \
+         want. Ctrl-C interrupts, /help explains, /quit leaves.",
+        env!("CARGO_PKG_VERSION"),
+        interpreter_core::Untrusted::new(model).for_terminal_line(80),
+        confinement.work_folder.display(),
+        confinement.network.word(),
+        match confinement.workspace {
+            interpreter_core::Workspace::Stage => "staged",
+            interpreter_core::Workspace::Direct => "written directly",
+            interpreter_core::Workspace::ReadOnly => "read-only",
+        },
+    )
+}
+
+const HELP: &str = "\
+Say what you want in your own words; the model answers, and asks to run code where it needs to.
+  y        run the code        n [REASON]  reject it, and tell the model why
+  e        edit it first       q           leave
+Changes to your files are staged; at the end of each turn you decide whether to keep them.
+  /help    this text           /quit       leave (also Ctrl-D)";
+
+/// Waits for something to ask the model; none if the person leaves.
+async fn ask_for_prompt(talk: &Talk) -> Result<Option<String>, Error> {
+    let Person::There { keys, .. } = &talk.person else { return Ok(None) };
+    loop {
+        match keys.line(Wanted::Prompt).await {
+            Heard::Line(line) => match line.trim() {
+                "" => {}
+                "/quit" | "/exit" => return Ok(None),
+                "/help" | "%help" => writeln!(io::stdout(), "{HELP}")?,
+                command if command.starts_with('/') && !command.contains(char::is_whitespace) => {
+                    writeln!(io::stdout(), "There is no command `{command}`; /help lists them.")?;
+                }
+                _ => return Ok(Some(line)),
+            },
+            Heard::Interrupted => {}
+            Heard::Ended => return Ok(None),
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! `interpreter run`: code of one's own, without a model.
+
+use crate::{
+    args::{SessionArgs, misuse},
+    commands::{scene, wait_for},
+    exit::Exit,
+    report::Error,
+    terminal::{
+        chat::Chat,
+        face::{Face, Person, Talk, Turn},
+        keys::Keys,
+        plain::Plain,
+        style::Style,
+    },
+};
+use interpreter_agent::{Mode, Scene, Session};
+use interpreter_core::{
+    Language,
+    session::{Approval, Event, Settle},
+};
+use std::{
+    io::{self, IsTerminal, Read, Write},
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+/// Run code of your own in the sandbox
+///
+/// No model is asked. The code gets the same judgement, sandbox, staging and record as a model's.
+/// Typing it counts as your yes, unless a rule says ask or deny. Its output goes to standard
+/// output and standard error; exits with 1 if it fails.
+#[derive(Debug, clap::Args)]
+pub(crate) struct RunArgs {
+    /// File to run, or - for standard input
+    #[arg(value_name = "FILE", required_unless_present = "code", conflicts_with = "code")]
+    file: Option<PathBuf>,
+    /// Code to run
+    #[arg(short, long, value_name = "CODE")]
+    code: Option<String>,
+    /// Language of the code [default: by the file's ending]
+    #[arg(short, long, value_name = "LANGUAGE")]
+    language: Option<String>,
+    /// Ask before running, even where the rules allow it
+    #[arg(long, conflicts_with = "yes")]
+    ask: bool,
+    /// Show what would be enforced, step by step, and run nothing
+    #[arg(long)]
+    explain: bool,
+    /// Put staged changes into the folder when the code has run
+    #[arg(long, conflicts_with = "discard")]
+    apply: bool,
+    /// Forget staged changes when the code has run
+    #[arg(long)]
+    discard: bool,
+    #[command(flatten)]
+    session: SessionArgs,
+}
+
+pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, Error> {
+    let scene = scene(&args.session.overrides())?;
+    let language = args.language(&scene)?;
+    if args.explain {
+        write!(io::stdout(), "{}", scene.explain()?)?;
+        return Ok(Exit::Done.into());
+    }
+    let code = args.read_code()?;
+    wait_for(execute(scene, args, language, code))?
+}
+
+impl RunArgs {
+    fn language(&self, scene: &Scene) -> Result<Language, Error> {
+        let table = scene.interpreters().languages();
+        let ending = || self.file.as_ref()?.extension()?.to_str().map(str::to_owned);
+        let (found, name) = match (&self.language, ending()) {
+            (Some(name), _) => (table.find(name), name.clone()),
+            (None, Some(ending)) => (table.of_ending(&ending), ending),
+            (None, None) => return Err(misuse("say which language it is with `-l LANGUAGE`")),
+        };
+        found.ok_or_else(|| match interpreter_agent::interpreter_hint(&name) {
+            Some(hint) => misuse(format!("there is no interpreter for `{name}` here: {hint}")),
+            None => misuse(format!(
+                "`{name}` is not a language that runs here; these are: {}",
+                table.names().collect::<Vec<_>>().join(", ")
+            )),
+        })
+    }
+
+    fn read_code(&self) -> Result<String, Error> {
+        let failed = |what: String| move |source| Error::Io { what, source };
+        match (&self.code, &self.file) {
+            (Some(code), _) => Ok(code.clone()),
+            (None, Some(file)) if file == Path::new("-") => {
+                let mut code = String::new();
+                io::stdin()
+                    .read_to_string(&mut code)
+                    .map_err(failed("the code cannot be read from standard input".into()))?;
+                Ok(code)
+            }
+            (None, Some(file)) => fs_err::read_to_string(file)
+                .map_err(failed(format!("the code in {} cannot be read", file.display()))),
+            (None, None) => Err(misuse("there is no code to run")),
+        }
+    }
+}
+
+async fn execute(
+    scene: Scene,
+    args: &RunArgs,
+    language: Language,
+    code: String,
+) -> Result<ExitCode, Error> {
+    let approval = match (args.ask, args.session.yes) {
+        (true, _) => Approval::AlwaysAsk,
+        (false, true) => Approval::Yes,
+        (false, false) => Approval::AsRulesSay,
+    };
+    let unasked = match (args.apply, args.discard) {
+        (true, _) => Settle::Apply,
+        (false, true) => Settle::Discard,
+        (false, false) => Settle::Later,
+    };
+    // Only `--ask` and a rule lead to a question; then it is put as in a chat.
+    let ask_here = args.ask && io::stdin().is_terminal() && io::stdout().is_terminal();
+    let (face, person) = if args.session.json {
+        (Face::Json, Person::Nobody)
+    } else if ask_here {
+        let keys = Keys::start(None)?;
+        let editor = scene.environment.editor().map(Into::into);
+        let chat = Chat::new(Style::of_stdout(&scene.environment));
+        (Face::Chat(chat), Person::There { keys, editor, folders: scene.folders.clone() })
+    } else {
+        (Face::Plain(Plain::default()), Person::Nobody)
+    };
+    let session = Session::start(scene, Mode::Run, approval)?;
+    let mut talk = Talk::new(session, face, person, unasked)?;
+    match talk.turn(Event::Submitted { language, code }).await? {
+        Turn::Over(end) => {
+            talk.end().await?;
+            Ok(Exit::from(end).into())
+        }
+        Turn::Last(end) => Ok(Exit::from(end).into()),
+    }
+}

@@ -1,0 +1,34 @@
+//! What the program returns to whoever started it.
+
+use interpreter_core::record::TurnEnd;
+use std::process::ExitCode;
+
+/// The exit codes, documented in `docs/cli.md`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    Done = 0,
+    CodeFailed = 1,
+    Misuse = 2,
+    Refused = 3,
+    CannotConfine = 4,
+    ModelFailed = 5,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+impl From<TurnEnd> for Exit {
+    fn from(end: TurnEnd) -> Self {
+        match end {
+            TurnEnd::Done => Self::Done,
+            // What was interrupted did not do what it was meant to.
+            TurnEnd::CodeFailed | TurnEnd::Interrupted => Self::CodeFailed,
+            TurnEnd::Refused => Self::Refused,
+            TurnEnd::CannotConfine => Self::CannotConfine,
+            TurnEnd::ModelFailed | TurnEnd::TooManyCalls => Self::ModelFailed,
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! How an error is told: what failed, why, and what to do next.
+//!
+//! The one place that knows advice and exit codes. Readable without colour; a command stands in
+//! backticks; the hint stands on its own line after a blank one.
+
+use crate::exit::Exit;
+use interpreter_agent::{AgentError, ChooseError, changes::WorkspaceError};
+use interpreter_core::Untrusted;
+use interpreter_store::StoreError;
+use std::{error::Error as _, io, io::Write, process::ExitCode};
+
+/// Why a command could not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    #[error(transparent)]
+    Agent(#[from] AgentError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("{0}")]
+    Misuse(String),
+    #[error("{what}")]
+    Io { what: String, source: io::Error },
+    #[error("the terminal cannot be written to")]
+    Output(#[from] io::Error),
+}
+
+/// Tells an error and gives the exit code for it.
+pub(crate) fn show(error: &Error) -> ExitCode {
+    // Whoever reads our output may have enough of it, as `head` does: that is no error.
+    if let Error::Output(source) = error
+        && source.kind() == io::ErrorKind::BrokenPipe
+    {
+        return Exit::Done.into();
+    }
+    let mut text = format!("error: {error}");
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        let words = inner.to_string();
+        if !text.contains(&words) {
+            text.push_str("\n  because: ");
+            text.push_str(&words);
+        }
+        cause = inner.source();
+    }
+    let (exit, hint) = advice(error);
+    if let Some(hint) = hint {
+        text.push_str("\n\nhint: ");
+        text.push_str(&hint);
+    }
+    // Names of files and words of providers are in it: nothing goes out raw.
+    let text = Untrusted::new(text).for_terminal();
+    // If even that fails there is nobody left to tell.
+    _ = writeln!(io::stderr(), "{text}").is_ok();
+    exit.into()
+}
+
+fn advice(error: &Error) -> (Exit, Option<String>) {
+    match error {
+        Error::Agent(AgentError::Choose(error)) => choice(error),
+        Error::Agent(AgentError::Exec(_)) => (
+            Exit::CannotConfine,
+            Some("`interpreter doctor` shows what the sandbox needs".into()),
+        ),
+        Error::Agent(AgentError::Model(_)) => (Exit::ModelFailed, None),
+        Error::Agent(AgentError::Store(error)) | Error::Store(error) => kept(error),
+        Error::Agent(AgentError::Workspace(error)) => workspace(error),
+        Error::Agent(AgentError::WorkFolder(_)) => {
+            (Exit::Misuse, Some("change to a folder that exists and that you may read".into()))
+        }
+        Error::Agent(AgentError::Program(_)) => {
+            (Exit::CannotConfine, Some("start the program by its full path".into()))
+        }
+        Error::Misuse(_) => (Exit::Misuse, Some("`interpreter --help` lists what there is".into())),
+        Error::Io { .. } | Error::Output(_) => (Exit::Misuse, None),
+    }
+}
+
+fn choice(error: &ChooseError) -> (Exit, Option<String>) {
+    match error {
+        ChooseError::None | ChooseError::NoModel { .. } | ChooseError::UnknownEndpoint { .. } => (
+            Exit::Misuse,
+            Some(
+                "name one with `--model`, such as `openai/MODEL` (key in OPENAI_API_KEY), \
+                 `anthropic/MODEL` (key in ANTHROPIC_API_KEY), an endpoint of your config file, \
+                 or `scripted:FILE`"
+                    .into(),
+            ),
+        ),
+        ChooseError::Model(_) => (Exit::ModelFailed, None),
+    }
+}
+
+/// Without a record nothing runs; a wrong setting is the person's to mend.
+fn kept(error: &StoreError) -> (Exit, Option<String>) {
+    match error {
+        StoreError::Config(_) => (Exit::Misuse, None),
+        StoreError::NoSession { .. } | StoreError::AmbiguousSession { .. } => {
+            (Exit::Misuse, Some("`interpreter history list` shows the sessions".into()))
+        }
+        _ => (Exit::CannotConfine, Some("nothing was run: everything must be on record first".into())),
+    }
+}
+
+fn workspace(error: &WorkspaceError) -> (Exit, Option<String>) {
+    match error {
+        WorkspaceError::Conflict { .. } => (
+            Exit::Refused,
+            Some(
+                "nothing was changed. Look at `interpreter changes diff`; `--overwrite` puts the \
+                 set in place all the same"
+                    .into(),
+            ),
+        ),
+        _ => (Exit::Misuse, Some("`interpreter changes list` shows the sets of this folder".into())),
+    }
+}

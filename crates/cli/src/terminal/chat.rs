@@ -1,0 +1,184 @@
+//! A chat on a terminal: replies as they come, code, output, and what was changed.
+//!
+//! Lines of ours start on the first column; lines of the model and of programs never do.
+
+use super::{gutter::Gutter, story, style::Style};
+use interpreter_agent::Live;
+use interpreter_core::{Body, Record, Stream, Untrusted, session::Question};
+use std::io::{self, Write};
+
+const PROSE: &str = "  ";
+const CODE: &str = "  │ ";
+const OUTPUT: &str = "  ┆ ";
+
+/// What is on the screen right now.
+#[derive(Debug)]
+pub(crate) struct Chat {
+    style: Style,
+    open: Option<(Section, Gutter)>,
+    /// The code that was shown last, if nothing came after it.
+    shown: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Section {
+    Prose,
+    Thoughts,
+    Code,
+    Output(Stream),
+}
+
+impl Chat {
+    pub(crate) fn new(style: Style) -> Self {
+        Self { style, open: None, shown: None }
+    }
+
+    /// Shows a piece of a reply.
+    pub(crate) fn live(&mut self, live: &Live) -> io::Result<()> {
+        match live {
+            Live::Text(text) => self.write(Section::Prose, text),
+            Live::Reasoning(text) => self.write(Section::Thoughts, text),
+            Live::CodeBegins(language) => {
+                self.close()?;
+                let language = language.as_ref().map(|tag| tag.for_terminal_line(40));
+                let mut out = io::stdout().lock();
+                writeln!(out, "{}", self.style.dim(&format!("  {}", language.unwrap_or_default())))?;
+                self.shown = Some(String::new());
+                Ok(())
+            }
+            Live::Code(code) => self.write(Section::Code, code),
+            Live::CodeEnds | Live::ReplyEnds => self.close(),
+        }
+    }
+
+    /// Shows what there is to say of a record.
+    pub(crate) fn record(&mut self, record: &Record) -> io::Result<()> {
+        match &record.body {
+            Body::Output { stream, text, mime, .. } => {
+                let plain = mime == "text/plain";
+                let kind = Untrusted::new(format!("[{mime}, {} bytes]", text.raw().len()));
+                self.write(Section::Output(*stream), if plain { text } else { &kind })?;
+                if *stream == Stream::Result { self.close() } else { Ok(()) }
+            }
+            Body::RunFinished { status, signal, limit, kernel_ended, ms, .. } => {
+                let how = story::ending(*status, *signal, limit.as_deref(), *kernel_ended);
+                let line = format!("{how} · {ms} ms");
+                let fine = *status == Some(0) && signal.is_none() && limit.is_none();
+                let line = if fine { self.style.dim(&line) } else { self.style.red(&line) };
+                self.say(&line)
+            }
+            Body::Changes { id, state, files } => {
+                self.say(&format!("{} files {} (set {id}):", files.len(), state.word()))?;
+                self.print(&story::file_lines(files))
+            }
+            Body::NotProposed { reason, .. } => self.say(&self.style.dim(&format!("Not run: {reason}"))),
+            Body::Error { message, hint } => {
+                let message = Untrusted::new(&**message).for_terminal();
+                self.say(&self.style.red(&format!("error: {message}")))?;
+                match hint {
+                    Some(hint) => self.say(&format!("hint: {}", Untrusted::new(&**hint).for_terminal())),
+                    None => Ok(()),
+                }
+            }
+            Body::Note { text } => {
+                let text = Untrusted::new(&**text).for_terminal_line(400);
+                self.say(&self.style.dim(&format!("note: {text}")))
+            }
+            Body::TurnFinished { end } => match story::turn_end(*end) {
+                Some(words) => self.say(words),
+                None => self.close(),
+            },
+            _ => Ok(()),
+        }
+    }
+
+    /// Shows a question: the code, unless it is what stands right above, and what it would do.
+    pub(crate) fn question(&mut self, question: &Question) -> io::Result<()> {
+        self.close()?;
+        let proposal = &question.proposal;
+        let code = proposal.code();
+        if self.shown.take().as_deref() != Some(code.raw()) {
+            self.print(&format!("{}\n", self.style.dim(&format!("  {}", proposal.language))))?;
+            self.write(Section::Code, code)?;
+            self.close()?;
+            self.shown = None;
+        }
+        let lines = code.raw().lines().count();
+        let noun = if lines == 1 { "line" } else { "lines" };
+        let risk = question.findings.risk.word();
+        self.say(&format!(
+            "{} {}, {lines} {noun}, risk {risk}",
+            self.style.bold(&proposal.id),
+            proposal.language
+        ))?;
+        let mut would = String::new();
+        for found in question.findings.capabilities.iter().take(12) {
+            let object = found.argument.for_terminal_line(80);
+            would.push_str(&format!("  {} {object} (line {})\n", found.name, found.line));
+        }
+        self.print(&would)?;
+        self.say(&self.style.dim(&format!("asked because: {}", question.verdict.rule)))
+    }
+
+    /// Says something of our own, on a line of its own.
+    pub(crate) fn say(&mut self, line: &str) -> io::Result<()> {
+        self.print(&format!("{line}\n"))
+    }
+
+    /// Shows foreign text of several lines, such as a diff.
+    pub(crate) fn quote(&mut self, text: &Untrusted) -> io::Result<()> {
+        self.write(Section::Output(Stream::Stdout), text)?;
+        self.close()
+    }
+
+    fn print(&mut self, text: &str) -> io::Result<()> {
+        self.close()?;
+        let mut out = io::stdout().lock();
+        out.write_all(text.as_bytes())?;
+        out.flush()
+    }
+
+    fn write(&mut self, section: Section, text: &Untrusted) -> io::Result<()> {
+        if self.open.as_ref().is_some_and(|(open, _)| *open != section) {
+            self.close()?;
+        }
+        match section {
+            Section::Code => {
+                if let Some(shown) = &mut self.shown {
+                    shown.push_str(text.raw());
+                }
+            }
+            // Blank lines after code are how Markdown ends, not something said.
+            Section::Prose | Section::Thoughts if text.raw().trim().is_empty() => {
+                if self.open.is_none() {
+                    return Ok(());
+                }
+            }
+            Section::Prose | Section::Thoughts | Section::Output(_) => self.shown = None,
+        }
+        let (_, gutter) = self.open.get_or_insert_with(|| {
+            let mark = match section {
+                Section::Prose | Section::Thoughts => PROSE,
+                Section::Code => CODE,
+                Section::Output(_) => OUTPUT,
+            };
+            (section, Gutter::new(mark, self.style.width()))
+        });
+        let text = gutter.feed(text);
+        let text = match section {
+            Section::Thoughts => self.style.dim(&text),
+            Section::Prose | Section::Code | Section::Output(_) => text,
+        };
+        let mut out = io::stdout().lock();
+        out.write_all(text.as_bytes())?;
+        out.flush()
+    }
+
+    /// Ends what is open, so that the next line starts on the first column.
+    fn close(&mut self) -> io::Result<()> {
+        let Some((_, mut gutter)) = self.open.take() else { return Ok(()) };
+        let mut out = io::stdout().lock();
+        out.write_all(gutter.end().as_bytes())?;
+        out.flush()
+    }
+}

@@ -1,0 +1,107 @@
+//! What the person types, on a thread of its own.
+//!
+//! The line editor waits for keys; nothing else in the program has to. It is asked for a line and
+//! answers with one, or with what was pressed instead.
+
+use reedline::{
+    FileBackedHistory, Prompt, PromptEditMode, PromptHistorySearch, Reedline, Signal,
+};
+use std::{borrow::Cow, path::PathBuf, sync::mpsc, thread};
+use tokio::sync::oneshot;
+
+/// Lines that are kept.
+const KEPT: usize = 10_000;
+
+/// What came of asking for a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Heard {
+    Line(String),
+    /// Ctrl-C.
+    Interrupted,
+    /// Ctrl-D, or the terminal is gone.
+    Ended,
+}
+
+/// What kind of line is wanted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Wanted {
+    /// A prompt for the model; it is kept for the arrow keys.
+    Prompt,
+    /// An answer to a question.
+    Answer,
+}
+
+/// The keyboard.
+#[derive(Debug)]
+pub(crate) struct Keys {
+    requests: mpsc::Sender<(Wanted, oneshot::Sender<Heard>)>,
+}
+
+impl Keys {
+    /// Starts the thread. Prompts are kept in `history`.
+    pub(crate) fn start(history: Option<PathBuf>) -> std::io::Result<Self> {
+        let (requests, inbox) = mpsc::channel::<(Wanted, oneshot::Sender<Heard>)>();
+        thread::Builder::new().name("keys".into()).spawn(move || {
+            let mut prompts = Reedline::create();
+            if let Some(history) =
+                history.and_then(|file| FileBackedHistory::with_file(KEPT, file).ok())
+            {
+                prompts = prompts.with_history(Box::new(history));
+            }
+            let mut answers = Reedline::create();
+            for (wanted, reply) in inbox {
+                let heard = match wanted {
+                    Wanted::Prompt => read(&mut prompts, "> "),
+                    Wanted::Answer => read(&mut answers, "? "),
+                };
+                // Whoever asked has left, and with it the program.
+                if reply.send(heard).is_err() {
+                    break;
+                }
+            }
+        })?;
+        Ok(Self { requests })
+    }
+
+    /// Waits for a line.
+    pub(crate) async fn line(&self, wanted: Wanted) -> Heard {
+        let (reply, answer) = oneshot::channel();
+        if self.requests.send((wanted, reply)).is_err() {
+            return Heard::Ended;
+        }
+        answer.await.unwrap_or(Heard::Ended)
+    }
+}
+
+fn read(editor: &mut Reedline, mark: &'static str) -> Heard {
+    match editor.read_line(&Mark(mark)) {
+        Ok(Signal::Success(line)) => Heard::Line(line),
+        Ok(Signal::CtrlC) => Heard::Interrupted,
+        Ok(_) | Err(_) => Heard::Ended,
+    }
+}
+
+/// The few characters before what is typed.
+struct Mark(&'static str);
+
+impl Prompt for Mark {
+    fn render_prompt_left(&self) -> Cow<'_, str> {
+        self.0.into()
+    }
+
+    fn render_prompt_right(&self) -> Cow<'_, str> {
+        "".into()
+    }
+
+    fn render_prompt_indicator(&self, _: PromptEditMode) -> Cow<'_, str> {
+        "".into()
+    }
+
+    fn render_prompt_multiline_indicator(&self) -> Cow<'_, str> {
+        "  ".into()
+    }
+
+    fn render_prompt_history_search_indicator(&self, _: PromptHistorySearch) -> Cow<'_, str> {
+        "search: ".into()
+    }
+}

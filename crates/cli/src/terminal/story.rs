@@ -1,0 +1,123 @@
+//! A record, told to a person.
+
+use interpreter_core::{
+    Body, FileChange, Record, Untrusted,
+    record::{Decision, TurnEnd},
+};
+use std::fmt::Write;
+
+/// How many files are listed by name.
+const LISTED: usize = 30;
+
+/// One line for each file, indented.
+pub(crate) fn file_lines(files: &[FileChange]) -> String {
+    let mut text = String::new();
+    for file in files.iter().take(LISTED) {
+        let path = Untrusted::new(&*file.path).for_terminal_line(200);
+        // Writing to a string cannot fail.
+        _ = writeln!(text, "  {:<8} {path}", file.change.word());
+    }
+    if files.len() > LISTED {
+        _ = writeln!(text, "  and {} more", files.len() - LISTED);
+    }
+    text
+}
+
+/// How a run ended, in a few words.
+pub(crate) fn ending(
+    status: Option<i32>,
+    signal: Option<i32>,
+    limit: Option<&str>,
+    kernel_ended: bool,
+) -> String {
+    let mut text = match (limit, signal, status) {
+        (Some(limit), _, _) => format!("stopped: reached the limit on {limit}"),
+        (None, Some(signal), _) => format!("ended by signal {signal}"),
+        (None, None, Some(status)) => format!("status {status}"),
+        (None, None, None) => "ended without a status".into(),
+    };
+    if kernel_ended {
+        text.push_str("; the interpreter ended, the next run starts afresh");
+    }
+    text
+}
+
+/// What a turn's end means, if it needs saying.
+pub(crate) fn turn_end(end: TurnEnd) -> Option<&'static str> {
+    match end {
+        TurnEnd::Done | TurnEnd::CodeFailed | TurnEnd::CannotConfine | TurnEnd::TooManyCalls => None,
+        TurnEnd::Refused => Some("Refused; nothing was run."),
+        TurnEnd::ModelFailed => Some("The model did not finish its reply."),
+        TurnEnd::Interrupted => Some("Interrupted."),
+    }
+}
+
+/// One record of a session, as `history show` prints it.
+pub(crate) fn tell(record: &Record) -> String {
+    let time = record.time.get(11..19).unwrap_or(&record.time);
+    let head = |what: &str| format!("{time}  {what}\n");
+    match &record.body {
+        Body::SessionStarted { model, confinement, .. } => head(&format!(
+            "session {} in {}{}",
+            record.session,
+            Untrusted::new(confinement.work_folder.display().to_string()).for_terminal_line(200),
+            model.as_ref().map_or_else(String::new, |model| format!(
+                " with {}",
+                Untrusted::new(&**model).for_terminal_line(80)
+            )),
+        )),
+        Body::Prompt { text } => head("you") + &indented(&Untrusted::new(&**text)),
+        Body::Reply { text, .. } => head("model") + &indented(text),
+        Body::Proposal { id, language, code, hash, .. } => {
+            let hash = hash.get(..12).unwrap_or(hash);
+            head(&format!("{id} {language} (sha256 {hash}…)")) + &indented(code)
+        }
+        Body::Verdict { proposal, rule, .. } => head(&format!("{proposal} {rule}")),
+        Body::Answer { proposal, decision, by, code, reason, .. } => {
+            let decision = match decision {
+                Decision::Run => "run",
+                Decision::Edit => "run, edited",
+                Decision::Reject => "rejected",
+            };
+            let reason = reason.as_ref().map_or_else(String::new, |reason| {
+                format!(": {}", Untrusted::new(&**reason).for_terminal_line(200))
+            });
+            let by = format!("{by:?}").to_lowercase();
+            head(&format!("{proposal} {decision} by {by}{reason}"))
+                + &code.as_ref().map(indented).unwrap_or_default()
+        }
+        Body::RunStarted { proposal, backend, .. } => {
+            head(&format!("{proposal} runs in the {backend} sandbox"))
+        }
+        Body::Output { proposal, stream, text, .. } => {
+            head(&format!("{proposal} {}", stream.word())) + &indented(text)
+        }
+        Body::Effects { files, .. } if files.is_empty() => String::new(),
+        Body::Effects { proposal, files, .. } => {
+            head(&format!("{proposal} staged")) + &file_lines(files)
+        }
+        Body::RunFinished { proposal, status, signal, limit, kernel_ended, ms } => {
+            let how = ending(*status, *signal, limit.as_deref(), *kernel_ended);
+            head(&format!("{proposal} {how}, {ms} ms"))
+        }
+        Body::Changes { id, state, files } => {
+            head(&format!("changes {id} {}, {} files", state.word(), files.len()))
+        }
+        Body::NotProposed { reason, .. } => head(&format!("not code to run: {reason}")),
+        Body::Error { message, .. } => {
+            head(&format!("error: {}", Untrusted::new(&**message).for_terminal_line(400)))
+        }
+        Body::Note { text } => head(&Untrusted::new(&**text).for_terminal_line(400)),
+        Body::Usage { input, output } => head(&format!("{input} tokens in, {output} out")),
+        Body::SessionEnded {} => head("session ended"),
+        Body::Request { .. } | Body::Findings { .. } | Body::TurnFinished { .. } => String::new(),
+    }
+}
+
+fn indented(text: &Untrusted) -> String {
+    text.for_terminal().lines().fold(String::new(), |mut all, line| {
+        // Writing to a string cannot fail.
+        _ = writeln!(all, "    {line}");
+        all
+    })
+}

@@ -1,0 +1,395 @@
+//! Every promise of SECURITY.md, attacked: as root and as an ordinary user.
+//!
+//! An attack prints `tried` when it begins, and `ESCAPED` with what it got if it gets anything.
+//! What it must not get stands around it for real: a key in the home, a process outside, a port
+//! outside, a variable in the environment.
+
+use crate::scene::{Scene, Who};
+use std::{net::TcpListener, process::Stdio};
+
+/// An attack: the promise of SECURITY.md it is aimed at, its name, its language, its code.
+/// `OUTSIDE_PORT`, `OUTSIDE_PROCESS` and `HOME` are replaced by the real ones.
+type Attack = (u8, &'static str, &'static str, &'static str);
+
+/// Calls a system call by number and tells what it said.
+const CALL: &str = r"
+import ctypes, errno, os
+libc = ctypes.CDLL(None, use_errno=True)
+def refused(number, *arguments):
+    ctypes.set_errno(0)
+    result = libc.syscall(ctypes.c_long(number), *[ctypes.c_long(a) if isinstance(a, int) else a for a in arguments])
+    code = ctypes.get_errno()
+    if result != -1 or code not in (errno.EPERM, errno.ENOSYS, errno.EAFNOSUPPORT, errno.EPROTONOSUPPORT):
+        print('ESCAPED', number, result, errno.errorcode.get(code))
+print('tried')
+";
+
+const ATTACKS: &[Attack] = &[
+    (1, "calls_an_address", "python", r"
+import socket
+print('tried')
+for family, address in ((socket.AF_INET, '1.1.1.1'), (socket.AF_INET, '10.0.0.1'), (socket.AF_INET6, '2606:4700:4700::1111')):
+    for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
+        try:
+            s = socket.socket(family, kind); s.settimeout(2); s.connect((address, 53)); s.send(b'x')
+            print('ESCAPED', address, kind)
+        except OSError as error:
+            pass
+"),
+    (1, "calls_the_machine_outside", "python", r"
+import socket
+print('tried')
+try:
+    socket.create_connection(('127.0.0.1', OUTSIDE_PORT), 2)
+    print('ESCAPED')
+except OSError:
+    pass
+"),
+    (1, "resolves_a_name", "python", r"
+import socket
+print('tried')
+try:
+    print('ESCAPED', socket.getaddrinfo('example.com', 80))
+except OSError:
+    pass
+"),
+    (1, "finds_other_interfaces", "shell", r"
+echo tried
+grep -v -e lo: -e Inter -e face /proc/net/dev && echo ESCAPED
+true
+"),
+    (2, "reads_the_home", "shell", r#"
+echo tried
+cat HOME/.ssh/id_ed25519 HOME/secret.txt /root/.bashrc /home/*/.bashrc 2>/dev/null && echo ESCAPED
+ls -A HOME 2>/dev/null | grep -q . && echo ESCAPED home
+ls -A /root /home 2>/dev/null | grep -v -e : -e '^$' && echo ESCAPED homes
+true
+"#),
+    (2, "reads_shadow", "python", r"
+print('tried')
+for path in ('/etc/shadow', '/etc/gshadow', '/etc/sudoers'):
+    try:
+        print('ESCAPED', open(path).read(20))
+    except OSError:
+        pass
+"),
+    (2, "reads_our_own_record", "shell", r"
+echo tried
+cat HOME/.local/share/interpreter/record.db 2>/dev/null && echo ESCAPED
+find / -name record.db 2>/dev/null | grep . && echo ESCAPED
+true
+"),
+    (2, "climbs_out_by_proc", "shell", r"
+echo tried
+for at in /proc/*/root /proc/*/cwd /proc/self/fd /proc/*/fd/*; do
+  for path in $at/HOME $at/../HOME $at/old/HOME; do
+    cat $path/.ssh/id_ed25519 2>/dev/null && echo ESCAPED $path
+  done
+done
+ls /old 2>/dev/null && echo ESCAPED
+true
+"),
+    (3, "writes_to_the_system", "python", r"
+import os
+print('tried')
+for path in ('/usr/bin/evil', '/etc/evil', '/evil', '/bin/evil', '/lib/evil', '/opt/evil', '/run/evil', '/run/interpreter/evil', '/run/interpreter/lower/evil', '/proc/sys/kernel/core_pattern', '/proc/sysrq-trigger', '/dev/evil', '/var/evil', '/home/evil', '/sys/evil'):
+    try:
+        open(path, 'w').write('x')
+        print('ESCAPED', path)
+    except OSError:
+        pass
+for path in ('/run/interpreter/host', '/run/interpreter/driver.py', '/proc/1/exe', '/proc/self/exe', '/etc/passwd'):
+    try:
+        open(path, 'r+b').write(b'x')
+        print('ESCAPED', path)
+    except OSError:
+        pass
+    try:
+        os.chmod(path, 0o777)
+        print('ESCAPED chmod', path)
+    except OSError:
+        pass
+"),
+    (3, "writes_past_the_overlay", "python", r"
+import os, glob
+print('tried')
+for path in glob.glob('/run/interpreter/*') + glob.glob('/run/interpreter/set/*'):
+    try:
+        open(os.path.join(path, 'marker'), 'w').write('x')
+        print('ESCAPED', path)
+    except OSError:
+        pass
+os.symlink('/etc/passwd', 'link'); os.symlink('../../../../../../../../etc', 'folder')
+try:
+    open('link', 'a').write('x')
+    print('ESCAPED link')
+except OSError:
+    pass
+"),
+    (4, "sees_and_signals_processes", "python", r"
+import os, signal
+print('tried')
+names = []
+for pid in filter(str.isdigit, os.listdir('/proc')):
+    try:
+        names.append(open(f'/proc/{pid}/cmdline').read())
+    except OSError:
+        pass
+if any('sleep' in name for name in names) or len(names) > 20:
+    print('ESCAPED', names)
+try:
+    os.kill(OUTSIDE_PROCESS, 9)
+    print('ESCAPED kill')
+except OSError:
+    pass
+"),
+    (4, "ends_the_host", "python", r"
+import os, signal
+print('tried', flush=True)
+for number in range(1, 32):
+    if number in (signal.SIGKILL, signal.SIGSTOP):
+        continue
+    try:
+        os.kill(1, number)
+    except OSError:
+        pass
+print('still here')
+"),
+    (4, "reads_the_hosts_memory", "python", r"
+print('tried')
+for name in ('mem', 'environ', 'maps', 'syscall', 'stack', 'auxv'):
+    try:
+        data = open(f'/proc/1/{name}', 'rb').read(64)
+        if data:
+            print('ESCAPED', name, data)
+    except OSError:
+        pass
+"),
+    (5, "reads_the_environment", "shell", r"
+echo tried
+env | grep -i canary && echo ESCAPED
+cat /proc/*/environ 2>/dev/null | grep -i canary && echo ESCAPED
+true
+"),
+    (6, "has_capabilities", "shell", r"
+echo tried
+grep -E '^Cap(Inh|Prm|Eff|Bnd|Amb)' /proc/self/status | grep -v 0000000000000000 && echo ESCAPED
+grep -q 'NoNewPrivs:.1' /proc/self/status || echo ESCAPED
+grep -q 'Seccomp:.2' /proc/self/status || echo ESCAPED
+[ $(id -u) = 0 ] && echo ESCAPED root
+true
+"),
+    (6, "gains_by_setuid", "python", r"
+import os, subprocess
+print('tried')
+for path in ('/usr/bin/su', '/usr/bin/passwd', '/usr/bin/mount', '/usr/bin/sudo', '/usr/bin/newgrp'):
+    if os.path.exists(path):
+        probe = subprocess.run(['/bin/sh', '-c', f'exec {path} --version'], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+try:
+    os.setuid(0)
+    print('ESCAPED')
+except OSError:
+    pass
+for path in os.listdir('/'):
+    pass
+import shutil
+shutil.copy('/bin/true', '/tmp/su'); os.chmod('/tmp/su', 0o4755)
+flags = [line.split()[3] for line in open('/proc/mounts')]
+if any('nosuid' not in flag.split(',') for flag in flags):
+    print('ESCAPED', flags)
+"),
+    (6, "makes_device_nodes", "python", r"
+import os, stat
+print('tried')
+for place in ('/tmp/sda', 'sda', '/dev/shm/sda'):
+    try:
+        os.mknod(place, 0o666 | stat.S_IFBLK, os.makedev(8, 0))
+        print('ESCAPED', open(place, 'rb').read(1))
+    except OSError:
+        pass
+"),
+    (7, "new_user_namespace", "python", r"
+for flag in (0x10000000, 0x00020000, 0x20000000, 0x40000000, 0x08000000, 0x04000000, 0x02000000, 0x80):
+    refused(272, flag)
+    refused(56, flag | 17, 0, 0, 0, 0)
+refused(435, 0, 0)
+"),
+    (7, "joins_a_namespace", "python", r"
+fd = os.open('/proc/self/ns/net', os.O_RDONLY)
+refused(308, fd, 0)
+"),
+    (7, "mounts_something", "python", r"
+refused(165, b'none', b'/tmp', b'tmpfs', 0, 0)
+refused(166, b'/proc', 2)
+refused(155, b'/tmp', b'/tmp')
+refused(161, b'/tmp')
+refused(428, -100, b'/', 1)
+refused(429, -1, b'', -100, b'/tmp', 4)
+refused(430, b'tmpfs', 0)
+refused(431, 0, 0, 0, 0, 0)
+refused(432, 0, 0, 0)
+refused(433, -100, b'/', 0)
+refused(442, -100, b'/', 0, 0, 0)
+"),
+    (7, "traces_a_process", "python", r"
+refused(101, 16, 1, 0, 0)
+refused(101, 0, 0, 0, 0)
+refused(310, 1, 0, 0, 0, 0, 0)
+refused(311, 1, 0, 0, 0, 0, 0)
+refused(438, 0, 0, 0)
+refused(312, os.getpid(), 1, 0, 0, 0)
+"),
+    (7, "reaches_rare_kernel_code", "python", r"
+for number in (425, 426, 427, 321, 298, 323, 300):
+    refused(number, 0, 0, 0, 0, 0)
+refused(135, 0x0040000)
+"),
+    (7, "reads_kernel_keyrings", "python", r"
+refused(250, 0, -3, 0, 0, 0)
+refused(248, b'user', b'x', b'y', 1, -3)
+refused(249, b'user', b'x', 0, 0)
+"),
+    (7, "opens_by_handle", "python", r"
+refused(304, 3, 0, 0)
+"),
+    (7, "administers_the_system", "python", r"
+for number in (179, 443, 246, 320, 175, 313, 176, 169, 167, 168, 163, 103, 170, 171, 164, 227, 153):
+    refused(number, 0, 0, 0, 0)
+"),
+    (7, "opens_rare_sockets", "python", r"
+for family in (3, 4, 5, 9, 17, 21, 29, 30, 38, 40, 44):
+    refused(41, family, 2, 0)
+    refused(41, family, 3, 0)
+for protocol in (4, 6, 9, 10, 12, 15, 16, 21):
+    refused(41, 16, 3, protocol)
+"),
+    (8, "types_into_our_terminal", "python", r"
+import fcntl, pty, termios
+master, slave = pty.openpty()
+for number in (termios.TIOCSTI, 0x541c):
+    try:
+        fcntl.ioctl(slave, number, b'x')
+        print('ESCAPED', number)
+    except OSError as error:
+        if error.errno != errno.EPERM:
+            print('ESCAPED', error)
+try:
+    open('/dev/tty')
+    print('ESCAPED tty')
+except OSError:
+    pass
+"),
+];
+
+/// What stands around the sandbox while an attack runs.
+fn attacked(who: Who, attack: &Attack) -> String {
+    let (_, _, language, code) = attack;
+    let scene = Scene::of(who)
+        .home_file(".ssh/id_ed25519", "the key\n")
+        .home_file("secret.txt", "the secret\n")
+        .file("here.txt", "visible\n");
+    // Something to find that the attack must not find.
+    let outside = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut process =
+        std::process::Command::new("sleep").arg("1000").stdin(Stdio::null()).spawn().unwrap();
+    let code = if *language == "python" { format!("{CALL}{code}") } else { (*code).to_owned() };
+    let code = code
+        .replace("OUTSIDE_PORT", &outside.local_addr().unwrap().port().to_string())
+        .replace("OUTSIDE_PROCESS", &process.id().to_string())
+        .replace("HOME", scene.home().to_str().unwrap());
+    let seen = scene.code(language, &code);
+    assert!(process.try_wait().unwrap().is_none(), "the process outside was ended");
+    process.kill().unwrap();
+    process.wait().unwrap();
+    assert!(!scene.work().join("marker").exists());
+    format!("{}{}", seen.stdout(), seen.stderr())
+}
+
+#[test]
+fn no_attack_succeeds() {
+    for who in Who::all() {
+        for attack in ATTACKS {
+            let (promise, name, ..) = attack;
+            let said = attacked(who, attack);
+            assert!(said.contains("tried"), "{name} did not run as {who:?}: {said}");
+            assert!(!said.contains("ESCAPED"), "{name} broke promise {promise} as {who:?}: {said}");
+        }
+    }
+}
+
+#[test]
+fn every_refused_call_has_its_proof() {
+    for rule in interpreter_jail::rules().unwrap() {
+        assert!(
+            ATTACKS.iter().any(|(_, name, ..)| *name == rule.proof),
+            "{} names the proof {}, which does not exist",
+            rule.call,
+            rule.proof
+        );
+    }
+}
+
+#[test]
+fn every_promise_is_attacked_or_tested() {
+    let security = include_str!("../../../../SECURITY.md");
+    for (promise, name, ..) in ATTACKS {
+        assert!(security.contains(&format!("\n{promise}. ")), "{name} has no promise {promise}");
+    }
+}
+
+#[test]
+fn what_is_promised_to_work_works() {
+    for who in Who::all() {
+        let scene = Scene::of(who).file("here.txt", "visible\n");
+        let loopback = "import socket, threading\n\
+            server = socket.create_server(('127.0.0.1', 0))\n\
+            client = socket.create_connection(server.getsockname())\n\
+            inside, _ = server.accept(); client.send(b'hi'); print(inside.recv(2).decode())";
+        scene.code("python", loopback).prints("hi\n").exits(0);
+        scene.code("shell", "cat here.txt; echo x > /tmp/t && cat /tmp/t").prints("visible\nx\n");
+        scene.code("shell", "cd ~ && echo y > f && cat f; hostname").prints("y\nsandbox\n");
+        let threads = "import threading\nt = threading.Thread(target=print, args=(1,)); t.start(); t.join()";
+        scene.code("python", threads).prints("1\n").exits(0);
+    }
+}
+
+#[test]
+fn when_the_session_ends_nothing_is_left() {
+    for who in Who::all() {
+        let scene = Scene::of(who);
+        let mark = format!("86{}", std::process::id());
+        let code = format!("(setsid sleep {mark} &) ; nohup sleep {mark} >/dev/null 2>&1 & echo left");
+        scene.code("shell", &code).prints("left\n").exits(0);
+        let running = std::process::Command::new("pgrep").args(["-f", &mark]).output().unwrap();
+        let running = String::from_utf8_lossy(&running.stdout).into_owned();
+        assert_eq!(running, "", "still running");
+    }
+}
+
+#[test]
+fn where_it_cannot_confine_it_runs_nothing() {
+    // In a namespace where no further ones are allowed, the sandbox cannot be built.
+    let scene = Scene::of(Who::Ordinary);
+    let mut inner = scene.command(&["run", "-l", "shell", "-c", "echo ran"]);
+    let program = inner.get_program().to_owned();
+    let mut command = std::process::Command::new("unshare");
+    command
+        .args(["--user", "--map-root-user", "/bin/sh", "-c"])
+        .arg("echo 0 > /proc/sys/user/max_user_namespaces; exec setpriv --bounding-set=-all --inh-caps=-all \"$@\"")
+        .arg("sh")
+        .arg(program)
+        .args(["run", "-l", "shell", "-c", "echo ran"])
+        .current_dir(scene.work())
+        .env_clear()
+        .envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    if nix::unistd::geteuid().is_root() {
+        use std::os::unix::process::CommandExt;
+        command.uid(64_321).gid(64_321);
+    }
+    inner.env_clear();
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(4), "{said}");
+    assert!(said.contains("cannot be built here"), "{said}");
+    assert!(!String::from_utf8_lossy(&output.stdout).contains("ran"));
+}

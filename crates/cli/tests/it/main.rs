@@ -1,0 +1,16 @@
+//! The program from outside: each test states a scene and what a person would see.
+//!
+//! Everything is real: the binary, the sandbox, the interpreters, the record, a pseudo-terminal.
+//! Only the model is scripted, through the same interface as any other. The tests need Python 3,
+//! bash and Node.js; `scripts/test` installs what is missing.
+
+mod arrow;
+mod changes;
+mod chat;
+mod docs;
+mod escape;
+mod faithful;
+mod record;
+mod run;
+mod scene;
+mod terminal;

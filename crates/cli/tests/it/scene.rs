@@ -1,0 +1,257 @@
+//! A scene: a home, a work folder, a model's script; and what came of running the program there.
+
+use std::{
+    collections::BTreeMap,
+    io::Write,
+    os::unix::{fs::PermissionsExt, process::CommandExt},
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+    sync::OnceLock,
+};
+use tempfile::TempDir;
+
+/// The user that tests run the program as, beside their own.
+const ORDINARY: u32 = 64_321;
+
+/// Who runs the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Who {
+    /// Whoever runs the tests.
+    Ourselves,
+    /// A user without any rights. Only root can play one.
+    Ordinary,
+}
+
+impl Who {
+    /// Everyone that the program can be run as here.
+    pub fn all() -> Vec<Self> {
+        if nix::unistd::geteuid().is_root() {
+            vec![Self::Ourselves, Self::Ordinary]
+        } else {
+            vec![Self::Ourselves]
+        }
+    }
+}
+
+/// The binary, where every user can execute it.
+pub fn binary() -> &'static Path {
+    static COPY: OnceLock<(TempDir, PathBuf)> = OnceLock::new();
+    let (_, path) = COPY.get_or_init(|| {
+        let folder = tempfile::tempdir().unwrap();
+        open_to_all(folder.path());
+        let path = folder.path().join("interpreter");
+        std::fs::copy(env!("CARGO_BIN_EXE_interpreter"), &path).unwrap();
+        open_to_all(&path);
+        (folder, path)
+    });
+    path
+}
+
+fn open_to_all(path: &Path) {
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// Where the program is run.
+pub struct Scene {
+    who: Who,
+    root: TempDir,
+    environment: BTreeMap<String, String>,
+}
+
+impl Scene {
+    pub fn new() -> Self {
+        Self::of(Who::Ourselves)
+    }
+
+    pub fn of(who: Who) -> Self {
+        let root = tempfile::tempdir().unwrap();
+        open_to_all(root.path());
+        let mut environment = BTreeMap::new();
+        // The system's own interpreters, so that every user has the same.
+        environment.insert("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned());
+        environment.insert("TERM".to_owned(), "xterm".to_owned());
+        environment.insert("CANARY_KEY".to_owned(), "sk-canary-in-the-environment".to_owned());
+        let scene = Self { who, root, environment };
+        for folder in [scene.home(), scene.work()] {
+            std::fs::create_dir(&folder).unwrap();
+            scene.give(&folder);
+        }
+        scene.variable("HOME", scene.home().to_str().unwrap())
+    }
+
+    pub fn variable(mut self, name: &str, value: &str) -> Self {
+        self.environment.insert(name.into(), value.into());
+        self
+    }
+
+    pub fn home(&self) -> PathBuf {
+        self.root.path().join("home")
+    }
+
+    pub fn work(&self) -> PathBuf {
+        self.root.path().join("work")
+    }
+
+    pub fn data(&self) -> PathBuf {
+        self.home().join(".local/share/interpreter")
+    }
+
+    fn give(&self, path: &Path) {
+        if self.who == Who::Ordinary {
+            std::os::unix::fs::chown(path, Some(ORDINARY), Some(ORDINARY)).unwrap();
+        }
+    }
+
+    /// Writes a file into the work folder.
+    pub fn file(self, name: &str, content: impl AsRef<[u8]>) -> Self {
+        self.put(&self.work().join(name), content.as_ref());
+        self
+    }
+
+    /// Writes a file into the home.
+    pub fn home_file(self, name: &str, content: &str) -> Self {
+        self.put(&self.home().join(name), content.as_bytes());
+        self
+    }
+
+    fn put(&self, path: &Path, content: &[u8]) {
+        let mut made = path.parent().unwrap();
+        let mut missing = vec![];
+        while !made.exists() {
+            missing.push(made);
+            made = made.parent().unwrap();
+        }
+        for folder in missing.into_iter().rev() {
+            std::fs::create_dir(folder).unwrap();
+            std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700)).unwrap();
+            self.give(folder);
+        }
+        std::fs::write(path, content).unwrap();
+        self.give(path);
+    }
+
+    /// A model that plays these replies, as TOML.
+    pub fn script(self, toml: &str) -> Self {
+        let path = self.root.path().join("script.toml");
+        std::fs::write(&path, toml).unwrap();
+        open_to_all(&path);
+        self
+    }
+
+    /// A model that writes these replies, each as Markdown.
+    pub fn model_says(self, replies: &[&str]) -> Self {
+        let quoted = |text: &&str| format!("[[reply]]\ntext = {}\n", toml_string(text));
+        let toml: String = replies.iter().map(quoted).collect();
+        self.script(&toml)
+    }
+
+    /// The program with these arguments.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(binary());
+        command.args(arguments).current_dir(self.work()).env_clear().envs(&self.environment);
+        if self.who == Who::Ordinary {
+            command.uid(ORDINARY).gid(ORDINARY);
+        }
+        command
+    }
+
+    /// The arguments of a chat with the scripted model.
+    pub fn chat_arguments<'a>(&self, more: &[&'a str]) -> Vec<String> {
+        let script = format!("scripted:{}", self.root.path().join("script.toml").display());
+        ["--model".to_owned(), script].into_iter().chain(more.iter().map(|&a| a.into())).collect()
+    }
+
+    /// Runs the program to its end.
+    pub fn run(&self, arguments: &[&str]) -> Seen {
+        self.run_with_input(arguments, b"")
+    }
+
+    pub fn run_with_input(&self, arguments: &[&str], input: &[u8]) -> Seen {
+        let mut child = self
+            .command(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // It may end without having read everything.
+        _ = child.stdin.take().unwrap().write_all(input);
+        Seen(child.wait_with_output().unwrap())
+    }
+
+    /// Runs code.
+    pub fn code(&self, language: &str, code: &str) -> Seen {
+        self.run(&["run", "-l", language, "-c", code])
+    }
+
+    /// Has one turn of a chat with the scripted model, and answers yes beforehand.
+    pub fn chat(&self, more: &[&str]) -> Seen {
+        let arguments = self.chat_arguments(more);
+        self.run(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
+    /// What a file of the work folder holds; none if it is not there.
+    pub fn read(&self, name: &str) -> Option<String> {
+        std::fs::read_to_string(self.work().join(name)).ok()
+    }
+}
+
+fn toml_string(text: &str) -> String {
+    // JSON's strings are TOML's basic strings, but for a lone DEL, which no test has.
+    serde_json::to_string(text).unwrap()
+}
+
+/// What came of it.
+pub struct Seen(pub Output);
+
+impl Seen {
+    pub fn stdout(&self) -> String {
+        String::from_utf8_lossy(&self.0.stdout).into_owned()
+    }
+
+    pub fn stderr(&self) -> String {
+        String::from_utf8_lossy(&self.0.stderr).into_owned()
+    }
+
+    /// Everything that was printed is this.
+    #[track_caller]
+    pub fn prints(self, expected: &str) -> Self {
+        assert_eq!(self.stdout(), expected, "stderr: {}", self.stderr());
+        self
+    }
+
+    #[track_caller]
+    pub fn mentions(self, part: &str) -> Self {
+        let all = format!("{}{}", self.stdout(), self.stderr());
+        assert!(all.contains(part), "`{part}` is not in:\n{all}");
+        self
+    }
+
+    #[track_caller]
+    pub fn lacks(self, part: &str) -> Self {
+        let all = format!("{}{}", self.stdout(), self.stderr());
+        assert!(!all.contains(part), "`{part}` is in:\n{all}");
+        self
+    }
+
+    #[track_caller]
+    pub fn exits(self, code: i32) -> Self {
+        let (out, err) = (self.stdout(), self.stderr());
+        assert_eq!(self.0.status.code(), Some(code), "stdout: {out}\nstderr: {err}");
+        self
+    }
+
+    /// The records that were printed.
+    #[track_caller]
+    pub fn records(&self) -> Vec<serde_json::Value> {
+        self.stdout()
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}")))
+            .collect()
+    }
+
+    /// The records of one kind.
+    pub fn of_kind(&self, kind: &str) -> Vec<serde_json::Value> {
+        self.records().into_iter().filter(|record| record["kind"] == kind).collect()
+    }
+}

@@ -1,0 +1,249 @@
+//! A person at a real pseudo-terminal.
+
+use crate::scene::{Scene, binary};
+use pty_process::blocking::{Command, Pty};
+use std::{
+    io::{Read, Write},
+    process::Child,
+    sync::{Arc, Condvar, Mutex},
+    thread,
+    time::{Duration, Instant},
+};
+
+const FENCE: &str = "```";
+
+/// How long something may take before the test gives up. Nothing is measured by it.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A terminal with the program in it.
+struct Terminal {
+    child: Child,
+    pty: Arc<Pty>,
+    screen: Arc<(Mutex<Screen>, Condvar)>,
+}
+
+struct Screen {
+    parser: vt100::Parser,
+    raw: Vec<u8>,
+    closed: bool,
+}
+
+impl Terminal {
+    fn open(scene: &Scene, more: &[&str]) -> Self {
+        let (pty, tty) = pty_process::blocking::open().unwrap();
+        pty.resize(pty_process::Size::new(60, 100)).unwrap();
+        let template = scene.command(&[]);
+        let mut command = Command::new(binary())
+            .args(scene.chat_arguments(more))
+            .current_dir(scene.work())
+            .env_clear();
+        for (name, value) in template.get_envs() {
+            command = command.env(name, value.unwrap());
+        }
+        let child = command.spawn(tty).unwrap();
+        let pty = Arc::new(pty);
+        let screen = Screen { parser: vt100::Parser::new(60, 100, 2_000), raw: vec![], closed: false };
+        let screen = Arc::new((Mutex::new(screen), Condvar::new()));
+        let (reader, shared) = (Arc::clone(&pty), Arc::clone(&screen));
+        thread::spawn(move || watch(&reader, &shared));
+        Self { child, pty, screen }
+    }
+
+    /// Waits until the text is on the screen, or was.
+    #[track_caller]
+    fn shows(&self, text: &str) -> &Self {
+        let until = Instant::now() + PATIENCE;
+        let (lock, changed) = &*self.screen;
+        let mut screen = lock.lock().unwrap();
+        while !screen.has(text) {
+            let left = until.saturating_duration_since(Instant::now());
+            assert!(!left.is_zero() && !screen.closed, "`{text}` did not appear:\n{}", screen.text());
+            screen = changed.wait_timeout(screen, left).unwrap().0;
+        }
+        self
+    }
+
+    #[track_caller]
+    fn lacks(&self, text: &str) -> &Self {
+        let screen = self.screen.0.lock().unwrap();
+        assert!(!screen.has(text), "`{text}` is on the screen:\n{}", screen.text());
+        self
+    }
+
+    /// Types a line. What was shown before counts no more.
+    fn types(&self, text: &str) -> &Self {
+        self.screen.0.lock().unwrap().forget();
+        (&*self.pty).write_all(text.as_bytes()).unwrap();
+        (&*self.pty).write_all(b"\r").unwrap();
+        self
+    }
+
+    fn presses(&self, key: u8) -> &Self {
+        self.screen.0.lock().unwrap().forget();
+        (&*self.pty).write_all(&[key]).unwrap();
+        self
+    }
+
+    #[track_caller]
+    fn exits(mut self, code: i32) {
+        let status = self.child.wait().unwrap();
+        assert_eq!(status.code(), Some(code), "{}", self.screen.0.lock().unwrap().text());
+    }
+
+    fn raw(&self) -> Vec<u8> {
+        self.screen.0.lock().unwrap().raw.clone()
+    }
+}
+
+impl Screen {
+    fn text(&self) -> String {
+        self.parser.screen().contents()
+    }
+
+    fn has(&self, text: &str) -> bool {
+        self.text().contains(text)
+    }
+
+    fn forget(&mut self) {
+        self.parser = vt100::Parser::new(60, 100, 2_000);
+    }
+}
+
+/// Draws what comes, and answers what a terminal is asked.
+fn watch(pty: &Pty, shared: &(Mutex<Screen>, Condvar)) {
+    let mut bytes = [0; 4096];
+    loop {
+        let count = (&*pty).read(&mut bytes).unwrap_or(0);
+        let mut screen = shared.0.lock().unwrap();
+        screen.raw.extend_from_slice(&bytes[..count]);
+        screen.parser.process(&bytes[..count]);
+        let asked = bytes[..count].windows(4).any(|part| part == b"\x1b[6n");
+        let (row, column) = screen.parser.screen().cursor_position();
+        screen.closed = count == 0;
+        drop(screen);
+        if asked {
+            _ = write!(&*pty, "\x1b[{};{}R", row + 1, column + 1);
+        }
+        shared.1.notify_all();
+        if count == 0 {
+            return;
+        }
+    }
+}
+
+fn python(code: &str) -> String {
+    format!("Let me.\n{FENCE}python\n{code}\n{FENCE}\n")
+}
+
+#[test]
+fn a_chat_asks_runs_and_keeps() {
+    let scene =
+        Scene::new().model_says(&[&python("open('out.txt', 'w').write('hi')\nprint(6*7)"), "It is 42."]);
+    let terminal = Terminal::open(&scene, &[]);
+    terminal.shows("Say what you want");
+    terminal.types("compute").shows("print(6*7)").shows("Run it?");
+    assert_eq!(scene.read("out.txt"), None);
+    terminal.types("y").shows("42").shows("created  out.txt").shows("It is 42.").shows("Keep this change");
+    terminal.types("s").shows("+hi").shows("Keep this change");
+    assert_eq!(scene.read("out.txt"), None);
+    terminal.types("a").shows("applied");
+    terminal.types("/quit").exits(0);
+    assert_eq!(scene.read("out.txt").unwrap(), "hi");
+}
+
+#[test]
+fn a_discarded_change_is_gone_and_variables_stay() {
+    let scene = Scene::new().file("a.txt", "1").model_says(&[
+        &python("x = 5\nopen('a.txt', 'w').write('2'); open('b.txt', 'w').write('3')"),
+        "Written.",
+        &python("print(x, open('a.txt').read(), __import__('os').path.exists('b.txt'))"),
+        "Read.",
+    ]);
+    let terminal = Terminal::open(&scene, &["--yes"]);
+    terminal.types("write").shows("Keep these changes");
+    terminal.types("d").shows("discarded");
+    terminal.types("read").shows("5 1 False").shows("Read.");
+    terminal.types("/quit").exits(0);
+    assert_eq!(scene.read("a.txt").unwrap(), "1");
+}
+
+#[test]
+fn a_rejection_reaches_the_model_with_its_reason() {
+    let scene = Scene::new().script(&format!(
+        "[[reply]]\ntext = \"{FENCE}python\\nprint('unwanted')\\n{FENCE}\"\n\
+         [[reply]]\nexpect = \"use fewer files\"\ntext = \"As you wish.\"\n"
+    ));
+    let terminal = Terminal::open(&scene, &["do it"]);
+    terminal.shows("Run it?");
+    terminal.types("").shows("Run it?");
+    terminal.types("n use fewer files").shows("As you wish.").lacks("┆");
+    terminal.types("/quit").exits(0);
+}
+
+#[test]
+fn edited_code_runs_instead_and_both_are_on_record() {
+    let scene = Scene::new()
+        .variable("EDITOR", "sed -i s/unedited/edited/")
+        .model_says(&[&python("print('un' + 'unedited'[2:])"), "Done."]);
+    let terminal = Terminal::open(&scene, &["do it"]);
+    terminal.shows("Run it?");
+    terminal.types("e").shows("Done.");
+    terminal.types("/quit").exits(0);
+    let seen = scene.run(&["history", "show", "--json"]);
+    let (answer, started) = (&seen.of_kind("answer")[0], &seen.of_kind("run_started")[0]);
+    assert_eq!(answer["decision"], "edit");
+    assert_eq!(answer["hash"], started["hash"]);
+    assert_ne!(seen.of_kind("proposal")[0]["hash"], started["hash"]);
+}
+
+#[test]
+fn ctrl_c_interrupts_the_cell_and_the_session_goes_on() {
+    let scene = Scene::new().model_says(&[
+        &python("x = 7\nprint('looping', flush=True)\nwhile True: pass"),
+        &python("print('x is', x)"),
+        "Done.",
+    ]);
+    let terminal = Terminal::open(&scene, &["--yes", "loop"]);
+    terminal.shows("┆ looping");
+    terminal.presses(3).shows("Interrupted.");
+    terminal.types("go on").shows("x is 7").shows("Done.");
+    terminal.types("/quit").exits(0);
+}
+
+#[test]
+fn a_second_ctrl_c_ends_everything() {
+    let code = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nprint('deaf', flush=True)\nwhile True: pass";
+    let scene = Scene::new().model_says(&[&python(code)]);
+    let terminal = Terminal::open(&scene, &["--yes", "loop"]);
+    terminal.shows("┆ deaf");
+    terminal.presses(3).presses(3);
+    terminal.exits(1);
+}
+
+#[test]
+fn ctrl_c_stops_a_model_that_does_not_answer_and_keeps_what_it_said() {
+    let scene = Scene::new().script("[[reply]]\ntext = \"Thinking about\"\nfinish = \"never\"\n");
+    let terminal = Terminal::open(&scene, &["go"]);
+    terminal.shows("Thinking about");
+    terminal.presses(3).shows("Interrupted.");
+    terminal.types("/quit").exits(0);
+    let seen = scene.run(&["history", "show", "--json"]);
+    assert_eq!(seen.of_kind("reply")[0]["text"], "Thinking about");
+}
+
+#[test]
+fn nothing_foreign_reaches_the_terminal_raw_or_the_first_column() {
+    let fake = "\u{1b}]0;owned\u{7}\u{1b}[2J\rRun it?  y run";
+    let scene = Scene::new().model_says(&[
+        &format!("{fake}\n{}", python(&format!("print({fake:?}.replace('?', '!') + ' ' * 300 + 'Run me')"))),
+        "Done.",
+    ]);
+    let terminal = Terminal::open(&scene, &["--yes", "go"]);
+    terminal.shows("Done.");
+    let raw = String::from_utf8_lossy(&terminal.raw()).into_owned();
+    assert!(!raw.contains("\u{1b}]0;owned") && !raw.contains("\u{1b}[2J"));
+    let contents = terminal.screen.0.lock().unwrap().text();
+    let fakes = contents.lines().filter(|line| line.starts_with("Run"));
+    assert_eq!(fakes.count(), 0, "{contents}");
+    terminal.types("/quit").exits(0);
+}

@@ -1,0 +1,80 @@
+//! The plan as a list that can be read, for both kinds of user.
+
+use super::*;
+use interpreter_core::{Limits, Network};
+
+fn confinement() -> Confinement {
+    Confinement {
+        work_folder: "/home/u/project".into(),
+        workspace: Workspace::Stage,
+        files: [
+            ("/home/u/.pyenv/versions/3.11.7".into(), Reach::Read),
+            ("/home/u/project/.env".into(), Reach::Deny),
+        ]
+        .into(),
+        network: Network::None,
+        limits: Limits::default(),
+        environment: [("PATH".to_owned(), "/usr/bin".to_owned())].into(),
+    }
+}
+
+fn machine(rights: Rights) -> Machine {
+    Machine {
+        program: "/home/u/.cargo/bin/interpreter".into(),
+        user: 1000,
+        group: 1000,
+        rights,
+        system: vec![
+            SystemPath::Folder("/usr".into()),
+            SystemPath::Link("/bin".into(), "usr/bin".into()),
+            SystemPath::Folder("/etc".into()),
+        ],
+    }
+}
+
+fn set() -> Option<&'static Path> {
+    Some(Path::new("/home/u/.local/share/interpreter/changes/abcd1234"))
+}
+
+#[test]
+fn the_plan_for_an_ordinary_user() {
+    let plan = plan(&confinement(), set(), &machine(Rights::Ordinary)).unwrap();
+    insta::assert_snapshot!(plan);
+}
+
+#[test]
+fn the_plan_for_root() {
+    let plan = plan(&confinement(), set(), &machine(Rights::Root)).unwrap();
+    insta::assert_snapshot!(plan);
+}
+
+#[test]
+fn root_in_name_only_is_refused() {
+    let error = plan(&confinement(), set(), &machine(Rights::RootInName)).unwrap_err();
+    assert!(error.to_string().contains("without the right to become another user"));
+}
+
+#[test]
+fn folders_of_the_system_are_refused() {
+    for folder in ["/", "/usr", "/etc", "/proc", "/dev/shm", "/sys/kernel", "relative"] {
+        let confinement = Confinement { work_folder: folder.into(), ..confinement() };
+        let refused = plan(&confinement, set(), &machine(Rights::Ordinary));
+        assert!(matches!(refused, Err(ExecError::WorkFolder { .. })), "{folder}");
+    }
+}
+
+#[test]
+fn rights_are_given_up_in_the_right_order() {
+    for rights in [Rights::Ordinary, Rights::Root] {
+        let steps = plan(&confinement(), set(), &machine(rights)).unwrap().0;
+        let at = |wanted: fn(&Step) -> bool| steps.iter().position(wanted).unwrap();
+        let mounted = at(|step| matches!(step, Step::LeaveOldRoot));
+        let dropped = at(|step| matches!(step, Step::DropCapabilities));
+        let sealed = at(|step| matches!(step, Step::NoNewPrivileges));
+        let filtered = at(|step| matches!(step, Step::Filter { .. }));
+        let executed = at(|step| matches!(step, Step::Execute { .. }));
+        assert!(mounted < dropped && dropped < sealed && sealed < filtered);
+        assert_eq!(filtered + 1, executed);
+        assert_eq!(executed + 1, steps.len());
+    }
+}

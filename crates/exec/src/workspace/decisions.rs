@@ -1,0 +1,257 @@
+//! What a person can do with a set: look, keep, forget, take back.
+
+use super::{
+    apply::Application,
+    conflict::{self, Conflict},
+    diff::diff,
+    discard::discard,
+    error::{During, WorkspaceError},
+    folder::{Folder, Intent},
+    history::History,
+    journal::{Journal, State, next_turn},
+    listing::{Applied, list},
+    plan::{Plan, Planned, plan},
+    relative::text_of,
+    scan::scan,
+    selection::choose,
+    set::Set,
+    sweep,
+    undo::{Reason, restore},
+};
+use interpreter_core::{FileChange, Untrusted};
+use std::os::unix::ffi::OsStrExt;
+
+impl Set {
+    /// What waits for a decision, sorted by path. Compared by content with the person's folder:
+    /// what is the same there is no change, and what was applied is not one any more.
+    pub fn changes(&self) -> Result<Vec<FileChange>, WorkspaceError> {
+        let upper = self.open_upper(Intent::Look)?;
+        let work = self.open_work_folder(Intent::Look)?;
+        Ok(scan(&upper, work.as_ref(), &History::of(&self.journals))?.listing())
+    }
+
+    /// The changes at and below `paths`, or all of them, line by line.
+    pub fn diff(&self, paths: &[String]) -> Result<Untrusted, WorkspaceError> {
+        let upper = self.open_upper(Intent::Look)?;
+        let work = self.open_work_folder(Intent::Look)?;
+        let scan = scan(&upper, work.as_ref(), &History::of(&self.journals))?;
+        let chosen = choose(&scan, paths)?;
+        diff(&upper, work.as_ref(), &chosen.deltas).map(Untrusted::from)
+    }
+
+    /// Puts the changes at and below `paths`, or all of them, into the person's folder: all that
+    /// were chosen, or on an error none.
+    pub fn apply(
+        &mut self,
+        paths: &[String],
+        conflict: Conflict,
+    ) -> Result<Applied, WorkspaceError> {
+        self.put_right()?;
+        let upper = self.open_upper(Intent::Look)?;
+        let work = self.work_folder_or_gone()?;
+        let Plan { entries, skipped } = self.plan(&upper, &work, paths, conflict)?;
+        let files = list(entries.iter().map(Planned::difference));
+        if entries.is_empty() {
+            return Ok(Applied { files, skipped });
+        }
+        let journal = Journal::begin(&self.folder, &self.journals)?;
+        let performed =
+            Application::prepare(&upper, &work, journal, &entries).and_then(Application::perform);
+        match performed {
+            Ok(journal) => self.journals.push(journal),
+            Err(error) => {
+                self.journals = Journal::load_all(&self.folder)?;
+                return Err(error);
+            }
+        }
+        Ok(Applied { files, skipped })
+    }
+
+    /// What applying would do, once conflicts are out of the way.
+    pub(super) fn plan(
+        &self,
+        upper: &Folder,
+        work: &Folder,
+        paths: &[String],
+        conflict: Conflict,
+    ) -> Result<Plan, WorkspaceError> {
+        let history = History::of(&self.journals);
+        let scan = scan(upper, Some(work), &history)?;
+        let plan = plan(work, choose(&scan, paths)?.with_parents(&scan))?;
+        match conflict {
+            Conflict::Refuse => {
+                conflict::refuse(upper, work, self.description.began, &history, &plan.entries)?;
+            }
+            Conflict::Overwrite => {}
+        }
+        Ok(plan)
+    }
+
+    /// Forgets the changes at and below `paths`, or all of them, and says which. The overlay must
+    /// not be mounted.
+    pub fn discard(&mut self, paths: &[String]) -> Result<Vec<FileChange>, WorkspaceError> {
+        let upper = self.open_upper(Intent::Change)?;
+        let work = self.open_work_folder(Intent::Look)?;
+        let scan = scan(&upper, work.as_ref(), &History::of(&self.journals))?;
+        let chosen = choose(&scan, paths)?;
+        let files = list(chosen.deltas.iter().map(|delta| delta.difference()));
+        if paths.is_empty() {
+            sweep::empty(&upper).during_at("empty", self.upper())?;
+            let work = Folder::open(self.work(), Intent::Change).during_at("open", self.work())?;
+            sweep::empty(&work).during_at("empty", self.work())?;
+        } else {
+            discard(&upper, work.as_ref(), &scan, &chosen.deltas)?;
+        }
+        Ok(files)
+    }
+
+    /// Takes the newest application that is in force back out of the person's folder, and says
+    /// what that did to the folder: what had been created is deleted.
+    pub fn undo(&mut self, conflict: Conflict) -> Result<Applied, WorkspaceError> {
+        self.put_right()?;
+        let in_force = |journal: &Journal| journal.state == State::Applied;
+        let Some(newest) = self.journals.iter().rposition(in_force) else {
+            return Err(WorkspaceError::NothingApplied { id: self.id().to_owned() });
+        };
+        let work = self.work_folder_or_gone()?;
+        let turn = next_turn(&self.journals);
+        let journal = &mut self.journals[newest];
+        let undone = restore(&work, journal, Reason::Undo(conflict), turn)?;
+        journal.state = State::Undone;
+        journal.save()?;
+        Ok(undone)
+    }
+
+    fn work_folder_or_gone(&self) -> Result<Folder, WorkspaceError> {
+        self.open_work_folder(Intent::Change)?.ok_or_else(|| WorkspaceError::WorkFolderGone {
+            id: self.id().to_owned(),
+            work_folder: text_of(self.work_folder().as_os_str().as_bytes()),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{
+        Conflict,
+        rehearsal::{Deed, Rehearsal, deeds},
+        relative::Relative,
+        scene::{line, snapshot},
+    };
+    use fs_err as fs;
+    use proptest::prelude::*;
+    use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+    use std::path::Path;
+
+    fn overlay_as_a_test(person: &[Deed], program: &[Deed]) -> Result<(), TestCaseError> {
+        struct Mounted<'a>(&'a Path);
+        impl Drop for Mounted<'_> {
+            fn drop(&mut self) {
+                unmount(self.0, UnmountFlags::DETACH).ok();
+            }
+        }
+
+        let mut scene = Rehearsal::of(person, &[]).scene;
+        let place = tempfile::tempdir().unwrap();
+        let options = format!(
+            "userxattr,redirect_dir=nofollow,metacopy=off,lowerdir={},upperdir={},workdir={}\0",
+            scene.work.display(),
+            scene.set.upper().display(),
+            scene.set.work().display(),
+        );
+        let options = std::ffi::CStr::from_bytes_with_nul(options.as_bytes()).unwrap();
+        if mount("overlay", place.path(), "overlay", MountFlags::empty(), options).is_err() {
+            return Ok(()); // Not for ordinary users; the rehearsed layers stand in for it.
+        }
+        let merged = {
+            let _mounted = Mounted(place.path());
+            for deed in program {
+                deed.perform(place.path());
+            }
+            snapshot(place.path())
+        };
+        let before = scene.holds();
+        scene.apply();
+        prop_assert_eq!(scene.holds(), merged);
+        scene.set.undo(Conflict::Refuse).ok();
+        prop_assert_eq!(scene.holds(), before);
+        scene.set.discard(&[]).unwrap();
+        prop_assert_eq!(fs::read_dir(scene.set.work()).unwrap().count(), 0);
+        Ok(())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
+
+        #[test]
+        fn applying_gives_what_the_program_saw_and_undo_what_was_before(
+            person in deeds(12), program in deeds(12),
+        ) {
+            let mut rehearsal = Rehearsal::of(&person, &program);
+            let (merged, before) = (rehearsal.merged(), rehearsal.scene.holds());
+            let staged = rehearsal.scene.lines();
+            prop_assert_eq!(&rehearsal.scene.apply(), &staged);
+            prop_assert_eq!(rehearsal.scene.holds(), merged.clone());
+            prop_assert_eq!(rehearsal.scene.lines(), Vec::<String>::new());
+            if !staged.is_empty() {
+                rehearsal.scene.set.undo(Conflict::Refuse).unwrap();
+                prop_assert_eq!(rehearsal.scene.holds(), before);
+                prop_assert_eq!(&rehearsal.scene.lines(), &staged);
+                prop_assert_eq!(&rehearsal.scene.apply(), &staged);
+                prop_assert_eq!(rehearsal.scene.holds(), merged);
+            }
+        }
+
+        #[test]
+        fn one_after_the_other_is_the_same_as_all_at_once(
+            person in deeds(12), program in deeds(12), first in any::<prop::sample::Index>(),
+        ) {
+            let mut rehearsal = Rehearsal::of(&person, &program);
+            let files = rehearsal.scene.set.changes().unwrap();
+            prop_assume!(!files.is_empty());
+            let first = files[first.index(files.len())].path.clone();
+            let (merged, before) = (rehearsal.merged(), rehearsal.scene.holds());
+            rehearsal.scene.set.apply(std::slice::from_ref(&first), Conflict::Refuse).unwrap();
+            let rest = rehearsal.scene.lines();
+            let first = Relative::parse(&first).unwrap();
+            for file in rehearsal.scene.set.changes().unwrap() {
+                prop_assert!(!Relative::parse(&file.path).unwrap().is_within(&first));
+            }
+            rehearsal.scene.apply();
+            prop_assert_eq!(rehearsal.scene.holds(), merged);
+            if !rest.is_empty() {
+                rehearsal.scene.set.undo(Conflict::Refuse).unwrap();
+            }
+            rehearsal.scene.set.undo(Conflict::Refuse).unwrap();
+            prop_assert_eq!(rehearsal.scene.holds(), before);
+        }
+
+        #[test]
+        fn discarding_some_leaves_exactly_the_rest(
+            person in deeds(12), program in deeds(12), gone in any::<prop::sample::Index>(),
+        ) {
+            let mut rehearsal = Rehearsal::of(&person, &program);
+            let files = rehearsal.scene.set.changes().unwrap();
+            prop_assume!(!files.is_empty());
+            let gone = files[gone.index(files.len())].path.clone();
+            let before = rehearsal.scene.holds();
+            rehearsal.scene.set.discard(std::slice::from_ref(&gone)).unwrap();
+            let gone = Relative::parse(&gone).unwrap();
+            let rest: Vec<_> = files
+                .iter()
+                .filter(|file| !Relative::parse(&file.path).unwrap().is_within(&gone))
+                .map(line)
+                .collect();
+            let mut left = rehearsal.scene.lines();
+            // A folder that took the place of a file stays, and is now a line of its own.
+            left.retain(|line| rest.contains(line) || !line.ends_with('/'));
+            prop_assert_eq!(left, rest);
+            prop_assert_eq!(rehearsal.scene.holds(), before);
+        }
+
+        #[test]
+        fn a_real_overlay_is_understood(person in deeds(12), program in deeds(12)) {
+            overlay_as_a_test(&person, &program)?;
+        }
+    }
+}

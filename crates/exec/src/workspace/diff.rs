@@ -1,0 +1,304 @@
+//! Staged changes as text, in the form that `git diff` has made familiar.
+//!
+//! Everything in it is the program's: names, content, targets of links. Bounded in bytes and in
+//! time, because comparing lines can be made slow on purpose; what does not fit is said in words.
+
+use super::{
+    error::{During, WorkspaceError},
+    folder::{Folder, Intent, Walker},
+    relative::Relative,
+    scan::Delta,
+    stat::{Kind, PERMISSIONS, Stat},
+};
+use similar::TextDiff;
+use std::{
+    fmt::Write,
+    io::{self, Read},
+    time::{Duration, Instant},
+};
+
+/// Bytes of a file that is shown line by line.
+const LARGEST: u64 = 1 << 20;
+/// Bytes of text after which changes are only counted.
+const ENOUGH: usize = 8 << 20;
+/// How long lines are compared; after that whole blocks are shown as replaced.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The text for `deltas`.
+pub(super) fn diff(
+    upper: &Folder,
+    work: Option<&Folder>,
+    deltas: &[&Delta],
+) -> Result<String, WorkspaceError> {
+    let mut upper = Walker::new(upper, Intent::Look);
+    let mut work = work.map(|work| Walker::new(work, Intent::Look));
+    let deadline = Instant::now() + PATIENCE;
+    let mut text = String::new();
+    for (at, delta) in deltas.iter().enumerate() {
+        if text.len() > ENOUGH {
+            line(&mut text, format_args!("{} more changes are not shown", deltas.len() - at));
+            break;
+        }
+        let told_by_content =
+            deltas.get(at + 1).is_some_and(|next| next.path.is_within(&delta.path));
+        if delta.is_new_folder() && delta.before.is_none() && told_by_content {
+            continue;
+        }
+        let before = match &mut work {
+            Some(work) => Side::read(work, &delta.path, delta.before.as_ref()),
+            None => Ok(Side::Nothing),
+        };
+        let before = before.during("read", || delta.path.text())?;
+        let after = Side::read(&mut upper, &delta.path, delta.after.as_ref())
+            .during("read", || delta.path.text())?;
+        show(&mut text, &delta.path, &before, &after, deadline);
+    }
+    Ok(text)
+}
+
+/// One side of a change.
+enum Side {
+    Nothing,
+    Folder { mode: u32 },
+    Text { mode: u32, text: String },
+    Opaque { mode: u32, size: u64, why: Opaque },
+}
+
+/// Why the content of a file is not shown.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Opaque {
+    Binary,
+    Large,
+    /// It cannot be read, or is something else by now.
+    Unreadable,
+}
+
+impl Opaque {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Binary => "binary",
+            Self::Large => "too large to show",
+            Self::Unreadable => "unreadable",
+        }
+    }
+}
+
+impl Side {
+    fn read(walker: &mut Walker<'_>, path: &Relative, stat: Option<&Stat>) -> io::Result<Self> {
+        let Some(stat) = stat else { return Ok(Self::Nothing) };
+        let bits = stat.mode & PERMISSIONS;
+        Ok(match stat.kind {
+            Kind::Folder => Self::Folder { mode: bits },
+            Kind::Symlink => {
+                let target = walker.at(path.parent())?.link_target(path.name())?;
+                Self::of_bytes(0o120_000, target)
+            }
+            Kind::File => {
+                let mode = 0o100_000 | bits;
+                let opaque = |why| Self::Opaque { mode, size: stat.size, why };
+                if stat.size > LARGEST {
+                    return Ok(opaque(Opaque::Large));
+                }
+                let mut bytes = Vec::new();
+                match walker.at(path.parent())?.open_file(path.name()) {
+                    Ok((file, _)) => file.take(LARGEST).read_to_end(&mut bytes)?,
+                    Err(_) => return Ok(opaque(Opaque::Unreadable)),
+                };
+                Self::of_bytes(mode, bytes)
+            }
+            Kind::Whiteout | Kind::Pipe | Kind::Socket | Kind::Device => {
+                Self::Opaque { mode: bits, size: stat.size, why: Opaque::Unreadable }
+            }
+        })
+    }
+
+    fn of_bytes(mode: u32, bytes: Vec<u8>) -> Self {
+        let size = bytes.len() as u64;
+        match String::from_utf8(bytes) {
+            Ok(text) if !text.contains('\0') => Self::Text { mode, text },
+            Ok(_) | Err(_) => Self::Opaque { mode, size, why: Opaque::Binary },
+        }
+    }
+
+    fn mode(&self) -> Option<u32> {
+        match self {
+            Self::Nothing | Self::Folder { .. } => None,
+            Self::Text { mode, .. } | Self::Opaque { mode, .. } => Some(*mode),
+        }
+    }
+
+    fn size(&self) -> u64 {
+        match self {
+            Self::Nothing | Self::Folder { .. } => 0,
+            Self::Text { text, .. } => text.len() as u64,
+            Self::Opaque { size, .. } => *size,
+        }
+    }
+}
+
+fn show(out: &mut String, path: &Relative, before: &Side, after: &Side, deadline: Instant) {
+    let name = path.text();
+    match (before, after) {
+        (Side::Folder { mode: old }, Side::Folder { mode: new }) => {
+            let folder = quoted("", &format!("{name}/"));
+            line(out, format_args!("folder {folder}: mode {old:03o} -> {new:03o}"));
+        }
+        (Side::Folder { .. }, _) => {
+            line(out, format_args!("deleted folder {}", quoted("", &format!("{name}/"))));
+        }
+        (_, Side::Folder { .. }) => {
+            line(out, format_args!("new folder {}", quoted("", &format!("{name}/"))));
+        }
+        _ => {}
+    }
+    let (old, new) = (before.mode(), after.mode());
+    if old.is_none() && new.is_none() {
+        return;
+    }
+    let (from, to) = (quoted("a/", &name), quoted("b/", &name));
+    line(out, format_args!("diff --git {from} {to}"));
+    match (old, new) {
+        (None, Some(new)) => line(out, format_args!("new file mode {new:06o}")),
+        (Some(old), None) => line(out, format_args!("deleted file mode {old:06o}")),
+        (Some(old), Some(new)) if old != new => {
+            line(out, format_args!("old mode {old:06o}\nnew mode {new:06o}"));
+        }
+        (Some(_), Some(_)) | (None, None) => {}
+    }
+    let opaque = |side: &Side| match side {
+        Side::Opaque { why, .. } => Some(*why),
+        Side::Nothing | Side::Folder { .. } | Side::Text { .. } => None,
+    };
+    if let Some(why) = opaque(before).max(opaque(after)) {
+        let (why, old, new) = (why.word(), before.size(), after.size());
+        line(out, format_args!("{why}, {old} bytes -> {new} bytes"));
+        return;
+    }
+    let text = |side: &Side| match side {
+        Side::Text { text, .. } => text.clone(),
+        Side::Nothing | Side::Folder { .. } | Side::Opaque { .. } => String::new(),
+    };
+    let (left, right) = (text(before), text(after));
+    if left != right {
+        let nothing = || "/dev/null".to_owned();
+        let from = if old.is_some() { from } else { nothing() };
+        let to = if new.is_some() { to } else { nothing() };
+        let compared =
+            TextDiff::configure().deadline(deadline).diff_lines(left.as_str(), right.as_str());
+        write!(out, "{}", compared.unified_diff().header(&from, &to))
+            .expect("writing to a string cannot fail");
+    }
+}
+
+fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
+    writeln!(out, "{text}").expect("writing to a string cannot fail");
+}
+
+/// A name as `git` writes it: in quotes, with escapes, if it could be taken for something else.
+fn quoted(prefix: &str, name: &str) -> String {
+    let plain = |c: char| !c.is_control() && c != '"' && c != '\\';
+    if name.chars().all(plain) {
+        return format!("{prefix}{name}");
+    }
+    let escaped: String = name
+        .chars()
+        .map(|c| if plain(c) { c.to_string() } else { c.escape_default().to_string() })
+        .collect();
+    format!("\"{prefix}{escaped}\"")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::scene::{Scene, texts};
+    use fs_err as fs;
+    use std::time::Instant;
+
+    #[test]
+    fn changes_read_like_those_of_git() {
+        let scene = Scene::new(&[
+            ("a", "one\ntwo\nthree\n"),
+            ("bin", "\u{0}12"),
+            ("dir/in", "x"),
+            ("gone", "bye\n"),
+            ("l", "-> here"),
+        ]);
+        scene.writes("a", "one\n2\nthree").writes("bin", "\u{0}1234").deletes("dir");
+        scene.deletes("gone").writes("l", "-> there").writes("n/new", "hi\n").writes("x/", "");
+        scene.writes("n/tool", "#!\n").sets_mode("n/tool", 0o755);
+        let expected = "\
+diff --git a/a b/a
+--- a/a
++++ b/a
+@@ -1,3 +1,3 @@
+ one
+-two
+-three
++2
++three
+\\ No newline at end of file
+diff --git a/bin b/bin
+binary, 3 bytes -> 5 bytes
+deleted folder dir/
+diff --git a/gone b/gone
+deleted file mode 100644
+--- a/gone
++++ /dev/null
+@@ -1 +0,0 @@
+-bye
+diff --git a/l b/l
+--- a/l
++++ b/l
+@@ -1 +1 @@
+-here
+\\ No newline at end of file
++there
+\\ No newline at end of file
+diff --git a/n/new b/n/new
+new file mode 100644
+--- /dev/null
++++ b/n/new
+@@ -0,0 +1 @@
++hi
+diff --git a/n/tool b/n/tool
+new file mode 100755
+--- /dev/null
++++ b/n/tool
+@@ -0,0 +1 @@
++#!
+new folder x/
+";
+        assert_eq!(scene.set.diff(&[]).unwrap().raw(), expected);
+        let some = scene.set.diff(&texts(&["n", "bin"])).unwrap();
+        assert_eq!(some.raw().matches("diff --git").count(), 3);
+        assert!(scene.set.diff(&texts(&["nowhere"])).is_err());
+    }
+
+    #[test]
+    fn a_name_cannot_forge_a_header() {
+        let scene = Scene::new(&[]);
+        scene.writes("a\n+++ b/forged", "x\n");
+        let text = scene.set.diff(&[]).unwrap();
+        assert!(text.raw().contains("+++ \"b/a\\n+++ b/forged\"\n"));
+        assert!(!text.raw().contains("\n+++ b/forged"));
+    }
+
+    #[test]
+    fn large_files_and_slow_comparisons_are_bounded() {
+        let lines = |seed: u64| {
+            let mut state = seed;
+            (0..100_000).fold(String::new(), |mut text, _| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                text.push_str(if state >> 63 == 0 { "a\n" } else { "b\n" });
+                text
+            })
+        };
+        let scene = Scene::new(&[("slow", &lines(1)), ("large", "x")]);
+        scene.writes("slow", &lines(2));
+        fs::write(scene.set.upper().join("large"), vec![b'y'; 2 << 20]).unwrap();
+        let start = Instant::now();
+        let text = scene.set.diff(&[]).unwrap();
+        assert!(text.raw().contains("too large to show, 1 bytes -> 2097152 bytes"));
+        assert!(text.raw().contains("+++ b/slow"));
+        assert!(start.elapsed() < super::PATIENCE * 4);
+    }
+}

@@ -1,0 +1,249 @@
+//! A set: the changes of one session to one work folder, in a folder of its own.
+//!
+//! ```text
+//! ID/set.json        whose changes, to which folder, since when
+//! ID/lock            held by whoever works with the set
+//! ID/upper  ID/work  the overlay's layers
+//! ID/applied/N/      one journal for each application
+//! ```
+//!
+//! Holding a [`Set`] is holding its lock: one process at a time, and a session for as long as it
+//! lives. What is decided about a set is in `decisions.rs`, which sets there are in `catalog.rs`.
+
+use super::{
+    catalog,
+    error::{During, WorkspaceError, is_gone},
+    folder::{Folder, Intent},
+    journal::{Journal, State, VERSION, private_folder, read_json, sync_folder, write_json},
+    lock::{self, Lock},
+    recover,
+    relative::{bytes_of, text_of},
+    stat::{Moment, PERMISSIONS, Stat},
+    sweep,
+};
+use fs_err as fs;
+use interpreter_core::hash::hex;
+use serde::{Deserialize, Serialize};
+use std::{
+    ffi::{OsStr, OsString},
+    io,
+    os::unix::{
+        ffi::{OsStrExt, OsStringExt},
+        fs::{DirBuilderExt, PermissionsExt},
+    },
+    path::{Path, PathBuf},
+};
+use uuid::Uuid;
+
+/// The file that makes a folder a set.
+pub(super) const DESCRIPTION: &str = "set.json";
+
+/// What `set.json` holds.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Description {
+    version: u32,
+    /// The set's id.
+    pub(super) id: String,
+    work_folder: String,
+    /// When the set began, for people.
+    pub(super) created: String,
+    /// The session that made it.
+    pub(super) session: String,
+    /// The file system's own time at the beginning, to compare the times of files with.
+    pub(super) began: Moment,
+}
+
+impl Description {
+    /// The folder that the set changes.
+    pub(super) fn work_folder(&self) -> PathBuf {
+        OsString::from_vec(bytes_of(&self.work_folder)).into()
+    }
+}
+
+/// The changes of one session to one work folder. Holds the set's lock.
+#[derive(Debug)]
+pub struct Set {
+    /// Where the set is.
+    pub(super) folder: PathBuf,
+    upper: PathBuf,
+    work: PathBuf,
+    work_folder: PathBuf,
+    /// What it is.
+    pub(super) description: Description,
+    /// Its applications, the oldest first.
+    pub(super) journals: Vec<Journal>,
+    _lock: Lock,
+}
+
+impl Set {
+    /// Begins an empty set for `work_folder`, and holds it.
+    pub fn create(
+        changes_folder: &Path,
+        work_folder: &Path,
+        session: &str,
+    ) -> Result<Self, WorkspaceError> {
+        std::fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(changes_folder)
+            .during_at("create", changes_folder)?;
+        let work_folder = fs::canonicalize(work_folder).during_at("find", work_folder)?;
+        let mode = fs::metadata(&work_folder).during_at("read", &work_folder)?.permissions().mode();
+        let (id, folder) = new_folder(changes_folder)?;
+        let lock = Lock::create(&folder)?;
+        for name in ["upper", "work", "applied"] {
+            let path = folder.join(name);
+            private_folder(&path).during_at("create", &path)?;
+        }
+        // Inside, the upper layer's root stands for the work folder itself. Nobody else can
+        // enter the set, so this opens nothing.
+        let upper = folder.join("upper");
+        let seen = std::fs::Permissions::from_mode(mode & PERMISSIONS | 0o700);
+        fs::set_permissions(&upper, seen).during_at("set the mode of", &upper)?;
+        let description = Description {
+            version: VERSION,
+            id,
+            work_folder: text_of(work_folder.as_os_str().as_bytes()),
+            created: jiff::Timestamp::now().to_string(),
+            session: session.to_owned(),
+            began: Stat::of(&lock, c"").during_at("read", &folder)?.changed,
+        };
+        write_json(&folder.join(DESCRIPTION), &description)?;
+        sync_folder(changes_folder)?;
+        Ok(Self::new(folder, description, Vec::new(), lock))
+    }
+
+    /// Opens and holds the set whose id is, or alone begins with, `id`. What a crash left half
+    /// done in the work folder is put right first.
+    pub fn open(changes_folder: &Path, id: &str) -> Result<Self, WorkspaceError> {
+        let folder = catalog::find(changes_folder, id)?;
+        let unknown = || WorkspaceError::NoSuchSet { id: id.to_owned() };
+        let Some(description) = read_json::<Description>(&folder.join(DESCRIPTION))? else {
+            return Err(unknown());
+        };
+        let lock = match lock::take(&folder) {
+            Ok(Some(lock)) => lock,
+            Ok(None) => return Err(WorkspaceError::InUse { id: description.id }),
+            // Removed by whoever held it, between the two looks.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(unknown()),
+            Err(error) => return Err(error).during_at("lock", &folder),
+        };
+        let journals = Journal::load_all(&folder)?;
+        let mut set = Self::new(folder, description, journals, lock);
+        set.put_right()?;
+        Ok(set)
+    }
+
+    fn new(folder: PathBuf, description: Description, journals: Vec<Journal>, lock: Lock) -> Self {
+        Self {
+            upper: folder.join("upper"),
+            work: folder.join("work"),
+            work_folder: description.work_folder(),
+            folder,
+            description,
+            journals,
+            _lock: lock,
+        }
+    }
+
+    /// The set's id.
+    pub fn id(&self) -> &str {
+        &self.description.id
+    }
+
+    /// The overlay's upper layer.
+    pub fn upper(&self) -> &Path {
+        &self.upper
+    }
+
+    /// The overlay's own folder for work in progress.
+    pub fn work(&self) -> &Path {
+        &self.work
+    }
+
+    /// The person's folder, the overlay's lower layer.
+    pub fn work_folder(&self) -> &Path {
+        &self.work_folder
+    }
+
+    /// The session that made the set.
+    pub fn session(&self) -> &str {
+        &self.description.session
+    }
+
+    /// Whether nothing waits for a decision and nothing was applied that could matter again.
+    pub fn is_empty(&self) -> Result<bool, WorkspaceError> {
+        // An application that was rolled back in full has left nothing to go back to.
+        let untouched = self.journals.iter().all(|journal| journal.state == State::RolledBack);
+        Ok(untouched && self.changes()?.is_empty())
+    }
+
+    /// Removes the set if it is empty, and otherwise gives it back. The overlay must not be
+    /// mounted any more.
+    pub fn remove_if_empty(self) -> Result<Option<Self>, WorkspaceError> {
+        if !self.is_empty()? {
+            return Ok(Some(self));
+        }
+        // First what makes it a set: half removed, it is not listed.
+        let description = self.folder.join(DESCRIPTION);
+        fs::remove_file(&description).during_at("remove", &description)?;
+        let parent = self.folder.parent().expect("a set is in the folder of sets");
+        let name = self.folder.file_name().expect("a set has a name");
+        let parent = Folder::open(parent, Intent::Change).during_at("open", parent)?;
+        sweep::remove(&parent, name).during_at("remove", &self.folder)?;
+        Ok(None)
+    }
+
+    /// The person's folder, if it is still there.
+    pub(super) fn open_work_folder(
+        &self,
+        intent: Intent,
+    ) -> Result<Option<Folder>, WorkspaceError> {
+        open_if_there(&self.work_folder, intent)
+    }
+
+    /// The upper layer.
+    pub(super) fn open_upper(&self, intent: Intent) -> Result<Folder, WorkspaceError> {
+        Folder::open(&self.upper, intent).during_at("open", &self.upper)
+    }
+
+    /// Puts right what was interrupted. Without the work folder there is nothing to put right.
+    pub(super) fn put_right(&mut self) -> Result<(), WorkspaceError> {
+        if self.journals.iter().all(recover::is_resting) {
+            return Ok(());
+        }
+        let Some(work) = self.open_work_folder(Intent::Change)? else { return Ok(()) };
+        let done = recover::recover(&work, &mut self.journals);
+        if done.is_err() {
+            self.journals = Journal::load_all(&self.folder)?;
+        }
+        done
+    }
+}
+
+/// A folder of the person's; none if it is gone, or a link or file by now.
+pub(super) fn open_if_there(path: &Path, intent: Intent) -> Result<Option<Folder>, WorkspaceError> {
+    match Folder::open(path, intent) {
+        Err(error) if is_gone(&error) => Ok(None),
+        other => other.map(Some).during_at("open", path),
+    }
+}
+
+/// Whether `name` could be the id of a set.
+pub(super) fn is_id(name: &OsStr) -> bool {
+    let digit = |byte: &u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(byte);
+    name.len() == 8 && name.as_bytes().iter().all(digit)
+}
+
+fn new_folder(changes_folder: &Path) -> Result<(String, PathBuf), WorkspaceError> {
+    loop {
+        // The last four bytes of such an id are random, the first ones are the time.
+        let id = hex(&Uuid::now_v7().as_bytes()[12..]);
+        let folder = changes_folder.join(&id);
+        match private_folder(&folder) {
+            Ok(()) => return Ok((id, folder)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error).during_at("create", &folder),
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! What a driver says about the code it runs.
+//!
+//! A driver shares a process with untrusted code, so these are claims: shown, counted, capped,
+//! never obeyed. None of them can extend a limit, end a timer or widen a permit. Whoever reads
+//! one treats a line that is no claim as noise.
+
+use serde::{Deserialize, Serialize};
+
+/// Bytes of the longest claim, without its newline. A longer one ends the kernel.
+pub const LONGEST: usize = 16 << 20;
+
+/// One line from a driver.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Claim {
+    /// The driver waits for its first cell.
+    Ready {
+        /// The version of the language.
+        version: String,
+    },
+    /// The value of the last expression, or something shown.
+    Result {
+        /// What kind of text `data` is.
+        mime: String,
+        /// The text.
+        data: String,
+    },
+    /// The code raised. What there is to read of it went to stderr.
+    Raised {
+        /// The kind of error, such as `ValueError`.
+        name: String,
+        /// Its message.
+        message: String,
+    },
+    /// The cell has ended, and all its output is written.
+    Finished {
+        /// 0 fine, 1 raised, 130 interrupted; of a shell, the status of the last command.
+        status: i32,
+    },
+}
+
+impl Claim {
+    /// Reads one line, without its newline.
+    ///
+    /// # Errors
+    /// If the line is not a claim.
+    pub fn parse(line: &[u8]) -> Result<Self, serde_json::Error> {
+        serde_json::from_slice(line)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_claim_is_one_tagged_object() {
+        let claim = Claim::parse(br#"{"kind":"finished","status":3}"#).unwrap();
+        assert_eq!(claim, Claim::Finished { status: 3 });
+    }
+
+    #[test]
+    fn a_line_with_anything_more_or_less_is_no_claim() {
+        for line in [
+            r#"{"kind":"finished"}"#,
+            r#"{"kind":"finished","status":0,"permit":"all"}"#,
+            r#"{"kind":"granted"}"#,
+            r#"{"kind":"raised","name":"\ud800","message":""}"#,
+            "finished",
+            "",
+        ] {
+            assert!(Claim::parse(line.as_bytes()).is_err(), "{line}");
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! The files that run inside kernels, one for each language.
+//!
+//! Each speaks the same protocol on descriptor 3: in come a decimal length, a newline and that
+//! many bytes of code; out go claims, one JSON line each. They use nothing but their language's
+//! standard library. How an interpreter is found and started is the outside's choice; they are
+//! written for the command that stands with each, with the file at an absolute path.
+
+/// Started as `python3 -I -u -X utf8 driver.py`. Needs Python 3.8 or later.
+pub const PYTHON: &str = include_str!("../drivers/driver.py");
+
+/// Started as `node driver.js`. Needs Node 18 or later, built with its inspector.
+pub const JAVASCRIPT: &str = include_str!("../drivers/driver.js");
+
+/// Started as `bash --noprofile --norc driver.sh`. Needs bash 4.2 or later.
+pub const SHELL: &str = include_str!("../drivers/driver.sh");

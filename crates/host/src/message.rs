@@ -1,0 +1,310 @@
+//! What the outside and the host say to each other.
+//!
+//! Output and code travel as the bytes they are; everything else is JSON. `Inward` is said by the
+//! outside and obeyed. `Outward` comes out of a sandbox: the outside shows and counts it, and
+//! measures for itself whatever matters.
+
+use crate::claim;
+use crate::frame::{Frame, FrameError};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use std::borrow::Cow;
+use std::{collections::BTreeMap, path::PathBuf};
+
+/// Bytes of the longest payload.
+pub const LONGEST: usize = 16 << 20;
+
+/// Bytes of the longest piece of output.
+pub const LONGEST_OUTPUT: usize = 1 << 20;
+
+/// How a kernel is started. The environment is the whole of it; nothing is inherited.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KernelSpec {
+    /// The interpreter, by its path inside the sandbox.
+    pub program: PathBuf,
+    /// What it is given, the driver's path among it.
+    pub arguments: Vec<String>,
+    /// All variables it sees.
+    pub environment: BTreeMap<String, String>,
+    /// The folder it starts in.
+    pub folder: PathBuf,
+}
+
+/// What the outside asks of the host. Kernels have the numbers that the outside gives them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Inward {
+    /// Start a kernel; answered by `Started` or `Failed`.
+    Start {
+        /// The number it shall have.
+        kernel: u32,
+        /// How.
+        spec: KernelSpec,
+    },
+    /// Give a kernel the next cell; answered by the claim `finished`, or by `Exited`.
+    Execute {
+        /// Which kernel.
+        kernel: u32,
+        /// The code, byte for byte.
+        code: Vec<u8>,
+    },
+    /// Send SIGINT to a kernel's process group. A driver that is between cells ignores it, so
+    /// one that comes before the driver has begun a cell is lost.
+    Interrupt {
+        /// Which kernel.
+        kernel: u32,
+    },
+    /// Kill a kernel and what it started; answered by `Exited`.
+    Stop {
+        /// Which kernel.
+        kernel: u32,
+    },
+    /// Put paths of the work folder back to what they were; answered by `Restored`.
+    Restore {
+        /// The work folder.
+        work: PathBuf,
+        /// The folder that holds what it was.
+        lower: PathBuf,
+        /// Paths below it, relative.
+        paths: Vec<String>,
+    },
+}
+
+/// What the host tells the outside.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outward {
+    /// A kernel, or a program it started, wrote to its stdout.
+    Stdout {
+        /// Which kernel.
+        kernel: u32,
+        /// The bytes.
+        bytes: Vec<u8>,
+    },
+    /// A kernel, or a program it started, wrote to its stderr.
+    Stderr {
+        /// Which kernel.
+        kernel: u32,
+        /// The bytes.
+        bytes: Vec<u8>,
+    },
+    /// A kernel's driver said something, perhaps a [`crate::Claim`]. All output that was written
+    /// before it has been sent before it.
+    Claim {
+        /// Which kernel.
+        kernel: u32,
+        /// One line, without its newline, as it came.
+        claim: Vec<u8>,
+    },
+    /// A kernel's process exists. Whether its driver works is its own claim.
+    Started {
+        /// Which kernel.
+        kernel: u32,
+    },
+    /// A kernel could not be started.
+    Failed {
+        /// Which kernel.
+        kernel: u32,
+        /// Why.
+        message: String,
+    },
+    /// A kernel is dead, and its number is free. Nothing more comes from it.
+    Exited {
+        /// Which kernel.
+        kernel: u32,
+        /// The status it exited with.
+        status: Option<i32>,
+        /// The signal that killed it.
+        signal: Option<i32>,
+    },
+    /// Paths were put back.
+    Restored {
+        /// What could not be, one sentence for each.
+        errors: Vec<String>,
+    },
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RestorePayload {
+    work: PathBuf,
+    lower: PathBuf,
+    paths: Vec<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FailedPayload {
+    message: String,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ExitedPayload {
+    status: Option<i32>,
+    signal: Option<i32>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RestoredPayload {
+    errors: Vec<String>,
+}
+
+const START: u8 = 1;
+const EXECUTE: u8 = 2;
+const INTERRUPT: u8 = 3;
+const STOP: u8 = 4;
+const RESTORE: u8 = 5;
+
+// Other numbers than inward, so that a stream that is looped back is noticed.
+const STDOUT: u8 = 65;
+const STDERR: u8 = 66;
+const CLAIM: u8 = 67;
+const STARTED: u8 = 68;
+const FAILED: u8 = 69;
+const EXITED: u8 = 70;
+const RESTORED: u8 = 71;
+
+impl Frame for Inward {
+    fn longest(kind: u8) -> Option<usize> {
+        match kind {
+            START | EXECUTE | RESTORE => Some(LONGEST),
+            INTERRUPT | STOP => Some(0),
+            _ => None,
+        }
+    }
+
+    fn parts(&self) -> Result<(u8, u32, Cow<'_, [u8]>), FrameError> {
+        Ok(match self {
+            Self::Start { kernel, spec } => (START, *kernel, json(START, spec)?),
+            Self::Execute { kernel, code } => (EXECUTE, *kernel, Cow::Borrowed(code)),
+            Self::Interrupt { kernel } => (INTERRUPT, *kernel, Cow::default()),
+            Self::Stop { kernel } => (STOP, *kernel, Cow::default()),
+            Self::Restore { work, lower, paths } => {
+                let (work, lower, paths) = (work.clone(), lower.clone(), paths.clone());
+                (RESTORE, 0, json(RESTORE, &RestorePayload { work, lower, paths })?)
+            }
+        })
+    }
+
+    fn from_parts(kind: u8, kernel: u32, payload: Vec<u8>) -> Result<Self, FrameError> {
+        Ok(match kind {
+            START => Self::Start { kernel, spec: parsed(kind, &payload)? },
+            EXECUTE => Self::Execute { kernel, code: payload },
+            INTERRUPT => Self::Interrupt { kernel },
+            STOP => Self::Stop { kernel },
+            RESTORE => {
+                let RestorePayload { work, lower, paths } = parsed(kind, &payload)?;
+                Self::Restore { work, lower, paths }
+            }
+            _ => return Err(FrameError::Unknown { kind }),
+        })
+    }
+}
+
+impl Frame for Outward {
+    fn longest(kind: u8) -> Option<usize> {
+        match kind {
+            STDOUT | STDERR => Some(LONGEST_OUTPUT),
+            CLAIM => Some(claim::LONGEST),
+            STARTED => Some(0),
+            FAILED | EXITED | RESTORED => Some(LONGEST),
+            _ => None,
+        }
+    }
+
+    fn parts(&self) -> Result<(u8, u32, Cow<'_, [u8]>), FrameError> {
+        Ok(match self {
+            Self::Stdout { kernel, bytes } => (STDOUT, *kernel, Cow::Borrowed(bytes)),
+            Self::Stderr { kernel, bytes } => (STDERR, *kernel, Cow::Borrowed(bytes)),
+            Self::Claim { kernel, claim } => (CLAIM, *kernel, Cow::Borrowed(claim)),
+            Self::Started { kernel } => (STARTED, *kernel, Cow::default()),
+            Self::Failed { kernel, message } => {
+                let message = message.clone();
+                (FAILED, *kernel, json(FAILED, &FailedPayload { message })?)
+            }
+            Self::Exited { kernel, status, signal } => {
+                let payload = ExitedPayload { status: *status, signal: *signal };
+                (EXITED, *kernel, json(EXITED, &payload)?)
+            }
+            Self::Restored { errors } => {
+                let errors = errors.clone();
+                (RESTORED, 0, json(RESTORED, &RestoredPayload { errors })?)
+            }
+        })
+    }
+
+    fn from_parts(kind: u8, kernel: u32, payload: Vec<u8>) -> Result<Self, FrameError> {
+        Ok(match kind {
+            STDOUT => Self::Stdout { kernel, bytes: payload },
+            STDERR => Self::Stderr { kernel, bytes: payload },
+            CLAIM => Self::Claim { kernel, claim: payload },
+            STARTED => Self::Started { kernel },
+            FAILED => {
+                let FailedPayload { message } = parsed(kind, &payload)?;
+                Self::Failed { kernel, message }
+            }
+            EXITED => {
+                let ExitedPayload { status, signal } = parsed(kind, &payload)?;
+                Self::Exited { kernel, status, signal }
+            }
+            RESTORED => {
+                let RestoredPayload { errors } = parsed(kind, &payload)?;
+                Self::Restored { errors }
+            }
+            _ => return Err(FrameError::Unknown { kind }),
+        })
+    }
+}
+
+fn json<T: Serialize>(kind: u8, payload: &T) -> Result<Cow<'static, [u8]>, FrameError> {
+    match serde_json::to_vec(payload) {
+        Ok(bytes) => Ok(Cow::Owned(bytes)),
+        Err(source) => Err(FrameError::Payload { kind, source }),
+    }
+}
+
+fn parsed<T: DeserializeOwned>(kind: u8, payload: &[u8]) -> Result<T, FrameError> {
+    serde_json::from_slice(payload).map_err(|source| FrameError::Payload { kind, source })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::{Decoder, encode};
+
+    fn returns<F: Frame + PartialEq + std::fmt::Debug>(message: &F) {
+        let mut bytes = Vec::new();
+        encode(message, &mut bytes).unwrap();
+        let mut decoder = Decoder::default();
+        decoder.push(&bytes);
+        assert_eq!(&decoder.next().unwrap().unwrap(), message);
+    }
+
+    #[test]
+    fn every_message_survives_the_wire() {
+        let spec = KernelSpec {
+            program: "/usr/bin/bash".into(),
+            arguments: vec!["driver.sh".into()],
+            environment: BTreeMap::from([("LANG".into(), "C.UTF-8".into())]),
+            folder: "/work".into(),
+        };
+        returns(&Inward::Start { kernel: 1, spec });
+        returns(&Inward::Execute { kernel: 1, code: b"\0\xff".to_vec() });
+        returns(&Inward::Interrupt { kernel: 1 });
+        returns(&Inward::Stop { kernel: 1 });
+        let paths = vec!["a/b".into()];
+        returns(&Inward::Restore { work: "/w".into(), lower: "/l".into(), paths });
+        returns(&Outward::Failed { kernel: 1, message: "no".into() });
+        returns(&Outward::Exited { kernel: 1, status: Some(3), signal: None });
+        returns(&Outward::Restored { errors: vec!["x".into()] });
+    }
+
+    #[test]
+    fn a_frame_of_one_direction_is_unknown_in_the_other() {
+        let mut bytes = Vec::new();
+        encode(&Inward::Stop { kernel: 1 }, &mut bytes).unwrap();
+        let mut decoder = Decoder::<Outward>::default();
+        decoder.push(&bytes);
+        assert!(matches!(decoder.next(), Some(Err(FrameError::Unknown { kind: STOP }))));
+    }
+}
