@@ -4,8 +4,8 @@
 
 use crate::{AgentError, Scene};
 use interpreter_core::{Body, FileChange, Untrusted, record::ChangesState};
-pub use interpreter_exec::workspace::{Applied, Conflict, Summary, WorkspaceError};
 use interpreter_exec::workspace::Set;
+pub use interpreter_exec::workspace::{Applied, Conflict, Summary, WorkspaceError};
 use interpreter_store::{Log, new_session_id};
 use std::path::PathBuf;
 
@@ -24,13 +24,20 @@ pub fn list(scene: &Scene) -> Result<Vec<Summary>, AgentError> {
 }
 
 /// What a set holds.
-pub fn files(scene: &Scene, which: &Which) -> Result<Option<(String, Vec<FileChange>)>, AgentError> {
+pub fn files(
+    scene: &Scene,
+    which: &Which,
+) -> Result<Option<(String, Vec<FileChange>)>, AgentError> {
     let Some(set) = find(scene, which, ChangesState::Staged)? else { return Ok(None) };
     Ok(Some((set.id().to_owned(), set.changes()?)))
 }
 
 /// What a set would change, as a diff.
-pub fn diff(scene: &Scene, which: &Which, paths: &[String]) -> Result<Option<Untrusted>, AgentError> {
+pub fn diff(
+    scene: &Scene,
+    which: &Which,
+    paths: &[String],
+) -> Result<Option<Untrusted>, AgentError> {
     let Some(set) = find(scene, which, ChangesState::Staged)? else { return Ok(None) };
     Ok(Some(set.diff(paths)?))
 }
@@ -91,7 +98,12 @@ fn find(scene: &Scene, which: &Which, state: ChangesState) -> Result<Option<Set>
     Ok(newest.map(|summary| Set::open(&folder, &summary.id)).transpose()?)
 }
 
-fn record(scene: &Scene, set: &Set, state: ChangesState, paths: &[String]) -> Result<(), AgentError> {
+fn record(
+    scene: &Scene,
+    set: &Set,
+    state: ChangesState,
+    paths: &[String],
+) -> Result<(), AgentError> {
     let files = set.changes()?;
     let chosen = |file: &FileChange| paths.is_empty() || paths.contains(&file.path);
     let files = files.into_iter().filter(chosen).collect();

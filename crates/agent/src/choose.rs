@@ -134,7 +134,9 @@ mod tests {
     #[test]
     fn a_name_that_leads_nowhere_says_why() {
         assert_eq!(chosen("", None).unwrap_err(), "no model is chosen");
-        assert!(chosen("", Some("nowhere/x")).unwrap_err().contains("`nowhere` is not an endpoint"));
+        assert!(
+            chosen("", Some("nowhere/x")).unwrap_err().contains("`nowhere` is not an endpoint")
+        );
         assert!(chosen("", Some("openai")).unwrap_err().contains("no model of it"));
     }
 }

@@ -77,7 +77,10 @@ fn record(scene: &Scene) -> Finding {
             Some(found) => Finding {
                 name,
                 state: State::Broken,
-                detail: format!("{path}: record {} does not follow from the one before it", found.seq),
+                detail: format!(
+                    "{path}: record {} does not follow from the one before it",
+                    found.seq
+                ),
                 fix: Some("`interpreter audit verify` says more; keep a copy of the file".into()),
             },
         },

@@ -133,7 +133,10 @@ impl Driver {
         self.update(Update::Ended(result)).await;
     }
 
-    async fn drive(&mut self, inbox: &mut mpsc::UnboundedReceiver<Event>) -> Result<(), AgentError> {
+    async fn drive(
+        &mut self,
+        inbox: &mut mpsc::UnboundedReceiver<Event>,
+    ) -> Result<(), AgentError> {
         while !self.state.as_ref().is_none_or(State::has_ended) {
             if let Some(event) = self.owed.pop_front() {
                 self.happened(event).await?;

@@ -23,10 +23,27 @@ use std::{
 /// Places in a home where secrets usually are. A home is absent in a sandbox; these count where
 /// the work folder holds them.
 const SECRET_PLACES: &[&str] = &[
-    ".ssh", ".gnupg", ".aws", ".azure", ".config/gcloud", ".kube", ".docker", ".netrc", ".npmrc",
-    ".pypirc", ".git-credentials", ".cargo/credentials.toml", ".password-store", ".mozilla",
-    ".config/google-chrome", ".config/chromium", ".local/share/keyrings", ".bash_history",
-    ".zsh_history", ".python_history", ".node_repl_history",
+    ".ssh",
+    ".gnupg",
+    ".aws",
+    ".azure",
+    ".config/gcloud",
+    ".kube",
+    ".docker",
+    ".netrc",
+    ".npmrc",
+    ".pypirc",
+    ".git-credentials",
+    ".cargo/credentials.toml",
+    ".password-store",
+    ".mozilla",
+    ".config/google-chrome",
+    ".config/chromium",
+    ".local/share/keyrings",
+    ".bash_history",
+    ".zsh_history",
+    ".python_history",
+    ".node_repl_history",
 ];
 
 /// Names of files with secrets that projects have.
@@ -63,7 +80,8 @@ impl Scene {
         let program = fs_err::canonicalize(program).map_err(AgentError::Program)?;
         let folders = Folders::find(&environment)?;
         let files = ConfigFiles::read(&folders, &work_folder, overrides.profile.as_deref())?;
-        let settings = Settings::resolve(&files, overrides).map_err(interpreter_store::StoreError::from)?;
+        let settings =
+            Settings::resolve(&files, overrides).map_err(interpreter_store::StoreError::from)?;
         let home = environment.raw("HOME").map(PathBuf::from);
         let interpreters =
             Interpreters::find(&environment.path_list("PATH"), home.as_deref(), &work_folder);
@@ -142,8 +160,7 @@ impl Scene {
 
     fn files(&self) -> BTreeMap<PathBuf, Access> {
         let reads = self.interpreters.reads().filter(|path| !path.starts_with(&self.work_folder));
-        let mut files: BTreeMap<_, _> =
-            reads.map(|path| (path.to_owned(), Access::Read)).collect();
+        let mut files: BTreeMap<_, _> = reads.map(|path| (path.to_owned(), Access::Read)).collect();
         let home = self.environment.raw("HOME").map(PathBuf::from);
         let in_home = home.iter().flat_map(|home| SECRET_PLACES.iter().map(|at| home.join(at)));
         let in_folder = SECRET_FILES.iter().map(|name| self.work_folder.join(name));

@@ -108,6 +108,19 @@ impl Script {
             Position::Line(line) => line,
         }
     }
+
+    /// Whether brackets nest deeper than `most`, counting those in strings and comments too.
+    pub(crate) fn is_deeper_than(&self, most: usize) -> bool {
+        let mut depth = 0_usize;
+        self.text.bytes().any(|byte| {
+            match byte {
+                b'(' | b'[' | b'{' => depth += 1,
+                b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            depth > most
+        })
+    }
 }
 
 /// What was found, and what is still to read.

@@ -26,7 +26,7 @@ const DEPTH: usize = 1000;
 
 /// Finds what a JavaScript script does.
 pub(crate) fn read(script: &Script, analysis: &mut Analysis) {
-    if is_deep(&script.text) {
+    if script.is_deeper_than(DEPTH) {
         analysis.unreadable("code that is nested too deep", script.line(1));
         return;
     }
@@ -48,19 +48,6 @@ pub(crate) fn read(script: &Script, analysis: &mut Analysis) {
         let line = script.line(error.unwrap_or(1));
         judge.analysis.unreadable("the JavaScript code does not parse", line);
     }
-}
-
-/// Whether brackets nest too deep, counting those in strings and comments too.
-fn is_deep(code: &str) -> bool {
-    let mut depth = 0_usize;
-    code.bytes().any(|byte| {
-        match byte {
-            b'(' | b'[' | b'{' => depth += 1,
-            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        depth > DEPTH
-    })
 }
 
 /// The tree of a script, unless it would take too much work to build.
@@ -129,6 +116,7 @@ impl Judge<'_> {
                 return Descent::Past;
             }
             "variable_declarator" => self.pass(node.child_by_field_name("name")),
+            "pair_pattern" => self.pass(node.child_by_field_name("value")),
             "identifier" | "member_expression" | "subscript_expression" => {
                 let passed = self.passed.remove(&node.id());
                 self.pass(node.child_by_field_name("object"));

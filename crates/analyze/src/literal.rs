@@ -77,7 +77,8 @@ impl Literal {
         };
         // Programs disagree about what a backslash in a URL means: then it is not known.
         let plain = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | ':');
-        (!host.is_empty() && host.chars().all(plain)).then(|| host.to_lowercase())
+        (!authority.contains('\\') && !host.is_empty() && host.chars().all(plain))
+            .then(|| host.to_lowercase())
     }
 
     /// Whether this begins like the address of something on a network.

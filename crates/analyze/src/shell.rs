@@ -16,8 +16,16 @@ mod rules;
 mod walk;
 mod words;
 
+/// Deepest nesting of brackets that is read. The parser refuses less than that itself, but takes
+/// time that grows with the square of the depth to find out.
+const DEPTH: usize = 200;
+
 /// Finds what a shell script does.
 pub(crate) fn read(script: &Script, analysis: &mut Analysis) {
+    if script.is_deeper_than(DEPTH) {
+        analysis.unreadable("code that is nested too deep", script.line(1));
+        return;
+    }
     // The parser bounds its own depth, work and stack, and says so like any other error.
     let parsed = Parser::new(&script.text).parse();
     match parsed.status {

@@ -14,7 +14,12 @@ use crate::commands::{audit, changes, doctor, history, languages, run};
 /// it runs in a sandbox. Files that it changes are staged and shown before they touch yours.
 /// Everything is on a record that shows tampering.
 #[derive(Debug, Parser)]
-#[command(name = "interpreter", version, max_term_width = 100, args_conflicts_with_subcommands = true)]
+#[command(
+    name = "interpreter",
+    version,
+    max_term_width = 100,
+    args_conflicts_with_subcommands = true
+)]
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,

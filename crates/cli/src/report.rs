@@ -57,10 +57,9 @@ pub(crate) fn show(error: &Error) -> ExitCode {
 fn advice(error: &Error) -> (Exit, Option<String>) {
     match error {
         Error::Agent(AgentError::Choose(error)) => choice(error),
-        Error::Agent(AgentError::Exec(_)) => (
-            Exit::CannotConfine,
-            Some("`interpreter doctor` shows what the sandbox needs".into()),
-        ),
+        Error::Agent(AgentError::Exec(_)) => {
+            (Exit::CannotConfine, Some("`interpreter doctor` shows what the sandbox needs".into()))
+        }
         Error::Agent(AgentError::Model(_)) => (Exit::ModelFailed, None),
         Error::Agent(AgentError::Store(error)) | Error::Store(error) => kept(error),
         Error::Agent(AgentError::Workspace(error)) => workspace(error),
@@ -97,7 +96,10 @@ fn kept(error: &StoreError) -> (Exit, Option<String>) {
         StoreError::NoSession { .. } | StoreError::AmbiguousSession { .. } => {
             (Exit::Misuse, Some("`interpreter history list` shows the sessions".into()))
         }
-        _ => (Exit::CannotConfine, Some("nothing was run: everything must be on record first".into())),
+        _ => (
+            Exit::CannotConfine,
+            Some("nothing was run: everything must be on record first".into()),
+        ),
     }
 }
 
@@ -111,6 +113,8 @@ fn workspace(error: &WorkspaceError) -> (Exit, Option<String>) {
                     .into(),
             ),
         ),
-        _ => (Exit::Misuse, Some("`interpreter changes list` shows the sets of this folder".into())),
+        _ => {
+            (Exit::Misuse, Some("`interpreter changes list` shows the sets of this folder".into()))
+        }
     }
 }

@@ -36,7 +36,7 @@ const KNOWN: &[Known] = &[
         endings: &["py"],
         programs: &["python3", "python"],
         // Isolated: neither the user's site folder nor any PYTHON* variable is obeyed.
-        arguments: &["-I", "-u"],
+        arguments: &["-I"],
         driver_name: "driver.py",
         driver: drivers::PYTHON,
         hint: "install Python 3, for example `apt install python3`",
@@ -153,11 +153,7 @@ impl Interpreters {
 
 impl Interpreter {
     /// How the host starts it.
-    pub(crate) fn spec(
-        &self,
-        environment: &BTreeMap<String, String>,
-        folder: &Path,
-    ) -> KernelSpec {
+    pub(crate) fn spec(&self, environment: &BTreeMap<String, String>, folder: &Path) -> KernelSpec {
         KernelSpec {
             program: self.program.clone(),
             arguments: self.arguments.clone(),
@@ -237,9 +233,8 @@ fn installation(candidate: &Path, home: Option<&Path>) -> Option<(PathBuf, Vec<P
 fn prefix(program: &Path, home: Option<&Path>) -> PathBuf {
     let prefix = program.parent().and_then(|bin| {
         (bin.file_name()? == "bin").then(|| bin.parent())?.filter(|prefix| {
-            let shared = home.is_some_and(|home| {
-                home.starts_with(prefix) || *prefix == home.join(".local")
-            });
+            let shared =
+                home.is_some_and(|home| home.starts_with(prefix) || *prefix == home.join(".local"));
             prefix.join("lib").is_dir() && !shared && prefix.parent().is_some()
         })
     });
@@ -247,9 +242,8 @@ fn prefix(program: &Path, home: Option<&Path>) -> PathBuf {
 }
 
 /// Folders that every sandbox shows read-only.
-pub(crate) const SYSTEM: &[&str] = &[
-    "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix/store",
-];
+pub(crate) const SYSTEM: &[&str] =
+    &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix/store"];
 
 fn is_system(path: &Path) -> bool {
     SYSTEM.iter().any(|folder| path.starts_with(folder))

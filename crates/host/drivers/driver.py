@@ -25,6 +25,9 @@ FUTURES = 0
 for feature in __future__.all_feature_names:
     FUTURES |= getattr(__future__, feature).compiler_flag
 
+# Lines go out as they are printed, and not when a buffer is full.
+sys.stdout.reconfigure(line_buffering=True)
+
 # Functions defined from here on look built-ins up in this copy.
 __builtins__ = dict(vars(builtins))
 

@@ -275,7 +275,7 @@ mod tests {
     fn returns<F: Frame + PartialEq + std::fmt::Debug>(message: &F) {
         let mut bytes = Vec::new();
         encode(message, &mut bytes).unwrap();
-        let mut decoder = Decoder::default();
+        let mut decoder = Decoder::<F>::default();
         decoder.push(&bytes);
         assert_eq!(&decoder.next().unwrap().unwrap(), message);
     }

@@ -41,10 +41,13 @@ fn restore_one(work: &Path, lower: &Path, path: &str) -> io::Result<()> {
     let (mut to, mut from) = (work.to_path_buf(), lower.to_path_buf());
     let (last, parents) = names.split_last().expect("`names` gives at least one");
     let mut opened = Opened::default();
+    let mut was_there = true;
     for name in parents {
         to.push(name);
         from.push(name);
-        if look(&from)?.is_some_and(|was| was.is_dir()) {
+        // Asked of each in turn: the system would follow a link to what is below it.
+        was_there = was_there && look(&from)?.is_some_and(|was| was.is_dir());
+        if was_there {
             opened.folder(&to, &from, Mode::Keep)?;
         } else if !look(&to)?.is_some_and(|is| is.is_dir()) {
             // Neither has the folder that the path is in, so neither has the path.
@@ -53,7 +56,7 @@ fn restore_one(work: &Path, lower: &Path, path: &str) -> io::Result<()> {
     }
     to.push(last);
     from.push(last);
-    restore_path(&to, &from, &mut opened)
+    if was_there { restore_path(&to, &from, &mut opened) } else { remove(&to) }
 }
 
 /// The names in a path that stays below its folder.

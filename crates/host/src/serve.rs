@@ -35,6 +35,9 @@ const LAST_WORDS: usize = 1 << 20;
 
 /// Is the host, on stdin and stdout. Called first thing by the binary, before any thread exists.
 pub fn run() -> ExitCode {
+    // Code inside shares this process's user and must not look into it. Where that cannot be
+    // had, the process namespace and the filter still stand.
+    drop(nix::sys::prctl::set_dumpable(false));
     let input = io::stdin().as_fd().try_clone_to_owned();
     let output = io::stdout().as_fd().try_clone_to_owned();
     let served = input
@@ -53,7 +56,9 @@ pub fn run() -> ExitCode {
 
 /// Is the host, on the given stream, until the stream ends. Then all kernels are dead.
 ///
-/// Takes the whole process: it waits for every child there is and gets all orphans.
+/// Takes the whole process: it waits for every child there is and gets all orphans. Other threads,
+/// if there are any, must block SIGCHLD, or one of them swallows it. Descriptors that this process
+/// was given and that are not closed on execution reach the kernels: whoever starts it closes them.
 ///
 /// # Errors
 /// If the stream from the outside is broken, or the system refuses the host its means.

@@ -13,12 +13,7 @@ use rustix::{
     process::{self, Rlimit, Signal, WaitOptions},
     thread::{self, CapabilitySet, CapabilitySets, Gid, Uid},
 };
-use std::{
-    ffi::CString,
-    io,
-    os::unix::process::CommandExt,
-    path::Path,
-};
+use std::{ffi::CString, io, os::unix::process::CommandExt, path::Path};
 
 /// Applies a plan. Returns only on failure, and then the process must end.
 pub(crate) fn apply(plan: &Plan) -> Failure {
@@ -28,11 +23,7 @@ pub(crate) fn apply(plan: &Plan) -> Failure {
             return Failure::at(step, &cause);
         }
     }
-    Failure {
-        step: "execute the program".into(),
-        errno: None,
-        cause: "the plan names none".into(),
-    }
+    Failure { step: "execute the program".into(), errno: None, cause: "the plan names none".into() }
 }
 
 fn one(step: &Step, mounts: &mut Mounts) -> io::Result<()> {
@@ -70,9 +61,7 @@ fn one(step: &Step, mounts: &mut Mounts) -> io::Result<()> {
             thread::set_no_new_privs(true)?;
             verified(thread::no_new_privs()?, "the kernel did not keep the setting")
         }
-        Step::DieWithParent => {
-            Ok(process::set_parent_process_death_signal(Some(Signal::KILL))?)
-        }
+        Step::DieWithParent => Ok(process::set_parent_process_death_signal(Some(Signal::KILL))?),
         Step::Filter { program, .. } => sys::install_filter(program),
         Step::Execute { program, arguments } => Err(execute(program, arguments)),
     }

@@ -126,10 +126,8 @@ impl Rule {
         let conditions: Vec<_> = self.when.iter().map(Condition::tests).collect();
         let mut left = conditions.iter().map(|tests| tests.len() + 1).sum::<usize>() + 1;
         let byte = |count: usize| u8::try_from(count).map_err(|_| unknown("condition: too many"));
-        let mut program = vec![
-            instruction(LOAD, 0, 0, NUMBER_AT),
-            instruction(EQUAL, 0, byte(left)?, number),
-        ];
+        let mut program =
+            vec![instruction(LOAD, 0, 0, NUMBER_AT), instruction(EQUAL, 0, byte(left)?, number)];
         for (condition, tests) in self.when.iter().zip(conditions) {
             let at = ARGUMENTS_AT + 8 * u32::from(condition.argument);
             program.push(instruction(LOAD, 0, 0, at));

@@ -24,7 +24,7 @@ pub use crate::plan::{Access, Namespace, Owner, Plan, Resource, Step};
 
 #[cfg(target_os = "linux")]
 pub use crate::{
-    enter::{Failure, JAIL, enter_if_asked, encode},
+    enter::{Failure, JAIL, encode, enter_if_asked},
     filter::{Filter, FilterError, Rule, rules},
 };
 

@@ -50,8 +50,9 @@ pub(crate) struct Mounts {
 }
 
 impl Mounts {
-    /// Makes the user namespace that [`Owner::Mapped`] needs: user and group 0 are shown as `to`,
-    /// all below `to` as themselves.
+    /// Makes the user namespace that [`Owner::Mapped`] needs: user and group 0 are shown as `to`
+    /// and the other way round, all between as themselves. The other way round, because the
+    /// overlay works with the rights of root, who mounts it, and root must be somebody there.
     pub(crate) fn prepare_owner(&mut self, to: u32) -> io::Result<()> {
         let (ready, child_ready) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
         let child = match sys::fork()? {
@@ -71,7 +72,7 @@ impl Mounts {
         let mut byte = [0];
         let made = if rustix::io::read(&ready, &mut byte)? == 1 {
             let number = child.as_raw_nonzero();
-            let map = format!("0 {to} 1\n1 1 {}\n", to - 1);
+            let map = format!("0 {to} 1\n1 1 {}\n{to} 0 1\n", to - 1);
             fs::write(format!("/proc/{number}/uid_map"), &map)
                 .and_then(|()| fs::write(format!("/proc/{number}/gid_map"), &map))
                 .and_then(|()| fs::File::open(format!("/proc/{number}/ns/user")))
@@ -160,7 +161,7 @@ pub(crate) fn new_root() -> io::Result<()> {
     process::pivot_root(".", "old")?;
     std::env::set_current_dir("/")?;
     folder(Path::new("/run/interpreter"), 0o755)?;
-    fs::File::create(EMPTY)?.set_permissions(fs::Permissions::from_mode(0))
+    fs::File::create(EMPTY)?.set_permissions(fs::Permissions::from_mode(0o000))
 }
 
 pub(crate) fn leave_old_root() -> io::Result<()> {
@@ -181,9 +182,8 @@ pub(crate) fn folder(at: &Path, mode: u32) -> io::Result<()> {
 }
 
 pub(crate) fn parents(at: &Path) -> io::Result<()> {
-    at.parent().map_or(Ok(()), |parent| {
-        fs::DirBuilder::new().recursive(true).mode(0o755).create(parent)
-    })
+    at.parent()
+        .map_or(Ok(()), |parent| fs::DirBuilder::new().recursive(true).mode(0o755).create(parent))
 }
 
 pub(crate) fn file(at: &Path, text: &str) -> io::Result<()> {

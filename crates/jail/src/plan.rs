@@ -261,9 +261,7 @@ impl fmt::Display for Step {
             }
             Self::Mask { at } => write!(f, "cover {}", at.display()),
             Self::Unmount { at } => write!(f, "take {} away", at.display()),
-            Self::LeaveOldRoot => {
-                f.write_str("let go of the old root; make the new one read-only")
-            }
+            Self::LeaveOldRoot => f.write_str("let go of the old root; make the new one read-only"),
             Self::Hostname(name) => write!(f, "call the machine `{name}`"),
             Self::Loopback => f.write_str("switch loopback on"),
             Self::BecomeUser { user, group } => {

@@ -89,9 +89,8 @@ pub(crate) fn set_mount_attributes(
 pub(crate) fn interface_up(name: &str) -> io::Result<()> {
     let name = CString::new(name)?;
     // SAFETY: the call takes no pointer; the result is checked before it is used.
-    let socket = checked(unsafe {
-        libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0)
-    })?;
+    let socket =
+        checked(unsafe { libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) })?;
     // SAFETY: `socket` was just opened and nothing else owns it.
     let socket = unsafe { OwnedFd::from_raw_fd(socket) };
     // SAFETY: all-zero bytes are a valid `ifreq`: integers, and a union of plain data.

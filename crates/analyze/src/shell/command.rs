@@ -118,7 +118,8 @@ fn judge_by(
         Object::Each | Object::Rest => {
             let skipped = if matches!(rule.object, Object::Rest) { 1 } else { 0 };
             let operands = operands.get(skipped..).unwrap_or_default();
-            if operands.is_empty() {
+            // Who reads no file reads its input; who deletes is told what elsewhere.
+            if operands.is_empty() && rule.capability != Doing::Reads {
                 note(&Literal::computed());
             }
             operands.iter().for_each(|(_, word)| note(word));

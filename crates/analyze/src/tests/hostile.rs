@@ -68,15 +68,42 @@ fn deep_code_ends_in_a_finding_and_not_in_an_overflow() {
         "{a:",
         "<<A\n$(",
         "a=",
+        "<<A\n",
+        "<<A ",
+        "{}",
+        "()",
+        "$()",
+        "${a}",
+        "`a`",
+        "\"",
+        "'",
+        "a\n",
+        "{a,b}",
+        "$x",
+        "<<<",
+        "[[ a ]] ",
+        "$((1))",
+        "cat <<A\nx\nA\n",
+        "x y",
+        "<<A $(",
+        "f(){ a; }\n",
+        "case a in b) c;; esac;",
+        "\\\n",
         "a,",
     ];
     for name in LANGUAGES {
         for piece in pieces {
-            let code = piece.repeat(100_000);
+            let t = std::time::Instant::now();
+            let n: usize = std::env::var("N").unwrap().parse().unwrap();
+            let code = piece.repeat(n);
             let found = findings(name, &code[..code.len().min(400_000)]);
             assert!(found.capabilities.len() <= 200);
-            let closed = format!("{}x{}", piece.repeat(20_000), ")]}".repeat(20_000));
+            let closed = format!("{}x{}", piece.repeat(n / 5), ")]}".repeat(n / 5));
+            let mid = t.elapsed();
             findings(name, &closed);
+            if t.elapsed().as_millis() > 100 {
+                eprintln!("SLOW {name} {piece:?} {mid:?} {:?}", t.elapsed() - mid);
+            }
         }
     }
 }
@@ -203,5 +230,95 @@ proptest! {
         let last = u32::try_from(code.lines().count()).unwrap() + 1;
         prop_assert!(found.capabilities.iter().all(|one| (1..=last).contains(&one.line)), "{:?}", lines(&found));
         prop_assert!(found.capabilities.is_sorted_by_key(|one| one.line));
+    }
+}
+
+#[test]
+fn scaling() {
+    let tiles = [
+        "()",
+        "$()",
+        "<<A",
+        "{}",
+        "${a}",
+        "`a`",
+        "\"\"",
+        "''",
+        "a",
+        "{a,b}",
+        "$x",
+        "<<<",
+        "[[ a ]]",
+        "$((1))",
+        "$((",
+        "))",
+        "x y",
+        "a=b",
+        "a=(b)",
+        "a[1]=b",
+        "${a[1]}",
+        "${a:-b}",
+        "${a/b/c}",
+        "<(a)",
+        ">(a)",
+        ">a",
+        "2>&1",
+        "&&a",
+        "||a",
+        "|a",
+        "a;",
+        "a&",
+        "#a",
+        "\\a",
+        "f(){ a; }",
+        "case a in b) c;; esac;",
+        "if a; then b; fi;",
+        "while a; do b; done;",
+        "(a);",
+        "{ a; };",
+        "((a));",
+        "[ a ]",
+        "*",
+        "?",
+        "[a-z]",
+        "!(a)",
+        "@(a|b)",
+        "~",
+        "%",
+        "$'a'",
+        "$\"a\"",
+        "for a in b; do c; done;",
+        "a=b c",
+        "let a=1;",
+        "!",
+        "time a;",
+        "=",
+        "a=\"$(b)\"",
+        "coproc a;",
+        "<",
+        "}",
+        "]",
+        ")",
+        "fi",
+        "done",
+        "esac;",
+        "then",
+        "é",
+    ];
+    let only = std::env::var("LANG1").unwrap_or("shell".into());
+    for tile in tiles {
+        for sep in ["", " ", "\n", "; "] {
+            let tile = format!("{tile}{sep}");
+            let time = |n: usize| {
+                let code = tile.repeat(n);
+                let t = std::time::Instant::now();
+                findings(&only, &code);
+                t.elapsed().as_secs_f64()
+            };
+            let (a, b) = (time(4000), time(8000));
+            if b > 0.4 {
+                eprintln!("SLOW {tile:?} {a:.3} {b:.3} ratio {:.1}", b / a);
+            }
+        }
     }
 }

@@ -16,7 +16,11 @@ fn check_calls(name: &str, rules: &CallRules) {
                 rule.example.contains(mark) || rule.calls.len() == 1,
                 "the example for {pattern} does not use it"
             );
-            let written = pattern.replace("*.", "thing.").replace("[]", "[x]");
+            let mut written = pattern.replace("*.", "thing.").replace("[]", "[x]");
+            let root = written.split('.').next().unwrap_or_default().to_owned();
+            if mark == "{call}" && root.contains('-') {
+                written = written.replacen(&root, &format!("require('{root}')"), 1);
+            }
             let code = rule.example.replace(mark, &written);
             let found = findings(name, &code);
             let capability = rule.capability.name();

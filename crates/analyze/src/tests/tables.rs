@@ -19,7 +19,7 @@ fn python_names_are_followed() {
             ("import sys\nsys.modules['os'].remove('x')", &["2 deletes x high"]),
             (
                 "import os\n(os.remove if a else print)('x')",
-                &["2 deletes - high", "2 deletes x high"],
+                &["2 deletes x high", "2 deletes - high"],
             ),
             ("def remove(x): pass\nremove('x')", &[]),
         ],
@@ -33,8 +33,8 @@ fn python_arguments_are_read_as_far_as_they_stand_in_the_code() {
         &[
             ("open('x')", &["1 reads x low"]),
             ("open(file='x', mode='w')", &["1 writes x medium"]),
-            ("open('x', 'r+')", &["1 reads x low", "1 writes x medium"]),
-            ("open('x', mode)", &["1 reads x low", "1 writes x medium"]),
+            ("open('x', 'r+')", &["1 writes x medium", "1 reads x low"]),
+            ("open('x', mode)", &["1 writes x medium", "1 reads x low"]),
             ("open(x, 'w')", &["1 writes - medium"]),
             ("name = 'x'\nopen(name)", &["2 reads x low"]),
             ("name = 'x'\nname = f()\nopen(name)", &["3 reads - low"]),
@@ -210,7 +210,7 @@ fn javascript_names_are_followed() {
             ("const { promises: { rm } } = require('fs')\nawait rm('x')", &["2 deletes x high"]),
             ("const { rm } = await import('fs/promises')\nrm('x')", &["2 deletes x high"]),
             ("require('fs')['rm' + 'Sync']('x')", &["1 deletes x high"]),
-            ("(0, require('fs').rmSync)('x')", &["1 deletes - high", "1 deletes x high"]),
+            ("(0, require('fs').rmSync)('x')", &["1 deletes x high", "1 deletes - high"]),
             ("const fs = require('fs')\nfiles.forEach(fs.unlinkSync)", &["2 deletes - high"]),
             ("const p = 'x'\nrequire('fs').readFileSync(p)", &["2 reads x low"]),
             ("let p = 'x'\np = y\nrequire('fs').readFileSync(p)", &["3 reads - low"]),

@@ -28,8 +28,7 @@ const LONGEST: u64 = 4 << 20;
 pub(crate) fn chat(args: &Args) -> Result<ExitCode, Error> {
     let scene = scene(&args.session.overrides())?;
     let approval = if args.session.yes { Approval::Yes } else { Approval::AsRulesSay };
-    let at_terminal =
-        io::stdin().is_terminal() && io::stdout().is_terminal() && !args.session.json;
+    let at_terminal = io::stdin().is_terminal() && io::stdout().is_terminal() && !args.session.json;
     let first = match (args.prompt(), at_terminal) {
         (Some(prompt), _) => Some(prompt),
         (None, true) => None,

@@ -42,7 +42,11 @@ impl Chat {
                 self.close()?;
                 let language = language.as_ref().map(|tag| tag.for_terminal_line(40));
                 let mut out = io::stdout().lock();
-                writeln!(out, "{}", self.style.dim(&format!("  {}", language.unwrap_or_default())))?;
+                writeln!(
+                    out,
+                    "{}",
+                    self.style.dim(&format!("  {}", language.unwrap_or_default()))
+                )?;
                 self.shown = Some(String::new());
                 Ok(())
             }
@@ -71,12 +75,16 @@ impl Chat {
                 self.say(&format!("{} files {} (set {id}):", files.len(), state.word()))?;
                 self.print(&story::file_lines(files))
             }
-            Body::NotProposed { reason, .. } => self.say(&self.style.dim(&format!("Not run: {reason}"))),
+            Body::NotProposed { reason, .. } => {
+                self.say(&self.style.dim(&format!("Not run: {reason}")))
+            }
             Body::Error { message, hint } => {
                 let message = Untrusted::new(&**message).for_terminal();
                 self.say(&self.style.red(&format!("error: {message}")))?;
                 match hint {
-                    Some(hint) => self.say(&format!("hint: {}", Untrusted::new(&**hint).for_terminal())),
+                    Some(hint) => {
+                        self.say(&format!("hint: {}", Untrusted::new(&**hint).for_terminal()))
+                    }
                     None => Ok(()),
                 }
             }

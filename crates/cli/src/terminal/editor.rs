@@ -42,7 +42,6 @@ fn new_private(file: &Path) -> std::io::Result<fs::File> {
 fn start(editor: &str, file: &Path) -> std::io::Result<bool> {
     #[expect(clippy::disallowed_methods, reason = "the person's own editor, by their own setting")]
     let mut command = std::process::Command::new("/bin/sh");
-    let status =
-        command.arg("-c").arg(format!("{editor} \"$1\"")).arg("sh").arg(file).status()?;
+    let status = command.arg("-c").arg(format!("{editor} \"$1\"")).arg("sh").arg(file).status()?;
     Ok(status.success())
 }

@@ -162,7 +162,10 @@ impl Talk {
             return Ok(());
         };
         let answer = loop {
-            writeln!(io::stdout(), "Run it?  y run · n reject · n REASON tell the model why · e edit · q quit")?;
+            writeln!(
+                io::stdout(),
+                "Run it?  y run · n reject · n REASON tell the model why · e edit · q quit"
+            )?;
             let line = match keys.line(Wanted::Answer).await {
                 Heard::Line(line) => line,
                 Heard::Interrupted => break Answer::Reject { reason: None },

@@ -3,9 +3,7 @@
 //! The line editor waits for keys; nothing else in the program has to. It is asked for a line and
 //! answers with one, or with what was pressed instead.
 
-use reedline::{
-    FileBackedHistory, Prompt, PromptEditMode, PromptHistorySearch, Reedline, Signal,
-};
+use reedline::{FileBackedHistory, Prompt, PromptEditMode, PromptHistorySearch, Reedline, Signal};
 use std::{borrow::Cow, path::PathBuf, sync::mpsc, thread};
 use tokio::sync::oneshot;
 

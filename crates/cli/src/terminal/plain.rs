@@ -52,6 +52,9 @@ impl Plain {
                 }
                 Ok(())
             }
+            Body::Note { text } => {
+                writeln!(io::stderr(), "interpreter: {}", Untrusted::new(&**text).for_terminal())
+            }
             Body::Changes { id, state, files } => {
                 let mut out = io::stderr().lock();
                 writeln!(out, "{} files {} as set {id}:", files.len(), state.word())?;

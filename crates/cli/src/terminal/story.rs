@@ -45,7 +45,9 @@ pub(crate) fn ending(
 /// What a turn's end means, if it needs saying.
 pub(crate) fn turn_end(end: TurnEnd) -> Option<&'static str> {
     match end {
-        TurnEnd::Done | TurnEnd::CodeFailed | TurnEnd::CannotConfine | TurnEnd::TooManyCalls => None,
+        TurnEnd::Done | TurnEnd::CodeFailed | TurnEnd::CannotConfine | TurnEnd::TooManyCalls => {
+            None
+        }
         TurnEnd::Refused => Some("Refused; nothing was run."),
         TurnEnd::ModelFailed => Some("The model did not finish its reply."),
         TurnEnd::Interrupted => Some("Interrupted."),

@@ -9,7 +9,9 @@ fn root() -> &'static Path {
 /// The rows of the table: a crate, and the crates it may depend on.
 fn table() -> Vec<(String, Vec<String>)> {
     let text = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
-    let rows = text.lines().filter(|line| line.starts_with("| `"));
+    let lines = text.lines().skip_while(|line| *line != "## Crates").skip(1);
+    let rows =
+        lines.take_while(|line| !line.starts_with("## ")).filter(|line| line.starts_with("| `"));
     rows.map(|row| {
         let cells: Vec<_> = row.split('|').map(str::trim).collect();
         let names = |cell: &str| {

@@ -14,7 +14,9 @@ fn nothing_touches_the_folder_before_it_is_applied() {
     for who in Who::all() {
         let scene = scene(who);
         let seen = scene.code("python", WRITES).exits(0);
-        seen.mentions("created  out.txt").mentions("changed  old.txt").mentions("deleted  gone.txt");
+        seen.mentions("created  out.txt")
+            .mentions("changed  old.txt")
+            .mentions("deleted  gone.txt");
         assert_eq!(scene.read("out.txt"), None);
         assert_eq!(scene.read("old.txt").unwrap(), "old\n");
         assert_eq!(scene.read("gone.txt").unwrap(), "gone\n");

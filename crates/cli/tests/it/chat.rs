@@ -43,14 +43,17 @@ fn the_model_is_told_what_happened() {
 
 #[test]
 fn a_reply_in_one_piece_or_in_many_gives_the_same_proposals() {
-    let text = format!("Two:\n{FENCE}python\nprint('`')\n{FENCE}\nand\n~~~bash\necho {FENCE}\n~~~\nend `");
+    let text = format!(
+        "Two:\n{FENCE}python\nprint('`')\n{FENCE}\nand\n~~~bash\necho '{FENCE}'\n~~~\nend `"
+    );
     let proposals = |chunk: &str| {
         let scene = Scene::new().script(&format!(
             "[[reply]]\ntext = {}\n{chunk}\n[[reply]]\ntext = \"ok\"\n",
             serde_json::to_string(&text).unwrap()
         ));
         let seen = scene.chat(&["--yes", "--json", "go"]).exits(0);
-        let of = |r: &serde_json::Value| (r["language"].clone(), r["code"].clone(), r["hash"].clone());
+        let of =
+            |r: &serde_json::Value| (r["language"].clone(), r["code"].clone(), r["hash"].clone());
         seen.of_kind("proposal").iter().map(of).collect::<Vec<_>>()
     };
     let whole = proposals("");
@@ -71,7 +74,10 @@ fn without_yes_nothing_runs() {
 #[test]
 fn a_denied_proposal_is_told_to_the_model_and_not_run() {
     let scene = Scene::new()
-        .home_file(".config/interpreter/config.toml", "[[rule]]\ndecision = \"deny\"\nline = \"rm *\"\n")
+        .home_file(
+            ".config/interpreter/config.toml",
+            "[[rule]]\ndecision = \"deny\"\nline = \"rm *\"\n",
+        )
         .script(&format!(
             "[[reply]]\ntext = \"{FENCE}shell\\nrm -r build\\n{FENCE}\"\n\
              [[reply]]\nexpect = \"deny line `rm *`\"\ntext = \"Then not.\"\n"
@@ -105,7 +111,11 @@ fn escapes_of_a_model_or_a_program_never_come_out_raw() {
         "\u{1b}[1mDone\u{202e}.",
     ]);
     let seen = scene.chat(&["--yes", "go"]).exits(0);
-    seen.lacks("\u{1b}").lacks("\u{7}").lacks("\u{9b}").lacks("\u{202e}").mentions(r"\u{1b}]0;owned");
+    seen.lacks("\u{1b}")
+        .lacks("\u{7}")
+        .lacks("\u{9b}")
+        .lacks("\u{202e}")
+        .mentions(r"\u{1b}]0;owned");
 }
 
 #[test]

@@ -45,7 +45,7 @@ fn every_command_that_the_documents_name_exists() {
             let Some(rest) = quoted.strip_prefix("interpreter ") else { continue };
             let word = rest.split_whitespace().next().unwrap_or_default();
             let known = COMMANDS.iter().any(|command| command.first() == Some(&word));
-            assert!(known || word.starts_with(['-', '[', '"', '\'']) , "`{quoted}` does not exist");
+            assert!(known || word.starts_with(['-', '[', '"', '\'']), "`{quoted}` does not exist");
         }
     }
 }

@@ -25,7 +25,11 @@ print('tried')
 ";
 
 const ATTACKS: &[Attack] = &[
-    (1, "calls_an_address", "python", r"
+    (
+        1,
+        "calls_an_address",
+        "python",
+        r"
 import socket
 print('tried')
 for family, address in ((socket.AF_INET, '1.1.1.1'), (socket.AF_INET, '10.0.0.1'), (socket.AF_INET6, '2606:4700:4700::1111')):
@@ -35,8 +39,13 @@ for family, address in ((socket.AF_INET, '1.1.1.1'), (socket.AF_INET, '10.0.0.1'
             print('ESCAPED', address, kind)
         except OSError as error:
             pass
-"),
-    (1, "calls_the_machine_outside", "python", r"
+",
+    ),
+    (
+        1,
+        "calls_the_machine_outside",
+        "python",
+        r"
 import socket
 print('tried')
 try:
@@ -44,42 +53,72 @@ try:
     print('ESCAPED')
 except OSError:
     pass
-"),
-    (1, "resolves_a_name", "python", r"
+",
+    ),
+    (
+        1,
+        "resolves_a_name",
+        "python",
+        r"
 import socket
 print('tried')
 try:
     print('ESCAPED', socket.getaddrinfo('example.com', 80))
 except OSError:
     pass
-"),
-    (1, "finds_other_interfaces", "shell", r"
+",
+    ),
+    (
+        1,
+        "finds_other_interfaces",
+        "shell",
+        r"
 echo tried
 grep -v -e lo: -e Inter -e face /proc/net/dev && echo ESCAPED
 true
-"),
-    (2, "reads_the_home", "shell", r#"
+",
+    ),
+    (
+        2,
+        "reads_the_home",
+        "shell",
+        r#"
 echo tried
 cat HOME/.ssh/id_ed25519 HOME/secret.txt /root/.bashrc /home/*/.bashrc 2>/dev/null && echo ESCAPED
 ls -A HOME 2>/dev/null | grep -q . && echo ESCAPED home
 ls -A /root /home 2>/dev/null | grep -v -e : -e '^$' && echo ESCAPED homes
 true
-"#),
-    (2, "reads_shadow", "python", r"
+"#,
+    ),
+    (
+        2,
+        "reads_shadow",
+        "python",
+        r"
 print('tried')
 for path in ('/etc/shadow', '/etc/gshadow', '/etc/sudoers'):
     try:
         print('ESCAPED', open(path).read(20))
     except OSError:
         pass
-"),
-    (2, "reads_our_own_record", "shell", r"
+",
+    ),
+    (
+        2,
+        "reads_our_own_record",
+        "shell",
+        r"
 echo tried
 cat HOME/.local/share/interpreter/record.db 2>/dev/null && echo ESCAPED
 find / -name record.db 2>/dev/null | grep . && echo ESCAPED
 true
-"),
-    (2, "climbs_out_by_proc", "shell", r"
+",
+    ),
+    (
+        2,
+        "climbs_out_by_proc",
+        "shell",
+        r"
 echo tried
 for at in /proc/*/root /proc/*/cwd /proc/self/fd /proc/*/fd/*; do
   for path in $at/HOME $at/../HOME $at/old/HOME; do
@@ -88,8 +127,13 @@ for at in /proc/*/root /proc/*/cwd /proc/self/fd /proc/*/fd/*; do
 done
 ls /old 2>/dev/null && echo ESCAPED
 true
-"),
-    (3, "writes_to_the_system", "python", r"
+",
+    ),
+    (
+        3,
+        "writes_to_the_system",
+        "python",
+        r"
 import os
 print('tried')
 for path in ('/usr/bin/evil', '/etc/evil', '/evil', '/bin/evil', '/lib/evil', '/opt/evil', '/run/evil', '/run/interpreter/evil', '/run/interpreter/lower/evil', '/proc/sys/kernel/core_pattern', '/proc/sysrq-trigger', '/dev/evil', '/var/evil', '/home/evil', '/sys/evil'):
@@ -109,8 +153,13 @@ for path in ('/run/interpreter/host', '/run/interpreter/driver.py', '/proc/1/exe
         print('ESCAPED chmod', path)
     except OSError:
         pass
-"),
-    (3, "writes_past_the_overlay", "python", r"
+",
+    ),
+    (
+        3,
+        "writes_past_the_overlay",
+        "python",
+        r"
 import os, glob
 print('tried')
 for path in glob.glob('/run/interpreter/*') + glob.glob('/run/interpreter/set/*'):
@@ -125,8 +174,13 @@ try:
     print('ESCAPED link')
 except OSError:
     pass
-"),
-    (4, "sees_and_signals_processes", "python", r"
+",
+    ),
+    (
+        4,
+        "sees_and_signals_processes",
+        "python",
+        r"
 import os, signal
 print('tried')
 names = []
@@ -142,8 +196,13 @@ try:
     print('ESCAPED kill')
 except OSError:
     pass
-"),
-    (4, "ends_the_host", "python", r"
+",
+    ),
+    (
+        4,
+        "ends_the_host",
+        "python",
+        r"
 import os, signal
 print('tried', flush=True)
 for number in range(1, 32):
@@ -154,8 +213,13 @@ for number in range(1, 32):
     except OSError:
         pass
 print('still here')
-"),
-    (4, "reads_the_hosts_memory", "python", r"
+",
+    ),
+    (
+        4,
+        "reads_the_hosts_memory",
+        "python",
+        r"
 print('tried')
 for name in ('mem', 'environ', 'maps', 'syscall', 'stack', 'auxv'):
     try:
@@ -164,22 +228,37 @@ for name in ('mem', 'environ', 'maps', 'syscall', 'stack', 'auxv'):
             print('ESCAPED', name, data)
     except OSError:
         pass
-"),
-    (5, "reads_the_environment", "shell", r"
+",
+    ),
+    (
+        5,
+        "reads_the_environment",
+        "shell",
+        r"
 echo tried
 env | grep -i canary && echo ESCAPED
 cat /proc/*/environ 2>/dev/null | grep -i canary && echo ESCAPED
 true
-"),
-    (6, "has_capabilities", "shell", r"
+",
+    ),
+    (
+        6,
+        "has_capabilities",
+        "shell",
+        r"
 echo tried
 grep -E '^Cap(Inh|Prm|Eff|Bnd|Amb)' /proc/self/status | grep -v 0000000000000000 && echo ESCAPED
 grep -q 'NoNewPrivs:.1' /proc/self/status || echo ESCAPED
 grep -q 'Seccomp:.2' /proc/self/status || echo ESCAPED
 [ $(id -u) = 0 ] && echo ESCAPED root
 true
-"),
-    (6, "gains_by_setuid", "python", r"
+",
+    ),
+    (
+        6,
+        "gains_by_setuid",
+        "python",
+        r"
 import os, subprocess
 print('tried')
 for path in ('/usr/bin/su', '/usr/bin/passwd', '/usr/bin/mount', '/usr/bin/sudo', '/usr/bin/newgrp'):
@@ -197,8 +276,13 @@ shutil.copy('/bin/true', '/tmp/su'); os.chmod('/tmp/su', 0o4755)
 flags = [line.split()[3] for line in open('/proc/mounts')]
 if any('nosuid' not in flag.split(',') for flag in flags):
     print('ESCAPED', flags)
-"),
-    (6, "makes_device_nodes", "python", r"
+",
+    ),
+    (
+        6,
+        "makes_device_nodes",
+        "python",
+        r"
 import os, stat
 print('tried')
 for place in ('/tmp/sda', 'sda', '/dev/shm/sda'):
@@ -207,18 +291,33 @@ for place in ('/tmp/sda', 'sda', '/dev/shm/sda'):
         print('ESCAPED', open(place, 'rb').read(1))
     except OSError:
         pass
-"),
-    (7, "new_user_namespace", "python", r"
+",
+    ),
+    (
+        7,
+        "new_user_namespace",
+        "python",
+        r"
 for flag in (0x10000000, 0x00020000, 0x20000000, 0x40000000, 0x08000000, 0x04000000, 0x02000000, 0x80):
     refused(272, flag)
     refused(56, flag | 17, 0, 0, 0, 0)
 refused(435, 0, 0)
-"),
-    (7, "joins_a_namespace", "python", r"
+",
+    ),
+    (
+        7,
+        "joins_a_namespace",
+        "python",
+        r"
 fd = os.open('/proc/self/ns/net', os.O_RDONLY)
 refused(308, fd, 0)
-"),
-    (7, "mounts_something", "python", r"
+",
+    ),
+    (
+        7,
+        "mounts_something",
+        "python",
+        r"
 refused(165, b'none', b'/tmp', b'tmpfs', 0, 0)
 refused(166, b'/proc', 2)
 refused(155, b'/tmp', b'/tmp')
@@ -230,40 +329,75 @@ refused(431, 0, 0, 0, 0, 0)
 refused(432, 0, 0, 0)
 refused(433, -100, b'/', 0)
 refused(442, -100, b'/', 0, 0, 0)
-"),
-    (7, "traces_a_process", "python", r"
+",
+    ),
+    (
+        7,
+        "traces_a_process",
+        "python",
+        r"
 refused(101, 16, 1, 0, 0)
 refused(101, 0, 0, 0, 0)
 refused(310, 1, 0, 0, 0, 0, 0)
 refused(311, 1, 0, 0, 0, 0, 0)
 refused(438, 0, 0, 0)
 refused(312, os.getpid(), 1, 0, 0, 0)
-"),
-    (7, "reaches_rare_kernel_code", "python", r"
+",
+    ),
+    (
+        7,
+        "reaches_rare_kernel_code",
+        "python",
+        r"
 for number in (425, 426, 427, 321, 298, 323, 300):
     refused(number, 0, 0, 0, 0, 0)
 refused(135, 0x0040000)
-"),
-    (7, "reads_kernel_keyrings", "python", r"
+",
+    ),
+    (
+        7,
+        "reads_kernel_keyrings",
+        "python",
+        r"
 refused(250, 0, -3, 0, 0, 0)
 refused(248, b'user', b'x', b'y', 1, -3)
 refused(249, b'user', b'x', 0, 0)
-"),
-    (7, "opens_by_handle", "python", r"
+",
+    ),
+    (
+        7,
+        "opens_by_handle",
+        "python",
+        r"
 refused(304, 3, 0, 0)
-"),
-    (7, "administers_the_system", "python", r"
+",
+    ),
+    (
+        7,
+        "administers_the_system",
+        "python",
+        r"
 for number in (179, 443, 246, 320, 175, 313, 176, 169, 167, 168, 163, 103, 170, 171, 164, 227, 153):
     refused(number, 0, 0, 0, 0)
-"),
-    (7, "opens_rare_sockets", "python", r"
+",
+    ),
+    (
+        7,
+        "opens_rare_sockets",
+        "python",
+        r"
 for family in (3, 4, 5, 9, 17, 21, 29, 30, 38, 40, 44):
     refused(41, family, 2, 0)
     refused(41, family, 3, 0)
 for protocol in (4, 6, 9, 10, 12, 15, 16, 21):
     refused(41, 16, 3, protocol)
-"),
-    (8, "types_into_our_terminal", "python", r"
+",
+    ),
+    (
+        8,
+        "types_into_our_terminal",
+        "python",
+        r"
 import fcntl, pty, termios
 master, slave = pty.openpty()
 for number in (termios.TIOCSTI, 0x541c):
@@ -278,7 +412,8 @@ try:
     print('ESCAPED tty')
 except OSError:
     pass
-"),
+",
+    ),
 ];
 
 /// What stands around the sandbox while an attack runs.
@@ -348,7 +483,8 @@ fn what_is_promised_to_work_works() {
         scene.code("python", loopback).prints("hi\n").exits(0);
         scene.code("shell", "cat here.txt; echo x > /tmp/t && cat /tmp/t").prints("visible\nx\n");
         scene.code("shell", "cd ~ && echo y > f && cat f; hostname").prints("y\nsandbox\n");
-        let threads = "import threading\nt = threading.Thread(target=print, args=(1,)); t.start(); t.join()";
+        let threads =
+            "import threading\nt = threading.Thread(target=print, args=(1,)); t.start(); t.join()";
         scene.code("python", threads).prints("1\n").exits(0);
     }
 }
@@ -358,7 +494,8 @@ fn when_the_session_ends_nothing_is_left() {
     for who in Who::all() {
         let scene = Scene::of(who);
         let mark = format!("86{}", std::process::id());
-        let code = format!("(setsid sleep {mark} &) ; nohup sleep {mark} >/dev/null 2>&1 & echo left");
+        let code =
+            format!("(setsid sleep {mark} &) ; nohup sleep {mark} >/dev/null 2>&1 & echo left");
         scene.code("shell", &code).prints("left\n").exits(0);
         let running = std::process::Command::new("pgrep").args(["-f", &mark]).output().unwrap();
         let running = String::from_utf8_lossy(&running.stdout).into_owned();

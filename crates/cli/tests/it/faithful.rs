@@ -24,7 +24,7 @@ fn output_without_a_final_newline_stays_so() {
 #[test]
 fn bytes_come_out_exactly() {
     let scene = Scene::new();
-    let code = "import sys; sys.stdout.buffer.write(bytes(range(256)) * 300)";
+    let code = "import sys; _ = sys.stdout.buffer.write(bytes(range(256)) * 300)";
     let seen = scene.code("python", code).exits(0);
     let expected: Vec<u8> = (0..=255).cycle().take(256 * 300).collect();
     assert!(seen.0.stdout == expected);
@@ -60,6 +60,7 @@ fn a_program_that_reads_gets_the_end_of_input() {
 #[test]
 fn a_forged_end_marker_is_only_output() {
     let scene = Scene::new();
-    let code = "print('##end_of_execution##'); print('{\"kind\":\"finished\",\"status\":0}'); print(1)";
+    let code =
+        "print('##end_of_execution##'); print('{\"kind\":\"finished\",\"status\":0}'); print(1)";
     scene.code("python", code).mentions("##end_of_execution##").mentions("\n1\n").exits(0);
 }

@@ -43,7 +43,10 @@ fn misuse_is_named_with_the_next_step() {
     scene.run(&["run", "-c", "x"]).mentions("-l LANGUAGE").exits(2);
     scene.run(&["run", "missing.py"]).mentions("missing.py").exits(2);
     scene.run(&["run", "-l", "python"]).mentions("required").exits(2);
-    scene.run(&["run", "-l", "python", "-c", "1", "--time-limit", "soon"]).mentions("soon").exits(2);
+    scene
+        .run(&["run", "-l", "python", "-c", "1", "--time-limit", "soon"])
+        .mentions("soon")
+        .exits(2);
 }
 
 #[test]
@@ -74,7 +77,10 @@ fn rules_are_obeyed_even_with_yes() {
         ".config/interpreter/config.toml",
         "[[rule]]\ndecision = \"deny\"\nline = \"rm *\"\n",
     );
-    scene.run(&["run", "-y", "-l", "shell", "-c", "rm -r build"]).mentions("Refused").exits(3);
+    scene
+        .run(&["run", "-y", "-l", "shell", "-c", "rm -r build"])
+        .mentions("refused by your rule: deny line `rm *`")
+        .exits(3);
     scene.code("shell", "echo fine").prints("fine\n").exits(0);
 }
 
@@ -97,12 +103,21 @@ fn without_anybody_to_ask_the_answer_is_no() {
 #[test]
 fn json_is_one_record_a_line_and_nothing_else() {
     let seen = Scene::new().run(&["run", "--json", "-l", "python", "-c", "print('x'); 1/0"]);
-    let kinds: Vec<_> = seen.records().iter().map(|r| r["kind"].as_str().unwrap().to_owned()).collect();
+    let kinds: Vec<_> =
+        seen.records().iter().map(|r| r["kind"].as_str().unwrap().to_owned()).collect();
     assert_eq!(
         kinds,
         [
-            "proposal", "findings", "verdict", "run_started", "output", "output", "effects",
-            "run_finished", "turn_finished", "session_ended"
+            "proposal",
+            "findings",
+            "verdict",
+            "run_started",
+            "output",
+            "output",
+            "effects",
+            "run_finished",
+            "turn_finished",
+            "session_ended"
         ],
     );
     let started = &seen.of_kind("run_started")[0];
@@ -116,7 +131,10 @@ fn json_is_one_record_a_line_and_nothing_else() {
 fn explain_lists_the_steps_and_runs_nothing() {
     let scene = Scene::new();
     let seen = scene.run(&["run", "--explain", "-l", "python", "-c", "print('ran')"]);
-    seen.mentions("enter new namespaces").mentions("give up every capability").lacks("ran\n").exits(0);
+    seen.mentions("enter new namespaces")
+        .mentions("give up every capability")
+        .lacks("ran\n")
+        .exits(0);
 }
 
 #[test]

@@ -76,7 +76,8 @@ impl Scene {
             std::fs::create_dir(&folder).unwrap();
             scene.give(&folder);
         }
-        scene.variable("HOME", scene.home().to_str().unwrap())
+        let home = scene.home();
+        scene.variable("HOME", home.to_str().unwrap())
     }
 
     pub fn variable(mut self, name: &str, value: &str) -> Self {

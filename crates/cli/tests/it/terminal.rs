@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A terminal with the program in it.
 struct Terminal {
-    child: Child,
+    child: Mutex<Child>,
     pty: Arc<Pty>,
     screen: Arc<(Mutex<Screen>, Condvar)>,
 }
@@ -42,11 +42,12 @@ impl Terminal {
         }
         let child = command.spawn(tty).unwrap();
         let pty = Arc::new(pty);
-        let screen = Screen { parser: vt100::Parser::new(60, 100, 2_000), raw: vec![], closed: false };
+        let screen =
+            Screen { parser: vt100::Parser::new(60, 100, 2_000), raw: vec![], closed: false };
         let screen = Arc::new((Mutex::new(screen), Condvar::new()));
         let (reader, shared) = (Arc::clone(&pty), Arc::clone(&screen));
         thread::spawn(move || watch(&reader, &shared));
-        Self { child, pty, screen }
+        Self { child: Mutex::new(child), pty, screen }
     }
 
     /// Waits until the text is on the screen, or was.
@@ -57,7 +58,11 @@ impl Terminal {
         let mut screen = lock.lock().unwrap();
         while !screen.has(text) {
             let left = until.saturating_duration_since(Instant::now());
-            assert!(!left.is_zero() && !screen.closed, "`{text}` did not appear:\n{}", screen.text());
+            assert!(
+                !left.is_zero() && !screen.closed,
+                "`{text}` did not appear:\n{}",
+                screen.text()
+            );
             screen = changed.wait_timeout(screen, left).unwrap().0;
         }
         self
@@ -85,8 +90,8 @@ impl Terminal {
     }
 
     #[track_caller]
-    fn exits(mut self, code: i32) {
-        let status = self.child.wait().unwrap();
+    fn exits(&self, code: i32) {
+        let status = self.child.lock().unwrap().wait().unwrap();
         assert_eq!(status.code(), Some(code), "{}", self.screen.0.lock().unwrap().text());
     }
 
@@ -137,13 +142,18 @@ fn python(code: &str) -> String {
 
 #[test]
 fn a_chat_asks_runs_and_keeps() {
-    let scene =
-        Scene::new().model_says(&[&python("open('out.txt', 'w').write('hi')\nprint(6*7)"), "It is 42."]);
+    let scene = Scene::new()
+        .model_says(&[&python("open('out.txt', 'w').write('hi')\nprint(6*7)"), "It is 42."]);
     let terminal = Terminal::open(&scene, &[]);
     terminal.shows("Say what you want");
     terminal.types("compute").shows("print(6*7)").shows("Run it?");
     assert_eq!(scene.read("out.txt"), None);
-    terminal.types("y").shows("42").shows("created  out.txt").shows("It is 42.").shows("Keep this change");
+    terminal
+        .types("y")
+        .shows("42")
+        .shows("created  out.txt")
+        .shows("It is 42.")
+        .shows("Keep this change");
     terminal.types("s").shows("+hi").shows("Keep this change");
     assert_eq!(scene.read("out.txt"), None);
     terminal.types("a").shows("applied");
@@ -216,7 +226,8 @@ fn a_second_ctrl_c_ends_everything() {
     let scene = Scene::new().model_says(&[&python(code)]);
     let terminal = Terminal::open(&scene, &["--yes", "loop"]);
     terminal.shows("┆ deaf");
-    terminal.presses(3).presses(3);
+    terminal.presses(3).shows("interrupted by you");
+    terminal.presses(3);
     terminal.exits(1);
 }
 
@@ -235,7 +246,10 @@ fn ctrl_c_stops_a_model_that_does_not_answer_and_keeps_what_it_said() {
 fn nothing_foreign_reaches_the_terminal_raw_or_the_first_column() {
     let fake = "\u{1b}]0;owned\u{7}\u{1b}[2J\rRun it?  y run";
     let scene = Scene::new().model_says(&[
-        &format!("{fake}\n{}", python(&format!("print({fake:?}.replace('?', '!') + ' ' * 300 + 'Run me')"))),
+        &format!(
+            "{fake}\n{}",
+            python(&format!("print({fake:?}.replace('?', '!') + ' ' * 300 + 'Run me')"))
+        ),
         "Done.",
     ]);
     let terminal = Terminal::open(&scene, &["--yes", "go"]);

@@ -276,17 +276,13 @@ fn deny(mut state: State, work: Work, verdict: &Verdict) -> (State, Vec<Effect>)
     let origin = work.current.origin;
     drop_work(&mut state, work, words::denied(&verdict.rule));
     state.outcome = TurnEnd::Refused;
-    match origin {
-        Origin::Model => {
-            let (state, mut effects) = call_model(state);
-            effects.insert(
-                0,
-                Effect::Note(Body::Note { text: format!("refused by {}", verdict.rule) }),
-            );
-            (state, effects)
-        }
+    let (state, mut effects) = match origin {
+        Origin::Model => call_model(state),
         Origin::Person => end_turn(state, TurnEnd::Refused),
-    }
+    };
+    let text = format!("refused by {}", verdict.rule);
+    effects.insert(0, Effect::Note(Body::Note { text }));
+    (state, effects)
 }
 
 /// Tells the model that the proposal at hand did not run, and neither did those behind it.

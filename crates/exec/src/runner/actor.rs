@@ -94,9 +94,7 @@ impl Actor {
 
     async fn told(&mut self, command: Command) -> Result<(), ExecError> {
         match command {
-            Command::Prepare { language, confinement } => {
-                self.prepare(language, confinement).await
-            }
+            Command::Prepare { language, confinement } => self.prepare(language, confinement).await,
             Command::Run(permit) => self.execute(permit).await,
             Command::Interrupt => self.interrupt().await,
             Command::Apply(conflict) => self.apply(conflict).await,

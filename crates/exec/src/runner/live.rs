@@ -68,8 +68,7 @@ impl Live {
             language: language.name().into(),
             hint: Interpreters::hint(language.name()).unwrap_or_default().into(),
         })?;
-        let spec =
-            interpreter.spec(&self.confinement.environment, &self.confinement.work_folder);
+        let spec = interpreter.spec(&self.confinement.environment, &self.confinement.work_folder);
         let kernel = self.next_kernel;
         self.next_kernel += 1;
         let (stdout, stderr) = Default::default();

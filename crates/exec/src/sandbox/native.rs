@@ -146,9 +146,8 @@ fn furniture(confinement: &Confinement, machine: &Machine) -> Vec<Step> {
         bind(&machine.program, HOST_PROGRAM, Access::Read, Owner::AsOutside),
     ];
     steps.extend(DEVICES.map(|path| bind(path, path, Access::Device, Owner::AsOutside)));
-    steps.extend(
-        Interpreters::drivers().map(|(at, text)| Step::File { at, text: text.to_owned() }),
-    );
+    steps
+        .extend(Interpreters::drivers().map(|(at, text)| Step::File { at, text: text.to_owned() }));
     steps
 }
 
@@ -251,9 +250,9 @@ pub(super) fn refusal(failure: &Failure) -> ExecError {
              kernel.unprivileged_userns_clone=1`. In Docker: run the container with \
              `--security-opt seccomp=unconfined --security-opt apparmor=unconfined`",
         ),
-        Some(ENOSPC) if about_users => {
-            Some("no more user namespaces are allowed: `sudo sysctl -w user.max_user_namespaces=10000`")
-        }
+        Some(ENOSPC) if about_users => Some(
+            "no more user namespaces are allowed: `sudo sysctl -w user.max_user_namespaces=10000`",
+        ),
         Some(EPERM) if failure.step.contains("own processes") => Some(
             "a fresh /proc is refused here, as in an unprivileged container: run the container \
              with `--security-opt unmask=ALL`",

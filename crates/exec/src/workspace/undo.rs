@@ -209,11 +209,13 @@ impl<'a> Restoration<'a> {
             Err(error) if is_gone(&error) => None,
             Err(error) => return Err(error),
         };
-        let now = match parent {
-            Some(parent) => parent.stat(entry.path.name())?,
-            None => None,
-        };
+        let look = || parent.map_or(Ok(None), |parent| parent.stat(entry.path.name()));
+        let mut now = look()?;
         let mut verdict = self.judge(entry, parent, now.as_ref())?;
+        if now.is_some_and(|now| now.mode & 0o400 == 0) {
+            // Reading what is locked unlocks it for a moment, which changes its times.
+            now = look()?;
+        }
         if let (Verdict::Move, Some(parent), Some(Kind::Folder)) =
             (&verdict, parent, now.map(|now| now.kind))
             && !is_folder(entry.before.as_ref())

@@ -1,0 +1,225 @@
+//! How kernels and the host live and die.
+
+use crate::scene::{
+    End,
+    Language::{Python, Shell},
+    Place, Scene,
+};
+use interpreter_host::{Inward, KernelSpec, Outward};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+fn is_alive(pid: &str) -> bool {
+    Path::new("/proc").join(pid.trim()).exists()
+}
+
+#[test]
+fn a_kernel_that_cannot_start_says_why() {
+    let mut scene = Scene::new(Place::Here);
+    let spec = KernelSpec {
+        program: "/nowhere/python3".into(),
+        arguments: Vec::new(),
+        environment: BTreeMap::new(),
+        folder: "/".into(),
+    };
+    scene.send(&Inward::Start { kernel: 4, spec });
+    let message = "cannot start `/nowhere/python3` in `/`: No such file or directory (os error 2)";
+    assert_eq!(scene.next(), Outward::Failed { kernel: 4, message: message.into() });
+}
+
+#[test]
+fn a_number_is_used_once_until_its_kernel_has_exited() {
+    let mut scene = Scene::with(Shell);
+    let spec = scene.spec(Shell);
+    scene.send(&Inward::Start { kernel: 1, spec });
+    assert!(matches!(scene.next(), Outward::Failed { kernel: 1, .. }));
+    scene.run("exit 3").ends(End::Exited(3));
+    scene.execute(1, "echo nobody hears this");
+    scene.start(1, Shell);
+    scene.run("echo again").is_fine().prints("again\n");
+}
+
+#[test]
+fn kernels_live_side_by_side() {
+    let mut scene = Scene::with(Shell);
+    scene.start(2, Python);
+    scene.execute(2, "print('two')");
+    scene.outcome(2).is_fine().prints("two\n");
+    scene.run("kill -9 $$").ends(End::Killed(9));
+    scene.execute(2, "'alive'");
+    scene.outcome(2).is_fine().results("'alive'");
+}
+
+#[test]
+fn the_environment_is_exactly_the_given_one() {
+    let mut scene = Scene::with(Python);
+    scene
+        .run("import os; print(sorted(os.environ.items()))")
+        .is_fine()
+        .prints("[('LANG', 'C.UTF-8'), ('PATH', '/usr/local/bin:/usr/bin:/bin')]\n");
+}
+
+#[test]
+fn a_driver_without_control_ends_when_its_cell_does() {
+    Scene::with(Python)
+        .run("import os; os.closerange(3, 256); print('closed')")
+        .prints("closed\n")
+        .ends(End::Exited(1));
+}
+
+#[test]
+fn a_kernel_that_gives_up_control_between_cells_is_killed() {
+    let mut scene = Scene::with(Python);
+    scene.execute(
+        1,
+        "import os, socket\n\
+         os.write(40, b'{\"kind\":\"finished\",\"status\":0}\\n')\n\
+         socket.socket(fileno=40).shutdown(socket.SHUT_RDWR)\n\
+         while True: pass",
+    );
+    scene.outcome(1).is_fine();
+    scene.outcome(1).ends(End::Killed(9));
+}
+
+#[test]
+fn noise_on_the_control_socket_is_passed_on_as_it_is() {
+    let mut scene = Scene::with(Python);
+    let outcome = scene
+        .run("import os\nn = os.write(40, b'garbage\\n\\xff\\x00\\n{\"kind\":\"granted\"}\\n\\n')")
+        .is_fine();
+    assert_eq!(outcome.noise, 4);
+    scene.run("'alive'").is_fine().results("'alive'");
+}
+
+#[test]
+fn a_forged_end_keeps_what_was_printed_before_it_before_it() {
+    let mut scene = Scene::with(Python);
+    scene.execute(1, "import os\nos.write(1, b'before')\nn = os.write(40, b'{\"kind\":\"finished\",\"status\":0}\\n')\nos.write(1, b'after')\nn = os.write(40, b'{\"kind\":\"finished\",\"status\":0}\\n')");
+    let mut printed = scene.outcome(1).is_fine().stdout;
+    assert!(printed.starts_with(b"before"));
+    printed.extend(scene.outcome(1).is_fine().stdout);
+    assert_eq!(printed, b"beforeafter");
+    scene.outcome(1).is_fine().prints("");
+}
+
+#[test]
+fn a_claim_without_end_ends_its_kernel() {
+    let mut scene = Scene::with(Python);
+    scene.run("import os\nwhile True: os.write(40, b'x' * 65536)").ends(End::Killed(9));
+}
+
+#[test]
+fn a_program_that_never_stops_printing_cannot_keep_a_cell_from_ending() {
+    let mut scene = Scene::with(Shell);
+    let outcome = scene.run("yes & :");
+    assert_eq!(outcome.end, Some(End::Finished(0)));
+    scene.send(&Inward::Stop { kernel: 1 });
+    scene.outcome(1).ends(End::Killed(9));
+}
+
+#[test]
+fn a_slow_reader_slows_the_program_and_loses_nothing() {
+    let mut scene = Scene::with(Python);
+    // Far more than host and pipes hold; nothing is read until the program says it is done.
+    scene.execute(1, "import sys\nfor i in range(64): n = sys.stdout.write('x' * (1 << 20))");
+    // Requests get through although nobody reads.
+    scene.send(&Inward::Restore {
+        work: "/nowhere".into(),
+        lower: "/nowhere".into(),
+        paths: vec![],
+    });
+    let mut length = 0;
+    let mut restored = false;
+    loop {
+        match scene.next() {
+            Outward::Stdout { bytes, .. } => length += bytes.len(),
+            Outward::Restored { errors } => restored = errors.is_empty(),
+            Outward::Claim { .. } => break,
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!((length, restored), (64 << 20, true));
+}
+
+#[test]
+fn stop_kills_the_kernel_and_what_left_its_group() {
+    for place in [Place::Here, Place::Namespace] {
+        for others in [0, 1] {
+            let mut scene = Scene::new(place);
+            scene.start(1, Shell);
+            if others == 1 {
+                scene.start(2, Shell);
+            }
+            // One in the group, one with a session of its own, one that ignores what it can.
+            let outcome = scene.run("setsid sleep 1000 & sleep 1000 & (trap '' INT TERM HUP; exec sleep 1000) & jobs -p");
+            let pids = String::from_utf8(outcome.is_fine().stdout).unwrap();
+            assert_eq!(pids.lines().count(), 3);
+            scene.execute(1, "sleep 1000");
+            scene.send(&Inward::Stop { kernel: 1 });
+            scene.outcome(1).ends(End::Killed(9));
+            if others == 1 {
+                // Asked inside, where the numbers mean something; the dead are buried by then.
+                scene.execute(
+                    2,
+                    &format!(
+                        "for p in {}; do while kill -0 $p 2>/dev/null; do :; done; done",
+                        pids.replace('\n', " ")
+                    ),
+                );
+                scene.outcome(2).ends(End::Finished(0));
+            }
+        }
+    }
+}
+
+#[test]
+fn when_the_stream_ends_everything_ends() {
+    let mut scene = Scene::with(Shell);
+    // A daemon in the full sense: new session, and its parent is gone.
+    let outcome =
+        scene.run("(setsid sh -c 'echo $$; exec sleep 1000' &) ; sleep 1000 & echo $!; echo $$");
+    let mut pids = String::from_utf8(outcome.is_fine().stdout).unwrap();
+    while pids.lines().count() < 3 {
+        let Outward::Stdout { bytes, .. } = scene.next() else { panic!() };
+        pids.push_str(&String::from_utf8(bytes).unwrap());
+    }
+    assert!(pids.lines().all(is_alive));
+    assert!(scene.hang_up().success());
+    assert!(!pids.lines().any(is_alive), "{pids}");
+}
+
+#[test]
+fn a_first_process_buries_orphans_and_ends_with_its_stream() {
+    let mut scene = Scene::new(Place::Namespace);
+    scene.start(1, Shell);
+    scene.run("orphan=$( (setsid sh -c 'echo $$; exec true' &) )").is_fine();
+    scene.run("while [ -e /proc/$orphan ]; do :; done; echo $PPID").is_fine().prints("1\n");
+    scene.run("setsid sleep 1000 &").is_fine();
+    assert!(scene.hang_up().success());
+}
+
+#[test]
+fn broken_frames_end_the_host() {
+    let mut scene = Scene::with(Shell);
+    let outcome = scene.run("sleep 1000 & echo $!").is_fine();
+    let pid = String::from_utf8(outcome.stdout).unwrap();
+    scene.send_raw(&[0xff; 64]);
+    while scene.try_next().is_some() {}
+    assert!(!scene.hang_up().success());
+    assert!(!is_alive(&pid));
+}
+
+#[test]
+fn paths_are_put_back() {
+    let mut scene = Scene::with(Shell);
+    scene.run("mkdir work lower; echo was >lower/a; echo is >work/a; echo new >work/b").is_fine();
+    let (work, lower) = (scene.path().join("work"), scene.path().join("lower"));
+    scene.send(&Inward::Restore {
+        work,
+        lower,
+        paths: vec!["a".into(), "b".into(), "../x".into()],
+    });
+    let errors = vec!["`../x` was not put back: it is not below the work folder".to_owned()];
+    assert_eq!(scene.next(), Outward::Restored { errors });
+    scene.run("cat work/a; ls work").is_fine().prints("was\na\n");
+}

@@ -1,0 +1,11 @@
+//! Drives a real host with real interpreters, as the outside does.
+//!
+//! The host takes its whole process (it waits for every child), so each test starts this binary
+//! again to be one. `python3`, `node` and `bash` must be installed: a test without them fails.
+
+mod javascript;
+mod life;
+mod python;
+mod role;
+mod scene;
+mod shell;

@@ -1,0 +1,334 @@
+//! What every test stands on: a host, a folder, kernels, and what comes back.
+
+use interpreter_host::{Claim, Decoder, Inward, KernelSpec, Outward, drivers, encode};
+use std::collections::{BTreeMap, VecDeque};
+use std::io::{Read, Write};
+use std::os::{fd::OwnedFd, unix::net::UnixStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::OnceLock;
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// How long a test may be without news before it fails. Nothing waits for it to pass.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Language {
+    Python,
+    JavaScript,
+    Shell,
+}
+
+/// Where a host runs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Place {
+    /// As a process among others.
+    Here,
+    /// As the first of a process namespace.
+    Namespace,
+}
+
+/// How a cell, or its kernel, ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    Finished(i32),
+    Exited(i32),
+    Killed(i32),
+    Unknown,
+}
+
+/// Everything that came of a cell.
+#[derive(Debug, Default)]
+pub(crate) struct Outcome {
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: Vec<u8>,
+    pub(crate) results: Vec<String>,
+    pub(crate) raised: Vec<String>,
+    pub(crate) noise: usize,
+    pub(crate) end: Option<End>,
+}
+
+impl Outcome {
+    #[track_caller]
+    pub(crate) fn prints(self, text: &str) -> Self {
+        assert_eq!(String::from_utf8_lossy(&self.stdout), text, "{self:?}");
+        self
+    }
+
+    #[track_caller]
+    pub(crate) fn complains(self, text: &str) -> Self {
+        assert_eq!(String::from_utf8_lossy(&self.stderr), text, "{self:?}");
+        self
+    }
+
+    #[track_caller]
+    pub(crate) fn results(self, text: &str) -> Self {
+        assert_eq!(self.results, [text], "{self:?}");
+        self
+    }
+
+    #[track_caller]
+    pub(crate) fn raises(self, text: &str) -> Self {
+        assert_eq!(self.raised, [text], "{self:?}");
+        self
+    }
+
+    #[track_caller]
+    pub(crate) fn ends(self, end: End) -> Self {
+        assert_eq!(self.end, Some(end), "{self:?}");
+        self
+    }
+
+    /// Finished with 0, with nothing on stderr.
+    #[track_caller]
+    pub(crate) fn is_fine(self) -> Self {
+        self.complains("").ends(End::Finished(0))
+    }
+}
+
+pub(crate) struct Scene {
+    pub(crate) folder: TempDir,
+    host: Child,
+    stream: Option<UnixStream>,
+    decoder: Decoder<Outward>,
+    frames: VecDeque<Outward>,
+}
+
+impl Scene {
+    pub(crate) fn new(place: Place) -> Self {
+        let folder = TempDir::new().unwrap();
+        for (name, text) in [
+            ("driver.py", drivers::PYTHON),
+            ("driver.js", drivers::JAVASCRIPT),
+            ("driver.sh", drivers::SHELL),
+        ] {
+            let mut file = std::fs::File::create(folder.path().join(name)).unwrap();
+            file.write_all(text.as_bytes()).unwrap();
+        }
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        ours.set_read_timeout(Some(PATIENCE)).unwrap();
+        let mut command = host_command(place);
+        command
+            .args(["--ignored", "--exact", "role::host", "--nocapture", "--test-threads=1"])
+            .stdin(OwnedFd::from(theirs.try_clone().unwrap()))
+            .stderr(OwnedFd::from(theirs))
+            .stdout(Stdio::null());
+        let host = command.spawn().unwrap();
+        let (decoder, frames) = (Decoder::default(), VecDeque::new());
+        Self { folder, host, stream: Some(ours), decoder, frames }
+    }
+
+    /// A host with one kernel, number 1, that is ready.
+    pub(crate) fn with(language: Language) -> Self {
+        let mut scene = Self::new(Place::Here);
+        scene.start(1, language);
+        scene
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(crate) fn file(self, name: &str, text: &str) -> Self {
+        let mut file = std::fs::File::create(self.path().join(name)).unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+        self
+    }
+
+    pub(crate) fn spec(&self, language: Language) -> KernelSpec {
+        let (name, options, driver): (_, &[&str], _) = match language {
+            Language::Python => ("python3", &["-I", "-u", "-X", "utf8"], "driver.py"),
+            Language::JavaScript => ("node", &[], "driver.js"),
+            Language::Shell => ("bash", &["--noprofile", "--norc"], "driver.sh"),
+        };
+        let driver = self.path().join(driver).display().to_string();
+        let options = options.iter().map(|&option| option.to_owned());
+        KernelSpec {
+            program: interpreter(name),
+            arguments: options.chain([driver]).collect(),
+            environment: BTreeMap::from([
+                ("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into()),
+                ("LANG".into(), "C.UTF-8".into()),
+            ]),
+            folder: self.path().into(),
+        }
+    }
+
+    /// Starts a kernel and waits until its driver is ready.
+    #[track_caller]
+    pub(crate) fn start(&mut self, kernel: u32, language: Language) {
+        let spec = self.spec(language);
+        self.send(&Inward::Start { kernel, spec });
+        assert_eq!(self.next(), Outward::Started { kernel });
+        let claim = self.next();
+        let Outward::Claim { claim, .. } = &claim else { panic!("not ready: {claim:?}") };
+        assert!(matches!(Claim::parse(claim), Ok(Claim::Ready { .. })), "{claim:?}");
+    }
+
+    pub(crate) fn send(&mut self, request: &Inward) {
+        let mut bytes = Vec::new();
+        encode(request, &mut bytes).unwrap();
+        self.send_raw(&bytes);
+    }
+
+    pub(crate) fn send_raw(&mut self, bytes: &[u8]) {
+        self.stream.as_ref().unwrap().write_all(bytes).unwrap();
+    }
+
+    pub(crate) fn execute(&mut self, kernel: u32, code: &str) {
+        self.send(&Inward::Execute { kernel, code: code.into() });
+    }
+
+    #[track_caller]
+    pub(crate) fn next(&mut self) -> Outward {
+        self.try_next().expect("the host ended its stream")
+    }
+
+    /// The next frame; none if the host is gone.
+    #[track_caller]
+    pub(crate) fn try_next(&mut self) -> Option<Outward> {
+        let mut bytes = [0; 64 << 10];
+        while self.frames.is_empty() {
+            let stream = self.stream.as_mut().unwrap();
+            let count = stream.read(&mut bytes).expect("nothing came for a minute");
+            if count == 0 {
+                return None;
+            }
+            self.decoder.push(&bytes[..count]);
+            while let Some(frame) = self.decoder.next() {
+                self.frames.push_back(frame.unwrap());
+            }
+        }
+        self.frames.pop_front()
+    }
+
+    /// Runs a cell in kernel 1 to its end.
+    #[track_caller]
+    pub(crate) fn run(&mut self, code: &str) -> Outcome {
+        self.execute(1, code);
+        self.outcome(1)
+    }
+
+    /// Runs a cell, and interrupts it when it has printed `line`.
+    #[track_caller]
+    pub(crate) fn interrupt(&mut self, code: &str, line: &str) -> Outcome {
+        self.execute(1, code);
+        let mut outcome = Outcome::default();
+        while !outcome.stdout.ends_with(line.as_bytes()) {
+            self.collect(1, &mut outcome);
+            assert_eq!(outcome.end, None, "{outcome:?}");
+        }
+        self.send(&Inward::Interrupt { kernel: 1 });
+        while outcome.end.is_none() {
+            self.collect(1, &mut outcome);
+        }
+        outcome
+    }
+
+    /// All that comes of a kernel until its cell, or itself, has ended.
+    #[track_caller]
+    pub(crate) fn outcome(&mut self, kernel: u32) -> Outcome {
+        let mut outcome = Outcome::default();
+        while outcome.end.is_none() {
+            self.collect(kernel, &mut outcome);
+        }
+        outcome
+    }
+
+    /// Adds the next frame, which must be of that kernel, to its outcome.
+    #[track_caller]
+    pub(crate) fn collect(&mut self, expected: u32, outcome: &mut Outcome) {
+        match self.next() {
+            Outward::Stdout { kernel, bytes } => {
+                assert_eq!(kernel, expected);
+                outcome.stdout.extend(bytes);
+            }
+            Outward::Stderr { kernel, bytes } => {
+                assert_eq!(kernel, expected);
+                outcome.stderr.extend(bytes);
+            }
+            Outward::Claim { kernel, claim } => {
+                assert_eq!(kernel, expected);
+                match Claim::parse(&claim) {
+                    Ok(Claim::Result { mime, data }) => {
+                        assert_eq!(mime, "text/plain");
+                        outcome.results.push(data);
+                    }
+                    Ok(Claim::Raised { name, message }) => {
+                        outcome.raised.push(format!("{name}: {message}"));
+                    }
+                    Ok(Claim::Finished { status }) => outcome.end = Some(End::Finished(status)),
+                    Ok(Claim::Ready { .. }) | Err(_) => outcome.noise += 1,
+                }
+            }
+            Outward::Exited { kernel, status, signal } => {
+                assert_eq!(kernel, expected);
+                outcome.end = Some(match (status, signal) {
+                    (Some(status), None) => End::Exited(status),
+                    (None, Some(signal)) => End::Killed(signal),
+                    (None, None) | (Some(_), Some(_)) => End::Unknown,
+                });
+            }
+            other @ (Outward::Started { .. }
+            | Outward::Failed { .. }
+            | Outward::Restored { .. }) => {
+                panic!("unexpected: {other:?}")
+            }
+        }
+    }
+
+    /// Ends the stream and waits for the host.
+    pub(crate) fn hang_up(&mut self) -> ExitStatus {
+        self.stream = None;
+        self.host.wait().unwrap()
+    }
+}
+
+impl Drop for Scene {
+    fn drop(&mut self) {
+        self.hang_up();
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the tests stand in for the sandbox")]
+fn host_command(place: Place) -> Command {
+    let mut words = match place {
+        Place::Here => vec![],
+        Place::Namespace => {
+            vec!["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc"]
+        }
+    };
+    words.extend(["bash", "-c", CLEAN_START, "bash"]);
+    let mut command = Command::new(words[0]);
+    command.args(&words[1..]).arg(std::env::current_exe().unwrap());
+    command
+}
+
+/// What the sandbox does before it becomes the host. Descriptors of whatever runs the tests are
+/// not the host's to pass on; and the test harness has threads, of which one would swallow the
+/// signal that tells of a death.
+const CLEAN_START: &str = r#"
+for open in /proc/$$/fd/*; do
+    ((${open##*/} < 3)) || eval "exec ${open##*/}>&-"
+done
+exec env --block-signal=CHLD --default-signal=INT "$@"
+"#;
+
+/// The interpreter itself: what is found first may be a script that looks for it.
+#[expect(clippy::disallowed_methods, reason = "the tests stand in for the outside")]
+fn interpreter(name: &str) -> PathBuf {
+    static PYTHON: OnceLock<PathBuf> = OnceLock::new();
+    let ask = |program: &str, arguments: &[&str]| {
+        let output = Command::new(program).args(arguments).output();
+        let output = output.unwrap_or_else(|error| panic!("`{program}` is needed here: {error}"));
+        assert!(output.status.success(), "`{name}` is needed here: {output:?}");
+        PathBuf::from(String::from_utf8(output.stdout).unwrap().trim())
+    };
+    match name {
+        "python3" => PYTHON
+            .get_or_init(|| ask("python3", &["-I", "-c", "import sys; print(sys.executable)"]))
+            .clone(),
+        _ => ask("sh", &["-c", &format!("command -v {name}")]),
+    }
+}
