@@ -1,8 +1,11 @@
 //! What protects on this machine, found out by trying.
 
-use crate::{AgentError, Scene, error::chain};
+use crate::{
+    AgentError, Scene,
+    error::{chain, exec_failure},
+};
 use interpreter_core::Workspace;
-use interpreter_exec::{ExecError, sandbox::probe};
+use interpreter_exec::sandbox::probe;
 use serde::Serialize;
 
 /// One thing that was looked at.
@@ -55,10 +58,7 @@ async fn sandbox(scene: &Scene) -> Finding {
             fix: None,
         },
         Err(error) => {
-            let fix = match &error {
-                ExecError::CannotConfine { hint, .. } => hint.clone(),
-                _ => None,
-            };
+            let fix = exec_failure(&error).hint;
             Finding { name, state: State::Broken, detail: chain(&error), fix }
         }
     }

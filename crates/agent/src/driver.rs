@@ -65,7 +65,7 @@ enum Woken {
 
 impl Driver {
     pub(crate) fn new(
-        scene: Scene,
+        scene: &Scene,
         mode: Mode,
         approval: Approval,
         updates: mpsc::Sender<Update>,

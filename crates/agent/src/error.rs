@@ -68,15 +68,12 @@ pub(crate) fn exec_failure(error: &ExecError) -> Failure {
 }
 
 /// What helps with a change set, as a line.
-pub(crate) fn workspace_hint(error: &WorkspaceError) -> Option<String> {
-    match error {
-        WorkspaceError::Conflict { .. } => Some(
-            "they are still staged; look at them with `interpreter changes diff` and put them in \
-             place with `interpreter changes apply --overwrite`"
-                .into(),
-        ),
-        _ => None,
-    }
+fn workspace_hint(error: &WorkspaceError) -> Option<String> {
+    matches!(error, WorkspaceError::Conflict { .. }).then(|| {
+        "they are still staged; look at them with `interpreter changes diff` and put them in \
+         place with `interpreter changes apply --overwrite`"
+            .into()
+    })
 }
 
 /// A failure of the model, as the session sees it.

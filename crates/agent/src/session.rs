@@ -73,7 +73,7 @@ pub struct Session {
 
 impl Session {
     /// Starts a session. Must be called within a `LocalSet`.
-    pub fn start(scene: Scene, mode: Mode, approval: Approval) -> Result<Self, AgentError> {
+    pub fn start(scene: &Scene, mode: Mode, approval: Approval) -> Result<Self, AgentError> {
         let (events, inbox) = mpsc::unbounded_channel();
         let (updates_in, updates) = mpsc::channel(256);
         let driver = driver::Driver::new(scene, mode, approval, updates_in)?;

@@ -20,10 +20,18 @@ mod words;
 /// time that grows with the square of the depth to find out.
 const DEPTH: usize = 200;
 
+/// Most substitutions and here-documents on one line, for the same reason.
+const WIDTH: usize = 1000;
+
 /// Finds what a shell script does.
 pub(crate) fn read(script: &Script, analysis: &mut Analysis) {
     if script.is_deeper_than(DEPTH) {
         analysis.unreadable("code that is nested too deep", script.line(1));
+        return;
+    }
+    let is_wide = |line: &str| line.bytes().filter(|byte| b"(`<".contains(byte)).count() > WIDTH;
+    if let Some(at) = script.text.lines().position(is_wide) {
+        analysis.unreadable("a line with too many commands inside commands", script.line(at + 1));
         return;
     }
     // The parser bounds its own depth, work and stack, and says so like any other error.

@@ -90,6 +90,7 @@ fn choice(error: &ChooseError) -> (Exit, Option<String>) {
 }
 
 /// Without a record nothing runs; a wrong setting is the person's to mend.
+#[expect(clippy::wildcard_enum_match_arm, reason = "only what has advice of its own is listed")]
 fn kept(error: &StoreError) -> (Exit, Option<String>) {
     match error {
         StoreError::Config(_) => (Exit::Misuse, None),
@@ -103,6 +104,7 @@ fn kept(error: &StoreError) -> (Exit, Option<String>) {
     }
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "only what has advice of its own is listed")]
 fn workspace(error: &WorkspaceError) -> (Exit, Option<String>) {
     match error {
         WorkspaceError::Conflict { .. } => (

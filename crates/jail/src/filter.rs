@@ -164,9 +164,7 @@ impl Condition {
 }
 
 fn instruction(code: u16, if_true: u8, if_false: u8, value: u32) -> u64 {
-    let [a, b] = code.to_le_bytes();
-    let [c, d, e, f] = value.to_le_bytes();
-    u64::from_le_bytes([a, b, if_true, if_false, c, d, e, f])
+    u64::from(code) | u64::from(if_true) << 16 | u64::from(if_false) << 24 | u64::from(value) << 32
 }
 
 fn errno(name: &str) -> Option<u32> {

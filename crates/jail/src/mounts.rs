@@ -73,8 +73,8 @@ impl Mounts {
         let made = if rustix::io::read(&ready, &mut byte)? == 1 {
             let number = child.as_raw_nonzero();
             let map = format!("0 {to} 1\n1 1 {}\n{to} 0 1\n", to - 1);
-            fs::write(format!("/proc/{number}/uid_map"), &map)
-                .and_then(|()| fs::write(format!("/proc/{number}/gid_map"), &map))
+            write(format!("/proc/{number}/uid_map"), &map)
+                .and_then(|()| write(format!("/proc/{number}/gid_map"), &map))
                 .and_then(|()| fs::File::open(format!("/proc/{number}/ns/user")))
         } else {
             Err(io::Error::other("user namespaces are refused"))
@@ -142,6 +142,11 @@ fn attach(tree: BorrowedFd<'_>, to: &Path) -> io::Result<()> {
     Ok(move_mount(tree, "", CWD, to, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?)
 }
 
+#[expect(clippy::disallowed_methods, reason = "a failure names its step, and with it the path")]
+fn write(at: impl AsRef<Path>, text: &str) -> io::Result<()> {
+    fs::write(at, text)
+}
+
 /// `path`, which is absolute, below `root`.
 fn under(root: &str, path: &Path) -> PathBuf {
     Path::new(root).join(path.strip_prefix("/").unwrap_or(path))
@@ -188,7 +193,7 @@ pub(crate) fn parents(at: &Path) -> io::Result<()> {
 
 pub(crate) fn file(at: &Path, text: &str) -> io::Result<()> {
     parents(at)?;
-    fs::write(at, text)?;
+    write(at, text)?;
     fs::set_permissions(at, fs::Permissions::from_mode(0o444))
 }
 

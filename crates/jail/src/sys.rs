@@ -102,7 +102,8 @@ pub(crate) fn interface_up(name: &str) -> io::Result<()> {
     for (to, from) in request.ifr_name.iter_mut().zip(bytes) {
         *to = from.cast_signed();
     }
-    request.ifr_ifru.ifru_flags = libc::IFF_UP as libc::c_short;
+    request.ifr_ifru.ifru_flags =
+        libc::c_short::try_from(libc::IFF_UP).expect("the flag is the lowest bit");
     // SAFETY: `request` is an `ifreq` with a NUL-terminated name (its last byte is untouched) and
     // lives through the call, which only reads it.
     checked(unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS, &raw const request) })
@@ -114,8 +115,9 @@ pub(crate) fn install_filter(program: &[u64]) -> io::Result<()> {
     let mut instructions: Vec<libc::sock_filter> = program
         .iter()
         .map(|packed| {
-            let [a, b, jt, jf, k @ ..] = packed.to_le_bytes();
-            libc::sock_filter { code: u16::from_le_bytes([a, b]), jt, jf, k: u32::from_le_bytes(k) }
+            let [low, high, jt, jf, k @ ..] = packed.to_le_bytes();
+            let code = u16::from_le_bytes([low, high]);
+            libc::sock_filter { code, jt, jf, k: u32::from_le_bytes(k) }
         })
         .collect();
     let program = libc::sock_fprog {

@@ -235,89 +235,82 @@ proptest! {
 
 #[test]
 fn scaling() {
-    let tiles = [
-        "()",
-        "$()",
-        "<<A",
-        "{}",
-        "${a}",
-        "`a`",
-        "\"\"",
-        "''",
-        "a",
-        "{a,b}",
-        "$x",
-        "<<<",
-        "[[ a ]]",
-        "$((1))",
-        "$((",
-        "))",
-        "x y",
-        "a=b",
-        "a=(b)",
-        "a[1]=b",
-        "${a[1]}",
-        "${a:-b}",
-        "${a/b/c}",
-        "<(a)",
-        ">(a)",
-        ">a",
-        "2>&1",
-        "&&a",
-        "||a",
-        "|a",
-        "a;",
-        "a&",
-        "#a",
-        "\\a",
-        "f(){ a; }",
-        "case a in b) c;; esac;",
-        "if a; then b; fi;",
-        "while a; do b; done;",
-        "(a);",
-        "{ a; };",
-        "((a));",
-        "[ a ]",
-        "*",
-        "?",
-        "[a-z]",
-        "!(a)",
-        "@(a|b)",
-        "~",
-        "%",
-        "$'a'",
-        "$\"a\"",
-        "for a in b; do c; done;",
-        "a=b c",
-        "let a=1;",
-        "!",
-        "time a;",
-        "=",
-        "a=\"$(b)\"",
-        "coproc a;",
-        "<",
-        "}",
-        "]",
-        ")",
-        "fi",
-        "done",
-        "esac;",
-        "then",
-        "é",
-    ];
     let only = std::env::var("LANG1").unwrap_or("shell".into());
+    let tiles = [
+        "$()",
+        "$(a)",
+        "`a`",
+        "${a:-$(b)}",
+        "$((1+$(a)))",
+        "a=\"$(b)\"",
+        "<(a)",
+        "<<A\nb\nA",
+        "a",
+        "$x",
+        "(a)",
+        "{ a; }",
+        "[[ $(a) ]]",
+        "f() { a; }",
+        "case a in b) c;; esac",
+        "if a; then b; fi",
+        "a | b",
+        "a && b \\",
+        "'a'",
+        "fetch(x)",
+        "f.call(a, b)",
+        "a.b(c).d",
+        "x => y",
+        "const a = b.c",
+        "import a",
+        "import os as b",
+        "a = b",
+        "if a:\n b",
+        "try:\n a\nexcept:\n b",
+        "class A:\n def f(self): pass",
+    ];
+    let wraps = [
+        ("", ""),
+        ("\"", "\""),
+        ("a=(", ")"),
+        ("$(", ")"),
+        ("{\n", "}"),
+        ("(", ")"),
+        ("cat <<E\n", "E\n"),
+        ("cat <<'E'\n", "E\n"),
+        ("f() {", "}"),
+        ("if a; then ", "fi"),
+        ("while a; do ", "done"),
+        ("case a in b)", ";; esac"),
+        ("echo ", ""),
+        ("a=\"", "\""),
+        ("${a:-", "}"),
+        ("$((", "))"),
+        ("`", "`"),
+        ("[[ ", " ]]"),
+        ("eval '", "'"),
+        ("bash -c \"", "\""),
+        ("f(", ")"),
+        ("x = [", "]"),
+    ];
     for tile in tiles {
-        for sep in ["", " ", "\n", "; "] {
-            let tile = format!("{tile}{sep}");
-            let time = |n: usize| {
-                let code = tile.repeat(n);
-                let t = std::time::Instant::now();
-                findings(&only, &code);
-                t.elapsed().as_secs_f64()
-            };
-            let (a, b) = (time(4000), time(8000));
-            if b > 0.4 {
-                eprintln!("SLOW {tile:?} {a:.3} {b:.3} ratio {:.1}", b / a);
+        for (open, close) in wraps {
+            for sep in ["\n", " \\\n", " &&\n", ",\n", " +\n"] {
+                let time = |n: usize| {
+                    let code = format!("{open}{}{close}", format!("{tile}{sep}").repeat(n));
+                    let t = std::time::Instant::now();
+                    findings(&only, &code);
+                    t.elapsed().as_secs_f64()
+                };
+                let a = time(3000);
+                if a > 0.15 {
+                    let b = time(6000);
+                    if b / a > 2.8 {
+                        eprintln!(
+                            "SLOW {open:?} {tile:?} {sep:?} {a:.3} {b:.3} ratio {:.1}",
+                            b / a
+                        );
+                    }
+                }
             }
         }
     }

@@ -1,6 +1,11 @@
 //! `interpreter changes`: what is staged, and what becomes of it.
 
-use crate::{commands::scene, exit::Exit, report::Error, terminal::story::file_lines};
+use crate::{
+    commands::scene,
+    exit::Exit,
+    report::Error,
+    terminal::story::{count, file_lines},
+};
 use interpreter_agent::{
     Scene,
     changes::{self, Applied, Conflict, Which},
@@ -131,8 +136,8 @@ fn list(scene: &Scene, json: bool) -> Result<ExitCode, Error> {
             writeln!(out, "{line}")?;
         } else {
             let used = if set.in_use { "  in use by a running session" } else { "" };
-            let files = set.files;
-            writeln!(out, "{}  {state:<9}  {files:>4} files  {}{used}", set.id, set.created)?;
+            let files = count(set.files, "file");
+            writeln!(out, "{}  {state:<9}  {files:>10}  {}{used}", set.id, set.created)?;
         }
     }
     Ok(Exit::Done.into())
@@ -145,9 +150,7 @@ fn nothing() -> Result<ExitCode, Error> {
 
 fn told(done: &str, id: &str, applied: &Applied) -> Result<ExitCode, Error> {
     let mut out = io::stdout().lock();
-    let count = applied.files.len();
-    let noun = if count == 1 { "change" } else { "changes" };
-    writeln!(out, "{done} {count} {noun} (set {id}).")?;
+    writeln!(out, "{done} {} (set {id}).", count(applied.files.len(), "change"))?;
     write!(out, "{}", file_lines(&applied.files))?;
     for (path, why) in &applied.skipped {
         writeln!(out, "  left out {}: {why}", Untrusted::new(&**path).for_terminal_line(200))?;

@@ -9,11 +9,13 @@ use crate::{
         chat::Chat,
         face::{Face, Person, Talk, Turn},
         keys::{Heard, Keys, Wanted},
+        story,
         style::Style,
     },
 };
 use interpreter_agent::{Mode, Scene, Session};
 use interpreter_core::{
+    Untrusted,
     record::TurnEnd,
     session::{Approval, Event, Settle},
 };
@@ -66,9 +68,9 @@ async fn converse(
     } else {
         Person::Nobody
     };
-    let face = if json { Face::Json } else { Face::Chat(Chat::new(style)) };
+    let face = if json { Face::Json } else { Face::Chat(Chat::new(style, &scene.confinement())) };
     let greeting = greeting(&scene);
-    let session = Session::start(scene, Mode::Chat, approval)?;
+    let session = Session::start(&scene, Mode::Chat, approval)?;
     if at_terminal {
         writeln!(io::stdout(), "{greeting}")?;
     }
@@ -99,18 +101,14 @@ async fn converse(
 fn greeting(scene: &Scene) -> String {
     let model = scene.settings.model.value.as_deref().unwrap_or_default();
     let confinement = scene.confinement();
+    let folder = confinement.work_folder.display().to_string();
     format!(
-        "Open Interpreter {} with {}. Code runs in a sandbox in {}: {}, files {}.\nSay what you \
-         want. Ctrl-C interrupts, /help explains, /quit leaves.",
+        "Open Interpreter {} with {}\nCode runs in a sandbox in {}: {}.\nSay what you want. Ctrl-C \
+         interrupts, /help explains, /quit leaves.\n",
         env!("CARGO_PKG_VERSION"),
-        interpreter_core::Untrusted::new(model).for_terminal_line(80),
-        confinement.work_folder.display(),
-        confinement.network.word(),
-        match confinement.workspace {
-            interpreter_core::Workspace::Stage => "staged",
-            interpreter_core::Workspace::Direct => "written directly",
-            interpreter_core::Workspace::ReadOnly => "read-only",
-        },
+        Untrusted::new(model).for_terminal_line(80),
+        Untrusted::new(folder).for_terminal_line(200),
+        story::bounds(&confinement),
     )
 }
 

@@ -30,6 +30,7 @@ use std::{
 /// Typing it counts as your yes, unless a rule says ask or deny. Its output goes to standard
 /// output and standard error; exits with 1 if it fails.
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch that can be typed")]
 pub(crate) struct RunArgs {
     /// File to run, or - for standard input
     #[arg(value_name = "FILE", required_unless_present = "code", conflicts_with = "code")]
@@ -126,12 +127,12 @@ async fn execute(
     } else if ask_here {
         let keys = Keys::start(None)?;
         let editor = scene.environment.editor().map(Into::into);
-        let chat = Chat::new(Style::of_stdout(&scene.environment));
+        let chat = Chat::new(Style::of_stdout(&scene.environment), &scene.confinement());
         (Face::Chat(chat), Person::There { keys, editor, folders: scene.folders.clone() })
     } else {
         (Face::Plain(Plain::default()), Person::Nobody)
     };
-    let session = Session::start(scene, Mode::Run, approval)?;
+    let session = Session::start(&scene, Mode::Run, approval)?;
     let mut talk = Talk::new(session, face, person, unasked)?;
     match talk.turn(Event::Submitted { language, code }).await? {
         Turn::Over(end) => {

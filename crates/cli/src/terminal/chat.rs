@@ -4,8 +4,11 @@
 
 use super::{gutter::Gutter, story, style::Style};
 use interpreter_agent::Live;
-use interpreter_core::{Body, Record, Stream, Untrusted, session::Question};
-use std::io::{self, Write};
+use interpreter_core::{Body, Confinement, Origin, Record, Stream, Untrusted, session::Question};
+use std::{
+    fmt::Write as _,
+    io::{self, Write},
+};
 
 const PROSE: &str = "  ";
 const CODE: &str = "  │ ";
@@ -15,9 +18,19 @@ const OUTPUT: &str = "  ┆ ";
 #[derive(Debug)]
 pub(crate) struct Chat {
     style: Style,
+    /// What bounds every run, in words.
+    bounds: String,
+    /// Whether something stands right above.
+    lines: Lines,
     open: Option<(Section, Gutter)>,
     /// The code that was shown last, if nothing came after it.
     shown: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lines {
+    None,
+    Some,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,8 +42,9 @@ enum Section {
 }
 
 impl Chat {
-    pub(crate) fn new(style: Style) -> Self {
-        Self { style, open: None, shown: None }
+    pub(crate) fn new(style: Style, confinement: &Confinement) -> Self {
+        let bounds = story::bounds(confinement);
+        Self { style, bounds, open: None, shown: None, lines: Lines::None }
     }
 
     /// Shows a piece of a reply.
@@ -56,6 +70,7 @@ impl Chat {
     }
 
     /// Shows what there is to say of a record.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "what is not listed is not shown")]
     pub(crate) fn record(&mut self, record: &Record) -> io::Result<()> {
         match &record.body {
             Body::Output { stream, text, mime, .. } => {
@@ -72,7 +87,8 @@ impl Chat {
                 self.say(&line)
             }
             Body::Changes { id, state, files } => {
-                self.say(&format!("{} files {} (set {id}):", files.len(), state.word()))?;
+                let files_word = story::count(files.len(), "file");
+                self.say(&format!("{files_word} {} (set {id}):", state.word()))?;
                 self.print(&story::file_lines(files))
             }
             Body::NotProposed { reason, .. } => {
@@ -111,21 +127,28 @@ impl Chat {
             self.close()?;
             self.shown = None;
         }
-        let lines = code.raw().lines().count();
-        let noun = if lines == 1 { "line" } else { "lines" };
-        let risk = question.findings.risk.word();
         self.say(&format!(
-            "{} {}, {lines} {noun}, risk {risk}",
+            "{} {}, {}, risk {}; in the sandbox: {}",
             self.style.bold(&proposal.id),
-            proposal.language
+            proposal.language,
+            story::count(code.raw().lines().count(), "line"),
+            question.findings.risk.word(),
+            self.bounds,
         ))?;
         let mut would = String::new();
         for found in question.findings.capabilities.iter().take(12) {
             let object = found.argument.for_terminal_line(80);
-            would.push_str(&format!("  {} {object} (line {})\n", found.name, found.line));
+            // Writing to a string cannot fail.
+            _ = writeln!(would, "  {} {object} (line {})", found.name, found.line);
         }
         self.print(&would)?;
-        self.say(&self.style.dim(&format!("asked because: {}", question.verdict.rule)))
+        // That a model's code is asked about needs no explaining.
+        match (proposal.origin, question.verdict.rule.strip_prefix("default: ")) {
+            (Origin::Model, Some(_)) => Ok(()),
+            (Origin::Model | Origin::Person, _) => {
+                self.say(&self.style.dim(&format!("asked because: {}", question.verdict.rule)))
+            }
+        }
     }
 
     /// Says something of our own, on a line of its own.
@@ -139,8 +162,17 @@ impl Chat {
         self.close()
     }
 
+    /// A blank line between what was there and a reply.
+    fn set_apart(&mut self) -> io::Result<()> {
+        match std::mem::replace(&mut self.lines, Lines::None) {
+            Lines::Some => writeln!(io::stdout()),
+            Lines::None => Ok(()),
+        }
+    }
+
     fn print(&mut self, text: &str) -> io::Result<()> {
         self.close()?;
+        self.lines = Lines::Some;
         let mut out = io::stdout().lock();
         out.write_all(text.as_bytes())?;
         out.flush()
@@ -164,6 +196,10 @@ impl Chat {
             }
             Section::Prose | Section::Thoughts | Section::Output(_) => self.shown = None,
         }
+        if self.open.is_none() && section == Section::Prose {
+            self.set_apart()?;
+        }
+        self.lines = Lines::Some;
         let (_, gutter) = self.open.get_or_insert_with(|| {
             let mark = match section {
                 Section::Prose | Section::Thoughts => PROSE,

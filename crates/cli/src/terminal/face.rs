@@ -138,11 +138,12 @@ impl Talk {
     }
 
     fn record(&mut self, record: &Record) -> Result<(), Error> {
-        Ok(match &mut self.face {
-            Face::Json => json::print(record)?,
-            Face::Chat(chat) => chat.record(record)?,
-            Face::Plain(plain) => plain.record(record)?,
-        })
+        let shown = match &mut self.face {
+            Face::Json => json::print(record),
+            Face::Chat(chat) => chat.record(record),
+            Face::Plain(plain) => plain.record(record),
+        };
+        Ok(shown?)
     }
 
     async fn ask(&mut self, question: &Question) -> Result<(), Error> {

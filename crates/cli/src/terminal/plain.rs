@@ -16,6 +16,7 @@ pub(crate) struct Plain {
 
 impl Plain {
     /// Prints what there is to say of a record.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "what is not listed is not shown")]
     pub(crate) fn record(&mut self, record: &Record) -> io::Result<()> {
         match &record.body {
             Body::Output { stream: Stream::Stdout, text, bytes, .. } => {
@@ -57,7 +58,8 @@ impl Plain {
             }
             Body::Changes { id, state, files } => {
                 let mut out = io::stderr().lock();
-                writeln!(out, "{} files {} as set {id}:", files.len(), state.word())?;
+                let files_word = story::count(files.len(), "file");
+                writeln!(out, "{files_word} {} as set {id}:", state.word())?;
                 write!(out, "{}", story::file_lines(files))
             }
             _ => Ok(()),

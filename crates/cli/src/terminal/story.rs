@@ -1,7 +1,7 @@
 //! A record, told to a person.
 
 use interpreter_core::{
-    Body, FileChange, Record, Untrusted,
+    Body, Confinement, FileChange, Record, Untrusted, Workspace,
     record::{Decision, TurnEnd},
 };
 use std::fmt::Write;
@@ -21,6 +21,21 @@ pub(crate) fn file_lines(files: &[FileChange]) -> String {
         _ = writeln!(text, "  and {} more", files.len() - LISTED);
     }
     text
+}
+
+/// A number of things: `1 file`, `2 files`.
+pub(crate) fn count(number: usize, thing: &str) -> String {
+    if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
+}
+
+/// What bounds every run, in a few words.
+pub(crate) fn bounds(confinement: &Confinement) -> String {
+    let files = match confinement.workspace {
+        Workspace::Stage => "files staged",
+        Workspace::Direct => "files written directly",
+        Workspace::ReadOnly => "files read-only",
+    };
+    format!("{}, {files}", confinement.network.word())
 }
 
 /// How a run ended, in a few words.
@@ -103,7 +118,7 @@ pub(crate) fn tell(record: &Record) -> String {
             head(&format!("{proposal} {how}, {ms} ms"))
         }
         Body::Changes { id, state, files } => {
-            head(&format!("changes {id} {}, {} files", state.word(), files.len()))
+            head(&format!("changes {id} {}, {}", state.word(), count(files.len(), "file")))
         }
         Body::NotProposed { reason, .. } => head(&format!("not code to run: {reason}")),
         Body::Error { message, .. } => {

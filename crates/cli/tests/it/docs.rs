@@ -27,7 +27,7 @@ fn the_help_of_every_command_is_known() {
     for command in COMMANDS {
         let arguments = [command, &["--help"][..]].concat();
         let seen = scene.run(&arguments).exits(0);
-        all.push_str(&format!("$ interpreter {}\n{}\n", arguments.join(" "), seen.stdout()));
+        all += &format!("$ interpreter {}\n{}\n", arguments.join(" "), seen.stdout());
     }
     insta::assert_snapshot!(all);
 }

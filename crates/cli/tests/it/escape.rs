@@ -82,13 +82,13 @@ true
         2,
         "reads_the_home",
         "shell",
-        r#"
+        r"
 echo tried
 cat HOME/.ssh/id_ed25519 HOME/secret.txt /root/.bashrc /home/*/.bashrc 2>/dev/null && echo ESCAPED
 ls -A HOME 2>/dev/null | grep -q . && echo ESCAPED home
 ls -A /root /home 2>/dev/null | grep -v -e : -e '^$' && echo ESCAPED homes
 true
-"#,
+",
     ),
     (
         2,

@@ -15,7 +15,7 @@ const ORDINARY: u32 = 64_321;
 
 /// Who runs the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Who {
+pub(crate) enum Who {
     /// Whoever runs the tests.
     Ourselves,
     /// A user without any rights. Only root can play one.
@@ -24,7 +24,7 @@ pub enum Who {
 
 impl Who {
     /// Everyone that the program can be run as here.
-    pub fn all() -> Vec<Self> {
+    pub(crate) fn all() -> Vec<Self> {
         if nix::unistd::geteuid().is_root() {
             vec![Self::Ourselves, Self::Ordinary]
         } else {
@@ -34,7 +34,7 @@ impl Who {
 }
 
 /// The binary, where every user can execute it.
-pub fn binary() -> &'static Path {
+pub(crate) fn binary() -> &'static Path {
     static COPY: OnceLock<(TempDir, PathBuf)> = OnceLock::new();
     let (_, path) = COPY.get_or_init(|| {
         let folder = tempfile::tempdir().unwrap();
@@ -52,18 +52,18 @@ fn open_to_all(path: &Path) {
 }
 
 /// Where the program is run.
-pub struct Scene {
+pub(crate) struct Scene {
     who: Who,
     root: TempDir,
     environment: BTreeMap<String, String>,
 }
 
 impl Scene {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::of(Who::Ourselves)
     }
 
-    pub fn of(who: Who) -> Self {
+    pub(crate) fn of(who: Who) -> Self {
         let root = tempfile::tempdir().unwrap();
         open_to_all(root.path());
         let mut environment = BTreeMap::new();
@@ -80,20 +80,20 @@ impl Scene {
         scene.variable("HOME", home.to_str().unwrap())
     }
 
-    pub fn variable(mut self, name: &str, value: &str) -> Self {
+    pub(crate) fn variable(mut self, name: &str, value: &str) -> Self {
         self.environment.insert(name.into(), value.into());
         self
     }
 
-    pub fn home(&self) -> PathBuf {
+    pub(crate) fn home(&self) -> PathBuf {
         self.root.path().join("home")
     }
 
-    pub fn work(&self) -> PathBuf {
+    pub(crate) fn work(&self) -> PathBuf {
         self.root.path().join("work")
     }
 
-    pub fn data(&self) -> PathBuf {
+    pub(crate) fn data(&self) -> PathBuf {
         self.home().join(".local/share/interpreter")
     }
 
@@ -104,13 +104,13 @@ impl Scene {
     }
 
     /// Writes a file into the work folder.
-    pub fn file(self, name: &str, content: impl AsRef<[u8]>) -> Self {
+    pub(crate) fn file(self, name: &str, content: impl AsRef<[u8]>) -> Self {
         self.put(&self.work().join(name), content.as_ref());
         self
     }
 
     /// Writes a file into the home.
-    pub fn home_file(self, name: &str, content: &str) -> Self {
+    pub(crate) fn home_file(self, name: &str, content: &str) -> Self {
         self.put(&self.home().join(name), content.as_bytes());
         self
     }
@@ -132,7 +132,7 @@ impl Scene {
     }
 
     /// A model that plays these replies, as TOML.
-    pub fn script(self, toml: &str) -> Self {
+    pub(crate) fn script(self, toml: &str) -> Self {
         let path = self.root.path().join("script.toml");
         std::fs::write(&path, toml).unwrap();
         open_to_all(&path);
@@ -140,14 +140,14 @@ impl Scene {
     }
 
     /// A model that writes these replies, each as Markdown.
-    pub fn model_says(self, replies: &[&str]) -> Self {
+    pub(crate) fn model_says(self, replies: &[&str]) -> Self {
         let quoted = |text: &&str| format!("[[reply]]\ntext = {}\n", toml_string(text));
         let toml: String = replies.iter().map(quoted).collect();
         self.script(&toml)
     }
 
     /// The program with these arguments.
-    pub fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(binary());
         command.args(arguments).current_dir(self.work()).env_clear().envs(&self.environment);
         if self.who == Who::Ordinary {
@@ -157,17 +157,17 @@ impl Scene {
     }
 
     /// The arguments of a chat with the scripted model.
-    pub fn chat_arguments<'a>(&self, more: &[&'a str]) -> Vec<String> {
+    pub(crate) fn chat_arguments(&self, more: &[&str]) -> Vec<String> {
         let script = format!("scripted:{}", self.root.path().join("script.toml").display());
         ["--model".to_owned(), script].into_iter().chain(more.iter().map(|&a| a.into())).collect()
     }
 
     /// Runs the program to its end.
-    pub fn run(&self, arguments: &[&str]) -> Seen {
+    pub(crate) fn run(&self, arguments: &[&str]) -> Seen {
         self.run_with_input(arguments, b"")
     }
 
-    pub fn run_with_input(&self, arguments: &[&str], input: &[u8]) -> Seen {
+    pub(crate) fn run_with_input(&self, arguments: &[&str], input: &[u8]) -> Seen {
         let mut child = self
             .command(arguments)
             .stdin(Stdio::piped())
@@ -181,18 +181,18 @@ impl Scene {
     }
 
     /// Runs code.
-    pub fn code(&self, language: &str, code: &str) -> Seen {
+    pub(crate) fn code(&self, language: &str, code: &str) -> Seen {
         self.run(&["run", "-l", language, "-c", code])
     }
 
     /// Has one turn of a chat with the scripted model, and answers yes beforehand.
-    pub fn chat(&self, more: &[&str]) -> Seen {
+    pub(crate) fn chat(&self, more: &[&str]) -> Seen {
         let arguments = self.chat_arguments(more);
         self.run(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
     }
 
     /// What a file of the work folder holds; none if it is not there.
-    pub fn read(&self, name: &str) -> Option<String> {
+    pub(crate) fn read(&self, name: &str) -> Option<String> {
         std::fs::read_to_string(self.work().join(name)).ok()
     }
 }
@@ -203,40 +203,40 @@ fn toml_string(text: &str) -> String {
 }
 
 /// What came of it.
-pub struct Seen(pub Output);
+pub(crate) struct Seen(pub(crate) Output);
 
 impl Seen {
-    pub fn stdout(&self) -> String {
+    pub(crate) fn stdout(&self) -> String {
         String::from_utf8_lossy(&self.0.stdout).into_owned()
     }
 
-    pub fn stderr(&self) -> String {
+    pub(crate) fn stderr(&self) -> String {
         String::from_utf8_lossy(&self.0.stderr).into_owned()
     }
 
     /// Everything that was printed is this.
     #[track_caller]
-    pub fn prints(self, expected: &str) -> Self {
+    pub(crate) fn prints(self, expected: &str) -> Self {
         assert_eq!(self.stdout(), expected, "stderr: {}", self.stderr());
         self
     }
 
     #[track_caller]
-    pub fn mentions(self, part: &str) -> Self {
+    pub(crate) fn mentions(self, part: &str) -> Self {
         let all = format!("{}{}", self.stdout(), self.stderr());
         assert!(all.contains(part), "`{part}` is not in:\n{all}");
         self
     }
 
     #[track_caller]
-    pub fn lacks(self, part: &str) -> Self {
+    pub(crate) fn lacks(self, part: &str) -> Self {
         let all = format!("{}{}", self.stdout(), self.stderr());
         assert!(!all.contains(part), "`{part}` is in:\n{all}");
         self
     }
 
     #[track_caller]
-    pub fn exits(self, code: i32) -> Self {
+    pub(crate) fn exits(self, code: i32) -> Self {
         let (out, err) = (self.stdout(), self.stderr());
         assert_eq!(self.0.status.code(), Some(code), "stdout: {out}\nstderr: {err}");
         self
@@ -244,7 +244,7 @@ impl Seen {
 
     /// The records that were printed.
     #[track_caller]
-    pub fn records(&self) -> Vec<serde_json::Value> {
+    pub(crate) fn records(&self) -> Vec<serde_json::Value> {
         self.stdout()
             .lines()
             .map(|line| serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}")))
@@ -252,7 +252,7 @@ impl Seen {
     }
 
     /// The records of one kind.
-    pub fn of_kind(&self, kind: &str) -> Vec<serde_json::Value> {
+    pub(crate) fn of_kind(&self, kind: &str) -> Vec<serde_json::Value> {
         self.records().into_iter().filter(|record| record["kind"] == kind).collect()
     }
 }

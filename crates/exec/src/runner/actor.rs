@@ -34,7 +34,7 @@ pub(super) struct Actor {
 
 /// What woke the loop.
 enum Woken {
-    Told(Option<Command>),
+    Told(Option<Box<Command>>),
     Read(Result<bool, ExecError>),
     Alarm,
 }
@@ -57,13 +57,14 @@ impl Actor {
         loop {
             let alarm = self.cell.as_ref().and_then(Cell::alarm);
             let woken = tokio::select! {
-                command = inbox.recv() => Woken::Told(command),
+                command = inbox.recv() => Woken::Told(command.map(Box::new)),
                 read = read(self.live.as_mut()) => Woken::Read(read),
                 () = wait_until(alarm) => Woken::Alarm,
             };
             let done = match woken {
-                Woken::Told(None | Some(Command::Stop)) => break,
-                Woken::Told(Some(command)) => self.told(command).await,
+                Woken::Told(None) => break,
+                Woken::Told(Some(command)) if matches!(*command, Command::Stop) => break,
+                Woken::Told(Some(command)) => self.told(*command).await,
                 Woken::Read(Ok(true)) => self.take_frames().await,
                 Woken::Read(Ok(false) | Err(_)) => Err(self.sandbox_ended().await),
                 Woken::Alarm => self.alarm().await,
@@ -364,22 +365,17 @@ impl Actor {
     /// files back from inside.
     async fn discard(&mut self) -> Result<(), ExecError> {
         let Some(set) = &mut self.set else { return Ok(()) };
-        match &mut self.live {
-            Some(live) => {
-                let files = set.changes()?;
-                let paths = files.iter().map(|file| file.path.clone()).collect();
-                let work = live.confinement.work_folder.clone();
-                self.discarding = Some(files);
-                live.send(&Inward::Restore { work, lower: native::LOWER.into(), paths }).await
-            }
-            None => {
-                let files = set.discard(&[])?;
-                let id = set.id().to_owned();
-                let state = ChangesState::Discarded;
-                self.report(Happening::Settled { id, state, files }).await;
-                Ok(())
-            }
-        }
+        let Some(live) = &mut self.live else {
+            let files = set.discard(&[])?;
+            let id = set.id().to_owned();
+            self.report(Happening::Settled { id, state: ChangesState::Discarded, files }).await;
+            return Ok(());
+        };
+        let files = set.changes()?;
+        let paths = files.iter().map(|file| file.path.clone()).collect();
+        let work = live.confinement.work_folder.clone();
+        self.discarding = Some(files);
+        live.send(&Inward::Restore { work, lower: native::LOWER.into(), paths }).await
     }
 
     /// What counts is what can be seen from outside, not what the inside says. What it could not

@@ -106,6 +106,7 @@ impl Live {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "the shape that `map_err` wants")]
 fn broken(error: FrameError) -> ExecError {
     ExecError::SandboxEnded { reason: error.to_string() }
 }

@@ -69,7 +69,7 @@ fn another_architecture_is_killed_and_x32_does_not_exist() {
     let filter = Filter::compile(&rules().unwrap()).unwrap();
     assert_eq!(run(&filter, 0x4000_0003, 1, [0; 6]), KILL);
     #[cfg(target_arch = "x86_64")]
-    assert_eq!(run(&filter, ARCHITECTURE, X32 | 101, [0; 6]), refused("ENOSYS"));
+    assert_eq!(run(&filter, ARCHITECTURE, X32 | 0x65, [0; 6]), refused("ENOSYS"));
 }
 
 #[test]

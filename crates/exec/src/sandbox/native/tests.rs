@@ -32,25 +32,27 @@ fn machine(rights: Rights) -> Machine {
     }
 }
 
-fn set() -> Option<&'static Path> {
-    Some(Path::new("/home/u/.local/share/interpreter/changes/abcd1234"))
+const SET_FOLDER: &str = "/home/u/.local/share/interpreter/changes/abcd1234";
+
+fn planned(confinement: &Confinement, rights: Rights) -> Result<Plan, ExecError> {
+    plan(confinement, Some(Path::new(SET_FOLDER)), &machine(rights))
 }
 
 #[test]
 fn the_plan_for_an_ordinary_user() {
-    let plan = plan(&confinement(), set(), &machine(Rights::Ordinary)).unwrap();
+    let plan = planned(&confinement(), Rights::Ordinary).unwrap();
     insta::assert_snapshot!(plan);
 }
 
 #[test]
 fn the_plan_for_root() {
-    let plan = plan(&confinement(), set(), &machine(Rights::Root)).unwrap();
+    let plan = planned(&confinement(), Rights::Root).unwrap();
     insta::assert_snapshot!(plan);
 }
 
 #[test]
 fn root_in_name_only_is_refused() {
-    let error = plan(&confinement(), set(), &machine(Rights::RootInName)).unwrap_err();
+    let error = planned(&confinement(), Rights::RootInName).unwrap_err();
     assert!(error.to_string().contains("without the right to become another user"));
 }
 
@@ -58,7 +60,7 @@ fn root_in_name_only_is_refused() {
 fn folders_of_the_system_are_refused() {
     for folder in ["/", "/usr", "/etc", "/proc", "/dev/shm", "/sys/kernel", "relative"] {
         let confinement = Confinement { work_folder: folder.into(), ..confinement() };
-        let refused = plan(&confinement, set(), &machine(Rights::Ordinary));
+        let refused = planned(&confinement, Rights::Ordinary);
         assert!(matches!(refused, Err(ExecError::WorkFolder { .. })), "{folder}");
     }
 }
@@ -66,7 +68,7 @@ fn folders_of_the_system_are_refused() {
 #[test]
 fn rights_are_given_up_in_the_right_order() {
     for rights in [Rights::Ordinary, Rights::Root] {
-        let steps = plan(&confinement(), set(), &machine(rights)).unwrap().0;
+        let steps = planned(&confinement(), rights).unwrap().0;
         let at = |wanted: fn(&Step) -> bool| steps.iter().position(wanted).unwrap();
         let mounted = at(|step| matches!(step, Step::LeaveOldRoot));
         let dropped = at(|step| matches!(step, Step::DropCapabilities));
