@@ -215,7 +215,10 @@ impl Driver {
                 })),
                 None => self.runner.tell(Command::Interrupt),
             },
-            Effect::Review { id, files } => self.update(Update::Review { id, files }).await,
+            Effect::Review { .. } => {
+                self.waiting = Waiting::Session;
+                self.runner.tell(Command::Review);
+            }
             Effect::Settle { decision, .. } => {
                 self.waiting = Waiting::Session;
                 match decision {
@@ -287,6 +290,15 @@ impl Driver {
             Happening::Ran(ran) => {
                 self.waiting = Waiting::Nobody;
                 self.happened(Event::Ran(ran)).await
+            }
+            Happening::Review { id, files } => {
+                self.waiting = Waiting::Nobody;
+                if files.is_empty() {
+                    // What was staged has been taken back meanwhile.
+                    return self.happened(Event::Decided(Settle::Later)).await;
+                }
+                self.update(Update::Review { id, files }).await;
+                Ok(())
             }
             Happening::Settled { id, state, files } => {
                 self.waiting = Waiting::Nobody;

@@ -5,18 +5,19 @@
 
 use crate::{AgentError, choose::choose, driver::Sampling};
 use interpreter_core::{
-    Access, Confinement, Network,
+    Access, Confinement, Network, Untrusted,
     instructions::{self, Protocol},
     session::{Approval, Setup},
 };
 use interpreter_exec::{
-    Interpreters, RunnerSetup,
+    Interpreters, RunnerSetup, is_system,
     sandbox::{Machine, native::plan},
 };
 use interpreter_model::{Model, Tools};
 use interpreter_store::{ConfigFiles, Environment, Folders, Log, Overrides, Settings};
 use std::{
     collections::{BTreeMap, BTreeSet},
+    fmt::Write,
     path::{Path, PathBuf},
 };
 
@@ -59,6 +60,7 @@ pub struct Scene {
     pub environment: Environment,
     /// The folder that the code works in.
     pub work_folder: PathBuf,
+    home: Option<PathBuf>,
     interpreters: Interpreters,
     machine: Machine,
 }
@@ -78,15 +80,17 @@ impl Scene {
     ) -> Result<Self, AgentError> {
         let work_folder = fs_err::canonicalize(work_folder).map_err(AgentError::WorkFolder)?;
         let program = fs_err::canonicalize(program).map_err(AgentError::Program)?;
-        let folders = Folders::find(&environment)?;
+        let folders = Folders::find(&environment)?.resolved();
         let files = ConfigFiles::read(&folders, &work_folder, overrides.profile.as_deref())?;
         let settings =
             Settings::resolve(&files, overrides).map_err(interpreter_store::StoreError::from)?;
         let home = environment.raw("HOME").map(PathBuf::from);
+        // Compared with paths that are resolved, so it has to be resolved too.
+        let home = home.map(|home| fs_err::canonicalize(&home).unwrap_or(home));
         let interpreters =
             Interpreters::find(&environment.path_list("PATH"), home.as_deref(), &work_folder);
         let machine = Machine::look(program);
-        Ok(Self { settings, folders, environment, work_folder, interpreters, machine })
+        Ok(Self { settings, folders, environment, work_folder, home, interpreters, machine })
     }
 
     /// The interpreters of this machine.
@@ -97,7 +101,12 @@ impl Scene {
     /// Everything that would be done to confine a run, step by step, in words.
     pub fn explain(&self) -> Result<String, AgentError> {
         let plan = plan(&self.confinement(), Some(Path::new("CHANGE-SET")), &self.machine)?;
-        Ok(plan.to_string())
+        Ok(plan.0.iter().zip(1..).fold(String::new(), |mut text, (step, number)| {
+            let step = Untrusted::new(step.to_string()).for_terminal_line(4096);
+            // Writing to a string cannot fail.
+            _ = writeln!(text, "{number:3}. {step}");
+            text
+        }))
     }
 
     pub(crate) fn machine(&self) -> &Machine {
@@ -161,18 +170,27 @@ impl Scene {
     fn files(&self) -> BTreeMap<PathBuf, Access> {
         let reads = self.interpreters.reads().filter(|path| !path.starts_with(&self.work_folder));
         let mut files: BTreeMap<_, _> = reads.map(|path| (path.to_owned(), Access::Read)).collect();
-        let home = self.environment.raw("HOME").map(PathBuf::from);
-        let in_home = home.iter().flat_map(|home| SECRET_PLACES.iter().map(|at| home.join(at)));
+        let in_home =
+            self.home.iter().flat_map(|home| SECRET_PLACES.iter().map(|at| home.join(at)));
         let in_folder = SECRET_FILES.iter().map(|name| self.work_folder.join(name));
         let ours = self.folders.all().map(Path::to_owned);
-        let denied = in_home.chain(in_folder).chain(ours);
-        // Elsewhere they are absent anyway, and a list of what is not there tells nobody anything.
-        files.extend(
-            denied
-                .filter(|path| path.starts_with(&self.work_folder))
-                .map(|path| (path, Access::Deny)),
-        );
+        let denied: Vec<_> = in_home
+            .chain(in_folder)
+            .chain(ours)
+            // A link is covered where it leads: it may lead to somewhere else that is shown.
+            .flat_map(|path| [fs_err::canonicalize(&path).ok(), Some(path)])
+            .flatten()
+            .filter(|path| self.is_shown(path, &files))
+            .collect();
+        files.extend(denied.into_iter().map(|path| (path, Access::Deny)));
         files
+    }
+
+    /// Whether a path would be seen inside if it were not denied. Elsewhere it is absent anyway.
+    fn is_shown(&self, path: &Path, files: &BTreeMap<PathBuf, Access>) -> bool {
+        path.starts_with(&self.work_folder)
+            || is_system(path)
+            || files.keys().any(|shown| path.starts_with(shown))
     }
 
     /// The whole environment of the code. Nothing of the person's own gets in but the folders of

@@ -245,7 +245,8 @@ fn prefix(program: &Path, home: Option<&Path>) -> PathBuf {
 pub(crate) const SYSTEM: &[&str] =
     &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix/store"];
 
-fn is_system(path: &Path) -> bool {
+/// Whether a path belongs to the system, which every sandbox shows read-only.
+pub fn is_system(path: &Path) -> bool {
     SYSTEM.iter().any(|folder| path.starts_with(folder))
 }
 

@@ -51,7 +51,9 @@ pub enum Command {
     Run(Permit),
     /// Interrupt what runs; if it does not heed that, end its kernel.
     Interrupt,
-    /// Put staged changes into the person's folder.
+    /// Look at what is staged, for a person to decide about.
+    Review,
+    /// Put what was looked at into the person's folder, if it is still the same.
     Apply(Conflict),
     /// Forget staged changes.
     Discard,
@@ -70,6 +72,13 @@ pub enum Happening {
     Output(Chunk),
     /// The run ended.
     Ran(Ran),
+    /// This is staged.
+    Review {
+        /// The change set.
+        id: String,
+        /// What is in it.
+        files: Vec<FileChange>,
+    },
     /// Staged changes were applied or discarded.
     Settled {
         /// The change set.

@@ -31,6 +31,7 @@
 
 pub use self::{
     catalog::Summary, conflict::Conflict, error::WorkspaceError, listing::Applied, set::Set,
+    shown::Shown,
 };
 
 mod apply;
@@ -62,6 +63,7 @@ mod scratch;
 mod selection;
 mod set;
 mod stat;
+mod shown;
 mod sweep;
 mod undo;
 mod unlock;

@@ -47,6 +47,8 @@ fn one(step: &Step, mounts: &mut Mounts) -> io::Result<()> {
         Step::Temporary { at, bytes, mode } => mounts::temporary(at, *bytes, *mode),
         Step::Bind { from, to, access, owner } => mounts.bind(from, to, *access, *owner),
         Step::Overlay { lower, upper, work, at } => mounts::overlay(lower, upper, work, at),
+        Step::Mirror { of, at } => mounts::mirror(of, at),
+        Step::Pin { at } => mounts::pin(at),
         Step::Processes { at } => mounts::processes(at),
         Step::Terminals { at } => mounts::terminals(at),
         Step::Mask { at } => mounts::mask(at),

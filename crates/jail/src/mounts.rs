@@ -42,6 +42,9 @@ const OLD: &str = "/old";
 /// What masked files are covered with.
 const EMPTY: &str = "/run/interpreter/empty";
 
+/// The second layer of a mirror.
+const NOTHING: &str = "/run/interpreter/nothing";
+
 /// What is kept between mounts.
 #[derive(Default)]
 pub(crate) struct Mounts {
@@ -217,6 +220,30 @@ pub(crate) fn overlay(lower: &Path, upper: &Path, work: &Path, at: &Path) -> io:
         work.display()
     ))?;
     Ok(mount("overlay", at, "overlay", MountFlags::NOSUID | MountFlags::NODEV, options.as_c_str())?)
+}
+
+pub(crate) fn mirror(of: &Path, at: &Path) -> io::Result<()> {
+    folder(at, 0o755)?;
+    folder(Path::new(NOTHING), 0o555)?;
+    // Two layers are the fewest that an overlay without changes has.
+    let options = c_string(&format!("userxattr,lowerdir={}:{NOTHING}", of.display()))?;
+    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::RDONLY;
+    Ok(mount("overlay", at, "overlay", flags, options.as_c_str())?)
+}
+
+pub(crate) fn pin(at: &Path) -> io::Result<()> {
+    if !fs::symlink_metadata(at).is_ok_and(|metadata| metadata.is_dir()) {
+        return Ok(());
+    }
+    let same = open_tree(
+        CWD,
+        at,
+        OpenTreeFlags::OPEN_TREE_CLONE
+            | OpenTreeFlags::OPEN_TREE_CLOEXEC
+            | OpenTreeFlags::AT_SYMLINK_NOFOLLOW
+            | OpenTreeFlags::AT_RECURSIVE,
+    )?;
+    attach(same.as_fd(), at)
 }
 
 pub(crate) fn processes(at: &Path) -> io::Result<()> {

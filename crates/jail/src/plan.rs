@@ -92,6 +92,19 @@ pub enum Step {
         /// Where it is shown.
         at: PathBuf,
     },
+    /// Show a folder read-only, as an overlay of nothing but itself: so its sockets and pipes
+    /// lead nowhere, which a plain bind would let through.
+    Mirror {
+        /// The folder, already in the new root.
+        of: PathBuf,
+        /// Where it is shown.
+        at: PathBuf,
+    },
+    /// Keep a folder from being renamed, by mounting it on itself.
+    Pin {
+        /// What.
+        at: PathBuf,
+    },
     /// Mount a process file system that shows this sandbox's processes alone.
     Processes {
         /// Where.
@@ -253,6 +266,10 @@ impl fmt::Display for Step {
             Self::Overlay { at, .. } => {
                 write!(f, "show {} with its changes kept apart", at.display())
             }
+            Self::Mirror { at, .. } => {
+                write!(f, "show {} read-only, without its sockets and pipes", at.display())
+            }
+            Self::Pin { at } => write!(f, "keep {} from being renamed", at.display()),
             Self::Processes { at } => {
                 write!(f, "show the sandbox's own processes on {}", at.display())
             }

@@ -110,6 +110,28 @@ impl Folders {
         Ok(folder)
     }
 
+    /// The same folders by their real paths, as far as they exist: through no link.
+    #[must_use]
+    pub fn resolved(self) -> Self {
+        let real = |path: PathBuf| {
+            let known = path.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)));
+            match known {
+                Some((above, real)) => match path.strip_prefix(above) {
+                    Ok(rest) if rest.as_os_str().is_empty() => real,
+                    Ok(rest) => real.join(rest),
+                    Err(_) => path,
+                },
+                None => path,
+            }
+        };
+        Self {
+            config: real(self.config),
+            data: real(self.data),
+            state: real(self.state),
+            cache: real(self.cache),
+        }
+    }
+
     /// All four folders.
     pub fn all(&self) -> impl Iterator<Item = &Path> {
         [&self.config, &self.data, &self.state, &self.cache].into_iter().map(PathBuf::as_path)

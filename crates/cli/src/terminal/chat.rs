@@ -95,11 +95,11 @@ impl Chat {
                 self.say(&self.style.dim(&format!("Not run: {reason}")))
             }
             Body::Error { message, hint } => {
-                let message = Untrusted::new(&**message).for_terminal();
+                let message = Untrusted::new(&**message).for_terminal_line(1_000);
                 self.say(&self.style.red(&format!("error: {message}")))?;
                 match hint {
                     Some(hint) => {
-                        self.say(&format!("hint: {}", Untrusted::new(&**hint).for_terminal()))
+                        self.say(&format!("hint: {}", Untrusted::new(&**hint).for_terminal_line(1_000)))
                     }
                     None => Ok(()),
                 }

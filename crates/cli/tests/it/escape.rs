@@ -5,7 +5,7 @@
 //! outside, a variable in the environment.
 
 use crate::scene::{Scene, Who};
-use std::{net::TcpListener, process::Stdio};
+use std::{net::TcpListener, os::unix::net::UnixListener, process::Stdio};
 
 /// An attack: the promise of SECURITY.md it is aimed at, its name, its language, its code.
 /// `OUTSIDE_PORT`, `OUTSIDE_PROCESS` and `HOME` are replaced by the real ones.
@@ -394,6 +394,63 @@ for protocol in (4, 6, 9, 10, 12, 15, 16, 21):
 ",
     ),
     (
+        6,
+        "makes_setuid_files",
+        "python",
+        r"
+import ctypes
+open('plain', 'w').close()
+for number, arguments in ((90, (b'plain', 0o4755)), (90, (b'plain', 0o2755)), (268, (-100, b'plain', 0o6755)), (452, (-100, b'plain', 0o4755, 0)),
+                          (85, (b'new', 0o4755)), (2, (b'new', 0o101, 0o4755)), (257, (-100, b'new', 0o101, 0o4755)), (133, (b'new', 0o104755, 0)), (259, (-100, b'new', 0o104755, 0)), (437, (-100, b'new', 0, 24))):
+    refused(number, *arguments)
+fd = os.open('plain', os.O_RDWR)
+refused(91, fd, 0o4755)
+import stat
+for name in os.listdir('.'):
+    if os.stat(name).st_mode & 0o6000:
+        print('ESCAPED', name)
+",
+    ),
+    (
+        4,
+        "starves_the_host",
+        "python",
+        r"
+refused(203, 1, 8, ctypes.create_string_buffer(8))
+refused(144, 1, 5, ctypes.create_string_buffer(8))
+refused(142, 1, ctypes.create_string_buffer(8))
+refused(314, 1, ctypes.create_string_buffer(64), 0)
+refused(302, 1, 2, ctypes.create_string_buffer(16), 0)
+for which, who in ((0, 1), (1, 0), (2, 0)):
+    refused(141, which, who, 19)
+for which, who in ((1, 1), (2, 0), (3, 0)):
+    refused(251, which, who, 3 << 13)
+os.nice(1)
+",
+    ),
+    (
+        1,
+        "reaches_a_socket_of_the_folder",
+        "python",
+        r"
+import socket
+paths = ['s.sock', '/run/interpreter/lower/s.sock', '/run/interpreter/raw/s.sock', os.path.abspath('s.sock')]
+for path in paths:
+    for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
+        try:
+            s = socket.socket(socket.AF_UNIX, kind); s.connect(path)
+            print('ESCAPED', path)
+        except OSError:
+            pass
+for path in ('f.fifo', '/run/interpreter/lower/f.fifo'):
+    try:
+        fd = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+        print('ESCAPED', path)
+    except OSError:
+        pass
+",
+    ),
+    (
         8,
         "types_into_our_terminal",
         "python",
@@ -424,6 +481,19 @@ fn attacked(who: Who, attack: &Attack) -> String {
         .home_file("secret.txt", "the secret\n")
         .file("here.txt", "visible\n");
     // Something to find that the attack must not find.
+    let _socket = UnixListener::bind(scene.work().join("s.sock")).unwrap();
+    let fifo = scene.work().join("f.fifo");
+    nix::unistd::mkfifo(&fifo, nix::sys::stat::Mode::from_bits_truncate(0o666)).unwrap();
+    for path in ["s.sock", "f.fifo"] {
+        let open = std::os::unix::fs::PermissionsExt::from_mode(0o666);
+        std::fs::set_permissions(scene.work().join(path), open).unwrap();
+    }
+    let _reader = nix::fcntl::open(
+        &fifo,
+        nix::fcntl::OFlag::O_RDWR | nix::fcntl::OFlag::O_CLOEXEC,
+        nix::sys::stat::Mode::empty(),
+    )
+    .unwrap();
     let outside = TcpListener::bind("127.0.0.1:0").unwrap();
     let mut process =
         std::process::Command::new("sleep").arg("1000").stdin(Stdio::null()).spawn().unwrap();
@@ -529,4 +599,61 @@ fn where_it_cannot_confine_it_runs_nothing() {
     assert_eq!(output.status.code(), Some(4), "{said}");
     assert!(said.contains("cannot be built here"), "{said}");
     assert!(!String::from_utf8_lossy(&output.stdout).contains("ran"));
+}
+
+#[test]
+fn secrets_stay_covered_however_the_home_is_spelled() {
+    for who in Who::all() {
+        let scene = Scene::of(who)
+            .home_file(".ssh/id_ed25519", "the key\n")
+            .home_file("dot/ssh/id", "the other key\n");
+        std::os::unix::fs::symlink("dot/ssh", scene.home().join(".gnupg")).unwrap();
+        std::os::unix::fs::symlink(scene.home(), scene.work().join("link")).unwrap();
+        let code = "cat .ssh/id_ed25519 .gnupg/id dot/ssh/id .local/share/interpreter/record.db \
+                    /run/interpreter/lower/.ssh/id_ed25519 2>/dev/null; echo tried";
+        let dotted = format!("{}/../home", scene.home().display());
+        for home in [scene.home(), scene.work().join("link"), dotted.into()] {
+            let mut command = scene.command(&["run", "-l", "shell", "-c", code]);
+            let output = command.current_dir(scene.home()).env("HOME", &home).output().unwrap();
+            let said = String::from_utf8_lossy(&output.stdout);
+            assert_eq!(said, "tried\n", "with HOME={}", home.display());
+        }
+    }
+}
+
+#[test]
+fn what_is_covered_cannot_be_renamed_from_above() {
+    for who in Who::all() {
+        let scene = Scene::of(who).home_file(".config/gcloud/token", "the token\n");
+        let run = |code: &str| {
+            let run = ["run", "--workspace", "direct", "-l", "shell", "-c", code];
+            let output = scene.command(&run).current_dir(scene.home()).output().unwrap();
+            String::from_utf8_lossy(&output.stdout).into_owned()
+        };
+        run("mv .config c2; mv .config/gcloud g2");
+        assert_eq!(run("cat c2/gcloud/token g2/token .config/gcloud/token; echo tried"), "tried\n");
+    }
+}
+
+#[test]
+fn output_is_bounded_in_every_field() {
+    let scene = Scene::new()
+        .file(".interpreter/config.toml", "[limits]\noutput = \"1M\"\n");
+    let code = "import json, os\nfor n in range(20):\n  line = json.dumps({'kind': 'result', 'mime': 'x' * (1 << 20), 'data': ''}) + '\\n'\n  os.write(40, line.encode())";
+    scene.code("python", code);
+    let size = std::fs::metadata(scene.data().join("record.db")).unwrap().len();
+    assert!(size < 8 << 20, "the record has {size} bytes");
+    scene.code("shell", "yes").mentions("limit on output").exits(1);
+}
+
+#[test]
+fn no_path_is_printed_raw() {
+    let scene = Scene::new();
+    let folder = scene.work().join("ev\u{1b}]0;PWN\u{7}il\nyes");
+    std::fs::create_dir(&folder).unwrap();
+    for arguments in [&["run", "--explain", "-l", "python", "-c", "1"][..], &["doctor"], &["changes"]] {
+        let output = scene.command(arguments).current_dir(&folder).output().unwrap();
+        let said = [output.stdout, output.stderr].concat();
+        assert!(!said.contains(&0x1b) && !said.contains(&7), "{arguments:?}");
+    }
 }

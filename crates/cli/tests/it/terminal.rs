@@ -178,6 +178,29 @@ fn a_discarded_change_is_gone_and_variables_stay() {
 }
 
 #[test]
+fn only_what_was_shown_is_applied() {
+    // The child waits until it sees that the person is being asked: the model's last reply comes
+    // just before that, so it polls a file that only a second cell writes.
+    let code = "import os, time\n\
+        open('good.txt', 'w').write('harmless')\n\
+        if os.fork() == 0:\n\
+        \u{20}   while not os.path.exists('/tmp/go'): time.sleep(0.01)\n\
+        \u{20}   open('good.txt', 'w').write('EVIL'); open('extra.sh', 'w').write('x')\n\
+        \u{20}   open('/tmp/went', 'w').close(); os._exit(0)";
+    let wait = "import os, time\nopen('/tmp/go', 'w').close()\n\
+        while not os.path.exists('/tmp/went'): time.sleep(0.01)\nprint('went')";
+    let scene = Scene::new().model_says(&[&python(code), "Look.", &python(wait), "Now."]);
+    let terminal = Terminal::open(&scene, &["--yes"]);
+    terminal.types("write").shows("Keep this change");
+    terminal.types("l").shows(">");
+    terminal.types("go on").shows("went").shows("Keep these changes");
+    terminal.types("s").shows("+EVIL").shows("Keep these changes");
+    terminal.types("d").shows("discarded");
+    terminal.types("/quit").exits(0);
+    assert_eq!(scene.read("good.txt"), None);
+}
+
+#[test]
 fn a_rejection_reaches_the_model_with_its_reason() {
     let scene = Scene::new().script(&format!(
         "[[reply]]\ntext = \"{FENCE}python\\nprint('unwanted')\\n{FENCE}\"\n\

@@ -8,7 +8,7 @@ use super::{
 use crate::{
     ExecError,
     sandbox::native,
-    workspace::{Conflict, Set},
+    workspace::{Conflict, Set, Shown},
 };
 use interpreter_core::{
     Confinement, Effects, FileChange, Language, Permit, Stream, Untrusted, Workspace,
@@ -18,6 +18,12 @@ use interpreter_host::{Claim, Inward, Outward};
 use std::{future::pending, time::Instant};
 use tokio::sync::mpsc;
 
+/// Characters of a result's kind that are kept.
+const LONGEST_MIME: usize = 100;
+
+/// The signal that ends what heeds no other.
+const KILLED: i32 = 9;
+
 pub(super) struct Actor {
     setup: RunnerSetup,
     happenings: mpsc::Sender<Happening>,
@@ -26,6 +32,8 @@ pub(super) struct Actor {
     cell: Option<Cell>,
     /// The language whose readiness somebody waits for.
     awaited: Option<Language>,
+    /// What the person was shown of the changes.
+    shown: Option<Shown>,
     /// Changes that are being put back from inside.
     discarding: Option<Vec<FileChange>>,
     /// Whom output belongs to that comes between runs.
@@ -48,6 +56,7 @@ impl Actor {
             set: None,
             cell: None,
             awaited: None,
+            shown: None,
             discarding: None,
             last_proposal: String::new(),
         }
@@ -98,6 +107,7 @@ impl Actor {
             Command::Prepare { language, confinement } => self.prepare(language, confinement).await,
             Command::Run(permit) => self.execute(permit).await,
             Command::Interrupt => self.interrupt().await,
+            Command::Review => self.review().await,
             Command::Apply(conflict) => self.apply(conflict).await,
             Command::Discard => self.discard().await,
             Command::Diff(reply) => {
@@ -164,6 +174,9 @@ impl Actor {
         };
         let code = proposal.code().raw().as_bytes().to_vec();
         self.last_proposal.clone_from(&proposal.id);
+        if let Some(given) = live.kernels.get_mut(&kernel) {
+            given.printed = 0;
+        }
         self.cell = Some(Cell::new(kernel, proposal.id, confinement.limits, Instant::now()));
         live.send(&Inward::Execute { kernel, code }).await
     }
@@ -186,7 +199,21 @@ impl Actor {
             None => Ok(()),
             Some(Due::Interrupt) => live.send(&Inward::Interrupt { kernel }).await,
             Some(Due::End) => live.send(&Inward::Stop { kernel }).await,
+            Some(Due::Abandon) => self.abandon().await,
         }
+    }
+
+    /// Ends a sandbox that does not do what it is told, and with it the run.
+    async fn abandon(&mut self) -> Result<(), ExecError> {
+        if let Some(live) = self.live.take() {
+            live.stop().await;
+        }
+        let Some(cell) = self.cell.take() else { return Ok(()) };
+        let mut ran = cell.ended(Instant::now(), None, Some(KILLED));
+        ran.kernel_ended = true;
+        ran.effects = self.effects()?;
+        self.report(Happening::Ran(ran)).await;
+        Ok(())
     }
 
     async fn take_frames(&mut self) -> Result<(), ExecError> {
@@ -227,12 +254,23 @@ impl Actor {
         if let Some(chunk) = decoder.feed(&self.last_proposal, stream, bytes) {
             self.report(Happening::Output(chunk)).await;
         }
-        let due = self.count(kernel, bytes.len());
-        self.act(due).await
+        self.count(kernel, bytes.len()).await
     }
 
-    fn count(&mut self, kernel: u32, bytes: usize) -> Option<Due> {
-        self.cell.as_mut().filter(|cell| cell.kernel == kernel)?.printed(bytes)
+    /// Counts what a kernel says, in a run or between two. Too much ends the kernel.
+    async fn count(&mut self, number: u32, bytes: usize) -> Result<(), ExecError> {
+        let Some(live) = &mut self.live else { return Ok(()) };
+        let most = live.confinement.limits.output_bytes;
+        let Some(kernel) = live.kernels.get_mut(&number) else { return Ok(()) };
+        let before = kernel.printed;
+        kernel.printed += bytes as u64;
+        if before > most || kernel.printed <= most {
+            return Ok(());
+        }
+        if let Some(cell) = self.cell.as_mut().filter(|cell| cell.kernel == number) {
+            cell.printed_too_much(Instant::now());
+        }
+        live.send(&Inward::Stop { kernel: number }).await
     }
 
     /// What a driver says. It shares a process with the code, so it is believed in nothing that
@@ -255,16 +293,16 @@ impl Actor {
                 Ok(())
             }
             Claim::Result { mime, data } => {
-                let due = self.count(kernel, data.len());
+                let bytes = data.len() + mime.len();
                 self.report(Happening::Output(Chunk {
                     proposal: self.last_proposal.clone(),
                     stream: Stream::Result,
                     text: Untrusted::new(data),
-                    mime,
+                    mime: mime.chars().take(LONGEST_MIME).collect(),
                     bytes: None,
                 }))
                 .await;
-                self.act(due).await
+                self.count(kernel, bytes).await
             }
             // Its text has come by way of standard error.
             Claim::Raised { .. } => Ok(()),
@@ -352,9 +390,18 @@ impl Actor {
         }
     }
 
+    async fn review(&mut self) -> Result<(), ExecError> {
+        let Some(set) = &self.set else { return Ok(()) };
+        let shown = set.review()?;
+        let (id, files) = (set.id().to_owned(), shown.files.clone());
+        self.shown = Some(shown);
+        self.report(Happening::Review { id, files }).await;
+        Ok(())
+    }
+
     async fn apply(&mut self, conflict: Conflict) -> Result<(), ExecError> {
-        let Some(set) = &mut self.set else { return Ok(()) };
-        let applied = set.apply(&[], conflict)?;
+        let (Some(set), Some(shown)) = (&mut self.set, self.shown.take()) else { return Ok(()) };
+        let applied = set.apply_shown(&shown, conflict)?;
         let id = set.id().to_owned();
         let state = ChangesState::Applied;
         self.report(Happening::Settled { id, state, files: applied.files }).await;
@@ -375,7 +422,11 @@ impl Actor {
         let paths = files.iter().map(|file| file.path.clone()).collect();
         let work = live.confinement.work_folder.clone();
         self.discarding = Some(files);
-        live.send(&Inward::Restore { work, lower: native::LOWER.into(), paths }).await
+        if live.send(&Inward::Restore { work, lower: native::LOWER.into(), paths }).await.is_err() {
+            // Too much to say, or nobody listens: it is forgotten from outside.
+            return self.restored().await;
+        }
+        Ok(())
     }
 
     /// What counts is what can be seen from outside, not what the inside says. What it could not

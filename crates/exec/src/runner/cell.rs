@@ -12,61 +12,64 @@ pub(super) struct Cell {
     pub(super) kernel: u32,
     pub(super) proposal: String,
     started: Instant,
-    printed: u64,
     limits: Limits,
     limit: Option<String>,
-    /// When its kernel is ended, because it did not heed an interrupt.
-    end_at: Option<Instant>,
+    /// What comes next, and when, once the run is to be over.
+    ending: Option<(Due, Instant)>,
 }
 
 /// What is to be done about a run now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Due {
+    /// Interrupt it.
     Interrupt,
+    /// End its kernel.
     End,
+    /// End the sandbox: the host inside does not do what it is told.
+    Abandon,
 }
 
 impl Cell {
     pub(super) fn new(kernel: u32, proposal: String, limits: Limits, now: Instant) -> Self {
-        Self { kernel, proposal, started: now, printed: 0, limits, limit: None, end_at: None }
+        Self { kernel, proposal, started: now, limits, limit: None, ending: None }
     }
 
-    /// Counts output. Returns what is to be done if it is too much.
-    pub(super) fn printed(&mut self, bytes: usize) -> Option<Due> {
-        self.printed += bytes as u64;
-        if self.printed <= self.limits.output_bytes || self.limit.is_some() {
-            return None;
-        }
+    /// Notes that it printed too much, so that its kernel is being ended.
+    pub(super) fn printed_too_much(&mut self, now: Instant) {
         self.limit = Some(format!("output ({} bytes)", self.limits.output_bytes));
-        Some(Due::End)
+        self.ending = Some((Due::Abandon, now + GRACE));
     }
 
     /// Notes that the run was interrupted.
     pub(super) fn interrupted(&mut self, now: Instant) {
-        self.end_at.get_or_insert(now + GRACE);
+        self.ending.get_or_insert((Due::End, now + GRACE));
     }
 
     /// When to look at the clock again.
     pub(super) fn alarm(&self) -> Option<Instant> {
-        self.end_at.or_else(|| {
-            let seconds = self.limits.wall_seconds?;
-            self.started.checked_add(Duration::from_secs(seconds))
-        })
+        match self.ending {
+            Some((_, at)) => Some(at),
+            None => self.started.checked_add(Duration::from_secs(self.limits.wall_seconds?)),
+        }
     }
 
-    /// What is to be done now that the alarm has gone off.
+    /// What is to be done now that the alarm has gone off. Each is tried once.
     pub(super) fn due(&mut self, now: Instant) -> Option<Due> {
-        let alarm = self.alarm()?;
-        if now < alarm {
+        if now < self.alarm()? {
             return None;
         }
-        if self.end_at.is_some() {
-            return Some(Due::End);
+        match self.ending {
+            None => {
+                let seconds = self.limits.wall_seconds.unwrap_or_default();
+                self.limit = Some(format!("time ({seconds} s)"));
+                self.interrupted(now);
+                Some(Due::Interrupt)
+            }
+            Some((due, _)) => {
+                self.ending = Some((Due::Abandon, now + GRACE));
+                Some(due)
+            }
         }
-        let seconds = self.limits.wall_seconds.unwrap_or_default();
-        self.limit = Some(format!("time ({seconds} s)"));
-        self.interrupted(now);
-        Some(Due::Interrupt)
     }
 
     /// How it ended, but for its effects.
@@ -97,15 +100,17 @@ mod tests {
         assert_eq!(cell.due(at(5)), Some(Due::Interrupt));
         assert_eq!(cell.due(at(6)), None);
         assert_eq!(cell.due(at(7)), Some(Due::End));
+        assert_eq!(cell.due(at(7)), None);
+        assert_eq!(cell.due(at(9)), Some(Due::Abandon));
         assert_eq!(cell.ended(at(7), None, Some(9)).limit.as_deref(), Some("time (5 s)"));
     }
 
     #[test]
-    fn a_run_that_prints_too_much_is_ended_once() {
-        let limits = Limits { output_bytes: 10, ..Limits::default() };
-        let mut cell = Cell::new(1, "p1".into(), limits, Instant::now());
-        assert_eq!(cell.printed(10), None);
-        assert_eq!(cell.printed(1), Some(Due::End));
-        assert_eq!(cell.printed(1), None);
+    fn without_a_limit_only_the_person_ends_it() {
+        let start = Instant::now();
+        let mut cell = Cell::new(1, "p1".into(), Limits::default(), start);
+        assert_eq!(cell.alarm(), None);
+        cell.interrupted(start);
+        assert_eq!(cell.due(start + GRACE), Some(Due::End));
     }
 }

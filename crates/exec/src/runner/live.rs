@@ -7,8 +7,11 @@ use crate::{
 };
 use interpreter_core::{Confinement, Language};
 use interpreter_host::{Decoder, FrameError, Inward, Outward, encode};
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+/// How long the host may take to read what it is sent. It does nothing else but read and pass on.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A sandbox that is up.
 #[derive(Debug)]
@@ -26,6 +29,8 @@ pub(super) struct Live {
 pub(super) struct Kernel {
     pub(super) language: Language,
     pub(super) state: KernelState,
+    /// Bytes it has printed and shown since it was last given code.
+    pub(super) printed: u64,
     pub(super) stdout: output::Decoder,
     pub(super) stderr: output::Decoder,
 }
@@ -73,15 +78,18 @@ impl Live {
         self.next_kernel += 1;
         let (stdout, stderr) = Default::default();
         let state = KernelState::Starting;
-        self.kernels.insert(kernel, Kernel { language, state, stdout, stderr });
+        self.kernels.insert(kernel, Kernel { language, state, printed: 0, stdout, stderr });
         self.send(&Inward::Start { kernel, spec }).await
     }
 
+    /// Sends a frame. A host that does not take it in time is no use any more.
     pub(super) async fn send(&mut self, frame: &Inward) -> Result<(), ExecError> {
         let mut bytes = Vec::new();
         encode(frame, &mut bytes).map_err(broken)?;
-        self.sandbox.input.write_all(&bytes).await?;
-        Ok(self.sandbox.input.flush().await?)
+        match tokio::time::timeout(PATIENCE, self.sandbox.input.write_all(&bytes)).await {
+            Ok(written) => Ok(written?),
+            Err(_) => Err(ExecError::SandboxEnded { reason: "it does not listen any more".into() }),
+        }
     }
 
     /// Waits for bytes and takes them in. `false` means that the stream has ended. May be

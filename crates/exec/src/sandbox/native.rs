@@ -12,7 +12,10 @@ use super::{
 use crate::{ExecError, Interpreters};
 use interpreter_core::{Access as Reach, Confinement, Workspace};
 use interpreter_jail::{Access, Failure, Filter, Namespace, Owner, Plan, Resource, Step, rules};
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
 
 /// The backend's name.
 pub const NAME: &str = "native";
@@ -30,6 +33,10 @@ const HOST_PROGRAM: &str = "/run/interpreter/host";
 pub(crate) const LOWER: &str = "/run/interpreter/lower";
 
 const SET: &str = "/run/interpreter/set";
+
+/// The person's folder while the sandbox is built. Nothing inside ever sees it: a socket or a pipe
+/// in it would lead to a process outside.
+const RAW: &str = "/run/interpreter/raw";
 
 const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
@@ -78,6 +85,7 @@ pub fn plan(
     steps.extend(furniture(confinement, machine));
     steps.extend(reachable(confinement));
     steps.extend(work_folder(confinement, stage, owner));
+    steps.extend(pins(confinement));
     steps.extend(masks(confinement));
     steps.extend([Step::LeaveOldRoot, Step::Hostname("sandbox".into()), Step::Loopback]);
     steps.extend(last);
@@ -167,21 +175,40 @@ fn work_folder(confinement: &Confinement, stage: Option<&Path>, owner: Owner) ->
     let folder = &confinement.work_folder;
     match (confinement.workspace, stage) {
         (Workspace::Direct, _) => vec![bind(folder, folder, Access::Write, owner)],
-        (Workspace::ReadOnly, _) | (Workspace::Stage, None) => {
-            vec![bind(folder, folder, Access::Read, owner)]
-        }
+        (Workspace::ReadOnly, _) | (Workspace::Stage, None) => vec![
+            bind(folder, RAW, Access::Read, owner),
+            Step::Mirror { of: RAW.into(), at: folder.clone() },
+            Step::Unmount { at: RAW.into() },
+        ],
         (Workspace::Stage, Some(set)) => vec![
-            bind(folder, LOWER, Access::Read, owner),
+            bind(folder, RAW, Access::Read, owner),
             bind(set, SET, Access::Write, owner),
+            Step::Mirror { of: RAW.into(), at: LOWER.into() },
             Step::Overlay {
-                lower: LOWER.into(),
+                lower: RAW.into(),
                 upper: Path::new(SET).join("upper"),
                 work: Path::new(SET).join("work"),
                 at: folder.clone(),
             },
             Step::Unmount { at: SET.into() },
+            Step::Unmount { at: RAW.into() },
         ],
     }
+}
+
+/// Folders above what is denied cannot be renamed where the code's writes are real: what is
+/// covered today would otherwise stand uncovered under another name tomorrow.
+fn pins(confinement: &Confinement) -> Vec<Step> {
+    if confinement.workspace != Workspace::Direct {
+        return vec![];
+    }
+    let work = &confinement.work_folder;
+    let denied = confinement.files.iter().filter(|(_, reach)| **reach == Reach::Deny);
+    let above: BTreeSet<_> = denied
+        .flat_map(|(path, _)| path.ancestors().skip(1))
+        .filter(|folder| folder.starts_with(work) && *folder != work)
+        .collect();
+    above.into_iter().map(|at| Step::Pin { at: at.to_owned() }).collect()
 }
 
 /// Covers what is denied, also where the person's folder is shown a second time.

@@ -12,7 +12,7 @@ use super::{
     journal::{Entry, Journal, State},
     node::{Node, Shape},
     plan::Planned,
-    recover, scratch,
+    recover, scratch, shown,
     stat::{Kind, Stat},
 };
 use std::{
@@ -74,6 +74,19 @@ impl<'a> Application<'a> {
                 Err(error)
             }
         }
+    }
+
+    /// The fingerprint of what would be put in place.
+    pub(super) fn fingerprint(&self) -> String {
+        shown::of_copies(&self.journal.entries)
+    }
+
+    /// Leaves everything as it is.
+    pub(super) fn abandon(self) -> Result<(), WorkspaceError> {
+        if let Some(name) = &self.journal.scratch {
+            scratch::remove(self.work, name)?;
+        }
+        self.journal.remove()
     }
 
     /// Changes the person's folder.

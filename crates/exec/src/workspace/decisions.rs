@@ -6,7 +6,7 @@ use super::{
     diff::diff,
     discard::discard,
     error::{During, WorkspaceError},
-    folder::{Folder, Intent},
+    folder::{Folder, Intent, Walker},
     history::History,
     journal::{Journal, State, next_turn},
     listing::{Applied, list},
@@ -15,6 +15,7 @@ use super::{
     scan::scan,
     selection::choose,
     set::Set,
+    shown::{self, Shown},
     sweep,
     undo::{Reason, restore},
 };
@@ -39,12 +40,42 @@ impl Set {
         diff(&upper, work.as_ref(), &chosen.deltas).map(Untrusted::from)
     }
 
+    /// What waits for a decision, to be shown to a person who may then have just this applied.
+    pub fn review(&self) -> Result<Shown, WorkspaceError> {
+        let upper = self.open_upper(Intent::Look)?;
+        let work = self.open_work_folder(Intent::Look)?;
+        let scan = scan(&upper, work.as_ref(), &History::of(&self.journals))?;
+        let chosen = choose(&scan, &[])?.with_parents(&scan);
+        let mut walker = Walker::new(&upper, Intent::Look);
+        let fingerprint = shown::of_layer(&mut walker, chosen.deltas.into_iter())
+            .during_at("read", self.upper())?;
+        Ok(Shown { files: scan.listing(), fingerprint })
+    }
+
+    /// Puts what was shown into the person's folder, if it is still what was shown.
+    pub fn apply_shown(
+        &mut self,
+        shown: &Shown,
+        conflict: Conflict,
+    ) -> Result<Applied, WorkspaceError> {
+        self.apply_if(&[], conflict, Some(shown))
+    }
+
     /// Puts the changes at and below `paths`, or all of them, into the person's folder: all that
     /// were chosen, or on an error none.
     pub fn apply(
         &mut self,
         paths: &[String],
         conflict: Conflict,
+    ) -> Result<Applied, WorkspaceError> {
+        self.apply_if(paths, conflict, None)
+    }
+
+    fn apply_if(
+        &mut self,
+        paths: &[String],
+        conflict: Conflict,
+        shown: Option<&Shown>,
     ) -> Result<Applied, WorkspaceError> {
         self.put_right()?;
         let upper = self.open_upper(Intent::Look)?;
@@ -55,8 +86,16 @@ impl Set {
             return Ok(Applied { files, skipped });
         }
         let journal = Journal::begin(&self.folder, &self.journals)?;
-        let performed =
-            Application::prepare(&upper, &work, journal, &entries).and_then(Application::perform);
+        let performed = Application::prepare(&upper, &work, journal, &entries).and_then(|ready| {
+            let is_shown = |shown: &Shown| {
+                shown.files == files && shown.fingerprint == ready.fingerprint()
+            };
+            if !shown.is_none_or(is_shown) {
+                ready.abandon()?;
+                return Err(WorkspaceError::ChangedSinceShown { id: self.id().to_owned() });
+            }
+            ready.perform()
+        });
         match performed {
             Ok(journal) => self.journals.push(journal),
             Err(error) => {

@@ -9,6 +9,15 @@ use std::{io, path::Path};
 /// What went wrong with staged changes.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkspaceError {
+    /// Something changed it after a person had looked at it.
+    #[error(
+        "the set {id} was changed after it was shown, by something that still runs; look at it again"
+    )]
+    ChangedSinceShown {
+        /// The set.
+        id: String,
+    },
+
     /// No set has this id.
     #[error("there is no change set `{}`", shown(.id))]
     NoSuchSet {
