@@ -14,7 +14,7 @@ use super::{
     catalog,
     error::{During, WorkspaceError, is_gone},
     folder::{Folder, Intent},
-    journal::{Journal, State, VERSION, private_folder, read_json, sync_folder, write_json},
+    journal::{Journal, State, VERSION, private_folder, read_json},
     lock::{self, Lock},
     recover,
     relative::{bytes_of, text_of},
@@ -108,8 +108,11 @@ impl Set {
             session: session.to_owned(),
             began: Stat::of(&lock, c"").during_at("read", &folder)?.changed,
         };
-        write_json(&folder.join(DESCRIPTION), &description)?;
-        sync_folder(changes_folder)?;
+        // Not synced: a set that is lost with the power has held nothing that was decided on, and
+        // every session would have to wait for the disk before its first run.
+        let path = folder.join(DESCRIPTION);
+        let text = serde_json::to_vec(&description).map_err(std::io::Error::from);
+        text.and_then(|text| fs::write(&path, text)).during_at("write", &path)?;
         Ok(Self::new(folder, description, Vec::new(), lock))
     }
 
