@@ -20,8 +20,9 @@ mod words;
 /// time that grows with the square of the depth to find out.
 const DEPTH: usize = 200;
 
-/// Most substitutions and here-documents on one line, for the same reason.
-const WIDTH: usize = 1000;
+/// Most work that a script may make: the parser goes over a word again for each substitution in
+/// it, so its time grows with their number times the length.
+const WORK: usize = 300_000_000;
 
 /// Finds what a shell script does.
 pub(crate) fn read(script: &Script, analysis: &mut Analysis) {
@@ -29,9 +30,9 @@ pub(crate) fn read(script: &Script, analysis: &mut Analysis) {
         analysis.unreadable("code that is nested too deep", script.line(1));
         return;
     }
-    let is_wide = |line: &str| line.bytes().filter(|byte| b"(`<".contains(byte)).count() > WIDTH;
-    if let Some(at) = script.text.lines().position(is_wide) {
-        analysis.unreadable("a line with too many commands inside commands", script.line(at + 1));
+    let substitutions = script.text.bytes().filter(|byte| b"(`<".contains(byte)).count();
+    if substitutions.saturating_mul(script.text.len()) > WORK {
+        analysis.unreadable("too many commands inside commands", script.line(1));
         return;
     }
     // The parser bounds its own depth, work and stack, and says so like any other error.

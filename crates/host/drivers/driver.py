@@ -128,9 +128,9 @@ class Cells:
         for code in codes:
             awaited = eval(code, self.module.__dict__)
             if code.co_flags & CO_COROUTINE:
-                self.run_until_done(awaited)
+                self.run_until_done(awaited, name)
 
-    def run_until_done(self, awaited):
+    def run_until_done(self, awaited, name):
         # The loop lives on between cells but does not run between them: it has no thread.
         import asyncio
 
@@ -138,13 +138,37 @@ class Cells:
             self.loop = asyncio.new_event_loop()
         asyncio.set_event_loop(self.loop)
         task = self.loop.create_task(awaited)
+        interrupted = False
+
+        def cancel():
+            nonlocal interrupted
+            interrupted = True
+            task.cancel()
+
+        def interrupt(number, frame):
+            # Raised only in the cell's own code: amid the loop's it would lose what is due.
+            while frame is not None:
+                if frame.f_code.co_filename == name:
+                    raise KeyboardInterrupt
+                frame = frame.f_back
+
+        own = getsignal(SIGINT) is not default_int_handler
         try:
+            if not own:
+                self.loop.add_signal_handler(SIGINT, cancel)
+                signal(SIGINT, interrupt)
             self.loop.run_until_complete(task)
-        except KeyboardInterrupt:
-            if not task.done():
-                task.cancel()
-                self.loop.run_until_complete(asyncio.wait([task]))
+        except asyncio.CancelledError:
+            if interrupted:
+                raise KeyboardInterrupt
             raise
+        finally:
+            left = getsignal(SIGINT)
+            if not own and not self.loop.is_closed():
+                self.loop.remove_signal_handler(SIGINT)
+            # A handler that the code set meanwhile is its own to keep.
+            signal(SIGINT, default_int_handler if left in (None, interrupt) else left)
+            awaited.close()
 
     def run(self, name, source):
         try:

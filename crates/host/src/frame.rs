@@ -156,7 +156,9 @@ mod tests {
 
     fn encoded(frames: &[Outward]) -> Vec<u8> {
         let mut bytes = Vec::new();
-        frames.iter().for_each(|one| encode(one, &mut bytes).unwrap());
+        for frame in frames {
+            encode(frame, &mut bytes).unwrap();
+        }
         bytes
     }
 

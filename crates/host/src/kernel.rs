@@ -251,7 +251,9 @@ impl Kernel {
     pub(crate) fn kill_descendants(&self) {
         let others = descendants(self.pid());
         self.kill();
-        others.into_iter().for_each(|pid| send(pid, Signal::SIGKILL));
+        for pid in others {
+            send(pid, Signal::SIGKILL);
+        }
     }
 
     pub(crate) fn is_dead(&self) -> bool {

@@ -47,8 +47,9 @@ pub enum Inward {
         /// The code, byte for byte.
         code: Vec<u8>,
     },
-    /// Send SIGINT to a kernel's process group. A driver that is between cells ignores it, so
-    /// one that comes before the driver has begun a cell is lost.
+    /// Send SIGINT to a kernel's process group. A driver that is between cells ignores it. It may
+    /// be lost: before the driver has begun a cell, or at the moment when a shell starts a program
+    /// or V8 is busy with itself. Then it takes another, and in the end a `Stop`.
     Interrupt {
         /// Which kernel.
         kernel: u32,

@@ -63,10 +63,9 @@ impl Role {
     pub(crate) fn end_all(self) {
         loop {
             self.kill_all();
-            match waitpid(None, None) {
-                Err(Errno::ECHILD) => return,
-                // EINVAL is a death by a signal that has no name, and EINTR none at all.
-                Ok(_) | Err(_) => {}
+            // EINVAL is a death by a signal that has no name, and EINTR none at all.
+            if waitpid(None, None) == Err(Errno::ECHILD) {
+                return;
             }
         }
     }

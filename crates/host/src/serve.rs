@@ -20,7 +20,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::unistd::write;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, btree_map::Entry};
 use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt;
@@ -37,7 +37,7 @@ const LAST_WORDS: usize = 1 << 20;
 pub fn run() -> ExitCode {
     // Code inside shares this process's user and must not look into it. Where that cannot be
     // had, the process namespace and the filter still stand.
-    drop(nix::sys::prctl::set_dumpable(false));
+    nix::sys::prctl::set_dumpable(false).unwrap_or_default();
     let input = io::stdin().as_fd().try_clone_to_owned();
     let output = io::stdout().as_fd().try_clone_to_owned();
     let served = input
@@ -230,21 +230,19 @@ impl Host {
     }
 
     fn start(&mut self, number: u32, spec: &KernelSpec) {
-        let (program, folder) = (spec.program.display(), spec.folder.display());
-        let answer = if self.kernels.contains_key(&number) {
-            let message = format!("a kernel with the number {number} is running already");
-            Outward::Failed { kernel: number, message }
-        } else {
-            match Kernel::start(spec) {
+        let failed = |message| Outward::Failed { kernel: number, message };
+        let answer = match self.kernels.entry(number) {
+            Entry::Occupied(_) => failed(format!("kernel {number} is running already")),
+            Entry::Vacant(entry) => match Kernel::start(spec) {
                 Ok(kernel) => {
-                    self.kernels.insert(number, kernel);
+                    entry.insert(kernel);
                     Outward::Started { kernel: number }
                 }
                 Err(error) => {
-                    let message = format!("cannot start `{program}` in `{folder}`: {error}");
-                    Outward::Failed { kernel: number, message }
+                    let (program, folder) = (spec.program.display(), spec.folder.display());
+                    failed(format!("cannot start `{program}` in `{folder}`: {error}"))
                 }
-            }
+            },
         };
         self.outgoing.push(&answer);
     }

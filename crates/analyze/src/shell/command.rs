@@ -51,18 +51,24 @@ pub(super) fn judge(words: &[Literal], scene: &Scene<'_>, analysis: &mut Analysi
             continue;
         };
         let name = program_name(path);
+        let mut known = RULES.is_plain(name, rest.first().and_then(Literal::whole));
         for rule in RULES.on(name) {
-            judge_by(rule, program, rest, scene, analysis);
+            if applies(rule, rest) {
+                known = true;
+                judge_by(rule, program, rest, scene, analysis);
+            }
         }
         if let Some(interpreter) = RULES.interpreter(name) {
+            known = true;
             interpret(interpreter, path, rest, scene, analysis);
         }
         if let Some(wrapper) = RULES.wrapper(name) {
+            known = true;
             waiting.extend(unwrap(wrapper, rest));
         }
         let is_function = scene.functions.is_some_and(|names| names.contains(path));
         // A file that only has a known program's name may be any program.
-        if !is_function && !path.is_empty() && !(RULES.knows(name) && is_system(path)) {
+        if !is_function && !path.is_empty() && !(known && is_system(path)) {
             analysis.note(Doing::Starts, Risk::Medium, program, scene.line);
         }
     }
@@ -87,6 +93,28 @@ fn is_system(path: &str) -> bool {
     }
 }
 
+/// Whether a rule is about a command with these words. What is computed may be what it asks for.
+fn applies(rule: &Rule, rest: &[Literal]) -> bool {
+    let words = Words::divide(rest, &rule.values);
+    let may_be = |word: &Literal| word.start().is_empty() && word.whole().is_none();
+    let first = words.operands.first().map(|(_, word)| word);
+    let has_word = || {
+        first.is_some_and(|first| {
+            may_be(first) || rule.words.iter().any(|word| first.whole() == Some(word))
+        })
+    };
+    let has_flag = || rule.flags.iter().any(|flag| words.has(flag)) || rest.iter().any(may_be);
+    let contains = || {
+        rest.iter().any(|word| {
+            may_be(word) || rule.containing.iter().any(|part| word.start().contains(part))
+        })
+    };
+    (rule.words.is_empty() || has_word())
+        && (rule.flags.is_empty() || has_flag())
+        && (rule.containing.is_empty() || contains())
+}
+
+/// Notes what a rule says of a command that it is about.
 fn judge_by(
     rule: &Rule,
     program: &Literal,
@@ -95,19 +123,8 @@ fn judge_by(
     analysis: &mut Analysis,
 ) {
     let words = Words::divide(rest, &rule.values);
-    let mut operands = words.operands.as_slice();
-    if !rule.words.is_empty() {
-        let Some(((_, first), others)) = operands.split_first() else { return };
-        // A computed word may be the one that is asked for.
-        if first.whole().is_some_and(|first| !rule.words.iter().any(|word| word == first)) {
-            return;
-        }
-        operands = others;
-    }
-    let has_hole = || rest.iter().any(|word| word.start().is_empty() && word.whole().is_none());
-    if !rule.flags.is_empty() && !rule.flags.iter().any(|flag| words.has(flag)) && !has_hole() {
-        return;
-    }
+    let own = usize::from(!rule.words.is_empty());
+    let operands = words.operands.get(own..).unwrap_or_default();
     let mut note = |object: &Literal| {
         analysis.note(rule.capability, rule.severity, object, scene.line);
     };
@@ -136,9 +153,24 @@ fn judge_by(
                 note(&value);
             }
         }
+        Object::Address | Object::OnlyAddress => {
+            let address = operands.iter().find(|(_, word)| is_address(word));
+            match (address, &rule.object) {
+                (Some((_, word)), _) => note(word),
+                (None, Object::OnlyAddress) => {}
+                (None, _) => note(&Literal::default()),
+            }
+        }
         Object::Program => note(program),
         Object::Nothing => note(&Literal::default()),
     }
+}
+
+/// Whether a word names another machine, as a URL or as `user@host:path`.
+fn is_address(word: &Literal) -> bool {
+    let text = word.start();
+    let before_colon = text.split_once(':').map(|(host, _)| host);
+    word.is_remote() || text.contains('@') || before_colon.is_some_and(|host| !host.contains('/'))
 }
 
 /// Reads what an interpreter is given to run.

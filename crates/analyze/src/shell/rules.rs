@@ -18,6 +18,7 @@ pub(crate) static RULES: LazyLock<Rules> = LazyLock::new(|| {
 #[serde(deny_unknown_fields)]
 struct File {
     plain: Vec<String>,
+    plain_words: HashMap<String, Vec<String>>,
     variables: Vec<String>,
     rule: Vec<Rule>,
     wrapper: Vec<Wrapper>,
@@ -35,6 +36,9 @@ pub(crate) struct Rule {
     /// Flags of which one must be given.
     #[serde(default)]
     pub(crate) flags: Vec<String>,
+    /// Texts of which one word must contain one.
+    #[serde(default)]
+    pub(crate) containing: Vec<String>,
     /// Flags that take the next word.
     #[serde(default)]
     pub(crate) values: Vec<String>,
@@ -63,6 +67,10 @@ pub(crate) enum Object {
     Flag(Vec<String>),
     /// What follows `key=`.
     Key(String),
+    /// The first word that names another machine; nothing is known if there is none.
+    Address,
+    /// The same, but nothing is done if there is none.
+    OnlyAddress,
     /// The program itself.
     Program,
     #[default]
@@ -130,6 +138,7 @@ pub(crate) struct Rules {
     wrapping: HashMap<String, usize>,
     interpreting: HashMap<String, usize>,
     plain: HashSet<String>,
+    plain_words: HashMap<String, Vec<String>>,
     variables: HashSet<String>,
 }
 
@@ -148,6 +157,7 @@ impl Rules {
             wrapping,
             interpreting,
             plain: file.plain.into_iter().collect(),
+            plain_words: file.plain_words,
             variables: file.variables.into_iter().collect(),
             rules: file.rule,
             wrappers: file.wrapper,
@@ -168,12 +178,13 @@ impl Rules {
         self.interpreting.get(program).map(|&at| &self.interpreters[at])
     }
 
-    /// Whether a program is known: to do nothing worth a finding, or by a rule.
-    pub(super) fn knows(&self, program: &str) -> bool {
+    /// Whether a program, called with this first word, does nothing worth a finding.
+    pub(super) fn is_plain(&self, program: &str, first: Option<&str>) -> bool {
         self.plain.contains(program)
-            || self.on.contains_key(program)
-            || self.wrapping.contains_key(program)
-            || self.interpreting.contains_key(program)
+            || first.is_some_and(|first| {
+                let words = self.plain_words.get(program);
+                words.is_some_and(|words| words.iter().any(|word| word == first))
+            })
     }
 
     /// Whether setting a variable changes which code later commands run.

@@ -1,23 +1,23 @@
 //! What the JavaScript driver promises.
 
-use crate::scene::{End, Language::JavaScript, Scene};
+use crate::scene::{End, Language::JavaScript, Scene, lines};
 
 #[test]
 fn declarations_are_kept_and_can_be_made_again() {
     let mut scene = Scene::with(JavaScript);
-    scene.run("const x = 1; let y = 2; class A {}; function f() { return x + y }").is_fine();
-    scene.run("f()").is_fine().results("3");
-    scene.run("const x = 10; let y = 20; class A {}; f()").is_fine().results("30");
-    scene.run("({ a: 1, b: [1, 2] })").is_fine().results("{ a: 1, b: [ 1, 2 ] }");
-    assert!(scene.run("undefined").is_fine().results.is_empty());
+    scene.run("const x = 1; let y = 2; class A {}; function f() { return x + y }").succeeds();
+    scene.run("f()").succeeds().results("3");
+    scene.run("const x = 10; let y = 20; class A {}; f()").succeeds().results("30");
+    scene.run("({ a: 1, b: [1, 2] })").succeeds().results("{ a: 1, b: [ 1, 2 ] }");
+    assert!(scene.run("undefined").succeeds().results.is_empty());
 }
 
 #[test]
 fn await_works_at_the_top_and_a_promise_left_over_is_waited_for() {
     let mut scene = Scene::with(JavaScript);
-    scene.run("console.log(await Promise.resolve(5))").is_fine().prints("5\n");
+    scene.run("console.log(await Promise.resolve(5))").succeeds().prints("5\n");
     scene.run("async function main() { await new Promise(setImmediate); console.log('ran'); return 7 }\nmain()")
-        .is_fine()
+        .succeeds()
         .prints("ran\n")
         .results("7");
 }
@@ -25,12 +25,11 @@ fn await_works_at_the_top_and_a_promise_left_over_is_waited_for() {
 #[test]
 fn output_and_template_strings_come_out_exactly() {
     let mut scene = Scene::with(JavaScript);
-    scene.run("console.log(`a\n  ${1 + 1} \\` é\n`)").is_fine().prints("a\n  2 ` é\n\n");
-    let bytes = scene.run("process.stdout.write(Buffer.from([0, 255, 13])); undefined").is_fine();
+    scene.run("console.log(`a\n  ${1 + 1} \\` é\n`)").succeeds().prints("a\n  2 ` é\n\n");
+    let bytes = scene.run("process.stdout.write(Buffer.from([0, 255, 13])); undefined").succeeds();
     assert_eq!(bytes.stdout, [0, 255, 13]);
-    let lines = scene.run("for (let i = 0; i < 200000; i++) console.log(i)").is_fine();
-    let all: String = (0..200_000).map(|line| format!("{line}\n")).collect();
-    assert!(lines.stdout == all.as_bytes());
+    let outcome = scene.run("for (let i = 0; i < 200000; i++) console.log(i)").succeeds();
+    assert!(outcome.stdout == lines(0..200_000).as_bytes());
 }
 
 #[test]
@@ -38,16 +37,16 @@ fn modules_are_found_from_the_folder() {
     let mut scene = Scene::with(JavaScript)
         .file("common.js", "module.exports = { value: 1 }")
         .file("module.mjs", "export default 2");
-    scene.run("require('./common').value").is_fine().results("1");
-    scene.run("(await import('./module.mjs')).default").is_fine().results("2");
+    scene.run("require('./common').value").succeeds().results("1");
+    scene.run("(await import('./module.mjs')).default").succeeds().results("2");
     scene
         .run("`import('x') ${typeof await import('node:fs')}` // import('y')")
-        .is_fine()
+        .succeeds()
         .results("\"import('x') object\"");
-    scene.run("({ import(x) { return x } }).import(3)").is_fine().results("3");
+    scene.run("({ import(x) { return x } }).import(3)").succeeds().results("3");
     scene
         .run("const fs = require('fs'); fs.existsSync(path.join(__dirname, 'common.js'))")
-        .is_fine()
+        .succeeds()
         .results("true");
 }
 
@@ -79,7 +78,7 @@ fn what_fails_on_the_side_fails_the_cell_and_spares_the_kernel() {
         .run("await new Promise((r) => { setTimeout(r, 5); setTimeout(() => { throw new Error('late') }, 0) })")
         .ends(End::Finished(1));
     assert!(outcome.stderr.starts_with(b"Uncaught Error: late\n"));
-    scene.run("'alive'").is_fine().results("'alive'");
+    scene.run("'alive'").succeeds().results("'alive'");
 }
 
 #[test]
@@ -98,7 +97,7 @@ fn an_interrupt_ends_loops_and_waits_and_what_would_come_after_them() {
     let mut scene = Scene::with(JavaScript);
     // Those that wait print only when they have begun to: an interrupt at the very moment between
     // what runs at once and what waits is lost, and the outside sends another.
-    scene.run("let x = 1; const sleep = (ms) => new Promise((r) => setTimeout(r, ms))").is_fine();
+    scene.run("let x = 1; const sleep = (ms) => new Promise((r) => setTimeout(r, ms))").succeeds();
     for code in [
         "console.log('on'); while (true) {}",
         "await null; console.log('on'); await new Promise(() => {})",
@@ -110,7 +109,7 @@ fn an_interrupt_ends_loops_and_waits_and_what_would_come_after_them() {
     let mut outcome = scene.interrupt("for (;;) { await sleep(20); console.log('on') }", "on\n");
     outcome.stdout.clear();
     outcome.ends(End::Finished(130));
-    scene.run("await sleep(100); x").is_fine().prints("").results("1");
+    scene.run("await sleep(100); x").succeeds().prints("").results("1");
 }
 
 #[test]
@@ -119,16 +118,16 @@ fn an_interrupt_between_cells_is_nobodys() {
     for _ in 0..3 {
         scene.send(&interpreter_host::Inward::Interrupt { kernel: 1 });
     }
-    scene.run("'fine'").is_fine().results("'fine'");
+    scene.run("'fine'").succeeds().results("'fine'");
 }
 
 #[test]
 fn programs_get_no_control_and_an_empty_stdin() {
     let mut scene = Scene::with(JavaScript);
     scene.run("require('child_process').execSync('ls /proc/self/fd; cat', { stdio: 'inherit' }); undefined")
-        .is_fine()
+        .succeeds()
         .prints("0\n1\n2\n3\n");
-    scene.run("require('fs').readFileSync(0, 'utf8')").is_fine().results("''");
+    scene.run("require('fs').readFileSync(0, 'utf8')").succeeds().results("''");
 }
 
 #[test]

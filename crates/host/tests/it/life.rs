@@ -36,7 +36,7 @@ fn a_number_is_used_once_until_its_kernel_has_exited() {
     scene.run("exit 3").ends(End::Exited(3));
     scene.execute(1, "echo nobody hears this");
     scene.start(1, Shell);
-    scene.run("echo again").is_fine().prints("again\n");
+    scene.run("echo again").succeeds().prints("again\n");
 }
 
 #[test]
@@ -44,10 +44,10 @@ fn kernels_live_side_by_side() {
     let mut scene = Scene::with(Shell);
     scene.start(2, Python);
     scene.execute(2, "print('two')");
-    scene.outcome(2).is_fine().prints("two\n");
+    scene.outcome(2).succeeds().prints("two\n");
     scene.run("kill -9 $$").ends(End::Killed(9));
     scene.execute(2, "'alive'");
-    scene.outcome(2).is_fine().results("'alive'");
+    scene.outcome(2).succeeds().results("'alive'");
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn the_environment_is_exactly_the_given_one() {
     let mut scene = Scene::with(Python);
     scene
         .run("import os; print(sorted(os.environ.items()))")
-        .is_fine()
+        .succeeds()
         .prints("[('LANG', 'C.UTF-8'), ('PATH', '/usr/local/bin:/usr/bin:/bin')]\n");
 }
 
@@ -77,7 +77,7 @@ fn a_kernel_that_gives_up_control_between_cells_is_killed() {
          socket.socket(fileno=40).shutdown(socket.SHUT_RDWR)\n\
          while True: pass",
     );
-    scene.outcome(1).is_fine();
+    scene.outcome(1).succeeds();
     scene.outcome(1).ends(End::Killed(9));
 }
 
@@ -86,20 +86,20 @@ fn noise_on_the_control_socket_is_passed_on_as_it_is() {
     let mut scene = Scene::with(Python);
     let outcome = scene
         .run("import os\nn = os.write(40, b'garbage\\n\\xff\\x00\\n{\"kind\":\"granted\"}\\n\\n')")
-        .is_fine();
+        .succeeds();
     assert_eq!(outcome.noise, 4);
-    scene.run("'alive'").is_fine().results("'alive'");
+    scene.run("'alive'").succeeds().results("'alive'");
 }
 
 #[test]
 fn a_forged_end_keeps_what_was_printed_before_it_before_it() {
     let mut scene = Scene::with(Python);
     scene.execute(1, "import os\nos.write(1, b'before')\nn = os.write(40, b'{\"kind\":\"finished\",\"status\":0}\\n')\nos.write(1, b'after')\nn = os.write(40, b'{\"kind\":\"finished\",\"status\":0}\\n')");
-    let mut printed = scene.outcome(1).is_fine().stdout;
+    let mut printed = scene.outcome(1).succeeds().stdout;
     assert!(printed.starts_with(b"before"));
-    printed.extend(scene.outcome(1).is_fine().stdout);
+    printed.extend(scene.outcome(1).succeeds().stdout);
     assert_eq!(printed, b"beforeafter");
-    scene.outcome(1).is_fine().prints("");
+    scene.outcome(1).succeeds().prints("");
 }
 
 #[test]
@@ -135,7 +135,10 @@ fn a_slow_reader_slows_the_program_and_loses_nothing() {
             Outward::Stdout { bytes, .. } => length += bytes.len(),
             Outward::Restored { errors } => restored = errors.is_empty(),
             Outward::Claim { .. } => break,
-            other => panic!("{other:?}"),
+            other @ (Outward::Stderr { .. }
+            | Outward::Started { .. }
+            | Outward::Failed { .. }
+            | Outward::Exited { .. }) => panic!("{other:?}"),
         }
     }
     assert_eq!((length, restored), (64 << 20, true));
@@ -152,7 +155,7 @@ fn stop_kills_the_kernel_and_what_left_its_group() {
             }
             // One in the group, one with a session of its own, one that ignores what it can.
             let outcome = scene.run("setsid sleep 1000 & sleep 1000 & (trap '' INT TERM HUP; exec sleep 1000) & jobs -p");
-            let pids = String::from_utf8(outcome.is_fine().stdout).unwrap();
+            let pids = String::from_utf8(outcome.succeeds().stdout).unwrap();
             assert_eq!(pids.lines().count(), 3);
             scene.execute(1, "sleep 1000");
             scene.send(&Inward::Stop { kernel: 1 });
@@ -178,7 +181,7 @@ fn when_the_stream_ends_everything_ends() {
     // A daemon in the full sense: new session, and its parent is gone.
     let outcome =
         scene.run("(setsid sh -c 'echo $$; exec sleep 1000' &) ; sleep 1000 & echo $!; echo $$");
-    let mut pids = String::from_utf8(outcome.is_fine().stdout).unwrap();
+    let mut pids = String::from_utf8(outcome.succeeds().stdout).unwrap();
     while pids.lines().count() < 3 {
         let Outward::Stdout { bytes, .. } = scene.next() else { panic!() };
         pids.push_str(&String::from_utf8(bytes).unwrap());
@@ -192,16 +195,16 @@ fn when_the_stream_ends_everything_ends() {
 fn a_first_process_buries_orphans_and_ends_with_its_stream() {
     let mut scene = Scene::new(Place::Namespace);
     scene.start(1, Shell);
-    scene.run("orphan=$( (setsid sh -c 'echo $$; exec true' &) )").is_fine();
-    scene.run("while [ -e /proc/$orphan ]; do :; done; echo $PPID").is_fine().prints("1\n");
-    scene.run("setsid sleep 1000 &").is_fine();
+    scene.run("orphan=$( (setsid sh -c 'echo $$; exec true' &) )").succeeds();
+    scene.run("while [ -e /proc/$orphan ]; do :; done; echo $PPID").succeeds().prints("1\n");
+    scene.run("setsid sleep 1000 &").succeeds();
     assert!(scene.hang_up().success());
 }
 
 #[test]
 fn broken_frames_end_the_host() {
     let mut scene = Scene::with(Shell);
-    let outcome = scene.run("sleep 1000 & echo $!").is_fine();
+    let outcome = scene.run("sleep 1000 & echo $!").succeeds();
     let pid = String::from_utf8(outcome.stdout).unwrap();
     scene.send_raw(&[0xff; 64]);
     while scene.try_next().is_some() {}
@@ -212,7 +215,7 @@ fn broken_frames_end_the_host() {
 #[test]
 fn paths_are_put_back() {
     let mut scene = Scene::with(Shell);
-    scene.run("mkdir work lower; echo was >lower/a; echo is >work/a; echo new >work/b").is_fine();
+    scene.run("mkdir work lower; echo was >lower/a; echo is >work/a; echo new >work/b").succeeds();
     let (work, lower) = (scene.path().join("work"), scene.path().join("lower"));
     scene.send(&Inward::Restore {
         work,
@@ -221,5 +224,5 @@ fn paths_are_put_back() {
     });
     let errors = vec!["`../x` was not put back: it is not below the work folder".to_owned()];
     assert_eq!(scene.next(), Outward::Restored { errors });
-    scene.run("cat work/a; ls work").is_fine().prints("was\na\n");
+    scene.run("cat work/a; ls work").succeeds().prints("was\na\n");
 }

@@ -3,6 +3,8 @@
 //! The host takes its whole process (it waits for every child), so each test starts this binary
 //! again to be one. `python3`, `node` and `bash` must be installed: a test without them fails.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 mod javascript;
 mod life;
 mod python;

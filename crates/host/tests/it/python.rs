@@ -1,35 +1,35 @@
 //! What the Python driver promises.
 
-use crate::scene::{End, Language::Python, Scene};
+use crate::scene::{End, Language::Python, Scene, lines};
 
 #[test]
 fn state_is_kept_and_the_last_expression_is_the_result() {
     let mut scene = Scene::with(Python);
-    scene.run("import math\nx = 5").is_fine().prints("");
-    scene.run("print(x)\nx + 1").is_fine().prints("5\n").results("6");
-    scene.run("_ * 2").is_fine().results("12");
-    assert!(scene.run("None").is_fine().results.is_empty());
+    scene.run("import math\nx = 5").succeeds().prints("");
+    scene.run("print(x)\nx + 1").succeeds().prints("5\n").results("6");
+    scene.run("_ * 2").succeeds().results("12");
+    assert!(scene.run("None").succeeds().results.is_empty());
 }
 
 #[test]
 fn output_comes_out_exactly() {
     let mut scene = Scene::with(Python);
-    scene.run("print('no newline', end='')").is_fine().prints("no newline");
-    let bytes = scene.run("import sys\nn = sys.stdout.buffer.write(b'\\x00\\xff\\r\\n')").is_fine();
+    scene.run("print('no newline', end='')").succeeds().prints("no newline");
+    let bytes =
+        scene.run("import sys\nn = sys.stdout.buffer.write(b'\\x00\\xff\\r\\n')").succeeds();
     assert_eq!(bytes.stdout, b"\x00\xff\r\n");
     scene
         .run("import os\nos.system('echo shell')\nprint('after', file=sys.stderr)")
         .prints("shell\n")
         .complains("after\n");
-    let lines = scene.run("for i in range(200_000): print(i)").is_fine();
-    let all: String = (0..200_000).map(|line| format!("{line}\n")).collect();
-    assert!(lines.stdout == all.as_bytes());
+    let outcome = scene.run("for i in range(200_000): print(i)").succeeds();
+    assert!(outcome.stdout == lines(0..200_000).as_bytes());
 }
 
 #[test]
 fn an_error_shows_the_cells_own_lines_and_nothing_of_the_driver() {
     let mut scene = Scene::with(Python);
-    scene.run("def f(a):\n    return a[9]").is_fine();
+    scene.run("def f(a):\n    return a[9]").succeeds();
     let outcome = scene
         .run("# one\nf([])")
         .ends(End::Finished(1))
@@ -67,19 +67,19 @@ fn a_syntax_error_is_shown_as_python_shows_it_and_nothing_runs() {
 #[test]
 fn a_future_statement_holds_for_later_cells() {
     let mut scene = Scene::with(Python);
-    scene.run("from __future__ import annotations\ndef f(a: nowhere): pass").is_fine();
-    scene.run("def g(a: nowhere): pass\ng.__annotations__").is_fine().results("{'a': 'nowhere'}");
+    scene.run("from __future__ import annotations\ndef f(a: nowhere): pass").succeeds();
+    scene.run("def g(a: nowhere): pass\ng.__annotations__").succeeds().results("{'a': 'nowhere'}");
 }
 
 #[test]
 fn await_works_at_the_top_and_tasks_live_on() {
     let mut scene = Scene::with(Python);
     scene.run("import asyncio\ntask = asyncio.ensure_future(asyncio.sleep(0, 'done')) if False else None\nawait asyncio.sleep(0, 7)")
-        .is_fine()
+        .succeeds()
         .results("7");
-    scene.run("task = asyncio.get_event_loop().create_task(asyncio.sleep(0, 'done'))\nawait asyncio.sleep(0)").is_fine();
-    scene.run("await task").is_fine().results("'done'");
-    scene.run("asyncio.run(asyncio.sleep(0, 8))").is_fine().results("8");
+    scene.run("task = asyncio.get_event_loop().create_task(asyncio.sleep(0, 'done'))\nawait asyncio.sleep(0)").succeeds();
+    scene.run("await task").succeeds().results("'done'");
+    scene.run("asyncio.run(asyncio.sleep(0, 8))").succeeds().results("8");
     scene
         .run("async def f(): raise ValueError('v')\nawait f()")
         .ends(End::Finished(1))
@@ -91,34 +91,34 @@ fn the_namespace_is_a_main_module_of_its_own() {
     let mut scene = Scene::with(Python).file("beside.py", "value = 3");
     scene
         .run("names = sorted(n for n in globals() if not n.startswith('__'))\nnames")
-        .is_fine()
+        .succeeds()
         .results("[]");
     scene.run("import sys, beside\n__name__, sys.argv, sys.path[0], beside.value, sys.modules['__main__'].names")
-        .is_fine()
+        .succeeds()
         .results("('__main__', [''], '', 3, [])");
 }
 
 #[test]
 fn code_that_breaks_builtins_and_modules_breaks_only_itself() {
     let mut scene = Scene::with(Python);
-    scene.run("import builtins, os, json, signal, traceback, sys\nfor name in ['len', 'repr', 'isinstance', 'type', 'str']: delattr(builtins, name)\nos.write = os.read = json.dumps = signal.signal = traceback.format_exception = sys.exit = None\ndel sys.modules['os']").is_fine();
-    scene.run("1 + 1").is_fine().results("2");
+    scene.run("import builtins, os, json, signal, traceback, sys\nfor name in ['len', 'repr', 'isinstance', 'type', 'str']: delattr(builtins, name)\nos.write = os.read = json.dumps = signal.signal = traceback.format_exception = sys.exit = None\ndel sys.modules['os']").succeeds();
+    scene.run("1 + 1").succeeds().results("2");
     scene.run("1 / 0").ends(End::Finished(1)).raises("ZeroDivisionError: division by zero");
-    scene.run("print('still here')").is_fine().prints("still here\n");
+    scene.run("print('still here')").succeeds().prints("still here\n");
 }
 
 #[test]
 fn a_source_encoding_is_honoured_and_bad_text_is_a_syntax_error() {
     let mut scene = Scene::with(Python);
-    scene.run("print('é')").is_fine().prints("é\n");
+    scene.run("print('é')").succeeds().prints("é\n");
     let code = b"# coding: latin-1\nprint('\xe9')".to_vec();
     scene.send(&interpreter_host::Inward::Execute { kernel: 1, code });
-    scene.outcome(1).is_fine().prints("é\n");
+    scene.outcome(1).succeeds().prints("é\n");
     scene.send(&interpreter_host::Inward::Execute { kernel: 1, code: b"'\xff'".to_vec() });
     scene.outcome(1).ends(End::Finished(1));
     scene
         .run("class Odd:\n    def __repr__(self): return '\\udc80'\nOdd()")
-        .is_fine()
+        .succeeds()
         .results("\\udc80");
 }
 
@@ -147,7 +147,7 @@ fn a_crash_is_told_with_its_signal() {
 #[test]
 fn an_interrupt_ends_the_cell_and_not_the_kernel() {
     let mut scene = Scene::with(Python);
-    scene.run("import time, asyncio\nx = 1").is_fine();
+    scene.run("import time, asyncio\nx = 1").succeeds();
     for code in [
         "print('on')\nwhile True: pass",
         "print('on')\ntime.sleep(1000)",
@@ -161,7 +161,7 @@ fn an_interrupt_ends_the_cell_and_not_the_kernel() {
             .complains("KeyboardInterrupt\n")
             .ends(End::Finished(130));
     }
-    scene.run("x").is_fine().results("1");
+    scene.run("x").succeeds().results("1");
 }
 
 #[test]
@@ -170,13 +170,13 @@ fn an_interrupt_between_cells_is_nobodys() {
     for _ in 0..3 {
         scene.send(&interpreter_host::Inward::Interrupt { kernel: 1 });
     }
-    scene.run("'fine'").is_fine().results("'fine'");
+    scene.run("'fine'").succeeds().results("'fine'");
 }
 
 #[test]
 fn reading_stdin_gives_the_end_at_once() {
     let mut scene = Scene::with(Python);
-    scene.run("import sys; sys.stdin.read()").is_fine().results("''");
+    scene.run("import sys; sys.stdin.read()").succeeds().results("''");
     scene
         .run("input('name? ')")
         .prints("name? ")
@@ -187,8 +187,8 @@ fn reading_stdin_gives_the_end_at_once() {
 #[test]
 fn background_work_neither_holds_a_cell_up_nor_is_lost() {
     let mut scene = Scene::with(Python);
-    scene.run("import subprocess, threading\np = subprocess.Popen(['sleep', '1000'])").is_fine();
-    scene.run("go = threading.Event()\ndef late():\n    go.wait()\n    print('late')\nthreading.Thread(target=late).start()").is_fine();
+    scene.run("import subprocess, threading\np = subprocess.Popen(['sleep', '1000'])").succeeds();
+    scene.run("go = threading.Event()\ndef late():\n    go.wait()\n    print('late')\nthreading.Thread(target=late).start()").succeeds();
     // What is printed after a cell has ended comes all the same.
     let mut outcome = scene.run("threading.Timer(0, go.set).start()").ends(End::Finished(0));
     while outcome.stdout != b"late\n" {
@@ -200,22 +200,22 @@ fn background_work_neither_holds_a_cell_up_nor_is_lost() {
 fn a_forked_child_does_not_speak_for_the_kernel() {
     let mut scene = Scene::with(Python);
     scene.run("import os\npid = os.fork()\nif pid == 0: print('child')\nelse: print('parent', os.waitpid(pid, 0)[1])")
-        .is_fine()
+        .succeeds()
         .prints("child\nparent 0\n");
-    scene.run("'one answer'").is_fine().results("'one answer'");
+    scene.run("'one answer'").succeeds().results("'one answer'");
 }
 
 #[test]
 fn only_the_standard_descriptors_reach_programs() {
     let mut scene = Scene::with(Python);
     scene.run("import subprocess\nprint(subprocess.run(['ls', '/proc/self/fd'], capture_output=True, close_fds=False, text=True).stdout)")
-        .is_fine()
+        .succeeds()
         .prints("0\n1\n2\n3\n\n"); // 3 is the folder that `ls` reads.
 }
 
 #[test]
 fn a_value_too_long_to_claim_is_cut_and_says_so() {
     let mut scene = Scene::with(Python);
-    let outcome = scene.run("'é' * 20_000_000").is_fine();
+    let outcome = scene.run("'é' * 20_000_000").succeeds();
     assert!(outcome.results[0].ends_with("… (20000002 characters in all)"));
 }

@@ -2,7 +2,8 @@
 
 use interpreter_host::{Claim, Decoder, Inward, KernelSpec, Outward, drivers, encode};
 use std::collections::{BTreeMap, VecDeque};
-use std::io::{Read, Write};
+use std::fmt::Write as _;
+use std::io::{ErrorKind, Read, Write};
 use std::os::{fd::OwnedFd, unix::net::UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -11,7 +12,10 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 /// How long a test may be without news before it fails. Nothing waits for it to pass.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// How long until an interrupt that did nothing is sent again, as the outside does.
+const SOON: Duration = Duration::from_millis(500);
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Language {
@@ -27,6 +31,14 @@ pub(crate) enum Place {
     Here,
     /// As the first of a process namespace.
     Namespace,
+}
+
+/// Lines with these numbers.
+pub(crate) fn lines(numbers: std::ops::Range<u32>) -> String {
+    numbers.fold(String::new(), |mut text, number| {
+        writeln!(text, "{number}").unwrap();
+        text
+    })
 }
 
 /// How a cell, or its kernel, ended.
@@ -82,7 +94,7 @@ impl Outcome {
 
     /// Finished with 0, with nothing on stderr.
     #[track_caller]
-    pub(crate) fn is_fine(self) -> Self {
+    pub(crate) fn succeeds(self) -> Self {
         self.complains("").ends(End::Finished(0))
     }
 }
@@ -107,7 +119,6 @@ impl Scene {
             file.write_all(text.as_bytes()).unwrap();
         }
         let (ours, theirs) = UnixStream::pair().unwrap();
-        ours.set_read_timeout(Some(PATIENCE)).unwrap();
         let mut command = host_command(place);
         command
             .args(["--ignored", "--exact", "role::host", "--nocapture", "--test-threads=1"])
@@ -188,19 +199,27 @@ impl Scene {
     /// The next frame; none if the host is gone.
     #[track_caller]
     pub(crate) fn try_next(&mut self) -> Option<Outward> {
-        let mut bytes = [0; 64 << 10];
+        assert!(self.has_next_within(PATIENCE), "nothing came for a minute");
+        self.frames.pop_front()
+    }
+
+    /// Whether there is a frame, or the end of the stream, before the time is over.
+    fn has_next_within(&mut self, time: Duration) -> bool {
+        let stream = self.stream.as_mut().expect("the test has not hung up");
+        stream.set_read_timeout(Some(time)).unwrap();
+        let mut bytes = vec![0; 64 << 10];
         while self.frames.is_empty() {
-            let stream = self.stream.as_mut().unwrap();
-            let count = stream.read(&mut bytes).expect("nothing came for a minute");
-            if count == 0 {
-                return None;
+            match stream.read(&mut bytes) {
+                Ok(0) => return true,
+                Ok(count) => self.decoder.push(&bytes[..count]),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return false,
+                Err(error) => panic!("the stream broke: {error}"),
             }
-            self.decoder.push(&bytes[..count]);
             while let Some(frame) = self.decoder.next() {
                 self.frames.push_back(frame.unwrap());
             }
         }
-        self.frames.pop_front()
+        true
     }
 
     /// Runs a cell in kernel 1 to its end.
@@ -221,6 +240,9 @@ impl Scene {
         }
         self.send(&Inward::Interrupt { kernel: 1 });
         while outcome.end.is_none() {
+            while !self.has_next_within(SOON) {
+                self.send(&Inward::Interrupt { kernel: 1 });
+            }
             self.collect(1, &mut outcome);
         }
         outcome

@@ -1,14 +1,14 @@
 //! What the shell driver promises.
 
-use crate::scene::{End, Language::Shell, Scene};
+use crate::scene::{End, Language::Shell, Scene, lines};
 
 #[test]
 fn folder_variables_functions_arrays_and_aliases_are_kept() {
     let mut scene = Scene::with(Shell);
-    scene.run("cd /; x='a  b'; declare -A m=([k]=v); f() { echo \"f $1\"; }; alias hi='echo hello'; exec 5>&1").is_fine();
+    scene.run("cd /; x='a  b'; declare -A m=([k]=v); f() { echo \"f $1\"; }; alias hi='echo hello'; exec 5>&1").succeeds();
     scene
         .run("echo \"$PWD $x ${m[k]}\"; f 1; hi; echo five >&5")
-        .is_fine()
+        .succeeds()
         .prints("/ a  b v\nf 1\nhello\nfive\n");
 }
 
@@ -25,13 +25,13 @@ fn code_is_run_exactly() {
     let mut scene = Scene::with(Shell);
     scene
         .run("cat <<END\n  é \"$((1 + 1))\" \\$x `echo y`\nEND")
-        .is_fine()
+        .succeeds()
         .prints("  é \"2\" $x y\n");
-    scene.run("cat <<'END'\n$x\n\nEND\n").is_fine().prints("$x\n\n");
-    scene.run("echo a\\").is_fine().prints("a\\\n");
-    scene.run("echo a # a comment without a newline").is_fine().prints("a\n");
-    scene.run("printf '\\x00\\xff'; printf no-newline").is_fine();
-    scene.run("echo $LINENO\n\necho $LINENO").is_fine().prints("1\n3\n");
+    scene.run("cat <<'END'\n$x\n\nEND\n").succeeds().prints("$x\n\n");
+    scene.run("echo a\\").succeeds().prints("a\\\n");
+    scene.run("echo a # a comment without a newline").succeeds().prints("a\n");
+    scene.run("printf '\\x00\\xff'; printf no-newline").succeeds();
+    scene.run("echo $LINENO\n\necho $LINENO").succeeds().prints("1\n3\n");
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn a_syntax_error_leaves_the_shell_alive() {
         let outcome = scene.run(code).prints("").ends(End::Finished(2));
         assert!(!outcome.stderr.is_empty(), "{code}");
     }
-    scene.run("echo alive").is_fine().prints("alive\n");
+    scene.run("echo alive").succeeds().prints("alive\n");
 }
 
 #[test]
@@ -78,14 +78,14 @@ fn errexit_ends_the_cell_and_stays_set() {
     scene.run("x=1; set -e; false; echo no").prints("").ends(End::Finished(1));
     scene.run("f() { (exit 4); echo no; }; f; echo no").prints("").ends(End::Finished(4));
     scene.run("(false; echo no); echo no").prints("").ends(End::Finished(1));
-    scene.run("if false; then :; fi; false || echo $x").is_fine().prints("1\n");
-    scene.run("set +e; false; echo yes").is_fine().prints("yes\n");
+    scene.run("if false; then :; fi; false || echo $x").succeeds().prints("1\n");
+    scene.run("set +e; false; echo yes").succeeds().prints("yes\n");
 }
 
 #[test]
 fn options_stay_set_and_the_driver_is_not_traced() {
     let mut scene = Scene::with(Shell);
-    scene.run("set -o pipefail; set -x").is_fine();
+    scene.run("set -o pipefail; set -x").succeeds();
     let outcome = scene.run("false | true").prints("").ends(End::Finished(1));
     let mut lines: Vec<_> = std::str::from_utf8(&outcome.stderr).unwrap().lines().collect();
     lines.sort_unstable();
@@ -95,7 +95,7 @@ fn options_stay_set_and_the_driver_is_not_traced() {
 #[test]
 fn an_interrupt_ends_the_whole_cell_and_not_the_shell() {
     let mut scene = Scene::with(Shell);
-    scene.run("x=1").is_fine();
+    scene.run("x=1").succeeds();
     for code in [
         "echo on; while :; do :; done; echo no",
         "echo on; sleep 1000; echo no",
@@ -110,7 +110,7 @@ fn an_interrupt_ends_the_whole_cell_and_not_the_shell() {
         let outcome = scene.interrupt(code, "on\n").ends(End::Finished(130)).prints("on\n");
         assert!(outcome.stderr.is_empty(), "{code}: {outcome:?}");
     }
-    scene.run("set +e; echo $x").is_fine();
+    scene.run("set +e; echo $x").succeeds();
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn an_interrupt_between_cells_is_nobodys() {
     for _ in 0..3 {
         scene.send(&interpreter_host::Inward::Interrupt { kernel: 1 });
     }
-    scene.run("echo fine").is_fine().prints("fine\n");
+    scene.run("echo fine").succeeds().prints("fine\n");
 }
 
 #[test]
@@ -127,20 +127,20 @@ fn control_is_out_of_reach_of_the_codes_programs() {
     let mut scene = Scene::with(Shell);
     scene
         .run("ls /proc/self/fd; cat; read -r x; echo \"<$x>\"")
-        .is_fine()
+        .succeeds()
         .prints("0\n1\n2\n3\n<>\n");
     scene.run("cat <&3; echo claim >&3").ends(End::Finished(1));
-    scene.run("exec 3>&1; echo three >&3").is_fine().prints("three\n");
-    scene.run("echo still >&3").is_fine().prints("still\n");
+    scene.run("exec 3>&1; echo three >&3").succeeds().prints("three\n");
+    scene.run("echo still >&3").succeeds().prints("still\n");
 }
 
 #[test]
 fn a_program_left_in_the_background_holds_nothing_up() {
     let mut scene = Scene::with(Shell);
-    scene.run("sleep 1000 & echo started").is_fine().prints("started\n");
+    scene.run("sleep 1000 & echo started").succeeds().prints("started\n");
     scene.run("kill %1; wait %1; echo $?").prints("143\n");
     // What it prints after the cell has ended comes all the same.
-    scene.run("mkfifo go; { read -r x <go; echo late; } & :").is_fine();
+    scene.run("mkfifo go; { read -r x <go; echo late; } & :").succeeds();
     let mut outcome = scene.run("echo >go").ends(End::Finished(0));
     while outcome.stdout != b"late\n" {
         scene.collect(1, &mut outcome);
@@ -149,7 +149,6 @@ fn a_program_left_in_the_background_holds_nothing_up() {
 
 #[test]
 fn two_hundred_thousand_lines_come_in_order() {
-    let outcome = Scene::with(Shell).run("seq 200000").is_fine();
-    let all: String = (1..=200_000).map(|line| format!("{line}\n")).collect();
-    assert!(outcome.stdout == all.as_bytes());
+    let outcome = Scene::with(Shell).run("seq 200000").succeeds();
+    assert!(outcome.stdout == lines(1..200_001).as_bytes());
 }
