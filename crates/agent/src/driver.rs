@@ -206,6 +206,8 @@ impl Driver {
                 self.permit = Some(permit);
                 self.runner.tell(Command::Prepare { language, confinement });
             }
+            Effect::AskInput(wanted) => self.update(Update::Input(wanted)).await,
+            Effect::GiveInput(typed) => self.runner.tell(Command::Answer(typed)),
             Effect::Interrupt => match self.permit.take() {
                 // It has not begun, so there is nothing to interrupt.
                 Some(permit) => self.owed.push_back(Event::Ran(Ran {
@@ -287,6 +289,11 @@ impl Driver {
         match happening {
             Happening::Ready(report) => self.kernel_ready(report).await,
             Happening::Output(chunk) => self.happened(Event::Output(chunk)).await,
+            Happening::Line(line) => {
+                self.update(Update::Line(line)).await;
+                Ok(())
+            }
+            Happening::InputWanted(wanted) => self.happened(Event::InputWanted(wanted)).await,
             Happening::Ran(ran) => {
                 self.waiting = Waiting::Nobody;
                 self.happened(Event::Ran(ran)).await

@@ -7,7 +7,7 @@ use crate::{AgentError, Scene, driver};
 use interpreter_core::{
     FileChange, Record, Untrusted,
     record::TurnEnd,
-    session::{Approval, Event, Question},
+    session::{Approval, Event, InputWanted, Question},
 };
 use interpreter_exec::{Command, Runner};
 use std::rc::Rc;
@@ -31,6 +31,10 @@ pub enum Update {
     Live(Live),
     /// The person is to be asked whether code may run.
     Ask(Box<Question>),
+    /// The run has come to this line of its code.
+    Line(u32),
+    /// The code asks the person for a line.
+    Input(InputWanted),
     /// The person is to be asked what becomes of staged changes.
     Review {
         /// The change set.

@@ -28,8 +28,8 @@ const SIZE: usize = 1024 * 1024;
 const NESTING: usize = 4;
 
 /// Stack for parsers and walks. Their recursion is bounded by the nesting checks; this is about
-/// ten times what the deepest allowed code was measured to need in a debug build.
-const STACK: usize = 32 * 1024 * 1024;
+/// eight times what the deepest allowed code was measured to need in a debug build.
+const STACK: usize = 16 * 1024 * 1024;
 
 /// What `code` would do, as far as its text tells. Never fails: code that cannot be read, or in a
 /// language that is not known here, is a finding of its own.
@@ -135,9 +135,10 @@ impl Analysis {
     /// Notes that the code does something to `object`.
     pub(crate) fn note(&mut self, doing: Doing, severity: Risk, object: &Literal, line: u32) {
         // What reads a path often reads an address just as well.
-        let (doing, severity) = match doing {
-            Doing::Reads if object.is_remote() => (Doing::Connects, severity.max(Risk::High)),
-            _ => (doing, severity),
+        let (doing, severity) = if doing == Doing::Reads && object.is_remote() {
+            (Doing::Connects, severity.max(Risk::High))
+        } else {
+            (doing, severity)
         };
         match doing {
             Doing::Connects => {

@@ -125,13 +125,11 @@ impl Call {
     fn run(&self, rule: &CallRule, script: &Script, analysis: &mut Analysis) {
         let object = self.object(rule);
         match &rule.runs {
-            None => {}
-            Some(Runs::Code(tongue)) => {
-                // Only a string is code; `eval(x)` is noted by its rule already.
-                if object.script().is_some() {
-                    analysis.nest(script, *tongue, &object, self.line);
-                }
+            // Only a string is code; `eval(x)` is noted by its rule already.
+            Some(Runs::Code(tongue)) if object.script().is_some() => {
+                analysis.nest(script, *tongue, &object, self.line);
             }
+            None | Some(Runs::Code(_)) => {}
             Some(Runs::Command) => match self.list(rule) {
                 Some(items) => shell::judge(items, script, self.line, analysis),
                 None => analysis.nest(script, Tongue::Shell, &object, self.line),

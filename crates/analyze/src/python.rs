@@ -3,6 +3,11 @@
 //! Names are followed through imports, aliases and simple assignments, wherever in the code they
 //! stand: a name that may mean something dangerous is taken to mean it.
 
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the tree has many kinds of node, of which few matter; the rest is not understood"
+)]
+
 use crate::{
     analysis::{Analysis, Script},
     call,

@@ -9,6 +9,7 @@ use crate::{
     Stream, Untrusted, reply::Finish,
 };
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// The version of the shapes below.
 pub const VERSION: u32 = 1;
@@ -81,9 +82,19 @@ pub enum Body {
         stream: Stream,
         text: Untrusted,
         mime: String,
+        /// Other forms of a result, by kind; pictures and the like as base64.
+        #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+        bundle: BTreeMap<String, Untrusted>,
+        /// The name by which a later result replaces this one.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        display: Option<String>,
         #[serde(skip_serializing_if = "Option::is_none", default)]
         bytes: Option<String>,
     },
+    /// The code asks the person for a line.
+    InputWanted { proposal: String, prompt: Untrusted, secret: bool },
+    /// The person answered; nothing if they had no answer.
+    InputGiven { text: Option<String> },
     /// What the run did, measured from outside.
     Effects { proposal: String, files: Vec<FileChange>, network: Vec<HostContact> },
     /// The run ended. `limit` names the limit that ended it; `kernel_ended` that the next run

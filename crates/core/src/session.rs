@@ -9,7 +9,7 @@
 
 pub use self::{
     effect::{Effect, Question},
-    event::{Answer, Chunk, Event, Failure, Ran, Settle},
+    event::{Answer, Chunk, Echo, Event, Failure, InputWanted, Ran, Settle, Typed},
     state::{Approval, Setup, State},
     step::step,
 };

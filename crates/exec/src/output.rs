@@ -5,6 +5,7 @@
 //! the exact bytes stand beside it.
 
 use interpreter_core::{Stream, Untrusted, session::Chunk};
+use std::collections::BTreeMap;
 
 /// Turns the bytes of one stream of one kernel into chunks.
 #[derive(Debug, Default)]
@@ -45,8 +46,41 @@ fn chunk(proposal: &str, stream: Stream, bytes: Vec<u8>) -> Option<Chunk> {
         stream,
         text: Untrusted::new(text),
         mime: "text/plain".into(),
+        bundle: BTreeMap::new(),
+        display: None,
         bytes,
     })
+}
+
+/// A result in all its forms. The text that stands for it is the plain one, or its best other.
+pub(crate) fn result(
+    proposal: &str,
+    forms: BTreeMap<String, String>,
+    display: Option<&str>,
+) -> Chunk {
+    let mut bundle: BTreeMap<_, _> = forms
+        .into_iter()
+        .take(MOST_FORMS)
+        .map(|(mime, data)| (short(&mime), Untrusted::new(data)))
+        .collect();
+    let mime = ["text/plain", "text/markdown", "text/html", "application/json"]
+        .into_iter()
+        .find(|mime| bundle.contains_key(*mime))
+        .map(str::to_owned)
+        .or_else(|| bundle.keys().next().cloned())
+        .unwrap_or_else(|| "text/plain".into());
+    let text = bundle.remove(&mime).unwrap_or_default();
+    let display = display.map(short);
+    let proposal = proposal.to_owned();
+    Chunk { proposal, stream: Stream::Result, text, mime, bundle, display, bytes: None }
+}
+
+/// Forms that one result can have.
+const MOST_FORMS: usize = 20;
+
+/// A name that a program chose, cut to what names need.
+fn short(name: &str) -> String {
+    name.chars().take(100).collect()
 }
 
 fn base64(bytes: &[u8]) -> String {

@@ -15,7 +15,7 @@ use crate::{
 use interpreter_core::{
     Confinement, FileChange, Language, Permit, Untrusted,
     record::ChangesState,
-    session::{Chunk, Ran},
+    session::{Chunk, InputWanted, Ran, Typed},
 };
 use std::path::PathBuf;
 use tokio::sync::{mpsc, oneshot};
@@ -51,6 +51,8 @@ pub enum Command {
     Run(Permit),
     /// Interrupt what runs; if it does not heed that, end its kernel.
     Interrupt,
+    /// Hand the code what the person typed.
+    Answer(Typed),
     /// Look at what is staged, for a person to decide about.
     Review,
     /// Put what was looked at into the person's folder, if it is still the same.
@@ -70,6 +72,10 @@ pub enum Happening {
     Ready(Report),
     /// The code printed something.
     Output(Chunk),
+    /// The run has come to this line.
+    Line(u32),
+    /// The code asks the person for a line.
+    InputWanted(InputWanted),
     /// The run ended.
     Ran(Ran),
     /// This is staged.

@@ -222,7 +222,7 @@ const runCode = async (name, code) => {
     // A promise that is left over is waited for: `main()` ends when what it does has ended.
     if (util.types.isPromise(value)) value = await value;
     if (value === undefined || own.interrupted) return;
-    claim({ kind: 'result', mime: 'text/plain', data: text(util.inspect(value)) });
+    claim({ kind: 'result', bundle: { 'text/plain': text(util.inspect(value)) } });
   } catch (error) {
     if (!own.interrupted) raise(error);
   }

@@ -95,7 +95,7 @@ class Control:
             builtins._ = None
             text = repr(value)
             flush()
-            self.claim("result", f'"mime":"text/plain","data":{quote(text)}')
+            self.claim("result", f'"bundle":{{"text/plain":{quote(text)}}}')
             builtins._ = value
 
 

@@ -5,6 +5,7 @@
 //! one treats a line that is no claim as noise.
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Bytes of the longest claim, without its newline. A longer one ends the kernel.
 pub const LONGEST: usize = 16 << 20;
@@ -18,12 +19,25 @@ pub enum Claim {
         /// The version of the language.
         version: String,
     },
-    /// The value of the last expression, or something shown.
+    /// The value of the last expression, or something shown, in every form it has.
     Result {
-        /// What kind of text `data` is.
-        mime: String,
-        /// The text.
-        data: String,
+        /// Its forms, by kind; pictures and the like as base64.
+        bundle: BTreeMap<String, String>,
+        /// A name by which a later result replaces this one.
+        #[serde(default)]
+        display: Option<String>,
+    },
+    /// The cell has come to this line.
+    Line {
+        /// From 1.
+        line: u32,
+    },
+    /// The code wants a line from the person. Answered by [`crate::Inward::Answer`].
+    Asks {
+        /// What the person is asked.
+        prompt: String,
+        /// Whether the answer must not be seen.
+        secret: bool,
     },
     /// The code raised. What there is to read of it went to stderr.
     Raised {

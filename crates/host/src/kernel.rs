@@ -170,6 +170,19 @@ impl Kernel {
         self.send_cells();
     }
 
+    /// Queues an answer to what the code asked, in the form of a cell; its end has no length.
+    pub(crate) fn answer(&mut self, text: Option<&[u8]>) {
+        match text {
+            Some(text) if self.cells.len() + text.len() > 2 * LONGEST => return self.kill(),
+            Some(text) => {
+                self.cells.push(format!("{}\n", text.len()).as_bytes());
+                self.cells.push(text);
+            }
+            None => self.cells.push(b"-1\n"),
+        }
+        self.send_cells();
+    }
+
     /// Sends as much of the queued cells as the socket takes.
     pub(crate) fn send_cells(&mut self) {
         while let (Some(control), false) = (&self.control, self.cells.is_empty()) {

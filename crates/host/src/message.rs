@@ -47,6 +47,13 @@ pub enum Inward {
         /// The code, byte for byte.
         code: Vec<u8>,
     },
+    /// Answer what the code asked the person; without a text, that nothing more comes.
+    Answer {
+        /// Which kernel.
+        kernel: u32,
+        /// The line, without its end.
+        text: Option<Vec<u8>>,
+    },
     /// Send SIGINT to a kernel's process group. A driver that is between cells ignores it. It may
     /// be lost: before the driver has begun a cell, or at the moment when a shell starts a program
     /// or V8 is busy with itself. Then it takes another, and in the end a `Stop`.
@@ -155,6 +162,8 @@ const EXECUTE: u8 = 2;
 const INTERRUPT: u8 = 3;
 const STOP: u8 = 4;
 const RESTORE: u8 = 5;
+const ANSWER: u8 = 6;
+const END_OF_INPUT: u8 = 7;
 
 // Other numbers than inward, so that a stream that is looped back is noticed.
 const STDOUT: u8 = 65;
@@ -168,8 +177,8 @@ const RESTORED: u8 = 71;
 impl Frame for Inward {
     fn longest(kind: u8) -> Option<usize> {
         match kind {
-            START | EXECUTE | RESTORE => Some(LONGEST),
-            INTERRUPT | STOP => Some(0),
+            START | EXECUTE | RESTORE | ANSWER => Some(LONGEST),
+            INTERRUPT | STOP | END_OF_INPUT => Some(0),
             _ => None,
         }
     }
@@ -178,6 +187,8 @@ impl Frame for Inward {
         Ok(match self {
             Self::Start { kernel, spec } => (START, *kernel, json(START, spec)?),
             Self::Execute { kernel, code } => (EXECUTE, *kernel, Cow::Borrowed(code)),
+            Self::Answer { kernel, text: Some(text) } => (ANSWER, *kernel, Cow::Borrowed(text)),
+            Self::Answer { kernel, text: None } => (END_OF_INPUT, *kernel, Cow::default()),
             Self::Interrupt { kernel } => (INTERRUPT, *kernel, Cow::default()),
             Self::Stop { kernel } => (STOP, *kernel, Cow::default()),
             Self::Restore { work, lower, paths } => {
@@ -191,6 +202,8 @@ impl Frame for Inward {
         Ok(match kind {
             START => Self::Start { kernel, spec: parsed(kind, &payload)? },
             EXECUTE => Self::Execute { kernel, code: payload },
+            ANSWER => Self::Answer { kernel, text: Some(payload) },
+            END_OF_INPUT => Self::Answer { kernel, text: None },
             INTERRUPT => Self::Interrupt { kernel },
             STOP => Self::Stop { kernel },
             RESTORE => {
@@ -291,6 +304,8 @@ mod tests {
         };
         returns(&Inward::Start { kernel: 1, spec });
         returns(&Inward::Execute { kernel: 1, code: b"\0\xff".to_vec() });
+        returns(&Inward::Answer { kernel: 1, text: Some(b"yes".to_vec()) });
+        returns(&Inward::Answer { kernel: 1, text: None });
         returns(&Inward::Interrupt { kernel: 1 });
         returns(&Inward::Stop { kernel: 1 });
         let paths = vec!["a/b".into()];

@@ -212,6 +212,11 @@ impl Host {
                     kernel.execute(&code);
                 }
             }
+            Inward::Answer { kernel, text } => {
+                if let Some(kernel) = self.kernels.get_mut(&kernel) {
+                    kernel.answer(text.as_deref());
+                }
+            }
             Inward::Interrupt { kernel } => {
                 if let Some(kernel) = self.kernels.get(&kernel) {
                     kernel.interrupt();

@@ -114,7 +114,8 @@ impl Folders {
     #[must_use]
     pub fn resolved(self) -> Self {
         let real = |path: PathBuf| {
-            let known = path.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)));
+            let known =
+                path.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)));
             match known {
                 Some((above, real)) => match path.strip_prefix(above) {
                     Ok(rest) if rest.as_os_str().is_empty() => real,

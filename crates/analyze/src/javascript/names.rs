@@ -169,8 +169,8 @@ impl Names {
         std::iter::once(name.to_owned()).chain(bound).collect()
     }
 
-    fn bind(&mut self, name: String, meanings: impl IntoIterator<Item = String>) {
-        let known = self.meanings.entry(name.clone()).or_default();
+    fn bind(&mut self, name: &str, meanings: impl IntoIterator<Item = String>) {
+        let known = self.meanings.entry(name.to_owned()).or_default();
         for meaning in meanings {
             if known.len() < MEANINGS && !known.contains(&meaning) && meaning != name {
                 known.push(meaning);
@@ -187,10 +187,10 @@ impl Names {
         };
         for part in children(clause) {
             match part.kind() {
-                "identifier" => self.bind(name_of(part, source), [module.clone()]),
+                "identifier" => self.bind(&name_of(part, source), [module.clone()]),
                 "namespace_import" => {
                     if let Some(name) = part.named_child(0) {
-                        self.bind(name_of(name, source), [module.clone()]);
+                        self.bind(&name_of(name, source), [module.clone()]);
                     }
                 }
                 "named_imports" => {
@@ -198,7 +198,7 @@ impl Names {
                         let Some(name) = specifier.child_by_field_name("name") else { continue };
                         let alias = specifier.child_by_field_name("alias").unwrap_or(name);
                         let meaning = format!("{module}.{}", name_of(name, source));
-                        self.bind(name_of(alias, source), [meaning]);
+                        self.bind(&name_of(alias, source), [meaning]);
                     }
                 }
                 _ => {}
@@ -223,14 +223,14 @@ impl Names {
         let Some(left) = left.checked_sub(1) else { return };
         let below = |name: &str| -> Vec<String> { member(meanings.to_vec(), name) };
         match target.kind() {
-            "identifier" => self.bind(name_of(target, source), meanings.iter().cloned()),
+            "identifier" => self.bind(&name_of(target, source), meanings.iter().cloned()),
             "object_pattern" => {
                 for part in children(target) {
                     match part.kind() {
                         "shorthand_property_identifier_pattern" => {
                             let name = name_of(part, source);
                             let meanings = below(&name);
-                            self.bind(name, meanings);
+                            self.bind(&name, meanings);
                         }
                         "pair_pattern" => {
                             let key = part.child_by_field_name("key");
@@ -244,7 +244,7 @@ impl Names {
                             if let Some(name) = part.child_by_field_name("left") {
                                 let name = name_of(name, source);
                                 let meanings = below(&name);
-                                self.bind(name, meanings);
+                                self.bind(&name, meanings);
                             }
                         }
                         _ => {}

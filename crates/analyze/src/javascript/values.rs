@@ -21,7 +21,7 @@ pub(super) fn call(
     let arguments = arguments(node);
     let is_spread = |node: &Node<'_>| node.kind() == "spread_element";
     let spread = arguments.iter().any(is_spread);
-    let named = arguments
+    let properties = arguments
         .iter()
         .filter(|node| node.kind() == "object")
         .flat_map(|&object| properties(object, names, source))
@@ -36,7 +36,7 @@ pub(super) fn call(
         .collect();
     Call {
         positional,
-        named,
+        named: properties,
         receiver,
         arguments: if spread { Arguments::Spread } else { Arguments::Seen },
         line,

@@ -153,8 +153,7 @@ mod tests {
 
     #[test]
     fn indentation_counts() {
-        let code: String =
-            (0..600).map(|at| format!("{}if a:\n", " ".repeat(at))).collect::<String>();
+        let code: String = (0..600).flat_map(|at| [" ".repeat(at), "if a:\n".into()]).collect();
         assert!(check(&code).is_err());
     }
 }

@@ -25,12 +25,12 @@ pub(super) fn call(call: &ExprCall, names: &Names, rules: &CallRules, line: u32)
     };
     let positional =
         call.arguments.args.iter().take(WIDTH).take_while(|one| !one.is_starred_expr());
-    let named = call.arguments.keywords.iter().take(WIDTH).filter_map(|keyword| {
+    let keywords = call.arguments.keywords.iter().take(WIDTH).filter_map(|keyword| {
         Some((keyword.arg.as_ref()?.to_string(), reader.value(&keyword.value)))
     });
     Call {
         positional: positional.map(|one| reader.value(one)).collect(),
-        named: named.collect(),
+        named: keywords.collect(),
         receiver,
         arguments: if spread { Arguments::Spread } else { Arguments::Seen },
         line,

@@ -68,7 +68,8 @@ pub(super) fn judge(words: &[Literal], scene: &Scene<'_>, analysis: &mut Analysi
         }
         let is_function = scene.functions.is_some_and(|names| names.contains(path));
         // A file that only has a known program's name may be any program.
-        if !is_function && !path.is_empty() && !(known && is_system(path)) {
+        let is_known = is_function || path.is_empty() || (known && is_system(path));
+        if !is_known {
             analysis.note(Doing::Starts, Risk::Medium, program, scene.line);
         }
     }
@@ -133,13 +134,15 @@ fn judge_by(
     };
     match &rule.object {
         Object::Each | Object::Rest => {
-            let skipped = if matches!(rule.object, Object::Rest) { 1 } else { 0 };
+            let skipped = usize::from(matches!(rule.object, Object::Rest));
             let operands = operands.get(skipped..).unwrap_or_default();
             // Who reads no file reads its input; who deletes is told what elsewhere.
             if operands.is_empty() && rule.capability != Doing::Reads {
                 note(&Literal::computed());
             }
-            operands.iter().for_each(|(_, word)| note(word));
+            for (_, word) in operands {
+                note(word);
+            }
         }
         Object::First => note(&one(operands.first())),
         Object::Last => note(&one(operands.last())),

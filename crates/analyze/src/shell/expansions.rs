@@ -10,8 +10,10 @@ use shuck_ast::{
 };
 
 impl Walk<'_> {
-    pub(super) fn words(&mut self, words: &[Word]) {
-        words.iter().for_each(|word| self.word(word));
+    pub(super) fn words<'w>(&mut self, words: impl IntoIterator<Item = &'w Word>) {
+        for word in words {
+            self.word(word);
+        }
     }
 
     pub(super) fn word(&mut self, word: &Word) {
@@ -19,7 +21,9 @@ impl Walk<'_> {
     }
 
     fn parts(&mut self, parts: &[WordPartNode]) {
-        parts.iter().for_each(|node| self.part(&node.kind));
+        for node in parts {
+            self.part(&node.kind);
+        }
     }
 
     fn part(&mut self, part: &WordPart) {
@@ -42,7 +46,7 @@ impl Walk<'_> {
             WordPart::ParameterExpansion { reference, operator, operand_word_ast, .. } => {
                 self.reference(reference);
                 self.operator(operator);
-                operand_word_ast.iter().for_each(|word| self.word(word));
+                self.words(operand_word_ast.as_deref());
             }
             WordPart::Length(reference)
             | WordPart::ArrayAccess(reference)
@@ -53,12 +57,14 @@ impl Walk<'_> {
             | WordPart::ArraySlice { reference, offset_word_ast, length_word_ast, .. } => {
                 self.reference(reference);
                 self.word(offset_word_ast);
-                length_word_ast.iter().for_each(|word| self.word(word));
+                self.words(length_word_ast.as_deref());
             }
             WordPart::IndirectExpansion { reference, operator, operand_word_ast, .. } => {
                 self.reference(reference);
-                operator.iter().for_each(|operator| self.operator(operator));
-                operand_word_ast.iter().for_each(|word| self.word(word));
+                if let Some(operator) = operator {
+                    self.operator(operator);
+                }
+                self.words(operand_word_ast.as_deref());
             }
         }
     }
@@ -77,8 +83,10 @@ impl Walk<'_> {
                 reference, operator, operand_word_ast, ..
             } => {
                 self.reference(reference);
-                operator.iter().for_each(|operator| self.operator(operator));
-                operand_word_ast.iter().for_each(|word| self.word(word));
+                if let Some(operator) = operator {
+                    self.operator(operator);
+                }
+                self.words(operand_word_ast.as_deref());
             }
             BourneParameterExpansion::PrefixMatch { .. } => {}
             BourneParameterExpansion::Slice {
@@ -86,14 +94,14 @@ impl Walk<'_> {
             } => {
                 self.reference(reference);
                 self.word(offset_word_ast);
-                length_word_ast.iter().for_each(|word| self.word(word));
+                self.words(length_word_ast.as_deref());
             }
             BourneParameterExpansion::Operation {
                 reference, operator, operand_word_ast, ..
             } => {
                 self.reference(reference);
                 self.operator(operator);
-                operand_word_ast.iter().for_each(|word| self.word(word));
+                self.words(operand_word_ast.as_deref());
             }
         }
     }
@@ -125,7 +133,9 @@ impl Walk<'_> {
             match part {
                 PatternPart::Word(word) => self.word(word),
                 PatternPart::Group { patterns, .. } => {
-                    patterns.iter().for_each(|pattern| self.pattern(pattern));
+                    for pattern in patterns {
+                        self.pattern(pattern);
+                    }
                 }
                 PatternPart::Literal(_)
                 | PatternPart::AnyString

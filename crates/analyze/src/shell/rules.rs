@@ -131,7 +131,7 @@ pub(crate) enum CodeWords {
 /// All rules, by program.
 #[derive(Debug)]
 pub(crate) struct Rules {
-    rules: Vec<Rule>,
+    judging: Vec<Rule>,
     wrappers: Vec<Wrapper>,
     interpreters: Vec<Interpreter>,
     on: HashMap<String, Vec<usize>>,
@@ -159,7 +159,7 @@ impl Rules {
             plain: file.plain.into_iter().collect(),
             plain_words: file.plain_words,
             variables: file.variables.into_iter().collect(),
-            rules: file.rule,
+            judging: file.rule,
             wrappers: file.wrapper,
             interpreters: file.interpreter,
         }
@@ -167,7 +167,7 @@ impl Rules {
 
     /// The rules on a program.
     pub(super) fn on(&self, program: &str) -> impl Iterator<Item = &Rule> {
-        self.on.get(program).into_iter().flatten().map(|&at| &self.rules[at])
+        self.on.get(program).into_iter().flatten().map(|&at| &self.judging[at])
     }
 
     pub(super) fn wrapper(&self, program: &str) -> Option<&Wrapper> {
@@ -194,7 +194,7 @@ impl Rules {
 
     #[cfg(test)]
     pub(crate) fn all(&self) -> (&[Rule], &[Wrapper], &[Interpreter]) {
-        (&self.rules, &self.wrappers, &self.interpreters)
+        (&self.judging, &self.wrappers, &self.interpreters)
     }
 }
 

@@ -167,7 +167,7 @@ impl<'a> Walk<'a> {
             BuiltinCommand::Exit(one) => (&one.code, &one.extra_args, &one.assignments),
         };
         self.assignments(assignments);
-        first.iter().for_each(|word| self.word(word));
+        self.words(first);
         self.words(rest);
     }
 
@@ -180,7 +180,9 @@ impl<'a> Walk<'a> {
                     self.statements(condition, input);
                     self.statements(branch, input);
                 }
-                one.else_branch.iter().for_each(|branch| self.statements(branch, input));
+                if let Some(branch) = &one.else_branch {
+                    self.statements(branch, input);
+                }
             }
             CompoundCommand::For(one) => {
                 for target in &one.targets {
@@ -188,7 +190,7 @@ impl<'a> Walk<'a> {
                         self.learned.set(name.as_str(), None);
                     }
                 }
-                one.words.iter().for_each(|words| self.words(words));
+                self.words(one.words.iter().flatten());
                 self.statements(&one.body, input);
             }
             CompoundCommand::Repeat(one) => {
@@ -206,8 +208,9 @@ impl<'a> Walk<'a> {
                 self.statements(&one.body, input);
             }
             CompoundCommand::ArithmeticFor(one) => {
-                for part in [&one.init_ast, &one.condition_ast, &one.step_ast] {
-                    part.iter().for_each(|part| self.arithmetic(part));
+                for part in [&one.init_ast, &one.condition_ast, &one.step_ast].into_iter().flatten()
+                {
+                    self.arithmetic(part);
                 }
                 self.statements(&one.body, input);
             }
@@ -222,7 +225,9 @@ impl<'a> Walk<'a> {
             CompoundCommand::Case(one) => {
                 self.word(&one.word);
                 for case in &one.cases {
-                    case.patterns.iter().for_each(|pattern| self.pattern(pattern));
+                    for pattern in &case.patterns {
+                        self.pattern(pattern);
+                    }
                     self.statements(&case.body, input);
                 }
             }
@@ -230,10 +235,14 @@ impl<'a> Walk<'a> {
                 self.statements(body, input);
             }
             CompoundCommand::Arithmetic(one) => {
-                one.expr_ast.iter().for_each(|expression| self.arithmetic(expression));
+                if let Some(expression) = &one.expr_ast {
+                    self.arithmetic(expression);
+                }
             }
             CompoundCommand::Time(one) => {
-                one.command.iter().for_each(|timed| self.statement(timed, input));
+                if let Some(timed) = &one.command {
+                    self.statement(timed, input);
+                }
             }
             CompoundCommand::Conditional(one) => self.conditional(&one.expression),
             CompoundCommand::Coproc(one) => self.statement(&one.body, input),
@@ -268,7 +277,9 @@ impl<'a> Walk<'a> {
     }
 
     fn assignments(&mut self, assignments: &[Assignment]) {
-        assignments.iter().for_each(|assignment| self.assignment(assignment));
+        for assignment in assignments {
+            self.assignment(assignment);
+        }
     }
 
     fn assignment(&mut self, assignment: &Assignment) {
@@ -283,7 +294,9 @@ impl<'a> Walk<'a> {
             }
             AssignmentValue::Compound(list) => {
                 self.learned.set(name, None);
-                list.elements.iter().for_each(|element| self.word(element.value()));
+                for element in &list.elements {
+                    self.word(element.value());
+                }
             }
         }
         if RULES.is_steering(name) {

@@ -1,5 +1,10 @@
 //! The text of shell words, and how a command's words divide into flags and the rest.
 
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the tree has many kinds of node, of which few matter; the rest is not understood"
+)]
+
 use crate::literal::Literal;
 use shuck_ast::{Word, WordPart, WordPartNode, static_word_text};
 

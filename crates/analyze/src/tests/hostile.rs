@@ -108,7 +108,7 @@ fn the_deepest_code_that_is_read_fits_the_stack() {
             let code = format!("x = {}a{}", open.repeat(depth), close.repeat(depth));
             findings("python", &code);
         }
-        let blocks: String = (0..depth).map(|at| format!("{}if a:\n", " ".repeat(at))).collect();
+        let blocks: String = (0..depth).flat_map(|at| [" ".repeat(at), "if a:\n".into()]).collect();
         findings("python", &format!("{blocks}{}pass", " ".repeat(depth)));
     }
 }

@@ -50,7 +50,7 @@ echo "export TOKEN=$TOKEN" >> ~/.bashrc
 ssh deploy@prod.example.com 'systemctl restart app'
 "#;
 
-const JAVASCRIPT: &str = r#"
+const JAVASCRIPT: &str = r"
 import { readFile, writeFile } from 'node:fs/promises';
 import { execFile } from 'node:child_process';
 import path from 'node:path';
@@ -63,7 +63,7 @@ await writeFile(path.join('out', 'answer.json'), await answer.text());
 execFile('rm', ['-rf', 'cache'], (error) => {
   if (error) console.error(error);
 });
-"#;
+";
 
 #[test]
 fn a_python_program() {

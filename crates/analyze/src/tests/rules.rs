@@ -46,7 +46,7 @@ fn every_shell_rule_finds_its_example() {
     for rule in rules {
         assert!(!rule.reason.is_empty(), "{:?} has no reason", rule.programs);
         for program in &rule.programs {
-            let words = if rule.words.is_empty() { &["".to_owned()][..] } else { &rule.words };
+            let words = if rule.words.is_empty() { &[String::new()][..] } else { &rule.words };
             for word in words {
                 let code = rule.example.replace("{program}", program).replace("{word}", word);
                 let found = findings("shell", &code);

@@ -22,9 +22,20 @@ pub(crate) struct Chat {
     bounds: String,
     /// Whether something stands right above.
     lines: Lines,
+    passing: Passing,
     open: Option<(Section, Gutter)>,
     /// The code that was shown last, if nothing came after it.
     shown: Option<String>,
+}
+
+/// Clears the line that the cursor is on.
+const CLEAR: &str = "\u{1b}[2K";
+
+/// Whether a line stands there that the next one replaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Passing {
+    None,
+    Shown,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +55,7 @@ enum Section {
 impl Chat {
     pub(crate) fn new(style: Style, confinement: &Confinement) -> Self {
         let bounds = story::bounds(confinement);
-        Self { style, bounds, open: None, shown: None, lines: Lines::None }
+        Self { style, bounds, open: None, shown: None, lines: Lines::None, passing: Passing::None }
     }
 
     /// Shows a piece of a reply.
@@ -73,11 +84,21 @@ impl Chat {
     #[expect(clippy::wildcard_enum_match_arm, reason = "what is not listed is not shown")]
     pub(crate) fn record(&mut self, record: &Record) -> io::Result<()> {
         match &record.body {
-            Body::Output { stream, text, mime, .. } => {
-                let plain = mime == "text/plain";
+            Body::Output { stream, text, mime, bundle, .. } => {
+                let plain = mime.starts_with("text/");
                 let kind = Untrusted::new(format!("[{mime}, {} bytes]", text.raw().len()));
                 self.write(Section::Output(*stream), if plain { text } else { &kind })?;
-                if *stream == Stream::Result { self.close() } else { Ok(()) }
+                if *stream != Stream::Result {
+                    return Ok(());
+                }
+                self.close()?;
+                let others: Vec<_> = bundle.keys().map(String::as_str).collect();
+                if others.is_empty() {
+                    return Ok(());
+                }
+                let others = Untrusted::new(format!("[also as {}]", others.join(", ")));
+                self.write(Section::Output(*stream), &others)?;
+                self.close()
             }
             Body::RunFinished { status, signal, limit, kernel_ended, ms, .. } => {
                 let how = story::ending(*status, *signal, limit.as_deref(), *kernel_ended);
@@ -98,9 +119,10 @@ impl Chat {
                 let message = Untrusted::new(&**message).for_terminal_line(1_000);
                 self.say(&self.style.red(&format!("error: {message}")))?;
                 match hint {
-                    Some(hint) => {
-                        self.say(&format!("hint: {}", Untrusted::new(&**hint).for_terminal_line(1_000)))
-                    }
+                    Some(hint) => self.say(&format!(
+                        "hint: {}",
+                        Untrusted::new(&**hint).for_terminal_line(1_000)
+                    )),
                     None => Ok(()),
                 }
             }
@@ -151,6 +173,26 @@ impl Chat {
         }
     }
 
+    /// Shows which line of the code runs, until something else is shown. Only between lines: what
+    /// a program has begun to print is not written over.
+    pub(crate) fn line(&mut self, line: u32) -> io::Result<()> {
+        if self.style.width().is_none() || self.open.is_some() {
+            return Ok(());
+        }
+        self.passing = Passing::Shown;
+        let mut out = io::stdout().lock();
+        write!(out, "\r{CLEAR}{}", self.style.dim(&format!("line {line} …")))?;
+        out.flush()
+    }
+
+    /// Takes the passing line away.
+    fn clear(&mut self) -> io::Result<()> {
+        match std::mem::replace(&mut self.passing, Passing::None) {
+            Passing::Shown => write!(io::stdout(), "\r{CLEAR}"),
+            Passing::None => Ok(()),
+        }
+    }
+
     /// Says something of our own, on a line of its own.
     pub(crate) fn say(&mut self, line: &str) -> io::Result<()> {
         self.print(&format!("{line}\n"))
@@ -179,6 +221,7 @@ impl Chat {
     }
 
     fn write(&mut self, section: Section, text: &Untrusted) -> io::Result<()> {
+        self.clear()?;
         if self.open.as_ref().is_some_and(|(open, _)| *open != section) {
             self.close()?;
         }
@@ -220,6 +263,7 @@ impl Chat {
 
     /// Ends what is open, so that the next line starts on the first column.
     fn close(&mut self) -> io::Result<()> {
+        self.clear()?;
         let Some((_, mut gutter)) = self.open.take() else { return Ok(()) };
         let mut out = io::stdout().lock();
         out.write_all(gutter.end().as_bytes())?;

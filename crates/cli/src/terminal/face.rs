@@ -10,9 +10,9 @@ use super::{
 use crate::report::Error;
 use interpreter_agent::{Session, Update};
 use interpreter_core::{
-    FileChange, Grantor, Record,
+    FileChange, Grantor, Record, Secret,
     record::TurnEnd,
-    session::{Answer, Event, Question, Settle},
+    session::{Answer, Echo, Event, InputWanted, Question, Settle, Typed},
 };
 use interpreter_store::Folders;
 use std::io::{self, Write};
@@ -115,7 +115,9 @@ impl Talk {
                 Update::Ended(result) => return Ok(result?),
                 Update::Record(record) => self.record(&record)?,
                 Update::Live(_)
+                | Update::Line(_)
                 | Update::Ask(_)
+                | Update::Input(_)
                 | Update::Review { .. }
                 | Update::TurnFinished(_) => {}
             }
@@ -130,6 +132,11 @@ impl Talk {
                 Face::Chat(chat) => Ok(chat.live(&live)?),
                 Face::Json | Face::Plain(_) => Ok(()),
             },
+            Update::Line(line) => match &mut self.face {
+                Face::Chat(chat) => Ok(chat.line(line)?),
+                Face::Json | Face::Plain(_) => Ok(()),
+            },
+            Update::Input(wanted) => self.input(&wanted).await,
             Update::Ask(question) => self.ask(&question).await,
             Update::Review { id, files } => self.review(&id, &files).await,
             // The caller's.
@@ -192,6 +199,33 @@ impl Talk {
             }
         };
         self.session.send(Event::Answered { proposal, answer, by: Grantor::Person });
+        Ok(())
+    }
+
+    /// The code asks for a line. Nobody to ask means that there is no input.
+    async fn input(&mut self, wanted: &InputWanted) -> Result<(), Error> {
+        let Person::There { keys, .. } = &self.person else {
+            self.session.send(Event::InputGiven(Typed::End));
+            return Ok(());
+        };
+        if let Face::Chat(chat) = &mut self.face {
+            let prompt = wanted.prompt.for_terminal_line(400);
+            let proposal = &wanted.proposal;
+            chat.say(&format!("{proposal} asks: {prompt}"))?;
+        }
+        let heard = match wanted.echo {
+            Echo::Shown => keys.line(Wanted::Answer).await,
+            Echo::Hidden => keys.line(Wanted::Secret).await,
+        };
+        let event = match (heard, wanted.echo) {
+            (Heard::Line(line), Echo::Shown) => Event::InputGiven(Typed::Line(line)),
+            (Heard::Line(line), Echo::Hidden) => {
+                Event::InputGiven(Typed::Hidden(Secret::new(line)))
+            }
+            (Heard::Interrupted, _) => Event::Interrupted,
+            (Heard::Ended, _) => Event::InputGiven(Typed::End),
+        };
+        self.session.send(event);
         Ok(())
     }
 

@@ -4,7 +4,13 @@
 //! answers with one, or with what was pressed instead.
 
 use reedline::{FileBackedHistory, Prompt, PromptEditMode, PromptHistorySearch, Reedline, Signal};
-use std::{borrow::Cow, path::PathBuf, sync::mpsc, thread};
+use std::{
+    borrow::Cow,
+    io::{self, BufRead, Write},
+    path::PathBuf,
+    sync::mpsc,
+    thread,
+};
 use tokio::sync::oneshot;
 
 /// Lines that are kept.
@@ -27,6 +33,8 @@ pub(crate) enum Wanted {
     Prompt,
     /// An answer to a question.
     Answer,
+    /// An answer that is not shown.
+    Secret,
 }
 
 /// The keyboard.
@@ -51,6 +59,7 @@ impl Keys {
                 let heard = match wanted {
                     Wanted::Prompt => read(&mut prompts, "> "),
                     Wanted::Answer => read(&mut answers, "? "),
+                    Wanted::Secret => read_hidden(),
                 };
                 // Whoever asked has left, and with it the program.
                 if reply.send(heard).is_err() {
@@ -76,6 +85,28 @@ fn read(editor: &mut Reedline, mark: &'static str) -> Heard {
         Ok(Signal::Success(line)) => Heard::Line(line),
         Ok(Signal::CtrlC) => Heard::Interrupted,
         Ok(_) | Err(_) => Heard::Ended,
+    }
+}
+
+/// Reads a line without showing it. Ctrl-C is a key here like any other, as it is in the editor.
+fn read_hidden() -> Heard {
+    use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
+    let terminal = io::stdin();
+    let Ok(usual) = tcgetattr(&terminal) else { return Heard::Ended };
+    let mut hidden = usual.clone();
+    hidden.local_modes -= LocalModes::ECHO | LocalModes::ISIG;
+    if tcsetattr(&terminal, OptionalActions::Now, &hidden).is_err() {
+        return Heard::Ended;
+    }
+    let mut line = String::new();
+    let read = terminal.lock().read_line(&mut line);
+    // If it cannot be set back, the terminal is gone.
+    _ = tcsetattr(&terminal, OptionalActions::Now, &usual).is_ok();
+    _ = writeln!(io::stdout()).is_ok();
+    match read {
+        Ok(0) | Err(_) => Heard::Ended,
+        Ok(_) if line.contains('\u{3}') => Heard::Interrupted,
+        Ok(_) => Heard::Line(line.trim_end_matches(['\r', '\n']).to_owned()),
     }
 }
 

@@ -109,6 +109,13 @@ pub(crate) fn tell(record: &Record) -> String {
         Body::Output { proposal, stream, text, .. } => {
             head(&format!("{proposal} {}", stream.word())) + &indented(text)
         }
+        Body::InputWanted { proposal, prompt, .. } => {
+            head(&format!("{proposal} asks: {}", prompt.for_terminal_line(400)))
+        }
+        Body::InputGiven { text } => {
+            let text = text.as_deref().unwrap_or("[no input]");
+            head(&format!("you answer: {}", Untrusted::new(text).for_terminal_line(400)))
+        }
         Body::Effects { files, .. } if files.is_empty() => String::new(),
         Body::Effects { proposal, files, .. } => {
             head(&format!("{proposal} staged")) + &file_lines(files)

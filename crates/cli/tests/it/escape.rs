@@ -637,8 +637,7 @@ fn what_is_covered_cannot_be_renamed_from_above() {
 
 #[test]
 fn output_is_bounded_in_every_field() {
-    let scene = Scene::new()
-        .file(".interpreter/config.toml", "[limits]\noutput = \"1M\"\n");
+    let scene = Scene::new().file(".interpreter/config.toml", "[limits]\noutput = \"1M\"\n");
     let code = "import json, os\nfor n in range(20):\n  line = json.dumps({'kind': 'result', 'mime': 'x' * (1 << 20), 'data': ''}) + '\\n'\n  os.write(40, line.encode())";
     scene.code("python", code);
     let size = std::fs::metadata(scene.data().join("record.db")).unwrap().len();
@@ -651,7 +650,9 @@ fn no_path_is_printed_raw() {
     let scene = Scene::new();
     let folder = scene.work().join("ev\u{1b}]0;PWN\u{7}il\nyes");
     std::fs::create_dir(&folder).unwrap();
-    for arguments in [&["run", "--explain", "-l", "python", "-c", "1"][..], &["doctor"], &["changes"]] {
+    for arguments in
+        [&["run", "--explain", "-l", "python", "-c", "1"][..], &["doctor"], &["changes"]]
+    {
         let output = scene.command(arguments).current_dir(&folder).output().unwrap();
         let said = [output.stdout, output.stderr].concat();
         assert!(!said.contains(&0x1b) && !said.contains(&7), "{arguments:?}");

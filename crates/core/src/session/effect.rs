@@ -1,6 +1,6 @@
 //! What a session wants done, and how it stands in the record.
 
-use super::event::Settle;
+use super::event::{InputWanted, Settle, Typed};
 use crate::{Body, FileChange, Findings, Message, Permit, Proposal, Verdict, record::TurnEnd};
 
 /// Something to do.
@@ -23,6 +23,10 @@ pub enum Effect {
     Ask(Question),
     /// Run what was permitted.
     Run(Permit),
+    /// Ask the person for a line that the code wants.
+    AskInput(InputWanted),
+    /// Hand the code what they typed.
+    GiveInput(Typed),
     /// Interrupt what runs.
     Interrupt,
     /// Ask the person what becomes of the staged changes.
@@ -73,6 +77,8 @@ impl Effect {
             | Self::Judge(_)
             | Self::Ask(_)
             | Self::Run(_)
+            | Self::AskInput(_)
+            | Self::GiveInput(_)
             | Self::Interrupt
             | Self::Review { .. }
             | Self::Settle { .. } => None,

@@ -1,12 +1,13 @@
 //! What can happen to a session, and how it stands in the record.
 
 use crate::{
-    Body, Effects, FileChange, Findings, Grantor, Reply, Stream, Untrusted,
+    Body, Effects, FileChange, Findings, Grantor, Reply, Secret, Stream, Untrusted,
     record::{ChangesState, Decision, TurnEnd},
 };
+use std::collections::BTreeMap;
 
 /// Something that happened.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug)]
 pub enum Event {
     /// The person asked the model.
     Asked(String),
@@ -34,6 +35,10 @@ pub enum Event {
     },
     /// The code printed something.
     Output(Chunk),
+    /// The code wants a line from the person.
+    InputWanted(InputWanted),
+    /// The person typed it.
+    InputGiven(Typed),
     /// The run ended.
     Ran(Ran),
     /// The person decided what becomes of the staged changes.
@@ -67,6 +72,37 @@ pub enum Answer {
     },
 }
 
+/// What code asks the person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InputWanted {
+    /// The proposal that asks.
+    pub proposal: String,
+    /// What it asks.
+    pub prompt: Untrusted,
+    /// Whether the answer is to be seen.
+    pub echo: Echo,
+}
+
+/// Whether what a person types is seen, on the screen and in the record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Echo {
+    /// It is.
+    Shown,
+    /// It is not.
+    Hidden,
+}
+
+/// What the person typed for the code.
+#[derive(Debug)]
+pub enum Typed {
+    /// A line.
+    Line(String),
+    /// A line that nobody else may see.
+    Hidden(Secret),
+    /// That nothing more comes.
+    End,
+}
+
 /// A piece of output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chunk {
@@ -78,6 +114,10 @@ pub struct Chunk {
     pub text: Untrusted,
     /// Its kind: `text/plain` for streams.
     pub mime: String,
+    /// Other forms of a result, by kind.
+    pub bundle: BTreeMap<String, Untrusted>,
+    /// The name by which a later result replaces this one.
+    pub display: Option<String>,
     /// The exact bytes as base64, where they are not UTF-8.
     pub bytes: Option<String>,
 }
@@ -155,7 +195,21 @@ impl Event {
                 stream: chunk.stream,
                 text: chunk.text.clone(),
                 mime: chunk.mime.clone(),
+                bundle: chunk.bundle.clone(),
+                display: chunk.display.clone(),
                 bytes: chunk.bytes.clone(),
+            }],
+            Self::InputWanted(wanted) => vec![Body::InputWanted {
+                proposal: wanted.proposal.clone(),
+                prompt: wanted.prompt.clone(),
+                secret: wanted.echo == Echo::Hidden,
+            }],
+            Self::InputGiven(typed) => vec![Body::InputGiven {
+                text: match typed {
+                    Typed::Line(line) => Some(line.clone()),
+                    Typed::Hidden(_) => Some("[secret]".into()),
+                    Typed::End => None,
+                },
             }],
             Self::Ran(ran) => ran.bodies(),
             Self::Settled { id, state, files } => {

@@ -58,6 +58,14 @@ pub fn step(mut state: State, event: Event) -> (State, Vec<Effect>) {
             state.phase = Phase::Running { work, excerpt, interrupted };
             (state, vec![])
         }
+        (Phase::Running { work, excerpt, interrupted }, Event::InputWanted(wanted)) => {
+            state.phase = Phase::Running { work, excerpt, interrupted };
+            (state, vec![Effect::AskInput(wanted)])
+        }
+        (Phase::Running { work, excerpt, interrupted }, Event::InputGiven(typed)) => {
+            state.phase = Phase::Running { work, excerpt, interrupted };
+            (state, vec![Effect::GiveInput(typed)])
+        }
         (Phase::Running { work, excerpt, .. }, Event::Interrupted) => {
             state.phase = Phase::Running { work, excerpt, interrupted: Interruption::Asked };
             (state, vec![Effect::Interrupt])

@@ -71,6 +71,8 @@ impl Script {
             stream: Stream::Stdout,
             text: Untrusted::new(text),
             mime: "text/plain".into(),
+            bundle: [].into(),
+            display: None,
             bytes: None,
         }))
     }
@@ -114,6 +116,8 @@ fn short(effect: &Effect) -> String {
         Effect::FinishTurn(end) => format!("finish {end:?}"),
         Effect::CancelModel => "cancel".into(),
         Effect::Interrupt => "interrupt".into(),
+        Effect::AskInput(wanted) => format!("ask for input {}", wanted.prompt.raw()),
+        Effect::GiveInput(_) => "give input".into(),
         Effect::End => "end".into(),
     }
 }
@@ -344,4 +348,27 @@ fn a_failed_sandbox_ends_the_turn_and_nothing_runs() {
 #[test]
 fn after_quit_nothing_happens() {
     Script::new(|_| {}).when(Event::Quit).gives(&["end"]).asked().gives(&[]);
+}
+
+#[test]
+fn code_can_ask_the_person() {
+    let wanted =
+        InputWanted { proposal: "p1".into(), prompt: Untrusted::new("Name? "), echo: Echo::Shown };
+    Script::new(|setup| setup.approval = Approval::Yes)
+        .asked()
+        .replied(PYTHON)
+        .judged()
+        .when(Event::InputWanted(wanted))
+        .gives(&["ask for input Name? "])
+        .when(Event::InputGiven(Typed::Line("Ada".into())))
+        .gives(&["give input"])
+        .ran(0)
+        .gives(&["call 1"]);
+}
+
+#[test]
+fn a_hidden_answer_is_not_recorded() {
+    let given = Event::InputGiven(Typed::Hidden(crate::Secret::new("hunter2".into())));
+    let body = serde_json::to_string(&given.bodies()).unwrap();
+    assert!(!body.contains("hunter2"), "{body}");
 }

@@ -6,20 +6,21 @@ use super::{
     live::{KernelState, Live},
 };
 use crate::{
-    ExecError,
+    ExecError, output,
     sandbox::native,
     workspace::{Conflict, Set, Shown},
 };
 use interpreter_core::{
     Confinement, Effects, FileChange, Language, Permit, Stream, Untrusted, Workspace,
-    record::ChangesState, session::Chunk,
+    record::ChangesState,
+    session::{Echo, InputWanted, Typed},
 };
 use interpreter_host::{Claim, Inward, Outward};
 use std::{future::pending, time::Instant};
 use tokio::sync::mpsc;
 
-/// Characters of a result's kind that are kept.
-const LONGEST_MIME: usize = 100;
+/// Characters of a question that code asks.
+const LONGEST_PROMPT: usize = 1_000;
 
 /// The signal that ends what heeds no other.
 const KILLED: i32 = 9;
@@ -107,6 +108,7 @@ impl Actor {
             Command::Prepare { language, confinement } => self.prepare(language, confinement).await,
             Command::Run(permit) => self.execute(permit).await,
             Command::Interrupt => self.interrupt().await,
+            Command::Answer(typed) => self.answer(typed).await,
             Command::Review => self.review().await,
             Command::Apply(conflict) => self.apply(conflict).await,
             Command::Discard => self.discard().await,
@@ -292,22 +294,48 @@ impl Actor {
                 }
                 Ok(())
             }
-            Claim::Result { mime, data } => {
-                let bytes = data.len() + mime.len();
-                self.report(Happening::Output(Chunk {
-                    proposal: self.last_proposal.clone(),
-                    stream: Stream::Result,
-                    text: Untrusted::new(data),
-                    mime: mime.chars().take(LONGEST_MIME).collect(),
-                    bytes: None,
-                }))
-                .await;
-                self.count(kernel, bytes).await
+            Claim::Result { bundle, display } => {
+                let chunk = output::result(&self.last_proposal, bundle, display.as_deref());
+                self.report(Happening::Output(chunk)).await;
+                self.count(kernel, line.len()).await
             }
+            Claim::Line { line } => {
+                self.report(Happening::Line(line)).await;
+                Ok(())
+            }
+            Claim::Asks { prompt, secret } => self.asked(kernel, &prompt, secret).await,
             // Its text has come by way of standard error.
             Claim::Raised { .. } => Ok(()),
             Claim::Finished { status } => self.finish_cell(kernel, Some(status), None).await,
         }
+    }
+
+    /// The code asks the person. Between runs there is nobody to ask.
+    async fn asked(&mut self, kernel: u32, prompt: &str, secret: bool) -> Result<(), ExecError> {
+        if self.cell.as_ref().is_none_or(|cell| cell.kernel != kernel) {
+            return Ok(());
+        }
+        let prompt = prompt.chars().take(LONGEST_PROMPT).collect::<String>();
+        let echo = if secret { Echo::Hidden } else { Echo::Shown };
+        self.report(Happening::InputWanted(InputWanted {
+            proposal: self.last_proposal.clone(),
+            prompt: Untrusted::new(prompt),
+            echo,
+        }))
+        .await;
+        self.count(kernel, LONGEST_PROMPT).await
+    }
+
+    /// Hands the code what the person typed.
+    async fn answer(&mut self, typed: Typed) -> Result<(), ExecError> {
+        let (Some(cell), Some(live)) = (&self.cell, &mut self.live) else { return Ok(()) };
+        let text = match typed {
+            Typed::Line(text) => Some(text.into_bytes()),
+            // One of the places where a secret goes to whom it was typed for: the code that asked.
+            Typed::Hidden(secret) => Some(secret.reveal().as_bytes().to_vec()),
+            Typed::End => None,
+        };
+        live.send(&Inward::Answer { kernel: cell.kernel, text }).await
     }
 
     /// Ends the run of `kernel`, if it has one: what was held back comes out, and then how it

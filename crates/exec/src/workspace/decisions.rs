@@ -87,9 +87,8 @@ impl Set {
         }
         let journal = Journal::begin(&self.folder, &self.journals)?;
         let performed = Application::prepare(&upper, &work, journal, &entries).and_then(|ready| {
-            let is_shown = |shown: &Shown| {
-                shown.files == files && shown.fingerprint == ready.fingerprint()
-            };
+            let is_shown =
+                |shown: &Shown| shown.files == files && shown.fingerprint == ready.fingerprint();
             if !shown.is_none_or(is_shown) {
                 ready.abandon()?;
                 return Err(WorkspaceError::ChangedSinceShown { id: self.id().to_owned() });

@@ -56,6 +56,12 @@ pub(crate) struct Outcome {
     pub(crate) stdout: Vec<u8>,
     pub(crate) stderr: Vec<u8>,
     pub(crate) results: Vec<String>,
+    /// Results in all their forms.
+    pub(crate) bundles: Vec<BTreeMap<String, String>>,
+    /// The lines that the cell came to.
+    pub(crate) lines: Vec<u32>,
+    /// What it asked, and whether the answer was to be hidden.
+    pub(crate) asked: Vec<(String, bool)>,
     pub(crate) raised: Vec<String>,
     pub(crate) noise: usize,
     pub(crate) end: Option<End>,
@@ -105,6 +111,8 @@ pub(crate) struct Scene {
     stream: Option<UnixStream>,
     decoder: Decoder<Outward>,
     frames: VecDeque<Outward>,
+    /// What the code is answered when it asks; the end of input when there is nothing left.
+    pub(crate) answers: VecDeque<Option<String>>,
 }
 
 impl Scene {
@@ -127,7 +135,8 @@ impl Scene {
             .stdout(Stdio::null());
         let host = command.spawn().unwrap();
         let (decoder, frames) = (Decoder::default(), VecDeque::new());
-        Self { folder, host, stream: Some(ours), decoder, frames }
+        let answers = VecDeque::new();
+        Self { folder, host, stream: Some(ours), decoder, frames, answers }
     }
 
     /// A host with one kernel, number 1, that is ready.
@@ -273,9 +282,15 @@ impl Scene {
             Outward::Claim { kernel, claim } => {
                 assert_eq!(kernel, expected);
                 match Claim::parse(&claim) {
-                    Ok(Claim::Result { mime, data }) => {
-                        assert_eq!(mime, "text/plain");
-                        outcome.results.push(data);
+                    Ok(Claim::Result { bundle, .. }) => {
+                        outcome.results.extend(bundle.get("text/plain").cloned());
+                        outcome.bundles.push(bundle);
+                    }
+                    Ok(Claim::Line { line }) => outcome.lines.push(line),
+                    Ok(Claim::Asks { prompt, secret }) => {
+                        outcome.asked.push((prompt, secret));
+                        let text = self.answers.pop_front().flatten().map(String::into_bytes);
+                        self.send(&Inward::Answer { kernel, text });
                     }
                     Ok(Claim::Raised { name, message }) => {
                         outcome.raised.push(format!("{name}: {message}"));

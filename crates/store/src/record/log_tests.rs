@@ -30,6 +30,8 @@ fn what_is_appended_can_be_read_back() {
             stream: Stream::Stdout,
             text: Untrusted::new("\u{1b}[31m\u{fffd}"),
             mime: "text/plain".into(),
+            bundle: [].into(),
+            display: None,
             bytes: Some("/w==".into()),
         },
         Body::RunFinished {
