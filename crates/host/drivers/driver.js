@@ -7,10 +7,12 @@
 // `await` at the top and lets a later cell declare a `const` again. No port is opened.
 'use strict';
 const asyncHooks = require('node:async_hooks');
+const { writeSync } = require('node:fs');
 const inspector = require('node:inspector');
 const Module = require('node:module');
 const net = require('node:net');
 const path = require('node:path');
+const { Writable } = require('node:stream');
 const url = require('node:url');
 const util = require('node:util');
 const vm = require('node:vm');
@@ -21,8 +23,6 @@ const IMPORT = '__interpreter_import';
 
 const { clearImmediate, clearTimeout, setImmediate } = globalThis;
 const exit = process.exit.bind(process);
-const print = process.stderr.write.bind(process.stderr);
-const streams = [process.stdout, process.stderr].map((stream) => [stream, stream.write.bind(stream)]);
 const control = new net.Socket({ fd: 3 });
 const session = new inspector.Session();
 
@@ -36,9 +36,39 @@ const text = (whole) => {
   // A lone surrogate is not text, and JSON that holds one is refused.
   return (whole.length > LONGEST ? cut : whole).replace(/\p{Surrogate}/gu, '\ufffd');
 };
-const flush = async () => {
-  for (const [stream, write] of streams) {
-    if (stream.writableLength > 0) await new Promise((resolve) => write('', resolve));
+
+// What the code prints through. Node's own streams keep a state, and an interrupt in the midst
+// of a write would leave them waiting for its end for ever. These write at once and keep none.
+class Output extends Writable {
+  constructor(fd) {
+    super({ decodeStrings: false });
+    this.fd = fd;
+  }
+
+  write(chunk, encoding, callback) {
+    if (typeof encoding === 'function') return this.write(chunk, undefined, encoding);
+    const bytes = chunk instanceof Uint8Array ? chunk : Buffer.from(chunk, encoding);
+    for (let done = 0; done < bytes.length;) {
+      try {
+        done += writeSync(this.fd, bytes, done);
+      } catch (error) {
+        if (error.code !== 'EAGAIN') throw error;
+        // A program that shares the pipe made it non-blocking, and it is full.
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+      }
+    }
+    if (callback) process.nextTick(callback);
+    return true;
+  }
+
+  _write(chunk, encoding, callback) {
+    this.write(chunk, encoding, callback);
+  }
+}
+const print = Output.prototype.write.bind({ fd: 2 });
+const defineOutputs = () => {
+  for (const [name, fd] of [['stdout', 1], ['stderr', 2]]) {
+    Object.defineProperty(process, name, { value: new Output(fd), configurable: true, enumerable: true });
   }
 };
 
@@ -246,7 +276,6 @@ const runCell = async (name, code) => {
   await new Promise((resolve) => setImmediate(resolve));
   const status = cell.interrupted ? 130 : Number(cell.failed);
   cell = null;
-  await flush();
   claim({ kind: 'finished', status });
 };
 
@@ -279,6 +308,7 @@ process.on('SIGINT', () => cell?.interrupt());
 process.on('uncaughtException', (error) => fail(error));
 process.on('unhandledRejection', (error) => fail(error));
 connect();
+defineOutputs();
 defineLibraries();
 Object.defineProperty(globalThis, IMPORT, { value: importHere });
 claim({ kind: 'ready', version: process.versions.node });

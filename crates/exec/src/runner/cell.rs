@@ -6,6 +6,9 @@ use std::time::{Duration, Instant};
 /// How long an interrupted kernel may take to heed it before it is ended.
 const GRACE: Duration = Duration::from_secs(2);
 
+/// An interrupt can be lost at the moment a program is started, so it is sent once more.
+const AGAIN: Duration = Duration::from_millis(300);
+
 /// A run that is under way.
 #[derive(Debug)]
 pub(super) struct Cell {
@@ -42,7 +45,7 @@ impl Cell {
 
     /// Notes that the run was interrupted.
     pub(super) fn interrupted(&mut self, now: Instant) {
-        self.ending.get_or_insert((Due::End, now + GRACE));
+        self.ending.get_or_insert((Due::Interrupt, now + AGAIN));
     }
 
     /// When to look at the clock again.
@@ -66,7 +69,11 @@ impl Cell {
                 Some(Due::Interrupt)
             }
             Some((due, _)) => {
-                self.ending = Some((Due::Abandon, now + GRACE));
+                let next = match due {
+                    Due::Interrupt => Due::End,
+                    Due::End | Due::Abandon => Due::Abandon,
+                };
+                self.ending = Some((next, now + GRACE));
                 Some(due)
             }
         }
@@ -98,11 +105,12 @@ mod tests {
         let at = |seconds| start + Duration::from_secs(seconds);
         assert_eq!(cell.due(at(4)), None);
         assert_eq!(cell.due(at(5)), Some(Due::Interrupt));
-        assert_eq!(cell.due(at(6)), None);
-        assert_eq!(cell.due(at(7)), Some(Due::End));
+        assert_eq!(cell.due(at(6)), Some(Due::Interrupt));
         assert_eq!(cell.due(at(7)), None);
-        assert_eq!(cell.due(at(9)), Some(Due::Abandon));
-        assert_eq!(cell.ended(at(7), None, Some(9)).limit.as_deref(), Some("time (5 s)"));
+        assert_eq!(cell.due(at(8)), Some(Due::End));
+        assert_eq!(cell.due(at(8)), None);
+        assert_eq!(cell.due(at(10)), Some(Due::Abandon));
+        assert_eq!(cell.ended(at(10), None, Some(9)).limit.as_deref(), Some("time (5 s)"));
     }
 
     #[test]
@@ -111,6 +119,7 @@ mod tests {
         let mut cell = Cell::new(1, "p1".into(), Limits::default(), start);
         assert_eq!(cell.alarm(), None);
         cell.interrupted(start);
-        assert_eq!(cell.due(start + GRACE), Some(Due::End));
+        assert_eq!(cell.due(start + AGAIN), Some(Due::Interrupt));
+        assert_eq!(cell.due(start + AGAIN + GRACE), Some(Due::End));
     }
 }

@@ -106,6 +106,12 @@ fn an_interrupt_ends_loops_and_waits_and_what_would_come_after_them() {
     ] {
         scene.interrupt(code, "on\n").prints("on\n").complains("").ends(End::Finished(130));
     }
+    // Wherever in a write it comes, what is printed later is not lost.
+    for _ in 0..20 {
+        let code = "for (;;) console.log('on')";
+        scene.interrupt(code, "on\n").ends(End::Finished(130));
+        scene.run("console.log('later')").succeeds().prints("later\n");
+    }
     let mut outcome = scene.interrupt("for (;;) { await sleep(20); console.log('on') }", "on\n");
     outcome.stdout.clear();
     outcome.ends(End::Finished(130));

@@ -222,6 +222,7 @@ impl Scene {
                 Ok(0) => return true,
                 Ok(count) => self.decoder.push(&bytes[..count]),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return false,
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                 Err(error) => panic!("the stream broke: {error}"),
             }
             while let Some(frame) = self.decoder.next() {
