@@ -132,13 +132,7 @@ class Cells:
 
     def run_until_done(self, awaited, name):
         # The loop lives on between cells but does not run between them: it has no thread.
-        import asyncio
-
-        if self.loop is None or self.loop.is_closed():
-            self.loop = asyncio.new_event_loop()
-        asyncio.set_event_loop(self.loop)
-        task = self.loop.create_task(awaited)
-        interrupted = False
+        task, interrupted, own = None, False, True
 
         def cancel():
             nonlocal interrupted
@@ -152,17 +146,26 @@ class Cells:
                     raise KeyboardInterrupt
                 frame = frame.f_back
 
-        own = getsignal(SIGINT) is not default_int_handler
         try:
+            import asyncio
+
+            if self.loop is None or self.loop.is_closed():
+                self.loop = asyncio.new_event_loop()
+            asyncio.set_event_loop(self.loop)
+            own = getsignal(SIGINT) is not default_int_handler
+            task = self.loop.create_task(awaited)
             if not own:
                 self.loop.add_signal_handler(SIGINT, cancel)
                 signal(SIGINT, interrupt)
-            self.loop.run_until_complete(task)
-        except asyncio.CancelledError:
-            if interrupted:
-                raise KeyboardInterrupt
-            raise
+            try:
+                self.loop.run_until_complete(task)
+            except asyncio.CancelledError:
+                if interrupted:
+                    raise KeyboardInterrupt
+                raise
         finally:
+            if task is not None and not task.done():
+                task._log_destroy_pending = False  # An interrupt came before it began.
             left = getsignal(SIGINT)
             if not own and not self.loop.is_closed():
                 self.loop.remove_signal_handler(SIGINT)
