@@ -12,6 +12,7 @@ pub(crate) enum Exit {
     Refused = 3,
     CannotConfine = 4,
     ModelFailed = 5,
+    Bug = 70,
 }
 
 impl From<Exit> for ExitCode {

@@ -18,8 +18,10 @@ fn main() -> ExitCode {
     if std::env::args_os().next().is_some_and(|name| name == interpreter_host::HOST) {
         return interpreter_host::run();
     }
-    match commands::run(std::env::args_os()) {
-        Ok(code) => code,
-        Err(error) => report::show(&error),
+    std::panic::set_hook(Box::new(report::bug));
+    match std::panic::catch_unwind(|| commands::run(std::env::args_os())) {
+        Ok(Ok(code)) => code,
+        Ok(Err(error)) => report::show(&error),
+        Err(_) => exit::Exit::Bug.into(),
     }
 }

@@ -54,6 +54,20 @@ pub(crate) fn show(error: &Error) -> ExitCode {
     exit.into()
 }
 
+/// Tells a bug of ours: what broke and where, and where to report it.
+pub(crate) fn bug(panic: &std::panic::PanicHookInfo<'_>) {
+    let what = panic.payload_as_str().unwrap_or("no message");
+    let place = panic.location().map_or_else(String::new, |place| format!(" ({place})"));
+    // A message may quote what somebody else wrote.
+    let what = Untrusted::new(format!("{what}{place}")).for_terminal_line(1_000);
+    _ = writeln!(
+        io::stderr(),
+        "error: this is a bug in the interpreter: {what}\n\nhint: please report it with these \
+         lines; what ran is on record, see `interpreter history show`"
+    )
+    .is_ok();
+}
+
 fn advice(error: &Error) -> (Exit, Option<String>) {
     match error {
         Error::Agent(AgentError::Choose(error)) => choice(error),
