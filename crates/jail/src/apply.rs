@@ -4,8 +4,7 @@
 //! they did where the kernel can be asked.
 
 use crate::{
-    Namespace, Plan, Resource, Step,
-    enter::Failure,
+    Failure, Namespace, Plan, Resource, Step,
     mounts::{self, Mounts},
     sys::{self, Forked},
 };
@@ -13,7 +12,7 @@ use rustix::{
     process::{self, Rlimit, Signal, WaitOptions},
     thread::{self, CapabilitySet, CapabilitySets, Gid, Uid},
 };
-use std::{ffi::CString, io, os::unix::process::CommandExt, path::Path};
+use std::{io, os::unix::process::CommandExt, path::Path};
 
 /// Applies a plan. Returns only on failure, and then the process must end.
 pub(crate) fn apply(plan: &Plan) -> Failure {
@@ -181,9 +180,4 @@ fn execute(program: &Path, arguments: &[String]) -> io::Error {
         command.arg0(name).args(rest);
     }
     command.env_clear().exec()
-}
-
-/// Text as the kernel wants it.
-pub(crate) fn c_string(text: &str) -> io::Result<CString> {
-    Ok(CString::new(text)?)
 }

@@ -5,8 +5,7 @@
 //! input belongs to the program inside. If a step fails, one line of JSON on standard error says
 //! which and why, and the process ends without having run anything.
 
-use crate::{Plan, Step, apply, sys};
-use serde::{Deserialize, Serialize};
+use crate::{Failure, Plan, apply, sys};
 use std::io::{self, Read, Write};
 
 /// The name under which our binary is started to become a jail.
@@ -17,24 +16,6 @@ const FAILED: i32 = 125;
 
 /// The longest plan that is read.
 const LONGEST_PLAN: u32 = 16 << 20;
-
-/// Why a jail could not be built.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[error("{step}: {cause}")]
-pub struct Failure {
-    /// The step, in words.
-    pub step: String,
-    /// The number of the system's error, if it was one.
-    pub errno: Option<i32>,
-    /// The cause, in words.
-    pub cause: String,
-}
-
-impl Failure {
-    pub(crate) fn at(step: &Step, cause: &io::Error) -> Self {
-        Self { step: step.to_string(), errno: cause.raw_os_error(), cause: cause.to_string() }
-    }
-}
 
 /// The bytes that hand a plan over.
 pub fn encode(plan: &Plan) -> Vec<u8> {

@@ -24,7 +24,8 @@ pub use crate::plan::{Access, Namespace, Owner, Plan, Resource, Step};
 
 #[cfg(target_os = "linux")]
 pub use crate::{
-    enter::{Failure, JAIL, encode, enter_if_asked},
+    enter::{JAIL, encode, enter_if_asked},
+    failure::Failure,
     filter::{Filter, FilterError, Rule, rules},
 };
 
@@ -32,6 +33,8 @@ pub use crate::{
 mod apply;
 #[cfg(target_os = "linux")]
 mod enter;
+#[cfg(target_os = "linux")]
+mod failure;
 #[cfg(target_os = "linux")]
 mod filter;
 #[cfg(target_os = "linux")]

@@ -18,7 +18,6 @@
 
 use crate::{
     Access, Owner,
-    apply::c_string,
     sys::{self, Forked},
 };
 use rustix::{
@@ -31,6 +30,7 @@ use rustix::{
     process::{self, Signal, WaitOptions},
 };
 use std::{
+    ffi::CString,
     fs, io,
     os::unix::fs::{DirBuilderExt, PermissionsExt},
     path::{Path, PathBuf},
@@ -143,6 +143,11 @@ fn attributes(access: Access) -> u64 {
 
 fn attach(tree: BorrowedFd<'_>, to: &Path) -> io::Result<()> {
     Ok(move_mount(tree, "", CWD, to, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?)
+}
+
+/// Text as the kernel wants it.
+fn c_string(text: &str) -> io::Result<CString> {
+    Ok(CString::new(text)?)
 }
 
 #[expect(clippy::disallowed_methods, reason = "a failure names its step, and with it the path")]
