@@ -33,6 +33,12 @@ need_cargo() {
   exit 2
 }
 
+# A compiler without the C library's own headers compiles nothing.
+need_compiler() {
+  need cc gcc
+  [ -e /usr/include/stdlib.h ] || missing+=(libc6-dev)
+}
+
 need_interpreters() {
   need python3 python3
   need bash bash

@@ -4,8 +4,8 @@ use crate::{
     AgentError, Scene,
     error::{chain, exec_failure},
 };
-use interpreter_core::Workspace;
-use interpreter_exec::sandbox::probe;
+use interpreter_core::{Continuity, Workspace};
+use interpreter_exec::{DeclaredBy, sandbox::probe};
 use serde::Serialize;
 
 /// One thing that was looked at.
@@ -89,18 +89,28 @@ fn record(scene: &Scene) -> Finding {
 }
 
 fn languages(scene: &Scene) -> impl Iterator<Item = Finding> {
-    scene.interpreters().all().map(|(language, interpreter)| match interpreter {
+    // What a machine lacks of the many others is no finding; `interpreter languages` lists them.
+    let all = scene.interpreters().all();
+    let wanted = all.filter(|one| {
+        one.interpreter.is_ok()
+            || one.by == DeclaredBy::Person
+            || one.info.continuity == Continuity::Kept
+    });
+    wanted.map(|one| match &one.interpreter {
         Ok(found) => Finding {
-            name: language.into(),
+            name: one.info.name.clone(),
             state: State::Good,
-            detail: found.program.display().to_string(),
+            detail: match &found.program {
+                Some(program) => program.display().to_string(),
+                None => "needs no interpreter".into(),
+            },
             fix: None,
         },
         Err(hint) => Finding {
-            name: language.into(),
+            name: one.info.name.clone(),
             state: State::Lacking,
             detail: "no interpreter was found".into(),
-            fix: Some(hint.into()),
+            fix: Some(hint.clone()),
         },
     })
 }

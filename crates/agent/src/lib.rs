@@ -10,7 +10,7 @@
 pub use crate::{
     choose::{ChooseError, model_names},
     error::AgentError,
-    scene::{Scene, interpreter_hint},
+    scene::Scene,
     session::{Live, Mode, Session, Update},
 };
 

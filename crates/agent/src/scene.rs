@@ -65,11 +65,6 @@ pub struct Scene {
     machine: Machine,
 }
 
-/// How to get an interpreter for a language that has none here, by any of its names.
-pub fn interpreter_hint(name: &str) -> Option<&'static str> {
-    Interpreters::hint(name)
-}
-
 impl Scene {
     /// Gathers everything. `work_folder` is where the person is, `program` our own binary.
     pub fn open(
@@ -87,8 +82,9 @@ impl Scene {
         let home = environment.raw("HOME").map(PathBuf::from);
         // Compared with paths that are resolved, so it has to be resolved too.
         let home = home.map(|home| fs_err::canonicalize(&home).unwrap_or(home));
-        let interpreters =
-            Interpreters::find(&environment.path_list("PATH"), home.as_deref(), &work_folder);
+        let declared = settings.languages.iter().map(|(name, one)| (name.as_str(), &one.value));
+        let path = environment.path_list("PATH");
+        let interpreters = Interpreters::find(&path, home.as_deref(), &work_folder, declared);
         let machine = Machine::look(program);
         Ok(Self { settings, folders, environment, work_folder, home, interpreters, machine })
     }

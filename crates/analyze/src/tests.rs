@@ -10,7 +10,8 @@ mod rules;
 mod tables;
 
 fn language(name: &str) -> Language {
-    let info = LanguageInfo { name: name.into(), aliases: Vec::new(), endings: Vec::new() };
+    let (aliases, endings, continuity) = Default::default();
+    let info = LanguageInfo { name: name.into(), aliases, endings, continuity };
     Languages::new(vec![info]).find(name).unwrap()
 }
 

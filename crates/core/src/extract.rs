@@ -170,6 +170,9 @@ const NAME_SHOWN: usize = 40;
 fn known(name: &str, languages: &Languages) -> Result<Language, String> {
     languages.find(name).ok_or_else(|| {
         let shown = Untrusted::new(name).for_terminal_line(NAME_SHOWN);
+        if let Some(hint) = languages.hint(name) {
+            return format!("there is no interpreter for `{shown}` here: {hint}");
+        }
         let names = languages.names().collect::<Vec<_>>().join(", ");
         format!("`{shown}` is not a language that runs here; these are: {names}")
     })

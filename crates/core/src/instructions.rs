@@ -3,7 +3,7 @@
 //! Short, and only facts that matter: which languages run, where, within which bounds. Program
 //! output is named as data, so that text found in a file is not taken for an instruction.
 
-use crate::{Confinement, Languages, Network, Workspace};
+use crate::{Confinement, Continuity, Languages, Network, Workspace};
 use std::fmt::Write;
 
 /// How a model hands over code.
@@ -25,9 +25,9 @@ pub fn system(
     let names: Vec<_> = languages.names().collect();
     let mut text = format!(
         "You are Open Interpreter. You complete tasks by writing code that runs on the user's \
-         computer. Languages: {}. Variables and imports are kept between runs of the same \
-         language.\n",
-        names.join(", ")
+         computer. Languages: {}. {}\n",
+        names.join(", "),
+        continuity(languages)
     );
     text.push_str(match protocol {
         Protocol::Tool => "To run code, call the tool `execute` with the language and the code. ",
@@ -75,10 +75,27 @@ pub fn system(
     text
 }
 
+/// What is there in the next run of what this one made.
+fn continuity(languages: &Languages) -> String {
+    let (kept, fresh): (Vec<_>, Vec<_>) =
+        languages.iter().partition(|info| info.continuity == Continuity::Kept);
+    let kept = kept.iter().map(|info| info.name.as_str()).collect::<Vec<_>>().join(", ");
+    if fresh.is_empty() {
+        "Variables and imports are kept between runs of the same language.".into()
+    } else if kept.is_empty() {
+        "Each run is a whole program: nothing but files is kept between runs.".into()
+    } else {
+        format!(
+            "Variables and imports are kept between runs of {kept}; in the other languages each \
+             run is a whole program."
+        )
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{language, session::tests::confinement};
+    use crate::{LanguageInfo, language, session::tests::confinement};
 
     #[test]
     fn says_what_matters_and_no_more() {
@@ -89,5 +106,18 @@ mod tests {
             Some("Answer in French."),
         );
         insta::assert_snapshot!(text);
+    }
+    #[test]
+    fn a_model_knows_where_each_run_starts_afresh() {
+        let (name, continuity) = ("c".to_owned(), Continuity::Fresh);
+        let c = LanguageInfo { name, aliases: vec![], endings: vec![], continuity };
+        let alone = Languages::new(vec![c.clone()]);
+        let mixed = Languages::new(language::example().iter().cloned().chain([c]).collect());
+        let told = |table| system(table, &confinement(), Protocol::Tool, None);
+        let expected = "Languages: python, shell, javascript, c. Variables and imports are kept \
+                        between runs of python, shell, javascript; in the other languages each \
+                        run is a whole program.";
+        assert!(told(&mixed).contains(expected), "{}", told(&mixed));
+        assert!(told(&alone).contains("Each run is a whole program: nothing but files"));
     }
 }

@@ -24,6 +24,17 @@ impl fmt::Display for Language {
     }
 }
 
+/// What a run leaves to the next one of the same language.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Continuity {
+    /// Variables, imports, functions.
+    #[default]
+    Kept,
+    /// Nothing but files: each run is a whole program.
+    Fresh,
+}
+
 /// One language and the names it goes by.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LanguageInfo {
@@ -33,46 +44,78 @@ pub struct LanguageInfo {
     pub aliases: Vec<String>,
     /// File endings, without the dot.
     pub endings: Vec<String>,
+    /// What a run leaves to the next one.
+    pub continuity: Continuity,
+}
+
+impl LanguageInfo {
+    fn is_called(&self, name: &str) -> bool {
+        self.name.eq_ignore_ascii_case(name) || among(&self.aliases, name)
+    }
+}
+
+/// A language that could run, if its interpreter were here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MissingLanguage {
+    /// The language.
+    pub info: LanguageInfo,
+    /// How to get an interpreter.
+    pub hint: String,
 }
 
 /// All languages of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Languages(Vec<LanguageInfo>);
+pub struct Languages {
+    here: Vec<LanguageInfo>,
+    missing: Vec<MissingLanguage>,
+}
 
 impl Languages {
-    /// A table of the given languages. The first one that claims a name has it.
-    pub fn new(languages: Vec<LanguageInfo>) -> Self {
-        Self(languages)
+    /// A table of languages that run. Of two with the same alias the first one has it.
+    pub fn new(here: Vec<LanguageInfo>) -> Self {
+        Self { here, missing: Vec::new() }
     }
 
-    /// The language that goes by `name`, whatever its case.
+    /// The same table, knowing also what could run.
+    #[must_use]
+    pub fn with_missing(self, missing: Vec<MissingLanguage>) -> Self {
+        Self { missing, ..self }
+    }
+
+    /// The language that goes by `name`, whatever its case. A name comes before an alias.
     pub fn find(&self, name: &str) -> Option<Language> {
-        self.0
-            .iter()
-            .find(|info| {
-                info.name.eq_ignore_ascii_case(name)
-                    || info.aliases.iter().any(|alias| alias.eq_ignore_ascii_case(name))
-            })
-            .map(|info| Language(info.name.clone()))
+        let named = self.here.iter().find(|info| info.name.eq_ignore_ascii_case(name));
+        let found = named.or_else(|| self.here.iter().find(|info| info.is_called(name)));
+        found.map(|info| Language(info.name.clone()))
     }
 
     /// The language of files that end in `.ending`.
     pub fn of_ending(&self, ending: &str) -> Option<Language> {
-        self.0
-            .iter()
-            .find(|info| info.endings.iter().any(|known| known.eq_ignore_ascii_case(ending)))
-            .map(|info| Language(info.name.clone()))
+        let found = self.here.iter().find(|info| among(&info.endings, ending));
+        found.map(|info| Language(info.name.clone()))
     }
 
-    /// The names, in the table's order.
+    /// How to get an interpreter for a language that has none here, by any of its names or
+    /// endings.
+    pub fn hint(&self, name: &str) -> Option<&str> {
+        let mut missing = self.missing.iter();
+        let found = missing.find(|one| one.info.is_called(name) || among(&one.info.endings, name));
+        found.map(|one| one.hint.as_str())
+    }
+
+    /// The names of those that run, in the table's order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(|info| info.name.as_str())
+        self.here.iter().map(|info| info.name.as_str())
     }
 
-    /// All entries, in the table's order.
+    /// Those that run, in the table's order.
     pub fn iter(&self) -> impl Iterator<Item = &LanguageInfo> {
-        self.0.iter()
+        self.here.iter()
     }
+}
+
+fn among(names: &[String], name: &str) -> bool {
+    names.iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
 #[cfg(test)]
@@ -81,6 +124,7 @@ pub(crate) fn example() -> Languages {
         name: name.into(),
         aliases: aliases.iter().map(|&alias| alias.into()).collect(),
         endings: vec![ending.into()],
+        continuity: Continuity::Kept,
     };
     Languages::new(vec![
         language("python", &["py", "python3"], "py"),
@@ -91,11 +135,37 @@ pub(crate) fn example() -> Languages {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+
+    fn language(name: &str, aliases: &[&str]) -> LanguageInfo {
+        LanguageInfo {
+            name: name.into(),
+            aliases: aliases.iter().map(|&alias| alias.into()).collect(),
+            endings: vec![],
+            continuity: Continuity::Fresh,
+        }
+    }
+
     #[test]
     fn a_language_is_found_by_any_of_its_names() {
-        let table = super::example();
+        let table = example();
         assert_eq!(table.find("Bash").unwrap().name(), "shell");
         assert_eq!(table.of_ending("JS").unwrap().name(), "javascript");
         assert_eq!(table.find("text"), None);
+    }
+
+    #[test]
+    fn a_name_comes_before_an_alias() {
+        let table = Languages::new(vec![language("shell", &["zsh"]), language("zsh", &[])]);
+        assert_eq!(table.find("zsh").unwrap().name(), "zsh");
+    }
+
+    #[test]
+    fn a_missing_language_is_not_found_but_has_a_hint() {
+        let info = language("ruby", &["rb"]);
+        let table = example().with_missing(vec![MissingLanguage { info, hint: "get it".into() }]);
+        assert_eq!(table.find("rb"), None);
+        assert_eq!(table.hint("RB"), Some("get it"));
+        assert_eq!(table.hint("python"), None);
     }
 }

@@ -9,9 +9,10 @@
 
 pub use crate::{
     confinement::{Access, Confinement, Limits, Network, Workspace},
+    declaration::Declaration,
     effects::{Change, Effects, FileChange, HostContact},
     findings::{Capability, Findings, Risk},
-    language::{Language, LanguageInfo, Languages},
+    language::{Continuity, Language, LanguageInfo, Languages, MissingLanguage},
     message::{Message, ToolCall},
     output::{Excerpt, Stream},
     permit::{Grantor, Permit},
@@ -24,6 +25,7 @@ pub use crate::{
 };
 
 pub mod confinement;
+pub mod declaration;
 pub mod effects;
 pub mod extract;
 pub mod findings;

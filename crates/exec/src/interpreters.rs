@@ -1,318 +1,254 @@
-//! Which interpreters this machine has, and what each needs to be seen inside a sandbox.
+//! Which languages run on this machine, by which interpreters, and what each needs to be seen
+//! inside a sandbox.
 //!
-//! Found by looking, not by running: a version manager's shim is a slow script that may do
-//! anything, so the program behind it is worked out from the manager's own files. Interpreters
-//! often live inside the home, which is absent in a sandbox: then the interpreter's own
-//! installation is shown, read-only, and nothing beside it.
+//! Languages are declared: `languages.toml` holds ours, the person's settings may add to them or
+//! replace them. Interpreters are found by looking, never by running one. Those that have a
+//! driver of ours keep their state between runs; for all others a small driver in bash runs each
+//! piece of code as a program of its own.
 
-use interpreter_core::{Language, LanguageInfo, Languages};
-use interpreter_host::{KernelSpec, drivers};
+use self::{
+    program::{Found, Search},
+    start::Start,
+};
+use interpreter_core::{
+    Continuity, Declaration, Language, LanguageInfo, Languages, MissingLanguage,
+    declaration::{How, Way},
+};
+use interpreter_host::KernelSpec;
 use std::{
     collections::BTreeMap,
-    io::Read,
-    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
 };
 
-/// A language that the program knows how to run.
-struct Known {
-    name: &'static str,
-    aliases: &'static [&'static str],
-    endings: &'static [&'static str],
-    /// Names of the program, best first.
-    programs: &'static [&'static str],
-    /// Arguments before the driver's path.
-    arguments: &'static [&'static str],
-    driver_name: &'static str,
-    driver: &'static str,
-    /// How to get it.
-    hint: &'static str,
-}
+pub(crate) use self::system::SYSTEM;
+pub use self::system::is_system;
 
-const KNOWN: &[Known] = &[
-    Known {
-        name: "python",
-        aliases: &["py", "python3", "ipython"],
-        endings: &["py"],
-        programs: &["python3", "python"],
-        // Isolated: neither the user's site folder nor any PYTHON* variable is obeyed.
-        arguments: &["-I"],
-        driver_name: "driver.py",
-        driver: drivers::PYTHON,
-        hint: "install Python 3, for example `apt install python3`",
-    },
-    Known {
-        name: "shell",
-        aliases: &["sh", "bash", "zsh"],
-        endings: &["sh", "bash"],
-        programs: &["bash"],
-        arguments: &["--noprofile", "--norc"],
-        driver_name: "driver.sh",
-        driver: drivers::SHELL,
-        hint: "install bash, for example `apt install bash`",
-    },
-    Known {
-        name: "javascript",
-        aliases: &["js", "node", "nodejs"],
-        endings: &["js", "mjs", "cjs"],
-        programs: &["node", "nodejs"],
-        arguments: &[],
-        driver_name: "driver.js",
-        driver: drivers::JAVASCRIPT,
-        hint: "install Node.js, for example `apt install nodejs`",
-    },
-];
-
-/// Where drivers stand inside a sandbox.
-const DRIVERS: &str = "/run/interpreter";
+mod managers;
+mod program;
+mod shipped;
+mod start;
+mod system;
 
 /// One language's interpreter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interpreter {
-    /// The language.
-    pub language: String,
-    /// The program, as it is called inside the sandbox too.
-    pub program: PathBuf,
+    /// The program, as it is called inside the sandbox too; none if the language needs none.
+    pub program: Option<PathBuf>,
     /// What must be seen, read-only, besides the system.
     pub reads: Vec<PathBuf>,
-    arguments: Vec<String>,
+    start: Start,
+    environment: BTreeMap<String, String>,
 }
 
-/// The interpreters of this machine, and the languages that have none.
+/// Who declared a language.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeclaredBy {
+    /// It is in our list.
+    Us,
+    /// It is in the person's settings.
+    Person,
+}
+
+/// A language that is known, and what runs it here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Known {
+    /// The names it goes by, and what its runs leave to the next.
+    pub info: LanguageInfo,
+    /// Who declared it.
+    pub by: DeclaredBy,
+    /// Its interpreter, or how to get one.
+    pub interpreter: Result<Interpreter, String>,
+}
+
+/// The languages that are known, and the interpreters of this machine.
 #[derive(Clone, Debug, Default)]
 pub struct Interpreters {
-    found: BTreeMap<String, Interpreter>,
+    known: Vec<Known>,
 }
 
 impl Interpreters {
-    /// Looks for interpreters in the folders of `path`. `home` and `work_folder` help to tell an
-    /// installation from a home.
-    pub fn find(path: &[PathBuf], home: Option<&Path>, work_folder: &Path) -> Self {
-        let found = KNOWN
-            .iter()
-            .filter_map(|known| {
-                let candidate = known
-                    .programs
-                    .iter()
-                    .flat_map(|name| path.iter().map(move |folder| folder.join(name)))
-                    .find_map(|candidate| real_program(&candidate, work_folder))?;
-                let (program, reads) = installation(&candidate, home)?;
-                let driver = format!("{DRIVERS}/{}", known.driver_name);
-                let arguments = known
-                    .arguments
-                    .iter()
-                    .map(|&argument| argument.to_owned())
-                    .chain([driver])
-                    .collect();
-                let language = known.name.to_owned();
-                Some((language.clone(), Interpreter { language, program, reads, arguments }))
-            })
-            .collect();
-        Self { found }
-    }
-
-    /// The languages that run here.
-    pub fn languages(&self) -> Languages {
-        let known = KNOWN.iter().filter(|known| self.found.contains_key(known.name));
-        Languages::new(known.map(Known::info).collect())
-    }
-
-    /// All languages that could run, with their interpreter or how to get one.
-    pub fn all(&self) -> impl Iterator<Item = (&'static str, Result<&Interpreter, &'static str>)> {
-        KNOWN.iter().map(|known| (known.name, self.found.get(known.name).ok_or(known.hint)))
-    }
-
-    /// How to get an interpreter for a language, by any of its names, that has none here.
-    pub fn hint(name: &str) -> Option<&'static str> {
-        let known = KNOWN.iter().find(|known| {
-            known.name == name || known.aliases.contains(&name) || known.endings.contains(&name)
+    /// Looks for the interpreters of our languages and of those that the person `declared`, in
+    /// the folders of `path`. `home` and `work_folder` help to tell an installation from a home.
+    pub fn find<'a>(
+        path: &[PathBuf],
+        home: Option<&Path>,
+        work_folder: &Path,
+        declared: impl IntoIterator<Item = (&'a str, &'a Declaration)>,
+    ) -> Self {
+        let search = Search { path, home, work_folder };
+        let declared: BTreeMap<_, _> = declared.into_iter().collect();
+        let shipped = shipped::languages();
+        let ours = shipped.iter().map(|(name, one)| match declared.get(name.as_str()) {
+            Some(theirs) => (name.as_str(), *theirs, DeclaredBy::Person),
+            None => (name.as_str(), one, DeclaredBy::Us),
         });
-        known.map(|known| known.hint)
+        let more =
+            declared.iter().filter(|(name, _)| shipped.iter().all(|(ours, _)| ours != *name));
+        let all: Vec<_> =
+            ours.chain(more.map(|(name, one)| (*name, *one, DeclaredBy::Person))).collect();
+        // Every language that runs once is started by it.
+        let bash = search.find(&["bash".to_owned()], None);
+        let mut known: Vec<_> = all
+            .into_iter()
+            .map(|(name, one, by)| Known::look(name, one, by, &search, bash.as_ref()))
+            .collect();
+        give_names_to_the_person(&mut known);
+        Self { known }
+    }
+
+    /// The languages that run here, and those that could.
+    pub fn languages(&self) -> Languages {
+        let here = self.known.iter().filter(|one| one.interpreter.is_ok());
+        let missing = self.known.iter().filter_map(|one| {
+            let hint = one.interpreter.as_ref().err()?.clone();
+            Some(MissingLanguage { info: one.info.clone(), hint })
+        });
+        Languages::new(here.map(|one| one.info.clone()).collect()).with_missing(missing.collect())
+    }
+
+    /// All languages that are known.
+    pub fn all(&self) -> impl Iterator<Item = &Known> {
+        self.known.iter()
+    }
+
+    /// How to get an interpreter for one of our languages.
+    pub fn hint(name: &str) -> Option<&'static str> {
+        let found = shipped::languages().iter().find(|(known, _)| known == name);
+        found.and_then(|(_, declaration)| declaration.hint.as_deref())
     }
 
     /// The interpreter of a language.
     pub fn get(&self, language: &Language) -> Option<&Interpreter> {
-        self.found.get(language.name())
+        let known = self.known.iter().find(|one| one.info.name == language.name())?;
+        known.interpreter.as_ref().ok()
+    }
+
+    fn found(&self) -> impl Iterator<Item = &Interpreter> {
+        self.known.iter().filter_map(|one| one.interpreter.as_ref().ok())
     }
 
     /// What all of them need to see besides the system.
     pub fn reads(&self) -> impl Iterator<Item = &Path> {
-        self.found.values().flat_map(|one| one.reads.iter().map(PathBuf::as_path))
+        self.found().flat_map(|one| one.reads.iter().map(PathBuf::as_path))
     }
 
-    /// The folders of the programs, for the sandbox's own `PATH`.
+    /// The folders of the programs that are in none of the usual ones, for the sandbox's own
+    /// `PATH`.
     pub fn folders(&self) -> impl Iterator<Item = &Path> {
-        self.found.values().filter_map(|one| one.program.parent())
+        let folders = self.found().filter_map(|one| one.program.as_deref()?.parent());
+        folders.filter(|folder| !system::USUAL.iter().any(|usual| Path::new(usual) == *folder))
     }
 
     /// The drivers, by their paths inside a sandbox.
     pub(crate) fn drivers() -> impl Iterator<Item = (PathBuf, &'static str)> {
-        KNOWN.iter().map(|known| (Path::new(DRIVERS).join(known.driver_name), known.driver))
+        start::drivers()
     }
 }
 
 impl Interpreter {
     /// How the host starts it.
     pub(crate) fn spec(&self, environment: &BTreeMap<String, String>, folder: &Path) -> KernelSpec {
+        let mut environment = environment.clone();
+        environment.extend(self.environment.clone());
         KernelSpec {
-            program: self.program.clone(),
-            arguments: self.arguments.clone(),
-            environment: environment.clone(),
+            program: self.start.program.clone(),
+            arguments: self.start.arguments.clone(),
+            environment,
             folder: folder.to_owned(),
         }
     }
 }
 
 impl Known {
-    fn info(&self) -> LanguageInfo {
-        let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
-        LanguageInfo {
-            name: self.name.into(),
-            aliases: owned(self.aliases),
-            endings: owned(self.endings),
-        }
+    fn look(
+        name: &str,
+        declaration: &Declaration,
+        by: DeclaredBy,
+        search: &Search<'_>,
+        bash: Option<&Found>,
+    ) -> Self {
+        let Declaration { aliases, endings, ways, environment, reads, hint } = declaration;
+        let found = ways.iter().find_map(|way| Some((way, Runs::find(way, search, bash)?)));
+        let how = found.as_ref().map_or(&ways[0].how, |(way, _)| &way.how);
+        let continuity = match how {
+            How::Driver(_) => Continuity::Kept,
+            How::Once(_) | How::Show(_) => Continuity::Fresh,
+        };
+        let info = LanguageInfo {
+            name: name.into(),
+            aliases: aliases.clone(),
+            endings: endings.clone(),
+            continuity,
+        };
+        let interpreter = match found {
+            Some((_, Runs { program, mut seen, start })) => {
+                seen.extend(reads.iter().filter_map(|path| search.existing(path)));
+                let environment = environment.clone();
+                Ok(Interpreter { program, reads: seen, start, environment })
+            }
+            None if bash.is_none() => {
+                Err("install bash, which starts it, for example `apt install bash`".into())
+            }
+            None => Err(hint.clone().unwrap_or_else(|| no_hint(name, ways))),
+        };
+        Self { info, by, interpreter }
     }
 }
 
-/// The program behind `candidate`, if it is one: not a script, or one whose program is known.
-fn real_program(candidate: &Path, work_folder: &Path) -> Option<PathBuf> {
-    let metadata = fs_err::metadata(candidate).ok()?;
-    if !metadata.is_file() || metadata.permissions().mode() & 0o111 == 0 {
-        return None;
-    }
-    if is_elf(candidate) {
-        return Some(candidate.to_owned());
-    }
-    behind_pyenv(candidate, work_folder).filter(|program| is_elf(program))
+/// A way that works here.
+struct Runs {
+    program: Option<PathBuf>,
+    seen: Vec<PathBuf>,
+    start: Start,
 }
 
-fn is_elf(path: &Path) -> bool {
-    let mut start = [0; 4];
-    fs_err::File::open(path).is_ok_and(|mut file| file.read_exact(&mut start).is_ok())
-        && start == *b"\x7fELF"
-}
-
-/// pyenv's choice: the nearest `.python-version` above the work folder, else the global one.
-fn behind_pyenv(shim: &Path, work_folder: &Path) -> Option<PathBuf> {
-    let shims = shim.parent()?;
-    let root = shims.parent()?;
-    if shims.file_name()? != "shims" || !root.join("versions").is_dir() {
-        return None;
-    }
-    let local = work_folder.ancestors().map(|folder| folder.join(".python-version"));
-    local.chain([root.join("version")]).find_map(|file| {
-        let text = fs_err::read_to_string(file).ok()?;
-        let version = text.lines().next()?.trim();
-        // A file in a project chooses among installed versions; it cannot point elsewhere.
-        let plain = !version.is_empty() && !version.contains('/') && version != "..";
-        let program = root.join("versions").join(version).join("bin").join(shim.file_name()?);
-        (plain && program.is_file()).then_some(program)
-    })
-}
-
-/// How a program is called inside, and what must be seen for it to work.
-fn installation(candidate: &Path, home: Option<&Path>) -> Option<(PathBuf, Vec<PathBuf>)> {
-    let real = fs_err::canonicalize(candidate).ok()?;
-    let mut reads = Vec::new();
-    let mut program = real.clone();
-    // A virtual environment's interpreter is a link that must be called by its own path.
-    if let Some(environment) = candidate.parent().and_then(Path::parent)
-        && environment.join("pyvenv.cfg").is_file()
-        && let Ok(environment) = fs_err::canonicalize(environment)
-    {
-        program = environment.join("bin").join(candidate.file_name()?);
-        reads.push(environment);
-    }
-    reads.push(prefix(&real, home));
-    reads.retain(|path| !is_system(path));
-    Some((program, reads))
-}
-
-/// The folder that holds the installation of `program`, or the program alone if the folder is
-/// somebody's home or something like it.
-fn prefix(program: &Path, home: Option<&Path>) -> PathBuf {
-    let prefix = program.parent().and_then(|bin| {
-        (bin.file_name()? == "bin").then(|| bin.parent())?.filter(|prefix| {
-            let shared =
-                home.is_some_and(|home| home.starts_with(prefix) || *prefix == home.join(".local"));
-            prefix.join("lib").is_dir() && !shared && prefix.parent().is_some()
+impl Runs {
+    fn find(way: &Way, search: &Search<'_>, bash: Option<&Found>) -> Option<Self> {
+        let find = || search.find(&way.programs, way.least.as_ref());
+        Some(match &way.how {
+            How::Driver(driver) => {
+                let Found { program, reads } = find()?;
+                let start = Start::driver(*driver, program.clone());
+                Self { program: Some(program), seen: reads, start }
+            }
+            How::Once(once) => {
+                let Found { program, mut reads } = find()?;
+                let bash = bash?;
+                reads.extend(bash.reads.iter().cloned());
+                let start = Start::once(once, &program, bash.program.clone());
+                Self { program: Some(program), seen: reads, start }
+            }
+            How::Show(kind) => {
+                let Found { program, reads } = bash?.clone();
+                Self { program: None, seen: reads, start: Start::show(kind, program) }
+            }
         })
-    });
-    prefix.unwrap_or(program).to_owned()
+    }
 }
 
-/// Folders that every sandbox shows read-only.
-pub(crate) const SYSTEM: &[&str] =
-    &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix/store"];
+/// What to do about a language of the person's own that says nothing about it.
+fn no_hint(name: &str, ways: &[Way]) -> String {
+    let programs: Vec<_> = ways.iter().flat_map(|way| &way.programs).map(String::as_str).collect();
+    format!(
+        "install `{}`, which `[language.{name}]` in your config file names",
+        programs.join("` or `")
+    )
+}
 
-/// Whether a path belongs to the system, which every sandbox shows read-only.
-pub fn is_system(path: &Path) -> bool {
-    SYSTEM.iter().any(|folder| path.starts_with(folder))
+/// What a language of the person's own is called, none of ours is called any more.
+fn give_names_to_the_person(known: &mut [Known]) {
+    let theirs = known.iter().filter(|one| one.by == DeclaredBy::Person);
+    let (mut names, mut endings) = (Vec::new(), Vec::new());
+    for one in theirs {
+        names.push(one.info.name.clone());
+        names.extend(one.info.aliases.iter().cloned());
+        endings.extend(one.info.endings.iter().cloned());
+    }
+    for one in known.iter_mut().filter(|one| one.by == DeclaredBy::Us) {
+        one.info.aliases.retain(|alias| !names.contains(alias));
+        one.info.endings.retain(|ending| !endings.contains(ending));
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::os::unix::fs::symlink;
-
-    fn program(path: &Path, start: &[u8]) {
-        fs_err::create_dir_all(path.parent().unwrap()).unwrap();
-        fs_err::write(path, start).unwrap();
-        fs_err::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
-    }
-
-    const ELF: &[u8] = b"\x7fELF\x02\x01\x01";
-
-    #[test]
-    fn a_pyenv_shim_leads_to_the_version_that_the_project_names() {
-        let folder = tempfile::tempdir().unwrap();
-        let home = fs_err::canonicalize(folder.path()).unwrap();
-        let root = home.join(".pyenv");
-        program(&root.join("shims/python3"), b"#!/bin/sh\n");
-        for version in ["3.11.7", "3.12.1"] {
-            program(&root.join("versions").join(version).join("bin/python3"), ELF);
-            fs_err::create_dir_all(root.join("versions").join(version).join("lib")).unwrap();
-        }
-        fs_err::write(root.join("version"), "3.11.7\n").unwrap();
-        let find = |work: &Path| Interpreters::find(&[root.join("shims")], Some(&home), work);
-
-        let python = find(&home).found["python"].clone();
-        assert_eq!(python.program, root.join("versions/3.11.7/bin/python3"));
-        assert_eq!(python.reads, [root.join("versions/3.11.7")]);
-
-        let project = home.join("project");
-        fs_err::create_dir_all(&project).unwrap();
-        fs_err::write(project.join(".python-version"), "3.12.1\n").unwrap();
-        let python = find(&project).found["python"].clone();
-        assert_eq!(python.program, root.join("versions/3.12.1/bin/python3"));
-
-        fs_err::write(project.join(".python-version"), "../../../evil\n").unwrap();
-        let python = find(&project).found["python"].clone();
-        assert_eq!(python.program, root.join("versions/3.11.7/bin/python3"));
-    }
-
-    #[test]
-    fn a_virtual_environment_is_called_by_its_own_path() {
-        let folder = tempfile::tempdir().unwrap();
-        let home = fs_err::canonicalize(folder.path()).unwrap();
-        program(&home.join("base/bin/python3.11"), ELF);
-        fs_err::create_dir_all(home.join("base/lib")).unwrap();
-        fs_err::create_dir_all(home.join("venv/bin")).unwrap();
-        fs_err::write(home.join("venv/pyvenv.cfg"), "home = x\n").unwrap();
-        symlink(home.join("base/bin/python3.11"), home.join("venv/bin/python3")).unwrap();
-        let found = Interpreters::find(&[home.join("venv/bin")], Some(&home), &home);
-        let python = &found.found["python"];
-        assert_eq!(python.program, home.join("venv/bin/python3"));
-        assert_eq!(python.reads, [home.join("venv"), home.join("base")]);
-    }
-
-    #[test]
-    fn a_program_in_the_home_shows_itself_and_nothing_beside_it() {
-        let folder = tempfile::tempdir().unwrap();
-        let home = fs_err::canonicalize(folder.path()).unwrap();
-        program(&home.join("bin/node"), ELF);
-        fs_err::create_dir_all(home.join("lib")).unwrap();
-        let found = Interpreters::find(&[home.join("bin")], Some(&home), &home);
-        assert_eq!(found.found["javascript"].reads, [home.join("bin/node")]);
-    }
-}
+mod tests;

@@ -9,7 +9,7 @@
 
 pub use crate::{
     error::ExecError,
-    interpreters::{Interpreter, Interpreters, is_system},
+    interpreters::{DeclaredBy, Interpreter, Interpreters, Known, is_system},
     runner::{Command, Happening, Report, Runner, RunnerSetup},
 };
 

@@ -13,3 +13,11 @@ pub const JAVASCRIPT: &str = include_str!("../drivers/driver.js");
 
 /// Started as `bash --noprofile --norc driver.sh`. Needs bash 4.2 or later.
 pub const SHELL: &str = include_str!("../drivers/driver.sh");
+
+/// Started as `bash --noprofile --norc once.sh` with what the file itself says. Needs bash 4.2 or
+/// later, coreutils and sed.
+pub const ONCE: &str = include_str!("../drivers/once.sh");
+
+#[cfg(test)]
+#[path = "drivers_tests.rs"]
+mod tests;

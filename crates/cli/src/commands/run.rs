@@ -36,7 +36,7 @@ pub(crate) struct RunArgs {
     #[arg(value_name = "FILE", required_unless_present = "code", conflicts_with = "code")]
     file: Option<PathBuf>,
     /// Code to run
-    #[arg(short, long, value_name = "CODE")]
+    #[arg(short, long, value_name = "CODE", allow_hyphen_values = true)]
     code: Option<String>,
     /// Language of the code [default: by the file's ending]
     #[arg(short, long, value_name = "LANGUAGE")]
@@ -77,7 +77,7 @@ impl RunArgs {
             (None, Some(ending)) => (table.of_ending(&ending), ending),
             (None, None) => return Err(misuse("say which language it is with `-l LANGUAGE`")),
         };
-        found.ok_or_else(|| match interpreter_agent::interpreter_hint(&name) {
+        found.ok_or_else(|| match table.hint(&name) {
             Some(hint) => misuse(format!("there is no interpreter for `{name}` here: {hint}")),
             None => misuse(format!(
                 "`{name}` is not a language that runs here; these are: {}",

@@ -2,7 +2,7 @@
 //!
 //! Everything is real: the binary, the sandbox, the interpreters, the record, a pseudo-terminal.
 //! Only the model is scripted, through the same interface as any other. The tests need Python 3,
-//! bash and Node.js; `scripts/test` installs what is missing.
+//! bash, Node.js, Perl, Lua, a C compiler and `sqlite3`; `scripts/test` installs what is missing.
 
 #![expect(
     clippy::unwrap_used,
@@ -18,6 +18,7 @@ mod chat;
 mod docs;
 mod escape;
 mod faithful;
+mod languages;
 mod record;
 mod run;
 mod scene;

@@ -1,13 +1,20 @@
 //! What is proposed and what is not, and why.
 
 use super::*;
-use crate::{LanguageInfo, language};
+use crate::{Continuity, LanguageInfo, MissingLanguage, language};
 use proptest::prelude::*;
 
 /// The example languages and R, whose short name is in much of its own code.
 fn languages() -> Languages {
-    let r = LanguageInfo { name: "r".into(), aliases: vec![], endings: vec!["R".into()] };
-    Languages::new(language::example().iter().cloned().chain([r]).collect())
+    let info = |name: &str, ending: &str| LanguageInfo {
+        name: name.into(),
+        aliases: vec![],
+        endings: vec![ending.into()],
+        continuity: Continuity::Fresh,
+    };
+    let missing = MissingLanguage { info: info("ruby", "rb"), hint: "install Ruby".into() };
+    Languages::new(language::example().iter().cloned().chain([info("r", "R")]).collect())
+        .with_missing(vec![missing])
 }
 
 fn text(text: &str, finish: Finish) -> Extraction {
@@ -88,6 +95,18 @@ fn other_blocks_are_not_and_it_is_said_why() {
                 "the block has a line that is indented less than the list item it stands in, \
                  which ends it there; write it outside of the list"
             ),
+        ]
+    );
+}
+
+#[test]
+fn a_language_without_an_interpreter_is_named_with_how_to_get_one() {
+    let found = text("```Ruby\nputs 1\n```\n```rb\nputs 1\n```\n", Finish::Stop);
+    assert_eq!(
+        rejected(&found),
+        [
+            (Some("Ruby"), "there is no interpreter for `Ruby` here: install Ruby"),
+            (Some("rb"), "there is no interpreter for `rb` here: install Ruby"),
         ]
     );
 }

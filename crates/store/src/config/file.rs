@@ -4,7 +4,7 @@
 //! give defaults: what is not said here is said by an earlier layer.
 
 use crate::quantity::{Bytes, TimeLimit};
-use interpreter_core::{Rule, Workspace};
+use interpreter_core::{Declaration, Rule, Workspace, declaration::is_language_name};
 use serde::{Deserialize, Deserializer, Serialize, de};
 use std::{
     collections::BTreeMap,
@@ -25,6 +25,10 @@ pub struct ConfigFile {
     /// Further places where models are, by name. Not for a project.
     #[serde(default, deserialize_with = "endpoints")]
     pub endpoint: BTreeMap<String, Endpoint>,
+
+    /// Languages of one's own, or one's own way to run one of ours, by name. Not for a project.
+    #[serde(default, deserialize_with = "languages")]
+    pub language: BTreeMap<String, Declaration>,
 
     /// What happens to the code's writes to the work folder: `stage` (shown before they touch
     /// it), `direct` or `read-only`.
@@ -186,6 +190,31 @@ fn endpoints<'de, D: Deserializer<'de>>(
         ))),
         None => Ok(endpoints),
     }
+}
+
+fn languages<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<BTreeMap<String, Declaration>, D::Error> {
+    let languages = BTreeMap::<String, Declaration>::deserialize(deserializer)?;
+    let mut taken = BTreeMap::new();
+    for (name, declaration) in &languages {
+        if !is_language_name(name) {
+            return Err(de::Error::custom(format!(
+                "`{name}` is not the name of a language; use lower-case letters, digits, `+`, \
+                 `-`, `_`, `#` and `.`"
+            )));
+        }
+        for called in declaration.aliases.iter().chain([name]) {
+            let before = taken.insert(called.as_str(), name.as_str());
+            if let Some(before) = before.filter(|before| before != name) {
+                return Err(de::Error::custom(format!(
+                    "`{called}` is a name of `language.{before}` and of `language.{name}`; take \
+                     it out of one of them"
+                )));
+            }
+        }
+    }
+    Ok(languages)
 }
 
 fn base_url<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {

@@ -70,6 +70,9 @@ mod tests {
             [endpoint.other]
             base_url = "https://example.com"
             format = "anthropic"
+            [language.zig]
+            programs = ["zig"]
+            once = { file = "main.zig", run = ["{program}", "run", "{file}"] }
             [limits]
             wall = "15s"
             memory = "2G"
@@ -89,6 +92,7 @@ mod tests {
         assert_eq!(file.temperature.unwrap().to_string(), "0");
         assert_eq!(file.limits.memory.unwrap().count(), 2 << 30);
         assert_eq!(file.rules.len(), 1);
+        assert_eq!(file.language["zig"].ways[0].programs, ["zig"]);
         assert_eq!(parsed("").unwrap(), ConfigFile::default());
     }
 
@@ -143,6 +147,23 @@ mod tests {
             message("[endpoint.\"a/b\"]\nbase_url='http://h'\nformat='openai'")
                 .contains("`a/b` is not the name of an endpoint")
         );
+    }
+
+    #[test]
+    fn a_wrong_language_is_named_with_the_fix() {
+        let zig = |rest: &str| format!("[language.zig]\n{rest}");
+        let two = "[language.a]\nprograms = ['x']\naliases = ['b']\n[language.b]\nprograms = ['x']";
+        for (text, expected) in [
+            (zig("program = 'zig'"), "2:1: unknown key `program`; did you mean `programs`?"),
+            (zig("programs = ['bin/zig']"), "2:12: each of `programs` is a name"),
+            (zig("programs = ['z']\nonce = { run = ['{flie}'] }"), "3:16: `{flie}` stands for"),
+            (zig("endings = ['z']"), "1:1: missing key `programs`: name what runs it"),
+            ("[language.'a b']\nprograms = ['x']".into(), "`a b` is not the name of a language"),
+            (two.into(), "`b` is a name of `language.a` and of `language.b`; take it out"),
+        ] {
+            let message = message(&text);
+            assert!(message.contains(expected), "{message} does not say {expected}");
+        }
     }
 
     #[test]

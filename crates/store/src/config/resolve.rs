@@ -56,6 +56,7 @@ impl Settings {
         let ConfigFile {
             model,
             endpoint,
+            language,
             workspace,
             instructions,
             max_calls,
@@ -67,6 +68,8 @@ impl Settings {
         lay(&mut self.model, model.map(Some), layer);
         let endpoints = endpoint.into_iter();
         self.endpoints.extend(endpoints.map(|(name, value)| (name, Sourced { value, layer })));
+        let languages = language.into_iter();
+        self.languages.extend(languages.map(|(name, value)| (name, Sourced { value, layer })));
         lay(&mut self.workspace, workspace, layer);
         lay(&mut self.instructions, instructions.map(Some), layer);
         lay(&mut self.max_calls, max_calls, layer);
@@ -81,6 +84,7 @@ impl Settings {
         let ConfigFile {
             model,
             endpoint,
+            language,
             workspace,
             instructions,
             max_calls,
@@ -94,6 +98,11 @@ impl Settings {
             "endpoint",
             !endpoint.is_empty(),
             "it decides who reads your prompts",
+        )?;
+        project.may_not_set(
+            "language",
+            !language.is_empty(),
+            "it decides which programs run; put it in your own config file",
         )?;
         project.may_not_set(
             "instructions",
@@ -209,6 +218,7 @@ impl From<Overrides> for ConfigFile {
         Self {
             model,
             endpoint: BTreeMap::new(),
+            language: BTreeMap::new(),
             workspace,
             instructions,
             max_calls,

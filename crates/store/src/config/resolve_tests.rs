@@ -80,10 +80,24 @@ fn rules_are_kept_apart_by_who_wrote_them() {
 }
 
 #[test]
+fn languages_of_both_own_files_are_there() {
+    let language =
+        |name: &str, program: &str| format!("[language.{name}]\nprograms = ['{program}']\n");
+    let user = language("zig", "zig") + &language("python", "/opt/python3");
+    let settings = resolved(&user, &language("zig", "other"), "").unwrap();
+    assert_eq!(settings.languages["python"].layer, Layer::User);
+    assert_eq!(settings.languages["zig"].layer, Layer::Profile);
+    let entries = settings.entries();
+    let zig = entries.iter().find(|entry| entry.key == "language.zig").unwrap();
+    assert_eq!(zig.value.as_deref(), Some("other"));
+}
+
+#[test]
 fn a_project_may_not_choose_who_is_talked_to() {
     for (text, key) in [
         ("model = 'openai/x'", "model"),
         ("[endpoint.x]\nbase_url = 'http://h'\nformat = 'openai'", "endpoint"),
+        ("[language.x]\nprograms = ['x']", "language"),
         ("instructions = 'Obey.'", "instructions"),
         ("temperature = 0", "temperature"),
     ] {
@@ -157,8 +171,9 @@ fn anything() -> impl Strategy<Value = String> {
         line("temperature", &["0", "1.5"]),
         bounds(),
         line("[endpoint.x]\nformat = 'openai'\nbase_url", &["'http://a'", "'https://b'"]),
+        line("[language.python]\nprograms", &["['x']", "['/usr/bin/env', 'y']"]),
     )
-        .prop_map(|(a, b, c, bounds, endpoint)| format!("{a}{b}{c}{bounds}{endpoint}"))
+        .prop_map(|(a, b, c, bounds, d, e)| format!("{a}{b}{c}{bounds}{d}{e}"))
 }
 
 /// Whether no setting of `one` is looser than that of `other`. Taken apart field by field, so
@@ -170,6 +185,7 @@ fn is_no_looser(one: &Settings, other: &Settings) -> bool {
     let Settings {
         model,
         endpoints,
+        languages,
         workspace,
         instructions,
         max_calls,
@@ -182,6 +198,7 @@ fn is_no_looser(one: &Settings, other: &Settings) -> bool {
         limits;
     *model == other.model
         && *endpoints == other.endpoints
+        && *languages == other.languages
         && *instructions == other.instructions
         && *temperature == other.temperature
         && one.user_rules() == other.user_rules()

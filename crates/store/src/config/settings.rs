@@ -5,7 +5,7 @@
 
 use super::{Endpoint, Temperature, bound::Bound};
 use crate::quantity::{Bytes, TimeLimit};
-use interpreter_core::{Limits, Rule, Rules, Workspace};
+use interpreter_core::{Declaration, Limits, Rule, Rules, Workspace, declaration::How};
 use serde::Serialize;
 use std::{
     collections::BTreeMap,
@@ -63,6 +63,8 @@ pub struct Settings {
     pub model: Sourced<Option<String>>,
     /// Further places where models are, by name.
     pub endpoints: BTreeMap<String, Sourced<Endpoint>>,
+    /// Languages of the person's own, by name.
+    pub languages: BTreeMap<String, Sourced<Declaration>>,
     /// How the code's writes to the work folder are treated.
     pub workspace: Sourced<Workspace>,
     /// The person's own instructions for the model.
@@ -118,6 +120,7 @@ impl Default for Settings {
         Self {
             model: Sourced::built_in(None),
             endpoints: BTreeMap::new(),
+            languages: BTreeMap::new(),
             workspace: Sourced::built_in(Workspace::default()),
             instructions: Sourced::built_in(None),
             max_calls: Sourced::built_in(MAX_CALLS),
@@ -199,6 +202,9 @@ impl Settings {
         for (name, endpoint) in &self.endpoints {
             entries.extend(endpoint_entries(name, endpoint));
         }
+        entries.extend(self.languages.iter().map(|(name, language)| {
+            entry(&format!("language.{name}"), language, |declared| Some(runs_by(declared)))
+        }));
         entries.extend(self.rules.iter().map(|rule| entry("rule", rule, |r| Some(r.words()))));
         entries
     }
@@ -210,6 +216,15 @@ fn entry<T>(key: &str, from: &Sourced<T>, show: impl Fn(&T) -> Option<String>) -
 
 fn bound<T: Bound>(key: &str, from: &Sourced<T>) -> Entry {
     entry(key, from, |value| Some(value.words().trim_matches('"').to_owned()))
+}
+
+/// What would run a language, best first.
+fn runs_by(declaration: &Declaration) -> String {
+    let words = declaration.ways.iter().map(|way| match &way.how {
+        How::Driver(_) | How::Once(_) => way.programs.join(", "),
+        How::Show(kind) => kind.clone(),
+    });
+    words.collect::<Vec<_>>().join(", ")
 }
 
 fn endpoint_entries(name: &str, endpoint: &Sourced<Endpoint>) -> [Entry; 5] {

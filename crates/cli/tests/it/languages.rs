@@ -1,0 +1,325 @@
+//! Languages that are declared: ours, and those of the person's own.
+//!
+//! Perl, Lua, C and SQL must be there. The others are tried where they are, and it is said where
+//! they are not.
+
+use crate::scene::{Scene, Who};
+use std::{
+    io::{BufRead, BufReader},
+    path::{Path, PathBuf},
+    process::Stdio,
+};
+
+const CONFIG: &str = ".config/interpreter/config.toml";
+
+const FENCE: &str = "```";
+
+/// A program of each language, what it prints, and whether it must be there.
+const PROGRAMS: &[(&str, Need, &str, &str)] = &[
+    ("perl", Need::Always, "print 6*7, qq{\\n};", "42\n"),
+    ("lua", Need::Always, "print(6*7)", "42\n"),
+    ("c", Need::Always, "#include <stdio.h>\nint main() { printf(\"%d\\n\", 6*7); }", "42\n"),
+    ("sql", Need::Always, "-- a comment\nselect 6*7 as x;", "x\n42\n"),
+    ("html", Need::Always, "<p>42</p>", "[text/html, 9 bytes]\n"),
+    ("cpp", Need::No, "#include <iostream>\nint main() { std::cout << 6*7 << '\\n'; }", "42\n"),
+    ("ruby", Need::No, "puts 6*7", "42\n"),
+    ("php", Need::No, "<?php echo 6*7, \"\\n\";", "42\n"),
+    ("r", Need::No, "cat(6*7, '\\n', sep = '')", "42\n"),
+    ("julia", Need::No, "println(6*7)", "42\n"),
+    ("powershell", Need::No, "Write-Output (6*7)", "42\n"),
+    ("go", Need::No, "package main\nimport \"fmt\"\nfunc main() { fmt.Println(6*7) }", "42\n"),
+    ("rust", Need::No, "fn main() { println!(\"{}\", 6*7); }", "42\n"),
+    ("typescript", Need::No, "const x: number = 6*7; console.log(x);", "42\n"),
+    ("java", Need::No, JAVA, "42\n"),
+];
+
+/// The class that must name the file is neither the first one nor called `Main`.
+const JAVA: &str = "class Helper { static int answer() { return 6*7; } }\n\
+                    public class Answer {\n  static class Main {}\n  \
+                    public static void main(String[] a) { System.out.println(Helper.answer()); }\n}";
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Need {
+    Always,
+    No,
+}
+
+fn is_here(scene: &Scene, language: &str) -> bool {
+    let seen = scene.run(&["languages", "--json"]).exits(0);
+    let list: serde_json::Value = serde_json::from_str(&seen.stdout()).unwrap();
+    let found = list.as_array().unwrap().iter().find(|one| one["name"] == language).unwrap();
+    found["hint"].is_null()
+}
+
+#[test]
+fn a_program_of_each_language_that_is_here_runs() {
+    for who in Who::all() {
+        let scene = Scene::of(who);
+        for (language, need, code, printed) in PROGRAMS {
+            if is_here(&scene, language) {
+                scene.code(language, code).prints(printed).exits(0);
+            } else {
+                assert!(*need == Need::No, "{language} must be here; `scripts/test` installs it");
+                eprintln!("not here and not tried: {language}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_toolchain_of_rustup_in_the_home_is_seen() {
+    // The home of whoever runs the tests, with settings and records elsewhere.
+    let Some(home) = std::env::var_os("HOME").map(PathBuf::from) else { return };
+    let scene = Scene::new();
+    let ours = scene.home().join("interpreter");
+    let scene = scene
+        .variable("HOME", home.to_str().unwrap())
+        .variable("INTERPRETER_HOME", ours.to_str().unwrap())
+        .variable("PATH", &format!("{}/.cargo/bin:/usr/bin:/bin", home.display()));
+    if home.join(".cargo/bin/rustup").exists() && is_here(&scene, "rust") {
+        scene.code("rust", "fn main() { println!(\"42\"); }").prints("42\n").exits(0);
+    } else {
+        eprintln!("not here and not tried: rustup");
+    }
+}
+
+#[test]
+fn code_is_written_byte_for_byte() {
+    let head = "open F, '<', $0; binmode F; local $/; print unpack 'H*', <F>;\n__END__\n";
+    let tail = "'\"\\ $x $(y) `z` <<'EOF'\nEOF\n%s {file} {folder} \t\r\n\u{1}\u{7f}é\u{1f600}\n\n";
+    let code = format!("{head}{tail}");
+    let hex: String = code.bytes().map(|byte| format!("{byte:02x}")).collect();
+    let scene = Scene::new().file("code.pl", &code);
+    scene.code("perl", &code).prints(&hex).exits(0);
+    scene.run(&["run", "code.pl"]).prints(&hex).exits(0);
+}
+
+#[test]
+fn a_program_has_its_own_status_and_no_input() {
+    let scene = Scene::new();
+    scene.code("perl", "exit 7").mentions("status 7").exits(1);
+    scene.code("perl", "print STDERR 'why'; die").mentions("why").exits(1);
+    scene.code("lua", "print(io.read('a') == '')").prints("true\n").exits(0);
+    let input = b"not for the code";
+    scene
+        .run_with_input(&["run", "-l", "perl", "-c", "print eof(STDIN) ? 'end' : 'more'"], input)
+        .prints("end")
+        .exits(0);
+    let crash = "int main() { int *nowhere = 0; return *nowhere; }";
+    scene.code("c", crash).mentions("Segmentation fault").mentions("status 139").exits(1);
+}
+
+#[test]
+fn what_does_not_compile_says_why_and_does_not_run() {
+    let scene = Scene::new();
+    let code = "#include <stdio.h>\nint main() { puts(\"ran\"); return nothing; }";
+    let seen = scene.code("c", code).prints("").mentions("main.c:2").mentions("nothing").exits(1);
+    seen.mentions("status 1").lacks("once.sh");
+    if is_here(&scene, "java") {
+        scene.code("java", "public class X { int }").mentions("X.java:1: error").exits(1);
+    }
+}
+
+#[test]
+fn files_of_the_folder_that_are_called_like_the_code_stay_as_they_are() {
+    let mine = "mine, and not a program";
+    let names = ["Main.java", "Answer.java", "main.c", "main", "main.pl"];
+    let scene = names.iter().fold(Scene::new(), |scene, name| scene.file(name, mine));
+    let mut programs = vec![("c", "int main() { return 0; }"), ("perl", "1")];
+    if is_here(&scene, "java") {
+        let class = "public class Main { public static void main(String[] a) {} }";
+        programs.extend([("java", class), ("java", JAVA)]);
+    }
+    for (language, code) in programs {
+        let seen = scene.run(&["run", "--json", "-l", language, "-c", code]);
+        let effects = seen.of_kind("effects");
+        assert_eq!(effects[0]["files"].as_array().unwrap().len(), 0, "{language}: {effects:?}");
+        seen.exits(0);
+    }
+    for name in names {
+        assert_eq!(scene.read(name).as_deref(), Some(mine));
+    }
+}
+
+#[test]
+fn the_work_folder_is_where_a_program_runs() {
+    let scene = Scene::new().file("number.h", "#define NUMBER 42\n").file("in.txt", "text");
+    let code = "#include <stdio.h>\n#include \"number.h\"\nint main() { printf(\"%d\", NUMBER); }";
+    scene.code("c", code).prints("42").exits(0);
+    let code = "open F, '<', 'in.txt'; open O, '>', 'out.txt'; print O <F>;";
+    scene.run(&["run", "--apply", "-l", "perl", "-c", code]).exits(0);
+    assert_eq!(scene.read("out.txt").as_deref(), Some("text"));
+}
+
+#[test]
+fn nothing_but_files_is_kept_between_runs() {
+    let perl = |code: &str| format!("{FENCE}perl\n{code}\n{FENCE}\n");
+    let scene = Scene::new().model_says(&[
+        &perl("our $x = 1; open F, '>', '/tmp/kept'; print F 'file'; print 'a';"),
+        // Its own folder, and not that of the run before.
+        &perl("print defined $x ? 'x' : 'no x', -e '/tmp/kept', scalar(@{[glob '/tmp/run.*']});"),
+        "Done.",
+    ]);
+    let seen = scene.chat(&["--yes", "--json", "go"]).exits(0);
+    let printed: String =
+        seen.of_kind("output").iter().map(|r| r["text"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(printed, "ano x11");
+}
+
+#[test]
+fn an_interrupt_ends_the_program() {
+    let scene = Scene::new();
+    let code = "$| = 1; print qq{on\\n}; sleep 600;";
+    let mut child = scene
+        .command(&["run", "-l", "perl", "-c", code])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line, "on\n");
+    let pid = nix::unistd::Pid::from_raw(child.id().try_into().unwrap());
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("status 130"), "{said}");
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn a_database_is_in_memory_unless_the_first_line_names_one() {
+    let scene = Scene::new();
+    let make = "-- database: data.db\ncreate table t(a); insert into t values (42);";
+    scene.run(&["run", "--apply", "-l", "sql", "-c", make]).prints("").exits(0);
+    scene.code("sql", "-- database: data.db\nselect * from t;").prints("a\n42\n").exits(0);
+    scene.code("sql", "select 1;\nselect * from t;").mentions("no such table").exits(1);
+}
+
+#[test]
+fn a_page_is_a_result() {
+    let page = "<!doctype html>\n<p class=\"x\">\\n & é</p>\n";
+    let seen = Scene::new().run(&["run", "--json", "-l", "html", "-c", page]);
+    let output = &seen.of_kind("output")[0];
+    assert_eq!(output["stream"], "result");
+    assert_eq!(output["mime"], "text/html");
+    assert_eq!(output["text"], page);
+    seen.exits(0);
+}
+
+/// A language whose programs are text, which is printed.
+const ECHO: &str = "[language.echo]\naliases = ['say']\nendings = ['txt']\nprograms = ['cat']\n\
+                    once = { file = 'it', run = ['{program}', '-A', '{file}'] }\n";
+
+#[test]
+fn a_language_of_ones_own_runs_by_name_alias_ending_and_fence() {
+    let reply = format!("{FENCE}say\nfenced\n{FENCE}\n");
+    let scene = Scene::new()
+        .home_file(CONFIG, ECHO)
+        .file("words.txt", "from a file")
+        .model_says(&[&reply, "Done."]);
+    scene.code("echo", "a\tb").prints("a^Ib").exits(0);
+    scene.code("say", "said").prints("said").exits(0);
+    scene.run(&["run", "words.txt"]).prints("from a file").exits(0);
+    scene.chat(&["--yes", "go"]).mentions("fenced$").exits(0);
+    scene.run(&["languages"]).mentions("echo").mentions("fresh  say").exits(0);
+    scene.run(&["doctor"]).mentions("echo").exits(0);
+    scene.code("nope", "x").mentions("echo").exits(2);
+}
+
+#[test]
+fn a_language_of_ones_own_may_replace_one_of_ours() {
+    let scene = Scene::new().home_file(CONFIG, "[language.perl]\nprograms = ['cat']\n");
+    scene.code("perl", "print 1").prints("print 1").exits(0);
+    scene.code("pl", "1").mentions("`pl` is not a language that runs here").exits(2);
+    let config = "[language.python]\ndriver = 'python'\nprograms = ['/usr/bin/python3']\n";
+    let scene = Scene::new().home_file(CONFIG, config);
+    scene.code("python", "6*7").prints("42\n").exits(0);
+}
+
+#[test]
+fn what_a_language_needs_is_there() {
+    let config = "[language.echo]\nprograms = ['~/tools/echo']\nreads = ['~/data', '~/nowhere']\n\
+                  environment = { GREETING = 'hello' }\n";
+    let script = "#!/bin/sh\necho \"$GREETING\"; cat \"$1\" \"${0%/tools/*}/data/file\"\n\
+                  ls \"${0%/tools/*}\"\n";
+    let scene = Scene::new()
+        .home_file(CONFIG, config)
+        .home_file("data/file", "from the home")
+        .home_file("secret", "sk-canary")
+        .home_file("tools/echo", script);
+    // Root's sandboxes are somebody else, who sees what everyone may see.
+    for open in ["tools/echo", "data"] {
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(scene.home().join(open), mode).unwrap();
+    }
+    scene.code("echo", "code ").prints("hello\ncode from the homedata\ntools\n").exits(0);
+}
+
+#[test]
+fn a_project_may_not_declare_a_language() {
+    let scene = Scene::new().file(".interpreter/config.toml", ECHO);
+    let seen = scene.code("echo", "x").prints("").exits(2);
+    seen.mentions(".interpreter/config.toml").mentions("a project may not set `language`");
+}
+
+#[test]
+fn a_wrong_declaration_names_file_key_and_fix() {
+    for (config, message) in [
+        ("[language.x]\nprogram = 'x'", "unknown key `program`; did you mean `programs`?"),
+        ("[language.x]\nonce = {}", "missing key `programs`: name what runs it"),
+        ("[language.X]\nprograms = ['x']", "`X` is not the name of a language; use lower-case"),
+        ("[language.x]\nprograms = ['./x']", "each of `programs` is a name such as `ruby`"),
+        ("[language.x]\nprograms = ['x']\nonce = { run = ['{code}'] }", "`{code}` stands for"),
+    ] {
+        let scene = Scene::new().home_file(CONFIG, config);
+        let seen = scene.run(&["languages"]).prints("").exits(2);
+        seen.mentions("config.toml:").mentions(message);
+    }
+}
+
+#[test]
+fn a_missing_interpreter_is_named_with_how_to_get_it() {
+    let reply = format!("{FENCE}ruby\nputs 1\n{FENCE}\n");
+    let scene = Scene::new().model_says(&[&reply]).home_file(
+        CONFIG,
+        "[language.mine]\nprograms = ['no-such-program']\nhint = 'ask Ann for it'\n",
+    );
+    let bin = scene.work().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    for program in ["bash", "python3"] {
+        let real = std::fs::canonicalize(Path::new("/usr/bin").join(program)).unwrap();
+        std::os::unix::fs::symlink(real, bin.join(program)).unwrap();
+    }
+    let scene = scene.variable("PATH", bin.to_str().unwrap());
+    let hint =
+        "there is no interpreter for `rb` here: install Ruby, for example `apt install ruby`";
+    scene.code("rb", "puts 1").mentions(hint).exits(2);
+    scene.run(&["run", "x.rb"]).mentions("apt install ruby").exits(2);
+    scene.code("mine", "x").mentions("ask Ann for it").exits(2);
+    scene.run(&["languages"]).mentions("apt install ruby").mentions("ask Ann for it").exits(0);
+    let seen = scene.chat(&["--yes", "--json", "go"]);
+    let reason = seen.of_kind("not_proposed")[0]["reason"].as_str().unwrap().to_owned();
+    assert!(reason.contains("apt install ruby"), "{reason}");
+}
+
+#[test]
+fn the_list_says_what_runs_by_what_and_whether_state_is_kept() {
+    let scene = Scene::new();
+    let seen = scene.run(&["languages", "--json"]).exits(0);
+    let list: serde_json::Value = serde_json::from_str(&seen.stdout()).unwrap();
+    let one = |name: &str| {
+        list.as_array().unwrap().iter().find(|one| one["name"] == name).unwrap().clone()
+    };
+    assert_eq!(one("shell")["state"], "kept");
+    assert_eq!(one("perl")["state"], "fresh");
+    assert_eq!(one("perl")["aliases"], serde_json::json!(["pl"]));
+    assert!(one("perl")["program"].as_str().unwrap().ends_with("/perl"));
+    assert_eq!(one("html")["program"], serde_json::Value::Null);
+    assert!(one("applescript")["hint"].as_str().unwrap().contains("macOS"));
+    let table = scene.run(&["languages"]).exits(0).stdout();
+    let perl = table.lines().find(|line| line.starts_with("perl ")).unwrap();
+    assert!(perl.ends_with("fresh  pl"), "{perl}");
+    assert!(table.contains("fresh: each run is a whole program"), "{table}");
+}

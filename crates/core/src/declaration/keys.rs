@@ -1,0 +1,222 @@
+//! The keys of a [`Declaration`] as they are written, and what can be wrong with them.
+//!
+//! Each value is checked by a type of its own, so that the reader of the file can point at it;
+//! what only several keys together show is checked at the end.
+
+use super::{Declaration, Driver, How, Least, Name, Once, Way};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// Every key of a language.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Keys {
+    #[serde(default)]
+    aliases: Vec<Alias>,
+    #[serde(default)]
+    endings: Vec<Ending>,
+    #[serde(default)]
+    programs: Vec<Program>,
+    least: Option<Least>,
+    driver: Option<Driver>,
+    once: Option<OnceKeys>,
+    show: Option<Kind>,
+    #[serde(default)]
+    or: Vec<WayKeys>,
+    #[serde(default)]
+    environment: BTreeMap<Variable, Value>,
+    #[serde(default)]
+    reads: Vec<ReadPath>,
+    hint: Option<Hint>,
+}
+
+/// The keys of another way to run it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WayKeys {
+    #[serde(default)]
+    programs: Vec<Program>,
+    least: Option<Least>,
+    driver: Option<Driver>,
+    once: Option<OnceKeys>,
+    show: Option<Kind>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OnceKeys {
+    file: Option<FileName>,
+    name: Option<Name>,
+    #[serde(default)]
+    compile: Vec<Word>,
+    #[serde(default)]
+    run: Vec<Word>,
+}
+
+impl TryFrom<Keys> for Declaration {
+    type Error = String;
+
+    fn try_from(keys: Keys) -> Result<Self, String> {
+        let Keys { programs, least, driver, once, show, .. } = keys;
+        let endings: Vec<_> = keys.endings.into_iter().map(|ending| ending.0).collect();
+        let first = WayKeys { programs, least, driver, once, show };
+        let ways = [first].into_iter().chain(keys.or).map(|way| way.checked(&endings));
+        Ok(Self {
+            ways: ways.collect::<Result<_, _>>()?,
+            aliases: keys.aliases.into_iter().map(|alias| alias.0).collect(),
+            endings,
+            environment: keys.environment.into_iter().map(|(name, to)| (name.0, to.0)).collect(),
+            reads: keys.reads.into_iter().map(|path| path.0).collect(),
+            hint: keys.hint.map(|hint| hint.0),
+        })
+    }
+}
+
+impl WayKeys {
+    fn checked(self, endings: &[String]) -> Result<Way, String> {
+        let programs: Vec<_> = self.programs.into_iter().map(|program| program.0).collect();
+        let how = match (self.driver, self.once, self.show) {
+            (Some(driver), None, None) => How::Driver(driver),
+            (None, once, None) => How::Once(once.unwrap_or_default().checked(endings)?),
+            (None, None, Some(kind)) => How::Show(kind.0),
+            _ => return Err("give one of `driver`, `once` and `show`, not several".into()),
+        };
+        match (&how, programs.is_empty()) {
+            (How::Show(_), false) => Err("`show` needs no `programs`; take one of them out".into()),
+            (How::Driver(_) | How::Once(_), true) => {
+                Err("missing key `programs`: name what runs it, such as `programs = [\"ruby\"]`"
+                    .into())
+            }
+            (How::Show(_), true) | (How::Driver(_) | How::Once(_), false) => {
+                Ok(Way { programs, least: self.least, how })
+            }
+        }
+    }
+}
+
+impl OnceKeys {
+    fn checked(self, endings: &[String]) -> Result<Once, String> {
+        let words = |words: Vec<Word>| words.into_iter().map(|word| word.0).collect::<Vec<_>>();
+        let file = match (self.file, endings.first()) {
+            (Some(file), _) => file.0,
+            (None, Some(ending)) => format!("main.{ending}"),
+            (None, None) => "main".into(),
+        };
+        let (compile, mut run) = (words(self.compile), words(self.run));
+        if run.is_empty() {
+            run = vec!["{program}".into(), "{file}".into()];
+        }
+        let uses_name = |word: &String| word.contains("{name}");
+        if self.name.is_none() && compile.iter().chain(&run).chain([&file]).any(uses_name) {
+            return Err("`{name}` is used but never found: add `name = { find = [\"a regular \
+                        expression\"], otherwise = \"main\" }`"
+                .into());
+        }
+        if let Some(name) = &self.name {
+            let mut texts = name.find.iter().chain([&name.otherwise]);
+            if texts.any(|text| text.contains('\0')) {
+                return Err("`name` holds a zero byte".into());
+            }
+        }
+        Ok(Once { file, name: self.name, compile, run })
+    }
+}
+
+/// Whether this can be the name of a language: the word after a fence, and a key in settings.
+pub fn is_language_name(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "+-_#.".contains(c);
+    (1..=40).contains(&name.len()) && name.chars().all(plain) && !name.starts_with('.')
+}
+
+/// A text that was checked when it was read.
+macro_rules! checked {
+    ($($(#[$attribute:meta])* $name:ident: $check:expr;)*) => {$(
+        $(#[$attribute])*
+        #[derive(Deserialize, PartialEq, Eq, PartialOrd, Ord)]
+        #[serde(try_from = "String")]
+        struct $name(String);
+
+        impl TryFrom<String> for $name {
+            type Error = String;
+
+            fn try_from(text: String) -> Result<Self, String> {
+                let check: fn(&str) -> Result<(), String> = $check;
+                check(&text).map(|()| Self(text))
+            }
+        }
+    )*};
+}
+
+checked! {
+    Alias: |text| say(
+        is_language_name(text),
+        "each of `aliases` has lower-case letters, digits, `+`, `-`, `_`, `#` and `.`",
+    );
+    Ending: |text| say(
+        !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "+-_".contains(c)),
+        "each of `endings` has letters and digits and no dot, such as `rb`",
+    );
+    Program: |text| say(
+        is_line(text) && (!text.contains('/') || is_whole_path(text)) && !text.starts_with('-'),
+        "each of `programs` is a name such as `ruby`, or a path that starts with `/` or `~/`",
+    );
+    ReadPath: |text| say(
+        is_line(text) && is_whole_path(text),
+        "each of `reads` is a path that starts with `/` or `~/`",
+    );
+    FileName: |text| {
+        say(
+            is_line(text) && !text.contains('/') && !matches!(text, "." | ".."),
+            "`file` is a plain name, such as `main.rb`",
+        )?;
+        say(
+            !text.replace("{name}", "").contains(['{', '}']),
+            "`file` may hold `{name}` and nothing else in braces",
+        )
+    };
+    Word: |text| {
+        say(!text.contains('\0'), "a word of a command holds a zero byte")?;
+        unknown_placeholder(text).map_or(Ok(()), |found| Err(format!(
+            "`{found}` stands for nothing; there are {PLACEHOLDERS}"
+        )))
+    };
+    Variable: |text| say(
+        !text.is_empty()
+            && !text.starts_with(|c: char| c.is_ascii_digit())
+            && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'),
+        "each of `environment` is named as a variable, such as `GEM_PATH`",
+    );
+    Value: |text| say(!text.contains('\0'), "a value of `environment` holds a zero byte");
+    Kind: |text| say(
+        text.split_once('/').is_some_and(|(one, other)| [one, other].iter().all(|part| {
+            !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+        })),
+        "`show` is a kind of content, such as `text/html`",
+    );
+    Hint: |text| say(is_line(text), "`hint` is one line of text");
+}
+
+const PLACEHOLDERS: &str = "`{program}`, `{file}`, `{folder}` and `{name}`";
+
+fn say(fine: bool, message: &str) -> Result<(), String> {
+    if fine { Ok(()) } else { Err(message.into()) }
+}
+
+fn is_line(text: &str) -> bool {
+    !text.is_empty() && !text.chars().any(char::is_control)
+}
+
+fn is_whole_path(text: &str) -> bool {
+    text.starts_with('/') || text.starts_with("~/")
+}
+
+/// A word in braces that looks like one of ours and is none. What else stands in braces belongs
+/// to the program.
+fn unknown_placeholder(text: &str) -> Option<&str> {
+    text.match_indices('{').find_map(|(at, _)| {
+        let inside = &text[at + 1..];
+        let end = inside.find(|c: char| !c.is_ascii_lowercase())?;
+        let known = matches!(&inside[..end], "" | "program" | "file" | "folder" | "name");
+        (!known && inside[end..].starts_with('}')).then(|| &text[at..at + end + 2])
+    })
+}

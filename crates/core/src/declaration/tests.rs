@@ -1,0 +1,91 @@
+//! What can be declared, and what is said about what cannot.
+
+use super::*;
+
+fn declared(text: &str) -> Result<Declaration, String> {
+    toml::from_str(text).map_err(|error: toml::de::Error| error.message().to_owned())
+}
+
+fn once(declaration: &Declaration) -> &Once {
+    match &declaration.ways[0].how {
+        How::Once(once) => once,
+        other @ (How::Driver(_) | How::Show(_)) => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_program_is_all_that_is_needed() {
+    let ruby = declared("programs = ['ruby']\nendings = ['rb']").unwrap();
+    assert_eq!(ruby.ways[0].programs, ["ruby"]);
+    assert_eq!(once(&ruby).file, "main.rb");
+    assert_eq!(once(&ruby).run, ["{program}", "{file}"]);
+    assert_eq!(once(&declared("programs = ['x']").unwrap()).file, "main");
+}
+
+#[test]
+fn every_key_can_be_set() {
+    let java = declared(
+        r#"
+        aliases = ["jdk", "c++"]
+        endings = ["java"]
+        programs = ["javac", "/opt/jdk/bin/javac", "~/jdk/bin/javac"]
+        least = { header = "include/v.h", version = [22, 7] }
+        once = { file = "{name}.java", name = { find = ["class (A)"], otherwise = "Main" }, compile = ["{program}", "-d{folder}", "{file}"], run = ["java", "{name}", "{ print }", "{}"] }
+        or = [{ programs = ["ecj"] }, { show = "text/plain" }]
+        environment = { JAVA_HOME = "/opt/jdk" }
+        reads = ["/srv/classes", "~/classes"]
+        hint = "install a JDK"
+        "#,
+    )
+    .unwrap();
+    assert_eq!(java.ways.len(), 3);
+    assert_eq!(java.ways[0].least.as_ref().unwrap().version, [22, 7]);
+    assert_eq!(once(&java).compile, ["{program}", "-d{folder}", "{file}"]);
+    assert_eq!(java.ways[2].how, How::Show("text/plain".into()));
+    assert_eq!(java.environment["JAVA_HOME"], "/opt/jdk");
+    assert_eq!(java.reads, ["/srv/classes", "~/classes"]);
+    let python = declared("driver = 'python'\nprograms = ['python3']").unwrap();
+    assert_eq!(python.ways[0].how, How::Driver(Driver::Python));
+}
+
+#[test]
+fn what_is_wrong_is_said_with_what_would_be_right() {
+    for (text, expected) in [
+        ("", "missing key `programs`: name what runs it"),
+        ("driver = 'shell'", "missing key `programs`"),
+        ("programs = ['x']\ndriver = 'perl'", "unknown variant `perl`"),
+        ("programs = ['x']\ndriver = 'python'\nonce = {}", "give one of `driver`, `once` and"),
+        ("programs = ['x']\nshow = 'text/html'", "`show` needs no `programs`"),
+        ("show = 'html'", "such as `text/html`"),
+        ("programs = ['bin/x']", "or a path that starts with `/` or `~/`"),
+        ("programs = ['-x']", "each of `programs` is a name"),
+        ("programs = ['']", "each of `programs` is a name"),
+        ("programs = 'x'", "expected a sequence"),
+        ("programs = ['x']\naliases = ['A b']", "lower-case letters"),
+        ("programs = ['x']\nendings = ['.rb']", "no dot"),
+        ("programs = ['x']\nreads = ['data']", "starts with `/` or `~/`"),
+        ("programs = ['x']\nenvironment = { 'A-B' = '' }", "such as `GEM_PATH`"),
+        ("programs = ['x']\nenvironment = { A = \"\\u0000\" }", "zero byte"),
+        ("programs = ['x']\nonce = { file = '../x' }", "a plain name"),
+        ("programs = ['x']\nonce = { file = '{file}' }", "may hold `{name}`"),
+        ("programs = ['x']\nonce = { run = ['{files}'] }", "`{files}` stands for nothing"),
+        ("programs = ['x']\nonce = { run = ['{name}'] }", "add `name = {"),
+        ("programs = ['x']\nonce = { runs = ['x'] }", "unknown field `runs`"),
+        ("program = 'x'", "unknown field `program`"),
+        ("programs = ['x']\nor = [{}]", "missing key `programs`"),
+        ("programs = ['x']\nhint = \"a\\nb\"", "`hint` is one line"),
+    ] {
+        let message = declared(text).unwrap_err();
+        assert!(message.contains(expected), "{text}: {message}");
+    }
+}
+
+#[test]
+fn a_name_is_what_can_stand_after_a_fence() {
+    for name in ["c", "c++", "c#", "objective-c", "f90"] {
+        assert!(is_language_name(name), "{name}");
+    }
+    for name in ["", "C", "a b", "a/b", ".c", "é", "a\u{1b}", &"x".repeat(41)] {
+        assert!(!is_language_name(name), "{name}");
+    }
+}

@@ -1,0 +1,93 @@
+# The driver of languages that keep nothing between cells: each cell is a file and a program.
+#
+#   bash once.sh run FILE NAME COUNT [PATTERN…] COUNT [WORD…] COMMAND…
+#   bash once.sh show KIND
+#
+# `run` writes a cell to FILE in a private folder, does WORD… if there are any and then COMMAND….
+# {folder}, {file} and {name} in them stand for the folder, the code's path and what the first
+# PATTERN that matches finds in the code, or else NAME. `show` claims the cell as a result.
+#
+# Cells come in on descriptor 3 as a decimal length, a newline and that many bytes; claims go
+# out on it as JSON lines. Descriptors 1 and 2 belong to the code. Nothing here is a boundary.
+
+# What programs must not get: the control socket, and the way to their own stderr.
+exec 40<&3 3<&- 41>&2
+shopt -u patsub_replacement 2>/dev/null
+# An interrupt between cells is nobody's, and what puts a cell in place does not die of it.
+trap '' INT
+
+kind=$1
+shift
+if [[ $kind == run ]]; then
+    file_name=$1 otherwise=$2
+    shift 2
+    patterns=("${@:2:$1}")
+    shift $(($1 + 1))
+    compile=("${@:2:$1}")
+    shift $(($1 + 1))
+    run=("$@")
+fi
+
+# Reads the cell, byte for byte. Half a cell would make nonsense of the next: that is the end.
+take() { head -c "$1" <&40 >"$folder/.code" || exit 1; }
+
+# What the code says of itself. Nobody declares a class after the first 64 KiB.
+find_name() {
+    name=$otherwise
+    ((${#patterns[@]})) || return
+    local code pattern
+    code=$(head -c 65536 "$folder/.code" 2>/dev/null)
+    for pattern in "${patterns[@]}"; do
+        [[ $code =~ $pattern ]] && name=${BASH_REMATCH[-1]} && return
+    done
+}
+
+# Does a command with the cell's own paths in it.
+perform() {
+    local words=("$@") marker notice said=': line [0-9]+: +[0-9]+ ([^ ]+( [^ ]+)*)  '
+    marker={folder} words=("${words[@]//$marker/$folder}")
+    marker={file} words=("${words[@]//$marker/$file}")
+    marker={name} words=("${words[@]//$marker/$name}")
+    trap 'interrupted=1' INT
+    { (exec "${words[@]}" </dev/null 2>&41 40<&- 41>&-); } 2>"$folder/.notice"
+    status=$?
+    trap '' INT
+    # bash says which signal ended the program, beside much about itself.
+    IFS= read -r notice 2>/dev/null <"$folder/.notice"
+    [[ ! $notice =~ $said ]] || printf '%s\n' "${BASH_REMATCH[1]}" >&41
+    ((!interrupted)) || status=130
+}
+
+run_cell() {
+    find_name
+    file=$folder/${file_name//'{name}'/$name}
+    mv -- "$folder/.code" "$file" || return
+    interrupted=0 status=0
+    ((${#compile[@]} == 0)) || perform "${compile[@]}"
+    ((status)) || perform "${run[@]}"
+    return "$status"
+}
+
+# The code as a JSON string. The dot stands after its last line's end, which would be lost.
+show_cell() {
+    printf '{"kind":"result","bundle":{"%s":"' "$1"
+    { cat "$folder/.code" && printf .; } |
+        LC_ALL=C sed "$escapes;\$!s/\$/\\\\n/;\$s/\.\$//" | tr -d '\000\n'
+    printf '"}}\n'
+}
+escapes='s/\\/\\\\/g;s/"/\\"/g'
+for number in {1..9} {11..31}; do
+    printf -v digits %02x "$number"
+    printf -v character "\\x$digits"
+    escapes+=";s/$character/\\\\u00$digits/g"
+done
+
+printf '{"kind":"ready","version":""}\n' >&40
+while IFS= read -r length <&40; do
+    folder=$(mktemp -d "${TMPDIR:-/tmp}/run.XXXXXX") || exit 1
+    take "$length"
+    if [[ $kind == run ]]; then run_cell; else show_cell "$1" >&40; fi
+    status=$?
+    rm -rf -- "$folder" 2>/dev/null
+    printf '{"kind":"finished","status":%d}\n' "$status" >&40
+done
