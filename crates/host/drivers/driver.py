@@ -4,47 +4,74 @@
 # out on it as JSON lines. Descriptors 1 and 2 belong to the code. Nothing here is a boundary:
 # the code can reach all of it, so whoever reads the claims believes none of them.
 #
-# Everything needed is taken by name at the start, so that code which replaces built-ins or
-# parts of modules breaks only itself.
-import __future__
+# This file is compiled at every start, so it holds what every cell needs and imports what
+# every interpreter has built in. The rest stands in files beside it, one for each thing, and
+# is loaded when a cell first needs it. None of them uses more than the standard library.
+#
+# What is needed is taken by name at the start, so that code which replaces built-ins or parts
+# of modules breaks only itself.
 import builtins
 import sys
 from _signal import SIGINT, default_int_handler, getsignal, signal
-from ast import Expr, Interactive, PyCF_ALLOW_TOP_LEVEL_AWAIT, PyCF_ONLY_AST
-from fcntl import F_DUPFD_CLOEXEC, fcntl
-from importlib.util import decode_source
-from inspect import CO_COROUTINE
-from json.encoder import encode_basestring_ascii
-from linecache import cache as sources
-from os import close, read, register_at_fork, write
-from traceback import format_exception
-from types import ModuleType, TracebackType
+from _thread import RLock
+from os import close, dup2, fstat, read, register_at_fork, write
+from time import monotonic
 
 LONGEST = 1_000_000  # Characters of one text in a claim; claims are capped by their reader.
-FUTURES = 0
-for feature in __future__.all_feature_names:
-    FUTURES |= getattr(__future__, feature).compiler_flag
+AT_ONCE = 4096  # Bytes that a socket takes whole or not at all.
+TOP_LEVEL_AWAIT, ONLY_TREE, COROUTINE = 0x2000, 0x400, 0x80  # As in `ast` and `inspect`.
+LINES = 64  # How many lines of a cell are claimed as they come; of later ones, those that
+LONG = 0.05  # come so many seconds after the last.
 
-# Lines go out as they are printed, and not when a buffer is full.
-sys.stdout.reconfigure(line_buffering=True)
+ESCAPES = {code: f"\\u{code:04x}" for code in (*range(32), ord('"'), ord("\\"))}
+
+# By any of `_repr_html_` and its like a value has more forms than text.
+FORMS = "mimebundle html markdown svg png jpeg latex json pdf javascript"
+RICH = [f"_repr_{form}_" for form in FORMS.split()]
+# These modules behave as in a notebook: see `imports.py`.
+WATCHED = {"linecache", "getpass", "matplotlib.pyplot", "plotly.basedatatypes", "PIL.ImageShow"}
 
 # Functions defined from here on look built-ins up in this copy.
 __builtins__ = dict(vars(builtins))
+driver, modules = sys.modules["__main__"], sys.modules
+folder = __file__[: -len("driver.py")]
+parts = {}
 
 
-def quote(text):
-    if len(text) > LONGEST:
-        text = f"{text[:LONGEST]}… ({len(text)} characters in all)"
-    # A lone surrogate is not text, and JSON that holds one is refused.
-    return encode_basestring_ascii(text.encode("utf-8", "backslashreplace").decode("utf-8"))
+def load(name):
+    """One of the files beside this one, as a module that nobody else can import."""
+    if name not in parts:
+        part = type(sys)(f"driver_{name}")
+        part.__builtins__, part.__file__, part.driver = __builtins__, f"{folder}{name}.py", driver
+        with open(part.__file__, "rb") as file:
+            exec(compile(file.read(), part.__file__, "exec", 0, True), part.__dict__)
+        parts.setdefault(name, part)  # Another thread may have been faster.
+    return parts[name]
+
+
+def complain(text):
+    try:
+        write(2, f"{text}\n".encode("utf-8", "backslashreplace"))
+    except OSError:
+        pass  # The code closed it.
 
 
 def flush():
-    for stream in (sys.stdout, sys.stderr):
+    for name in ("stdout", "stderr"):
         try:
-            stream.flush()
+            getattr(sys, name).flush()
         except Exception:
-            pass  # The code closed or replaced it.
+            pass  # The code closed, replaced or removed it.
+
+
+def quote(text, longest=LONGEST):
+    """Text as JSON. Not by `json`, which takes as long to import as all else."""
+    if len(text) > longest:
+        text = f"{text[:longest]}… ({len(text)} characters in all)"
+    if not text.isascii():
+        # A lone surrogate is not text, and JSON that holds one is refused.
+        text = text.encode("utf-8", "backslashreplace").decode("utf-8")
+    return f'"{text.translate(ESCAPES)}"'
 
 
 class Control:
@@ -52,9 +79,10 @@ class Control:
 
     def __init__(self):
         # Out of the way of code that uses low descriptors itself.
-        self.descriptor = fcntl(3, F_DUPFD_CLOEXEC, 40)
+        self.descriptor = dup2(3, 40, inheritable=False)
         close(3)
         self.received = bytearray()
+        self.lock = RLock()
 
     def forget(self):
         """A forked child runs the cell to its end, but the cell is not its own to claim."""
@@ -62,171 +90,207 @@ class Control:
         self.descriptor = None
 
     def receive(self):
+        """The next message: its sign, which only answers to questions have, and its bytes."""
+        while b"\n" not in self.received:
+            self.receive_more()
+        start = self.received.index(b"\n") + 1
+        end = start + max(int(self.received[:start]), 0)
+        while len(self.received) < end:
+            self.receive_more()
+        sign, message = bytes(self.received[:1]), bytes(self.received[start:end])
+        del self.received[:end]
+        return sign if sign in b"+-" else b"", message
+
+    def receive_more(self):
         piece = read(self.descriptor, 65536)
         if not piece:
-            raise SystemExit(0)
+            # At the end of a socket the host is gone; it is one unless the code replaced it.
+            raise SystemExit(0) if fstat(self.descriptor).st_mode >> 12 == 0o14 else OSError
         self.received += piece
 
     def next_cell(self):
-        while b"\n" not in self.received:
-            self.receive()
-        start = self.received.index(b"\n") + 1
-        end = start + int(self.received[:start])
-        while len(self.received) < end:
-            self.receive()
-        cell = bytes(self.received[start:end])
-        del self.received[:end]
-        return cell
+        try:
+            sign, message = self.receive()
+            while sign:  # An answer that nobody waits for any more is not a cell.
+                sign, message = self.receive()
+            return message
+        except (OSError, ValueError):
+            self.lost()
 
     def claim(self, kind, fields):
         if self.descriptor is None:
             return
-        line = f'{{"kind":"{kind}",{fields}}}\n'.encode("ascii")
+        line = f'{{"kind":"{kind}",{fields}}}\n'.encode("utf-8")
         try:
-            while line:
-                line = line[write(self.descriptor, line) :]
+            with self.lock:
+                if len(line) <= AT_ONCE:
+                    write(self.descriptor, line)
+                else:
+                    load("rich").write_all(self.descriptor, line)
         except OSError:
-            write(2, b"the code closed the kernel's control socket; the kernel ends\n")
-            raise SystemExit(1)
+            self.lost()
 
-    def show(self, value):
-        """What `sys.displayhook` does, with a claim instead of a line on stdout."""
-        if value is not None:
-            builtins._ = None
-            text = repr(value)
-            flush()
-            self.claim("result", f'"bundle":{{"text/plain":{quote(text)}}}')
-            builtins._ = value
+    def lost(self):
+        complain("the code took the kernel's control socket away; the kernel ends")
+        raise SystemExit(1)
 
 
 class Cells:
     """The namespace and what lasts from cell to cell beside it."""
 
-    def __init__(self, control):
-        self.control = control
-        self.module = ModuleType("__main__")
+    def __init__(self):
+        self.module = type(sys)("__main__")
         self.module.__builtins__ = builtins
-        self.flags = PyCF_ALLOW_TOP_LEVEL_AWAIT
+        self.flags = TOP_LEVEL_AWAIT
         self.handler = default_int_handler
-        self.loop = None
-
-    def execute(self, name, source):
-        try:
-            text = decode_source(source)
-        except Exception:
-            text = source.decode("utf-8", "replace")  # `compile` says what is wrong with it.
-        sources[name] = (len(text), None, text.splitlines(True), name)
-        tree = compile(source, name, "exec", self.flags | PyCF_ONLY_AST, True)
-        parts = [(tree, "exec")]
-        if tree.body and isinstance(tree.body[-1], Expr):
-            parts.append((Interactive([tree.body.pop()]), "single"))
-        codes = []
-        for part, mode in parts:
-            code = compile(part, name, mode, self.flags, True)
-            self.flags |= code.co_flags & FUTURES
-            codes.append(code)
-        for code in codes:
-            awaited = eval(code, self.module.__dict__)
-            if code.co_flags & CO_COROUTINE:
-                self.run_until_done(awaited, name)
-
-    def run_until_done(self, awaited, name):
-        # The loop lives on between cells but does not run between them: it has no thread.
-        task, interrupted, own = None, False, True
-
-        def cancel():
-            nonlocal interrupted
-            interrupted = True
-            task.cancel()
-
-        def interrupt(number, frame):
-            # Raised only in the cell's own code: amid the loop's it would lose what is due.
-            while frame is not None:
-                if frame.f_code.co_filename == name:
-                    raise KeyboardInterrupt
-                frame = frame.f_back
-
-        try:
-            import asyncio
-
-            if self.loop is None or self.loop.is_closed():
-                self.loop = asyncio.new_event_loop()
-            asyncio.set_event_loop(self.loop)
-            own = getsignal(SIGINT) is not default_int_handler
-            task = self.loop.create_task(awaited)
-            if not own:
-                self.loop.add_signal_handler(SIGINT, cancel)
-                signal(SIGINT, interrupt)
-            try:
-                self.loop.run_until_complete(task)
-            except asyncio.CancelledError:
-                if interrupted:
-                    raise KeyboardInterrupt
-                raise
-        finally:
-            if task is not None and not task.done():
-                task._log_destroy_pending = False  # An interrupt came before it began.
-            left = getsignal(SIGINT)
-            if not own and not self.loop.is_closed():
-                self.loop.remove_signal_handler(SIGINT)
-            # A handler that the code set meanwhile is its own to keep.
-            signal(SIGINT, default_int_handler if left in (None, interrupt) else left)
-            awaited.close()
+        self.sources = {}
+        self.running = False
 
     def run(self, name, source):
         try:
             try:
                 signal(SIGINT, self.handler)
+                self.running = True
                 self.execute(name, source)
             finally:
-                # The code may have set a handler of its own: it waits for the next cell.
-                self.handler = getsignal(SIGINT) or self.handler
-                signal(SIGINT, ignore)
+                try:
+                    if "matplotlib.pyplot" in modules:
+                        load("rich").show_figures()
+                finally:
+                    # The code may have set a handler of its own: it waits for the next cell.
+                    self.handler = getsignal(SIGINT) or self.handler
+                    signal(SIGINT, ignore)
             return 0
         except SystemExit:
             raise
         except KeyboardInterrupt:
             signal(SIGINT, ignore)
-            write(2, b"KeyboardInterrupt\n")
+            complain("KeyboardInterrupt")
             return 130
         except BaseException as error:
-            self.report(error, name)
+            load("errors").report(error, name)
             return 1
+        finally:
+            self.running = False
+            if "questions" in parts:
+                parts["questions"].end()
 
-    def report(self, error, name):
-        kind, frames = type(error), without_driver(error.__traceback__, name)
-        error.__traceback__ = frames
-        sys.last_type, sys.last_value, sys.last_traceback, sys.last_exc = kind, error, frames, error
+    def execute(self, name, source):
+        self.sources[name] = source
+        if "linecache" in modules:
+            load("errors").keep_sources()
+        if b"\n" not in source:
+            try:
+                code = compile(source, name, "eval", self.flags, True)
+            except SyntaxError:
+                pass
+            else:  # A lone expression needs no tree.
+                return sys.displayhook(self.run_codes(name, [(1, code)]))
         try:
-            message = str(error)
-        except Exception:
-            message = ""
-        try:
-            if kind is SyntaxError and error.filename == name and error.text is None:
-                error.text = sources[name][2][error.lineno - 1]
-            if sys.excepthook is sys.__excepthook__:
-                sys.stderr.write("".join(format_exception(kind, error, frames)))
-            else:
-                sys.excepthook(kind, error, frames)
-        except Exception:
-            # The code broke what shows errors.
-            write(2, f"{kind.__name__}: {message}\n".encode("utf-8", "backslashreplace"))
-        self.control.claim("raised", f'"name":{quote(kind.__name__)},"message":{quote(message)}')
+            tree = compile(source, name, "exec", self.flags | ONLY_TREE, True)
+        except SyntaxError:
+            if b"!" not in source and b"%" not in source:
+                raise
+            tree = None
+        if tree is None:
+            load("notebook").run(name, source)
+        else:
+            self.run_codes(name, self.compile(name, tree, source))
+
+    def compile(self, name, tree, source):
+        """Each statement with its line. All are compiled before the first runs."""
+        from _ast import Constant, Expr, Interactive, Module
+
+        codes, flags, last = [], self.flags, len(tree.body) - 1
+        for index, node in enumerate(tree.body):
+            part, mode = Module([node], []), "exec"
+            if type(node) is Expr:
+                if index == last and not is_silenced(node, source):
+                    part, mode = Interactive([node]), "single"
+                elif index > 0 and type(node.value) is Constant:
+                    continue  # Alone it would be taken for the documentation of the module.
+            code = compile(part, name, mode, flags, True)
+            if b"__future__" in source:
+                import __future__ as future
+
+                every = [getattr(future, feature) for feature in future.all_feature_names]
+                flags |= code.co_flags & sum(feature.compiler_flag for feature in every)
+            codes.append((node.lineno, code))
+        self.flags = flags
+        return codes
+
+    def run_codes(self, name, codes):
+        """Runs code after code; the value is that of the last."""
+        for _, code in codes:
+            if code.co_flags & COROUTINE:
+                return load("awaiting").run(name, codes)
+        value = None
+        for code in self.steps(codes):
+            value = eval(code, self.module.__dict__)
+        return value
+
+    def steps(self, codes):
+        """Each code once its line is claimed. Only statements of the cell itself have one, so
+        that loops and functions run at their full speed; that a lone statement on the first
+        line is the one that runs goes without saying."""
+        told, at, reached = 0, 0.0, 1 if len(codes) == 1 else 0
+        for line, code in codes:
+            if line != reached:
+                now = monotonic()
+                if told < LINES or now - at >= LONG:
+                    told, at, reached = told + 1, now, line
+                    control.claim("line", f'"line":{line}')
+            yield code
 
 
-def without_driver(traceback, name):
-    """The frames from the cell's own on, without those of this file between them."""
-    frames = []
-    while traceback is not None:
-        frames.append(traceback)
-        traceback = traceback.tb_next
-    files = [frame.tb_frame.f_code.co_filename for frame in frames]
-    first = files.index(name) if name in files else len(files)
-    kept = None
-    for frame, file in reversed(list(zip(frames, files))[first:]):
-        if file != __file__:
-            kept = TracebackType(kept, frame.tb_frame, frame.tb_lasti, frame.tb_lineno)
-    return kept
+def is_silenced(node, source):
+    """Whether a semicolon follows the last expression, as people write to hide its value."""
+    if b";" not in source:
+        return False
+    rest = source.split(b"\n")[node.end_lineno - 1 :]
+    rest[0] = rest[0][node.end_col_offset :]
+    return b"\n".join(rest).lstrip(b" \t\f\r\n\\").startswith(b";")
+
+
+def show(value):
+    """What `sys.displayhook` does, with a claim instead of a line on stdout."""
+    if value is None:
+        return
+    builtins._ = None
+    for name in RICH:
+        if hasattr(type(value), name):
+            load("rich").show_last(value)
+            break
+    else:
+        text = repr(value)
+        flush()
+        control.claim("result", f'"bundle":{{"text/plain":{quote(text)}}}')
+    builtins._ = value
+
+
+def display(*objects, **options):
+    """Shows objects in every form they have. With `display_id`, an id or True for a new one,
+    the answer is a handle by which another object takes their place. With `raw=True` the
+    objects are forms by kind: `{"text/html": "<b>bold</b>"}`."""
+    return load("rich").display(*objects, **options)
+
+
+def update_display(object, *, display_id, **options):
+    """Shows an object in the place of what was shown with that `display_id`."""
+    display(object, display_id=display_id, **options)
+
+
+def input(prompt="", /):
+    """Asks the person for a line."""
+    return load("questions").ask(prompt, "false")
+
+
+class Watch:
+    """Sees modules being imported."""
+
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        return load("imports").find(Watch, name, path, target) if name in WATCHED else None
 
 
 def ignore(number, frame):
@@ -234,16 +298,18 @@ def ignore(number, frame):
 
 
 def main():
-    control = Control()
-    cells = Cells(control)
     signal(SIGINT, ignore)
     register_at_fork(after_in_child=control.forget)
-    sys.modules["__main__"] = cells.module
-    sys.displayhook = control.show
+    # Lines go out as they are printed, and not when a buffer is full.
+    sys.stdout.reconfigure(line_buffering=True)
+    modules["__main__"] = cells.module
+    sys.meta_path.insert(0, Watch)
+    sys.displayhook = show
+    builtins.display, builtins.update_display, builtins.input = display, update_display, input
     sys.argv = [""]
     # What the folder holds can be imported, as in an interpreter that was started there.
     sys.path.insert(0, "")
-    control.claim("ready", f'"version":{quote(sys.version.split()[0])}')
+    control.claim("ready", f'"version":"{sys.version.split()[0]}"')
     count = 0
     while True:
         source = control.next_cell()
@@ -255,4 +321,6 @@ def main():
         control.claim("finished", f'"status":{status}')
 
 
-main()
+control, cells = Control(), Cells()
+# From a frame of its own: before Python 3.10, functions take their caller's built-ins.
+eval("main()", {"main": main, "__builtins__": __builtins__})

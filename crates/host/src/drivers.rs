@@ -5,8 +5,19 @@
 //! standard library. How an interpreter is found and started is the outside's choice; they are
 //! written for the command that stands with each, with the file at an absolute path.
 
-/// Started as `python3 -I -u -X utf8 driver.py`. Needs Python 3.8 or later.
+/// Started as `python3 -I driver.py`. Needs Python 3.8 or later.
 pub const PYTHON: &str = include_str!("../drivers/driver.py");
+
+/// What `driver.py` loads when a cell first needs it, from beside itself.
+pub const PYTHON_PARTS: &[(&str, &str)] = &[
+    ("awaiting.py", include_str!("../drivers/awaiting.py")),
+    ("errors.py", include_str!("../drivers/errors.py")),
+    ("imports.py", include_str!("../drivers/imports.py")),
+    ("magic.py", include_str!("../drivers/magic.py")),
+    ("notebook.py", include_str!("../drivers/notebook.py")),
+    ("questions.py", include_str!("../drivers/questions.py")),
+    ("rich.py", include_str!("../drivers/rich.py")),
+];
 
 /// Started as `node driver.js`. Needs Node 18 or later, built with its inspector.
 pub const JAVASCRIPT: &str = include_str!("../drivers/driver.js");

@@ -170,12 +170,13 @@ impl Kernel {
         self.send_cells();
     }
 
-    /// Queues an answer to what the code asked, in the form of a cell; its end has no length.
+    /// Queues an answer to what the code asked, in the form of a cell with a sign before its length:
+    /// one that comes too late is then not taken for a cell. Its end has no length.
     pub(crate) fn answer(&mut self, text: Option<&[u8]>) {
         match text {
             Some(text) if self.cells.len() + text.len() > 2 * LONGEST => return self.kill(),
             Some(text) => {
-                self.cells.push(format!("{}\n", text.len()).as_bytes());
+                self.cells.push(format!("+{}\n", text.len()).as_bytes());
                 self.cells.push(text);
             }
             None => self.cells.push(b"-1\n"),

@@ -230,6 +230,20 @@ fn edited_code_runs_instead_and_both_are_on_record() {
 }
 
 #[test]
+fn code_can_ask_the_person_and_a_password_stays_hidden() {
+    let code = "import getpass\nname = input('Name? ')\nword = getpass.getpass('Word? ')\n\
+        print('hello', name, len(word))";
+    let scene = Scene::new().model_says(&[&python(code), "Done."]);
+    let terminal = Terminal::open(&scene, &["--yes", "go"]);
+    terminal.shows("p1 asks: Name?");
+    terminal.types("Ada").shows("p1 asks: Word?");
+    terminal.types("hunter2").shows("hello Ada 7").shows("Done.").lacks("hunter2");
+    terminal.types("/quit").exits(0);
+    let record = std::fs::read(scene.data().join("record.db-wal")).unwrap();
+    assert!(!String::from_utf8_lossy(&record).contains("hunter2"));
+}
+
+#[test]
 fn ctrl_c_interrupts_the_cell_and_the_session_goes_on() {
     let scene = Scene::new().model_says(&[
         &python("x = 7\nprint('looping', flush=True)\nwhile True: pass"),

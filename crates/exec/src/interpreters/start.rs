@@ -22,7 +22,8 @@ pub(super) struct Start {
 /// The drivers, by their paths inside a sandbox.
 pub(super) fn drivers() -> impl Iterator<Item = (PathBuf, &'static str)> {
     let own = [Driver::Python, Driver::Shell, Driver::JavaScript].map(file);
-    let all = own.into_iter().chain([(ONCE, drivers::ONCE)]);
+    let parts = drivers::PYTHON_PARTS.iter().copied();
+    let all = own.into_iter().chain(parts).chain([(ONCE, drivers::ONCE)]);
     all.map(|(name, text)| (Path::new(DRIVERS).join(name), text))
 }
 

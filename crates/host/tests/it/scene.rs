@@ -118,11 +118,12 @@ pub(crate) struct Scene {
 impl Scene {
     pub(crate) fn new(place: Place) -> Self {
         let folder = TempDir::new().unwrap();
-        for (name, text) in [
+        let own = [
             ("driver.py", drivers::PYTHON),
             ("driver.js", drivers::JAVASCRIPT),
             ("driver.sh", drivers::SHELL),
-        ] {
+        ];
+        for (name, text) in own.iter().chain(drivers::PYTHON_PARTS) {
             let mut file = std::fs::File::create(folder.path().join(name)).unwrap();
             file.write_all(text.as_bytes()).unwrap();
         }
