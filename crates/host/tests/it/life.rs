@@ -72,10 +72,13 @@ fn a_kernel_that_gives_up_control_between_cells_is_killed() {
     let mut scene = Scene::with(Python);
     scene.execute(
         1,
+        // In a function, so that the driver has nothing to say after the socket is gone.
         "import os, socket\n\
-         os.write(40, b'{\"kind\":\"finished\",\"status\":0}\\n')\n\
-         socket.socket(fileno=40).shutdown(socket.SHUT_RDWR)\n\
-         while True: pass",
+         def give_up():\n\
+         \u{20} os.write(40, b'{\"kind\":\"finished\",\"status\":0}\\n')\n\
+         \u{20} socket.socket(fileno=40).shutdown(socket.SHUT_RDWR)\n\
+         \u{20} while True: pass\n\
+         give_up()",
     );
     scene.outcome(1).succeeds();
     scene.outcome(1).ends(End::Killed(9));
