@@ -98,6 +98,9 @@ fn read_hidden() -> Heard {
     if tcsetattr(&terminal, OptionalActions::Now, &hidden).is_err() {
         return Heard::Ended;
     }
+    // The mark comes when nothing that is typed can be seen any more.
+    let mut out = io::stdout();
+    _ = write!(out, "? ").and_then(|()| out.flush()).is_ok();
     let mut line = String::new();
     let read = terminal.lock().read_line(&mut line);
     // If it cannot be set back, the terminal is gone.

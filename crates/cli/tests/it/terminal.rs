@@ -53,10 +53,16 @@ impl Terminal {
     /// Waits until the text is on the screen, or was.
     #[track_caller]
     fn shows(&self, text: &str) -> &Self {
+        self.wait_for(text, |screen| screen.has(text));
+        self
+    }
+
+    #[track_caller]
+    fn wait_for(&self, text: &str, holds: impl Fn(&Screen) -> bool) {
         let until = Instant::now() + PATIENCE;
         let (lock, changed) = &*self.screen;
         let mut screen = lock.lock().unwrap();
-        while !screen.has(text) {
+        while !holds(&screen) {
             let left = until.saturating_duration_since(Instant::now());
             assert!(
                 !left.is_zero() && !screen.closed,
@@ -65,7 +71,6 @@ impl Terminal {
             );
             screen = changed.wait_timeout(screen, left).unwrap().0;
         }
-        self
     }
 
     #[track_caller]
@@ -75,8 +80,10 @@ impl Terminal {
         self
     }
 
-    /// Types a line. What was shown before counts no more.
+    /// Types a line once the program waits for one. What was shown before counts no more.
+    #[track_caller]
     fn types(&self, text: &str) -> &Self {
+        self.wait_for("a line to type in", Screen::is_ready);
         self.screen.0.lock().unwrap().forget();
         (&*self.pty).write_all(text.as_bytes()).unwrap();
         (&*self.pty).write_all(b"\r").unwrap();
@@ -107,6 +114,14 @@ impl Screen {
 
     fn has(&self, text: &str) -> bool {
         self.text().contains(text)
+    }
+
+    /// Whether the cursor stands behind one of the marks, with nothing typed yet.
+    fn is_ready(&self) -> bool {
+        let screen = self.parser.screen();
+        let (row, _) = screen.cursor_position();
+        let line = screen.rows(0, 100).nth(row.into()).unwrap_or_default();
+        matches!(line.trim_end(), ">" | "?")
     }
 
     fn forget(&mut self) {
