@@ -1,8 +1,8 @@
 //! Staged changes, after their session: list, diff, apply, discard, undo.
 //!
-//! Each goes on record, before it is done, like everything else.
+//! Each goes on record before it is done, like everything else, and so does what came of it.
 
-use crate::{AgentError, Scene};
+use crate::{AgentError, Scene, error::chain};
 use interpreter_core::{Body, FileChange, Untrusted, record::ChangesState};
 use interpreter_exec::workspace::Set;
 pub use interpreter_exec::workspace::{Applied, Conflict, Summary, WorkspaceError};
@@ -51,8 +51,10 @@ pub fn apply(
 ) -> Result<Option<(String, Applied)>, AgentError> {
     let Some(mut set) = find(scene, which, ChangesState::Staged)? else { return Ok(None) };
     let id = set.id().to_owned();
-    record(scene, &set, ChangesState::Applied, paths)?;
-    let applied = set.apply(paths, conflict)?;
+    let applied = on_record(scene, &id, ChangesState::Applied, || {
+        let applied = set.apply(paths, conflict)?;
+        Ok((applied.files.clone(), applied))
+    })?;
     set.remove_if_empty()?;
     Ok(Some((id, applied)))
 }
@@ -65,8 +67,10 @@ pub fn discard(
 ) -> Result<Option<(String, Vec<FileChange>)>, AgentError> {
     let Some(mut set) = find(scene, which, ChangesState::Staged)? else { return Ok(None) };
     let id = set.id().to_owned();
-    record(scene, &set, ChangesState::Discarded, paths)?;
-    let files = set.discard(paths)?;
+    let files = on_record(scene, &id, ChangesState::Discarded, || {
+        let files = set.discard(paths)?;
+        Ok((files.clone(), files))
+    })?;
     set.remove_if_empty()?;
     Ok(Some((id, files)))
 }
@@ -79,8 +83,10 @@ pub fn undo(
 ) -> Result<Option<(String, Applied)>, AgentError> {
     let Some(mut set) = find(scene, which, ChangesState::Applied)? else { return Ok(None) };
     let id = set.id().to_owned();
-    record(scene, &set, ChangesState::Undone, &[])?;
-    let undone = set.undo(conflict)?;
+    let undone = on_record(scene, &id, ChangesState::Undone, || {
+        let undone = set.undo(conflict)?;
+        Ok((undone.files.clone(), undone))
+    })?;
     Ok(Some((id, undone)))
 }
 
@@ -98,16 +104,26 @@ fn find(scene: &Scene, which: &Which, state: ChangesState) -> Result<Option<Set>
     Ok(newest.map(|summary| Set::open(&folder, &summary.id)).transpose()?)
 }
 
-fn record(
+/// Does something to a set: what is about to happen goes on record before it does, and what came
+/// of it after, so that a refusal does not stand there as done.
+fn on_record<T>(
     scene: &Scene,
-    set: &Set,
+    id: &str,
     state: ChangesState,
-    paths: &[String],
-) -> Result<(), AgentError> {
-    let files = set.changes()?;
-    let chosen = |file: &FileChange| paths.is_empty() || paths.contains(&file.path);
-    let files = files.into_iter().filter(chosen).collect();
+    act: impl FnOnce() -> Result<(Vec<FileChange>, T), WorkspaceError>,
+) -> Result<T, AgentError> {
     let mut log = Log::open(&scene.folders)?;
-    log.append(&new_session_id(), &Body::Changes { id: set.id().to_owned(), state, files })?;
-    Ok(())
+    let session = new_session_id();
+    let text = format!("the changes {id} are to be {}", state.word());
+    log.append(&session, &Body::Note { text })?;
+    match act() {
+        Ok((files, done)) => {
+            log.append(&session, &Body::Changes { id: id.to_owned(), state, files })?;
+            Ok(done)
+        }
+        Err(error) => {
+            log.append(&session, &Body::Error { message: chain(&error), hint: None })?;
+            Err(error.into())
+        }
+    }
 }
