@@ -34,7 +34,7 @@ const STACK: usize = 16 * 1024 * 1024;
 /// What `code` would do, as far as its text tells. Never fails: code that cannot be read, or in a
 /// language that is not known here, is a finding of its own.
 pub fn analyze(language: &Language, code: &str) -> Findings {
-    stacker::grow(STACK, || read(language.name(), code))
+    stacker::grow(STACK, || read(language.written_in(), code))
 }
 
 fn read(language: &str, code: &str) -> Findings {
@@ -98,6 +98,8 @@ enum Position {
     Own,
     /// This one: the script sits inside something that starts there.
     Line(u32),
+    /// It begins there and goes on line by line.
+    From(u32),
 }
 
 impl Script {
@@ -106,6 +108,17 @@ impl Script {
         match self.position {
             Position::Own => u32::try_from(own).unwrap_or(u32::MAX).max(1),
             Position::Line(line) => line,
+            Position::From(first) => {
+                first.saturating_add(u32::try_from(own).unwrap_or(u32::MAX).saturating_sub(1))
+            }
+        }
+    }
+
+    /// The line of the whole for a line of something that begins on line `first` of this script.
+    fn position_from(&self, first: usize) -> Position {
+        match self.position {
+            Position::Own | Position::From(_) => Position::From(self.line(first)),
+            Position::Line(line) => Position::Line(line),
         }
     }
 
@@ -168,6 +181,25 @@ impl Analysis {
     /// Reads a script inside `outer` later. A script that is computed, or sits too deep, hides
     /// what it does.
     pub(crate) fn nest(&mut self, outer: &Script, tongue: Tongue, text: &Literal, line: u32) {
+        self.nest_at(outer, tongue, text, Position::Line(line));
+    }
+
+    /// The same for a script whose lines are lines of `outer`, from line `first` of it.
+    pub(crate) fn nest_lines(
+        &mut self,
+        outer: &Script,
+        tongue: Tongue,
+        text: &Literal,
+        first: usize,
+    ) {
+        self.nest_at(outer, tongue, text, outer.position_from(first));
+    }
+
+    fn nest_at(&mut self, outer: &Script, tongue: Tongue, text: &Literal, position: Position) {
+        let line = match position {
+            Position::Own => 1,
+            Position::Line(line) | Position::From(line) => line,
+        };
         let Some(text) = text.script() else {
             if text.whole().is_none() {
                 self.hides(line);
@@ -179,7 +211,6 @@ impl Analysis {
             self.hides(line);
             return;
         }
-        let position = Position::Line(line);
         self.queue.push(Script { tongue, text, position, depth: outer.depth + 1 });
     }
 }

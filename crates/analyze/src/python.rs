@@ -1,7 +1,8 @@
 //! Python: what its calls do.
 //!
 //! Names are followed through imports, aliases and simple assignments, wherever in the code they
-//! stand: a name that may mean something dangerous is taken to mean it.
+//! stand: a name that may mean something dangerous is taken to mean it. Commands and magics of a
+//! notebook are read as what they do.
 
 #![expect(
     clippy::wildcard_enum_match_arm,
@@ -9,11 +10,12 @@
 )]
 
 use crate::{
-    analysis::{Analysis, Script},
+    analysis::{Analysis, Script, Tongue},
     call,
     call_rules::CallRules,
 };
 use names::Names;
+use notebook::{Extent, Form};
 use ruff_python_ast::{
     Expr, PySourceType, Stmt,
     visitor::source_order::{SourceOrderVisitor, walk_expr, walk_stmt},
@@ -23,7 +25,9 @@ use ruff_text_size::{Ranged, TextSize};
 use std::sync::LazyLock;
 
 mod depth;
+mod encoding;
 mod names;
+mod notebook;
 mod values;
 
 static RULES: LazyLock<CallRules> = LazyLock::new(|| {
@@ -33,21 +37,48 @@ static RULES: LazyLock<CallRules> = LazyLock::new(|| {
 
 /// Finds what a Python script does.
 pub(crate) fn read(script: &Script, analysis: &mut Analysis) {
-    if let Err(why) = depth::check(&script.text) {
-        analysis.unreadable(why, script.line(1));
+    if let Some(line) = encoding::foreign(&script.text) {
+        analysis.unreadable("the code says that it is not UTF-8", script.line(line));
+    }
+    // Python's newlines are all the same to it.
+    let text = script.text.replace("\r\n", "\n").replace('\r', "\n");
+    let Some(notebook) = notebook::read(&text) else {
+        if let Err((why, line)) = read_text(&text, script, analysis) {
+            analysis.unreadable(why, line);
+        }
         return;
+    };
+    for one in &notebook.scripts {
+        analysis.nest_lines(script, Tongue::Shell, &one.text, one.line);
     }
-    let lines = Lines::of(&script.text);
-    let parsed = parse_unchecked_source(&script.text, PySourceType::Python);
-    if let Some(error) = parsed.errors().first() {
-        analysis.unreadable(
-            "the Python code does not parse",
-            script.line(lines.number(error.location.start())),
-        );
+    if notebook.extent == Extent::Cut {
+        analysis.unreadable("too many commands", script.line(1));
     }
+    // The kernel reads as a notebook's only what is not Python as it stands. Here both readings
+    // count, since another Python may have more or less to say than the one that runs.
+    let is_python = notebook.form == Form::Lines && read_text(&text, script, analysis).is_ok();
+    if !is_python && let Err((why, line)) = read_text(&notebook.python, script, analysis) {
+        analysis.unreadable(why, line);
+    }
+}
+
+/// Finds what a text does. If it is not Python, finds what it can and says where it is not.
+fn read_text(
+    text: &str,
+    script: &Script,
+    analysis: &mut Analysis,
+) -> Result<(), (&'static str, u32)> {
+    depth::check(text).map_err(|why| (why, script.line(1)))?;
+    let lines = Lines::of(text);
+    let parsed = parse_unchecked_source(text, PySourceType::Python);
+    let error = parsed.errors().first().map(|error| {
+        let line = script.line(lines.number(error.location.start()));
+        ("the Python code does not parse", line)
+    });
     let body = &parsed.syntax().body;
     let mut walk = Walk { script, lines, names: Names::of(body), analysis };
     walk.visit_body(body);
+    error.map_or(Ok(()), Err)
 }
 
 /// Where lines begin.

@@ -200,6 +200,9 @@ fn pieces() -> impl Strategy<Value = String> {
         "sudo ",
         "find . -exec ",
         "xargs ",
+        "\n!ls ",
+        "\n%pip ",
+        "%%bash\n",
         "\u{0}",
         "\u{202e}",
     ]);

@@ -260,3 +260,45 @@ fn javascript_that_starts_connects_or_hides_is_found_to() {
         ],
     );
 }
+
+#[test]
+fn lines_of_a_notebook_are_read_as_what_they_do() {
+    check(
+        "python",
+        &[
+            ("!rm -rf x", &["1 deletes x high"]),
+            ("import os\nx = 1\n!ls\nos.remove('y')", &["4 deletes y high"]),
+            ("if x:\n    !curl https://a.example/x", &["2 connects a.example high"]),
+            ("%pip install x", &["1 connects - high"]),
+            ("!pip install x", &["1 connects - high"]),
+            ("%%bash\nls\nrm x\n", &["3 deletes x high"]),
+            ("%%sh\n\nrm x", &["3 deletes x high"]),
+            ("import os\n%time os.remove('y')", &["2 deletes y high"]),
+            ("import os\n!echo {os.remove('y')}", &["2 deletes y high"]),
+            ("%%time\nimport os\nos.remove('y')", &["3 deletes y high"]),
+            ("%%writefile a.py\nimport os\nos.remove('y')", &["1 writes a.py medium"]),
+            ("!echo a; \\\nrm x", &["2 deletes x high"]),
+            ("!{program} x", &["1 hides - high"]),
+            ("files = !ls\nprint(files)", &[]),
+            ("%matplotlib inline\n%pwd\n%cd x", &[]),
+            // Nothing is surely understood.
+            ("%load x", &["1 unreadable the Python code does not parse unknown"]),
+            ("%%perl\nunlink 'x'", &["1 unreadable the Python code does not parse unknown"]),
+            ("x = 1; !rm y", &["1 unreadable the Python code does not parse unknown"]),
+            ("print(!rm y)", &["1 unreadable the Python code does not parse unknown"]),
+            // Whatever this is to a new Python, an old one's kernel runs the second line.
+            (
+                "f\"{x\n!r:; rm y}\"",
+                &[
+                    "2 unreadable the shell code does not parse unknown",
+                    "2 starts r: medium",
+                    "2 deletes y high",
+                ],
+            ),
+            (
+                "# coding: utf-7\n#+AAo-x",
+                &["1 unreadable the code says that it is not UTF-8 unknown"],
+            ),
+        ],
+    );
+}
