@@ -39,8 +39,49 @@ need_compiler() {
   [ -e /usr/include/stdlib.h ] || missing+=(libc6-dev)
 }
 
+# The tests have the system's own Python install a package.
+need_pip() {
+  PATH=/usr/local/bin:/usr/bin:/bin python3 -m pip --version >/dev/null 2>&1 || missing+=(python3-pip)
+}
+
 need_interpreters() {
   need python3 python3
   need bash bash
   need node nodejs
+}
+
+# Deno, Bun and a package that knows types, beside what is built. Quick when they are there; where
+# they cannot be had their tests say that they were not tried.
+fetch_javascripts() {
+  local tools=target/test-tools found
+  command -v npm >/dev/null 2>&1 || return 0
+  if [ ! -x "$tools/bin/deno" ] || [ ! -x "$tools/bin/bun" ]; then
+    echo "Fetching Deno and Bun …"
+    mkdir -p "$tools/bin"
+    timeout 120 npm install --silent --no-audit --no-fund --ignore-scripts --prefix "$tools/javascript" deno@2 bun@1 amaro@1 >/dev/null 2>&1 || return 0
+    for found in "$tools"/javascript/node_modules/@deno/*/deno; do ln -sf "../../${found#target/}" "$tools/bin/deno"; done
+    for found in "$tools"/javascript/node_modules/{@oven/*/bin/bun,bun/bin/bun.exe}; do
+      [ "$(head -c 4 "$found" 2>/dev/null | tail -c 3)" != ELF ] || ln -sf "../../${found#target/}" "$tools/bin/bun"
+    done
+  fi
+}
+
+# Jupyter kernels in an environment of their own: ipykernel, one that is written in C++, and one of
+# another language. Quick when they are there.
+need_jupyter() {
+  need python3 python3
+  "$(jupyter_python)" -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
+}
+# The system's own Python, which every user can start.
+jupyter_python() { if [ -x /usr/bin/python3 ]; then echo /usr/bin/python3; else echo python3; fi; }
+fetch_jupyter() {
+  local folder=target/test-tools/jupyter wanted="ipykernel==7.4.0 xeus-python==0.19.0 bash_kernel==0.10.0"
+  [ "$(cat "$folder/wanted" 2>/dev/null)" = "$wanted" ] && return 0
+  echo "Fetching Jupyter kernels …"
+  rm -rf "$folder"
+  "$(jupyter_python)" -m venv "$folder"
+  # shellcheck disable=SC2086 # several words
+  "$folder/bin/pip" install --quiet --disable-pip-version-check $wanted
+  "$folder/bin/python" -m bash_kernel.install --prefix "$folder" >/dev/null
+  echo "$wanted" >"$folder/wanted"
 }
