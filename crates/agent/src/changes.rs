@@ -1,4 +1,4 @@
-//! Staged changes, after their session: list, diff, apply, discard, undo.
+//! Staged changes, after their session: list, diff, apply, discard, undo, redo.
 //!
 //! Each goes on record before it is done, like everything else, and so does what came of it.
 
@@ -28,7 +28,7 @@ pub fn files(
     scene: &Scene,
     which: &Which,
 ) -> Result<Option<(String, Vec<FileChange>)>, AgentError> {
-    let Some(set) = find(scene, which, ChangesState::Staged)? else { return Ok(None) };
+    let Some(set) = find(scene, which, Wanted::Staged)? else { return Ok(None) };
     Ok(Some((set.id().to_owned(), set.changes()?)))
 }
 
@@ -38,7 +38,7 @@ pub fn diff(
     which: &Which,
     paths: &[String],
 ) -> Result<Option<Untrusted>, AgentError> {
-    let Some(set) = find(scene, which, ChangesState::Staged)? else { return Ok(None) };
+    let Some(set) = find(scene, which, Wanted::Staged)? else { return Ok(None) };
     Ok(Some(set.diff(paths)?))
 }
 
@@ -49,13 +49,11 @@ pub fn apply(
     paths: &[String],
     conflict: Conflict,
 ) -> Result<Option<(String, Applied)>, AgentError> {
-    let Some(mut set) = find(scene, which, ChangesState::Staged)? else { return Ok(None) };
+    let Some(mut set) = find(scene, which, Wanted::Staged)? else { return Ok(None) };
     let id = set.id().to_owned();
-    let applied = on_record(scene, &id, ChangesState::Applied, || {
-        let applied = set.apply(paths, conflict)?;
-        Ok((applied.files.clone(), applied))
-    })?;
+    let applied = on_record(scene, &id, ChangesState::Applied, || set.apply(paths, conflict))?;
     set.remove_if_empty()?;
+    prune(scene)?;
     Ok(Some((id, applied)))
 }
 
@@ -64,15 +62,14 @@ pub fn discard(
     scene: &Scene,
     which: &Which,
     paths: &[String],
-) -> Result<Option<(String, Vec<FileChange>)>, AgentError> {
-    let Some(mut set) = find(scene, which, ChangesState::Staged)? else { return Ok(None) };
+) -> Result<Option<(String, Applied)>, AgentError> {
+    let Some(mut set) = find(scene, which, Wanted::Staged)? else { return Ok(None) };
     let id = set.id().to_owned();
-    let files = on_record(scene, &id, ChangesState::Discarded, || {
-        let files = set.discard(paths)?;
-        Ok((files.clone(), files))
+    let discarded = on_record(scene, &id, ChangesState::Discarded, || {
+        Ok(Applied { files: set.discard(paths)?, left_out: vec![] })
     })?;
     set.remove_if_empty()?;
-    Ok(Some((id, files)))
+    Ok(Some((id, discarded)))
 }
 
 /// Takes what a set applied last out of the person's folder again.
@@ -81,44 +78,77 @@ pub fn undo(
     which: &Which,
     conflict: Conflict,
 ) -> Result<Option<(String, Applied)>, AgentError> {
-    let Some(mut set) = find(scene, which, ChangesState::Applied)? else { return Ok(None) };
+    let Some(mut set) = find(scene, which, Wanted::Applied)? else { return Ok(None) };
     let id = set.id().to_owned();
-    let undone = on_record(scene, &id, ChangesState::Undone, || {
-        let undone = set.undo(conflict)?;
-        Ok((undone.files.clone(), undone))
-    })?;
+    let undone = on_record(scene, &id, ChangesState::Undone, || set.undo(conflict))?;
+    drop(set);
+    prune(scene)?;
     Ok(Some((id, undone)))
+}
+
+/// Puts what was undone last into the person's folder once more.
+pub fn redo(
+    scene: &Scene,
+    which: &Which,
+    conflict: Conflict,
+) -> Result<Option<(String, Applied)>, AgentError> {
+    let Some(mut set) = find(scene, which, Wanted::Undone)? else { return Ok(None) };
+    let id = set.id().to_owned();
+    let redone = on_record(scene, &id, ChangesState::Applied, || set.redo(conflict))?;
+    drop(set);
+    prune(scene)?;
+    Ok(Some((id, redone)))
+}
+
+/// Keeps what undo and redo need within the space that the person gives it.
+fn prune(scene: &Scene) -> Result<(), AgentError> {
+    Set::prune(&folder(scene)?, scene.settings.undo_space.value.count())?;
+    Ok(())
+}
+
+/// What a set must have for what is to be done with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wanted {
+    /// Something that waits for a decision.
+    Staged,
+    /// Something that can be undone.
+    Applied,
+    /// Something that can be redone.
+    Undone,
 }
 
 fn folder(scene: &Scene) -> Result<PathBuf, AgentError> {
     Ok(scene.folders.make_changes_folder_for(&scene.work_folder)?)
 }
 
-fn find(scene: &Scene, which: &Which, state: ChangesState) -> Result<Option<Set>, AgentError> {
+fn find(scene: &Scene, which: &Which, wanted: Wanted) -> Result<Option<Set>, AgentError> {
     let folder = folder(scene)?;
-    let newest = match (which, state) {
+    let work = &scene.work_folder;
+    let newest = match (which, wanted) {
         (Which::Named(id), _) => return Ok(Some(Set::open(&folder, id)?)),
-        (Which::Newest, ChangesState::Applied) => Set::newest_applied(&folder, &scene.work_folder)?,
-        (Which::Newest, _) => Set::newest_staged(&folder, &scene.work_folder)?,
+        (Which::Newest, Wanted::Staged) => Set::newest_staged(&folder, work)?,
+        (Which::Newest, Wanted::Applied) => Set::newest_applied(&folder, work)?,
+        (Which::Newest, Wanted::Undone) => Set::newest_undone(&folder, work)?,
     };
     Ok(newest.map(|summary| Set::open(&folder, &summary.id)).transpose()?)
 }
 
 /// Does something to a set: what is about to happen goes on record before it does, and what came
 /// of it after, so that a refusal does not stand there as done.
-fn on_record<T>(
+fn on_record(
     scene: &Scene,
     id: &str,
     state: ChangesState,
-    act: impl FnOnce() -> Result<(Vec<FileChange>, T), WorkspaceError>,
-) -> Result<T, AgentError> {
+    act: impl FnOnce() -> Result<Applied, WorkspaceError>,
+) -> Result<Applied, AgentError> {
     let mut log = Log::open(&scene.folders)?;
     let session = new_session_id();
     let text = format!("the changes {id} are to be {}", state.word());
     log.append(&session, &Body::Note { text })?;
     match act() {
-        Ok((files, done)) => {
-            log.append(&session, &Body::Changes { id: id.to_owned(), state, files })?;
+        Ok(done) => {
+            let Applied { files, left_out } = done.clone();
+            log.append(&session, &Body::Changes { id: id.to_owned(), state, files, left_out })?;
             Ok(done)
         }
         Err(error) => {

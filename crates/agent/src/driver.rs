@@ -6,22 +6,27 @@
 use crate::{
     AgentError, Live, Mode, Scene, Update,
     error::{exec_failure, model_failure},
+    journal::Journal,
+    network,
     speech::Speech,
 };
 use interpreter_analyze::analyze;
 use interpreter_core::{
     Body, Finish, Language, Message, Permit, Reply,
-    session::{Approval, Effect, Event, Ran, Settle, State, step},
+    session::{Approval, Chunk, Effect, Event, Ran, Settle, State, step},
 };
-use interpreter_exec::{Command, Happening, Report, Runner, workspace::Conflict};
+use interpreter_exec::{Command, Happening, Interpreters, Report, Runner, workspace::Conflict};
 use interpreter_model::{Model, ModelError, Piece, Request};
-use interpreter_store::Log;
-use std::{collections::VecDeque, future::pending, rc::Rc};
+use interpreter_store::Folders;
+use interpreter_store::Leftovers;
+use std::{collections::VecDeque, future::pending, rc::Rc, sync::Arc, time::Instant};
 use tokio::{sync::mpsc, task::JoinHandle};
 
+/// Bytes of output that are put into one record.
+const GATHERED: usize = 1 << 20;
+
 pub(crate) struct Driver {
-    id: String,
-    log: Log,
+    journal: Journal,
     state: Option<State>,
     model: Option<Rc<Model>>,
     sampling: Sampling,
@@ -36,6 +41,10 @@ pub(crate) struct Driver {
     waiting: Waiting,
     /// Events that the loop owes itself.
     owed: VecDeque<Event>,
+    /// What the runner said while its output was gathered.
+    next: Option<Happening>,
+    /// Where the person's config file is, for hosts that are granted for good.
+    folders: Folders,
 }
 
 struct Call {
@@ -74,9 +83,9 @@ impl Driver {
             Mode::Chat => Some(Rc::new(scene.model()?)),
             Mode::Run => None,
         };
-        let mut log = scene.log()?;
         let id = interpreter_store::new_session_id();
         let setup = scene.setup(model.as_deref(), approval);
+        let mut log = scene.log()?;
         log.append(
             &id,
             &Body::SessionStarted {
@@ -89,8 +98,7 @@ impl Driver {
         let runner = Rc::new(Runner::start(scene.runner_setup(&id)?, tell));
         let sampling = scene.sampling();
         let driver = Self {
-            id,
-            log,
+            journal: Journal::new(id, log, scene.outputs()),
             model,
             sampling,
             runner,
@@ -100,16 +108,18 @@ impl Driver {
             permit: None,
             waiting: Waiting::Nobody,
             owed: VecDeque::new(),
+            next: None,
+            folders: scene.folders.clone(),
             state: Some(State::new(setup)),
         };
         if mode == Mode::Chat {
-            driver.warm_up();
+            driver.warm_up(scene.interpreters());
         }
         Ok(driver)
     }
 
     pub(crate) fn id(&self) -> &str {
-        &self.id
+        self.journal.session()
     }
 
     pub(crate) fn runner(&self) -> Rc<Runner> {
@@ -118,10 +128,10 @@ impl Driver {
 
     /// Starts the sandbox and the first language's kernel while the person types and the model
     /// thinks. Whether it works is found out when it is needed.
-    fn warm_up(&self) {
+    fn warm_up(&self, interpreters: &Interpreters) {
         let Some(state) = &self.state else { return };
         let first = state.languages().names().next().and_then(|name| state.languages().find(name));
-        if let Some(language) = first {
+        if let Some(language) = first.filter(|first| interpreters.may_start_early(first)) {
             let confinement = state.confinement().clone();
             self.runner.tell(Command::Prepare { language, confinement });
         }
@@ -130,6 +140,10 @@ impl Driver {
     pub(crate) async fn run(mut self, mut inbox: mpsc::UnboundedReceiver<Event>) {
         let result = self.drive(&mut inbox).await;
         self.stop().await;
+        let result = match result {
+            Ok(()) => self.write_record().await,
+            Err(error) => Err(error),
+        };
         self.update(Update::Ended(result)).await;
     }
 
@@ -142,27 +156,58 @@ impl Driver {
                 self.happened(event).await?;
                 continue;
             }
-            let woken = tokio::select! {
-                event = inbox.recv() => Woken::Event(event),
-                happening = self.happenings.recv() => Woken::Happening(happening),
-                piece = next_piece(self.call.as_mut()) => Woken::Piece(piece),
+            // What is there already is taken in without waiting, the person first.
+            let woken = if let Ok(event) = inbox.try_recv() {
+                Woken::Event(Some(event))
+            } else if let Some(happening) = self.next_happening() {
+                Woken::Happening(Some(happening))
+            } else if let Some(woken) = self.wait(inbox).await {
+                woken
+            } else {
+                self.write_record().await?;
+                continue;
             };
-            match woken {
-                // A front end that is gone cannot be asked anything: the session is over.
-                Woken::Event(event) => self.happened(event.unwrap_or(Event::Quit)).await?,
-                Woken::Happening(Some(happening)) => self.runner_says(happening).await?,
-                Woken::Happening(None) => self.happened(Event::Quit).await?,
-                Woken::Piece(Some(piece)) => self.hear(piece).await,
-                Woken::Piece(None) => self.model_done().await?,
+            self.woken(woken).await?;
+            if self.journal.is_full() {
+                self.write_record().await?;
             }
         }
-        Ok(())
+        self.write_record().await
+    }
+
+    /// Waits until something comes, but not past the moment when what was noted must be written.
+    async fn wait(&mut self, inbox: &mut mpsc::UnboundedReceiver<Event>) -> Option<Woken> {
+        Some(tokio::select! {
+            event = inbox.recv() => Woken::Event(event),
+            happening = self.happenings.recv() => Woken::Happening(happening),
+            piece = next_piece(self.call.as_mut()) => Woken::Piece(piece),
+            () = until(self.journal.due()) => return None,
+        })
+    }
+
+    async fn woken(&mut self, woken: Woken) -> Result<(), AgentError> {
+        match woken {
+            // A front end that is gone cannot be asked anything: the session is over.
+            Woken::Event(event) => self.happened(event.unwrap_or(Event::Quit)).await,
+            Woken::Happening(Some(happening)) => self.runner_says(happening).await,
+            Woken::Happening(None) => self.happened(Event::Quit).await,
+            Woken::Piece(Some(piece)) => {
+                self.hear(piece).await;
+                Ok(())
+            }
+            Woken::Piece(None) => self.model_done().await,
+        }
+    }
+
+    /// What the runner has said already, if it has.
+    fn next_happening(&mut self) -> Option<Happening> {
+        self.next.take().or_else(|| self.happenings.try_recv().ok())
     }
 
     /// Records an event, takes the step, records each effect and performs it.
     async fn happened(&mut self, event: Event) -> Result<(), AgentError> {
         for body in event.bodies() {
-            self.record(&body).await?;
+            self.journal.note(body);
         }
         let state = self.state.take().expect("only this function takes the state, and returns it");
         let (state, effects) = step(state, event);
@@ -170,16 +215,24 @@ impl Driver {
         let model = self.model.as_ref().map_or("", |model| model.name()).to_owned();
         for effect in effects {
             if let Some(body) = effect.body(&model) {
-                self.record(&body).await?;
+                self.journal.note(body);
+            }
+            if effect.reaches_out() {
+                self.write_record().await?;
             }
             self.perform(effect).await;
         }
         Ok(())
     }
 
-    async fn record(&mut self, body: &Body) -> Result<(), AgentError> {
-        let record = self.log.append(&self.id, body)?;
-        self.update(Update::Record(Box::new(record))).await;
+    /// Puts on record what was noted, and shows it.
+    async fn write_record(&mut self) -> Result<(), AgentError> {
+        if self.journal.is_written() {
+            return Ok(());
+        }
+        for record in self.journal.write().await? {
+            self.update(Update::Record(Box::new(record))).await;
+        }
         Ok(())
     }
 
@@ -198,6 +251,11 @@ impl Driver {
                 let findings = analyze(&proposal.language, proposal.code().raw());
                 self.owed.push_back(Event::Judged(findings));
             }
+            Effect::Look(look) => {
+                let seen = self.journal.look(&look);
+                let seen = seen.unwrap_or_else(|error| Err(crate::error::chain(&error)));
+                self.owed.push_back(Event::Looked(seen));
+            }
             Effect::Ask(question) => self.update(Update::Ask(Box::new(question))).await,
             Effect::Run(permit) => {
                 self.waiting = Waiting::Session;
@@ -207,6 +265,13 @@ impl Driver {
                 self.runner.tell(Command::Prepare { language, confinement });
             }
             Effect::AskInput(wanted) => self.update(Update::Input(wanted)).await,
+            Effect::AskHost(wanted) => self.update(Update::Host(wanted)).await,
+            Effect::AnswerHost(answer) => {
+                if let Some(text) = network::keep(&self.folders, &answer) {
+                    self.journal.note(Body::Note { text });
+                }
+                self.runner.tell(Command::AnswerHost(answer));
+            }
             Effect::GiveInput(typed) => self.runner.tell(Command::Answer(typed)),
             Effect::Interrupt => match self.permit.take() {
                 // It has not begun, so there is nothing to interrupt.
@@ -217,6 +282,10 @@ impl Driver {
                 })),
                 None => self.runner.tell(Command::Interrupt),
             },
+            Effect::Restart(language) => {
+                self.waiting = Waiting::Session;
+                self.runner.tell(Command::Restart(language));
+            }
             Effect::Review { .. } => {
                 self.waiting = Waiting::Session;
                 self.runner.tell(Command::Review);
@@ -229,11 +298,18 @@ impl Driver {
                     Settle::Later => {}
                 }
             }
-            Effect::FinishTurn(end) => self.update(Update::TurnFinished(end)).await,
+            Effect::FinishTurn(end) => {
+                // Now the person reads or leaves. Only a chat has the time for what others left.
+                self.journal.compress(match self.model {
+                    Some(_) => Leftovers::Too,
+                    None => Leftovers::Not,
+                });
+                self.update(Update::TurnFinished(end)).await;
+            }
         }
     }
 
-    fn call_model(&mut self, messages: Vec<Message>) {
+    fn call_model(&mut self, messages: Arc<Vec<Message>>) {
         let Some(model) = self.model.clone() else { return };
         let (sink, pieces) = mpsc::channel(64);
         let request = Request {
@@ -261,7 +337,7 @@ impl Driver {
             Ok(Ok(reply)) => self.happened(Event::Replied(reply)).await,
             Ok(Err(error)) => {
                 if let Some(Reply { text, reasoning, finish, .. }) = speech.fragment() {
-                    self.record(&Body::Reply { text, reasoning, finish }).await?;
+                    self.journal.note(Body::Reply { text, reasoning, finish });
                 }
                 self.happened(Event::Failed(model_failure(&error))).await
             }
@@ -288,15 +364,26 @@ impl Driver {
     async fn runner_says(&mut self, happening: Happening) -> Result<(), AgentError> {
         match happening {
             Happening::Ready(report) => self.kernel_ready(report).await,
-            Happening::Output(chunk) => self.happened(Event::Output(chunk)).await,
+            Happening::Output(chunk) => {
+                let whole = self.gather(chunk);
+                self.happened(Event::Output(whole)).await
+            }
             Happening::Line(line) => {
                 self.update(Update::Line(line)).await;
                 Ok(())
             }
             Happening::InputWanted(wanted) => self.happened(Event::InputWanted(wanted)).await,
+            Happening::HostWanted(wanted) => self.happened(Event::HostWanted(wanted)).await,
             Happening::Ran(ran) => {
                 self.waiting = Waiting::Nobody;
                 self.happened(Event::Ran(ran)).await
+            }
+            Happening::KernelEnded { language, how } => {
+                self.happened(Event::KernelEnded { language, how }).await
+            }
+            Happening::Restarted(languages) => {
+                self.waiting = Waiting::Nobody;
+                self.happened(Event::Restarted(languages)).await
             }
             Happening::Review { id, files } => {
                 self.waiting = Waiting::Nobody;
@@ -307,9 +394,9 @@ impl Driver {
                 self.update(Update::Review { id, files }).await;
                 Ok(())
             }
-            Happening::Settled { id, state, files } => {
+            Happening::Settled { id, state, files, left_out } => {
                 self.waiting = Waiting::Nobody;
-                self.happened(Event::Settled { id, state, files }).await
+                self.happened(Event::Settled { id, state, files, left_out }).await
             }
             Happening::Failed(error) => {
                 self.permit = None;
@@ -318,8 +405,28 @@ impl Driver {
                     Waiting::Nobody => Ok(()),
                 }
             }
-            Happening::Stopped => Ok(()),
+            Happening::TriedLate(_) | Happening::Stopped => Ok(()),
         }
+    }
+
+    /// Joins a piece of output with those that have come right behind it: one record of much
+    /// instead of many of little.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "whatever is not more of it comes after it")]
+    fn gather(&mut self, mut chunk: Chunk) -> Chunk {
+        while let Some(happening) = self.next_happening() {
+            match happening {
+                Happening::Output(more)
+                    if chunk.goes_on_in(&more) && chunk.text.raw().len() < GATHERED =>
+                {
+                    chunk.text.push(&more.text);
+                }
+                other => {
+                    self.next = Some(other);
+                    break;
+                }
+            }
+        }
+        chunk
     }
 
     /// The last thing before code runs: what bounds it goes on record.
@@ -328,14 +435,14 @@ impl Driver {
         let Some(permit) = self.permit.take_if(|permit| fits(&permit.proposal().language)) else {
             return Ok(());
         };
-        self.record(&Body::RunStarted {
+        self.journal.note(Body::RunStarted {
             proposal: permit.proposal().id.clone(),
             hash: permit.proposal().hash().into(),
             backend: report.protection.backend.into(),
             enforced: report.protection.enforced,
             missing: report.protection.missing,
-        })
-        .await?;
+        });
+        self.write_record().await?;
         self.runner.tell(Command::Run(permit));
         Ok(())
     }
@@ -347,10 +454,24 @@ impl Driver {
         }
         self.runner.tell(Command::Stop);
         while let Some(happening) = self.happenings.recv().await {
+            if let Happening::TriedLate(contacts) = &happening {
+                for text in network::tried_late(contacts) {
+                    self.journal.note(Body::Note { text });
+                }
+            }
             if matches!(happening, Happening::Stopped) {
                 break;
             }
         }
+        // What was compressed meanwhile took nobody's time.
+        self.journal.stop();
+    }
+}
+
+async fn until(due: Option<Instant>) {
+    match due {
+        Some(due) => tokio::time::sleep_until(due.into()).await,
+        None => pending().await,
     }
 }
 

@@ -24,6 +24,17 @@ pub enum AgentError {
     /// Staged changes.
     #[error(transparent)]
     Workspace(#[from] WorkspaceError),
+    /// A kind of packages that is listed, and of which nothing is known here.
+    #[error(
+        "`{preset}` is listed among the hosts, and {tool} names no place that it fetches from; set one \
+         in its own settings, or list its host by name"
+    )]
+    NoIndex {
+        /// What is listed.
+        preset: &'static str,
+        /// The tool that was looked at.
+        tool: &'static str,
+    },
     /// The work folder.
     #[error("the work folder cannot be found")]
     WorkFolder(#[source] std::io::Error),

@@ -7,6 +7,8 @@
 //!
 //! The only crate where a permit meets something that can run it. Must not print.
 
+pub use interpreter_exec::Completions;
+
 pub use crate::{
     choose::{ChooseError, model_names},
     error::AgentError,
@@ -19,6 +21,9 @@ mod choose;
 pub mod doctor;
 mod driver;
 mod error;
+mod journal;
+pub mod languages;
+mod network;
 mod scene;
 mod session;
 mod speech;

@@ -3,22 +3,25 @@
 //! Everything that later decides or runs gets plain values from here. Secrets stay in the
 //! environment's snapshot until an endpoint asks for its own.
 
-use crate::{AgentError, choose::choose, driver::Sampling};
+use crate::{AgentError, choose::choose, driver::Sampling, network};
 use interpreter_core::{
     Access, Confinement, Network, Untrusted,
     instructions::{self, Protocol},
     session::{Approval, Setup},
 };
 use interpreter_exec::{
-    Interpreters, RunnerSetup, is_system,
+    Activated, Interpreters, RunnerSetup,
+    egress::Upstream,
+    is_system,
     sandbox::{Machine, native::plan},
 };
 use interpreter_model::{Model, Tools};
-use interpreter_store::{ConfigFiles, Environment, Folders, Log, Overrides, Settings};
+use interpreter_store::{ConfigFiles, Environment, Folders, Log, Outputs, Overrides, Settings};
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt::Write,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 /// Places in a home where secrets usually are. A home is absent in a sandbox; these count where
@@ -63,6 +66,10 @@ pub struct Scene {
     home: Option<PathBuf>,
     interpreters: Interpreters,
     machine: Machine,
+    network: Network,
+    /// What tells programs inside where the proxy is, and where packages come from.
+    network_variables: BTreeMap<String, String>,
+    upstream: Option<Arc<Upstream>>,
 }
 
 impl Scene {
@@ -84,9 +91,33 @@ impl Scene {
         let home = home.map(|home| fs_err::canonicalize(&home).unwrap_or(home));
         let declared = settings.languages.iter().map(|(name, one)| (name.as_str(), &one.value));
         let path = environment.path_list("PATH");
-        let interpreters = Interpreters::find(&path, home.as_deref(), &work_folder, declared);
+        let interpreters = Interpreters::find(
+            &path,
+            home.as_deref(),
+            &work_folder,
+            &activated(&environment),
+            declared,
+        );
         let machine = Machine::look(program);
-        Ok(Self { settings, folders, environment, work_folder, home, interpreters, machine })
+        let reached = network::reached(
+            &settings.network,
+            &environment,
+            home.as_deref(),
+            &network::prefixes(&interpreters, &work_folder),
+        )?;
+        let upstream = network::upstream(&environment).map(Arc::new);
+        Ok(Self {
+            settings,
+            folders,
+            environment,
+            work_folder,
+            home,
+            interpreters,
+            machine,
+            network: reached.network,
+            network_variables: reached.variables,
+            upstream,
+        })
     }
 
     /// The interpreters of this machine.
@@ -96,7 +127,8 @@ impl Scene {
 
     /// Everything that would be done to confine a run, step by step, in words.
     pub fn explain(&self) -> Result<String, AgentError> {
-        let plan = plan(&self.confinement(), Some(Path::new("CHANGE-SET")), &self.machine)?;
+        let door = network::asks(&self.settings.network).map(|_| Path::new("PROXY-SOCKET"));
+        let plan = plan(&self.confinement(), Some(Path::new("CHANGE-SET")), door, &self.machine)?;
         Ok(plan.0.iter().zip(1..).fold(String::new(), |mut text, (step, number)| {
             let step = Untrusted::new(step.to_string()).for_terminal_line(4096);
             // Writing to a string cannot fail.
@@ -117,6 +149,10 @@ impl Scene {
         Ok(Log::open(&self.folders)?)
     }
 
+    pub(crate) fn outputs(&self) -> Outputs {
+        Outputs::new(&self.folders)
+    }
+
     pub(crate) fn sampling(&self) -> Sampling {
         #[expect(clippy::cast_possible_truncation, reason = "a number from 0 to 2")]
         let temperature = self.settings.temperature.value.map(|value| value.value() as f32);
@@ -128,7 +164,10 @@ impl Scene {
             interpreters: self.interpreters.clone(),
             machine: self.machine.clone(),
             changes_folder: self.folders.make_changes_folder_for(&self.work_folder)?,
+            undo_bytes: self.settings.undo_space.value.count(),
             session: session.into(),
+            upstream: self.upstream.clone(),
+            asks: network::asks(&self.settings.network),
         })
     }
 
@@ -157,7 +196,7 @@ impl Scene {
             work_folder: self.work_folder.clone(),
             workspace: self.settings.workspace.value,
             files: self.files(),
-            network: Network::None,
+            network: self.network.clone(),
             limits: self.settings.limits.limits(),
             environment: self.code_environment(),
         }
@@ -192,16 +231,21 @@ impl Scene {
     /// The whole environment of the code. Nothing of the person's own gets in but the folders of
     /// their interpreters.
     fn code_environment(&self) -> BTreeMap<String, String> {
+        let virtual_environment = self.interpreters.virtual_environment();
+        let virtual_environment = virtual_environment.and_then(|one| one.folder.to_str());
         let usual = ["/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin"].map(PathBuf::from);
-        let own = self.interpreters.folders().map(Path::to_owned);
         let mut seen = BTreeSet::new();
-        let path: Vec<_> = own
+        let path: Vec<_> = self
+            .interpreters
+            .folders()
             .chain(usual)
+            .chain(self.interpreters.last_folders())
             .filter(|folder| seen.insert(folder.clone()))
             .filter_map(|folder| folder.into_os_string().into_string().ok())
             .collect();
         [
             ("PATH", path.join(":").as_str()),
+            ("VIRTUAL_ENV", virtual_environment.unwrap_or_default()),
             ("HOME", "/tmp/home"),
             ("TMPDIR", "/tmp"),
             ("USER", "user"),
@@ -214,6 +258,21 @@ impl Scene {
         .into_iter()
         .filter(|(_, value)| !value.is_empty())
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .chain(self.network_variables.clone())
         .collect()
+    }
+}
+
+/// Which environment of Python the person's shell stands in.
+fn activated(environment: &Environment) -> Activated {
+    let folder = |name| environment.raw(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let is_base = matches!(environment.text("CONDA_DEFAULT_ENV"), Some("base" | "root"));
+    Activated {
+        virtual_environment: folder("VIRTUAL_ENV"),
+        conda: folder("CONDA_PREFIX").filter(|_| !is_base),
+        jupyter: folder("JUPYTER_DATA_DIR")
+            .into_iter()
+            .chain(environment.path_list("JUPYTER_PATH"))
+            .collect(),
     }
 }

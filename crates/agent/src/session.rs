@@ -5,13 +5,16 @@
 
 use crate::{AgentError, Scene, driver};
 use interpreter_core::{
-    FileChange, Record, Untrusted,
+    Confinement, FileChange, Language, Record, Untrusted,
     record::TurnEnd,
-    session::{Approval, Event, InputWanted, Question},
+    session::{Approval, Event, HostWanted, InputWanted, Question},
 };
-use interpreter_exec::{Command, Runner};
-use std::rc::Rc;
+use interpreter_exec::{Command, Completions, Interpreters, Runner};
+use std::{rc::Rc, time::Duration};
 use tokio::sync::{mpsc, oneshot};
+
+/// How long completion may take.
+const PATIENCE: Duration = Duration::from_secs(4);
 
 /// What a session is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +38,8 @@ pub enum Update {
     Line(u32),
     /// The code asks the person for a line.
     Input(InputWanted),
+    /// The code wants to reach a host that is not listed, and waits.
+    Host(HostWanted),
     /// The person is to be asked what becomes of staged changes.
     Review {
         /// The change set.
@@ -73,6 +78,8 @@ pub struct Session {
     events: mpsc::UnboundedSender<Event>,
     updates: mpsc::Receiver<Update>,
     runner: Rc<Runner>,
+    interpreters: Interpreters,
+    confinement: Confinement,
 }
 
 impl Session {
@@ -83,12 +90,39 @@ impl Session {
         let driver = driver::Driver::new(scene, mode, approval, updates_in)?;
         let (id, runner) = (driver.id().to_owned(), driver.runner());
         tokio::task::spawn_local(driver.run(inbox));
-        Ok(Self { id, events, updates, runner })
+        let (interpreters, confinement) = (scene.interpreters().clone(), scene.confinement());
+        Ok(Self { id, events, updates, runner, interpreters, confinement })
     }
 
     /// Sends an event. If the session is over, its last update has said so.
     pub fn send(&self, event: Event) {
         _ = self.events.send(event).is_ok();
+    }
+
+    /// Ends the kernel of a language, or all kernels, and starts afresh: a turn of its own. Only
+    /// when nothing else is under way.
+    pub fn restart(&self, language: Option<Language>) {
+        self.send(Event::Restart(language));
+    }
+
+    /// Starts the sandbox and the kernel of a language while the person types, unless that would
+    /// run something of the project's. Whether it works is found out when it is needed.
+    pub fn prepare(&self, language: &Language) {
+        if self.interpreters.may_start_early(language) {
+            let (language, confinement) = (language.clone(), self.confinement.clone());
+            self.runner.tell(Command::Prepare { language, confinement });
+        }
+    }
+
+    /// How code could go on at the cursor, which is counted in bytes. Nothing while something
+    /// runs, or if the kernel is not there or does not answer soon.
+    pub async fn complete(&self, language: &Language, code: String, cursor: usize) -> Completions {
+        let (reply, answer) = oneshot::channel();
+        let language = language.clone();
+        self.runner.tell(Command::Complete { language, code, cursor, reply });
+        // The runner itself gives up before that, unless it waits for us.
+        let answer = tokio::time::timeout(PATIENCE, answer).await;
+        answer.ok().and_then(Result::ok).unwrap_or_default()
     }
 
     /// Waits for the next update; none after the last. May be dropped at any time without losing

@@ -3,7 +3,7 @@
 use crate::report::Error;
 use clap::{Parser, Subcommand};
 use interpreter_core::Workspace;
-use interpreter_store::{Bytes, Overrides, TimeLimit};
+use interpreter_store::{Bytes, Listed, NetworkMode, Overrides, TimeLimit};
 use std::num::NonZeroU32;
 
 use crate::commands::{audit, changes, doctor, history, languages, run};
@@ -58,9 +58,19 @@ pub(crate) struct SessionArgs {
     /// What happens to files that code writes: stage them, write them directly, or refuse
     #[arg(long, value_name = "MODE", value_parser = workspace)]
     pub(crate) workspace: Option<Workspace>,
+    /// Host that code may reach, such as example.org, *.example.org or 192.0.2.1:8080; or where
+    /// packages come from: python, npm, rust, debian
+    #[arg(long, value_name = "HOST")]
+    pub(crate) allow_host: Vec<Listed>,
+    /// How far code reaches: none (nowhere), listed (to what is allowed), open (everywhere public)
+    #[arg(long, value_name = "MODE")]
+    pub(crate) network: Option<NetworkMode>,
     /// Longest time one run may take, such as 15s or 10m
     #[arg(long, value_name = "TIME")]
     pub(crate) time_limit: Option<TimeLimit>,
+    /// Most processor time one run may use, with all that it starts, such as 15s or 10m
+    #[arg(long, value_name = "TIME")]
+    pub(crate) cpu_limit: Option<TimeLimit>,
     /// Most memory one process may have, such as 512M or 2G
     #[arg(long, value_name = "SIZE")]
     pub(crate) memory_limit: Option<Bytes>,
@@ -75,8 +85,11 @@ impl SessionArgs {
             profile: self.profile.clone(),
             model: self.model.clone(),
             workspace: self.workspace,
+            network: self.network,
+            allow_hosts: self.allow_host.clone(),
             max_calls: self.max_calls,
             time_limit: self.time_limit,
+            cpu_limit: self.cpu_limit,
             memory_limit: self.memory_limit,
             ..Overrides::default()
         }

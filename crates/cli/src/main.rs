@@ -1,9 +1,9 @@
 //! The binary: arguments, commands, terminal.
 //!
-//! The only crate that prints. The same file is also the sandbox's builder and its first process,
-//! under other names: both are settled before anything else happens.
+//! The only crate that prints. The same file is also the sandbox's builder, its first process, and
+//! the bridge to Jupyter kernels in it, under other names: they are settled before anything else.
 
-use std::process::ExitCode;
+use std::{path::PathBuf, process::ExitCode};
 
 mod args;
 mod commands;
@@ -15,8 +15,13 @@ fn main() -> ExitCode {
     // First, and before any thread exists: in a process that we started as a jail this call does
     // not return.
     interpreter_jail::enter_if_asked();
-    if std::env::args_os().next().is_some_and(|name| name == interpreter_host::HOST) {
+    let mut arguments = std::env::args_os();
+    let name = arguments.next().map(PathBuf::from).unwrap_or_default();
+    if name.as_os_str() == interpreter_host::HOST {
         return interpreter_host::run();
+    }
+    if name.ends_with(interpreter_jupyter::JUPYTER) {
+        return interpreter_jupyter::run(arguments.map_while(|text| text.into_string().ok()));
     }
     std::panic::set_hook(Box::new(report::bug));
     match std::panic::catch_unwind(|| commands::run(std::env::args_os())) {

@@ -84,7 +84,9 @@ fn advice(error: &Error) -> (Exit, Option<String>) {
             (Exit::CannotConfine, Some("start the program by its full path".into()))
         }
         Error::Misuse(_) => (Exit::Misuse, Some("`interpreter --help` lists what there is".into())),
-        Error::Io { .. } | Error::Output(_) => (Exit::Misuse, None),
+        Error::Agent(AgentError::NoIndex { .. }) | Error::Io { .. } | Error::Output(_) => {
+            (Exit::Misuse, None)
+        }
     }
 }
 

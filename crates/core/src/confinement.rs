@@ -3,8 +3,9 @@
 //! One value says all of it, the same for every backend. It is complete: what is not listed
 //! here is not there. Nothing is inherited from the process that starts the sandbox.
 
+use crate::egress::Hosts;
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{collections::BTreeMap, fmt, path::PathBuf};
 
 /// Everything a run may reach.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,20 +60,37 @@ pub enum Access {
     Deny,
 }
 
-/// What the code may talk to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// What the code may talk to. Whatever it is, the sandbox has a network of its own, and the only
+/// way out of it is a proxy outside that decides by this. A host that is not listed is refused,
+/// unless the person grants it when it is wanted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Network {
     /// Nothing but loopback inside the sandbox.
     #[default]
     None,
+    /// The listed hosts.
+    Only(Hosts),
+    /// Every public host that is not denied, and addresses of one's own network that are listed.
+    Open(Hosts),
 }
 
 impl Network {
-    /// The word in messages.
-    pub fn word(self) -> &'static str {
+    /// It in a few words.
+    pub fn words(&self) -> String {
+        const NAMED: usize = 3;
         match self {
-            Self::None => "no network",
+            Self::Only(hosts) if !hosts.allow.is_empty() => {
+                let mut names: Vec<_> =
+                    hosts.allow.iter().take(NAMED).map(ToString::to_string).collect();
+                let more = hosts.allow.len().saturating_sub(NAMED);
+                if more > 0 {
+                    names.push(format!("{more} more"));
+                }
+                format!("network only to {}", names.join(", "))
+            }
+            Self::None | Self::Only(_) => "no network".into(),
+            Self::Open(_) => "OPEN NETWORK".into(),
         }
     }
 }
@@ -82,7 +100,11 @@ impl Network {
 pub struct Limits {
     /// Seconds a run may take; none means that only the person ends it.
     pub wall_seconds: Option<u64>,
-    /// Bytes of memory each process may have of its own.
+    /// Seconds of processor time that a run, with all that it starts, may use; none means no
+    /// limit.
+    pub cpu_seconds: Option<u64>,
+    /// Bytes of memory each process may have of its own; all together where control groups can be
+    /// had.
     pub memory_bytes: u64,
     /// Processes and threads at once.
     pub processes: u64,
@@ -101,6 +123,7 @@ impl Default for Limits {
         const GIB: u64 = 1 << 30;
         Self {
             wall_seconds: None,
+            cpu_seconds: None,
             memory_bytes: 4 * GIB,
             processes: 512,
             file_bytes: 4 * GIB,
@@ -108,5 +131,82 @@ impl Default for Limits {
             temporary_bytes: 2 * GIB,
             output_bytes: GIB,
         }
+    }
+}
+
+/// A limit that something came up against. Its words name it, its value and what raises it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reached {
+    /// Seconds that a run may take.
+    Time(u64),
+    /// Seconds of processor time that a run may use.
+    Cpu(u64),
+    /// Bytes of memory that a process may have.
+    Memory(u64),
+    /// Processes and threads at once.
+    Processes(u64),
+    /// Bytes that a run may print.
+    Output(u64),
+}
+
+impl fmt::Display for Reached {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Time(seconds) => write!(f, "time ({seconds} s; `--time-limit` raises it)"),
+            Self::Cpu(seconds) => write!(f, "CPU time ({seconds} s; `--cpu-limit` raises it)"),
+            Self::Memory(bytes) => {
+                write!(f, "memory ({}; `--memory-limit` raises it)", size(*bytes))
+            }
+            Self::Processes(count) => {
+                write!(f, "processes ({count}; `limits.processes` in your config file raises it)")
+            }
+            Self::Output(bytes) => {
+                write!(
+                    f,
+                    "output ({}; `limits.output` in your config file raises it)",
+                    size(*bytes)
+                )
+            }
+        }
+    }
+}
+
+/// A number of bytes, as a config file has it.
+fn size(bytes: u64) -> String {
+    let units = [(1_u64 << 30, "G"), (1 << 20, "M"), (1 << 10, "K")];
+    let whole = units.into_iter().find(|(unit, _)| bytes >= *unit && bytes.is_multiple_of(*unit));
+    whole.map_or_else(|| format!("{bytes} bytes"), |(unit, word)| format!("{}{word}", bytes / unit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_network_is_told_in_a_few_words_and_by_name_in_the_record() {
+        let listed = |names: &[&str]| Hosts {
+            allow: names.iter().map(|name| name.parse().unwrap()).collect(),
+            deny: vec![],
+        };
+        let only = |names: &[&str]| Network::Only(listed(names));
+        assert_eq!(only(&[]).words(), "no network");
+        assert_eq!(only(&["a.org", "*.b.org"]).words(), "network only to a.org, *.b.org");
+        let many = only(&["a.org", "b.org", "c.org", "d.org", "e.org"]);
+        assert_eq!(many.words(), "network only to a.org, b.org, c.org, 2 more");
+        let json = |network: &Network| serde_json::to_string(network).unwrap();
+        assert_eq!(json(&Network::None), r#""none""#);
+        assert_eq!(json(&only(&["a.org"])), r#"{"only":{"allow":["a.org"]}}"#);
+        assert_eq!(json(&Network::Open(listed(&[]))), r#"{"open":{"allow":[]}}"#);
+        assert_eq!(serde_json::from_str::<Network>(r#""none""#).unwrap(), Network::None);
+    }
+
+    #[test]
+    fn a_limit_says_its_value_and_what_raises_it() {
+        let said = |reached: Reached| reached.to_string();
+        assert_eq!(said(Reached::Time(5)), "time (5 s; `--time-limit` raises it)");
+        assert_eq!(said(Reached::Cpu(5)), "CPU time (5 s; `--cpu-limit` raises it)");
+        assert!(said(Reached::Memory(4 << 30)).starts_with("memory (4G; "));
+        assert!(said(Reached::Output(1 << 20)).starts_with("output (1M; "));
+        assert!(said(Reached::Output(1_000)).starts_with("output (1000 bytes; "));
     }
 }

@@ -37,6 +37,8 @@ pub struct Way {
     pub programs: Vec<String>,
     /// What the program's installation must say of its version.
     pub least: Option<Least>,
+    /// Packages of Node.js, of which one must be there: in the work folder or for everybody.
+    pub packages: Vec<String>,
     /// What is done with code.
     pub how: How,
 }
@@ -48,6 +50,8 @@ pub enum How {
     Driver(Driver),
     /// Each piece of code is a file and a program of its own.
     Once(Once),
+    /// The Jupyter kernel of this name runs it and keeps its state.
+    Jupyter(String),
     /// The code itself is a result of this kind, such as `text/html`.
     Show(String),
 }
@@ -58,10 +62,12 @@ pub enum How {
 pub enum Driver {
     /// Python 3.8 or later.
     Python,
-    /// bash 4.2 or later.
+    /// bash 4.2 or later, zsh 5.2 or later, or any other program that reads a POSIX shell's language.
     Shell,
-    /// Node 18 or later.
+    /// Node 18 or later, Deno 2 or Bun 1.
     JavaScript,
+    /// The same, with something that knows types.
+    TypeScript,
 }
 
 /// Commands for code in a file. In their words `{program}` stands for the program, `{folder}` for
@@ -76,6 +82,8 @@ pub struct Once {
     pub compile: Vec<String>,
     /// What runs it.
     pub run: Vec<String>,
+    /// What says which version it is. Only `{program}` is filled in.
+    pub version: Vec<String>,
 }
 
 /// Something that is read from the code, such as the name of its class.

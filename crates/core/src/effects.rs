@@ -1,5 +1,6 @@
 //! What really happened when a proposal ran, measured from outside.
 
+use crate::Untrusted;
 use serde::{Deserialize, Serialize};
 
 /// What a run did, by outside evidence.
@@ -20,6 +21,97 @@ pub struct FileChange {
     pub path: String,
     /// How it differs.
     pub change: Change,
+    /// What else there is to tell.
+    #[serde(flatten)]
+    pub about: About,
+}
+
+/// What a listing says of a file beside its name; each only where it tells something.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct About {
+    /// Where it was before it was renamed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// Its permissions before and after, as octal digits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<Turn>,
+    /// Where a link pointed, and where it points.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<Turn>,
+    /// What a file holds that is not text: `PNG image`, `binary`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub holds: Option<String>,
+    /// The size of such a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+}
+
+/// Something that was one thing and is another.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Turn {
+    /// What it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// What it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+}
+
+/// A path that was left as it is when the rest was applied.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// Relative to the work folder.
+    pub path: String,
+    /// Why. May name other paths that a program chose.
+    pub why: String,
+}
+
+impl FileChange {
+    /// A change of which there is nothing more to tell.
+    pub fn new(path: impl Into<String>, change: Change) -> Self {
+        Self { path: path.into(), change, about: About::default() }
+    }
+
+    /// Every path that it is about: the old one, too, if it was renamed.
+    pub fn paths(&self) -> impl Iterator<Item = &String> {
+        std::iter::once(&self.path).chain(&self.about.from)
+    }
+
+    /// The path, or both of them, fit for a terminal.
+    pub fn subject(&self) -> String {
+        let shown = |path: &str| Untrusted::new(path).for_terminal_line(200);
+        match &self.about.from {
+            Some(from) => format!("{} → {}", shown(from), shown(&self.path)),
+            None => shown(&self.path),
+        }
+    }
+
+    /// What else there is to tell, fit for a terminal; often nothing.
+    pub fn details(&self) -> String {
+        let About { mode, target, holds, bytes, .. } = &self.about;
+        let mut parts = Vec::new();
+        parts.extend(mode.as_ref().map(|mode| format!("mode {}", mode.words())));
+        parts.extend(target.as_ref().map(|target| format!("link to {}", target.words())));
+        parts.extend(holds.as_ref().map(|holds| Untrusted::new(&**holds).for_terminal_line(60)));
+        parts.extend(bytes.map(|bytes| format!("{bytes} bytes")));
+        parts.join(", ")
+    }
+}
+
+impl Turn {
+    fn words(&self) -> String {
+        let shown = |text: &String| Untrusted::new(&**text).for_terminal_line(200);
+        let sides: Vec<_> = self.from.iter().chain(&self.to).map(shown).collect();
+        sides.join(" → ")
+    }
+}
+
+impl LeftOut {
+    /// It as a line for a terminal.
+    pub fn line(&self) -> String {
+        let shown = |text: &str| Untrusted::new(text).for_terminal_line(200);
+        format!("left out {}: {}", shown(&self.path), shown(&self.why))
+    }
 }
 
 /// How a file differs from the person's.
@@ -32,6 +124,8 @@ pub enum Change {
     Changed,
     /// It is gone.
     Deleted,
+    /// It has another name, and the same content.
+    Renamed,
 }
 
 impl Change {
@@ -41,11 +135,12 @@ impl Change {
             Self::Created => "created",
             Self::Changed => "changed",
             Self::Deleted => "deleted",
+            Self::Renamed => "renamed",
         }
     }
 }
 
-/// One attempt to reach a host.
+/// Attempts to reach one host by one port, all with the same outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostContact {
     /// The host's name or address.
@@ -53,5 +148,41 @@ pub struct HostContact {
     /// The port.
     pub port: u16,
     /// Whether it was let through.
-    pub verdict: String,
+    pub verdict: Admission,
+    /// Why it was refused, or what became of it although it was let through.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// How often it was tried; none if only an earlier connection was used on.
+    #[serde(default)]
+    pub count: u64,
+    /// Bytes that went there.
+    #[serde(default)]
+    pub sent: u64,
+    /// Bytes that came from there.
+    #[serde(default)]
+    pub received: u64,
+}
+
+/// Whether an attempt was let through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Admission {
+    /// It was.
+    Allowed,
+    /// It was not.
+    Refused,
+}
+
+impl HostContact {
+    /// It as a line for a terminal.
+    pub fn line(&self) -> String {
+        let shown = |text: &str| Untrusted::new(text).for_terminal_line(300);
+        let verdict = match self.verdict {
+            Admission::Allowed => "reached",
+            Admission::Refused => "refused",
+        };
+        let times = if self.count > 1 { format!(" ({} times)", self.count) } else { String::new() };
+        let why = self.why.as_deref().map_or_else(String::new, |why| format!(": {}", shown(why)));
+        format!("{verdict} {}:{}{times}{why}", shown(&self.host), self.port)
+    }
 }

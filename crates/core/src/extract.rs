@@ -13,7 +13,9 @@ use self::{
     fences::{Ending, Fences, Piece},
 };
 use crate::{
-    Finish, Language, Languages, Origin, Proposal, Reply, ToolCall, Untrusted, message::EXECUTE,
+    Finish, Language, Languages, Origin, Proposal, Reply, ToolCall, Untrusted,
+    look::{self, Look},
+    message::EXECUTE,
 };
 use std::error::Error;
 
@@ -27,6 +29,8 @@ mod tag;
 pub struct Extraction {
     /// What wants to run, in the order it was written.
     pub proposals: Vec<Proposal>,
+    /// What the model wants to see more of, in the order it was written.
+    pub looks: Vec<Look>,
     /// What looked like code and is not proposed, in the order it was written.
     pub rejected: Vec<NotProposed>,
 }
@@ -68,7 +72,8 @@ pub fn proposals(reply: &Reply, languages: &Languages, next_id: u32) -> Extracti
             Finish::Interrupted => Err("the person stopped the reply".into()),
         };
         match code {
-            Ok((known, code)) => {
+            Ok(Wanted::Look(look)) => found.looks.push(look),
+            Ok(Wanted::Run(known, code)) => {
                 let id = ids.next().expect("64 bits are more ids than a session can use");
                 found.proposals.push(Proposal::new(id, Origin::Model, call, known, code));
             }
@@ -82,7 +87,15 @@ pub fn proposals(reply: &Reply, languages: &Languages, next_id: u32) -> Extracti
 struct Candidate {
     language: Option<Untrusted>,
     call: Option<String>,
-    code: Result<(Language, Untrusted), String>,
+    code: Result<Wanted, String>,
+}
+
+/// What a model wants.
+enum Wanted {
+    /// Code to be run.
+    Run(Language, Untrusted),
+    /// To see more of an output.
+    Look(Look),
 }
 
 impl Candidate {
@@ -94,8 +107,8 @@ impl Candidate {
     fn from_call(call: &ToolCall, finish: Finish, languages: &Languages) -> Self {
         let (language, code) = match arguments(call, finish) {
             Ok((language, code)) => {
-                let code = known(&language, languages).and_then(|known| written(known, code));
-                (Some(language.into()), code)
+                let wanted = wanted(&language, code, Some(&call.id), languages);
+                (Some(language.into()), wanted)
             }
             Err(reason) => (None, Err(reason)),
         };
@@ -125,11 +138,11 @@ struct Block {
 }
 
 impl Block {
-    fn judge(self, finish: Finish, languages: &Languages) -> Result<(Language, Untrusted), String> {
+    fn judge(self, finish: Finish, languages: &Languages) -> Result<Wanted, String> {
         let Some(tag) = self.tag else {
             return Err("the block names no language after its opening fence".into());
         };
-        let language = known(&tag, languages)?;
+        let wanted = wanted(&tag, self.code, None, languages)?;
         match (self.ending, finish) {
             (Ending::Fenced, _) | (Ending::EndOfReply, Finish::Stop) => {}
             (Ending::EndOfReply, Finish::Length | Finish::Filtered | Finish::Interrupted) => {
@@ -141,7 +154,7 @@ impl Block {
                     .into());
             }
         }
-        written(language, self.code)
+        Ok(wanted)
     }
 }
 
@@ -173,16 +186,27 @@ fn known(name: &str, languages: &Languages) -> Result<Language, String> {
         if let Some(hint) = languages.hint(name) {
             return format!("there is no interpreter for `{shown}` here: {hint}");
         }
-        let names = languages.names().collect::<Vec<_>>().join(", ");
+        let names: Vec<_> = languages.offered().map(|info| info.name.as_str()).collect();
+        let names = names.join(", ");
         format!("`{shown}` is not a language that runs here; these are: {names}")
     })
 }
 
-fn written(language: Language, code: String) -> Result<(Language, Untrusted), String> {
+/// What a model wants that wrote `code` in the language `name`.
+fn wanted(
+    name: &str,
+    code: String,
+    call: Option<&str>,
+    languages: &Languages,
+) -> Result<Wanted, String> {
+    if name == look::LANGUAGE && languages.find(name).is_none() {
+        return look::parse(&code, call).map(Wanted::Look);
+    }
+    let language = known(name, languages)?;
     if code.trim().is_empty() {
         return Err("there is no code in it".into());
     }
-    Ok((language, code.into()))
+    Ok(Wanted::Run(language, code.into()))
 }
 
 /// An error and what caused it, on one line.

@@ -3,24 +3,43 @@
 //! A table of values that comes in from outside: languages are declared, not compiled in. What
 //! runs a language is not known here.
 
-use serde::{Deserialize, Serialize};
-use std::fmt;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::{collections::BTreeMap, fmt};
 
 /// The one name of a language, such as `python`. Only a [`Languages`] table gives one out.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Language(String);
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Language {
+    name: String,
+    written_in: Option<String>,
+}
 
 impl Language {
     /// The name as text.
     pub fn name(&self) -> &str {
-        &self.0
+        &self.name
+    }
+
+    /// The language that its code is in: the same, unless this is another way to run that.
+    pub fn written_in(&self) -> &str {
+        self.written_in.as_deref().unwrap_or(&self.name)
+    }
+}
+
+impl Serialize for Language {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.name.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Language {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self { name: String::deserialize(deserializer)?, written_in: None })
     }
 }
 
 impl fmt::Display for Language {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.name)
     }
 }
 
@@ -68,12 +87,13 @@ pub struct MissingLanguage {
 pub struct Languages {
     here: Vec<LanguageInfo>,
     missing: Vec<MissingLanguage>,
+    written_in: BTreeMap<String, String>,
 }
 
 impl Languages {
     /// A table of languages that run. Of two with the same alias the first one has it.
     pub fn new(here: Vec<LanguageInfo>) -> Self {
-        Self { here, missing: Vec::new() }
+        Self { here, missing: Vec::new(), written_in: BTreeMap::new() }
     }
 
     /// The same table, knowing also what could run.
@@ -82,17 +102,29 @@ impl Languages {
         Self { missing, ..self }
     }
 
+    /// The same table, knowing of some by name that they are another way to run a language. Rules
+    /// and analysis take their code for that language's, and models are not told of them.
+    #[must_use]
+    pub fn with_written_in(self, written_in: BTreeMap<String, String>) -> Self {
+        Self { written_in, ..self }
+    }
+
     /// The language that goes by `name`, whatever its case. A name comes before an alias.
     pub fn find(&self, name: &str) -> Option<Language> {
         let named = self.here.iter().find(|info| info.name.eq_ignore_ascii_case(name));
         let found = named.or_else(|| self.here.iter().find(|info| info.is_called(name)));
-        found.map(|info| Language(info.name.clone()))
+        found.map(|info| self.named(info))
+    }
+
+    fn named(&self, info: &LanguageInfo) -> Language {
+        let written_in = self.written_in.get(&info.name).cloned();
+        Language { name: info.name.clone(), written_in }
     }
 
     /// The language of files that end in `.ending`.
     pub fn of_ending(&self, ending: &str) -> Option<Language> {
         let found = self.here.iter().find(|info| among(&info.endings, ending));
-        found.map(|info| Language(info.name.clone()))
+        found.map(|info| self.named(info))
     }
 
     /// How to get an interpreter for a language that has none here, by any of its names or
@@ -106,6 +138,11 @@ impl Languages {
     /// The names of those that run, in the table's order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.here.iter().map(|info| info.name.as_str())
+    }
+
+    /// Those that a model is told of: each language once.
+    pub fn offered(&self) -> impl Iterator<Item = &LanguageInfo> {
+        self.here.iter().filter(|info| !self.written_in.contains_key(&info.name))
     }
 
     /// Those that run, in the table's order.
@@ -158,6 +195,16 @@ mod tests {
     fn a_name_comes_before_an_alias() {
         let table = Languages::new(vec![language("shell", &["zsh"]), language("zsh", &[])]);
         assert_eq!(table.find("zsh").unwrap().name(), "zsh");
+    }
+
+    #[test]
+    fn another_way_to_run_a_language_is_not_offered_and_counts_as_that_language() {
+        let table = Languages::new(vec![language("python", &[]), language("jupyter:p", &[])])
+            .with_written_in([("jupyter:p".to_owned(), "python".to_owned())].into());
+        let found = table.find("Jupyter:P").unwrap();
+        assert_eq!((found.name(), found.written_in()), ("jupyter:p", "python"));
+        let offered: Vec<_> = table.offered().map(|info| info.name.as_str()).collect();
+        assert_eq!(offered, ["python"]);
     }
 
     #[test]

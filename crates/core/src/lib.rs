@@ -8,9 +8,9 @@
 //! This crate must not touch disk, network, clock, environment or processes, and has no async.
 
 pub use crate::{
-    confinement::{Access, Confinement, Limits, Network, Workspace},
+    confinement::{Access, Confinement, Limits, Network, Reached, Workspace},
     declaration::Declaration,
-    effects::{Change, Effects, FileChange, HostContact},
+    effects::{About, Admission, Change, Effects, FileChange, HostContact, LeftOut, Turn},
     findings::{Capability, Findings, Risk},
     language::{Continuity, Language, LanguageInfo, Languages, MissingLanguage},
     message::{Message, ToolCall},
@@ -27,11 +27,13 @@ pub use crate::{
 pub mod confinement;
 pub mod declaration;
 pub mod effects;
+pub mod egress;
 pub mod extract;
 pub mod findings;
 pub mod hash;
 pub mod instructions;
 pub mod language;
+pub mod look;
 pub mod message;
 pub mod output;
 pub mod permit;

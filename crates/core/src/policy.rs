@@ -64,7 +64,8 @@ impl Rule {
         let language = self.language.as_deref();
         let line = self.line.as_deref();
         let finding = self.finding.as_deref();
-        language.is_none_or(|name| name == proposal.language.name())
+        let names = [proposal.language.name(), proposal.language.written_in()];
+        language.is_none_or(|name| names.contains(&name))
             && line.is_none_or(|pattern| {
                 proposal.code().raw().lines().any(|line| glob(pattern, line.trim()))
             })

@@ -5,8 +5,8 @@
 //! [`VERSION`]. Hashing and writing are `interpreter-store`'s.
 
 use crate::{
-    Capability, Confinement, FileChange, Grantor, HostContact, Message, Opinion, Origin, Risk,
-    Stream, Untrusted, reply::Finish,
+    Capability, Confinement, FileChange, Grantor, HostContact, LeftOut, Message, Opinion, Origin,
+    Risk, Stream, Untrusted, reply::Finish, session::Grant,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -90,11 +90,28 @@ pub enum Body {
         display: Option<String>,
         #[serde(skip_serializing_if = "Option::is_none", default)]
         bytes: Option<String>,
+        /// Where the whole of it is, if it is too large for the record. The record then holds
+        /// none of the above but its kind; whoever reads it back is given all of it.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        kept: Option<Kept>,
     },
     /// The code asks the person for a line.
     InputWanted { proposal: String, prompt: Untrusted, secret: bool },
     /// The person answered; nothing if they had no answer.
     InputGiven { text: Option<String> },
+    /// The code wants to reach a host that is not listed.
+    HostWanted { proposal: String, host: String, port: u16 },
+    /// It may.
+    HostGranted {
+        proposal: String,
+        host: String,
+        port: u16,
+        #[serde(rename = "for")]
+        granted: Grant,
+        by: Grantor,
+    },
+    /// It may not.
+    HostRefused { proposal: String, host: String, port: u16, by: Grantor },
     /// What the run did, measured from outside.
     Effects { proposal: String, files: Vec<FileChange>, network: Vec<HostContact> },
     /// The run ended. `limit` names the limit that ended it; `kernel_ended` that the next run
@@ -108,7 +125,13 @@ pub enum Body {
         ms: u64,
     },
     /// A change set is now in this state.
-    Changes { id: String, state: ChangesState, files: Vec<FileChange> },
+    Changes {
+        id: String,
+        state: ChangesState,
+        files: Vec<FileChange>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        left_out: Vec<LeftOut>,
+    },
     /// The model's turn is over.
     TurnFinished { end: TurnEnd },
     /// Something failed.
@@ -117,6 +140,17 @@ pub enum Body {
     Note { text: String },
     /// A session ended.
     SessionEnded {},
+}
+
+/// Output that has a file of its own, named by its hash.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Kept {
+    /// The SHA-256 of its bytes, in hexadecimal.
+    pub hash: String,
+    /// How many bytes it has.
+    pub bytes: u64,
+    /// How many characters its text has.
+    pub characters: u64,
 }
 
 /// What a question was answered with.

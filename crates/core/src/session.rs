@@ -9,13 +9,20 @@
 
 pub use self::{
     effect::{Effect, Question},
-    event::{Answer, Chunk, Echo, Event, Failure, InputWanted, Ran, Settle, Typed},
+    event::{
+        Answer, Chunk, Echo, Event, Failure, Grant, HostAnswer, HostWanted, InputWanted, Ran,
+        Settle, Typed,
+    },
     state::{Approval, Setup, State},
     step::step,
+    words::{Kernel, death, ending},
 };
 
 mod effect;
 mod event;
+mod hosts;
+mod look;
+mod restart;
 mod state;
 mod step;
 mod words;

@@ -11,23 +11,50 @@
 //! # Limits
 //! Letters that look like other letters pass: the filter protects the terminal, not the reader.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::sync::Arc;
+
+/// Bytes of a piece that is large.
+const LARGE: usize = 128 << 10;
 
 /// Text that someone else wrote.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Untrusted(String);
+///
+/// Output goes through many hands and may be large, so copies share the text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Untrusted(Arc<String>);
+
+impl Serialize for Untrusted {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Untrusted {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(Self::from)
+    }
+}
 
 impl Untrusted {
     /// Marks `text` as somebody else's.
     pub fn new(text: impl Into<String>) -> Self {
-        Self(text.into())
+        Self(Arc::new(text.into()))
     }
 
     /// The text as it is, for hashing, running inside a sandbox, or encoding as JSON. Never for
     /// a terminal or a page.
     pub fn raw(&self) -> &str {
         &self.0
+    }
+
+    /// Adds more of somebody else's text.
+    pub fn push(&mut self, more: &Self) {
+        let text = Arc::make_mut(&mut self.0);
+        // After one large piece more of them follow.
+        if more.0.len() >= LARGE {
+            text.reserve(8 * LARGE);
+        }
+        text.push_str(&more.0);
     }
 
     /// The whole text with everything invisible spelled out.
@@ -50,7 +77,7 @@ impl Untrusted {
 
 impl From<String> for Untrusted {
     fn from(text: String) -> Self {
-        Self(text)
+        Self(Arc::new(text))
     }
 }
 

@@ -7,12 +7,13 @@
 //! piece of code as a program of its own.
 
 use self::{
+    environments::Environment,
     program::{Found, Search},
     start::Start,
 };
 use interpreter_core::{
     Continuity, Declaration, Language, LanguageInfo, Languages, MissingLanguage,
-    declaration::{How, Way},
+    declaration::{Driver, How, Way},
 };
 use interpreter_host::KernelSpec;
 use std::{
@@ -21,13 +22,19 @@ use std::{
 };
 
 pub(crate) use self::system::SYSTEM;
-pub use self::system::is_system;
+pub use self::{
+    environments::{Activated, Precedence, VirtualEnvironment},
+    system::is_system,
+};
 
+mod environments;
+mod jupyter;
 mod managers;
 mod program;
 mod shipped;
 mod start;
 mod system;
+mod versions;
 
 /// One language's interpreter.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,8 +43,26 @@ pub struct Interpreter {
     pub program: Option<PathBuf>,
     /// What must be seen, read-only, besides the system.
     pub reads: Vec<PathBuf>,
+    /// The virtual environment that it works in.
+    pub virtual_environment: Option<VirtualEnvironment>,
+    /// What a person should know about it.
+    pub note: Option<String>,
+    /// Whether it may be started before code has a permit.
+    pub early: Early,
     start: Start,
+    /// What is started to learn its version, if that is something else.
+    check: Option<Start>,
     environment: BTreeMap<String, String>,
+}
+
+/// Whether an interpreter may be started before any code has a permit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Early {
+    /// It runs nothing of the project's by being started.
+    #[default]
+    Fine,
+    /// It came with the project.
+    WithPermit,
 }
 
 /// Who declared a language.
@@ -64,18 +89,24 @@ pub struct Known {
 #[derive(Clone, Debug, Default)]
 pub struct Interpreters {
     known: Vec<Known>,
+    /// The language that a kernel's code is in, where something else runs that by itself.
+    written_in: BTreeMap<String, String>,
 }
 
 impl Interpreters {
     /// Looks for the interpreters of our languages and of those that the person `declared`, in
-    /// the folders of `path`. `home` and `work_folder` help to tell an installation from a home.
+    /// the folders of `path`. `home` and `work_folder` help to tell an installation from a home;
+    /// of the environments of Python, the `activated` one is used, else that of the work folder.
     pub fn find<'a>(
         path: &[PathBuf],
         home: Option<&Path>,
         work_folder: &Path,
+        activated: &Activated,
         declared: impl IntoIterator<Item = (&'a str, &'a Declaration)>,
     ) -> Self {
-        let search = Search { path, home, work_folder };
+        let search = Search { path, home, work_folder, kernels: &[] };
+        let kernels = jupyter::kernels(&search, activated);
+        let search = Search { kernels: &kernels, ..search };
         let declared: BTreeMap<_, _> = declared.into_iter().collect();
         let shipped = shipped::languages();
         let ours = shipped.iter().map(|(name, one)| match declared.get(name.as_str()) {
@@ -90,10 +121,11 @@ impl Interpreters {
         let bash = search.find(&["bash".to_owned()], None);
         let mut known: Vec<_> = all
             .into_iter()
-            .map(|(name, one, by)| Known::look(name, one, by, &search, bash.as_ref()))
+            .map(|(name, one, by)| Known::look(name, one, by, &search, activated, bash.as_ref()))
             .collect();
         give_names_to_the_person(&mut known);
-        Self { known }
+        let written_in = jupyter::add(&mut known, &kernels, work_folder);
+        Self { known, written_in }
     }
 
     /// The languages that run here, and those that could.
@@ -103,7 +135,9 @@ impl Interpreters {
             let hint = one.interpreter.as_ref().err()?.clone();
             Some(MissingLanguage { info: one.info.clone(), hint })
         });
-        Languages::new(here.map(|one| one.info.clone()).collect()).with_missing(missing.collect())
+        Languages::new(here.map(|one| one.info.clone()).collect())
+            .with_missing(missing.collect())
+            .with_written_in(self.written_in.clone())
     }
 
     /// All languages that are known.
@@ -123,6 +157,11 @@ impl Interpreters {
         known.interpreter.as_ref().ok()
     }
 
+    /// Whether the interpreter of a language may be started before any code has a permit.
+    pub fn may_start_early(&self, language: &Language) -> bool {
+        self.get(language).is_some_and(|one| one.early == Early::Fine)
+    }
+
     fn found(&self) -> impl Iterator<Item = &Interpreter> {
         self.known.iter().filter_map(|one| one.interpreter.as_ref().ok())
     }
@@ -134,9 +173,25 @@ impl Interpreters {
 
     /// The folders of the programs that are in none of the usual ones, for the sandbox's own
     /// `PATH`.
-    pub fn folders(&self) -> impl Iterator<Item = &Path> {
+    pub fn folders(&self) -> impl Iterator<Item = PathBuf> {
         let folders = self.found().filter_map(|one| one.program.as_deref()?.parent());
-        folders.filter(|folder| !system::USUAL.iter().any(|usual| Path::new(usual) == *folder))
+        let own = folders.filter(|folder| !system::is_usual(folder)).map(Path::to_owned);
+        self.environment_folder(Precedence::First).into_iter().chain(own)
+    }
+
+    /// Folders that come after the usual ones there.
+    pub fn last_folders(&self) -> impl Iterator<Item = PathBuf> {
+        self.environment_folder(Precedence::Last).into_iter()
+    }
+
+    /// The virtual environment that Python works in.
+    pub fn virtual_environment(&self) -> Option<&VirtualEnvironment> {
+        self.found().find_map(|one| one.virtual_environment.as_ref())
+    }
+
+    fn environment_folder(&self, precedence: Precedence) -> Option<PathBuf> {
+        let environment = self.virtual_environment()?;
+        (environment.programs == precedence).then(|| environment.folder.join("bin"))
     }
 
     /// The drivers, by their paths inside a sandbox.
@@ -159,37 +214,69 @@ impl Interpreter {
     }
 }
 
+impl Interpreter {
+    /// The version that its own files tell. Nothing is run for it.
+    pub fn version(&self) -> Option<String> {
+        versions::told(self.program.as_deref()?)
+    }
+
+    /// How the host starts it to learn its version. The folder holds nothing of the project's.
+    pub(crate) fn check_spec(&self, environment: &BTreeMap<String, String>) -> KernelSpec {
+        let start = self.check.as_ref().unwrap_or(&self.start);
+        let spec = self.spec(environment, Path::new("/"));
+        KernelSpec { program: start.program.clone(), arguments: start.arguments.clone(), ..spec }
+    }
+}
+
 impl Known {
     fn look(
         name: &str,
         declaration: &Declaration,
         by: DeclaredBy,
         search: &Search<'_>,
+        activated: &Activated,
         bash: Option<&Found>,
     ) -> Self {
         let Declaration { aliases, endings, ways, environment, reads, hint } = declaration;
-        let found = ways.iter().find_map(|way| Some((way, Runs::find(way, search, bash)?)));
+        let found =
+            ways.iter().find_map(|way| Some((way, Runs::find(way, search, activated, bash)?)));
         let how = found.as_ref().map_or(&ways[0].how, |(way, _)| &way.how);
         let continuity = match how {
-            How::Driver(_) => Continuity::Kept,
+            How::Driver(_) | How::Jupyter(_) => Continuity::Kept,
             How::Once(_) | How::Show(_) => Continuity::Fresh,
         };
-        let info = LanguageInfo {
-            name: name.into(),
-            aliases: aliases.clone(),
-            endings: endings.clone(),
-            continuity,
-        };
+        let (mut aliases, mut endings) = (aliases.clone(), endings.clone());
+        // Who only says that a kernel runs it means the same language.
+        if matches!(how, How::Jupyter(_)) && aliases.is_empty() && endings.is_empty() {
+            let ours = shipped::languages().iter().find(|(ours, _)| ours == name);
+            if let Some((_, ours)) = ours {
+                (aliases, endings) = (ours.aliases.clone(), ours.endings.clone());
+            }
+        }
+        let info = LanguageInfo { name: name.into(), aliases, endings, continuity };
         let interpreter = match found {
-            Some((_, Runs { program, mut seen, start })) => {
+            Some((
+                _,
+                Runs { program, mut seen, start, check, virtual_environment, note, early },
+            )) => {
                 seen.extend(reads.iter().filter_map(|path| search.existing(path)));
                 let environment = environment.clone();
-                Ok(Interpreter { program, reads: seen, start, environment })
+                let reads = seen;
+                Ok(Interpreter {
+                    program,
+                    reads,
+                    virtual_environment,
+                    note,
+                    early,
+                    start,
+                    check,
+                    environment,
+                })
             }
             None if bash.is_none() => {
                 Err("install bash, which starts it, for example `apt install bash`".into())
             }
-            None => Err(hint.clone().unwrap_or_else(|| no_hint(name, ways))),
+            None => Err(hint.clone().unwrap_or_else(|| no_hint(name, ways, search))),
         };
         Self { info, by, interpreter }
     }
@@ -200,34 +287,101 @@ struct Runs {
     program: Option<PathBuf>,
     seen: Vec<PathBuf>,
     start: Start,
+    check: Option<Start>,
+    virtual_environment: Option<VirtualEnvironment>,
+    note: Option<String>,
+    early: Early,
 }
 
 impl Runs {
-    fn find(way: &Way, search: &Search<'_>, bash: Option<&Found>) -> Option<Self> {
+    fn new(program: Option<PathBuf>, seen: Vec<PathBuf>, start: Start) -> Self {
+        let (check, virtual_environment, note, early) = Default::default();
+        Self { program, seen, start, check, virtual_environment, note, early }
+    }
+
+    fn find(
+        way: &Way,
+        search: &Search<'_>,
+        activated: &Activated,
+        bash: Option<&Found>,
+    ) -> Option<Self> {
         let find = || search.find(&way.programs, way.least.as_ref());
         Some(match &way.how {
+            How::Driver(Driver::Python) => Self::python(way, search, activated)?,
             How::Driver(driver) => {
                 let Found { program, reads } = find()?;
+                let has_all =
+                    way.packages.is_empty() || search.has_package(&program, &way.packages);
+                has_all.then_some(())?;
                 let start = Start::driver(*driver, program.clone());
-                Self { program: Some(program), seen: reads, start }
+                Self::new(Some(program), reads, start)
             }
             How::Once(once) => {
                 let Found { program, mut reads } = find()?;
                 let bash = bash?;
                 reads.extend(bash.reads.iter().cloned());
                 let start = Start::once(once, &program, bash.program.clone());
-                Self { program: Some(program), seen: reads, start }
+                let check = Some(Start::version(once, &program, bash.program.clone()));
+                Self { check, ..Self::new(Some(program), reads, start) }
+            }
+            How::Jupyter(name) => {
+                let Interpreter { program, reads, start, note, early, .. } =
+                    jupyter::interpreter(search.kernels, name).ok()?;
+                Self { note, early, ..Self::new(program, reads, start) }
             }
             How::Show(kind) => {
                 let Found { program, reads } = bash?.clone();
-                Self { program: None, seen: reads, start: Start::show(kind, program) }
+                Self::new(None, reads, Start::show(kind, program))
             }
         })
+    }
+
+    /// Python, in an environment if there is one and nobody has said which program it shall be.
+    fn python(way: &Way, search: &Search<'_>, activated: &Activated) -> Option<Self> {
+        let is_open = way.programs.iter().all(|program| !program.contains('/'));
+        let mut note = None;
+        if is_open {
+            match environments::choose(search, activated) {
+                Environment::Used(folder, found) => return Some(Self::inside(folder, found)),
+                Environment::Unusable(why) => note = Some(why),
+                Environment::None => {}
+            }
+        }
+        let conda = activated.conda.iter().map(|conda| conda.join("bin"));
+        let mut path: Vec<_> = conda.chain(search.path.iter().cloned()).collect();
+        loop {
+            let Found { program, reads } =
+                Search { path: &path, ..*search }.find(&way.programs, way.least.as_ref())?;
+            match environments::around(search, &program) {
+                Environment::Used(folder, found) => return Some(Self::inside(folder, found)),
+                // Nothing of the project's starts by itself.
+                Environment::Unusable(why)
+                    if is_open && program.starts_with(search.work_folder) =>
+                {
+                    note = Some(why);
+                    path.retain(|folder| !program.starts_with(folder));
+                }
+                Environment::Unusable(_) | Environment::None => {
+                    let start = Start::driver(Driver::Python, program.clone());
+                    return Some(Self { note, ..Self::new(Some(program), reads, start) });
+                }
+            }
+        }
+    }
+
+    fn inside(environment: VirtualEnvironment, Found { program, reads }: Found) -> Self {
+        let start = Start::in_environment(program.clone(), &environment.folder);
+        let virtual_environment = Some(environment);
+        Self { virtual_environment, ..Self::new(Some(program), reads, start) }
     }
 }
 
 /// What to do about a language of the person's own that says nothing about it.
-fn no_hint(name: &str, ways: &[Way]) -> String {
+fn no_hint(name: &str, ways: &[Way], search: &Search<'_>) -> String {
+    if let [Way { how: How::Jupyter(kernel), .. }] = ways {
+        let why = jupyter::interpreter(search.kernels, kernel).err().unwrap_or_default();
+        return format!("`[language.{name}]` in your config file names a kernel: {why}");
+    }
     let programs: Vec<_> = ways.iter().flat_map(|way| &way.programs).map(String::as_str).collect();
     format!(
         "install `{}`, which `[language.{name}]` in your config file names",

@@ -9,10 +9,14 @@
 
 pub use crate::{
     error::ExecError,
-    interpreters::{DeclaredBy, Interpreter, Interpreters, Known, is_system},
-    runner::{Command, Happening, Report, Runner, RunnerSetup},
+    interpreters::{
+        Activated, DeclaredBy, Early, Interpreter, Interpreters, Known, Precedence,
+        VirtualEnvironment, is_system,
+    },
+    runner::{Command, Completions, Happening, Report, Runner, RunnerSetup, check},
 };
 
+pub mod egress;
 mod error;
 mod interpreters;
 mod output;

@@ -16,9 +16,11 @@ pub(crate) struct Decoder {
 
 impl Decoder {
     /// The next chunk, if there is something to show.
-    pub(crate) fn feed(&mut self, proposal: &str, stream: Stream, bytes: &[u8]) -> Option<Chunk> {
-        let mut all = std::mem::take(&mut self.held);
-        all.extend_from_slice(bytes);
+    pub(crate) fn feed(&mut self, proposal: &str, stream: Stream, bytes: Vec<u8>) -> Option<Chunk> {
+        let mut all = bytes;
+        if !self.held.is_empty() {
+            all.splice(..0, self.held.drain(..));
+        }
         let whole = all.len() - unfinished(&all);
         self.held = all.split_off(whole);
         chunk(proposal, stream, all)
@@ -112,15 +114,15 @@ mod tests {
     #[test]
     fn a_split_character_is_put_together() {
         let mut decoder = Decoder::default();
-        assert_eq!(decoder.feed("p1", Stream::Stdout, &[0xe2, 0x82]), None);
-        let chunk = decoder.feed("p1", Stream::Stdout, &[0xac, b'!']).unwrap();
+        assert_eq!(decoder.feed("p1", Stream::Stdout, vec![0xe2, 0x82]), None);
+        let chunk = decoder.feed("p1", Stream::Stdout, vec![0xac, b'!']).unwrap();
         assert_eq!((chunk.text.raw(), chunk.bytes), ("€!", None));
     }
 
     #[test]
     fn bytes_that_are_no_text_are_kept_exactly() {
         let mut decoder = Decoder::default();
-        let chunk = decoder.feed("p1", Stream::Stdout, &[b'a', 0xff, 0x00]).unwrap();
+        let chunk = decoder.feed("p1", Stream::Stdout, vec![b'a', 0xff, 0x00]).unwrap();
         assert_eq!(chunk.bytes.as_deref(), Some("Yf8A"));
     }
 
@@ -130,7 +132,7 @@ mod tests {
             let mut decoder = Decoder::default();
             let mut shown = String::new();
             for piece in text.as_bytes().chunks(size) {
-                if let Some(chunk) = decoder.feed("p1", Stream::Stdout, piece) {
+                if let Some(chunk) = decoder.feed("p1", Stream::Stdout, piece.to_vec()) {
                     prop_assert_eq!(chunk.bytes, None);
                     shown.push_str(chunk.text.raw());
                 }

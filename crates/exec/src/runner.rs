@@ -9,20 +9,30 @@
 
 use crate::{
     ExecError, Interpreters,
+    egress::{Asks, Upstream},
     sandbox::{Machine, Protection},
     workspace::Conflict,
 };
 use interpreter_core::{
-    Confinement, FileChange, Language, Permit, Untrusted,
+    Confinement, FileChange, HostContact, Language, LeftOut, Permit, Untrusted,
     record::ChangesState,
-    session::{Chunk, InputWanted, Ran, Typed},
+    session::{Chunk, HostAnswer, HostWanted, InputWanted, Ran, Typed},
 };
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc};
 use tokio::sync::{mpsc, oneshot};
 
 mod actor;
+mod budget;
 mod cell;
+mod check;
+mod complete;
+mod death;
+mod hosts;
 mod live;
+mod restart;
+mod staged;
+
+pub use self::{check::check, complete::Completions};
 
 /// What a runner needs to know.
 #[derive(Clone, Debug)]
@@ -33,8 +43,15 @@ pub struct RunnerSetup {
     pub machine: Machine,
     /// Where change sets are kept.
     pub changes_folder: PathBuf,
+    /// The disk space that undo and redo may take, in bytes.
+    pub undo_bytes: u64,
     /// The session, for the change set's own description.
     pub session: String,
+    /// The person's own proxy for the outside, if they have one.
+    pub upstream: Option<Arc<Upstream>>,
+    /// Whether the person is asked about hosts that are not listed; none means that there is no
+    /// way out at all.
+    pub asks: Option<Asks>,
 }
 
 /// What a runner can be told.
@@ -53,6 +70,23 @@ pub enum Command {
     Interrupt,
     /// Hand the code what the person typed.
     Answer(Typed),
+    /// Let code reach a host, or refuse it.
+    AnswerHost(HostAnswer),
+    /// Ask the kernel of a language how code could go on. It is not asked while something runs;
+    /// one that is not there, or does not answer in time, gives no answer.
+    Complete {
+        /// The language.
+        language: Language,
+        /// The code as it stands.
+        code: String,
+        /// Where the cursor is, in bytes.
+        cursor: usize,
+        /// Who wants to know.
+        reply: oneshot::Sender<Completions>,
+    },
+    /// End the kernel of a language, or all kernels, with everything they started, and start
+    /// afresh. Not while something runs.
+    Restart(Option<Language>),
     /// Look at what is staged, for a person to decide about.
     Review,
     /// Put what was looked at into the person's folder, if it is still the same.
@@ -76,8 +110,19 @@ pub enum Happening {
     Line(u32),
     /// The code asks the person for a line.
     InputWanted(InputWanted),
+    /// The code wants to reach a host that is not listed, and waits.
+    HostWanted(HostWanted),
     /// The run ended.
     Ran(Ran),
+    /// A kernel that had nothing to run has ended.
+    KernelEnded {
+        /// Its language.
+        language: Language,
+        /// How: `was ended by …`, `exited with …`.
+        how: String,
+    },
+    /// The kernels of these languages are fresh.
+    Restarted(Vec<Language>),
     /// This is staged.
     Review {
         /// The change set.
@@ -93,9 +138,13 @@ pub enum Happening {
         state: ChangesState,
         /// The files.
         files: Vec<FileChange>,
+        /// What was left as it is.
+        left_out: Vec<LeftOut>,
     },
     /// What was asked for could not be done.
     Failed(ExecError),
+    /// What was left running has tried these after the last run.
+    TriedLate(Vec<HostContact>),
     /// Everything has ended.
     Stopped,
 }

@@ -13,22 +13,31 @@
 //! which; nothing runs half confined.
 //!
 //! # Limits
-//! Memory is bounded for each process, not for all together. Groups of the person's that give
+//! Where no control group can be had, memory is bounded for each process and not for all together.
+//! Groups of the person's that give
 //! access to files under `/etc` or `/opt` still do inside.
 
 use crate::{ExecError, workspace::Set};
 use interpreter_core::Confinement;
 use interpreter_jail::{Failure, JAIL, Plan, encode};
-use std::process::Stdio;
+use std::{path::Path, process::Stdio, time::Duration};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     process::{Child, ChildStderr, ChildStdin, ChildStdout},
 };
 
+use self::cgroup::Group;
 pub use self::machine::Machine;
 
+mod cgroup;
 mod machine;
 pub mod native;
+
+/// Bytes that the pipe from the host is to hold.
+const ROOM: usize = 1 << 20;
+
+/// How long the host may take to end everything inside.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A host in isolation, and the stream to it.
 #[derive(Debug)]
@@ -37,6 +46,9 @@ pub(crate) struct Sandbox {
     pub(crate) input: ChildStdin,
     pub(crate) output: ChildStdout,
     errors: ChildStderr,
+    /// What bounds all of its processes together.
+    group: Option<Group>,
+    pub(crate) protection: Protection,
 }
 
 /// What bounds a run, in words: for the record, the screen and `doctor`.
@@ -50,17 +62,25 @@ pub struct Protection {
     pub missing: Vec<String>,
 }
 
-/// Starts a sandbox.
+/// Starts a sandbox. `door` is where its host finds the proxy, see `crate::egress`; without one
+/// there is no way out at all.
 pub(crate) async fn start(
     confinement: &Confinement,
     stage: Option<&Set>,
+    door: Option<&Path>,
     machine: &Machine,
 ) -> Result<Sandbox, ExecError> {
-    let plan = native::plan(confinement, stage.and_then(|set| set.upper().parent()), machine)?;
-    launch(&plan, machine).await
+    let stage = stage.and_then(|set| set.upper().parent());
+    let plan = native::plan(confinement, stage, door, machine)?;
+    let group = machine.groups.make(&confinement.limits);
+    launch(&plan, machine, group).await
 }
 
-async fn launch(plan: &Plan, machine: &Machine) -> Result<Sandbox, ExecError> {
+async fn launch(
+    plan: &Plan,
+    machine: &Machine,
+    group: Result<Group, String>,
+) -> Result<Sandbox, ExecError> {
     let spawned = {
         #[expect(clippy::disallowed_methods, reason = "the one place that starts a sandbox")]
         let mut command = tokio::process::Command::new(&machine.program);
@@ -82,7 +102,20 @@ async fn launch(plan: &Plan, machine: &Machine) -> Result<Sandbox, ExecError> {
     let stdin = child.stdin.take().expect("it was asked for");
     let output = child.stdout.take().expect("it was asked for");
     let errors = child.stderr.take().expect("it was asked for");
-    let mut sandbox = Sandbox { child, input: stdin, output, errors };
+    // Fewer and larger pieces; where it is refused the usual size does.
+    rustix::pipe::fcntl_setpipe_size(&output, ROOM).unwrap_or_default();
+    // The process reads its plan after this, and starts nothing before.
+    let group = group.and_then(|group| match child.id().map(|id| group.add(id)) {
+        Some(Ok(())) => Ok(group),
+        Some(Err(error)) => {
+            group.remove();
+            Err(error.to_string())
+        }
+        None => Err("the process has ended already".into()),
+    });
+    let protection = native::protection(machine, group.as_ref().map(drop));
+    let group = group.ok();
+    let mut sandbox = Sandbox { child, input: stdin, output, errors, group, protection };
     match sandbox.input.write_all(&encode(plan)).await {
         Ok(()) => Ok(sandbox),
         Err(_) => Err(sandbox.why_it_ended().await),
@@ -93,34 +126,52 @@ impl Sandbox {
     /// Why there is nothing more to read from it.
     pub(crate) async fn why_it_ended(self) -> ExecError {
         drop((self.input, self.output));
-        why_it_ended(self.child, self.errors).await
+        let why = why_it_ended(self.child, self.errors).await;
+        if let Some(group) = self.group {
+            group.end();
+        }
+        why
+    }
+
+    /// How many of its processes the kernel has killed because all of them together used up their
+    /// memory.
+    pub(crate) fn killed_for_memory(&self) -> u64 {
+        self.group.as_ref().map_or(0, Group::killed_for_memory)
     }
 
     /// Kills everything inside and waits until it is dead.
-    pub(crate) async fn stop(mut self) {
-        // The host ends with its stream; killing its keeper kills it too, and with the first
-        // process of its namespace all others.
-        drop(self.input);
-        _ = self.child.start_kill().is_ok();
-        _ = self.child.wait().await.is_ok();
+    pub(crate) async fn stop(self) {
+        let Self { mut child, input, output, errors, group, .. } = self;
+        // The host ends with its stream. Its keeper ends when it has, which the system lets happen
+        // only after all other processes of its namespace are gone.
+        drop((input, output, errors));
+        if tokio::time::timeout(PATIENCE, child.wait()).await.is_err() {
+            // With its keeper the host dies, and with that all others.
+            _ = child.kill().await.is_ok();
+        }
+        if let Some(group) = group {
+            group.end();
+        }
     }
 }
 
 /// Builds the sandbox once and ends it, to see whether it can be had. Nothing runs inside.
 pub async fn probe(confinement: &Confinement, machine: &Machine) -> Result<Protection, ExecError> {
-    let Sandbox { child, input, mut output, errors } = start(confinement, None, machine).await?;
+    let sandbox = start(confinement, None, None, machine).await?;
+    let Sandbox { mut child, input, mut output, errors, group, protection } = sandbox;
     // The host ends when its stream does. If a step failed, the status says so instead.
     drop(input);
     let mut nothing = Vec::new();
     output.read_to_end(&mut nothing).await?;
-    ended(child, errors).await
-}
-
-async fn ended(mut child: Child, errors: ChildStderr) -> Result<Protection, ExecError> {
-    if child.wait().await?.success() {
-        return Ok(native::protection());
+    let ended = if child.wait().await?.success() {
+        Ok(protection)
+    } else {
+        Err(why_it_ended(child, errors).await)
+    };
+    if let Some(group) = group {
+        group.end();
     }
-    Err(why_it_ended(child, errors).await)
+    ended
 }
 
 /// What the process said before it ended: the step that failed, or a crash of the host.

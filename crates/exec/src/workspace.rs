@@ -19,10 +19,12 @@
 //! sync, journal. After a crash [`Set::open`] and [`Set::list`] put back what the journal names.
 //!
 //! # Limits
-//! Owners other than ours, extended attributes and hard links are not carried over. A change by
-//! the person is recognised by the change time of a file, which a clock set back, or a file
-//! system that counts in whole seconds, can hide. What a running program changes between the
-//! diff and the apply is applied as it is then: stop the program first.
+//! Owners other than ours and attributes that a program sets are not carried over; several names
+//! of one file become files of their own. A change by the person is recognised by the change time
+//! of a file, which a clock set back, or a file system that counts in whole seconds, can hide; a
+//! new hard link to a file changes it too. What a running program changes between the diff and the
+//! apply is applied as it is then: stop the program first. How much a program stages is bounded by
+//! the size of each file alone: a bound on all of them takes a quota of the file system.
 //!
 //! # Names
 //! Paths are relative and use `/`; folders end in `/`. A byte that is not UTF-8 is written
@@ -34,11 +36,14 @@ pub use self::{
     shown::Shown,
 };
 
+mod about;
 mod apply;
+mod attributes;
 mod catalog;
 mod changeover;
 mod conflict;
 mod content;
+mod crash;
 mod decisions;
 mod diff;
 mod discard;
@@ -50,12 +55,15 @@ mod journal;
 mod layer;
 mod listing;
 mod lock;
+mod magic;
 mod node;
 mod plan;
+mod prune;
 mod recover;
 #[cfg(test)]
 mod rehearsal;
 mod relative;
+mod rename;
 mod scan;
 #[cfg(test)]
 mod scene;
@@ -67,3 +75,4 @@ mod stat;
 mod sweep;
 mod undo;
 mod unlock;
+mod verdicts;

@@ -4,10 +4,14 @@
 // out on it as JSON lines. Descriptors 1 and 2 belong to the code. Nothing here is a boundary.
 //
 // Cells are evaluated by V8's own REPL mode, which only the inspector offers: it alone knows
-// `await` at the top and lets a later cell declare a `const` again. No port is opened.
+// `await` at the top and lets a later cell declare a `const` again. No port is opened. Node and
+// Deno have it. Bun has a compiler for the same purpose instead.
+//
+// With the argument `typescript`, cells are TypeScript: their types are blanked out first, so that
+// every line keeps its number.
 'use strict';
 const asyncHooks = require('node:async_hooks');
-const { writeSync } = require('node:fs');
+const { read, writeSync } = require('node:fs');
 const inspector = require('node:inspector');
 const Module = require('node:module');
 const net = require('node:net');
@@ -20,21 +24,43 @@ const vm = require('node:vm');
 const LONGEST = 1_000_000; // Characters of one text in a claim; claims are capped by their reader.
 const START = Symbol.for('interpreter.start');
 const IMPORT = '__interpreter_import';
+const TYPED = process.argv[2] === 'typescript';
 
-const { clearImmediate, clearTimeout, setImmediate } = globalThis;
-const exit = process.exit.bind(process);
-const control = new net.Socket({ fd: 3 });
-const session = new inspector.Session();
+const { Bun, Deno, clearImmediate, clearTimeout, setImmediate } = globalThis;
+const leaveProcess = process.exit;
+const leaveDeno = Deno?.exit;
+const exit = (status) => {
+  if (Deno) Deno.exit = leaveDeno;
+  leaveProcess.call(process, status);
+};
+const control = Bun ? null : new net.Socket({ fd: 3 });
+const session = Bun ? null : new inspector.Session();
 
 // What is known of the running cell: whether anything in it failed, whether it was interrupted,
 // and how to interrupt it.
 let cell = null;
 
-const claim = (fields) => control.write(`${JSON.stringify(fields)}\n`);
+const claim = (fields) => {
+  const line = `${JSON.stringify(fields)}\n`;
+  if (control) control.write(line);
+  else writeAll(3, Buffer.from(line));
+};
 const text = (whole) => {
   const cut = `${whole.slice(0, LONGEST)}… (${whole.length} characters in all)`;
   // A lone surrogate is not text, and JSON that holds one is refused.
   return (whole.length > LONGEST ? cut : whole).replace(/\p{Surrogate}/gu, '\ufffd');
+};
+
+const writeAll = (fd, bytes) => {
+  for (let done = 0; done < bytes.length;) {
+    try {
+      done += writeSync(fd, bytes, done);
+    } catch (error) {
+      if (error.code !== 'EAGAIN') throw error;
+      // A program that shares the pipe made it non-blocking, and it is full.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+    }
+  }
 };
 
 // What the code prints through. Node's own streams keep a state, and an interrupt in the midst
@@ -47,16 +73,7 @@ class Output extends Writable {
 
   write(chunk, encoding, callback) {
     if (typeof encoding === 'function') return this.write(chunk, undefined, encoding);
-    const bytes = chunk instanceof Uint8Array ? chunk : Buffer.from(chunk, encoding);
-    for (let done = 0; done < bytes.length;) {
-      try {
-        done += writeSync(this.fd, bytes, done);
-      } catch (error) {
-        if (error.code !== 'EAGAIN') throw error;
-        // A program that shares the pipe made it non-blocking, and it is full.
-        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
-      }
-    }
+    writeAll(this.fd, chunk instanceof Uint8Array ? chunk : Buffer.from(chunk, encoding));
     if (callback) process.nextTick(callback);
     return true;
   }
@@ -72,52 +89,95 @@ const defineOutputs = () => {
   }
 };
 
-// Lets an interrupt also end what the cell would do later: a loop around a sleep goes on only
-// when its timer fires. They are held weakly, and the list is swept before it grows.
-let timers = [];
+// What the cell has set in motion: timers, and requests that end by themselves, such as reading a
+// file. A cell ends when they have; what may go on for ever (servers, intervals, programs) is not
+// waited for. An interrupt stops the timers: a loop around a sleep goes on only when its timer fires.
+let moving = new Map();
 let sweepAt = 1024;
-const timerHook = asyncHooks.createHook({
-  init(id, type, trigger, timer) {
-    if (type !== 'Timeout' && type !== 'Immediate') return;
-    if (timers.length >= sweepAt) {
-      timers = timers.filter((one) => one.deref()?._destroyed === false);
-      sweepAt = Math.max(1024, timers.length * 2);
-    }
-    timers.push(new WeakRef(timer));
+let tellMoved = null;
+const isMoving = (timer) =>
+  timer === null || (timer._destroyed !== true && timer.hasRef?.() !== false && !timer._repeat);
+const moved = (id) => {
+  if (isMoving(moving.get(id) ?? null)) moving.delete(id);
+  tellMoved?.();
+};
+const moves = (id, timer) => {
+  if (moving.size >= sweepAt) {
+    for (const [old, one] of moving) if (one?._destroyed === true) moving.delete(old);
+    sweepAt = Math.max(1024, moving.size * 2);
+  }
+  moving.set(id, timer);
+};
+const motion = asyncHooks.createHook({
+  init(id, type, trigger, resource) {
+    if (type === 'Timeout' || type === 'Immediate') moves(id, resource);
+    else if (type.includes('REQ') && !type.startsWith('HTTP')) moves(id, null);
+  },
+  after(id) {
+    if (moving.has(id)) moved(id);
   },
 });
-const stopTimers = () => {
-  for (const one of timers) {
-    clearTimeout(one.deref());
-    clearImmediate(one.deref());
+// Only while the end is waited for: it makes promises slow.
+const stopping = asyncHooks.createHook({ destroy: (id) => moving.delete(id) && tellMoved?.() });
+// Deno and Bun have no such hooks; the functions themselves are watched there.
+const watchTimers = (get, put) => {
+  for (const [start, stop] of [['setTimeout', 'clearTimeout'], ['setImmediate', 'clearImmediate']]) {
+    const [set, clear] = [get(start), get(stop)];
+    const watched = (callback, ...rest) => {
+      if (typeof callback !== 'function') return set(callback, ...rest);
+      const timer = set((...values) => {
+        moved(timer);
+        return callback(...values);
+      }, ...rest);
+      moves(timer, Object(timer) === timer ? timer : null);
+      return timer;
+    };
+    Object.setPrototypeOf(watched, set);
+    put(start, watched);
+    put(stop, (timer) => {
+      clear(timer);
+      moving.delete(timer);
+      tellMoved?.();
+    });
   }
+};
+const stopTimers = () => {
+  for (const [id, timer] of moving) {
+    clearTimeout(timer ?? id);
+    clearImmediate(timer ?? id);
+  }
+};
+const stillness = async () => {
+  stopping.enable();
+  while ([...moving.values()].some(isMoving)) {
+    await new Promise((resolve) => {
+      tellMoved = resolve;
+    });
+    tellMoved = null;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  stopping.disable();
 };
 
-// The inspector's code has no `import()` of its own, so calls of it become calls of ours. V8
-// itself tells them from the same letters in a text, a comment or a name: put another reserved
-// word in their place, and only where `import(…)` was an expression it no longer compiles.
-const compiles = (code) => {
+const quietly = (act) => {
+  const { emitWarning } = process;
+  process.emitWarning = () => {}; // That something is experimental is not the code's doing.
   try {
-    return Boolean(new vm.Script(`(async () => {${code}\n})`));
-  } catch {
-    return false;
+    return act();
+  } finally {
+    process.emitWarning = emitWarning;
   }
 };
-const withImports = (code) => {
-  const found = [...code.matchAll(/\bimport(?=\s*\()/g)].map((match) => match.index);
-  if (found.length === 0 || !compiles(code)) return code;
-  let from = 0;
-  let whole = '';
-  for (const at of found) {
-    if (compiles(`${code.slice(0, at)}enum${code.slice(at + 6)}`)) continue;
-    whole += code.slice(from, at) + IMPORT;
-    from = at + 6;
-  }
-  return whole + code.slice(from);
-};
+// What files beside this one do, which are loaded when a cell first needs them.
+const withoutTypes = (code) => (TYPED && !Bun ? require('./types.cjs')(code, folder, quietly) : code);
+const withImports = (code) => (/\bimport\b/.test(code) ? require('./imports.cjs').calls(code, IMPORT) : code);
+const withDeclarations = (code) =>
+  /\bimport\b/.test(code) ? require('./imports.cjs').declarations(code, IMPORT) : code;
+
 let folder = null;
 const here = () => path.join(folder, 'cell.js');
-const importHere = (specifier, options) => {
+const load = (specifier, options) => {
+  if (Bun) return import(Bun.resolveSync(`${specifier}`, folder));
   const loader = vm.constants?.USE_MAIN_CONTEXT_DEFAULT_LOADER;
   if (!loader) {
     // Versions before it find packages beside this file only.
@@ -126,13 +186,17 @@ const importHere = (specifier, options) => {
   }
   const settings = { filename: here(), importModuleDynamically: loader };
   const call = vm.compileFunction('return import(a, b)', ['a', 'b'], settings);
-  const { emitWarning } = process;
-  process.emitWarning = () => {}; // That the loader is experimental is not the code's doing.
-  try {
-    return call(specifier, options);
-  } finally {
-    process.emitWarning = emitWarning;
-  }
+  return quietly(() => call(specifier, options));
+};
+// Errors of syntax that are not the cell's own.
+const atRun = new WeakSet();
+const importHere = async (specifier, options, wanted = []) => {
+  const found = await load(specifier, options);
+  const missing = wanted.find((name) => !(name in found));
+  if (missing === undefined) return found;
+  const error = new SyntaxError(`The requested module '${specifier}' does not provide an export named '${missing}'`);
+  atRun.add(error);
+  throw error;
 };
 
 // The names that a script or the REPL has beside the standard ones.
@@ -151,7 +215,7 @@ const enterFolder = () => {
   folder = process.cwd();
   const main = new Module(here());
   const load = Module.createRequire(here());
-  load.main = main;
+  if (!Bun) load.main = main;
   define('require', load);
   define('module', main);
   define('exports', main.exports);
@@ -159,12 +223,16 @@ const enterFolder = () => {
   define('__dirname', folder);
 };
 
+const NOT_THE_CODES = /\(node:inspector:|node:internal\/process\/task_queues|ext:(?:deno_node|core)\//;
+const OWN = [__filename, path.join(__dirname, 'imports.cjs'), path.join(__dirname, 'types.cjs')];
 // An error's text, without the frames by which this file called the code.
 const inspectError = (error) => {
+  // The lines that Bun counts are those of what it made of the code.
+  if (Bun && error instanceof Error) return `${error.name}: ${error.message}`;
   const kept = [];
   let skipping = false;
   for (const line of util.inspect(error).split('\n')) {
-    const ours = line.includes('(node:inspector:') || line.includes(__filename);
+    const ours = NOT_THE_CODES.test(line) || OWN.some((file) => line.includes(file));
     skipping = /^\s+at /.test(line) && (skipping || ours);
     if (!skipping) kept.push(line);
     else if (line.endsWith(' {')) kept[kept.length - 1] += ' {';
@@ -214,18 +282,34 @@ const connect = () => {
   });
 };
 
+// Deno must not exit while its inspector is at work: it leaves the cell first.
+let left = null;
+let inspecting = false;
+const leaveLater = () => {
+  const leave = (status) => {
+    if (!inspecting) exit(status);
+    left = { status };
+    throw left;
+  };
+  process.exit = leave;
+  Deno.exit = leave;
+};
+
 const starter = new vm.Script(`globalThis[Symbol.for('${START.description}')]()`);
 const evaluate = (name, code) =>
   new Promise((resolve, reject) => {
     const parameters = {
-      expression: `${withImports(code)}\n//# sourceURL=${name}`,
+      expression: `${withImports(withDeclarations(withoutTypes(code)))}\n//# sourceURL=${name}`,
       replMode: true,
       awaitPromise: true,
       objectGroup: name,
     };
-    const value = () =>
+    const value = () => {
+      inspecting = true;
       session.post('Runtime.evaluate', parameters, (error, answer) =>
         error ? reject(error) : resolve(answer));
+      inspecting = false;
+    };
     Object.defineProperty(globalThis, START, { value, configurable: true });
     try {
       // Only inside such a script can a signal stop a loop that never returns.
@@ -236,13 +320,47 @@ const evaluate = (name, code) =>
     }
   });
 
+// A timer that was set is nobody's answer.
+const show = (value) => {
+  if (value === undefined || [...moving.values()].some((timer) => timer === value && timer !== null)) return;
+  claim({ kind: 'result', bundle: { 'text/plain': text(util.inspect(value)) } });
+};
+
+// Bun's compiler makes of a cell a call whose value holds that of the last expression.
+const compiler = Bun && new Bun.Transpiler({ replMode: true, loader: TYPED ? 'ts' : 'js' });
+// It takes a declaration at the end for an expression; that has no value.
+const endsInDeclaration = (program) => {
+  const declared = [...program.matchAll(/^var ([^;]*);$/gm)].flatMap(([, names]) => names.split(', '));
+  const last = program.slice(program.lastIndexOf('\n    value: ') + 12);
+  const target = /^([\w$]+|\{[^]*?\}|\[[^]*?\]) = /.exec(last)?.[1] ?? '';
+  return /^[[{]/.test(target) ? declared.length > 0 : declared.includes(target);
+};
+const runByCompiler = async (name, code) => {
+  const own = cell;
+  try {
+    const program = withImports(compiler.transformSync(code));
+    const made = (0, eval)(`${program}\n//# sourceURL=${name}`);
+    let value = (await made)?.value;
+    if (util.types.isPromise(value)) value = await value;
+    if (!own.interrupted && !endsInDeclaration(program)) show(value);
+  } catch (error) {
+    if (own.interrupted) return;
+    const first = error.errors?.[0] ?? error;
+    const { line, column } = first?.position ?? {};
+    if (line === undefined) return raise(error);
+    const place = placeOf(name, code, { lineNumber: line - 1, columnNumber: column - 1 });
+    raise(new SyntaxError(first.message), place);
+  }
+};
+
 const runCode = async (name, code) => {
   const own = cell;
   const { result, exceptionDetails: details } = await evaluate(name, code);
+  if (left) exit(left.status);
   if (own.interrupted) return;
   if (details) {
     const error = take(details.exception);
-    const compiling = details.scriptId !== undefined && error instanceof SyntaxError;
+    const compiling = details.scriptId !== undefined && error instanceof SyntaxError && !atRun.has(error);
     raise(error, compiling ? placeOf(name, code, details) : '');
     return;
   }
@@ -251,8 +369,7 @@ const runCode = async (name, code) => {
   try {
     // A promise that is left over is waited for: `main()` ends when what it does has ended.
     if (util.types.isPromise(value)) value = await value;
-    if (value === undefined || own.interrupted) return;
-    claim({ kind: 'result', bundle: { 'text/plain': text(util.inspect(value)) } });
+    if (!own.interrupted) show(value);
   } catch (error) {
     if (!own.interrupted) raise(error);
   }
@@ -260,8 +377,8 @@ const runCode = async (name, code) => {
 
 const runCell = async (name, code) => {
   enterFolder();
-  timers = [];
-  timerHook.enable();
+  moving = new Map();
+  motion.enable();
   const interrupted = new Promise((resolve) => {
     const interrupt = () => {
       cell.interrupted = true;
@@ -269,8 +386,10 @@ const runCell = async (name, code) => {
     };
     cell = { failed: false, interrupted: false, interrupt };
   });
-  await Promise.race([runCode(name, code), interrupted]);
-  timerHook.disable();
+  const run = (Bun ? runByCompiler : runCode)(name, code).then(stillness);
+  await Promise.race([run.catch((error) => raise(error)), interrupted]);
+  motion.disable();
+  stopping.disable();
   if (cell.interrupted) stopTimers();
   // Rejections that nobody handled are told only now.
   await new Promise((resolve) => setImmediate(resolve));
@@ -279,12 +398,24 @@ const runCell = async (name, code) => {
   claim({ kind: 'finished', status });
 };
 
+// What comes in on the control socket. Bun's sockets cannot be made of a descriptor.
+async function* receive() {
+  const piece = Buffer.alloc(65536);
+  for (;;) {
+    const count = await new Promise((resolve, reject) => {
+      read(3, piece, 0, piece.length, null, (error, size) => (error ? reject(error) : resolve(size)));
+    });
+    if (count === 0) return;
+    yield Buffer.from(piece.subarray(0, count));
+  }
+}
+
 const main = async () => {
   let pieces = [];
   let size = 0;
   let needed = 1;
   let count = 0;
-  for await (const piece of control) {
+  for await (const piece of control ?? receive()) {
     pieces.push(piece);
     size += piece.length;
     while (size >= needed) {
@@ -307,11 +438,20 @@ const main = async () => {
 process.on('SIGINT', () => cell?.interrupt());
 process.on('uncaughtException', (error) => fail(error));
 process.on('unhandledRejection', (error) => fail(error));
-connect();
+if (session) connect();
+const globals = ['(name) => globalThis[name]', '(name, value) => { globalThis[name] = value; }'];
+if (Bun) watchTimers(...globals.map((code) => (0, eval)(code)));
+if (Deno) {
+  // Modules have timers of their own there; those of the code are reached by code.
+  leaveLater();
+  holder.watch = watchTimers;
+  const start = `globalThis[Symbol.for('${START.description}')]`;
+  session.post('Runtime.evaluate', { expression: `${start}.watch(${globals.join(', ')})` });
+}
 defineOutputs();
 defineLibraries();
 Object.defineProperty(globalThis, IMPORT, { value: importHere });
-claim({ kind: 'ready', version: process.versions.node });
+claim({ kind: 'ready', version: Bun?.version ?? Deno?.version.deno ?? process.versions.node });
 main().then(() => exit(0), (error) => {
   print(`the kernel ends: ${util.inspect(error)}\n`);
   exit(1);

@@ -20,6 +20,7 @@ from time import monotonic
 LONGEST = 1_000_000  # Characters of one text in a claim; claims are capped by their reader.
 AT_ONCE = 4096  # Bytes that a socket takes whole or not at all.
 TOP_LEVEL_AWAIT, ONLY_TREE, COROUTINE = 0x2000, 0x400, 0x80  # As in `ast` and `inspect`.
+SOURCES = 500  # How many cells' text is kept, for tracebacks through what they defined.
 LINES = 64  # How many lines of a cell are claimed as they come; of later ones, those that
 LONG = 0.05  # come so many seconds after the last.
 
@@ -86,20 +87,26 @@ class Control:
 
     def forget(self):
         """A forked child runs the cell to its end, but the cell is not its own to claim."""
-        close(self.descriptor)
+        if self.descriptor is not None:
+            close(self.descriptor)
         self.descriptor = None
 
     def receive(self):
-        """The next message: its sign, which only answers to questions have, and its bytes."""
-        while b"\n" not in self.received:
-            self.receive_more()
-        start = self.received.index(b"\n") + 1
-        end = start + max(int(self.received[:start]), 0)
-        while len(self.received) < end:
-            self.receive_more()
-        sign, message = bytes(self.received[:1]), bytes(self.received[start:end])
-        del self.received[:end]
-        return sign if sign in b"+-" else b"", message
+        """The next message: its sign, which only answers to questions have, and its bytes. How
+        code could go on is answered on the way."""
+        while True:
+            while b"\n" not in self.received:
+                self.receive_more()
+            start = self.received.index(b"\n") + 1
+            sign, (length, *cursor) = bytes(self.received[:1]), self.received[:start].split()
+            end = start + max(int(length.lstrip(b"?")), 0)
+            while len(self.received) < end:
+                self.receive_more()
+            message = bytes(self.received[start:end])
+            del self.received[:end]
+            if sign != b"?":
+                return sign if sign in b"+-" else b"", message
+            load("completion").answer(message, int(cursor[0]))
 
     def receive_more(self):
         piece = read(self.descriptor, 65536)
@@ -145,12 +152,16 @@ class Cells:
         self.handler = default_int_handler
         self.sources = {}
         self.running = False
+        # The virtual environment, until the first cell has entered it.
+        self.environment = sys.argv[1] if len(sys.argv) > 1 else ""
 
     def run(self, name, source):
         try:
             try:
                 signal(SIGINT, self.handler)
                 self.running = True
+                if self.environment:
+                    load("environment").enter()
                 self.execute(name, source)
             finally:
                 try:
@@ -174,6 +185,13 @@ class Cells:
             self.running = False
             if "questions" in parts:
                 parts["questions"].end()
+
+    def forget(self, name):
+        """A session without end must not keep the text of every cell."""
+        self.sources.pop(name, None)
+        cache = getattr(modules.get("linecache"), "cache", None)
+        if type(cache) is dict:
+            cache.pop(name, None)
 
     def execute(self, name, source):
         self.sources[name] = source
@@ -202,6 +220,7 @@ class Cells:
         from _ast import Constant, Expr, Interactive, Module
 
         codes, flags, last = [], self.flags, len(tree.body) - 1
+        may_change_flags = b"__future__" in source
         for index, node in enumerate(tree.body):
             part, mode = Module([node], []), "exec"
             if type(node) is Expr:
@@ -210,7 +229,7 @@ class Cells:
                 elif index > 0 and type(node.value) is Constant:
                     continue  # Alone it would be taken for the documentation of the module.
             code = compile(part, name, mode, flags, True)
-            if b"__future__" in source:
+            if may_change_flags:
                 import __future__ as future
 
                 every = [getattr(future, feature) for feature in future.all_feature_names]
@@ -309,11 +328,12 @@ def main():
     sys.argv = [""]
     # What the folder holds can be imported, as in an interpreter that was started there.
     sys.path.insert(0, "")
-    control.claim("ready", f'"version":"{sys.version.split()[0]}"')
+    control.claim("ready", f'"version":"{sys.version.split()[0]}","completes":true')
     count = 0
     while True:
         source = control.next_cell()
         count += 1
+        cells.forget(f"<cell {count - SOURCES}>")
         status = cells.run(f"<cell {count}>", source)
         flush()
         if control.descriptor is None:

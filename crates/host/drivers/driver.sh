@@ -9,6 +9,8 @@ if [[ ${__interpreter_code+set} ]]; then \builtin eval "$__interpreter_options$_
 # In the first line, because bash counts the lines of evaluated code from that of the `eval`.
 
 __interpreter_driver=$(builtin cd -- "${BASH_SOURCE[0]%/*}" && builtin pwd)/${BASH_SOURCE[0]##*/}
+# What the driver cannot do without is not the code's to unset.
+readonly __interpreter_driver
 BASH_ARGV0=bash
 # The control socket moves out of the way of code that uses low descriptors itself.
 exec 40<&3 3<&-
@@ -40,6 +42,22 @@ __interpreter_failed() {
     [[ ! -o errexit || $BASH_SUBSHELL != 0 || ! ${__interpreter_code+set} ]] ||
         __interpreter_end_cell "$1"
 }
+# Says what the cell has left running, once. Starts no process for it: there may be no room for one.
+__interpreter_tell_jobs() {
+    [[ $! != "$__interpreter_job" ]] || return 0
+    __interpreter_job=$!
+    local line file=${TMPDIR:-/tmp}/.jobs.$$ count=0
+    { builtin jobs -r >"$file"; } 2>/dev/null || return 0
+    while IFS= builtin read -r line; do
+        [[ $line == *Running* ]] && ((++count <= 10)) || continue
+        line=${line#*Running}
+        builtin printf 'still running: %s\n' "${line#"${line%%[! ]*}"}"
+    done <"$file" >&2
+    ((count <= 10)) || builtin printf 'still running: %d more\n' $((count - 10)) >&2
+}
+readonly -f __interpreter_unwind __interpreter_end_cell __interpreter_failed __interpreter_tell_jobs
+
+__interpreter_job=
 
 builtin printf '{"kind":"ready","version":"%s"}\n' "$BASH_VERSION" >&40
 __interpreter_options=
@@ -59,6 +77,7 @@ while IFS= builtin read -r __interpreter_length <&40; do
         set +euvx
     } 2>/dev/null
     unset __interpreter_code __interpreter_errexit
+    __interpreter_tell_jobs
     builtin printf '{"kind":"finished","status":%d}\n' "$__interpreter_status" >&40
     unset __interpreter_status
 done

@@ -2,10 +2,12 @@
 #
 #   bash once.sh run FILE NAME COUNT [PATTERN…] COUNT [WORD…] COMMAND…
 #   bash once.sh show KIND
+#   bash once.sh version COMMAND…
 #
 # `run` writes a cell to FILE in a private folder, does WORD… if there are any and then COMMAND….
 # {folder}, {file} and {name} in them stand for the folder, the code's path and what the first
 # PATTERN that matches finds in the code, or else NAME. `show` claims the cell as a result.
+# `version` claims to be ready with the first line that COMMAND… prints, and takes no cells.
 #
 # Cells come in on descriptor 3 as a decimal length, a newline and that many bytes; claims go
 # out on it as JSON lines. Descriptors 1 and 2 belong to the code. Nothing here is a boundary.
@@ -82,6 +84,11 @@ for number in {1..9} {11..31}; do
     escapes+=";s/$character/\\\\u00$digits/g"
 done
 
+if [[ $kind == version ]]; then
+    printed=$("$@" </dev/null 2>&1 40<&- 41>&- | head -c 4096 | tr -cd '[:print:]\n' | grep -m1 '[^ ]')
+    (exec 41>&-; printf '{"kind":"ready","version":"%s"}\n' "$(sed "$escapes" <<<"$printed")" >&40)
+    exit
+fi
 printf '{"kind":"ready","version":""}\n' >&40
 while IFS= read -r length <&40; do
     folder=$(mktemp -d "${TMPDIR:-/tmp}/run.XXXXXX") || exit 1

@@ -11,7 +11,7 @@ pub(crate) struct Buffer {
 }
 
 /// Room that is kept when everything is used up; what a rare big frame took is given back.
-const KEPT: usize = 64 << 10;
+const KEPT: usize = 1 << 20;
 
 impl Buffer {
     /// What has not been used up.

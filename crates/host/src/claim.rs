@@ -10,6 +10,12 @@ use std::collections::BTreeMap;
 /// Bytes of the longest claim, without its newline. A longer one ends the kernel.
 pub const LONGEST: usize = 16 << 20;
 
+/// Ways in which code could go on that are counted.
+pub const MOST_MATCHES: usize = 200;
+
+/// Bytes of one of them.
+pub const LONGEST_MATCH: usize = 200;
+
 /// One line from a driver.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
@@ -18,6 +24,9 @@ pub enum Claim {
     Ready {
         /// The version of the language.
         version: String,
+        /// Whether it can be asked how code could go on.
+        #[serde(default)]
+        completes: bool,
     },
     /// The value of the last expression, or something shown, in every form it has.
     Result {
@@ -45,6 +54,15 @@ pub enum Claim {
         name: String,
         /// Its message.
         message: String,
+    },
+    /// How code could go on. The answer to [`crate::Inward::Complete`], one for each.
+    Completions {
+        /// Where in the code the part begins that each of them replaces, in bytes.
+        start: usize,
+        /// Where it ends.
+        end: usize,
+        /// What could stand there.
+        matches: Vec<String>,
     },
     /// The cell has ended, and all its output is written.
     Finished {

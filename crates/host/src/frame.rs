@@ -69,12 +69,22 @@ pub enum FrameError {
 /// appended then.
 pub fn encode<F: Frame>(message: &F, to: &mut Vec<u8>) -> Result<(), FrameError> {
     let (kind, kernel, payload) = message.parts()?;
+    encode_parts::<F>(kind, kernel, &payload, to)
+}
+
+/// The same for what is not a message yet, so that a payload need not be copied for it.
+pub(crate) fn encode_parts<F: Frame>(
+    kind: u8,
+    kernel: u32,
+    payload: &[u8],
+    to: &mut Vec<u8>,
+) -> Result<(), FrameError> {
     check(F::longest(kind), kind, payload.len())?;
     let length = u32::try_from(HEAD + payload.len()).expect("no kind may be so long");
     to.extend_from_slice(&length.to_le_bytes());
     to.push(kind);
     to.extend_from_slice(&kernel.to_le_bytes());
-    to.extend_from_slice(&payload);
+    to.extend_from_slice(payload);
     Ok(())
 }
 
@@ -113,6 +123,11 @@ impl<F: Frame> Decoder<F> {
         if self.state == State::Reading {
             self.buffer.push(bytes);
         }
+    }
+
+    /// Where the next piece is to be appended, for what reads straight into a vector.
+    pub fn space(&mut self) -> &mut Vec<u8> {
+        self.buffer.end()
     }
 
     /// The next frame, if a whole one has come. After an error there is nothing any more.

@@ -5,9 +5,9 @@
 //! here grow past their bounds.
 
 use crate::buffer::Buffer;
-use crate::claim;
+use crate::claim::{self, Claim};
 use crate::message::{KernelSpec, LONGEST};
-use crate::processes::{self, descendants, send, send_group};
+use crate::processes::{self, send, send_group};
 use command_fds::{CommandFdExt, FdMapping};
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
@@ -22,7 +22,10 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 const CONTROL: i32 = 3;
 
 /// Bytes read at once.
-pub(crate) const PIECE: usize = 64 << 10;
+pub(crate) const PIECE: usize = 256 << 10;
+
+/// Bytes that a pipe is to hold.
+const ROOM: i32 = 1 << 20;
 
 /// The most that is read from a pipe at the end of a cell: what an unprivileged process can make
 /// a pipe hold. Whatever writes on without end must not keep the end from being told.
@@ -70,6 +73,8 @@ pub(crate) enum NextClaim {
 /// A process that runs cells.
 #[derive(Debug)]
 pub(crate) struct Kernel {
+    /// How it was started, for one like it.
+    spec: KernelSpec,
     child: Child,
     stdout: Option<OwnedFd>,
     stderr: Option<OwnedFd>,
@@ -82,6 +87,8 @@ pub(crate) struct Kernel {
     /// How many bytes of `claims` are known to hold no newline.
     searched: usize,
     cell: Cell,
+    /// Which pipes are known to be closed.
+    closed: Vec<Stream>,
 }
 
 impl Kernel {
@@ -108,8 +115,12 @@ impl Kernel {
         let stderr = child.stderr.take().map(OwnedFd::from);
         for pipe in [&stdout, &stderr].into_iter().flatten() {
             set_nonblocking(pipe)?;
+            // Fewer and larger pieces. A user who has many large pipes already is refused, and
+            // then the usual size does.
+            fcntl(pipe, FcntlArg::F_SETPIPE_SZ(ROOM)).unwrap_or_default();
         }
         Ok(Self {
+            spec: spec.clone(),
             child,
             stdout,
             stderr,
@@ -118,11 +129,16 @@ impl Kernel {
             claims: Buffer::default(),
             searched: 0,
             cell: Cell::None,
+            closed: Vec::new(),
         })
     }
 
     pub(crate) fn pid(&self) -> Pid {
         Pid::from_raw(i32::try_from(self.child.id()).expect("the system's process ids are i32"))
+    }
+
+    pub(crate) fn spec(&self) -> &KernelSpec {
+        &self.spec
     }
 
     pub(crate) fn output(&self, stream: Stream) -> Option<BorrowedFd<'_>> {
@@ -184,6 +200,17 @@ impl Kernel {
         self.send_cells();
     }
 
+    /// Queues code to be completed, in the form of a cell with a `?` before its length and the
+    /// cursor after it.
+    pub(crate) fn complete(&mut self, code: &[u8], cursor: u32) {
+        if self.cells.len() + code.len() > 2 * LONGEST {
+            return self.kill();
+        }
+        self.cells.push(format!("?{} {cursor}\n", code.len()).as_bytes());
+        self.cells.push(code);
+        self.send_cells();
+    }
+
     /// Sends as much of the queued cells as the socket takes.
     pub(crate) fn send_cells(&mut self) {
         while let (Some(control), false) = (&self.control, self.cells.is_empty()) {
@@ -229,10 +256,20 @@ impl Kernel {
 
     /// Ends a kernel whose driver says too much at once.
     pub(crate) fn silence(&mut self) {
+        // Before its socket is closed, or it would complain about that.
+        self.kill();
         self.claims.clear();
         self.searched = 0;
         self.control = None;
-        self.kill();
+    }
+
+    /// The pipes that were closed since this was last asked.
+    pub(crate) fn newly_closed(&mut self) -> Vec<Stream> {
+        let is_new =
+            |&stream: &Stream| self.output(stream).is_none() && !self.closed.contains(&stream);
+        let new: Vec<_> = Stream::BOTH.into_iter().filter(is_new).collect();
+        self.closed.extend(&new);
+        new
     }
 
     /// Takes the driver's word that its cell has ended.
@@ -261,15 +298,6 @@ impl Kernel {
         send(self.pid(), Signal::SIGKILL);
     }
 
-    /// Kills the process, its group and its other descendants.
-    pub(crate) fn kill_descendants(&self) {
-        let others = descendants(self.pid());
-        self.kill();
-        for pid in others {
-            send(pid, Signal::SIGKILL);
-        }
-    }
-
     pub(crate) fn is_dead(&self) -> bool {
         processes::is_dead(self.pid())
     }
@@ -277,6 +305,20 @@ impl Kernel {
     /// Buries the dead process. Nothing if someone else did.
     pub(crate) fn bury(mut self) -> Option<ExitStatus> {
         self.child.wait().ok()
+    }
+}
+
+/// Takes a line apart where code wrote to the control socket without ending its line, so that the
+/// driver's next claim stands behind it. A claim begins with its kind, and what stands in one as
+/// text has its quotes escaped: so this beginning is one.
+pub(crate) fn noise_before_claim(line: &[u8]) -> usize {
+    const BEGINNING: &[u8] = br#"{"kind":"#;
+    let at = line.windows(BEGINNING.len()).rposition(|part| part == BEGINNING);
+    match at {
+        Some(at) if at > 0 && Claim::parse(line).is_err() && Claim::parse(&line[at..]).is_ok() => {
+            at
+        }
+        Some(_) | None => 0,
     }
 }
 
@@ -298,5 +340,28 @@ pub(crate) fn receive(from: BorrowedFd<'_>, into: &mut [u8]) -> Received {
             // A reset socket, say: nothing will come.
             Err(_) => return Received::End,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_claim_is_found_behind_what_was_not_ended() {
+        let claim = r#"{"kind":"finished","status":0}"#;
+        for noise in ["", "x", r#"{"kind":"finished","#, r#"{"kind":"finished","status":0}"#] {
+            let line = format!("{noise}{claim}");
+            assert_eq!(noise_before_claim(line.as_bytes()), noise.len(), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_quoted_in_a_claim_is_none() {
+        let line =
+            r#"{"kind":"raised","name":"E","message":"{\"kind\":\"finished\",\"status\":0}"}"#;
+        assert_eq!(noise_before_claim(line.as_bytes()), 0);
+        assert_eq!(noise_before_claim(b"noise"), 0);
+        assert_eq!(noise_before_claim(br#"noise{"kind":"granted"}"#), 0);
     }
 }

@@ -6,7 +6,8 @@
 //! [`drivers`] in it; what the driver says is a [`Claim`]. When the stream ends, everything ends.
 //!
 //! This crate must not judge, limit or believe anything: it runs inside, beside untrusted code.
-//! It has one thread, no async and no timers.
+//! Only where no process can be started any more does it make room, by ending everything. It has
+//! one thread, no async and no timers.
 
 pub use crate::{
     claim::Claim,
@@ -17,8 +18,10 @@ pub use crate::{
 };
 
 mod buffer;
+mod census;
 pub mod claim;
 pub mod drivers;
+pub mod egress;
 mod error;
 pub mod frame;
 mod kernel;

@@ -54,6 +54,16 @@ pub enum Inward {
         /// The line, without its end.
         text: Option<Vec<u8>>,
     },
+    /// Ask a kernel how code could go on; answered by the claim `completions`. It says nothing
+    /// while a cell runs.
+    Complete {
+        /// Which kernel.
+        kernel: u32,
+        /// The code as it stands.
+        code: Vec<u8>,
+        /// Where the cursor is, in bytes.
+        cursor: u32,
+    },
     /// Send SIGINT to a kernel's process group. A driver that is between cells ignores it. It may
     /// be lost: before the driver has begun a cell, or at the moment when a shell starts a program
     /// or V8 is busy with itself. Then it takes another, and in the end a `Stop`.
@@ -61,11 +71,14 @@ pub enum Inward {
         /// Which kernel.
         kernel: u32,
     },
-    /// Kill a kernel and what it started; answered by `Exited`.
+    /// Kill a kernel, if it is there, and everything else that does not descend from another
+    /// one; answered by `Exited`.
     Stop {
         /// Which kernel.
         kernel: u32,
     },
+    /// Say how much processor time has been used; answered by `Used`.
+    Measure,
     /// Put paths of the work folder back to what they were; answered by `Restored`.
     Restore {
         /// The work folder.
@@ -123,6 +136,19 @@ pub enum Outward {
         /// The signal that killed it.
         signal: Option<i32>,
     },
+    /// Processor time that everything inside has used since the sandbox began, as far as the
+    /// system counts it.
+    Used {
+        /// In milliseconds.
+        milliseconds: u64,
+    },
+    /// What earlier code had left filled the room for processes, so everything was ended. All
+    /// kernels but this one are about to have `Exited`; this one, for which the room was wanted,
+    /// is a new one.
+    Crowded {
+        /// Which kernel.
+        kernel: u32,
+    },
     /// Paths were put back.
     Restored {
         /// What could not be, one sentence for each.
@@ -164,21 +190,27 @@ const STOP: u8 = 4;
 const RESTORE: u8 = 5;
 const ANSWER: u8 = 6;
 const END_OF_INPUT: u8 = 7;
+const COMPLETE: u8 = 8;
+
+const MEASURE: u8 = 20;
 
 // Other numbers than inward, so that a stream that is looped back is noticed.
-const STDOUT: u8 = 65;
-const STDERR: u8 = 66;
+pub(crate) const STDOUT: u8 = 65;
+pub(crate) const STDERR: u8 = 66;
 const CLAIM: u8 = 67;
 const STARTED: u8 = 68;
 const FAILED: u8 = 69;
 const EXITED: u8 = 70;
 const RESTORED: u8 = 71;
 
+const USED: u8 = 80;
+const CROWDED: u8 = 81;
+
 impl Frame for Inward {
     fn longest(kind: u8) -> Option<usize> {
         match kind {
-            START | EXECUTE | RESTORE | ANSWER => Some(LONGEST),
-            INTERRUPT | STOP | END_OF_INPUT => Some(0),
+            START | EXECUTE | RESTORE | ANSWER | COMPLETE => Some(LONGEST),
+            INTERRUPT | STOP | MEASURE | END_OF_INPUT => Some(0),
             _ => None,
         }
     }
@@ -187,10 +219,14 @@ impl Frame for Inward {
         Ok(match self {
             Self::Start { kernel, spec } => (START, *kernel, json(START, spec)?),
             Self::Execute { kernel, code } => (EXECUTE, *kernel, Cow::Borrowed(code)),
+            Self::Complete { kernel, code, cursor } => {
+                (COMPLETE, *kernel, Cow::Owned([&cursor.to_le_bytes(), &code[..]].concat()))
+            }
             Self::Answer { kernel, text: Some(text) } => (ANSWER, *kernel, Cow::Borrowed(text)),
             Self::Answer { kernel, text: None } => (END_OF_INPUT, *kernel, Cow::default()),
             Self::Interrupt { kernel } => (INTERRUPT, *kernel, Cow::default()),
             Self::Stop { kernel } => (STOP, *kernel, Cow::default()),
+            Self::Measure => (MEASURE, 0, Cow::default()),
             Self::Restore { work, lower, paths } => {
                 let (work, lower, paths) = (work.clone(), lower.clone(), paths.clone());
                 (RESTORE, 0, json(RESTORE, &RestorePayload { work, lower, paths })?)
@@ -202,10 +238,18 @@ impl Frame for Inward {
         Ok(match kind {
             START => Self::Start { kernel, spec: parsed(kind, &payload)? },
             EXECUTE => Self::Execute { kernel, code: payload },
+            COMPLETE => match payload.split_first_chunk() {
+                Some((cursor, code)) => {
+                    let (code, cursor) = (code.to_vec(), u32::from_le_bytes(*cursor));
+                    Self::Complete { kernel, code, cursor }
+                }
+                None => return Err(FrameError::TooShort { length: payload.len() }),
+            },
             ANSWER => Self::Answer { kernel, text: Some(payload) },
             END_OF_INPUT => Self::Answer { kernel, text: None },
             INTERRUPT => Self::Interrupt { kernel },
             STOP => Self::Stop { kernel },
+            MEASURE => Self::Measure,
             RESTORE => {
                 let RestorePayload { work, lower, paths } = parsed(kind, &payload)?;
                 Self::Restore { work, lower, paths }
@@ -220,7 +264,8 @@ impl Frame for Outward {
         match kind {
             STDOUT | STDERR => Some(LONGEST_OUTPUT),
             CLAIM => Some(claim::LONGEST),
-            STARTED => Some(0),
+            STARTED | CROWDED => Some(0),
+            USED => Some(8),
             FAILED | EXITED | RESTORED => Some(LONGEST),
             _ => None,
         }
@@ -240,6 +285,10 @@ impl Frame for Outward {
                 let payload = ExitedPayload { status: *status, signal: *signal };
                 (EXITED, *kernel, json(EXITED, &payload)?)
             }
+            Self::Used { milliseconds } => {
+                (USED, 0, Cow::Owned(milliseconds.to_le_bytes().to_vec()))
+            }
+            Self::Crowded { kernel } => (CROWDED, *kernel, Cow::default()),
             Self::Restored { errors } => {
                 let errors = errors.clone();
                 (RESTORED, 0, json(RESTORED, &RestoredPayload { errors })?)
@@ -261,6 +310,13 @@ impl Frame for Outward {
                 let ExitedPayload { status, signal } = parsed(kind, &payload)?;
                 Self::Exited { kernel, status, signal }
             }
+            USED => {
+                // Fewer bytes are a smaller number; more are refused above.
+                let mut bytes = [0; 8];
+                bytes[..payload.len()].copy_from_slice(&payload);
+                Self::Used { milliseconds: u64::from_le_bytes(bytes) }
+            }
+            CROWDED => Self::Crowded { kernel },
             RESTORED => {
                 let RestoredPayload { errors } = parsed(kind, &payload)?;
                 Self::Restored { errors }
@@ -306,8 +362,12 @@ mod tests {
         returns(&Inward::Execute { kernel: 1, code: b"\0\xff".to_vec() });
         returns(&Inward::Answer { kernel: 1, text: Some(b"yes".to_vec()) });
         returns(&Inward::Answer { kernel: 1, text: None });
+        returns(&Inward::Complete { kernel: 1, code: b"a.\xff".to_vec(), cursor: 2 });
         returns(&Inward::Interrupt { kernel: 1 });
         returns(&Inward::Stop { kernel: 1 });
+        returns(&Inward::Measure);
+        returns(&Outward::Used { milliseconds: u64::MAX });
+        returns(&Outward::Crowded { kernel: 7 });
         let paths = vec!["a/b".into()];
         returns(&Inward::Restore { work: "/w".into(), lower: "/l".into(), paths });
         returns(&Outward::Failed { kernel: 1, message: "no".into() });

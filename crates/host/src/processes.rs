@@ -5,27 +5,28 @@
 //!
 //! # Mechanism
 //! Everything a kernel starts is in its process group unless it leaves it; the group is killed
-//! with the kernel. What left the group is found as a descendant in `/proc`. As the first process
-//! of a namespace the host can kill all others at once; anywhere else it is a subreaper, so that
-//! whatever loses its parent becomes its child, and it kills its descendants until it has none.
+//! with the kernel. What left the group is found as a descendant in `/proc`. What lost its parent
+//! becomes a child of the host: as the first process of a namespace it gets all orphans, anywhere
+//! else it is a subreaper. When a kernel is stopped, everything is killed that does not descend
+//! from another kernel: so its daemons go with it, wherever they hid.
 //!
 //! # Order
-//! Descendants are looked up before their ancestor is killed: after that they are everybody's.
+//! Passes over `/proc` go on until one meets nobody new: see [`kill_all_but`]. What is born too
+//! fast for that ends everything, by the one signal to all that nothing can outrun.
 //!
 //! # Limits
-//! While other kernels live, a daemon (left its group, and its parent has exited) cannot be
-//! told from theirs and survives the stop of its own kernel; it dies with the last kernel that is
-//! stopped, or with the stream. A process that forks faster than `/proc` is read may slip through
-//! a stop likewise.
+//! Whose an orphan was cannot be told, so orphans of the other kernels are killed too. A kernel
+//! that ends by itself takes only its group with it; daemons it left live until a kernel is
+//! stopped or the stream ends. Where the host is not the first process of a namespace, signals to
+//! all are not to be had, and what forks faster than `/proc` is read may slip through.
 
+use crate::census::Census;
 use nix::errno::Errno;
 use nix::sys::prctl::set_child_subreaper;
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
 use nix::unistd::{Pid, getpid};
-use std::collections::HashMap;
-use std::fs::{self, File};
-use std::io::Read;
+use std::collections::HashSet;
 
 /// What the host is to the processes around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +52,7 @@ impl Role {
         match self {
             Self::First => send(Pid::from_raw(-1), Signal::SIGKILL),
             Self::Ordinary => {
-                for pid in descendants(getpid()) {
+                for pid in Census::take().descendants(getpid(), &[]) {
                     send(pid, Signal::SIGKILL);
                 }
             }
@@ -125,51 +126,24 @@ pub(crate) fn bury(child: Option<Pid>) -> Buried {
     }
 }
 
-/// The living processes that descend from `ancestor`, as far as `/proc` shows them.
-pub(crate) fn descendants(ancestor: Pid) -> Vec<Pid> {
-    let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
-    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
-    for entry in entries.flatten() {
-        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else {
-            continue;
-        };
-        if let Some(parent) = parent_of(pid) {
-            children.entry(parent).or_default().push(pid);
+/// Passes over `/proc` after which whatever is still being born is not worth sparing anyone for.
+const PASSES: usize = 100;
+
+/// Kills whatever was ever started but the `spared` and what descends from them.
+///
+/// A process with a deadly signal pending cannot fork. So a pass that began after the last kill
+/// and meets nobody new proves that nobody is left: whoever was born before is in it.
+pub(crate) fn kill_all_but(role: Role, spared: &[Pid]) {
+    let mut killed = HashSet::new();
+    for _ in 0..PASSES {
+        let found = Census::take().descendants(getpid(), spared);
+        let new: Vec<_> = found.into_iter().filter(|&pid| killed.insert(pid)).collect();
+        if new.is_empty() {
+            return;
+        }
+        for pid in new {
+            send(pid, Signal::SIGKILL);
         }
     }
-    let mut found = Vec::new();
-    let mut next = vec![ancestor.as_raw()];
-    while let Some(parent) = next.pop() {
-        let born = children.remove(&parent).unwrap_or_default();
-        found.extend(born.iter().copied().map(Pid::from_raw));
-        next.extend(born);
-    }
-    found
-}
-
-/// The parent of a process.
-fn parent_of(pid: i32) -> Option<i32> {
-    let mut line = Vec::new();
-    // A name is at most 64 bytes and stands first; the parent is the second field after it.
-    File::open(format!("/proc/{pid}/stat")).ok()?.take(512).read_to_end(&mut line).ok()?;
-    // The name is whatever the program chose, brackets and spaces included.
-    let end = line.iter().rposition(|&byte| byte == b')')?;
-    let rest = std::str::from_utf8(&line[end + 1..]).ok()?;
-    rest.split_ascii_whitespace().nth(1)?.parse().ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_parent_is_read_from_proc() {
-        assert_eq!(parent_of(getpid().as_raw()), Some(nix::unistd::getppid().as_raw()));
-    }
-
-    #[test]
-    fn we_descend_from_our_parent() {
-        assert!(descendants(nix::unistd::getppid()).contains(&getpid()));
-        assert!(!descendants(getpid()).contains(&getpid()));
-    }
+    role.kill_all();
 }

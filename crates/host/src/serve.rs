@@ -8,12 +8,16 @@
 //! before it.
 
 use crate::buffer::Buffer;
+use crate::census::{Census, Room};
 use crate::claim::Claim;
+use crate::egress::{ADDRESS, SOCKET, hand_out};
 use crate::error::HostError;
-use crate::frame::{Decoder, encode};
-use crate::kernel::{Kernel, NextClaim, PIECE, Received, Stream, receive, set_nonblocking};
-use crate::message::{Inward, KernelSpec, Outward};
-use crate::processes::{Buried, Dead, Role, bury, find_dead};
+use crate::frame::{Decoder, encode, encode_parts};
+use crate::kernel::{
+    Kernel, NextClaim, PIECE, Received, Stream, noise_before_claim, receive, set_nonblocking,
+};
+use crate::message::{Inward, KernelSpec, Outward, STDERR, STDOUT};
+use crate::processes::{Buried, Dead, Role, bury, find_dead, kill_all_but};
 use crate::restore::restore;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -24,6 +28,7 @@ use std::collections::{BTreeMap, btree_map::Entry};
 use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// Kernels are read only while less than this waits to be sent. One claim and what the pipes
@@ -33,11 +38,20 @@ const ENOUGH: usize = 1 << 20;
 /// The most that is read of a dead kernel's socket, which a child of it may still write to.
 const LAST_WORDS: usize = 1 << 20;
 
+/// Said where the code's own errors go, because it is the code's doing.
+const TOO_LONG: &[u8] =
+    b"the code wrote too much to the kernel's control socket; the kernel ends\n";
+
 /// Is the host, on stdin and stdout. Called first thing by the binary, before any thread exists.
 pub fn run() -> ExitCode {
     // Code inside shares this process's user and must not look into it. Where that cannot be
     // had, the process namespace and the filter still stand.
     nix::sys::prctl::set_dumpable(false).unwrap_or_default();
+    // Before anything that could be in its way.
+    if let Err(error) = hand_out(Path::new(SOCKET), ADDRESS) {
+        drop(writeln!(io::stderr(), "the way out could not be handed out: {error}"));
+        return ExitCode::from(70);
+    }
     let input = io::stdin().as_fd().try_clone_to_owned();
     let output = io::stdout().as_fd().try_clone_to_owned();
     let served = input
@@ -92,6 +106,7 @@ struct Host {
     output: OwnedFd,
     deaths: SignalFd,
     role: Role,
+    room: Room,
     requests: Decoder<Inward>,
     kernels: BTreeMap<u32, Kernel>,
     outgoing: Outgoing,
@@ -105,11 +120,17 @@ impl Host {
         mask.add(Signal::SIGCHLD);
         mask.thread_block()?;
         let deaths = SignalFd::with_flags(&mask, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
+        let role = Role::assume()?;
+        let room = match role {
+            Role::First => Room::of_namespace(),
+            Role::Ordinary => Room::boundless(),
+        };
         Ok(Self {
             input,
             output,
             deaths,
-            role: Role::assume()?,
+            role,
+            room,
             requests: Decoder::default(),
             kernels: BTreeMap::new(),
             outgoing: Outgoing { frames: Buffer::default(), scratch: vec![0; PIECE] },
@@ -118,13 +139,32 @@ impl Host {
 
     fn serve(&mut self) -> Result<(), HostError> {
         loop {
-            for (&number, kernel) in &mut self.kernels {
-                self.outgoing.forward_claims(number, kernel);
+            if self.pass_on() == Connection::Ended {
+                return Ok(());
             }
             for ready in self.wait()? {
                 if self.act(ready)? == Connection::Ended {
                     return Ok(());
                 }
+            }
+        }
+    }
+
+    /// Passes on what the drivers said, as far as the outside takes it without waiting. What is
+    /// left then is taken up again when it reads on: nothing else would wake us for it.
+    fn pass_on(&mut self) -> Connection {
+        loop {
+            for (&number, kernel) in &mut self.kernels {
+                self.outgoing.forward_claims(number, kernel);
+            }
+            if self.outgoing.frames.is_empty() {
+                return Connection::Open;
+            }
+            if self.outgoing.send(&self.output) == Connection::Ended {
+                return Connection::Ended;
+            }
+            if !self.outgoing.frames.is_empty() {
+                return Connection::Open;
             }
         }
     }
@@ -205,9 +245,13 @@ impl Host {
 
     fn obey(&mut self, request: Inward) {
         match request {
-            Inward::Start { kernel, spec } => self.start(kernel, &spec),
+            Inward::Start { kernel, spec } => {
+                self.make_room(kernel);
+                self.start(kernel, &spec);
+            }
             // A kernel that is gone has said so, or is about to.
             Inward::Execute { kernel, code } => {
+                self.make_room(kernel);
                 if let Some(kernel) = self.kernels.get_mut(&kernel) {
                     kernel.execute(&code);
                 }
@@ -217,16 +261,28 @@ impl Host {
                     kernel.answer(text.as_deref());
                 }
             }
+            Inward::Complete { kernel, code, cursor } => {
+                if let Some(kernel) = self.kernels.get_mut(&kernel) {
+                    kernel.complete(&code, cursor);
+                }
+            }
             Inward::Interrupt { kernel } => {
                 if let Some(kernel) = self.kernels.get(&kernel) {
                     kernel.interrupt();
                 }
             }
-            Inward::Stop { kernel } => match self.kernels.get(&kernel) {
-                None => {}
-                Some(_) if self.kernels.len() == 1 => self.role.kill_all(),
-                Some(kernel) => kernel.kill_descendants(),
-            },
+            // One that is gone may have left something behind.
+            Inward::Stop { kernel } => {
+                let others = self.kernels.iter().filter(|(number, _)| **number != kernel);
+                let spared: Vec<_> = others.map(|(_, other)| other.pid()).collect();
+                match spared.as_slice() {
+                    [] => self.role.kill_all(),
+                    spared => kill_all_but(self.role, spared),
+                }
+            }
+            Inward::Measure => {
+                self.outgoing.push(&Outward::Used { milliseconds: Census::take().used() });
+            }
             Inward::Restore { work, lower, paths } => {
                 let errors = restore(&work, &lower, &paths);
                 self.outgoing.push(&Outward::Restored { errors });
@@ -250,6 +306,27 @@ impl Host {
             },
         };
         self.outgoing.push(&answer);
+    }
+
+    /// Where earlier code has left so many processes that none can be started, everything is
+    /// ended. The kernel that room is `wanted` for is started again if it was there.
+    fn make_room(&mut self, wanted: u32) {
+        if !self.room.is_crowded() {
+            return;
+        }
+        self.role.end_all();
+        self.outgoing.push(&Outward::Crowded { kernel: wanted });
+        for (number, mut kernel) in std::mem::take(&mut self.kernels) {
+            self.outgoing.last_words(number, &mut kernel);
+            if number == wanted
+                && let Ok(kernel) = Kernel::start(kernel.spec())
+            {
+                self.kernels.insert(number, kernel);
+                continue;
+            }
+            let (status, signal) = (None, Some(Signal::SIGKILL as i32));
+            self.outgoing.push(&Outward::Exited { kernel: number, status, signal });
+        }
     }
 
     fn bury_the_dead(&mut self) {
@@ -280,18 +357,7 @@ impl Host {
     fn end(&mut self, number: u32) {
         let Some(mut kernel) = self.kernels.remove(&number) else { return };
         kernel.kill();
-        let mut left = LAST_WORDS;
-        while let Received::Bytes(count) = kernel.receive_claims(&mut self.outgoing.scratch) {
-            left = left.saturating_sub(count);
-            if left == 0 {
-                break;
-            }
-        }
-        // Before the claims and not for each: nothing is written any more.
-        self.outgoing.drain(number, &mut kernel);
-        while let NextClaim::Line(claim) = kernel.next_claim() {
-            self.outgoing.push(&Outward::Claim { kernel: number, claim });
-        }
+        self.outgoing.last_words(number, &mut kernel);
         let status = kernel.bury();
         self.outgoing.push(&Outward::Exited {
             kernel: number,
@@ -334,17 +400,64 @@ impl Outgoing {
     fn forward_claims(&mut self, number: u32, kernel: &mut Kernel) {
         while self.has_room() {
             match kernel.next_claim() {
-                NextClaim::Line(claim) => {
-                    if let Ok(Claim::Finished { .. }) = Claim::parse(&claim) {
-                        kernel.finish_cell();
-                    }
+                NextClaim::Line(line) => {
+                    let claim = &line[noise_before_claim(&line)..];
+                    let finished = matches!(Claim::parse(claim), Ok(Claim::Finished { .. }));
                     self.drain(number, kernel);
-                    self.push(&Outward::Claim { kernel: number, claim });
+                    if finished {
+                        kernel.finish_cell();
+                        self.tell_of_closed_pipes(number, kernel);
+                    }
+                    self.push_claim(number, &line);
                 }
                 NextClaim::None => return,
-                NextClaim::TooLong => return kernel.silence(),
+                NextClaim::TooLong => {
+                    self.drain(number, kernel);
+                    self.push(&Outward::Stderr { kernel: number, bytes: TOO_LONG.to_vec() });
+                    return kernel.silence();
+                }
             }
         }
+    }
+
+    /// Says once that a kernel's output is not seen any more, where its errors would be.
+    fn tell_of_closed_pipes(&mut self, number: u32, kernel: &mut Kernel) {
+        for stream in kernel.newly_closed() {
+            let name = match stream {
+                Stream::Stdout => "standard output",
+                Stream::Stderr => "standard error",
+            };
+            let text = format!(
+                "the code closed this interpreter's {name} or led it elsewhere: what is written \
+                 there is not seen here; when the interpreter exits, a fresh one begins\n"
+            );
+            self.push(&Outward::Stderr { kernel: number, bytes: text.into_bytes() });
+        }
+    }
+
+    /// Passes on what a dead kernel had still written.
+    fn last_words(&mut self, number: u32, kernel: &mut Kernel) {
+        let mut left = LAST_WORDS;
+        while let Received::Bytes(count) = kernel.receive_claims(&mut self.scratch) {
+            left = left.saturating_sub(count);
+            if left == 0 {
+                break;
+            }
+        }
+        // Before the claims and not for each: nothing is written any more.
+        self.drain(number, kernel);
+        while let NextClaim::Line(line) = kernel.next_claim() {
+            self.push_claim(number, &line);
+        }
+    }
+
+    /// Passes a line on, in two parts where a claim stands behind noise.
+    fn push_claim(&mut self, kernel: u32, line: &[u8]) {
+        let (noise, claim) = line.split_at(noise_before_claim(line));
+        if !noise.is_empty() {
+            self.push(&Outward::Claim { kernel, claim: noise.to_vec() });
+        }
+        self.push(&Outward::Claim { kernel, claim: claim.to_vec() });
     }
 
     /// Passes on what is in the pipes now, and not what comes after it.
@@ -371,11 +484,13 @@ impl Outgoing {
         let most = most.min(self.scratch.len());
         let received = kernel.receive(stream, &mut self.scratch[..most]);
         if let Received::Bytes(count) = received {
-            let bytes = self.scratch[..count].to_vec();
-            self.push(&match stream {
-                Stream::Stdout => Outward::Stdout { kernel: number, bytes },
-                Stream::Stderr => Outward::Stderr { kernel: number, bytes },
-            });
+            let bytes = &self.scratch[..count];
+            let kind = match stream {
+                Stream::Stdout => STDOUT,
+                Stream::Stderr => STDERR,
+            };
+            encode_parts::<Outward>(kind, number, bytes, self.frames.end())
+                .expect("a piece is shorter than the longest output");
         }
         received
     }

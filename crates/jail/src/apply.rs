@@ -4,7 +4,7 @@
 //! they did where the kernel can be asked.
 
 use crate::{
-    Failure, Namespace, Plan, Resource, Step,
+    Failure, Namespace, Plan, Resource, Step, landlock,
     mounts::{self, Mounts},
     sys::{self, Forked},
 };
@@ -62,6 +62,7 @@ fn one(step: &Step, mounts: &mut Mounts) -> io::Result<()> {
             thread::set_no_new_privs(true)?;
             verified(thread::no_new_privs()?, "the kernel did not keep the setting")
         }
+        Step::Landlock { writable } => landlock::confine(writable),
         Step::DieWithParent => Ok(process::set_parent_process_death_signal(Some(Signal::KILL))?),
         Step::Filter { program, .. } => sys::install_filter(program),
         Step::Execute { program, arguments } => Err(execute(program, arguments)),

@@ -7,7 +7,7 @@
 //! # Mechanism
 //! A [`Plan`] is a printed list of [`Step`]s: new namespaces, a new root with the system
 //! read-only and the home absent, an overlay for the work folder, limits, no capabilities, no new
-//! privileges, a system-call filter. [`enter_if_asked`] applies it in a process of its own, which
+//! privileges, Landlock, a system-call filter. [`enter_if_asked`] applies it in a process of its own, which
 //! has one thread, and then executes the program. A step that fails ends the process: nothing
 //! runs half confined.
 //!
@@ -27,6 +27,7 @@ pub use crate::{
     enter::{JAIL, encode, enter_if_asked},
     failure::Failure,
     filter::{Filter, FilterError, Rule, rules},
+    landlock::version as landlock_version,
 };
 
 #[cfg(target_os = "linux")]
@@ -37,6 +38,8 @@ mod enter;
 mod failure;
 #[cfg(target_os = "linux")]
 mod filter;
+#[cfg(target_os = "linux")]
+mod landlock;
 #[cfg(target_os = "linux")]
 mod mounts;
 mod plan;

@@ -149,6 +149,12 @@ pub enum Step {
     DropCapabilities,
     /// Never gain a privilege by executing a program.
     NoNewPrivileges,
+    /// Change nothing but what is at and below these paths, whatever is mounted; keep signals and
+    /// abstract sockets inside.
+    Landlock {
+        /// The paths, in the new root.
+        writable: Vec<PathBuf>,
+    },
     /// Die when the process outside dies.
     DieWithParent,
     /// Refuse system calls, by a compiled filter. `refused` says which, for people.
@@ -287,6 +293,11 @@ impl fmt::Display for Step {
             Self::Limit { resource, most } => write!(f, "allow at most {most} {}", resource.word()),
             Self::DropCapabilities => f.write_str("give up every capability, and verify it"),
             Self::NoNewPrivileges => f.write_str("never gain a privilege again"),
+            Self::Landlock { writable } => {
+                let paths: Vec<_> =
+                    writable.iter().map(|path| path.display().to_string()).collect();
+                write!(f, "by Landlock, change nothing but {}", paths.join(", "))
+            }
             Self::DieWithParent => f.write_str("die when the process outside dies"),
             Self::Filter { refused, .. } => {
                 write!(f, "refuse {} system calls: {}", refused.len(), refused.join(", "))

@@ -136,3 +136,15 @@ pub(crate) fn install_filter(program: &[u64]) -> io::Result<()> {
     };
     if status == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
+
+/// The version of Landlock that the kernel has.
+pub(crate) fn landlock_version() -> io::Result<i64> {
+    const ASK_FOR_VERSION: u32 = 1;
+    let nothing: *const libc::c_void = std::ptr::null();
+    // SAFETY: with this flag the kernel reads nothing through the pointer, which must be null with
+    // a size of 0, and makes no ruleset.
+    let version = unsafe {
+        libc::syscall(libc::SYS_landlock_create_ruleset, nothing, 0_usize, ASK_FOR_VERSION)
+    };
+    if version < 0 { Err(io::Error::last_os_error()) } else { Ok(version) }
+}

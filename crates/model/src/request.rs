@@ -1,12 +1,13 @@
 //! What a model is asked, in no provider's format.
 
 use interpreter_core::Message;
+use std::sync::Arc;
 
 /// One call of a model.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The conversation, oldest first.
-    pub messages: Vec<Message>,
+    pub messages: Arc<Vec<Message>>,
     /// Whether the model may call the tool, or writes code in fences.
     pub tools: Tools,
     /// The most tokens it may write; the provider's own limit if none, or 4096 where the format
@@ -52,7 +53,7 @@ pub(crate) mod examples {
             text: text.to_owned().into(),
         };
         Request {
-            messages: vec![
+            messages: Arc::new(vec![
                 Message::System { text: "You write code.".into() },
                 Message::User { text: "Add two and two, twice.".into() },
                 Message::Assistant {
@@ -67,7 +68,7 @@ pub(crate) mod examples {
                 },
                 result(None, "1"),
                 Message::User { text: "Thanks.".into() },
-            ],
+            ]),
             tools: Tools::Offer,
             max_tokens: Some(320),
             temperature: None,

@@ -52,6 +52,11 @@ impl Environment {
         (!text.is_empty()).then(|| Secret::new(text.to_owned()))
     }
 
+    /// The names of all variables that are UTF-8.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().filter_map(|name| name.to_str())
+    }
+
     /// The folders in a variable such as `PATH`. Relative ones are left out: what they mean
     /// depends on where we stand, and that may be a stranger's project.
     pub fn path_list(&self, name: &str) -> Vec<PathBuf> {

@@ -56,6 +56,14 @@ pub enum StoreError {
     #[error("`{}` could not be read", shown(path))]
     Read { path: PathBuf, source: io::Error },
 
+    /// An output has no place.
+    #[error("`{}` could not be written; check the folder and the disk it is on", shown(path))]
+    Keep { path: PathBuf, source: io::Error },
+
+    /// An output is not what it was.
+    #[error("the output in `{}` was changed after it was recorded", shown(path))]
+    AlteredOutput { path: PathBuf },
+
     /// The settings are not in order.
     #[error(transparent)]
     Config(#[from] ConfigError),

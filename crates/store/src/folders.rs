@@ -78,6 +78,11 @@ impl Folders {
         self.data.join("changes")
     }
 
+    /// Outputs that are too large for the record.
+    pub fn outputs_folder(&self) -> PathBuf {
+        self.data.join("outputs")
+    }
+
     /// The lines that were typed.
     pub fn history_file(&self) -> PathBuf {
         self.state.join("history.txt")

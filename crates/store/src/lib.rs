@@ -9,19 +9,27 @@
 pub use crate::{
     config::{
         ConfigError, ConfigFile, ConfigFiles, ConfigText, Endpoint, Entry, Layer, LimitSettings,
-        LimitsTable, Overrides, Settings, Sourced, Temperature, WireFormat,
+        LimitsTable, Listed, NetworkMode, NetworkSettings, NetworkTable, Overrides, Settings,
+        Sourced, Temperature, WireFormat, keep_host,
     },
     environment::Environment,
     error::StoreError,
     folders::Folders,
+    indexes::{Index, Machine as IndexMachine, Preset},
+    outputs::{Leftovers, Outputs, Restored},
     quantity::{Bytes, QuantityError, TimeLimit},
-    record::{Break, BreakReason, Log, Records, SessionSummary, Verification, new_session_id},
+    record::{
+        Break, BreakReason, Entry as LogEntry, KeptOutputs, Log, Records, SessionSummary,
+        Verification, new_session_id,
+    },
 };
 
 mod config;
 mod environment;
 mod error;
 mod folders;
+mod indexes;
+mod outputs;
 mod private;
 mod quantity;
 mod record;

@@ -74,6 +74,13 @@ pub(crate) fn make_file(path: &Path) -> Result<(), StoreError> {
     }
 }
 
+/// Makes a file that must not be there yet, closed to others, to be written.
+pub(crate) fn create_file(path: &Path) -> io::Result<fs::File> {
+    let file = platform::new_file().open(path)?;
+    platform::close_file(&file)?;
+    Ok(file)
+}
+
 /// Whether a file is there. If it is, it is ours and private.
 fn check_file(path: &Path) -> Result<bool, StoreError> {
     let Some(metadata) = metadata(path)? else { return Ok(false) };

@@ -1,7 +1,7 @@
 //! `interpreter audit`: is the record whole?
 
-use crate::{exit::Exit, report::Error};
-use interpreter_store::{Environment, Folders, Log};
+use crate::{exit::Exit, report::Error, terminal::story::count};
+use interpreter_store::{Environment, Folders, Log, Outputs};
 use std::{
     io::{self, Write},
     process::ExitCode,
@@ -18,8 +18,9 @@ pub(crate) struct AuditArgs {
 enum AuditCommand {
     /// Check that the record is whole
     ///
-    /// Reads the record from its first line and recomputes every link. Names the first record
-    /// that does not follow from the one before it, and exits with 1 if there is one.
+    /// Reads the record from its first line and recomputes every link, and the hash of every
+    /// output that is kept beside it. Names the first record that does not follow from the one
+    /// before it and every output that was changed, and exits with 1 if there is one.
     Verify,
 }
 
@@ -34,15 +35,22 @@ fn verify() -> Result<ExitCode, Error> {
     let log = Log::open(&folders)?;
     let verification = log.verify()?;
     let mut out = io::stdout().lock();
-    match verification.first_break {
-        None => {
-            writeln!(out, "{} records, all linked.", verification.records)?;
-            Ok(Exit::Done.into())
-        }
-        Some(found) => {
-            writeln!(out, "Record {} is broken: {}.", found.seq, found.reason)?;
-            writeln!(out, "The {} records before it are linked.", found.seq.saturating_sub(1))?;
-            Ok(Exit::CodeFailed.into())
-        }
+    if let Some(found) = verification.first_break {
+        writeln!(out, "Record {} is broken: {}.", found.seq, found.reason)?;
+        writeln!(out, "The {} records before it are linked.", found.seq.saturating_sub(1))?;
+        return Ok(Exit::CodeFailed.into());
     }
+    writeln!(out, "{} records, all linked.", verification.records)?;
+    let outputs = log.verify_outputs(&Outputs::new(&folders))?;
+    if outputs.whole > 0 {
+        writeln!(out, "{}, all as recorded.", count(outputs.whole, "kept output"))?;
+    }
+    if outputs.gone > 0 {
+        let gone = count(outputs.gone, "output");
+        writeln!(out, "{gone} made room for newer ones and cannot be checked.")?;
+    }
+    for seq in &outputs.altered {
+        writeln!(out, "The output of record {seq} was changed after it was recorded.")?;
+    }
+    Ok(if outputs.altered.is_empty() { Exit::Done } else { Exit::CodeFailed }.into())
 }

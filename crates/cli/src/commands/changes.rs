@@ -4,23 +4,22 @@ use crate::{
     commands::scene,
     exit::Exit,
     report::Error,
-    terminal::story::{count, file_lines},
+    terminal::story::{count, file_lines, left_out_lines},
 };
 use interpreter_agent::{
     Scene,
-    changes::{self, Applied, Conflict, Which},
+    changes::{self, Applied, Conflict, Summary, Which},
 };
-use interpreter_core::Untrusted;
 use interpreter_store::Overrides;
 use std::{
     io::{self, Write},
     process::ExitCode,
 };
 
-/// See, apply, discard or undo staged changes
+/// See, apply, discard, undo or redo staged changes
 ///
 /// Code's changes to the work folder are staged as a set. Without an id, the newest staged set of
-/// this folder is meant; for undo, the newest applied one.
+/// this folder is meant; for undo, the one applied last, and for redo the one undone last.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ChangesArgs {
     #[command(subcommand)]
@@ -58,6 +57,14 @@ enum ChangesCommand {
         #[arg(long)]
         overwrite: bool,
     },
+    /// Put what was undone last into the folder once more
+    Redo {
+        /// The set's id, or the beginning of it
+        id: Option<String>,
+        /// Replace files even if they were changed meanwhile
+        #[arg(long)]
+        overwrite: bool,
+    },
 }
 
 /// A set, or some paths of it.
@@ -88,7 +95,7 @@ pub(crate) fn changes(args: &ChangesArgs) -> Result<ExitCode, Error> {
         ChangesCommand::Discard(chosen) => {
             let (which, paths) = chosen.meant(&scene)?;
             match changes::discard(&scene, &which, &paths)? {
-                Some((id, files)) => told("Discarded", &id, &Applied { files, skipped: vec![] }),
+                Some((id, discarded)) => told("Discarded", &id, &discarded),
                 None => nothing(),
             }
         }
@@ -96,6 +103,13 @@ pub(crate) fn changes(args: &ChangesArgs) -> Result<ExitCode, Error> {
             let which = id.clone().map_or(Which::Newest, Which::Named);
             match changes::undo(&scene, &which, conflict(*overwrite))? {
                 Some((id, undone)) => told("Undid", &id, &undone),
+                None => nothing(),
+            }
+        }
+        ChangesCommand::Redo { id, overwrite } => {
+            let which = id.clone().map_or(Which::Newest, Which::Named);
+            match changes::redo(&scene, &which, conflict(*overwrite))? {
+                Some((id, redone)) => told("Redid", &id, &redone),
                 None => nothing(),
             }
         }
@@ -131,16 +145,30 @@ fn list(scene: &Scene, json: bool) -> Result<ExitCode, Error> {
                 "state": state,
                 "files": set.files,
                 "created": set.created,
+                "undoable": set.undoable,
+                "redoable": set.redoable,
+                "kept_bytes": set.kept_bytes,
                 "in_use": set.in_use,
             });
             writeln!(out, "{line}")?;
         } else {
-            let used = if set.in_use { "  in use by a running session" } else { "" };
             let files = count(set.files, "file");
-            writeln!(out, "{}  {state:<9}  {files:>10}  {}{used}", set.id, set.created)?;
+            let notes = notes(&set);
+            writeln!(out, "{}  {state:<9}  {files:>10}  {}{notes}", set.id, set.created)?;
         }
     }
     Ok(Exit::Done.into())
+}
+
+/// What can still be done with a set, and what keeps it from being done.
+fn notes(set: &Summary) -> String {
+    let times = |count: usize, what: &str| match count {
+        0 => String::new(),
+        1 => format!("  {what}"),
+        _ => format!("  {what} × {count}"),
+    };
+    let used = if set.in_use { "  in use by a running session" } else { "" };
+    times(set.undoable, "undo") + &times(set.redoable, "redo") + used
 }
 
 fn nothing() -> Result<ExitCode, Error> {
@@ -151,9 +179,6 @@ fn nothing() -> Result<ExitCode, Error> {
 fn told(done: &str, id: &str, applied: &Applied) -> Result<ExitCode, Error> {
     let mut out = io::stdout().lock();
     writeln!(out, "{done} {} (set {id}).", count(applied.files.len(), "change"))?;
-    write!(out, "{}", file_lines(&applied.files))?;
-    for (path, why) in &applied.skipped {
-        writeln!(out, "  left out {}: {why}", Untrusted::new(&**path).for_terminal_line(200))?;
-    }
+    write!(out, "{}{}", file_lines(&applied.files), left_out_lines(&applied.left_out))?;
     Ok(Exit::Done.into())
 }

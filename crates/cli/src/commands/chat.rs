@@ -69,7 +69,7 @@ async fn converse(
         Person::Nobody
     };
     let face = if json { Face::Json } else { Face::Chat(Chat::new(style, &scene.confinement())) };
-    let greeting = greeting(&scene);
+    let greeting = greeting(&scene, style);
     let session = Session::start(&scene, Mode::Chat, approval)?;
     if at_terminal {
         writeln!(io::stdout(), "{greeting}")?;
@@ -78,14 +78,14 @@ async fn converse(
     let mut next = first;
     let mut end = TurnEnd::Done;
     loop {
-        let prompt = match next.take() {
-            Some(prompt) => prompt,
-            None => match ask_for_prompt(&talk).await? {
-                Some(prompt) => prompt,
+        let event = match next.take() {
+            Some(prompt) => Event::Asked(prompt),
+            None => match ask_what_next(&talk, &scene).await? {
+                Some(event) => event,
                 None => break,
             },
         };
-        match talk.turn(Event::Asked(prompt)).await? {
+        match talk.turn(event).await? {
             Turn::Over(over) => end = over,
             Turn::Last(last) => return Ok(Exit::from(last).into()),
         }
@@ -98,7 +98,7 @@ async fn converse(
     Ok(if at_terminal { Exit::Done } else { Exit::from(end) }.into())
 }
 
-fn greeting(scene: &Scene) -> String {
+fn greeting(scene: &Scene, style: Style) -> String {
     let model = scene.settings.model.value.as_deref().unwrap_or_default();
     let confinement = scene.confinement();
     let folder = confinement.work_folder.display().to_string();
@@ -108,7 +108,7 @@ fn greeting(scene: &Scene) -> String {
         env!("CARGO_PKG_VERSION"),
         Untrusted::new(model).for_terminal_line(80),
         Untrusted::new(folder).for_terminal_line(200),
-        story::bounds(&confinement),
+        story::bounds(&confinement, style),
     )
 }
 
@@ -117,24 +117,37 @@ Say what you want in your own words; the model answers, and asks to run code whe
   y        run the code        n [REASON]  reject it, and tell the model why
   e        edit it first       q           leave
 Changes to your files are staged; at the end of each turn you decide whether to keep them.
-  /help    this text           /quit       leave (also Ctrl-D)";
+  /help    this text           /quit       leave (also Ctrl-D)
+  /restart [LANGUAGE]          end its interpreter, or all, with all variables, and start afresh";
 
-/// Waits for something to ask the model; none if the person leaves.
-async fn ask_for_prompt(talk: &Talk) -> Result<Option<String>, Error> {
+/// Waits for something to ask the model, or a command that is a turn of its own; none if the
+/// person leaves.
+async fn ask_what_next(talk: &Talk, scene: &Scene) -> Result<Option<Event>, Error> {
     let Person::There { keys, .. } = &talk.person else { return Ok(None) };
     loop {
-        match keys.line(Wanted::Prompt).await {
-            Heard::Line(line) => match line.trim() {
-                "" => {}
-                "/quit" | "/exit" => return Ok(None),
-                "/help" | "%help" => writeln!(io::stdout(), "{HELP}")?,
-                command if command.starts_with('/') && !command.contains(char::is_whitespace) => {
-                    writeln!(io::stdout(), "There is no command `{command}`; /help lists them.")?;
-                }
-                _ => return Ok(Some(line)),
-            },
-            Heard::Interrupted => {}
+        let line = match keys.line(Wanted::Prompt).await {
+            Heard::Line(line) => line,
+            Heard::Interrupted => continue,
             Heard::Ended => return Ok(None),
+        };
+        match line.trim() {
+            "" => {}
+            "/quit" | "/exit" => return Ok(None),
+            "/help" | "%help" => writeln!(io::stdout(), "{HELP}")?,
+            "/restart" => return Ok(Some(Event::Restart(None))),
+            command if command.starts_with("/restart ") => {
+                let name = command["/restart ".len()..].trim();
+                let table = scene.interpreters().languages();
+                if let Some(language) = table.find(name) {
+                    return Ok(Some(Event::Restart(Some(language))));
+                }
+                let names = table.names().collect::<Vec<_>>().join(", ");
+                writeln!(io::stdout(), "`{name}` does not run here; these do: {names}.")?;
+            }
+            command if command.starts_with('/') && !command.contains(char::is_whitespace) => {
+                writeln!(io::stdout(), "There is no command `{command}`; /help lists them.")?;
+            }
+            _ => return Ok(Some(Event::Asked(line))),
         }
     }
 }

@@ -1,8 +1,13 @@
 //! `interpreter history`: what happened in earlier sessions.
 
-use crate::{exit::Exit, report::Error, terminal::story};
-use interpreter_core::Untrusted;
-use interpreter_store::{Environment, Folders, Log};
+use crate::{
+    args::misuse,
+    exit::Exit,
+    report::Error,
+    terminal::{plain::Plain, story},
+};
+use interpreter_core::{Body, Untrusted};
+use interpreter_store::{Environment, Folders, Log, Outputs, Restored};
 use std::{
     io::{self, Write},
     process::ExitCode,
@@ -30,15 +35,25 @@ enum HistoryCommand {
         /// Print the records as JSON, one a line
         #[arg(long)]
         json: bool,
+        /// Print only what this run printed, such as p3, exactly and whole
+        #[arg(long, value_name = "RUN", conflicts_with = "json")]
+        output: Option<String>,
     },
 }
 
 pub(crate) fn history(args: &HistoryArgs) -> Result<ExitCode, Error> {
     let folders = Folders::find(&Environment::read())?;
     let log = Log::open(&folders)?;
+    let outputs = Outputs::new(&folders);
     match &args.command {
         HistoryCommand::List { json } => list(&log, *json)?,
-        HistoryCommand::Show { session, json } => show(&log, session.as_deref(), *json)?,
+        HistoryCommand::Show { session, json, output } => {
+            let Some(id) = find(&log, session.as_deref())? else { return Ok(Exit::Done.into()) };
+            match output {
+                Some(run) => return show_output(&log, &outputs, &id, run),
+                None => show(&log, &outputs, &id, *json)?,
+            }
+        }
     }
     Ok(Exit::Done.into())
 }
@@ -71,17 +86,20 @@ fn list(log: &Log, json: bool) -> Result<(), Error> {
     Ok(())
 }
 
-fn show(log: &Log, session: Option<&str>, json: bool) -> Result<(), Error> {
-    let id = match session {
-        Some(prefix) => log.find_session(prefix)?,
-        None => match log.sessions()?.into_iter().next() {
-            Some(newest) => newest.id,
-            None => return Ok(()),
-        },
-    };
+/// The session that is meant; none if there is none at all.
+fn find(log: &Log, session: Option<&str>) -> Result<Option<String>, Error> {
+    Ok(match session {
+        Some(prefix) => Some(log.find_session(prefix)?),
+        None => log.sessions()?.into_iter().next().map(|newest| newest.id),
+    })
+}
+
+fn show(log: &Log, outputs: &Outputs, id: &str, json: bool) -> Result<(), Error> {
     let mut out = io::stdout().lock();
-    for record in log.records(&id) {
-        let record = record?;
+    for record in log.records(id) {
+        let mut record = record?;
+        // What is not kept any more is told as such.
+        _ = outputs.restore(&mut record.body)?;
         if json {
             let line = serde_json::to_string(&record).map_err(io::Error::from)?;
             writeln!(out, "{line}")?;
@@ -90,4 +108,30 @@ fn show(log: &Log, session: Option<&str>, json: bool) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+/// Prints what one run printed, each stream to where it went.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the rest is not what a run printed")]
+fn show_output(log: &Log, outputs: &Outputs, id: &str, run: &str) -> Result<ExitCode, Error> {
+    let mut plain = Plain::default();
+    let (mut found, mut exit) = (false, Exit::Done);
+    for record in log.records(id) {
+        let mut record = record?;
+        match &record.body {
+            Body::RunStarted { proposal, .. } if proposal == run => found = true,
+            Body::Output { proposal, .. } if proposal == run => {
+                if outputs.restore(&mut record.body)? == Restored::Gone {
+                    write!(io::stderr(), "{}", story::tell(&record))?;
+                    exit = Exit::CodeFailed;
+                }
+                plain.record(&record)?;
+            }
+            _ => {}
+        }
+    }
+    if !found {
+        let run = Untrusted::new(run).for_terminal_line(40);
+        return Err(misuse(format!("nothing called `{run}` ran in session {id}")));
+    }
+    Ok(exit.into())
 }

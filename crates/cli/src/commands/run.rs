@@ -10,12 +10,13 @@ use crate::{
         face::{Face, Person, Talk, Turn},
         keys::Keys,
         plain::Plain,
+        repl,
         style::Style,
     },
 };
 use interpreter_agent::{Mode, Scene, Session};
 use interpreter_core::{
-    Language,
+    Language, Network,
     session::{Approval, Event, Settle},
 };
 use std::{
@@ -29,11 +30,14 @@ use std::{
 /// No model is asked. The code gets the same judgement, sandbox, staging and record as a model's.
 /// Typing it counts as your yes, unless a rule says ask or deny. Its output goes to standard
 /// output and standard error; exits with 1 if it fails.
+///
+/// With a language and no code, at a terminal, it reads code cell by cell: variables are kept, Tab
+/// completes, Ctrl-C interrupts, Ctrl-D leaves, /help explains.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch that can be typed")]
 pub(crate) struct RunArgs {
     /// File to run, or - for standard input
-    #[arg(value_name = "FILE", required_unless_present = "code", conflicts_with = "code")]
+    #[arg(value_name = "FILE", conflicts_with = "code")]
     file: Option<PathBuf>,
     /// Code to run
     #[arg(short, long, value_name = "CODE", allow_hyphen_values = true)]
@@ -58,17 +62,41 @@ pub(crate) struct RunArgs {
 }
 
 pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, Error> {
+    args.check()?;
     let scene = scene(&args.session.overrides())?;
     let language = args.language(&scene)?;
     if args.explain {
         write!(io::stdout(), "{}", scene.explain()?)?;
         return Ok(Exit::Done.into());
     }
+    if args.code.is_none() && args.file.is_none() {
+        return wait_for(repl::talk(&scene, language, args.approval()))?;
+    }
     let code = args.read_code()?;
     wait_for(execute(scene, args, language, code))?
 }
 
 impl RunArgs {
+    /// Without code there must be somebody to type it.
+    fn check(&self) -> Result<(), Error> {
+        let is_given = self.file.is_some() || self.code.is_some() || self.explain;
+        let at_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
+        match (is_given, at_terminal && !self.session.json && !self.apply && !self.discard) {
+            (true, _) | (false, true) => Ok(()),
+            (false, false) => Err(misuse(
+                "there is no code to run: give a FILE, `-c CODE` or `-`, or start it at a terminal",
+            )),
+        }
+    }
+
+    fn approval(&self) -> Approval {
+        match (self.ask, self.session.yes) {
+            (true, _) => Approval::AlwaysAsk,
+            (false, true) => Approval::Yes,
+            (false, false) => Approval::AsRulesSay,
+        }
+    }
+
     fn language(&self, scene: &Scene) -> Result<Language, Error> {
         let table = scene.interpreters().languages();
         let ending = || self.file.as_ref()?.extension()?.to_str().map(str::to_owned);
@@ -110,11 +138,7 @@ async fn execute(
     language: Language,
     code: String,
 ) -> Result<ExitCode, Error> {
-    let approval = match (args.ask, args.session.yes) {
-        (true, _) => Approval::AlwaysAsk,
-        (false, true) => Approval::Yes,
-        (false, false) => Approval::AsRulesSay,
-    };
+    let approval = args.approval();
     let unasked = match (args.apply, args.discard) {
         (true, _) => Settle::Apply,
         (false, true) => Settle::Discard,
@@ -132,6 +156,7 @@ async fn execute(
     } else {
         (Face::Plain(Plain::default()), Person::Nobody)
     };
+    warn_if_open(&scene)?;
     let session = Session::start(&scene, Mode::Run, approval)?;
     let mut talk = Talk::new(session, face, person, unasked)?;
     match talk.turn(Event::Submitted { language, code }).await? {
@@ -140,5 +165,18 @@ async fn execute(
             Ok(Exit::from(end).into())
         }
         Turn::Last(end) => Ok(Exit::from(end).into()),
+    }
+}
+
+/// An open network is said so, in red, each time.
+fn warn_if_open(scene: &Scene) -> Result<(), Error> {
+    match scene.confinement().network {
+        Network::Open(_) => {
+            let words = "the network is open: code can reach every public host";
+            let style = Style::of_stderr(&scene.environment);
+            writeln!(io::stderr(), "interpreter: {}", style.red(words))?;
+            Ok(())
+        }
+        Network::None | Network::Only(_) => Ok(()),
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Lines of ours start on the first column; lines of the model and of programs never do.
 
-use super::{gutter::Gutter, story, style::Style};
+use super::{gutter::Gutter, hosts, story, style::Style};
 use interpreter_agent::Live;
 use interpreter_core::{Body, Confinement, Origin, Record, Stream, Untrusted, session::Question};
 use std::{
@@ -54,7 +54,7 @@ enum Section {
 
 impl Chat {
     pub(crate) fn new(style: Style, confinement: &Confinement) -> Self {
-        let bounds = story::bounds(confinement);
+        let bounds = story::bounds(confinement, style);
         Self { style, bounds, open: None, shown: None, lines: Lines::None, passing: Passing::None }
     }
 
@@ -100,6 +100,10 @@ impl Chat {
                 self.write(Section::Output(*stream), &others)?;
                 self.close()
             }
+            Body::Effects { network, .. } if !network.is_empty() => {
+                self.close()?;
+                self.print(&self.style.dim(&hosts::lines(network)))
+            }
             Body::RunFinished { status, signal, limit, kernel_ended, ms, .. } => {
                 let how = story::ending(*status, *signal, limit.as_deref(), *kernel_ended);
                 let line = format!("{how} · {ms} ms");
@@ -107,10 +111,10 @@ impl Chat {
                 let line = if fine { self.style.dim(&line) } else { self.style.red(&line) };
                 self.say(&line)
             }
-            Body::Changes { id, state, files } => {
+            Body::Changes { id, state, files, left_out } => {
                 let files_word = story::count(files.len(), "file");
                 self.say(&format!("{files_word} {} (set {id}):", state.word()))?;
-                self.print(&story::file_lines(files))
+                self.print(&(story::file_lines(files) + &story::left_out_lines(left_out)))
             }
             Body::NotProposed { reason, .. } => {
                 self.say(&self.style.dim(&format!("Not run: {reason}")))

@@ -6,12 +6,13 @@ use super::{
     json,
     keys::{Heard, Keys, Wanted},
     plain::Plain,
+    story,
 };
 use crate::report::Error;
 use interpreter_agent::{Session, Update};
 use interpreter_core::{
-    FileChange, Grantor, Record, Secret,
-    record::TurnEnd,
+    Body, FileChange, Grantor, Record, Secret,
+    record::{ChangesState, TurnEnd},
     session::{Answer, Echo, Event, InputWanted, Question, Settle, Typed},
 };
 use interpreter_store::Folders;
@@ -46,6 +47,20 @@ pub(crate) struct Talk {
     interrupts: Signal,
     terminations: Signal,
     pressed: u32,
+    /// The staged changes that were last listed.
+    listed: Vec<FileChange>,
+    /// The set that they are in.
+    pub(crate) staged: Option<String>,
+    reviews: Reviews,
+}
+
+/// When the person is asked what becomes of staged changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reviews {
+    /// After each turn.
+    EachTurn,
+    /// When they leave. Then a run that went well is not told of either.
+    AtTheEnd,
 }
 
 /// How a turn went.
@@ -71,7 +86,25 @@ impl Talk {
     ) -> Result<Self, Error> {
         let interrupts = signal(SignalKind::interrupt())?;
         let terminations = signal(SignalKind::terminate())?;
-        Ok(Self { session, face, person, unasked, interrupts, terminations, pressed: 0 })
+        let (pressed, listed, staged) = (0, Vec::new(), None);
+        let reviews = Reviews::EachTurn;
+        Ok(Self {
+            session,
+            face,
+            person,
+            unasked,
+            interrupts,
+            terminations,
+            pressed,
+            listed,
+            staged,
+            reviews,
+        })
+    }
+
+    /// The same, with reviews at another time.
+    pub(crate) fn reviewed(self, reviews: Reviews) -> Self {
+        Self { reviews, ..self }
     }
 
     /// Sends an event and shows what comes of it, until the turn is over.
@@ -109,6 +142,11 @@ impl Talk {
 
     /// Ends the session and waits until everything has stopped.
     pub(crate) async fn end(mut self) -> Result<(), Error> {
+        self.finish().await
+    }
+
+    /// The same, and leaves the person there.
+    pub(crate) async fn finish(&mut self) -> Result<(), Error> {
         self.session.send(Event::Quit);
         while let Some(update) = self.session.next().await {
             match update {
@@ -118,6 +156,7 @@ impl Talk {
                 | Update::Line(_)
                 | Update::Ask(_)
                 | Update::Input(_)
+                | Update::Host(_)
                 | Update::Review { .. }
                 | Update::TurnFinished(_) => {}
             }
@@ -137,6 +176,7 @@ impl Talk {
                 Face::Json | Face::Plain(_) => Ok(()),
             },
             Update::Input(wanted) => self.input(&wanted).await,
+            Update::Host(wanted) => self.host(&wanted).await,
             Update::Ask(question) => self.ask(&question).await,
             Update::Review { id, files } => self.review(&id, &files).await,
             // The caller's.
@@ -145,12 +185,29 @@ impl Talk {
     }
 
     fn record(&mut self, record: &Record) -> Result<(), Error> {
+        if self.reviews == Reviews::AtTheEnd && self.goes_without_saying(&record.body) {
+            return Ok(());
+        }
+        if let Body::Changes { state: ChangesState::Staged, files, id, .. } = &record.body {
+            self.listed.clone_from(files);
+            self.staged = Some(id.clone());
+        }
         let shown = match &mut self.face {
             Face::Json => json::print(record),
             Face::Chat(chat) => chat.record(record),
             Face::Plain(plain) => plain.record(record),
         };
         Ok(shown?)
+    }
+
+    /// Whether a record is nothing new: that a run went well, what has been listed.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "all others are shown")]
+    fn goes_without_saying(&self, body: &Body) -> bool {
+        match body {
+            Body::RunFinished { status: Some(0), signal: None, limit: None, .. } => true,
+            Body::Changes { state: ChangesState::Staged, files, .. } => *files == self.listed,
+            _ => false,
+        }
     }
 
     async fn ask(&mut self, question: &Question) -> Result<(), Error> {
@@ -230,6 +287,10 @@ impl Talk {
     }
 
     async fn review(&mut self, id: &str, files: &[FileChange]) -> Result<(), Error> {
+        if self.reviews == Reviews::AtTheEnd {
+            self.session.send(Event::Decided(Settle::Later));
+            return Ok(());
+        }
         let Person::There { keys, .. } = &self.person else {
             if self.unasked == Settle::Later && !matches!(self.face, Face::Json) {
                 writeln!(
@@ -242,6 +303,10 @@ impl Talk {
             self.session.send(Event::Decided(self.unasked.clone()));
             return Ok(());
         };
+        if files != self.listed {
+            let lines = story::file_lines(files);
+            write!(io::stdout(), "What would be applied now is not what was listed:\n{lines}")?;
+        }
         let count = files.len();
         let noun = if count == 1 { "this change" } else { "these changes" };
         let decision = loop {

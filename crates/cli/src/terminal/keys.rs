@@ -46,14 +46,22 @@ pub(crate) struct Keys {
 impl Keys {
     /// Starts the thread. Prompts are kept in `history`.
     pub(crate) fn start(history: Option<PathBuf>) -> std::io::Result<Self> {
+        Self::start_with(move || {
+            let prompts = Reedline::create();
+            match history.and_then(|file| FileBackedHistory::with_file(KEPT, file).ok()) {
+                Some(history) => prompts.with_history(Box::new(history)),
+                None => prompts,
+            }
+        })
+    }
+
+    /// Starts the thread, with an editor for prompts that is made on it.
+    pub(crate) fn start_with(
+        editor: impl FnOnce() -> Reedline + Send + 'static,
+    ) -> std::io::Result<Self> {
         let (requests, inbox) = mpsc::channel::<(Wanted, oneshot::Sender<Heard>)>();
         thread::Builder::new().name("keys".into()).spawn(move || {
-            let mut prompts = Reedline::create();
-            if let Some(history) =
-                history.and_then(|file| FileBackedHistory::with_file(KEPT, file).ok())
-            {
-                prompts = prompts.with_history(Box::new(history));
-            }
+            let mut prompts = editor();
             let mut answers = Reedline::create();
             for (wanted, reply) in inbox {
                 let heard = match wanted {

@@ -2,7 +2,7 @@
 //!
 //! On a terminal everything is filtered. In a pipe or a file the bytes come out exactly.
 
-use crate::terminal::story;
+use crate::terminal::{hosts, story};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use interpreter_core::{Body, Record, Stream, Untrusted, untrusted::TerminalFilter};
 use std::io::{self, IsTerminal, Write};
@@ -35,6 +35,10 @@ impl Plain {
                     writeln!(out, "[{mime}, {} bytes]", text.raw().len())
                 }
             }
+            Body::Effects { network, .. } => {
+                let refused = hosts::refused(network);
+                write!(io::stderr(), "{}", hosts::lines(&refused))
+            }
             Body::RunFinished { status, signal, limit, .. } => {
                 self.finish()?;
                 let fine = *status == Some(0) && signal.is_none() && limit.is_none();
@@ -56,11 +60,11 @@ impl Plain {
             Body::Note { text } => {
                 writeln!(io::stderr(), "interpreter: {}", Untrusted::new(&**text).for_terminal())
             }
-            Body::Changes { id, state, files } => {
+            Body::Changes { id, state, files, left_out } => {
                 let mut out = io::stderr().lock();
                 let files_word = story::count(files.len(), "file");
                 writeln!(out, "{files_word} {} as set {id}:", state.word())?;
-                write!(out, "{}", story::file_lines(files))
+                write!(out, "{}{}", story::file_lines(files), story::left_out_lines(left_out))
             }
             _ => Ok(()),
         }

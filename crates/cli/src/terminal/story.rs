@@ -1,10 +1,12 @@
 //! A record, told to a person.
 
+use super::{hosts, style::Style};
 use interpreter_core::{
-    Body, Confinement, FileChange, Record, Untrusted, Workspace,
+    Body, Confinement, FileChange, LeftOut, Network, Record, Untrusted, Workspace,
     record::{Decision, TurnEnd},
+    session::{self, Kernel},
 };
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 
 /// How many files are listed by name.
 const LISTED: usize = 30;
@@ -13,9 +15,10 @@ const LISTED: usize = 30;
 pub(crate) fn file_lines(files: &[FileChange]) -> String {
     let mut text = String::new();
     for file in files.iter().take(LISTED) {
-        let path = Untrusted::new(&*file.path).for_terminal_line(200);
+        let (subject, details) = (file.subject(), file.details());
+        let details = if details.is_empty() { details } else { format!(" ({details})") };
         // Writing to a string cannot fail.
-        _ = writeln!(text, "  {:<8} {path}", file.change.word());
+        _ = writeln!(text, "  {:<8} {subject}{details}", file.change.word());
     }
     if files.len() > LISTED {
         _ = writeln!(text, "  and {} more", files.len() - LISTED);
@@ -23,19 +26,37 @@ pub(crate) fn file_lines(files: &[FileChange]) -> String {
     text
 }
 
+/// One line for each path that was left as it is, indented.
+pub(crate) fn left_out_lines(left_out: &[LeftOut]) -> String {
+    let mut text = String::new();
+    for one in left_out.iter().take(LISTED) {
+        // Writing to a string cannot fail.
+        _ = writeln!(text, "  {}", one.line());
+    }
+    if left_out.len() > LISTED {
+        _ = writeln!(text, "  left out {} more", left_out.len() - LISTED);
+    }
+    text
+}
+
 /// A number of things: `1 file`, `2 files`.
-pub(crate) fn count(number: usize, thing: &str) -> String {
-    if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
+pub(crate) fn count<N: Copy + Display + PartialEq + From<u8>>(number: N, thing: &str) -> String {
+    if number == N::from(1) { format!("1 {thing}") } else { format!("{number} {thing}s") }
 }
 
 /// What bounds every run, in a few words.
-pub(crate) fn bounds(confinement: &Confinement) -> String {
+pub(crate) fn bounds(confinement: &Confinement, style: Style) -> String {
     let files = match confinement.workspace {
         Workspace::Stage => "files staged",
         Workspace::Direct => "files written directly",
         Workspace::ReadOnly => "files read-only",
     };
-    format!("{}, {files}", confinement.network.word())
+    let network = confinement.network.words();
+    let network = match &confinement.network {
+        Network::Open(_) => style.red(&network),
+        Network::None | Network::Only(_) => network,
+    };
+    format!("{network}, {files}")
 }
 
 /// How a run ended, in a few words.
@@ -45,14 +66,10 @@ pub(crate) fn ending(
     limit: Option<&str>,
     kernel_ended: bool,
 ) -> String {
-    let mut text = match (limit, signal, status) {
-        (Some(limit), _, _) => format!("stopped: reached the limit on {limit}"),
-        (None, Some(signal), _) => format!("ended by signal {signal}"),
-        (None, None, Some(status)) => format!("status {status}"),
-        (None, None, None) => "ended without a status".into(),
-    };
+    let kernel = if kernel_ended { Kernel::Ended } else { Kernel::Lives };
+    let mut text = session::ending(status, signal, limit, kernel);
     if kernel_ended {
-        text.push_str("; the interpreter ended, the next run starts afresh");
+        text.push_str("; the next run starts afresh");
     }
     text
 }
@@ -106,6 +123,10 @@ pub(crate) fn tell(record: &Record) -> String {
         Body::RunStarted { proposal, backend, .. } => {
             head(&format!("{proposal} runs in the {backend} sandbox"))
         }
+        Body::Output { proposal, stream, text, kept: Some(kept), .. } if text.raw().is_empty() => {
+            let size = count(kept.bytes, "byte");
+            head(&format!("{proposal} {}: {size} that are not kept any more", stream.word()))
+        }
         Body::Output { proposal, stream, text, .. } => {
             head(&format!("{proposal} {}", stream.word())) + &indented(text)
         }
@@ -116,16 +137,20 @@ pub(crate) fn tell(record: &Record) -> String {
             let text = text.as_deref().unwrap_or("[no input]");
             head(&format!("you answer: {}", Untrusted::new(text).for_terminal_line(400)))
         }
-        Body::Effects { files, .. } if files.is_empty() => String::new(),
-        Body::Effects { proposal, files, .. } => {
-            head(&format!("{proposal} staged")) + &file_lines(files)
+        Body::HostWanted { .. } | Body::HostGranted { .. } | Body::HostRefused { .. } => {
+            head(&hosts::tell(&record.body).unwrap_or_default())
+        }
+        Body::Effects { proposal, files, network } => {
+            section(&head(&format!("{proposal} staged")), &file_lines(files))
+                + &section(&head(&format!("{proposal} network")), &hosts::lines(network))
         }
         Body::RunFinished { proposal, status, signal, limit, kernel_ended, ms } => {
             let how = ending(*status, *signal, limit.as_deref(), *kernel_ended);
             head(&format!("{proposal} {how}, {ms} ms"))
         }
-        Body::Changes { id, state, files } => {
-            head(&format!("changes {id} {}, {}", state.word(), count(files.len(), "file")))
+        Body::Changes { id, state, files, left_out } => {
+            let files = count(files.len(), "file");
+            head(&format!("changes {id} {}, {files}", state.word())) + &left_out_lines(left_out)
         }
         Body::NotProposed { reason, .. } => head(&format!("not code to run: {reason}")),
         Body::Error { message, .. } => {
@@ -136,6 +161,11 @@ pub(crate) fn tell(record: &Record) -> String {
         Body::SessionEnded {} => head("session ended"),
         Body::Request { .. } | Body::Findings { .. } | Body::TurnFinished { .. } => String::new(),
     }
+}
+
+/// A head with lines under it, if there are any.
+fn section(head: &str, lines: &str) -> String {
+    if lines.is_empty() { String::new() } else { format!("{head}{lines}") }
 }
 
 fn indented(text: &Untrusted) -> String {

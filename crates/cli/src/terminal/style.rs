@@ -1,7 +1,7 @@
 //! Colour, where it helps and is wanted. Everything reads the same without it.
 
 use interpreter_store::Environment;
-use std::io::IsTerminal;
+use std::{io::IsTerminal, os::fd::AsFd};
 
 /// Whether and how output is painted.
 #[derive(Clone, Copy, Debug)]
@@ -13,13 +13,21 @@ pub(crate) struct Style {
 impl Style {
     /// What standard output can show and the person wants.
     pub(crate) fn of_stdout(environment: &Environment) -> Self {
-        let out = std::io::stdout();
+        Self::of(&std::io::stdout(), environment)
+    }
+
+    /// The same of standard error.
+    pub(crate) fn of_stderr(environment: &Environment) -> Self {
+        Self::of(&std::io::stderr(), environment)
+    }
+
+    fn of(out: &(impl IsTerminal + AsFd), environment: &Environment) -> Self {
         if !out.is_terminal() {
             return Self { colour: false, width: None };
         }
         let plain = environment.raw("NO_COLOR").is_some_and(|value| !value.is_empty())
             || environment.text("TERM") == Some("dumb");
-        let width = rustix::termios::tcgetwinsize(&out).map_or(80, |size| size.ws_col.into());
+        let width = rustix::termios::tcgetwinsize(out).map_or(80, |size| size.ws_col.into());
         Self { colour: !plain, width: Some(std::cmp::max(width, 20)) }
     }
 

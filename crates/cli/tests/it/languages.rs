@@ -30,6 +30,8 @@ const PROGRAMS: &[(&str, Need, &str, &str)] = &[
     ("go", Need::No, "package main\nimport \"fmt\"\nfunc main() { fmt.Println(6*7) }", "42\n"),
     ("rust", Need::No, "fn main() { println!(\"{}\", 6*7); }", "42\n"),
     ("typescript", Need::No, "const x: number = 6*7; console.log(x);", "42\n"),
+    ("shell", Need::Always, "echo $((6*7))", "42\n"),
+    ("javascript", Need::Always, "import { sep } from 'node:path'; sep.length * 42", "42\n"),
     ("java", Need::No, JAVA, "42\n"),
 ];
 
@@ -322,4 +324,122 @@ fn the_list_says_what_runs_by_what_and_whether_state_is_kept() {
     let perl = table.lines().find(|line| line.starts_with("perl ")).unwrap();
     assert!(perl.ends_with("fresh  pl"), "{perl}");
     assert!(table.contains("fresh: each run is a whole program"), "{table}");
+}
+
+#[test]
+fn each_interpreter_answers_with_its_version() {
+    for who in Who::all() {
+        let scene = Scene::of(who);
+        let seen = scene.run(&["languages", "--check", "--json"]).exits(0);
+        let list: serde_json::Value = serde_json::from_str(&seen.stdout()).unwrap();
+        for one in list.as_array().unwrap() {
+            let version = one["version"].as_str().unwrap_or_default();
+            let has_program = one["program"].is_string();
+            let is_number = version.starts_with(|c: char| c.is_ascii_digit());
+            assert_eq!(is_number, has_program, "{one}");
+        }
+    }
+}
+
+#[test]
+fn an_interpreter_that_does_not_start_is_named() {
+    let scene = Scene::new()
+        .home_file(CONFIG, "[language.broken]\nprograms = ['/bin/false']\ndriver = 'python'\n");
+    let seen = scene.run(&["languages", "--check"]);
+    seen.mentions("broken: does not start").exits(1);
+}
+
+/// Another program for one of our languages.
+fn with(language: &str, driver: &str, program: &str) -> Scene {
+    let config = format!("[language.{language}]\ndriver = '{driver}'\nprograms = ['{program}']\n");
+    Scene::new().home_file(CONFIG, &config)
+}
+
+/// Cells that run one after another in a chat, and what they print.
+fn cells(scene: Scene, language: &str, cells: &[&str]) -> String {
+    let fenced = |code: &&str| format!("{FENCE}{language}\n{code}\n{FENCE}\n");
+    let mut replies: Vec<_> = cells.iter().map(fenced).collect();
+    replies.push("Done.".into());
+    let replies: Vec<_> = replies.iter().map(String::as_str).collect();
+    let seen = scene.model_says(&replies).chat(&["--yes", "--json", "go"]);
+    let printed: String =
+        seen.of_kind("output").iter().map(|r| r["text"].as_str().unwrap().to_owned()).collect();
+    seen.exits(0);
+    printed
+}
+
+#[test]
+fn the_shell_is_the_one_that_is_configured() {
+    let state = ["x=42; f() { echo $x; }", "f"];
+    for (program, version) in [("zsh", "${ZSH_VERSION:+zsh}"), ("dash", "${BASH_VERSION:-dash}")] {
+        let printed = cells(with("shell", "shell", program), "shell", &state);
+        assert_eq!(printed, "42\n", "{program}");
+        let scene = with("shell", "shell", program);
+        scene.code("shell", &format!("echo {version}")).prints(&format!("{program}\n")).exits(0);
+        scene.run(&["languages"]).mentions(&format!("/{program} ")).exits(0);
+    }
+}
+
+#[test]
+fn without_bash_the_systems_own_shell_serves() {
+    let scene = Scene::new();
+    let bin = scene.work().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    std::os::unix::fs::symlink("/bin/sh", bin.join("sh")).unwrap();
+    let scene = scene.variable("PATH", bin.to_str().unwrap());
+    scene.code("shell", "set -e; x=4; false; echo no").prints("").mentions("status 1").exits(1);
+    scene.code("bash", "echo \"${BASH_VERSION:-none}\"").prints("none\n").exits(0);
+    scene.code("perl", "1").mentions("install bash").exits(2);
+}
+
+#[test]
+fn programs_that_want_a_person_find_none_and_do_not_hang() {
+    let scene = Scene::new();
+    for code in [
+        "cat",
+        "read -r x; echo \"[$x]\"",
+        "/usr/bin/python3",
+        "sh",
+        "sh -c 'read x </dev/tty'",
+        "perl -e 'print <STDIN>'",
+        "setsid sh -c 'read x </dev/tty'",
+        "select x in a b; do echo $x; done",
+    ] {
+        let seen = scene.code("shell", code);
+        assert!(matches!(seen.0.status.code(), Some(0 | 1)), "{code}: {}", seen.stderr());
+    }
+}
+
+#[test]
+fn what_is_left_running_is_told() {
+    let scene = Scene::new();
+    scene.code("shell", "sleep 1000 & echo on").mentions("still running: sleep 1000 &").exits(0);
+}
+
+#[test]
+fn javascript_runs_in_deno_and_bun_too() {
+    for name in ["deno", "bun"] {
+        let tools = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/test-tools/bin");
+        let Ok(program) = std::fs::canonicalize(tools.join(name)) else {
+            eprintln!("not here and not tried: {name}");
+            continue;
+        };
+        let program = program.to_str().unwrap();
+        let state = ["const x: number = 41", "import { sep } from 'node:path'; x + sep.length"];
+        let printed = cells(with("typescript", "typescript", program), "typescript", &state);
+        assert_eq!(printed, "42", "{name}");
+        let scene = with("javascript", "javascript", program);
+        scene.code("javascript", "setTimeout(() => console.log(6*7), 10)").prints("42\n").exits(0);
+        // A loop that never returns cannot be interrupted there: its kernel ends, and it is said.
+        let code = "console.log('on'); for (;;) {}";
+        let arguments = ["run", "--time-limit", "1s", "-l", "javascript", "-c", code];
+        scene.run(&arguments).mentions("the limit on time").exits(1);
+    }
+}
+
+#[test]
+fn a_timer_holds_a_run_until_it_has_fired() {
+    let scene = Scene::new();
+    let code = "setTimeout(() => console.log('late'), 20); console.log('now')";
+    scene.code("javascript", code).prints("now\nlate\n").exits(0);
 }

@@ -19,7 +19,10 @@ fn a_status_is_reported_and_nothing_hangs() {
     scene.code("python", "import sys; sys.exit(4)").mentions("status 4").exits(1);
     scene.code("javascript", "process.exit(5)").mentions("status 5").exits(1);
     scene.code("shell", "false").mentions("status 1").exits(1);
-    scene.code("python", "import os; os.kill(os.getpid(), 9)").mentions("signal 9").exits(1);
+    scene
+        .code("python", "import os; os.kill(os.getpid(), 9)")
+        .mentions("ended by SIGKILL")
+        .exits(1);
 }
 
 #[test]
@@ -42,7 +45,7 @@ fn misuse_is_named_with_the_next_step() {
     scene.code("cobol", "x").mentions("`cobol` is not a language that runs here").exits(2);
     scene.run(&["run", "-c", "x"]).mentions("-l LANGUAGE").exits(2);
     scene.run(&["run", "missing.py"]).mentions("missing.py").exits(2);
-    scene.run(&["run", "-l", "python"]).mentions("required").exits(2);
+    scene.run(&["run", "-l", "python"]).mentions("there is no code to run").exits(2);
     scene
         .run(&["run", "-l", "python", "-c", "1", "--time-limit", "soon"])
         .mentions("soon")
@@ -60,7 +63,7 @@ fn an_error_shows_the_codes_own_lines() {
 fn a_run_past_its_time_is_stopped() {
     let scene = Scene::new();
     let seen = scene.run(&["run", "-l", "python", "-c", "while True: pass", "--time-limit", "1s"]);
-    seen.mentions("limit on time (1 s)").exits(1);
+    seen.mentions("limit on time (1 s; `--time-limit` raises it)").exits(1);
 }
 
 #[test]

@@ -115,6 +115,11 @@ impl Scene {
         self
     }
 
+    /// The person's own limits, as lines of TOML.
+    pub(crate) fn limits(self, lines: &str) -> Self {
+        self.home_file(".config/interpreter/config.toml", &format!("[limits]\n{lines}"))
+    }
+
     fn put(&self, path: &Path, content: &[u8]) {
         let mut made = path.parent().unwrap();
         let mut missing = vec![];
@@ -191,10 +196,33 @@ impl Scene {
         self.run(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
     }
 
+    /// The processes of this scene's sandboxes that are still there, as they were started. A
+    /// sandbox has the work folder as a mount of its own, and nothing else has.
+    pub(crate) fn left_running(&self) -> Vec<String> {
+        let work = format!(" {} ", self.work().display());
+        let inside = |folder: &Path| {
+            let mounts = std::fs::read_to_string(folder.join("mountinfo"));
+            mounts.is_ok_and(|mounts| mounts.contains(&work))
+        };
+        let entries = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
+        entries
+            .filter(|folder| folder.join("mountinfo").exists() && inside(folder))
+            .map(|folder| {
+                let words = std::fs::read(folder.join("cmdline")).unwrap_or_default();
+                String::from_utf8_lossy(&words).replace('\0', " ")
+            })
+            .collect()
+    }
+
     /// What a file of the work folder holds; none if it is not there.
     pub(crate) fn read(&self, name: &str) -> Option<String> {
         std::fs::read_to_string(self.work().join(name)).ok()
     }
+}
+
+/// A fenced block, as a model writes it.
+pub(crate) fn cell(language: &str, code: &str) -> String {
+    format!("```{language}\n{code}\n```\n")
 }
 
 fn toml_string(text: &str) -> String {
@@ -249,6 +277,12 @@ impl Seen {
             .lines()
             .map(|line| serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}")))
             .collect()
+    }
+
+    /// What the run of a proposal printed, all streams together.
+    pub(crate) fn printed_by(&self, proposal: &str) -> String {
+        let printed = self.of_kind("output").into_iter().filter(|r| r["proposal"] == proposal);
+        printed.map(|record| record["text"].as_str().unwrap().to_owned()).collect()
     }
 
     /// The records of one kind.

@@ -16,7 +16,7 @@ const FENCE: &str = "```";
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A terminal with the program in it.
-struct Terminal {
+pub(crate) struct Terminal {
     child: Mutex<Child>,
     pty: Arc<Pty>,
     screen: Arc<(Mutex<Screen>, Condvar)>,
@@ -29,14 +29,19 @@ struct Screen {
 }
 
 impl Terminal {
-    fn open(scene: &Scene, more: &[&str]) -> Self {
+    /// A chat with the scripted model.
+    pub(crate) fn open(scene: &Scene, more: &[&str]) -> Self {
+        let arguments = scene.chat_arguments(more);
+        Self::start(scene, &arguments.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
+    /// The program with these arguments.
+    pub(crate) fn start(scene: &Scene, arguments: &[&str]) -> Self {
         let (pty, tty) = pty_process::blocking::open().unwrap();
         pty.resize(pty_process::Size::new(60, 100)).unwrap();
         let template = scene.command(&[]);
-        let mut command = Command::new(binary())
-            .args(scene.chat_arguments(more))
-            .current_dir(scene.work())
-            .env_clear();
+        let mut command =
+            Command::new(binary()).args(arguments).current_dir(scene.work()).env_clear();
         for (name, value) in template.get_envs() {
             command = command.env(name, value.unwrap());
         }
@@ -52,7 +57,7 @@ impl Terminal {
 
     /// Waits until the text is on the screen, or was.
     #[track_caller]
-    fn shows(&self, text: &str) -> &Self {
+    pub(crate) fn shows(&self, text: &str) -> &Self {
         self.wait_for(text, |screen| screen.has(text));
         self
     }
@@ -74,7 +79,7 @@ impl Terminal {
     }
 
     #[track_caller]
-    fn lacks(&self, text: &str) -> &Self {
+    pub(crate) fn lacks(&self, text: &str) -> &Self {
         let screen = self.screen.0.lock().unwrap();
         assert!(!screen.has(text), "`{text}` is on the screen:\n{}", screen.text());
         self
@@ -82,7 +87,7 @@ impl Terminal {
 
     /// Types a line once the program waits for one. What was shown before counts no more.
     #[track_caller]
-    fn types(&self, text: &str) -> &Self {
+    pub(crate) fn types(&self, text: &str) -> &Self {
         self.wait_for("a line to type in", Screen::is_ready);
         self.screen.0.lock().unwrap().forget();
         (&*self.pty).write_all(text.as_bytes()).unwrap();
@@ -90,19 +95,33 @@ impl Terminal {
         self
     }
 
-    fn presses(&self, key: u8) -> &Self {
+    /// Types keys, whatever they are, once the program waits for a line.
+    #[track_caller]
+    pub(crate) fn presses_all(&self, keys: &str) -> &Self {
+        self.wait_for("a line to type in", Screen::is_ready);
+        (&*self.pty).write_all(keys.as_bytes()).unwrap();
+        self
+    }
+
+    /// Types on, in a line that has been begun.
+    pub(crate) fn goes_on(&self, keys: &str) -> &Self {
+        (&*self.pty).write_all(keys.as_bytes()).unwrap();
+        self
+    }
+
+    pub(crate) fn presses(&self, key: u8) -> &Self {
         self.screen.0.lock().unwrap().forget();
         (&*self.pty).write_all(&[key]).unwrap();
         self
     }
 
     #[track_caller]
-    fn exits(&self, code: i32) {
+    pub(crate) fn exits(&self, code: i32) {
         let status = self.child.lock().unwrap().wait().unwrap();
         assert_eq!(status.code(), Some(code), "{}", self.screen.0.lock().unwrap().text());
     }
 
-    fn raw(&self) -> Vec<u8> {
+    pub(crate) fn raw(&self) -> Vec<u8> {
         self.screen.0.lock().unwrap().raw.clone()
     }
 }

@@ -18,9 +18,12 @@ pub(super) struct Keys {
     #[serde(default)]
     programs: Vec<Program>,
     least: Option<Least>,
+    #[serde(default)]
+    packages: Vec<Package>,
     driver: Option<Driver>,
     once: Option<OnceKeys>,
     show: Option<Kind>,
+    jupyter: Option<KernelName>,
     #[serde(default)]
     or: Vec<WayKeys>,
     #[serde(default)]
@@ -37,9 +40,12 @@ struct WayKeys {
     #[serde(default)]
     programs: Vec<Program>,
     least: Option<Least>,
+    #[serde(default)]
+    packages: Vec<Package>,
     driver: Option<Driver>,
     once: Option<OnceKeys>,
     show: Option<Kind>,
+    jupyter: Option<KernelName>,
 }
 
 #[derive(Default, Deserialize)]
@@ -51,15 +57,17 @@ struct OnceKeys {
     compile: Vec<Word>,
     #[serde(default)]
     run: Vec<Word>,
+    #[serde(default)]
+    version: Vec<Word>,
 }
 
 impl TryFrom<Keys> for Declaration {
     type Error = String;
 
     fn try_from(keys: Keys) -> Result<Self, String> {
-        let Keys { programs, least, driver, once, show, .. } = keys;
+        let Keys { programs, least, packages, driver, once, show, jupyter, .. } = keys;
         let endings: Vec<_> = keys.endings.into_iter().map(|ending| ending.0).collect();
-        let first = WayKeys { programs, least, driver, once, show };
+        let first = WayKeys { programs, least, packages, driver, once, show, jupyter };
         let ways = [first].into_iter().chain(keys.or).map(|way| way.checked(&endings));
         Ok(Self {
             ways: ways.collect::<Result<_, _>>()?,
@@ -75,20 +83,29 @@ impl TryFrom<Keys> for Declaration {
 impl WayKeys {
     fn checked(self, endings: &[String]) -> Result<Way, String> {
         let programs: Vec<_> = self.programs.into_iter().map(|program| program.0).collect();
-        let how = match (self.driver, self.once, self.show) {
-            (Some(driver), None, None) => How::Driver(driver),
-            (None, once, None) => How::Once(once.unwrap_or_default().checked(endings)?),
-            (None, None, Some(kind)) => How::Show(kind.0),
-            _ => return Err("give one of `driver`, `once` and `show`, not several".into()),
+        let how = match (self.driver, self.once, self.show, self.jupyter) {
+            (Some(driver), None, None, None) => How::Driver(driver),
+            (None, once, None, None) => How::Once(once.unwrap_or_default().checked(endings)?),
+            (None, None, Some(kind), None) => How::Show(kind.0),
+            (None, None, None, Some(name)) => How::Jupyter(name.0),
+            _ => {
+                return Err(
+                    "give one of `driver`, `once`, `jupyter` and `show`, not several".into()
+                );
+            }
         };
         match (&how, programs.is_empty()) {
             (How::Show(_), false) => Err("`show` needs no `programs`; take one of them out".into()),
+            (How::Jupyter(_), false) => {
+                Err("`jupyter` needs no `programs`: the kernelspec names one; take them out".into())
+            }
             (How::Driver(_) | How::Once(_), true) => {
                 Err("missing key `programs`: name what runs it, such as `programs = [\"ruby\"]`"
                     .into())
             }
-            (How::Show(_), true) | (How::Driver(_) | How::Once(_), false) => {
-                Ok(Way { programs, least: self.least, how })
+            (How::Show(_) | How::Jupyter(_), true) | (How::Driver(_) | How::Once(_), false) => {
+                let packages = self.packages.into_iter().map(|package| package.0).collect();
+                Ok(Way { programs, least: self.least, packages, how })
             }
         }
     }
@@ -102,10 +119,12 @@ impl OnceKeys {
             (None, Some(ending)) => format!("main.{ending}"),
             (None, None) => "main".into(),
         };
-        let (compile, mut run) = (words(self.compile), words(self.run));
-        if run.is_empty() {
-            run = vec!["{program}".into(), "{file}".into()];
-        }
+        let or = |given: Vec<String>, usual: [&str; 2]| {
+            if given.is_empty() { usual.map(String::from).to_vec() } else { given }
+        };
+        let compile = words(self.compile);
+        let run = or(words(self.run), ["{program}", "{file}"]);
+        let version = or(words(self.version), ["{program}", "--version"]);
         let uses_name = |word: &String| word.contains("{name}");
         if self.name.is_none() && compile.iter().chain(&run).chain([&file]).any(uses_name) {
             return Err("`{name}` is used but never found: add `name = { find = [\"a regular \
@@ -118,7 +137,7 @@ impl OnceKeys {
                 return Err("`name` holds a zero byte".into());
             }
         }
-        Ok(Once { file, name: self.name, compile, run })
+        Ok(Once { file, name: self.name, compile, run, version })
     }
 }
 
@@ -160,6 +179,11 @@ checked! {
         is_line(text) && (!text.contains('/') || is_whole_path(text)) && !text.starts_with('-'),
         "each of `programs` is a name such as `ruby`, or a path that starts with `/` or `~/`",
     );
+    Package: |text| say(
+        text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "@/-_.".contains(c))
+            && text.split('/').all(|part| !part.is_empty() && !part.starts_with('.')),
+        "each of `packages` is a package of Node.js, such as `sucrase` or `@scope/name`",
+    );
     ReadPath: |text| say(
         is_line(text) && is_whole_path(text),
         "each of `reads` is a path that starts with `/` or `~/`",
@@ -192,6 +216,10 @@ checked! {
             !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
         })),
         "`show` is a kind of content, such as `text/html`",
+    );
+    KernelName: |text| say(
+        !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c)),
+        "`jupyter` is the name of a kernelspec, such as `python3`; `interpreter languages` shows them",
     );
     Hint: |text| say(is_line(text), "`hint` is one line of text");
 }

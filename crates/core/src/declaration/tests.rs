@@ -9,7 +9,7 @@ fn declared(text: &str) -> Result<Declaration, String> {
 fn once(declaration: &Declaration) -> &Once {
     match &declaration.ways[0].how {
         How::Once(once) => once,
-        other @ (How::Driver(_) | How::Show(_)) => panic!("{other:?}"),
+        other @ (How::Driver(_) | How::Show(_) | How::Jupyter(_)) => panic!("{other:?}"),
     }
 }
 
@@ -19,6 +19,9 @@ fn a_program_is_all_that_is_needed() {
     assert_eq!(ruby.ways[0].programs, ["ruby"]);
     assert_eq!(once(&ruby).file, "main.rb");
     assert_eq!(once(&ruby).run, ["{program}", "{file}"]);
+    assert_eq!(once(&ruby).version, ["{program}", "--version"]);
+    let go = declared("programs = ['go']\nonce = { version = ['{program}', 'version'] }").unwrap();
+    assert_eq!(once(&go).version, ["{program}", "version"]);
     assert_eq!(once(&declared("programs = ['x']").unwrap()).file, "main");
 }
 
@@ -44,6 +47,10 @@ fn every_key_can_be_set() {
     assert_eq!(java.ways[2].how, How::Show("text/plain".into()));
     assert_eq!(java.environment["JAVA_HOME"], "/opt/jdk");
     assert_eq!(java.reads, ["/srv/classes", "~/classes"]);
+    let typed = "driver = 'typescript'\nprograms = ['node']\npackages = ['@a/b', 'c']";
+    assert_eq!(declared(typed).unwrap().ways[0].packages, ["@a/b", "c"]);
+    let octave = declared("jupyter = 'octave'").unwrap();
+    assert_eq!(octave.ways[0].how, How::Jupyter("octave".into()));
     let python = declared("driver = 'python'\nprograms = ['python3']").unwrap();
     assert_eq!(python.ways[0].how, How::Driver(Driver::Python));
 }
@@ -54,8 +61,14 @@ fn what_is_wrong_is_said_with_what_would_be_right() {
         ("", "missing key `programs`: name what runs it"),
         ("driver = 'shell'", "missing key `programs`"),
         ("programs = ['x']\ndriver = 'perl'", "unknown variant `perl`"),
-        ("programs = ['x']\ndriver = 'python'\nonce = {}", "give one of `driver`, `once` and"),
+        (
+            "programs = ['x']\ndriver = 'python'\nonce = {}",
+            "give one of `driver`, `once`, `jupyter` and",
+        ),
         ("programs = ['x']\nshow = 'text/html'", "`show` needs no `programs`"),
+        ("programs = ['x']\npackages = ['../y']", "each of `packages` is a package of Node.js"),
+        ("programs = ['x']\njupyter = 'python3'", "`jupyter` needs no `programs`"),
+        ("jupyter = '../x'", "the name of a kernelspec"),
         ("show = 'html'", "such as `text/html`"),
         ("programs = ['bin/x']", "or a path that starts with `/` or `~/`"),
         ("programs = ['-x']", "each of `programs` is a name"),

@@ -5,13 +5,20 @@
 //! of it; in braces, the first class, or else the first name. Whether that is a language that
 //! runs here is not known here.
 
+const JUPYTER: &str = "jupyter:";
+
 /// The language that the words after a fence name, as it was written; none if they name none.
 pub(super) fn tag(info: &str) -> Option<String> {
     let info = info.trim();
-    let word = match info.strip_prefix('{') {
-        Some(attributes) => in_braces(attributes),
+    let word = if let Some(attributes) = info.strip_prefix('{') {
+        in_braces(attributes)
+    } else {
         // Not at `+`, `#`, `-` or `.`: `c++`, `c#`, `objective-c`, `asp.net` are names.
-        None => info.split(|c: char| c.is_whitespace() || matches!(c, ',' | '{' | ':')).next(),
+        let ends = |c: char| c.is_whitespace() || matches!(c, ',' | '{' | ':');
+        // The one name that has a colon in it: `jupyter:NAME`.
+        let start = if info.starts_with(JUPYTER) { JUPYTER.len() } else { 0 };
+        let rest = &info[start..];
+        Some(&info[..start + rest.find(ends).unwrap_or(rest.len())])
     };
     word.map(|word| word.strip_prefix('.').unwrap_or(word))
         .filter(|word| !word.is_empty())
@@ -37,6 +44,8 @@ mod tests {
             ("  Python3 \t", Some("Python3")),
             ("python title=\"x y\"", Some("python")),
             ("python:src/main.py", Some("python")),
+            ("jupyter:python3 x", Some("jupyter:python3")),
+            ("jupyter:ir:main.r", Some("jupyter:ir")),
             ("rust,ignore", Some("rust")),
             ("js{1,3-5}", Some("js")),
             ("c++", Some("c++")),

@@ -1,7 +1,11 @@
 //! What a session wants done, and how it stands in the record.
 
-use super::event::{InputWanted, Settle, Typed};
-use crate::{Body, FileChange, Findings, Message, Permit, Proposal, Verdict, record::TurnEnd};
+use super::event::{HostAnswer, HostWanted, InputWanted, Settle, Typed};
+use crate::{
+    Body, FileChange, Findings, Language, Message, Permit, Proposal, Verdict, look::Look,
+    record::TurnEnd,
+};
+use std::sync::Arc;
 
 /// Something to do.
 #[derive(Debug)]
@@ -11,7 +15,7 @@ pub enum Effect {
     /// Send the conversation to the model.
     CallModel {
         /// All of it.
-        messages: Vec<Message>,
+        messages: Arc<Vec<Message>>,
         /// How many of them the model has not seen yet.
         unseen: usize,
     },
@@ -19,6 +23,8 @@ pub enum Effect {
     CancelModel,
     /// Analyse the proposal.
     Judge(Proposal),
+    /// Read what a run printed, for the model.
+    Look(Look),
     /// Ask the person.
     Ask(Question),
     /// Run what was permitted.
@@ -27,8 +33,14 @@ pub enum Effect {
     AskInput(InputWanted),
     /// Hand the code what they typed.
     GiveInput(Typed),
+    /// Ask the person whether the code may reach a host.
+    AskHost(HostWanted),
+    /// Let it through or refuse it, and keep what was granted for good.
+    AnswerHost(HostAnswer),
     /// Interrupt what runs.
     Interrupt,
+    /// End the kernel of a language, or all of them, and start afresh.
+    Restart(Option<Language>),
     /// Ask the person what becomes of the staged changes.
     Review {
         /// The change set.
@@ -61,6 +73,27 @@ pub struct Question {
 }
 
 impl Effect {
+    /// Whether it does anything but to think: then everything so far is on record first. A run is
+    /// prepared before its record can say what bounds it, and begins after.
+    pub fn reaches_out(&self) -> bool {
+        match self {
+            Self::Note(_) | Self::Judge(_) | Self::Run(_) | Self::End => false,
+            Self::CallModel { .. }
+            | Self::CancelModel
+            | Self::Look(_)
+            | Self::Ask(_)
+            | Self::AskInput(_)
+            | Self::GiveInput(_)
+            | Self::AskHost(_)
+            | Self::AnswerHost(_)
+            | Self::Interrupt
+            | Self::Restart(_)
+            | Self::Review { .. }
+            | Self::Settle { .. }
+            | Self::FinishTurn(_) => true,
+        }
+    }
+
     /// What the record says of it, before it is performed. A run is recorded by the driver,
     /// which knows the sandbox that it is about to start in.
     pub fn body(&self, model: &str) -> Option<Body> {
@@ -75,11 +108,15 @@ impl Effect {
             Self::End => Some(Body::SessionEnded {}),
             Self::CancelModel
             | Self::Judge(_)
+            | Self::Look(_)
             | Self::Ask(_)
             | Self::Run(_)
             | Self::AskInput(_)
             | Self::GiveInput(_)
+            | Self::AskHost(_)
+            | Self::AnswerHost(_)
             | Self::Interrupt
+            | Self::Restart(_)
             | Self::Review { .. }
             | Self::Settle { .. } => None,
         }

@@ -1,9 +1,12 @@
 //! What can happen to a session, and how it stands in the record.
 
+use super::words;
 use crate::{
-    Body, Effects, FileChange, Findings, Grantor, Reply, Secret, Stream, Untrusted,
+    Body, Effects, FileChange, Findings, Grantor, LeftOut, Reply, Secret, Stream, Untrusted,
+    egress::Host,
     record::{ChangesState, Decision, TurnEnd},
 };
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Something that happened.
@@ -24,6 +27,8 @@ pub enum Event {
     Failed(Failure),
     /// Analysis of the proposal at hand is done.
     Judged(Findings),
+    /// What the model wanted to see, or why there is nothing to see.
+    Looked(Result<Untrusted, String>),
     /// The person answered the question, or something answered for them.
     Answered {
         /// The proposal's id.
@@ -39,8 +44,23 @@ pub enum Event {
     InputWanted(InputWanted),
     /// The person typed it.
     InputGiven(Typed),
+    /// The code wants to reach a host that is not listed.
+    HostWanted(HostWanted),
+    /// The person answered whether it may, or there was nobody to ask.
+    HostAnswered(HostAnswer),
     /// The run ended.
     Ran(Ran),
+    /// A kernel that had nothing to run has ended.
+    KernelEnded {
+        /// Its language.
+        language: crate::Language,
+        /// How: `was ended by …`, `exited with …`.
+        how: String,
+    },
+    /// The person wants a fresh kernel for a language, or for all of them.
+    Restart(Option<crate::Language>),
+    /// The kernels of these languages are fresh.
+    Restarted(Vec<crate::Language>),
     /// The person decided what becomes of the staged changes.
     Decided(Settle),
     /// What they decided was done.
@@ -51,6 +71,8 @@ pub enum Event {
         state: ChangesState,
         /// The files it was about.
         files: Vec<FileChange>,
+        /// What was left as it is.
+        left_out: Vec<LeftOut>,
     },
     /// The person pressed Ctrl-C.
     Interrupted,
@@ -103,6 +125,44 @@ pub enum Typed {
     End,
 }
 
+/// A host that code wants to reach, and that is not listed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostWanted {
+    /// The proposal whose run is under way.
+    pub proposal: String,
+    /// The host.
+    pub host: Host,
+    /// The port.
+    pub port: u16,
+}
+
+/// What is said to that.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostAnswer {
+    /// The proposal whose run wanted it.
+    pub proposal: String,
+    /// The host.
+    pub host: Host,
+    /// The port.
+    pub port: u16,
+    /// For how long it is granted; none if it is not.
+    pub grant: Option<Grant>,
+    /// Who says so.
+    pub by: Grantor,
+}
+
+/// For how long a host is granted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Grant {
+    /// For the run that is under way.
+    Once,
+    /// Until the session ends.
+    Session,
+    /// For good: it is written into the person's config file.
+    Always,
+}
+
 /// A piece of output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chunk {
@@ -122,6 +182,17 @@ pub struct Chunk {
     pub bytes: Option<String>,
 }
 
+impl Chunk {
+    /// Whether the piece that came right behind it is more of the same text.
+    pub fn goes_on_in(&self, more: &Self) -> bool {
+        let plain = |chunk: &Self| {
+            chunk.stream != Stream::Result && chunk.bundle.is_empty() && chunk.bytes.is_none()
+        };
+        let same = self.proposal == more.proposal && self.stream == more.stream;
+        same && plain(self) && plain(more)
+    }
+}
+
 /// How a run ended, by outside measure.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ran {
@@ -135,6 +206,8 @@ pub struct Ran {
     pub limit: Option<String>,
     /// Whether the kernel is gone, so that the next run starts afresh.
     pub kernel_ended: bool,
+    /// What else there is to know of how it ended, such as what may have been too little.
+    pub remark: Option<String>,
     /// Milliseconds it took.
     pub ms: u64,
     /// What it did.
@@ -198,6 +271,7 @@ impl Event {
                 bundle: chunk.bundle.clone(),
                 display: chunk.display.clone(),
                 bytes: chunk.bytes.clone(),
+                kept: None,
             }],
             Self::InputWanted(wanted) => vec![Body::InputWanted {
                 proposal: wanted.proposal.clone(),
@@ -211,14 +285,44 @@ impl Event {
                     Typed::End => None,
                 },
             }],
-            Self::Ran(ran) => ran.bodies(),
-            Self::Settled { id, state, files } => {
-                vec![Body::Changes { id: id.clone(), state: *state, files: files.clone() }]
+            Self::HostWanted(HostWanted { proposal, host, port }) => vec![Body::HostWanted {
+                proposal: proposal.clone(),
+                host: host.to_string(),
+                port: *port,
+            }],
+            Self::HostAnswered(HostAnswer { proposal, host, port, grant, by }) => {
+                let proposal = proposal.clone();
+                let (host, port, by) = (host.to_string(), *port, *by);
+                vec![match grant {
+                    Some(grant) => Body::HostGranted { proposal, host, port, granted: *grant, by },
+                    None => Body::HostRefused { proposal, host, port, by },
+                }]
             }
+            Self::Ran(ran) => ran.bodies(),
+            Self::Settled { id, state, files, left_out } => vec![Body::Changes {
+                id: id.clone(),
+                state: *state,
+                files: files.clone(),
+                left_out: left_out.clone(),
+            }],
+            Self::KernelEnded { language, how } => {
+                vec![Body::Note { text: words::kernel_ended(language.name(), how) }]
+            }
+            Self::Restart(language) => vec![Body::Note {
+                text: match language {
+                    Some(language) => format!("restart of {language} asked for by you"),
+                    None => "restart of everything asked for by you".into(),
+                },
+            }],
+            Self::Restarted(languages) => vec![Body::Note { text: words::restarted(languages) }],
             Self::Interrupted => vec![Body::Note { text: "interrupted by you".into() }],
             // The step that follows says these in full: the proposal, the findings with the
-            // proposal's id, what was settled, the end.
-            Self::Submitted { .. } | Self::Judged(_) | Self::Decided(_) | Self::Quit => vec![],
+            // proposal's id, what the model is sent, what was settled, the end.
+            Self::Submitted { .. }
+            | Self::Judged(_)
+            | Self::Looked(_)
+            | Self::Decided(_)
+            | Self::Quit => vec![],
         }
     }
 }
@@ -258,11 +362,13 @@ impl Ran {
                 ms: self.ms,
             },
         ];
+        bodies.extend(self.remark.clone().map(|text| Body::Note { text }));
         if let Some(id) = &self.effects.changes {
             bodies.push(Body::Changes {
                 id: id.clone(),
                 state: ChangesState::Staged,
                 files: self.effects.files.clone(),
+                left_out: vec![],
             });
         }
         bodies

@@ -2,9 +2,9 @@
 
 use crate::{
     Confinement, Excerpt, FileChange, Findings, Languages, Message, Proposal, Rules, Verdict,
-    record::TurnEnd,
+    look::Look, record::TurnEnd,
 };
-use std::collections::VecDeque;
+use std::{collections::VecDeque, sync::Arc};
 
 /// What a session starts with. None of it comes from a model or a project unchecked.
 #[derive(Clone, Debug)]
@@ -40,7 +40,8 @@ pub enum Approval {
 #[derive(Debug)]
 pub struct State {
     pub(super) setup: Setup,
-    pub(super) messages: Vec<Message>,
+    /// The conversation. Shared with the call of the model that is under way.
+    pub(super) messages: Arc<Vec<Message>>,
     /// How many of the messages the model has been sent.
     pub(super) sent: usize,
     pub(super) phase: Phase,
@@ -51,16 +52,20 @@ pub struct State {
     pub(super) outcome: TurnEnd,
     /// The change set and its files, if something is staged and undecided.
     pub(super) staged: Option<(String, Vec<FileChange>)>,
+    /// What the model is told with the next result: kernels that are gone, with their variables.
+    pub(super) notices: Vec<String>,
 }
 
 #[derive(Debug)]
 pub(super) enum Phase {
     Idle,
     Thinking,
+    Looking { looks: VecDeque<Look>, waiting: VecDeque<Proposal> },
     Judging { work: Work, approved: Approved },
     Asking { work: Work, findings: Findings, verdict: Verdict },
     Running { work: Work, excerpt: Excerpt, interrupted: Interruption },
     Reviewing { id: String, end: TurnEnd },
+    Restarting,
     Ended,
 }
 
@@ -87,7 +92,7 @@ pub(super) struct Work {
 impl State {
     /// A session in which nothing has been said.
     pub fn new(setup: Setup) -> Self {
-        let messages = vec![Message::System { text: setup.instructions.clone() }];
+        let messages = Arc::new(vec![Message::System { text: setup.instructions.clone() }]);
         Self {
             setup,
             messages,
@@ -97,12 +102,18 @@ impl State {
             calls: 0,
             outcome: TurnEnd::Done,
             staged: None,
+            notices: Vec::new(),
         }
     }
 
     /// The conversation so far.
     pub fn messages(&self) -> &[Message] {
         &self.messages
+    }
+
+    /// Adds to the conversation. A call that is over holds it no more, so nothing is copied.
+    pub(super) fn say(&mut self, message: Message) {
+        Arc::make_mut(&mut self.messages).push(message);
     }
 
     /// Whether the session is over.

@@ -3,17 +3,18 @@
 use super::{
     effect::{Effect, Question},
     event::{Answer, Event, Failure, Ran, Settle},
+    hosts, look, restart,
     state::{Approval, Approved, Interruption, Phase, State, Work},
     words,
 };
 use crate::{
-    Body, Excerpt, Findings, Finish, Grantor, Message, Opinion, Origin, Permit, Proposal, Reply,
-    Untrusted, Verdict,
+    Body, Excerpt, Findings, Finish, Grantor, Language, Message, Opinion, Origin, Permit, Proposal,
+    Reply, Untrusted, Verdict,
     extract::{self, Extraction},
     policy,
     record::TurnEnd,
 };
-use std::{collections::VecDeque, mem};
+use std::{collections::VecDeque, mem, sync::Arc};
 
 /// Takes the session one step further. Reads nothing, waits for nothing, performs nothing.
 pub fn step(mut state: State, event: Event) -> (State, Vec<Effect>) {
@@ -28,21 +29,14 @@ pub fn step(mut state: State, event: Event) -> (State, Vec<Effect>) {
             (state, vec![Effect::End])
         }
         (Phase::Idle, Event::Asked(prompt)) => asked(state, prompt),
-        (Phase::Idle, Event::Submitted { language, code }) => {
-            let proposal = Proposal::new(
-                format!("p{}", state.next_id),
-                Origin::Person,
-                None,
-                language,
-                Untrusted::new(code),
-            );
-            state.next_id += 1;
-            propose(state, proposal, VecDeque::new())
-        }
+        (Phase::Idle, Event::Submitted { language, code }) => submitted(state, language, code),
         (Phase::Thinking, Event::Replied(reply)) => replied(state, reply),
         (Phase::Thinking, Event::Interrupted) => {
             state.phase = Phase::Thinking;
             (state, vec![Effect::CancelModel])
+        }
+        (Phase::Looking { looks, waiting }, Event::Looked(seen)) => {
+            look::looked(state, looks, waiting, seen)
         }
         (Phase::Judging { work, approved }, Event::Judged(findings)) => {
             judged(state, work, approved, findings)
@@ -66,6 +60,8 @@ pub fn step(mut state: State, event: Event) -> (State, Vec<Effect>) {
             state.phase = Phase::Running { work, excerpt, interrupted };
             (state, vec![Effect::GiveInput(typed)])
         }
+        (phase, Event::HostWanted(wanted)) => hosts::wanted(state, phase, wanted),
+        (phase, Event::HostAnswered(answer)) => hosts::answered(state, phase, answer),
         (Phase::Running { work, excerpt, .. }, Event::Interrupted) => {
             state.phase = Phase::Running { work, excerpt, interrupted: Interruption::Asked };
             (state, vec![Effect::Interrupt])
@@ -85,6 +81,11 @@ pub fn step(mut state: State, event: Event) -> (State, Vec<Effect>) {
             finish(state, end)
         }
         (Phase::Reviewing { end, .. }, Event::Interrupted) => finish(state, end),
+        (Phase::Idle, Event::Restart(language)) => restart::begin(state, language),
+        (Phase::Restarting, Event::Restarted(languages)) => restart::end(state, &languages),
+        (phase, Event::KernelEnded { language, how }) => {
+            restart::lost(state, phase, &language, &how)
+        }
         (phase, Event::Failed(failure)) => failed(state, phase, &failure),
         // Output of something left in the background, a second Ctrl-C, a late answer: nothing
         // changes. The driver has recorded that it came.
@@ -95,14 +96,22 @@ pub fn step(mut state: State, event: Event) -> (State, Vec<Effect>) {
     }
 }
 
+/// The person's own code.
+fn submitted(mut state: State, language: Language, code: String) -> (State, Vec<Effect>) {
+    let id = format!("p{}", state.next_id);
+    let proposal = Proposal::new(id, Origin::Person, None, language, Untrusted::new(code));
+    state.next_id += 1;
+    propose(state, proposal, VecDeque::new())
+}
+
 fn asked(mut state: State, prompt: String) -> (State, Vec<Effect>) {
-    state.messages.push(Message::User { text: prompt });
+    state.say(Message::User { text: prompt });
     state.calls = 0;
     state.outcome = TurnEnd::Done;
     call_model(state)
 }
 
-fn call_model(mut state: State) -> (State, Vec<Effect>) {
+pub(super) fn call_model(mut state: State) -> (State, Vec<Effect>) {
     if state.calls >= state.setup.max_calls {
         let text = format!(
             "the model was called {} times in this turn, which is the limit; say `continue` to go on",
@@ -116,14 +125,14 @@ fn call_model(mut state: State) -> (State, Vec<Effect>) {
     let unseen = state.messages.len() - state.sent;
     state.sent = state.messages.len();
     state.phase = Phase::Thinking;
-    let messages = state.messages.clone();
+    let messages = Arc::clone(&state.messages);
     (state, vec![Effect::CallModel { messages, unseen }])
 }
 
 fn replied(mut state: State, reply: Reply) -> (State, Vec<Effect>) {
-    let Extraction { proposals, rejected } =
+    let Extraction { proposals, looks, rejected } =
         extract::proposals(&reply, &state.setup.languages, state.next_id);
-    state.messages.push(Message::Assistant { text: reply.text, calls: reply.calls });
+    state.say(Message::Assistant { text: reply.text, calls: reply.calls });
     // The model wrote it, so it need not be sent as news.
     state.sent = state.messages.len();
     let mut effects = Vec::new();
@@ -136,7 +145,7 @@ fn replied(mut state: State, reply: Reply) -> (State, Vec<Effect>) {
         if block.call.is_some() {
             // Providers insist that every call is answered.
             answers_due = true;
-            state.messages.push(Message::Result {
+            state.say(Message::Result {
                 call: block.call,
                 text: words::could_not_run(&block.reason),
             });
@@ -144,6 +153,11 @@ fn replied(mut state: State, reply: Reply) -> (State, Vec<Effect>) {
     }
     let mut waiting = VecDeque::from(proposals);
     state.next_id += u32::try_from(waiting.len()).expect("a reply has fewer blocks than that");
+    if !looks.is_empty() {
+        let (state, more) = look::next(state, looks.into(), waiting);
+        effects.extend(more);
+        return (state, effects);
+    }
     let (state, more) = match (reply.finish, waiting.pop_front()) {
         (_, Some(first)) => propose(state, first, waiting),
         (Finish::Interrupted, None) => end_turn(state, TurnEnd::Interrupted),
@@ -158,7 +172,7 @@ fn replied(mut state: State, reply: Reply) -> (State, Vec<Effect>) {
     (state, effects)
 }
 
-fn propose(
+pub(super) fn propose(
     mut state: State,
     current: Proposal,
     waiting: VecDeque<Proposal>,
@@ -295,10 +309,13 @@ fn deny(mut state: State, work: Work, verdict: &Verdict) -> (State, Vec<Effect>)
 
 /// Tells the model that the proposal at hand did not run, and neither did those behind it.
 fn drop_work(state: &mut State, work: Work, why: Untrusted) {
-    state.messages.push(Message::Result { call: work.current.call, text: why });
+    if work.current.origin == Origin::Person {
+        return;
+    }
+    state.say(Message::Result { call: work.current.call, text: why });
     for skipped in work.waiting {
         if skipped.call.is_some() {
-            state.messages.push(Message::Result { call: skipped.call, text: words::not_reached() });
+            state.say(Message::Result { call: skipped.call, text: words::not_reached() });
         }
     }
 }
@@ -311,10 +328,14 @@ fn finished(
     ran: &Ran,
 ) -> (State, Vec<Effect>) {
     let stopped = interrupted == Interruption::Asked;
-    state.messages.push(Message::Result {
-        call: work.current.call.clone(),
-        text: words::ran(ran, excerpt, stopped),
-    });
+    let notices = mem::take(&mut state.notices);
+    // What a person ran is no answer to a model that did not propose it.
+    if work.current.origin == Origin::Model {
+        state.say(Message::Result {
+            call: work.current.call.clone(),
+            text: words::ran(ran, excerpt, stopped, &notices),
+        });
+    }
     state.outcome = if ran.succeeded() { TurnEnd::Done } else { TurnEnd::CodeFailed };
     state.staged = ran.effects.changes.clone().map(|id| (id, ran.effects.files.clone()));
     let Work { current, mut waiting } = work;
@@ -324,7 +345,7 @@ fn finished(
         }
     } else {
         for skipped in waiting.into_iter().filter(|skipped| skipped.call.is_some()) {
-            state.messages.push(Message::Result { call: skipped.call, text: words::not_reached() });
+            state.say(Message::Result { call: skipped.call, text: words::not_reached() });
         }
     }
     match (current.origin, interrupted) {
@@ -345,10 +366,10 @@ fn failed(mut state: State, phase: Phase, failure: &Failure) -> (State, Vec<Effe
             drop_work(&mut state, work, words::could_not_run(&failure.message));
             end_turn(state, failure.end)
         }
-        Phase::Thinking => end_turn(state, failure.end),
+        Phase::Thinking | Phase::Looking { .. } => end_turn(state, failure.end),
         // The changes could not be applied: they are still staged, and the person may decide
         // again with `interpreter changes`.
-        Phase::Reviewing { .. } => finish(state, failure.end),
+        Phase::Reviewing { .. } | Phase::Restarting => finish(state, failure.end),
         Phase::Idle | Phase::Ended => {
             state.phase = phase;
             (state, vec![])
@@ -367,7 +388,7 @@ fn end_turn(mut state: State, end: TurnEnd) -> (State, Vec<Effect>) {
     }
 }
 
-fn finish(mut state: State, end: TurnEnd) -> (State, Vec<Effect>) {
+pub(super) fn finish(mut state: State, end: TurnEnd) -> (State, Vec<Effect>) {
     state.phase = Phase::Idle;
     (state, vec![Effect::FinishTurn(end)])
 }

@@ -86,6 +86,12 @@ impl Script {
         self
     }
 
+    fn tells(self, part: &str) -> Self {
+        let told = self.last_message();
+        assert!(told.contains(part), "{part} is not in {told}");
+        self
+    }
+
     fn last_message(&self) -> String {
         match self.state.as_ref().unwrap().messages().last().unwrap() {
             crate::Message::Result { text, call } => {
@@ -109,6 +115,7 @@ fn short(effect: &Effect) -> String {
         },
         Effect::CallModel { unseen, .. } => format!("call {unseen}"),
         Effect::Judge(proposal) => format!("judge {}", proposal.code().for_terminal_line(40)),
+        Effect::Look(look) => format!("look {} {}-{}", look.run, look.first, look.last),
         Effect::Ask(question) => format!("ask {}", question.proposal.id),
         Effect::Run(permit) => format!("run {} by {:?}", permit.proposal().id, permit.granted_by()),
         Effect::Review { files, .. } => format!("review {}", files.len()),
@@ -116,8 +123,15 @@ fn short(effect: &Effect) -> String {
         Effect::FinishTurn(end) => format!("finish {end:?}"),
         Effect::CancelModel => "cancel".into(),
         Effect::Interrupt => "interrupt".into(),
+        Effect::Restart(language) => {
+            format!("restart {}", language.as_ref().map_or("all", |language| language.name()))
+        }
         Effect::AskInput(wanted) => format!("ask for input {}", wanted.prompt.raw()),
         Effect::GiveInput(_) => "give input".into(),
+        Effect::AskHost(wanted) => format!("ask for {}", wanted.host.with_port(wanted.port)),
+        Effect::AnswerHost(answer) => {
+            format!("answer {} {:?}", answer.host.with_port(answer.port), answer.grant)
+        }
         Effect::End => "end".into(),
     }
 }
@@ -200,6 +214,31 @@ fn an_edited_proposal_runs_without_a_second_question() {
 }
 
 #[test]
+fn a_model_sees_more_of_an_output_and_nothing_runs() {
+    let script = Script::new(|_| {})
+        .asked()
+        .replied("```output\np1 4001-4100\n```\n```output\np1 4101-4200\n```\n")
+        .gives(&["note", "look p1 4001-4100"])
+        .when(Event::Looked(Ok(Untrusted::new("some text\n"))));
+    assert_eq!(script.last_message(), "-some text\n");
+    let script = script
+        .gives(&["note", "look p1 4101-4200"])
+        .when(Event::Looked(Err("nothing called p1 has run in this session".into())));
+    assert_eq!(script.last_message(), "-[not shown: nothing called p1 has run in this session]\n");
+    script.gives(&["call 2"]);
+}
+
+#[test]
+fn what_a_model_proposes_beside_a_look_comes_after_it() {
+    Script::new(|_| {})
+        .asked()
+        .replied("```output\np1 1-9\n```\n```python\nprint(1)\n```\n")
+        .gives(&["note", "look p1 1-9"])
+        .when(Event::Looked(Ok(Untrusted::new("some text\n"))))
+        .gives(&["proposal p1 python print(1)⏎", "judge print(1)⏎"]);
+}
+
+#[test]
 fn a_rejection_with_a_reason_goes_to_the_model() {
     let script = Script::new(|_| {}).asked().replied(PYTHON).judged();
     let script = script.answered("p1", Answer::Reject { reason: Some("use awk".into()) });
@@ -277,7 +316,7 @@ fn every_tool_call_is_answered() {
 
 #[test]
 fn staged_changes_are_reviewed_at_the_end_of_the_turn() {
-    let file = FileChange { path: "out.txt".into(), change: Change::Created };
+    let file = FileChange::new("out.txt", Change::Created);
     let effects = Effects { changes: Some("c1".into()), files: vec![file], network: vec![] };
     let ran = Ran { proposal: "p1".into(), status: Some(0), effects, ..Ran::default() };
     Script::new(|setup| setup.approval = Approval::Yes)
@@ -290,7 +329,12 @@ fn staged_changes_are_reviewed_at_the_end_of_the_turn() {
         .gives(&["review 1"])
         .when(Event::Decided(Settle::Apply))
         .gives(&["settle Apply"])
-        .when(Event::Settled { id: "c1".into(), state: ChangesState::Applied, files: vec![] })
+        .when(Event::Settled {
+            id: "c1".into(),
+            state: ChangesState::Applied,
+            files: vec![],
+            left_out: vec![],
+        })
         .gives(&["finish Done"]);
 }
 
@@ -371,4 +415,145 @@ fn a_hidden_answer_is_not_recorded() {
     let given = Event::InputGiven(Typed::Hidden(crate::Secret::new("hunter2".into())));
     let body = serde_json::to_string(&given.bodies()).unwrap();
     assert!(!body.contains("hunter2"), "{body}");
+}
+
+#[test]
+fn a_restart_is_a_turn_of_its_own_that_the_model_hears_of_with_its_next_result() {
+    let python = language::example().find("python").unwrap();
+    Script::new(|setup| setup.approval = Approval::Yes)
+        .when(Event::Restart(Some(python.clone())))
+        .gives(&["restart python"])
+        // Nothing else begins meanwhile.
+        .asked()
+        .gives(&[])
+        .when(Event::Restarted(vec![python.clone()]))
+        .gives(&["finish Done"])
+        .asked()
+        .replied("```python\nx\n```\n")
+        .judged()
+        // What is running is interrupted, not restarted.
+        .when(Event::Restart(None))
+        .gives(&[])
+        .when(Event::KernelEnded { language: python, how: "was ended by SIGKILL".into() })
+        .ran(0)
+        .tells("-[restarted by the user, all variables are lost: python]")
+        .tells("[the python interpreter was ended by SIGKILL; its variables are lost, ");
+}
+
+#[test]
+fn what_a_person_runs_is_not_kept_for_a_model() {
+    let python = language::example().find("python").unwrap();
+    let mut script = Script::new(|_| {});
+    for _ in 0..100 {
+        let (language, code) = (python.clone(), "1".into());
+        script = script.when(Event::Submitted { language, code }).judged().ran(0);
+    }
+    assert_eq!(script.state.unwrap().messages().len(), 1);
+}
+
+mod hosts {
+    use super::*;
+    use crate::{
+        Admission, HostContact,
+        session::{Grant, HostAnswer, HostWanted},
+    };
+
+    fn wanted() -> Event {
+        let host = "files.example.org".parse().unwrap();
+        Event::HostWanted(HostWanted { proposal: "p1".into(), host, port: 443 })
+    }
+
+    fn answered(grant: Option<Grant>, by: Grantor) -> Event {
+        let host = "files.example.org".parse().unwrap();
+        Event::HostAnswered(HostAnswer { proposal: "p1".into(), host, port: 443, grant, by })
+    }
+
+    fn running() -> Script {
+        Script::new(|setup| setup.approval = Approval::Yes).asked().replied(PYTHON).judged()
+    }
+
+    #[test]
+    fn a_host_is_asked_about_while_code_runs() {
+        running()
+            .when(wanted())
+            .gives(&["ask for files.example.org:443"])
+            .when(answered(Some(Grant::Session), Grantor::Person))
+            .gives(&["answer files.example.org:443 Some(Session)"])
+            .ran(0)
+            .gives(&["call 1"]);
+    }
+
+    #[test]
+    fn between_runs_and_after_an_interrupt_it_is_refused() {
+        Script::new(|_| {})
+            .when(wanted())
+            .gives(&["answer files.example.org:443 None"])
+            .asked()
+            .when(wanted())
+            .gives(&["answer files.example.org:443 None"]);
+        running()
+            .when(Event::Interrupted)
+            .when(wanted())
+            .gives(&["answer files.example.org:443 None"]);
+    }
+
+    #[test]
+    fn nobody_cannot_grant() {
+        running()
+            .when(wanted())
+            .when(answered(Some(Grant::Always), Grantor::Nobody))
+            .gives(&["answer files.example.org:443 None"]);
+    }
+
+    #[test]
+    fn a_late_answer_still_counts() {
+        running()
+            .when(wanted())
+            .ran(1)
+            .when(answered(Some(Grant::Always), Grantor::Person))
+            .gives(&["answer files.example.org:443 Some(Always)"]);
+    }
+
+    #[test]
+    fn question_and_answer_are_on_record() {
+        let json = |event: &Event| serde_json::to_string(&event.bodies()[0]).unwrap();
+        assert_eq!(
+            json(&wanted()),
+            r#"{"kind":"host_wanted","proposal":"p1","host":"files.example.org","port":443}"#
+        );
+        assert_eq!(
+            json(&answered(Some(Grant::Once), Grantor::Person)),
+            r#"{"kind":"host_granted","proposal":"p1","host":"files.example.org","port":443,"for":"once","by":"person"}"#
+        );
+        assert_eq!(
+            json(&answered(None, Grantor::Nobody)),
+            r#"{"kind":"host_refused","proposal":"p1","host":"files.example.org","port":443,"by":"nobody"}"#
+        );
+    }
+
+    #[test]
+    fn the_model_is_told_which_hosts_were_refused() {
+        let contact = |host: &str, verdict, why: Option<&str>| HostContact {
+            host: host.into(),
+            port: 443,
+            verdict,
+            why: why.map(Into::into),
+            count: 2,
+            sent: 0,
+            received: 0,
+        };
+        let effects = Effects {
+            network: vec![
+                contact("a.org", Admission::Allowed, None),
+                contact("b.org", Admission::Refused, Some("b.org:443 is not allowed here")),
+            ],
+            ..Effects::default()
+        };
+        let ran = Ran { proposal: "p1".into(), status: Some(1), effects, ..Ran::default() };
+        let script = running().when(Event::Ran(ran));
+        assert_eq!(
+            script.last_message(),
+            "-[no output]\n[status 1]\n[refused b.org:443 (2 times): b.org:443 is not allowed here]\n"
+        );
+    }
 }

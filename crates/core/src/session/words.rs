@@ -1,47 +1,129 @@
-//! What the model is told of a run or a refusal. Plain, exact, and marked as data where it is.
+//! What is said of a run or a refusal: to the model, and how it ended to everybody. Plain, exact,
+//! and marked as data where it is. What is not known is not claimed.
 
 use super::event::Ran;
-use crate::{Excerpt, FileChange, Untrusted};
+use crate::{Excerpt, FileChange, HostContact, Language, Untrusted};
 use std::fmt::Write;
 
 /// How many changed files are named to the model.
 const NAMED: usize = 20;
 
-pub(super) fn ran(ran: &Ran, excerpt: &Excerpt, interrupted: bool) -> Untrusted {
-    let mut text = excerpt.text().raw().to_owned();
+/// How many hosts that were not reached.
+const NAMED_HOSTS: usize = 10;
+
+pub(super) fn ran(
+    ran: &Ran,
+    excerpt: &Excerpt,
+    interrupted: bool,
+    notices: &[String],
+) -> Untrusted {
+    let mut text = String::new();
+    for notice in notices {
+        // Writing to a string cannot fail.
+        _ = writeln!(text, "[{notice}]");
+    }
+    text.push_str(excerpt.text(&ran.proposal).raw());
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
     }
     if excerpt.is_empty() {
         text.push_str("[no output]\n");
     }
-    let mut line = match (&ran.limit, ran.signal, ran.status) {
-        (Some(limit), _, _) => format!("stopped: reached the limit {limit}"),
-        (None, Some(signal), _) => format!("ended by signal {signal}"),
-        (None, None, Some(status)) => format!("status {status}"),
-        (None, None, None) => "ended without a status".into(),
-    };
+    let kernel = if ran.kernel_ended { Kernel::Ended } else { Kernel::Lives };
+    let mut line = ending(ran.status, ran.signal, ran.limit.as_deref(), kernel);
     if interrupted {
         line.push_str("; interrupted by the user");
     }
     if ran.kernel_ended {
-        line.push_str("; the interpreter ended, so variables are lost");
+        line.push_str("; variables are lost");
     }
-    // Writing to a string cannot fail.
     _ = writeln!(text, "[{line}]");
+    if let Some(remark) = &ran.remark {
+        _ = writeln!(text, "[{remark}]");
+    }
+    for line in refused_hosts(&ran.effects.network) {
+        _ = writeln!(text, "[{line}]");
+    }
     if !ran.effects.files.is_empty() {
         _ = writeln!(text, "[staged: {}]", files(&ran.effects.files));
     }
     Untrusted::new(text)
 }
 
+/// Whether the process that read the code is still there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kernel {
+    /// It is.
+    Lives,
+    /// It is not, or that does not matter any more.
+    Ended,
+}
+
+/// How a run ended, in a few words, the same for everybody who is told.
+pub fn ending(
+    status: Option<i32>,
+    signal: Option<i32>,
+    limit: Option<&str>,
+    kernel: Kernel,
+) -> String {
+    match (limit, status, kernel) {
+        (Some(limit), _, _) => format!("stopped: reached the limit on {limit}"),
+        (None, Some(status), Kernel::Lives) if signal.is_none() => format!("status {status}"),
+        (None, _, Kernel::Lives | Kernel::Ended) => {
+            format!("the interpreter {}", death(status, signal))
+        }
+    }
+}
+
+/// How a process died.
+pub fn death(status: Option<i32>, signal: Option<i32>) -> String {
+    match (signal, status) {
+        (Some(signal), _) => format!("was ended by {}", signal_words(signal)),
+        (None, Some(status)) => format!("exited with status {status}"),
+        (None, None) => "ended without a status".into(),
+    }
+}
+
+/// A signal by its name on Linux, with what it usually means.
+fn signal_words(signal: i32) -> String {
+    let (name, meaning) = match signal {
+        1 => ("SIGHUP", "a hang-up"),
+        2 => ("SIGINT", "an interrupt"),
+        3 => ("SIGQUIT", "a request to quit"),
+        4 => ("SIGILL", "a crash in native code: an instruction that this processor lacks"),
+        5 => ("SIGTRAP", "a breakpoint, or a check in native code that failed"),
+        6 => ("SIGABRT", "it gave up by itself, as native code does when it gets no memory"),
+        7 => ("SIGBUS", "a crash in native code: memory that is not there"),
+        8 => ("SIGFPE", "a crash in native code: a division by zero, say"),
+        9 => ("SIGKILL", "sent by code inside, or by the system for want of memory"),
+        11 => ("SIGSEGV", "a crash in native code"),
+        13 => ("SIGPIPE", "it wrote to a pipe that nobody reads"),
+        14 => ("SIGALRM", "an alarm that it had set"),
+        15 => ("SIGTERM", "a request to end"),
+        24 => ("SIGXCPU", "its own limit on CPU time"),
+        25 => ("SIGXFSZ", "it wrote a larger file than `limits.file_size` allows"),
+        31 => ("SIGSYS", "a system call that is refused here"),
+        _ => return format!("signal {signal}"),
+    };
+    format!("{name} ({meaning})")
+}
+
+/// Hosts that could not be reached, so that the model does not guess why.
+fn refused_hosts(contacts: &[HostContact]) -> Vec<String> {
+    let refused = contacts.iter().filter(|contact| contact.why.is_some());
+    let mut lines: Vec<_> = refused.clone().take(NAMED_HOSTS).map(HostContact::line).collect();
+    let more = refused.count().saturating_sub(NAMED_HOSTS);
+    if more > 0 {
+        lines.push(format!("and {more} more hosts that were not reached"));
+    }
+    lines
+}
+
 fn files(files: &[FileChange]) -> String {
     let mut names: Vec<_> = files
         .iter()
         .take(NAMED)
-        .map(|file| {
-            format!("{} {}", file.change.word(), Untrusted::new(&*file.path).for_terminal_line(200))
-        })
+        .map(|file| format!("{} {}", file.change.word(), file.subject()))
         .collect();
     if files.len() > NAMED {
         names.push(format!("and {} more", files.len() - NAMED));
@@ -64,6 +146,47 @@ pub(super) fn not_reached() -> Untrusted {
     Untrusted::new("[not run: the code before it was not run or failed]\n")
 }
 
+pub(super) fn could_not_show(reason: &str) -> Untrusted {
+    Untrusted::new(format!("[not shown: {reason}]\n"))
+}
+
 pub(super) fn could_not_run(message: &str) -> Untrusted {
     Untrusted::new(format!("[not run: {message}]\n"))
+}
+
+pub(super) fn kernel_ended(language: &str, how: &str) -> String {
+    format!("the {language} interpreter {how}; its variables are lost, the next run starts afresh")
+}
+
+pub(super) fn restarted(languages: &[Language]) -> String {
+    let names: Vec<_> = languages.iter().map(Language::name).collect();
+    match names.as_slice() {
+        [] => "there was no interpreter to restart; the next run starts afresh".into(),
+        names => format!("restarted by the user, all variables are lost: {}", names.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_death_is_told_by_its_signal_or_status() {
+        assert_eq!(
+            ending(None, Some(11), None, Kernel::Ended),
+            "the interpreter was ended by SIGSEGV (a crash in native code)"
+        );
+        assert_eq!(
+            ending(Some(3), None, None, Kernel::Ended),
+            "the interpreter exited with status 3"
+        );
+        assert_eq!(ending(Some(3), None, None, Kernel::Lives), "status 3");
+        assert_eq!(death(None, Some(63)), "was ended by signal 63");
+    }
+
+    #[test]
+    fn a_limit_says_more_than_the_signal_that_enforced_it() {
+        let said = ending(None, Some(9), Some("time (5 s)"), Kernel::Ended);
+        assert_eq!(said, "stopped: reached the limit on time (5 s)");
+    }
 }

@@ -6,6 +6,7 @@
 //! installation is shown, read-only, and nothing beside it.
 
 use super::{
+    jupyter::Kernel,
     managers::{self, Behind},
     system::is_system,
 };
@@ -26,6 +27,8 @@ pub(super) struct Search<'a> {
     pub(super) path: &'a [PathBuf],
     pub(super) home: Option<&'a Path>,
     pub(super) work_folder: &'a Path,
+    /// The Jupyter kernels that were found.
+    pub(super) kernels: &'a [Kernel],
 }
 
 /// How a program was asked for.
@@ -53,6 +56,31 @@ impl Search<'_> {
             least.is_none_or(|least| is_new_enough(&real, least)).then_some(())?;
             self.installation(&real)
         })
+    }
+
+    /// The program at a path, if it is one.
+    pub(super) fn program_at(&self, path: &Path) -> Option<Found> {
+        self.installation(&self.real_program(path, Named::ByName)?)
+    }
+
+    /// Whether one of these packages of Node.js is in the work folder, or where everybody's are.
+    pub(super) fn has_package(&self, program: &Path, packages: &[String]) -> bool {
+        let prefix = program.parent().and_then(Path::parent).map(|prefix| prefix.join("lib"));
+        let shared = ["/usr/local/lib", "/usr/lib"].map(PathBuf::from);
+        let folders = [self.work_folder.to_owned()].into_iter().chain(prefix).chain(shared);
+        let folders = folders.map(|folder| folder.join("node_modules"));
+        let mut folders = folders.chain(["/usr/share/nodejs".into()]);
+        folders.any(|folder| {
+            packages.iter().any(|package| folder.join(package).join("package.json").is_file())
+        })
+    }
+
+    /// Whether a folder is somebody's home, or holds one, or is where a home keeps everything.
+    pub(super) fn is_shared(&self, folder: &Path) -> bool {
+        folder.parent().is_none()
+            || self
+                .home
+                .is_some_and(|home| home.starts_with(folder) || folder == home.join(".local"))
     }
 
     /// The path of something else that must be seen, if it is there.
@@ -107,6 +135,7 @@ impl Search<'_> {
         if let Some(environment) = candidate.parent().and_then(Path::parent)
             && environment.join("pyvenv.cfg").is_file()
             && let Ok(environment) = fs_err::canonicalize(environment)
+            && !self.is_shared(&environment)
         {
             program = environment.join("bin").join(candidate.file_name()?);
             reads.push(environment);
@@ -120,12 +149,9 @@ impl Search<'_> {
     /// somebody's home or something like it.
     fn prefix(&self, program: &Path) -> PathBuf {
         let prefix = program.parent().and_then(|bin| {
-            (bin.file_name()? == "bin").then(|| bin.parent())?.filter(|prefix| {
-                let shared = self
-                    .home
-                    .is_some_and(|home| home.starts_with(prefix) || *prefix == home.join(".local"));
-                prefix.join("lib").is_dir() && !shared && prefix.parent().is_some()
-            })
+            (bin.file_name()? == "bin")
+                .then(|| bin.parent())?
+                .filter(|prefix| prefix.join("lib").is_dir() && !self.is_shared(prefix))
         });
         prefix.unwrap_or(program).to_owned()
     }

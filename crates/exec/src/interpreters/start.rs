@@ -2,15 +2,24 @@
 
 use interpreter_core::declaration::{Driver, Once};
 use interpreter_host::drivers;
-use std::path::{Path, PathBuf};
+use interpreter_jupyter::{JUPYTER, Launch};
+use std::{
+    ffi::OsStr,
+    path::{Path, PathBuf},
+};
 
 /// Where drivers stand inside a sandbox.
 const DRIVERS: &str = "/run/interpreter";
 
 const ONCE: &str = "once.sh";
 
-/// Neither the person's start-up files nor the system's are obeyed.
-const BASH: [&str; 2] = ["--noprofile", "--norc"];
+/// The bridge to Jupyter kernels wants the control socket as its standard input.
+const BRIDGE: &str = "exec \"$0\" \"$@\" <&3 3<&-";
+
+const BARE_BASH: [&str; 2] = ["--noprofile", "--norc"];
+
+/// Isolated, and without any packages: those of an environment are for code that has a permit.
+const BARE_PYTHON: [&str; 3] = ["-I", "-B", "-S"];
 
 /// A program and what it is given.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,33 +30,77 @@ pub(super) struct Start {
 
 /// The drivers, by their paths inside a sandbox.
 pub(super) fn drivers() -> impl Iterator<Item = (PathBuf, &'static str)> {
-    let own = [Driver::Python, Driver::Shell, Driver::JavaScript].map(file);
-    let parts = drivers::PYTHON_PARTS.iter().copied();
+    let own = [PYTHON, BASH, ZSH, POSIX_SHELL, NODE].map(|own| (own.file, own.text));
+    let parts = drivers::PYTHON_PARTS.iter().chain(drivers::JAVASCRIPT_PARTS).copied();
     let all = own.into_iter().chain(parts).chain([(ONCE, drivers::ONCE)]);
     all.map(|(name, text)| (Path::new(DRIVERS).join(name), text))
 }
 
-fn file(driver: Driver) -> (&'static str, &'static str) {
-    match driver {
-        Driver::Python => ("driver.py", drivers::PYTHON),
-        Driver::Shell => ("driver.sh", drivers::SHELL),
-        Driver::JavaScript => ("driver.js", drivers::JAVASCRIPT),
+/// A driver as it stands in a file, and what its interpreter is told besides.
+#[derive(Clone, Copy)]
+struct Own {
+    file: &'static str,
+    text: &'static str,
+    options: &'static [&'static str],
+}
+
+/// Isolated: neither the user's site folder nor any PYTHON* variable is obeyed. What is imported
+/// from the work folder leaves no compiled file there.
+const PYTHON: Own = Own { file: "driver.py", text: drivers::PYTHON, options: &["-I", "-B"] };
+
+/// Neither the person's start-up files nor the system's are obeyed.
+const BASH: Own = Own { file: "driver.sh", text: drivers::SHELL, options: &BARE_BASH };
+
+const ZSH: Own = Own { file: "driver.zsh", text: drivers::ZSH, options: &["-f"] };
+
+const POSIX_SHELL: Own = Own { file: "driver.posix", text: drivers::POSIX_SHELL, options: &[] };
+
+const NODE: Own = Own { file: "driver.cjs", text: drivers::JAVASCRIPT, options: &[] };
+
+/// Nothing that lies in the work folder says how it is started.
+const DENO: Own =
+    Own { options: &["run", "--allow-all", "--quiet", "--no-config", "--no-lock"], ..NODE };
+
+const BUN: Own = Own { options: &["--config=/dev/null", "--no-env-file"], ..NODE };
+
+/// The driver for a program. Programs of a kind are told apart by what they are called.
+fn own(driver: Driver, program: &Path) -> Own {
+    let name = program.file_name().and_then(OsStr::to_str);
+    // As it is called where a package manager has put it.
+    match (driver, name.map(|name| name.trim_end_matches(".exe"))) {
+        (Driver::Python, _) => PYTHON,
+        (Driver::JavaScript | Driver::TypeScript, Some("deno")) => DENO,
+        (Driver::JavaScript | Driver::TypeScript, Some("bun")) => BUN,
+        (Driver::JavaScript | Driver::TypeScript, _) => NODE,
+        (Driver::Shell, Some("bash")) => BASH,
+        (Driver::Shell, Some("zsh")) => ZSH,
+        (Driver::Shell, _) => POSIX_SHELL,
     }
 }
 
 impl Start {
     pub(super) fn driver(driver: Driver, program: PathBuf) -> Self {
-        let options: &[&str] = match driver {
-            // Isolated: neither the user's site folder nor any PYTHON* variable is obeyed.
-            Driver::Python => &["-I"],
-            Driver::Shell => &BASH,
-            Driver::JavaScript => &[],
-        };
-        Self { program, arguments: words(options, file(driver).0) }
+        let own = own(driver, &program);
+        let mut arguments = words(own.options, own.file);
+        if own.file == POSIX_SHELL.file {
+            // What takes its place when a cell is given up.
+            arguments.push(program.to_string_lossy().into_owned());
+        }
+        if driver == Driver::TypeScript {
+            arguments.push("typescript".into());
+        }
+        Self { program, arguments }
+    }
+
+    /// Python that enters the environment in `folder` when its first code runs.
+    pub(super) fn in_environment(program: PathBuf, folder: &Path) -> Self {
+        let mut arguments = words(&BARE_PYTHON, PYTHON.file);
+        arguments.push(folder.to_string_lossy().into_owned());
+        Self { program, arguments }
     }
 
     pub(super) fn once(once: &Once, program: &Path, bash: PathBuf) -> Self {
-        let Once { file, name, compile, run } = once;
+        let Once { file, name, compile, run, version: _ } = once;
         // A path that is no text cannot be typed either.
         let program = program.to_string_lossy();
         let fill = |words: &[String]| -> Vec<String> {
@@ -55,7 +108,7 @@ impl Start {
         };
         let (patterns, otherwise) =
             name.as_ref().map_or((&[][..], ""), |name| (&name.find, name.otherwise.as_str()));
-        let mut arguments = words(&BASH, ONCE);
+        let mut arguments = words(&BARE_BASH, ONCE);
         arguments.extend(["run".into(), file.clone(), otherwise.into()]);
         arguments.push(patterns.len().to_string());
         arguments.extend_from_slice(patterns);
@@ -65,8 +118,24 @@ impl Start {
         Self { program: bash, arguments }
     }
 
+    /// What only says which version it is.
+    pub(super) fn version(once: &Once, program: &Path, bash: PathBuf) -> Self {
+        let program = program.to_string_lossy();
+        let mut arguments = words(&BARE_BASH, ONCE);
+        arguments.push("version".into());
+        arguments.extend(once.version.iter().map(|word| word.replace("{program}", &program)));
+        Self { program: bash, arguments }
+    }
+
+    /// The bridge to a Jupyter kernel.
+    pub(super) fn jupyter(launch: &Launch) -> Self {
+        let bridge = format!("{DRIVERS}/{JUPYTER}");
+        let arguments = vec!["-c".into(), BRIDGE.into(), bridge, launch.argument()];
+        Self { program: "/bin/sh".into(), arguments }
+    }
+
     pub(super) fn show(kind: &str, bash: PathBuf) -> Self {
-        let mut arguments = words(&BASH, ONCE);
+        let mut arguments = words(&BARE_BASH, ONCE);
         arguments.extend(["show".into(), kind.into()]);
         Self { program: bash, arguments }
     }
@@ -83,13 +152,16 @@ mod tests {
 
     #[test]
     fn commands_are_words_and_only_the_program_is_filled_in_here() {
-        let text = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
+        let text = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
         let once = Once {
             file: "main.c".into(),
             name: None,
             compile: text(&["{program}", "-o{folder}/x", "{file}"]),
             run: text(&["{folder}/x", "$(a)"]),
+            version: text(&["{program}", "-v"]),
         };
+        let version = Start::version(&once, Path::new("/usr/bin/gcc"), "/bin/bash".into());
+        assert!(version.arguments.ends_with(&text(&["version", "/usr/bin/gcc", "-v"])));
         let start = Start::once(&once, Path::new("/usr/bin/gcc"), "/bin/bash".into());
         assert_eq!(start.program, Path::new("/bin/bash"));
         assert_eq!(

@@ -13,3 +13,8 @@ pub(super) const USUAL: &[&str] = &["/usr/local/bin", "/usr/bin", "/bin", "/usr/
 pub fn is_system(path: &Path) -> bool {
     SYSTEM.iter().any(|folder| path.starts_with(folder))
 }
+
+/// Whether a folder is in every sandbox's `PATH` anyway.
+pub(super) fn is_usual(folder: &Path) -> bool {
+    USUAL.iter().any(|usual| Path::new(usual) == folder)
+}

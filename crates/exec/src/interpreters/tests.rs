@@ -5,46 +5,63 @@ use interpreter_core::Declaration;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use tempfile::TempDir;
 
-const ELF: &[u8] = b"\x7fELF\x02\x01\x01";
+pub(super) const ELF: &[u8] = b"\x7fELF\x02\x01\x01";
 
 /// A home with programs in it.
-struct Home {
-    root: PathBuf,
+pub(super) struct Home {
+    pub(super) root: PathBuf,
     _folder: TempDir,
 }
 
 impl Home {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         Self { root: fs_err::canonicalize(folder.path()).unwrap(), _folder: folder }
     }
 
-    fn program(self, path: &str, start: &[u8]) -> Self {
+    pub(super) fn program(self, path: &str, start: &[u8]) -> Self {
         let this = self.file(path, start);
         let executable = std::fs::Permissions::from_mode(0o755);
         fs_err::set_permissions(this.root.join(path), executable).unwrap();
         this
     }
 
-    fn file(self, path: &str, text: impl AsRef<[u8]>) -> Self {
+    pub(super) fn file(self, path: &str, text: impl AsRef<[u8]>) -> Self {
+        assert!(Path::new(path).is_relative(), "{path}");
         let path = self.root.join(path);
         fs_err::create_dir_all(path.parent().unwrap()).unwrap();
         fs_err::write(path, text).unwrap();
         self
     }
 
-    fn folder(self, path: &str) -> Self {
+    pub(super) fn folder(self, path: &str) -> Self {
+        assert!(Path::new(path).is_relative(), "{path}");
         fs_err::create_dir_all(self.root.join(path)).unwrap();
         self
     }
 
-    fn link(self, path: &str, to: &str) -> Self {
+    pub(super) fn link(self, path: &str, to: &str) -> Self {
         symlink(self.root.join(to), self.root.join(path)).unwrap();
         self
     }
 
     /// What is found with these folders, and the system's bash.
-    fn find(&self, folders: &[&str], work: &str, declared: &[(&str, &str)]) -> Interpreters {
+    pub(super) fn find(
+        &self,
+        folders: &[&str],
+        work: &str,
+        declared: &[(&str, &str)],
+    ) -> Interpreters {
+        self.find_activated(folders, work, &Activated::default(), declared)
+    }
+
+    pub(super) fn find_activated(
+        &self,
+        folders: &[&str],
+        work: &str,
+        activated: &Activated,
+        declared: &[(&str, &str)],
+    ) -> Interpreters {
         let mut path: Vec<_> = folders.iter().map(|folder| self.root.join(folder)).collect();
         path.push(self.root.join("with-bash"));
         fs_err::create_dir_all(path.last().unwrap()).unwrap();
@@ -54,11 +71,12 @@ impl Home {
         let declared: Vec<(&str, Declaration)> =
             declared.iter().map(|(name, text)| (*name, toml::from_str(text).unwrap())).collect();
         let declared = declared.iter().map(|(name, declaration)| (*name, declaration));
-        Interpreters::find(&path, Some(&self.root), &self.root.join(work), declared)
+        let work = self.root.join(work);
+        Interpreters::find(&path, Some(&self.root), &work, activated, declared)
     }
 }
 
-fn found<'a>(interpreters: &'a Interpreters, name: &str) -> &'a Interpreter {
+pub(super) fn found<'a>(interpreters: &'a Interpreters, name: &str) -> &'a Interpreter {
     let known = interpreters.known.iter().find(|one| one.info.name == name).unwrap();
     known.interpreter.as_ref().unwrap()
 }
@@ -145,17 +163,19 @@ fn a_manager_that_is_not_understood_is_passed_over() {
 }
 
 #[test]
-fn a_virtual_environment_is_called_by_its_own_path() {
+fn a_virtual_environment_in_path_is_entered_by_the_interpreter_behind_it() {
     let home = Home::new()
         .program("base/bin/python3.11", ELF)
         .folder("base/lib")
-        .file("venv/pyvenv.cfg", "home = x\n")
+        .file("venv/pyvenv.cfg", "home = x\nversion_info = 3.11.2.final.0\n")
+        .folder("venv/lib/python3.11/site-packages")
         .folder("venv/bin")
         .link("venv/bin/python3", "base/bin/python3.11");
-    let interpreters = home.find(&["venv/bin"], "", &[]);
+    let interpreters = home.find(&["venv/bin"], "work", &[]);
     let python = found(&interpreters, "python");
-    assert_eq!(python.program.clone().unwrap(), home.root.join("venv/bin/python3"));
-    assert_eq!(python.reads, [home.root.join("venv"), home.root.join("base")]);
+    assert_eq!(python.program.clone().unwrap(), home.root.join("base/bin/python3.11"));
+    assert_eq!(python.virtual_environment.clone().unwrap().folder, home.root.join("venv"));
+    assert_eq!(python.reads, [home.root.join("base"), home.root.join("venv")]);
 }
 
 #[test]
@@ -170,12 +190,47 @@ fn a_version_that_is_too_old_or_unknown_does_not_count() {
     let header =
         |minor: u32| format!("#define NODE_MAJOR_VERSION 22\n#define NODE_MINOR_VERSION {minor}\n");
     let home = Home::new().program("n/bin/node", ELF).folder("n/lib");
-    assert!(hint(&home.find(&["n/bin"], "", &[]), "typescript").contains("22.7"));
-    let home = home.file("n/include/node/node_version.h", header(6));
-    assert!(hint(&home.find(&["n/bin"], "", &[]), "typescript").contains("22.7"));
-    let home = home.file("n/include/node/node_version.h", header(18));
+    assert!(hint(&home.find(&["n/bin"], "", &[]), "typescript").contains("22.13"));
+    let home = home.file("n/include/node/node_version.h", header(12));
+    assert!(hint(&home.find(&["n/bin"], "", &[]), "typescript").contains("22.13"));
+    let home = home.file("n/include/node/node_version.h", header(13));
     let interpreters = home.find(&["n/bin"], "", &[]);
     assert_eq!(program(&interpreters, "typescript"), home.root.join("n/bin/node"));
+}
+
+#[test]
+fn a_package_of_the_project_may_be_what_is_needed() {
+    let home = Home::new().program("n/bin/node", ELF).folder("n/lib").folder("work");
+    let other = home.find(&["n/bin"], "work", &[]);
+    let home = home.file("work/node_modules/sucrase/package.json", "{}");
+    let interpreters = home.find(&["n/bin"], "work", &[]);
+    assert_eq!(program(&interpreters, "typescript"), home.root.join("n/bin/node"));
+    // Unless everybody has one.
+    if let Some(known) = other.known.iter().find(|one| one.info.name == "typescript") {
+        let everywhere = ["/usr/share/nodejs/typescript", "/usr/lib/node_modules/typescript"];
+        let is_everywhere = everywhere.iter().any(|folder| Path::new(folder).exists());
+        assert!(is_everywhere || known.interpreter.is_err());
+    }
+}
+
+#[test]
+fn interpreters_of_javascript_are_told_apart_by_name() {
+    for (name, option) in
+        [("node", None), ("deno", Some("--allow-all")), ("bun", Some("--config=/dev/null"))]
+    {
+        let home = Home::new().program(&format!("bin/{name}"), ELF);
+        let interpreters = home.find(&["bin"], "", &[]);
+        let spec = found(&interpreters, "javascript").spec(&BTreeMap::new(), Path::new("/"));
+        assert_eq!(option.is_none(), spec.arguments.len() == 1, "{name}");
+        assert!(
+            option.is_none_or(|option| spec.arguments.iter().any(|one| one == option)),
+            "{name}"
+        );
+        if name != "node" {
+            let spec = found(&interpreters, "typescript").spec(&BTreeMap::new(), Path::new("/"));
+            assert_eq!(spec.arguments.last().unwrap(), "typescript");
+        }
+    }
 }
 
 #[test]
@@ -233,6 +288,6 @@ fn what_is_missing_has_a_hint_and_what_is_shown_needs_nothing() {
     assert!(table.hint("rb").unwrap().contains("apt install ruby"));
     let continuity: Vec<_> = table.iter().map(|info| info.continuity).collect();
     assert_eq!(continuity, [Continuity::Kept, Continuity::Fresh]);
-    let nothing = Interpreters::find(&[], None, Path::new("/"), []);
+    let nothing = Interpreters::find(&[], None, Path::new("/"), &Activated::default(), []);
     assert!(hint(&nothing, "html").contains("install bash"));
 }

@@ -2,18 +2,24 @@
 
 use super::{
     Command, Happening, Report, RunnerSetup,
+    budget::Budget,
     cell::{Cell, Due},
-    live::{KernelState, Live},
+    complete::Completing,
+    hosts,
+    live::{KernelState, Live, Next},
+    restart::Restarting,
 };
 use crate::{
-    ExecError, output,
-    sandbox::native,
-    workspace::{Conflict, Set, Shown},
+    ExecError,
+    egress::Egress,
+    output,
+    workspace::{Set, Shown},
 };
 use interpreter_core::{
-    Confinement, Effects, FileChange, Language, Permit, Stream, Untrusted, Workspace,
-    record::ChangesState,
-    session::{Echo, InputWanted, Typed},
+    Confinement, Effects, FileChange, HostContact, Language, Permit, Reached, Stream, Untrusted,
+    Workspace,
+    egress::Host,
+    session::{Echo, InputWanted, Ran, Typed},
 };
 use interpreter_host::{Claim, Inward, Outward};
 use std::{future::pending, time::Instant};
@@ -26,25 +32,40 @@ const LONGEST_PROMPT: usize = 1_000;
 const KILLED: i32 = 9;
 
 pub(super) struct Actor {
-    setup: RunnerSetup,
+    pub(super) setup: RunnerSetup,
     happenings: mpsc::Sender<Happening>,
-    live: Option<Live>,
-    set: Option<Set>,
-    cell: Option<Cell>,
+    pub(super) live: Option<Live>,
+    pub(super) set: Option<Set>,
+    pub(super) cell: Option<Cell>,
+    /// What runs as soon as its kernel is ready.
+    held: Option<Permit>,
+    /// The processor time of the last run and of what it left.
+    pub(super) budget: Option<Budget>,
+    /// Kernels that are being replaced by fresh ones.
+    pub(super) restarting: Option<Restarting>,
+    /// Somebody waits to hear how code could go on.
+    pub(super) completing: Option<Completing>,
     /// The language whose readiness somebody waits for.
-    awaited: Option<Language>,
+    pub(super) awaited: Option<Language>,
     /// What the person was shown of the changes.
-    shown: Option<Shown>,
+    pub(super) shown: Option<Shown>,
     /// Changes that are being put back from inside.
-    discarding: Option<Vec<FileChange>>,
+    pub(super) discarding: Option<Vec<FileChange>>,
     /// Whom output belongs to that comes between runs.
-    last_proposal: String,
+    pub(super) last_proposal: String,
+    /// The way out of the sandbox that is up.
+    pub(super) egress: Option<Egress>,
+    /// Hosts that were granted for the session.
+    pub(super) granted: Vec<(Host, u16)>,
+    /// What was tried from a sandbox that is gone, and not told yet.
+    pub(super) tried_before: Vec<HostContact>,
 }
 
 /// What woke the loop.
 enum Woken {
     Told(Option<Box<Command>>),
     Read(Result<bool, ExecError>),
+    Host(Host, u16),
     Alarm,
 }
 
@@ -56,19 +77,27 @@ impl Actor {
             live: None,
             set: None,
             cell: None,
+            held: None,
+            budget: None,
+            restarting: None,
+            completing: None,
             awaited: None,
             shown: None,
             discarding: None,
             last_proposal: String::new(),
+            egress: None,
+            granted: Vec::new(),
+            tried_before: Vec::new(),
         }
     }
 
     pub(super) async fn run(mut self, mut inbox: mpsc::UnboundedReceiver<Command>) {
         loop {
-            let alarm = self.cell.as_ref().and_then(Cell::alarm);
+            let alarm = self.next_alarm();
             let woken = tokio::select! {
                 command = inbox.recv() => Woken::Told(command.map(Box::new)),
                 read = read(self.live.as_mut()) => Woken::Read(read),
+                (host, port) = hosts::wanted(self.egress.as_mut()) => Woken::Host(host, port),
                 () = wait_until(alarm) => Woken::Alarm,
             };
             let done = match woken {
@@ -77,10 +106,16 @@ impl Actor {
                 Woken::Told(Some(command)) => self.told(*command).await,
                 Woken::Read(Ok(true)) => self.take_frames().await,
                 Woken::Read(Ok(false) | Err(_)) => Err(self.sandbox_ended().await),
+                Woken::Host(host, port) => {
+                    self.host_wanted(host, port).await;
+                    Ok(())
+                }
                 Woken::Alarm => self.alarm().await,
             };
             if let Err(error) = done {
                 self.awaited = None;
+                self.restarting = None;
+                self.held = None;
                 self.report(Happening::Failed(error)).await;
             }
         }
@@ -91,15 +126,22 @@ impl Actor {
         if let Some(live) = self.live.take() {
             live.stop().await;
         }
+        let tried = self.tried();
+        if !tried.is_empty() {
+            self.report(Happening::TriedLate(tried)).await;
+        }
         let removed = self.set.take().map(Set::remove_if_empty).transpose();
         if let Err(error) = removed {
+            self.report(Happening::Failed(error.into())).await;
+        }
+        if let Err(error) = Set::prune(&self.setup.changes_folder, self.setup.undo_bytes) {
             self.report(Happening::Failed(error.into())).await;
         }
         self.report(Happening::Stopped).await;
     }
 
     /// Reports. If nobody listens any more, the session is over and the next command says so.
-    async fn report(&self, happening: Happening) {
+    pub(super) async fn report(&self, happening: Happening) {
         _ = self.happenings.send(happening).await.is_ok();
     }
 
@@ -109,6 +151,14 @@ impl Actor {
             Command::Run(permit) => self.execute(permit).await,
             Command::Interrupt => self.interrupt().await,
             Command::Answer(typed) => self.answer(typed).await,
+            Command::AnswerHost(answer) => {
+                self.host_answered(answer);
+                Ok(())
+            }
+            Command::Complete { language, code, cursor, reply } => {
+                self.complete(&language, code, cursor, reply).await
+            }
+            Command::Restart(language) => self.restart(language.as_ref()).await,
             Command::Review => self.review().await,
             Command::Apply(conflict) => self.apply(conflict).await,
             Command::Discard => self.discard().await,
@@ -133,6 +183,7 @@ impl Actor {
         if self.live.as_ref().is_some_and(|live| live.confinement != confinement)
             && let Some(live) = self.live.take()
         {
+            self.budget = None;
             live.stop().await;
         }
         if self.live.is_none() {
@@ -140,14 +191,15 @@ impl Actor {
                 let RunnerSetup { changes_folder, session, .. } = &self.setup;
                 self.set = Some(Set::create(changes_folder, &confinement.work_folder, session)?);
             }
-            let set = self.set.as_ref();
-            self.live = Some(Live::start(confinement, set, &self.setup.machine).await?);
+            self.open_egress(&confinement)?;
+            let (set, door) = (self.set.as_ref(), self.egress.as_ref().map(Egress::door));
+            self.live = Some(Live::start(confinement, set, door, &self.setup.machine).await?);
         }
         let live = self.live.as_mut().expect("it was just started");
         match live.kernel_of(&language) {
-            Some((_, KernelState::Ready)) => self.ready(language).await,
+            Some((_, KernelState::Ready)) => return self.ready(language).await,
             Some((_, KernelState::Starting)) => self.awaited = Some(language),
-            None => {
+            Some((_, KernelState::Ending(_))) | None => {
                 self.awaited = Some(language.clone());
                 live.start_kernel(language, &self.setup.interpreters).await?;
             }
@@ -155,20 +207,39 @@ impl Actor {
         Ok(())
     }
 
-    async fn ready(&self, language: Language) {
-        let protection = native::protection();
+    /// A kernel stands ready: for the run that waits for it, or for whoever wanted to know.
+    async fn ready(&mut self, language: Language) -> Result<(), ExecError> {
+        let held = self.held.take_if(|permit| permit.proposal().language == language);
+        if let Some(permit) = held {
+            return self.give(permit).await;
+        }
+        let Some(live) = &self.live else { return Ok(()) };
+        let protection = live.protection();
         self.report(Happening::Ready(Report { language, protection })).await;
+        Ok(())
+    }
+
+    /// Runs what is permitted. A kernel that was ready may have died since.
+    async fn execute(&mut self, permit: Permit) -> Result<(), ExecError> {
+        let language = permit.proposal().language.clone();
+        if self.cell.is_some() || self.held.is_some() {
+            let reason = "it is running code".into();
+            return Err(ExecError::Kernel { language: language.name().into(), reason });
+        }
+        let confinement = permit.confinement().clone();
+        self.held = Some(permit);
+        Box::pin(self.prepare(language, confinement)).await
     }
 
     /// Spends the permit: sends its code to the kernel that stands ready.
-    async fn execute(&mut self, permit: Permit) -> Result<(), ExecError> {
+    async fn give(&mut self, permit: Permit) -> Result<(), ExecError> {
         let (proposal, confinement) = permit.spend();
         let live = self.live.as_mut().filter(|live| live.confinement == confinement);
         let kernel = live.and_then(|live| match live.kernel_of(&proposal.language) {
             Some((kernel, KernelState::Ready)) => Some((kernel, live)),
-            Some((_, KernelState::Starting)) | None => None,
+            Some((_, KernelState::Starting | KernelState::Ending(_))) | None => None,
         });
-        let Some((kernel, live)) = kernel.filter(|_| self.cell.is_none()) else {
+        let Some((kernel, live)) = kernel else {
             return Err(ExecError::Kernel {
                 language: proposal.language.name().into(),
                 reason: "it is not ready".into(),
@@ -180,21 +251,42 @@ impl Actor {
             given.printed = 0;
         }
         self.cell = Some(Cell::new(kernel, proposal.id, confinement.limits, Instant::now()));
-        live.send(&Inward::Execute { kernel, code }).await
+        self.begin_egress();
+        self.open_budget(kernel).await?;
+        match &mut self.live {
+            Some(live) => live.send(&Inward::Execute { kernel, code }).await,
+            None => Ok(()),
+        }
     }
 
     async fn interrupt(&mut self) -> Result<(), ExecError> {
+        if let Some(permit) = self.held.take() {
+            // It has not begun, so there is nothing to interrupt.
+            let (proposal, status) = (permit.proposal().id.clone(), Some(130));
+            self.report(Happening::Ran(Ran { proposal, status, ..Ran::default() })).await;
+            return Ok(());
+        }
         let (Some(cell), Some(live)) = (&mut self.cell, &mut self.live) else { return Ok(()) };
         cell.interrupted(Instant::now());
         live.send(&Inward::Interrupt { kernel: cell.kernel }).await
     }
 
+    /// When something is due, if nothing else happens before.
+    fn next_alarm(&self) -> Option<Instant> {
+        let cell = self.cell.as_ref().and_then(Cell::alarm);
+        let completing = self.completing.as_ref().map(|one| one.until);
+        let budget = self.budget.as_ref().map(Budget::alarm);
+        cell.into_iter().chain(completing).chain(budget).min()
+    }
+
     async fn alarm(&mut self) -> Result<(), ExecError> {
+        self.give_up_completing(Instant::now());
+        self.check_budget(Instant::now()).await?;
         let due = self.cell.as_mut().and_then(|cell| cell.due(Instant::now()));
         self.act(due).await
     }
 
-    async fn act(&mut self, due: Option<Due>) -> Result<(), ExecError> {
+    pub(super) async fn act(&mut self, due: Option<Due>) -> Result<(), ExecError> {
         let (Some(cell), Some(live)) = (&self.cell, &mut self.live) else { return Ok(()) };
         let kernel = cell.kernel;
         match due {
@@ -206,7 +298,8 @@ impl Actor {
     }
 
     /// Ends a sandbox that does not do what it is told, and with it the run.
-    async fn abandon(&mut self) -> Result<(), ExecError> {
+    pub(super) async fn abandon(&mut self) -> Result<(), ExecError> {
+        self.budget = None;
         if let Some(live) = self.live.take() {
             live.stop().await;
         }
@@ -228,13 +321,18 @@ impl Actor {
 
     async fn take(&mut self, frame: Outward) -> Result<(), ExecError> {
         match frame {
-            Outward::Stdout { kernel, bytes } => self.printed(kernel, Stream::Stdout, &bytes).await,
-            Outward::Stderr { kernel, bytes } => self.printed(kernel, Stream::Stderr, &bytes).await,
+            Outward::Stdout { kernel, bytes } => self.printed(kernel, Stream::Stdout, bytes).await,
+            Outward::Stderr { kernel, bytes } => self.printed(kernel, Stream::Stderr, bytes).await,
             Outward::Claim { kernel, claim } => self.claimed(kernel, &claim).await,
             Outward::Started { .. } => Ok(()),
             Outward::Failed { kernel, message } => self.kernel_failed(kernel, &message),
             Outward::Exited { kernel, status, signal } => {
                 self.kernel_exited(kernel, status, signal).await
+            }
+            Outward::Used { milliseconds } => self.measured(milliseconds).await,
+            Outward::Crowded { kernel } => {
+                self.crowded(kernel);
+                Ok(())
             }
             Outward::Restored { .. } => self.restored().await,
         }
@@ -244,8 +342,9 @@ impl Actor {
         &mut self,
         kernel: u32,
         stream: Stream,
-        bytes: &[u8],
+        bytes: Vec<u8>,
     ) -> Result<(), ExecError> {
+        let size = bytes.len();
         let Some(from) = self.live.as_mut().and_then(|live| live.kernels.get_mut(&kernel)) else {
             return Ok(());
         };
@@ -256,7 +355,7 @@ impl Actor {
         if let Some(chunk) = decoder.feed(&self.last_proposal, stream, bytes) {
             self.report(Happening::Output(chunk)).await;
         }
-        self.count(kernel, bytes.len()).await
+        self.count(kernel, size).await
     }
 
     /// Counts what a kernel says, in a run or between two. Too much ends the kernel.
@@ -269,8 +368,11 @@ impl Actor {
         if before > most || kernel.printed <= most {
             return Ok(());
         }
-        if let Some(cell) = self.cell.as_mut().filter(|cell| cell.kernel == number) {
-            cell.printed_too_much(Instant::now());
+        kernel.why =
+            Some(format!("was ended: it printed past the limit on {}", Reached::Output(most)));
+        match self.cell.as_mut().filter(|cell| cell.kernel == number) {
+            Some(cell) => cell.printed_too_much(Instant::now()),
+            None => kernel.state = KernelState::Ending(Next::Nothing),
         }
         live.send(&Inward::Stop { kernel: number }).await
     }
@@ -281,16 +383,20 @@ impl Actor {
     async fn claimed(&mut self, kernel: u32, line: &[u8]) -> Result<(), ExecError> {
         let Ok(claim) = Claim::parse(line) else { return Ok(()) };
         match claim {
-            Claim::Ready { .. } => {
+            Claim::Ready { completes, .. } => {
                 let Some(from) = self.live.as_mut().and_then(|live| live.kernels.get_mut(&kernel))
                 else {
                     return Ok(());
                 };
-                from.state = KernelState::Ready;
-                if self.awaited.as_ref() == Some(&from.language) {
+                from.completes = completes;
+                // One that is being ended may still say so.
+                if from.state == KernelState::Starting {
+                    from.state = KernelState::Ready;
                     let language = from.language.clone();
-                    self.awaited = None;
-                    self.ready(language).await;
+                    self.replaced(&language).await;
+                    if self.awaited.take_if(|awaited| *awaited == language).is_some() {
+                        return self.ready(language).await;
+                    }
                 }
                 Ok(())
             }
@@ -305,7 +411,17 @@ impl Actor {
             }
             Claim::Asks { prompt, secret } => self.asked(kernel, &prompt, secret).await,
             // Its text has come by way of standard error.
-            Claim::Raised { .. } => Ok(()),
+            Claim::Raised { name, .. } => {
+                let cell = self.cell.as_mut().filter(|cell| cell.kernel == kernel);
+                if let Some(cell) = cell.filter(|_| name == "MemoryError") {
+                    cell.wanted_memory();
+                }
+                Ok(())
+            }
+            Claim::Completions { start, end, matches } => {
+                self.completed(kernel, start, end, matches);
+                Ok(())
+            }
             Claim::Finished { status } => self.finish_cell(kernel, Some(status), None).await,
         }
     }
@@ -340,7 +456,7 @@ impl Actor {
 
     /// Ends the run of `kernel`, if it has one: what was held back comes out, and then how it
     /// ended and what it did.
-    async fn finish_cell(
+    pub(super) async fn finish_cell(
         &mut self,
         kernel: u32,
         status: Option<i32>,
@@ -364,114 +480,12 @@ impl Actor {
         Ok(())
     }
 
-    fn effects(&self) -> Result<Effects, ExecError> {
-        let Some(set) = &self.set else { return Ok(Effects::default()) };
+    fn effects(&mut self) -> Result<Effects, ExecError> {
+        let network = self.tried();
+        let Some(set) = &self.set else { return Ok(Effects { network, ..Effects::default() }) };
         let files = set.changes()?;
         let changes = (!files.is_empty()).then(|| set.id().to_owned());
-        Ok(Effects { changes, files, network: vec![] })
-    }
-
-    fn kernel_failed(&mut self, kernel: u32, message: &str) -> Result<(), ExecError> {
-        let gone = self.live.as_mut().and_then(|live| live.kernels.remove(&kernel));
-        Err(ExecError::Kernel {
-            language: gone.map_or_else(String::new, |kernel| kernel.language.name().into()),
-            reason: Untrusted::new(message).for_terminal_line(500),
-        })
-    }
-
-    async fn kernel_exited(
-        &mut self,
-        kernel: u32,
-        status: Option<i32>,
-        signal: Option<i32>,
-    ) -> Result<(), ExecError> {
-        // What was held back comes out before the kernel is forgotten.
-        let gone = self.live.as_mut().and_then(|live| live.kernels.remove(&kernel));
-        let Some(mut gone) = gone else { return Ok(()) };
-        for chunk in [
-            gone.stdout.finish(&self.last_proposal, Stream::Stdout),
-            gone.stderr.finish(&self.last_proposal, Stream::Stderr),
-        ]
-        .into_iter()
-        .flatten()
-        {
-            self.report(Happening::Output(chunk)).await;
-        }
-        if gone.state == KernelState::Starting {
-            let how = match (status, signal) {
-                (_, Some(signal)) => format!("ended by signal {signal}"),
-                (Some(status), None) => format!("ended with status {status}"),
-                (None, None) => "ended".into(),
-            };
-            let language = gone.language.name().into();
-            return Err(ExecError::Kernel { language, reason: how });
-        }
-        self.finish_cell(kernel, status, signal).await
-    }
-
-    /// The stream has ended without our doing.
-    async fn sandbox_ended(&mut self) -> ExecError {
-        self.cell = None;
-        match self.live.take() {
-            Some(live) => live.why_it_ended().await,
-            None => ExecError::SandboxEnded { reason: "it was not there".into() },
-        }
-    }
-
-    async fn review(&mut self) -> Result<(), ExecError> {
-        let Some(set) = &self.set else { return Ok(()) };
-        let shown = set.review()?;
-        let (id, files) = (set.id().to_owned(), shown.files.clone());
-        self.shown = Some(shown);
-        self.report(Happening::Review { id, files }).await;
-        Ok(())
-    }
-
-    async fn apply(&mut self, conflict: Conflict) -> Result<(), ExecError> {
-        let (Some(set), Some(shown)) = (&mut self.set, self.shown.take()) else { return Ok(()) };
-        let applied = set.apply_shown(&shown, conflict)?;
-        let id = set.id().to_owned();
-        let state = ChangesState::Applied;
-        self.report(Happening::Settled { id, state, files: applied.files }).await;
-        Ok(())
-    }
-
-    /// The overlay is mounted, so its layers must not be changed from outside: the host puts the
-    /// files back from inside.
-    async fn discard(&mut self) -> Result<(), ExecError> {
-        let Some(set) = &mut self.set else { return Ok(()) };
-        let Some(live) = &mut self.live else {
-            let files = set.discard(&[])?;
-            let id = set.id().to_owned();
-            self.report(Happening::Settled { id, state: ChangesState::Discarded, files }).await;
-            return Ok(());
-        };
-        let files = set.changes()?;
-        let paths = files.iter().map(|file| file.path.clone()).collect();
-        let work = live.confinement.work_folder.clone();
-        self.discarding = Some(files);
-        if live.send(&Inward::Restore { work, lower: native::LOWER.into(), paths }).await.is_err() {
-            // Too much to say, or nobody listens: it is forgotten from outside.
-            return self.restored().await;
-        }
-        Ok(())
-    }
-
-    /// What counts is what can be seen from outside, not what the inside says. What it could not
-    /// put back is forgotten by ending it.
-    async fn restored(&mut self) -> Result<(), ExecError> {
-        let (Some(files), Some(set)) = (self.discarding.take(), &mut self.set) else {
-            return Ok(());
-        };
-        if !set.changes()?.is_empty() {
-            if let Some(live) = self.live.take() {
-                live.stop().await;
-            }
-            set.discard(&[])?;
-        }
-        let id = set.id().to_owned();
-        self.report(Happening::Settled { id, state: ChangesState::Discarded, files }).await;
-        Ok(())
+        Ok(Effects { changes, files, network })
     }
 }
 

@@ -1,6 +1,6 @@
 //! One run, from outside: what it printed, how long it took, what ended it.
 
-use interpreter_core::{Limits, session::Ran};
+use interpreter_core::{Limits, Reached, session::Ran};
 use std::time::{Duration, Instant};
 
 /// How long an interrupted kernel may take to heed it before it is ended.
@@ -16,10 +16,31 @@ pub(super) struct Cell {
     pub(super) proposal: String,
     started: Instant,
     limits: Limits,
-    limit: Option<String>,
+    limit: Option<Limit>,
+    /// What else there is to say of how it went.
+    remark: Option<String>,
+    /// Whether the code says that it got no memory.
+    memory: Memory,
     /// What comes next, and when, once the run is to be over.
     ending: Option<(Due, Instant)>,
 }
+
+/// What ended a run that did not end by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Limit {
+    Reached(Reached),
+    /// It was interrupted and went on.
+    Grace,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Memory {
+    Enough,
+    Wanting,
+}
+
+/// The signal by which native code gives up, as it does when it gets no memory.
+const ABORTED: i32 = 6;
 
 /// What is to be done about a run now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,12 +55,38 @@ pub(super) enum Due {
 
 impl Cell {
     pub(super) fn new(kernel: u32, proposal: String, limits: Limits, now: Instant) -> Self {
-        Self { kernel, proposal, started: now, limits, limit: None, ending: None }
+        let (limit, ending, remark, memory) = (None, None, None, Memory::Enough);
+        Self { kernel, proposal, started: now, limits, limit, remark, memory, ending }
+    }
+
+    /// Notes that the code says it got no memory.
+    pub(super) fn wanted_memory(&mut self) {
+        self.memory = Memory::Wanting;
+    }
+
+    /// Notes that the kernel killed it because all processes together used up their memory.
+    pub(super) fn ran_out_of_memory(&mut self) {
+        self.limit.get_or_insert(Limit::Reached(Reached::Memory(self.limits.memory_bytes)));
+    }
+
+    /// Notes something to say of how it went.
+    pub(super) fn remark(&mut self, text: String) {
+        self.remark = Some(text);
+    }
+
+    /// Notes that it reached a limit, and says what is to be done, unless it is being ended.
+    pub(super) fn reached(&mut self, reached: Reached, now: Instant) -> Option<Due> {
+        self.limit.get_or_insert(Limit::Reached(reached));
+        if self.ending.is_some() {
+            return None;
+        }
+        self.interrupted(now);
+        Some(Due::Interrupt)
     }
 
     /// Notes that it printed too much, so that its kernel is being ended.
     pub(super) fn printed_too_much(&mut self, now: Instant) {
-        self.limit = Some(format!("output ({} bytes)", self.limits.output_bytes));
+        self.limit = Some(Limit::Reached(Reached::Output(self.limits.output_bytes)));
         self.ending = Some((Due::Abandon, now + GRACE));
     }
 
@@ -64,14 +111,15 @@ impl Cell {
         match self.ending {
             None => {
                 let seconds = self.limits.wall_seconds.unwrap_or_default();
-                self.limit = Some(format!("time ({seconds} s)"));
-                self.interrupted(now);
-                Some(Due::Interrupt)
+                self.reached(Reached::Time(seconds), now)
             }
             Some((due, _)) => {
                 let next = match due {
                     Due::Interrupt => Due::End,
-                    Due::End | Due::Abandon => Due::Abandon,
+                    Due::End | Due::Abandon => {
+                        self.limit.get_or_insert(Limit::Grace);
+                        Due::Abandon
+                    }
                 };
                 self.ending = Some((next, now + GRACE));
                 Some(due)
@@ -82,11 +130,19 @@ impl Cell {
     /// How it ended, but for its effects.
     pub(super) fn ended(self, now: Instant, status: Option<i32>, signal: Option<i32>) -> Ran {
         let ms = now.duration_since(self.started).as_millis();
+        let gave_up = self.limit.is_none() && signal == Some(ABORTED);
+        let memory = (gave_up || self.memory == Memory::Wanting)
+            .then_some(Reached::Memory(self.limits.memory_bytes))
+            .map(|reached| format!("it may have come up against the limit on {reached}"));
         Ran {
             proposal: self.proposal,
             status,
             signal,
-            limit: self.limit,
+            limit: self.limit.map(|limit| match limit {
+                Limit::Reached(reached) => reached.to_string(),
+                Limit::Grace => format!("time to heed an interrupt ({} s)", GRACE.as_secs()),
+            }),
+            remark: self.remark.or(memory),
             ms: u64::try_from(ms).unwrap_or(u64::MAX),
             ..Ran::default()
         }
@@ -110,7 +166,31 @@ mod tests {
         assert_eq!(cell.due(at(8)), Some(Due::End));
         assert_eq!(cell.due(at(8)), None);
         assert_eq!(cell.due(at(10)), Some(Due::Abandon));
-        assert_eq!(cell.ended(at(10), None, Some(9)).limit.as_deref(), Some("time (5 s)"));
+        let ran = cell.ended(at(10), None, Some(9));
+        assert_eq!(ran.limit.as_deref(), Some("time (5 s; `--time-limit` raises it)"));
+        assert_eq!(ran.remark, None);
+    }
+
+    #[test]
+    fn the_first_limit_is_the_one_that_is_told() {
+        let start = Instant::now();
+        let mut cell = Cell::new(1, "p1".into(), Limits::default(), start);
+        assert_eq!(cell.reached(Reached::Cpu(2), start), Some(Due::Interrupt));
+        assert_eq!(cell.reached(Reached::Time(3), start), None);
+        let ran = cell.ended(start, None, Some(9));
+        assert_eq!(ran.limit.as_deref(), Some("CPU time (2 s; `--cpu-limit` raises it)"));
+    }
+
+    #[test]
+    fn memory_is_mentioned_where_it_may_have_been_too_little() {
+        let start = Instant::now();
+        let cell = || Cell::new(1, "p1".into(), Limits::default(), start);
+        let remark = |cell: Cell, signal| cell.ended(start, None, signal).remark;
+        assert!(remark(cell(), Some(ABORTED)).unwrap().contains("memory (4G; "));
+        assert_eq!(remark(cell(), Some(11)), None);
+        let mut wanting = cell();
+        wanting.wanted_memory();
+        assert!(remark(wanting, None).is_some());
     }
 
     #[test]
@@ -121,5 +201,7 @@ mod tests {
         cell.interrupted(start);
         assert_eq!(cell.due(start + AGAIN), Some(Due::Interrupt));
         assert_eq!(cell.due(start + AGAIN + GRACE), Some(Due::End));
+        let ran = cell.ended(start, None, Some(9));
+        assert_eq!(ran.limit.as_deref(), Some("time to heed an interrupt (2 s)"));
     }
 }

@@ -2,16 +2,19 @@
 
 use crate::{
     ExecError, Interpreters, output,
-    sandbox::{Machine, Sandbox, start},
+    sandbox::{Machine, Protection, Sandbox, start},
     workspace::Set,
 };
 use interpreter_core::{Confinement, Language};
 use interpreter_host::{Decoder, FrameError, Inward, Outward, encode};
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, path::Path, time::Duration};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 /// How long the host may take to read what it is sent. It does nothing else but read and pass on.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Bytes that are read at once.
+const PIECE: usize = 256 << 10;
 
 /// A sandbox that is up.
 #[derive(Debug)]
@@ -20,8 +23,9 @@ pub(super) struct Live {
     pub(super) confinement: Confinement,
     pub(super) kernels: BTreeMap<u32, Kernel>,
     decoder: Decoder<Outward>,
-    buffer: Vec<u8>,
     next_kernel: u32,
+    /// Processes that the kernel has killed for want of memory, when we last looked.
+    killed: u64,
 }
 
 /// A process inside that reads code.
@@ -29,8 +33,14 @@ pub(super) struct Live {
 pub(super) struct Kernel {
     pub(super) language: Language,
     pub(super) state: KernelState,
+    /// Why we end it, if we do: `was ended: …`.
+    pub(super) why: Option<String>,
     /// Bytes it has printed and shown since it was last given code.
     pub(super) printed: u64,
+    /// Whether it can be asked how code could go on.
+    pub(super) completes: bool,
+    /// How often it was asked how code could go on, and has not answered.
+    pub(super) asked: u32,
     pub(super) stdout: output::Decoder,
     pub(super) stderr: output::Decoder,
 }
@@ -39,28 +49,41 @@ pub(super) struct Kernel {
 pub(super) enum KernelState {
     Starting,
     Ready,
+    /// It is being ended.
+    Ending(Next),
+}
+
+/// What comes after a kernel that is being ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    Nothing,
+    /// A new one of its language.
+    Fresh,
 }
 
 impl Live {
     pub(super) async fn start(
         confinement: Confinement,
         set: Option<&Set>,
+        door: Option<&Path>,
         machine: &Machine,
     ) -> Result<Self, ExecError> {
         Ok(Self {
-            sandbox: start(&confinement, set, machine).await?,
+            sandbox: start(&confinement, set, door, machine).await?,
             confinement,
             kernels: BTreeMap::new(),
             decoder: Decoder::default(),
-            buffer: vec![0; 64 << 10],
             next_kernel: 1,
+            killed: 0,
         })
     }
 
     /// The kernel of a language, if there is one.
     pub(super) fn kernel_of(&self, language: &Language) -> Option<(u32, KernelState)> {
         let mut kernels = self.kernels.iter();
-        let found = kernels.find(|(_, kernel)| kernel.language == *language);
+        let found = kernels.find(|(_, kernel)| {
+            kernel.language == *language && !matches!(kernel.state, KernelState::Ending(_))
+        });
         found.map(|(&number, kernel)| (number, kernel.state))
     }
 
@@ -77,8 +100,11 @@ impl Live {
         let kernel = self.next_kernel;
         self.next_kernel += 1;
         let (stdout, stderr) = Default::default();
-        let state = KernelState::Starting;
-        self.kernels.insert(kernel, Kernel { language, state, printed: 0, stdout, stderr });
+        let (state, why) = (KernelState::Starting, None);
+        self.kernels.insert(
+            kernel,
+            Kernel { language, state, why, printed: 0, completes: false, asked: 0, stdout, stderr },
+        );
         self.send(&Inward::Start { kernel, spec }).await
     }
 
@@ -95,14 +121,25 @@ impl Live {
     /// Waits for bytes and takes them in. `false` means that the stream has ended. May be
     /// dropped at any time without losing anything.
     pub(super) async fn read(&mut self) -> Result<bool, ExecError> {
-        let count = self.sandbox.output.read(&mut self.buffer).await?;
-        self.decoder.push(&self.buffer[..count]);
-        Ok(count > 0)
+        let space = self.decoder.space();
+        space.reserve(PIECE);
+        Ok(self.sandbox.output.read_buf(space).await? > 0)
     }
 
     /// The next frame that has come in whole.
     pub(super) fn next_frame(&mut self) -> Result<Option<Outward>, ExecError> {
         self.decoder.next().transpose().map_err(broken)
+    }
+
+    /// What bounds it.
+    pub(super) fn protection(&self) -> Protection {
+        self.sandbox.protection.clone()
+    }
+
+    /// Whether the kernel has killed for want of memory since this was last asked.
+    pub(super) fn memory_ran_out(&mut self) -> bool {
+        let before = std::mem::replace(&mut self.killed, self.sandbox.killed_for_memory());
+        self.killed > before
     }
 
     pub(super) async fn why_it_ended(self) -> ExecError {

@@ -1,5 +1,6 @@
 //! What this machine and this process are, as far as a sandbox depends on it.
 
+use super::cgroup::Groups;
 use crate::interpreters::SYSTEM;
 use rustix::thread::CapabilitySet;
 use std::path::{Path, PathBuf};
@@ -17,6 +18,10 @@ pub struct Machine {
     pub rights: Rights,
     /// The system's folders and links, as they are.
     pub system: Vec<SystemPath>,
+    /// The version of Landlock that the kernel has, if it has it.
+    pub landlock: Option<u32>,
+    /// Where control groups can be made.
+    pub groups: Groups,
 }
 
 /// What the process may do on this machine.
@@ -47,6 +52,8 @@ impl Machine {
             user: rustix::process::geteuid().as_raw(),
             group: rustix::process::getegid().as_raw(),
             rights: rights(),
+            landlock: interpreter_jail::landlock_version(),
+            groups: Groups::look(),
             system: SYSTEM.iter().filter_map(|path| system_path(Path::new(path))).collect(),
         }
     }

@@ -12,6 +12,7 @@ use super::{
 use crate::{ExecError, Interpreters};
 use interpreter_core::{Access as Reach, Confinement, Workspace};
 use interpreter_jail::{Access, Failure, Filter, Namespace, Owner, Plan, Resource, Step, rules};
+use interpreter_jupyter::JUPYTER;
 use std::{
     collections::BTreeSet,
     path::{Path, PathBuf},
@@ -29,6 +30,9 @@ const SHOWN_USER: u32 = 1000;
 /// Where our own binary stands inside.
 const HOST_PROGRAM: &str = "/run/interpreter/host";
 
+/// Where the host meets the proxy.
+const DOOR: &str = interpreter_host::egress::SOCKET;
+
 /// The person's folder as it is, for putting files back.
 pub(crate) const LOWER: &str = "/run/interpreter/lower";
 
@@ -41,10 +45,12 @@ const RAW: &str = "/run/interpreter/raw";
 const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
 /// The steps that enforce a confinement on this machine. `stage` is the folder of the change
-/// set; without one a staged workspace is shown read-only.
+/// set; without one a staged workspace is shown read-only. `door` is the Unix socket by which the
+/// host hands out its listening socket to the proxy; without one there is no way out at all.
 pub fn plan(
     confinement: &Confinement,
     stage: Option<&Path>,
+    door: Option<&Path>,
     machine: &Machine,
 ) -> Result<Plan, ExecError> {
     check_work_folder(confinement)?;
@@ -83,6 +89,7 @@ pub fn plan(
     steps.push(Step::NewRoot);
     steps.extend(system(machine));
     steps.extend(furniture(confinement, machine));
+    steps.extend(door.map(|door| bind(door, DOOR, Access::Read, Owner::AsOutside)));
     steps.extend(reachable(confinement));
     steps.extend(work_folder(confinement, stage, owner));
     steps.extend(pins(confinement));
@@ -90,7 +97,11 @@ pub fn plan(
     steps.extend([Step::LeaveOldRoot, Step::Hostname("sandbox".into()), Step::Loopback]);
     steps.extend(last);
     steps.extend(limits(confinement));
-    steps.extend([Step::DropCapabilities, Step::NoNewPrivileges, Step::DieWithParent]);
+    steps.extend([Step::DropCapabilities, Step::NoNewPrivileges]);
+    if machine.landlock.is_some() {
+        steps.push(Step::Landlock { writable: writable(confinement) });
+    }
+    steps.push(Step::DieWithParent);
     steps.push(filter()?);
     steps.push(Step::Execute {
         program: HOST_PROGRAM.into(),
@@ -152,6 +163,8 @@ fn furniture(confinement: &Confinement, machine: &Machine) -> Vec<Step> {
         link("/dev/stdout", "/proc/self/fd/1"),
         link("/dev/stderr", "/proc/self/fd/2"),
         bind(&machine.program, HOST_PROGRAM, Access::Read, Owner::AsOutside),
+        // The same program by another name.
+        link(&format!("/run/interpreter/{JUPYTER}"), "host"),
     ];
     steps.extend(DEVICES.map(|path| bind(path, path, Access::Device, Owner::AsOutside)));
     steps
@@ -228,6 +241,17 @@ fn masks(confinement: &Confinement) -> Vec<Step> {
         .collect()
 }
 
+/// What the code may change.
+fn writable(confinement: &Confinement) -> Vec<PathBuf> {
+    let listed = confinement.files.iter().filter(|(_, reach)| **reach == Reach::Write);
+    let work = match confinement.workspace {
+        Workspace::Stage | Workspace::Direct => Some(confinement.work_folder.clone()),
+        Workspace::ReadOnly => None,
+    };
+    let usual = ["/tmp", "/dev", "/proc"].map(PathBuf::from);
+    usual.into_iter().chain(work).chain(listed.map(|(path, _)| path.clone())).collect()
+}
+
 fn limits(confinement: &Confinement) -> [Step; 5] {
     let limits = &confinement.limits;
     [
@@ -248,21 +272,44 @@ fn filter() -> Result<Step, ExecError> {
 }
 
 /// What this backend enforces once its plan has been applied, and what it does not.
-pub fn protection() -> Protection {
-    let words = |list: &[&str]| list.iter().map(|&word| word.to_owned()).collect();
-    Protection {
+pub fn protection(machine: &Machine, group: Result<(), &String>) -> Protection {
+    let words = |list: &[&str]| -> Vec<String> { list.iter().map(|&word| word.into()).collect() };
+    let mut protection = Protection {
         backend: NAME,
         enforced: words(&[
             "user, mount, process, network, ipc, hostname and cgroup namespaces",
             "the system read-only, the home absent",
-            "no network but loopback",
+            "no network but loopback; the only way out is a proxy that lets through what is allowed",
             "no capabilities, no new privileges",
             "system-call filter",
             "limits on each process, on processes, file size and temporary files",
         ]),
-        missing: words(&["a limit on the memory of all processes together"]),
+        missing: vec![],
+    };
+    match group {
+        Ok(()) => protection.enforced.push(
+            "a control group: a limit on memory and on processes for all of them together".into(),
+        ),
+        Err(why) => protection
+            .missing
+            .push(format!("a limit on the memory of all processes together, because {why}")),
     }
+    match machine.landlock {
+        Some(version) => protection.enforced.push(format!(
+            "Landlock (version {version}): writes to the listed folders alone{}",
+            if version >= SCOPED { ", signals and abstract sockets kept inside" } else { "" }
+        )),
+        None => protection.missing.push(
+            "Landlock, a second fence around files, because the kernel has none (it came with \
+             Linux 5.13 and must be among the `lsm=` modules)"
+                .into(),
+        ),
+    }
+    protection
 }
+
+/// The version of Landlock that knows signals and abstract sockets.
+const SCOPED: u32 = 6;
 
 /// Why the plan could not be applied, with what is known to help.
 pub(super) fn refusal(failure: &Failure) -> ExecError {

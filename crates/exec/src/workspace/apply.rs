@@ -3,6 +3,15 @@
 //! In two halves. The first copies: what will be replaced into the journal, what is new into the
 //! scratch folder; it can fail without a trace. The second, begun only when the journal is on the
 //! disk, renames; if it fails, what it did is taken back.
+//!
+//! # Order
+//! So that a loss of power finds old or new: (1) the name of the scratch folder, in a journal that
+//! says `preparing`, is synced before the folder exists; (2) the bytes of every copy, and then the
+//! folders they are in, are synced before the journal says `applying`; (3) the journal is written
+//! beside itself, synced, renamed and its folder synced, so it is the one or the other; (4) only
+//! then is anything of the person's removed or replaced, a file by one rename of bytes that are on
+//! the disk; (5) those folders are synced before the journal says `applied`. Up to (3) there is
+//! nothing to take back, from (3) to (5) all that it takes to do so is on the disk.
 
 use super::{
     changeover::{Care, Changeover, Move},
@@ -10,7 +19,7 @@ use super::{
     error::{During, WorkspaceError},
     folder::{Folder, Intent, Walker},
     journal::{Entry, Journal, State},
-    node::{Node, Shape},
+    node::{Attributes, Node, Shape},
     plan::Planned,
     recover, scratch, shown,
     stat::{Kind, Stat},
@@ -170,8 +179,8 @@ impl Copier<'_> {
         let name = one.path.name();
         let (shape, stat) = match stat.kind {
             Kind::File => {
-                let mut file = self.backups.create_file(to)?;
-                let copied = Shape::of_copy(parent, name, &mut file)?;
+                let file = self.backups.create_file(to)?;
+                let copied = Shape::of_copy(parent, name, &file, &Attributes::Its)?;
                 self.durability.file(&file)?;
                 copied
             }
@@ -184,12 +193,19 @@ impl Copier<'_> {
 
     /// Copies what the program made to where it can be renamed into place.
     fn take_over(&mut self, to: &OsStr, one: &Planned, stat: &Stat) -> io::Result<(Node, Stat)> {
+        let replaced = match one.before {
+            Some(before) if before.kind == Kind::File => {
+                Some(self.work.at(one.path.parent())?.open_file(one.path.name())?.0)
+            }
+            Some(_) | None => None,
+        };
         let parent = self.upper.at(one.path.parent())?;
         let name = one.path.name();
         match stat.kind {
             Kind::File => {
-                let mut file = self.scratch.create_file(to)?;
-                let (shape, stat) = Shape::of_copy(parent, name, &mut file)?;
+                let file = self.scratch.create_file(to)?;
+                let attributes = Attributes::Of(replaced);
+                let (shape, stat) = Shape::of_copy(parent, name, &file, &attributes)?;
                 let node = Node::taken_over(shape, &stat, one.before.as_ref());
                 node.dress(&file)?;
                 self.durability.file(&file)?;
@@ -398,6 +414,44 @@ mod tests {
     }
 
     #[test]
+    fn files_that_are_one_by_two_names_are_changed_and_removed() {
+        for deed in ["delete", "change", "one"] {
+            let mut scene = Scene::new_with(|work| {
+                fs::write(work.join("a"), "both").unwrap();
+                fs::hard_link(work.join("a"), work.join("b")).unwrap();
+                fs::hard_link(work.join("a"), work.join("c")).unwrap();
+            });
+            match deed {
+                "delete" => scene.deletes("a").deletes("b"),
+                "change" => scene.writes("a", "1").writes("b", "2"),
+                // Through the overlay the link breaks: the program saw the others unchanged.
+                _ => scene.writes("a", "1"),
+            };
+            let before = scene.holds();
+            scene.apply();
+            let applied = scene.holds();
+            assert_eq!(scene.reads("c"), "both");
+            scene.set.undo(Conflict::Refuse).unwrap();
+            assert_eq!(scene.holds(), before, "{deed}");
+            scene.set.redo(Conflict::Refuse).unwrap();
+            assert_eq!(scene.holds(), applied, "{deed}");
+        }
+    }
+
+    #[test]
+    fn new_names_for_one_file_become_files_of_their_own() {
+        let mut scene = Scene::new(&[("d/", "")]);
+        scene.writes("one", "same").writes("d/", "");
+        let upper = scene.set.upper().to_owned();
+        fs::hard_link(upper.join("one"), upper.join("d/two")).unwrap();
+        assert_eq!(scene.apply(), ["created d/two", "created one"]);
+        assert_eq!(scene.reads("one") + &scene.reads("d/two"), "samesame");
+        assert_eq!(fs::metadata(scene.work.join("one")).unwrap().nlink(), 1);
+        scene.set.undo(Conflict::Refuse).unwrap();
+        assert_eq!(scene.holds().len(), 1);
+    }
+
+    #[test]
     fn special_files_stay_where_they_are() {
         let mut scene = Scene::new(&[("d/f", "x"), ("e/f", "x")]);
         for name in ["d/pipe", "p"] {
@@ -407,7 +461,7 @@ mod tests {
         let applied = scene.set.apply(&[], Conflict::Refuse).unwrap();
         assert_eq!(applied.files.len(), 1);
         assert_eq!(
-            applied.skipped.iter().map(|(path, _)| path.as_str()).collect::<Vec<_>>(),
+            applied.left_out.iter().map(|one| one.path.as_str()).collect::<Vec<_>>(),
             ["d", "p"]
         );
         assert!(scene.work.join("d/f").exists() && !scene.work.join("e").exists());

@@ -13,6 +13,7 @@ use super::{
 use fs_err as fs;
 use interpreter_core::record::ChangesState;
 use std::{
+    cmp::Reverse,
     io,
     path::{Path, PathBuf},
 };
@@ -32,10 +33,18 @@ pub struct Summary {
     pub state: ChangesState,
     /// How many changes could be applied.
     pub files: usize,
-    /// How many applications are in force, and could be undone one after the other.
-    pub applications: usize,
+    /// How many applications could be undone, one after the other.
+    pub undoable: usize,
+    /// How many could be redone, one after the other.
+    pub redoable: usize,
+    /// Bytes on the disk that are kept for that.
+    pub kept_bytes: u64,
     /// Whether a process, such as its session, holds it.
     pub in_use: bool,
+    /// When the newest that can be undone was applied or redone.
+    undo_at: Option<Moment>,
+    /// When the newest that can be redone was undone.
+    redo_at: Option<Moment>,
 }
 
 impl Set {
@@ -66,27 +75,36 @@ impl Set {
         changes_folder: &Path,
         work_folder: &Path,
     ) -> Result<Option<Summary>, WorkspaceError> {
-        newest(changes_folder, work_folder, |summary| summary.state == ChangesState::Staged)
+        let fitting = Self::list(changes_folder, Some(work_folder))?;
+        Ok(first(fitting, |summary| summary.state == ChangesState::Staged))
     }
 
-    /// The newest set of a work folder of which something is applied, by the same rule.
+    /// The set of a work folder of which something was applied last, by the same rule.
     pub fn newest_applied(
         changes_folder: &Path,
         work_folder: &Path,
     ) -> Result<Option<Summary>, WorkspaceError> {
-        newest(changes_folder, work_folder, |summary| summary.applications > 0)
+        let mut sets = Self::list(changes_folder, Some(work_folder))?;
+        sets.sort_by_key(|summary| Reverse(summary.undo_at));
+        Ok(first(sets, |summary| summary.undoable > 0))
+    }
+
+    /// The set of a work folder of which something was undone last, by the same rule.
+    pub fn newest_undone(
+        changes_folder: &Path,
+        work_folder: &Path,
+    ) -> Result<Option<Summary>, WorkspaceError> {
+        let mut sets = Self::list(changes_folder, Some(work_folder))?;
+        sets.sort_by_key(|summary| Reverse(summary.redo_at));
+        Ok(first(sets, |summary| summary.redoable > 0))
     }
 }
 
-fn newest(
-    changes_folder: &Path,
-    work_folder: &Path,
-    fits: impl Fn(&Summary) -> bool,
-) -> Result<Option<Summary>, WorkspaceError> {
-    let mut fitting = Set::list(changes_folder, Some(work_folder))?;
+/// The first that fits and that nobody holds, or else the first that fits.
+fn first(mut fitting: Vec<Summary>, fits: impl Fn(&Summary) -> bool) -> Option<Summary> {
     fitting.retain(fits);
     let free = fitting.iter().position(|summary| !summary.in_use).unwrap_or(0);
-    Ok((!fitting.is_empty()).then(|| fitting.swap_remove(free)))
+    (!fitting.is_empty()).then(|| fitting.swap_remove(free))
 }
 
 /// The folder of the set whose id is, or alone begins with, `id`.
@@ -107,7 +125,7 @@ pub(super) fn find(changes_folder: &Path, id: &str) -> Result<PathBuf, Workspace
 }
 
 /// The folders that could be sets, sorted by id.
-fn folders(changes_folder: &Path) -> Result<Vec<PathBuf>, WorkspaceError> {
+pub(super) fn folders(changes_folder: &Path) -> Result<Vec<PathBuf>, WorkspaceError> {
     let entries = match fs::read_dir(changes_folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         other => other.during_at("read", changes_folder)?,
@@ -146,6 +164,10 @@ fn summarize(
     let work = open_if_there(&work_folder, Intent::Look)?;
     let history = History::of(&journals);
     let scan = scan(&upper, work.as_ref(), &history)?;
+    let undoable: Vec<_> = journals.iter().filter(|journal| journal.can_be_undone()).collect();
+    let redoable: Vec<_> = journals.iter().filter(|journal| journal.can_be_redone()).collect();
+    let latest = |journals: &[&Journal]| journals.iter().filter_map(|journal| journal.at).max();
+    let kept = journals.iter().map(Journal::kept_bytes).sum::<Result<u64, _>>()?;
     Ok(Some(Summary {
         state: state(&scan, &history, &journals),
         id: description.id,
@@ -153,7 +175,11 @@ fn summarize(
         created: description.created,
         session: description.session,
         files: scan.listing().len(),
-        applications: count(&journals, State::Applied),
+        undo_at: latest(&undoable),
+        redo_at: latest(&redoable),
+        undoable: undoable.len(),
+        redoable: redoable.len(),
+        kept_bytes: kept,
         in_use,
     }))
 }
@@ -237,7 +263,7 @@ mod tests {
         let mut second = Set::open(&scene.changes, &id).unwrap();
         second.apply(&texts(&["b"]), Conflict::Refuse).unwrap();
         let applied = Set::newest_applied(&scene.changes, &scene.work).unwrap().unwrap();
-        assert_eq!((applied.id, applied.applications), (id, 1));
+        assert_eq!((applied.id, applied.undoable), (id, 1));
         assert!(third.remove_if_empty().unwrap().is_none());
         assert_eq!(Set::list(&scene.changes, None).unwrap().len(), 2);
         assert_eq!(Set::list(&scene.changes.join("nowhere"), None).unwrap(), []);

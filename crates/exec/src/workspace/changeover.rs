@@ -14,7 +14,11 @@ use super::{
     stat::{Kind, Stamp, Stat},
 };
 use rustix::io::Errno;
-use std::{collections::BTreeSet, ffi::OsString, io};
+use std::{
+    collections::{BTreeSet, HashSet},
+    ffi::OsString,
+    io,
+};
 
 /// One entry to be changed.
 #[derive(Debug)]
@@ -88,6 +92,8 @@ pub(super) struct Changeover<'a> {
     care: Care,
     /// What had to be left as it is.
     pub(super) left: BTreeSet<&'a Relative>,
+    /// What has lost a name by our doing, which its other names show in their times.
+    unlinked: HashSet<u64>,
 }
 
 impl<'a> Changeover<'a> {
@@ -98,8 +104,8 @@ impl<'a> Changeover<'a> {
         moves: &'a [Move],
         care: Care,
     ) -> Self {
-        let left = BTreeSet::new();
-        Self { work: Walker::new(work, Intent::Change), scratch, moves, care, left }
+        let work = Walker::new(work, Intent::Change);
+        Self { work, scratch, moves, care, left: BTreeSet::new(), unlinked: HashSet::new() }
     }
 
     /// Makes all of them.
@@ -142,10 +148,11 @@ impl<'a> Changeover<'a> {
         let parent = self.work.at(one.path.parent())?;
         let name = one.path.name();
         let Some(now) = parent.stat(name)? else { return Ok(Outcome::Done) };
-        if !is_still(one.now.as_ref(), &now) {
+        if !is_still(one.now.as_ref(), &now, &self.unlinked) {
             return Ok(Outcome::Touched);
         }
         if now.kind != Kind::Folder {
+            self.unlinked.insert(now.inode);
             return parent.unlink(name).map(|()| Outcome::Done);
         }
         match (parent.remove_folder(name), care) {
@@ -184,8 +191,9 @@ impl<'a> Changeover<'a> {
             };
         }
         match parent.stat(name)? {
-            Some(now) if !is_still(one.now.as_ref(), &now) => Ok(Outcome::Touched),
-            Some(_) | None => {
+            Some(now) if !is_still(one.now.as_ref(), &now, &self.unlinked) => Ok(Outcome::Touched),
+            now => {
+                self.unlinked.extend(now.map(|now| now.inode));
                 self.scratch.rename(&one.prepared, parent, name).map(|()| Outcome::Done)
             }
         }
@@ -235,10 +243,16 @@ enum Outcome {
 }
 
 /// Whether an entry is still the one that was looked at. A folder's own times change with what
-/// is in it, so of a folder only that it is one.
-fn is_still(seen: Option<&Stat>, now: &Stat) -> bool {
+/// is in it, so of a folder only that it is one. A file that has just lost another of its names to
+/// us has a new change time, but the same content.
+fn is_still(seen: Option<&Stat>, now: &Stat, unlinked: &HashSet<u64>) -> bool {
+    let is_one = |seen: &Stat| {
+        unlinked.contains(&now.inode)
+            && (seen.inode, seen.size, seen.modified) == (now.inode, now.size, now.modified)
+    };
     seen.is_some_and(|seen| {
-        seen.kind == now.kind && (now.kind == Kind::Folder || seen.stamp() == now.stamp())
+        seen.kind == now.kind
+            && (now.kind == Kind::Folder || seen.stamp() == now.stamp() || is_one(seen))
     })
 }
 

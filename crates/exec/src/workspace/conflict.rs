@@ -2,16 +2,18 @@
 //!
 //! A file counts as changed by the person if its change time is later than the set's beginning
 //! and it is not what we left there ourselves. A file that the program changed but that is gone
-//! counts too. Folders do not: what is in them does.
+//! counts too, unless the program moved it there. Folders do not: what is in them does.
 
 use super::{
     error::{During, WorkspaceError, is_gone},
     folder::{Folder, Intent, Walker},
     history::History,
-    layer,
+    layer::Origin,
     plan::Planned,
+    scan::Scan,
     stat::{Kind, Moment, Stat},
 };
+use std::collections::HashSet;
 
 /// What to do where the person changed what a program changed too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,15 +31,22 @@ pub(super) fn refuse(
     work: &Folder,
     began: Moment,
     history: &History<'_>,
+    scan: &Scan,
     planned: &[Planned],
 ) -> Result<(), WorkspaceError> {
     let mut upper = Walker::new(upper, Intent::Look);
     let mut work = Walker::new(work, Intent::Look);
+    let moved = scan.deltas.iter().filter_map(|delta| delta.before).map(|stat| stat.lower_inode());
+    let moved: HashSet<[u8; 4]> = moved.collect();
     let mut paths = Vec::new();
     for one in planned {
         let changed = match &one.before {
             Some(now) => is_newer(now, began) && !is_ours(&mut work, history, one)?,
-            None => was_copied(&mut upper, one)? && !is_ours(&mut work, history, one)?,
+            None => {
+                was_copied(&mut upper, &moved, one)?
+                    && has_lost_names(&mut work, began, one)?
+                    && !is_ours(&mut work, history, one)?
+            }
         };
         if changed {
             paths.push(one.path.text());
@@ -64,12 +73,33 @@ fn is_ours(
     }
 }
 
-/// Whether what the program made began as a copy of something that is not there now.
-fn was_copied(upper: &mut Walker<'_>, one: &Planned) -> Result<bool, WorkspaceError> {
+/// Whether what the program made began as a copy of something that is not there now, and is none
+/// of what it has moved away.
+fn was_copied(
+    upper: &mut Walker<'_>,
+    moved: &HashSet<[u8; 4]>,
+    one: &Planned,
+) -> Result<bool, WorkspaceError> {
     match (&one.after, upper.at(one.path.parent())) {
-        (Some(_), Ok(parent)) => Ok(layer::was_copied_up(parent, one.path.name())),
-        (None, Ok(_)) => Ok(false),
+        (Some(after), Ok(parent)) if after.kind != Kind::Folder => {
+            let origin = Origin::of(parent, one.path.name());
+            Ok(origin.is_some_and(|origin| !origin.is_one_of(moved)))
+        }
+        (Some(_) | None, Ok(_)) => Ok(false),
         (_, Err(error)) if is_gone(&error) => Ok(false),
         (_, Err(error)) => Err(error).during("open", || one.path.text()),
+    }
+}
+
+/// Whether the person's folder that it is in may have lost a name since the set began.
+fn has_lost_names(
+    work: &mut Walker<'_>,
+    began: Moment,
+    one: &Planned,
+) -> Result<bool, WorkspaceError> {
+    match work.at(one.path.parent()).and_then(|folder| Ok(Stat::of(folder, c"")?)) {
+        Ok(folder) => Ok(folder.changed > began),
+        Err(error) if is_gone(&error) => Ok(true),
+        Err(error) => Err(error).during("open", || one.path.text()),
     }
 }

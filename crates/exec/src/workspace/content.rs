@@ -1,15 +1,17 @@
 //! The bytes of files: copied, compared and hashed in pieces, never held whole.
 //!
 //! At most as many bytes are read as the file had when it was opened, so that a program that
-//! keeps writing cannot keep us reading.
+//! keeps writing cannot keep us reading. Holes are not read at all: a program can make files of
+//! any size out of them, and has to spend disk on nothing. Where the holes lie does not matter to
+//! what a file holds, only where it is zero.
 
 use interpreter_core::hash::hex;
-use rustix::fs::ioctl_ficlone;
-use sha2::{Digest, Sha256};
-use std::{
-    fs::File,
-    io::{self, Read, Seek, SeekFrom, Write},
+use rustix::{
+    fs::{SeekFrom, ioctl_ficlone, seek},
+    io::Errno,
 };
+use sha2::{Digest, Sha256};
+use std::{fs::File, io, os::unix::fs::FileExt};
 
 const PIECE: usize = 128 * 1024;
 
@@ -18,133 +20,259 @@ const PIECE: usize = 128 * 1024;
 pub(super) struct Content {
     /// Bytes.
     pub(super) size: u64,
-    /// The SHA-256, in hexadecimal digits.
+    /// The SHA-256, in hexadecimal digits. Of a file with pieces of zeros it is the hash over the
+    /// place and hash of each run between them, and says `sparse-` before it.
     pub(super) hash: String,
 }
 
 /// Copies up to `size` bytes into the empty file `to`, and says what was copied. Holes stay
 /// holes; where the file system can share the bytes, it does.
-pub(super) fn copy(from: &mut File, to: &mut File, size: u64) -> io::Result<Content> {
-    if size > 0 && ioctl_ficlone(&*to, &*from).is_ok() {
+pub(super) fn copy(from: &File, to: &File, size: u64) -> io::Result<Content> {
+    if size > 0 && ioctl_ficlone(to, from).is_ok() {
         to.set_len(size.min(to.metadata()?.len()))?;
         return hash(to, size);
     }
-    let mut at = 0;
-    let content = read_through(from, size, |piece| {
-        if piece.iter().any(|&byte| byte != 0) {
-            to.seek(SeekFrom::Start(at))?;
-            to.write_all(piece)?;
-        }
-        at += piece.len() as u64;
-        Ok(())
-    })?;
+    let content = read_through(from, size, |at, piece| to.write_all_at(piece, at))?;
     to.set_len(content.size)?;
     Ok(content)
 }
 
 /// What the first `size` bytes of a file are.
-pub(super) fn hash(file: &mut File, size: u64) -> io::Result<Content> {
-    file.rewind()?;
-    read_through(file, size, |_| Ok(()))
+pub(super) fn hash(file: &File, size: u64) -> io::Result<Content> {
+    read_through(file, size, |_, _| Ok(()))
 }
 
 /// Whether two files of `size` bytes hold the same.
-pub(super) fn same(one: &mut File, other: &mut File, size: u64) -> io::Result<bool> {
-    let (mut left, mut right) = (vec![0; PIECE], vec![0; PIECE]);
-    let (mut one, mut other) = (one.take(size), other.take(size));
+pub(super) fn same(one: &File, other: &File, size: u64) -> io::Result<bool> {
+    let mut left = Pieces::of(one, size);
+    let mut right = Pieces::of(other, size);
+    let mut at = 0;
     loop {
-        let read = fill(&mut one, &mut left)?;
-        if fill(&mut other, &mut right)? != read || left[..read] != right[..read] {
+        at = left.next_data(at)?.min(right.next_data(at)?);
+        if at >= size {
+            return Ok(left.end()? == right.end()?);
+        }
+        let (left, right) = (left.read(at)?, right.read(at)?);
+        if left != right {
             return Ok(false);
         }
-        if read < PIECE {
+        if left.is_empty() {
             return Ok(true);
         }
+        at += left.len() as u64;
     }
 }
 
+/// Gives `each` every piece that is not all zeros, with its place.
 fn read_through(
-    file: &mut File,
+    file: &File,
     size: u64,
-    mut each: impl FnMut(&[u8]) -> io::Result<()>,
+    mut each: impl FnMut(u64, &[u8]) -> io::Result<()>,
 ) -> io::Result<Content> {
-    let mut source = file.take(size);
-    let mut piece = vec![0; PIECE];
-    let mut hasher = Sha256::new();
-    let mut total = 0;
+    let mut pieces = Pieces::of(file, size);
+    let mut hasher = Hasher::default();
+    let mut at = 0;
     loop {
-        let read = fill(&mut source, &mut piece)?;
-        hasher.update(&piece[..read]);
-        each(&piece[..read])?;
-        total += read as u64;
-        if read < PIECE {
-            return Ok(Content { size: total, hash: hex(&hasher.finalize()) });
+        at = pieces.next_data(at)?;
+        if at >= size {
+            return Ok(hasher.finish(pieces.end()?));
         }
+        let piece = pieces.read(at)?;
+        if piece.is_empty() {
+            return Ok(hasher.finish(at));
+        }
+        if piece.iter().any(|&byte| byte != 0) {
+            hasher.update(at, piece);
+            each(at, piece)?;
+        }
+        at += piece.len() as u64;
     }
 }
 
-/// Reads until `piece` is full or the source ends.
-fn fill(source: &mut impl Read, piece: &mut [u8]) -> io::Result<usize> {
-    let mut filled = 0;
-    while filled < piece.len() {
-        match source.read(&mut piece[filled..]) {
-            Ok(0) => break,
-            Ok(read) => filled += read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
+/// The first bytes of a file, piece by piece.
+struct Pieces<'a> {
+    file: &'a File,
+    size: u64,
+    buffer: Vec<u8>,
+}
+
+impl<'a> Pieces<'a> {
+    fn of(file: &'a File, size: u64) -> Self {
+        let length = usize::try_from(size).map_or(PIECE, |size| size.min(PIECE));
+        Self { file, size, buffer: vec![0; length] }
+    }
+
+    /// Where the next piece begins that is not in a hole; the end if there is none.
+    fn next_data(&self, at: u64) -> io::Result<u64> {
+        if self.size <= PIECE as u64 {
+            // Not worth a question.
+            return Ok(at);
+        }
+        match seek(self.file, SeekFrom::Data(at)) {
+            Ok(data) => Ok((data - data % PIECE as u64).max(at)),
+            Err(Errno::NXIO) => Ok(self.size),
+            // A file system that does not know its holes has none.
+            Err(Errno::INVAL | Errno::OPNOTSUPP) => Ok(at),
+            Err(error) => Err(error.into()),
         }
     }
-    Ok(filled)
+
+    /// The piece at `at`: shorter than a piece only at the end.
+    fn read(&mut self, at: u64) -> io::Result<&[u8]> {
+        let rest = usize::try_from(self.size.saturating_sub(at)).unwrap_or(usize::MAX);
+        let length = rest.min(self.buffer.len());
+        let mut filled = 0;
+        while filled < length {
+            match self.file.read_at(&mut self.buffer[filled..length], at + filled as u64) {
+                Ok(0) => break,
+                Ok(read) => filled += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(&self.buffer[..filled])
+    }
+
+    /// Where the file ends now, if that is before the end that it had.
+    fn end(&self) -> io::Result<u64> {
+        Ok(self.size.min(self.file.metadata()?.len()))
+    }
+}
+
+/// Hashes runs of pieces.
+#[derive(Default)]
+struct Hasher {
+    runs: Sha256,
+    run: Sha256,
+    start: u64,
+    end: u64,
+    /// Whether a run has ended before the one under way.
+    several: bool,
+}
+
+impl Hasher {
+    fn update(&mut self, at: u64, piece: &[u8]) {
+        if at != self.end {
+            self.close();
+            self.start = at;
+        }
+        self.run.update(piece);
+        self.end = at + piece.len() as u64;
+    }
+
+    /// Each run takes the same room, so that no content can look like a boundary.
+    fn close(&mut self) {
+        let run = self.run.finalize_reset();
+        self.runs.update(self.start.to_le_bytes());
+        self.runs.update(self.end.to_le_bytes());
+        self.runs.update(run);
+        self.several = true;
+    }
+
+    fn finish(mut self, size: u64) -> Content {
+        let hash = if !self.several && self.end == size {
+            hex(&self.run.finalize())
+        } else {
+            self.close();
+            format!("sparse-{}", hex(&self.runs.finalize()))
+        };
+        Content { size, hash }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use interpreter_core::hash::sha256;
-    use std::os::unix::fs::MetadataExt;
+    use std::{
+        io::Write,
+        os::unix::fs::{FileExt, MetadataExt},
+    };
 
     fn file(bytes: &[u8]) -> File {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(bytes).unwrap();
-        file.rewind().unwrap();
         file
     }
 
     #[test]
     fn a_copy_has_the_same_bytes_and_their_hash() {
         for length in [0, 1, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE] {
-            let bytes: Vec<u8> = (0..length).map(|n| u8::try_from(n % 251).unwrap()).collect();
-            let mut to = file(b"");
-            let content = copy(&mut file(&bytes), &mut to, length as u64).unwrap();
+            let bytes: Vec<u8> = (0..length).map(|n| u8::try_from(n % 251 + 1).unwrap()).collect();
+            let to = file(b"");
+            let content = copy(&file(&bytes), &to, length as u64).unwrap();
             assert_eq!(content, Content { size: length as u64, hash: sha256(&bytes) });
-            to.rewind().unwrap();
-            assert!(same(&mut to, &mut file(&bytes), length as u64).unwrap());
+            assert!(same(&to, &file(&bytes), length as u64).unwrap());
         }
     }
 
     #[test]
-    fn holes_stay_holes() {
-        let mut sparse = file(b"start");
-        sparse.set_len(32 << 20).unwrap();
-        let mut to = file(b"");
-        let content = copy(&mut sparse, &mut to, 32 << 20).unwrap();
-        assert_eq!(content.size, 32 << 20);
-        assert_eq!(to.metadata().unwrap().len(), 32 << 20);
+    fn holes_stay_holes_and_are_not_read() {
+        // Reading as much would take hours.
+        let size = 1 << 42;
+        let sparse = file(b"start");
+        sparse.set_len(size).unwrap();
+        sparse.write_all_at(b"middle", 1 << 41).unwrap();
+        let to = file(b"");
+        let content = copy(&sparse, &to, size).unwrap();
+        assert_eq!((content.size, to.metadata().unwrap().len()), (size, size));
         assert!(to.metadata().unwrap().blocks() * 512 < 1 << 20);
+        assert!(same(&sparse, &to, size).unwrap());
+        assert_eq!(hash(&to, size).unwrap(), content);
+        to.write_all_at(b"M", 1 << 41).unwrap();
+        assert!(!same(&sparse, &to, size).unwrap());
+        assert_ne!(hash(&to, size).unwrap(), content);
+    }
+
+    #[test]
+    fn zeros_are_zeros_with_or_without_a_hole() {
+        let mut bytes = vec![0; 5 * PIECE];
+        bytes[2 * PIECE] = 1;
+        let hole = file(b"");
+        hole.set_len(5 * PIECE as u64).unwrap();
+        hole.write_all_at(&[1], 2 * PIECE as u64).unwrap();
+        let size = 5 * PIECE as u64;
+        assert!(same(&file(&bytes), &hole, size).unwrap());
+        assert_eq!(hash(&file(&bytes), size).unwrap(), hash(&hole, size).unwrap());
+    }
+
+    #[test]
+    fn where_the_bytes_stand_matters() {
+        let at = |place: u64| {
+            let file = file(b"");
+            file.set_len(8 * PIECE as u64).unwrap();
+            file.write_all_at(b"x", place).unwrap();
+            hash(&file, 8 * PIECE as u64).unwrap().hash
+        };
+        let hashes = [0, 1, PIECE as u64, 7 * PIECE as u64].map(at);
+        assert!(hashes.iter().enumerate().all(|(n, hash)| !hashes[..n].contains(hash)));
+        let zeros = file(b"");
+        zeros.set_len(8 * PIECE as u64).unwrap();
+        assert!(!hashes.contains(&hash(&zeros, 8 * PIECE as u64).unwrap().hash));
     }
 
     #[test]
     fn no_more_is_read_than_was_there() {
-        let mut to = file(b"");
-        assert_eq!(copy(&mut file(b"abcdef"), &mut to, 3).unwrap().hash, sha256(b"abc"));
+        let to = file(b"");
+        assert_eq!(copy(&file(b"abcdef"), &to, 3).unwrap().hash, sha256(b"abc"));
         assert_eq!(to.metadata().unwrap().len(), 3);
+    }
+
+    #[test]
+    fn a_file_that_became_shorter_is_another() {
+        for length in [3, 3 * PIECE] {
+            let (one, other) = (file(&vec![7; length]), file(&vec![7; length]));
+            other.set_len(length as u64 - 1).unwrap();
+            assert!(!same(&one, &other, length as u64).unwrap());
+            assert_eq!(hash(&other, length as u64).unwrap().size, length as u64 - 1);
+        }
     }
 
     #[test]
     fn one_byte_makes_a_difference() {
         let mut bytes = vec![7; 2 * PIECE];
-        let mut one = file(&bytes);
+        let one = file(&bytes);
         bytes[2 * PIECE - 1] = 8;
-        assert!(!same(&mut one, &mut file(&bytes), 2 * PIECE as u64).unwrap());
+        assert!(!same(&one, &file(&bytes), 2 * PIECE as u64).unwrap());
     }
 }

@@ -10,25 +10,44 @@ use super::{
     history::History,
     journal::{Journal, State, next_turn},
     listing::{Applied, list},
-    plan::{Plan, Planned, plan},
+    plan::{Plan, plan},
     relative::text_of,
-    scan::scan,
+    scan::{scan, scan_with},
     selection::choose,
     set::Set,
     shown::{self, Shown},
     sweep,
     undo::{Reason, restore},
+    verdicts::Verdicts,
 };
 use interpreter_core::{FileChange, Untrusted};
 use std::os::unix::ffi::OsStrExt;
 
 impl Set {
     /// What waits for a decision, sorted by path. Compared by content with the person's folder:
-    /// what is the same there is no change, and what was applied is not one any more.
+    /// what is the same there is no change, and what was applied is not one any more. Asked after
+    /// each run, so what looks untouched since the last time is not read again.
     pub fn changes(&self) -> Result<Vec<FileChange>, WorkspaceError> {
         let upper = self.open_upper(Intent::Look)?;
+        // As after most runs: asked after each, so it is answered at once.
+        if upper.names().during_at("read", self.upper())?.is_empty() {
+            return Ok(Vec::new());
+        }
         let work = self.open_work_folder(Intent::Look)?;
-        Ok(scan(&upper, work.as_ref(), &History::of(&self.journals))?.listing())
+        let history = History::of(&self.journals);
+        let mut verdicts = self.verdicts();
+        let scan = scan_with(&upper, work.as_ref(), &history, &mut verdicts)?;
+        let files = scan.told(&upper, work.as_ref(), &mut verdicts);
+        verdicts.turn();
+        Ok(files)
+    }
+
+    /// The same, with every file read: for a decision.
+    pub(super) fn look(&self) -> Result<Vec<FileChange>, WorkspaceError> {
+        let upper = self.open_upper(Intent::Look)?;
+        let work = self.open_work_folder(Intent::Look)?;
+        let scan = scan(&upper, work.as_ref(), &History::of(&self.journals))?;
+        Ok(scan.told(&upper, work.as_ref(), &mut Verdicts::default()))
     }
 
     /// The changes at and below `paths`, or all of them, line by line.
@@ -37,19 +56,19 @@ impl Set {
         let work = self.open_work_folder(Intent::Look)?;
         let scan = scan(&upper, work.as_ref(), &History::of(&self.journals))?;
         let chosen = choose(&scan, paths)?;
-        diff(&upper, work.as_ref(), &chosen.deltas).map(Untrusted::from)
+        diff(&upper, work.as_ref(), &chosen).map(Untrusted::from)
     }
 
     /// What waits for a decision, to be shown to a person who may then have just this applied.
     pub fn review(&self) -> Result<Shown, WorkspaceError> {
         let upper = self.open_upper(Intent::Look)?;
-        let work = self.open_work_folder(Intent::Look)?;
-        let scan = scan(&upper, work.as_ref(), &History::of(&self.journals))?;
-        let chosen = choose(&scan, &[])?.with_parents(&scan);
+        let work = self.work_folder_or_gone()?;
+        let plan = self.plan(&upper, &work, &[], Conflict::Overwrite)?;
         let mut walker = Walker::new(&upper, Intent::Look);
-        let fingerprint = shown::of_layer(&mut walker, chosen.deltas.into_iter())
-            .during_at("read", self.upper())?;
-        Ok(Shown { files: scan.listing(), fingerprint })
+        let fingerprint =
+            shown::of_layer(&mut walker, &plan.entries).during_at("read", self.upper())?;
+        let files = plan.told(&upper, &work);
+        Ok(Shown { files, left_out: plan.left_out, fingerprint })
     }
 
     /// Puts what was shown into the person's folder, if it is still what was shown.
@@ -80,12 +99,14 @@ impl Set {
         self.put_right()?;
         let upper = self.open_upper(Intent::Look)?;
         let work = self.work_folder_or_gone()?;
-        let Plan { entries, skipped } = self.plan(&upper, &work, paths, conflict)?;
-        let files = list(entries.iter().map(Planned::difference));
+        let plan = self.plan(&upper, &work, paths, conflict)?;
+        let files = plan.told(&upper, &work);
+        let Plan { entries, left_out, renames } = plan;
         if entries.is_empty() {
-            return Ok(Applied { files, skipped });
+            return Ok(Applied { files, left_out });
         }
-        let journal = Journal::begin(&self.folder, &self.journals)?;
+        let mut journal = Journal::begin(&self.folder, &self.journals)?;
+        journal.renames = renames;
         let performed = Application::prepare(&upper, &work, journal, &entries).and_then(|ready| {
             let is_shown =
                 |shown: &Shown| shown.files == files && shown.fingerprint == ready.fingerprint();
@@ -102,7 +123,7 @@ impl Set {
                 return Err(error);
             }
         }
-        Ok(Applied { files, skipped })
+        Ok(Applied { files, left_out })
     }
 
     /// What applying would do, once conflicts are out of the way.
@@ -118,7 +139,8 @@ impl Set {
         let plan = plan(work, choose(&scan, paths)?.with_parents(&scan))?;
         match conflict {
             Conflict::Refuse => {
-                conflict::refuse(upper, work, self.description.began, &history, &plan.entries)?;
+                let began = self.description.began;
+                conflict::refuse(upper, work, began, &history, &scan, &plan.entries)?;
             }
             Conflict::Overwrite => {}
         }
@@ -132,7 +154,7 @@ impl Set {
         let work = self.open_work_folder(Intent::Look)?;
         let scan = scan(&upper, work.as_ref(), &History::of(&self.journals))?;
         let chosen = choose(&scan, paths)?;
-        let files = list(chosen.deltas.iter().map(|delta| delta.difference()));
+        let files = list(chosen.deltas.iter().map(|delta| delta.difference()), &chosen.renames);
         if paths.is_empty() {
             sweep::empty(&upper).during_at("empty", self.upper())?;
             let work = Folder::open(self.work(), Intent::Change).during_at("open", self.work())?;
@@ -147,17 +169,38 @@ impl Set {
     /// what that did to the folder: what had been created is deleted.
     pub fn undo(&mut self, conflict: Conflict) -> Result<Applied, WorkspaceError> {
         self.put_right()?;
-        let in_force = |journal: &Journal| journal.state == State::Applied;
-        let Some(newest) = self.journals.iter().rposition(in_force) else {
+        let Some(newest) = self.newest(Journal::can_be_undone) else {
             return Err(WorkspaceError::NothingApplied { id: self.id().to_owned() });
         };
+        self.turn(newest, Reason::Undo(conflict), State::Undone)
+    }
+
+    /// Puts what was undone last into the person's folder once more.
+    pub fn redo(&mut self, conflict: Conflict) -> Result<Applied, WorkspaceError> {
+        self.put_right()?;
+        let Some(newest) = self.newest(Journal::can_be_redone) else {
+            return Err(WorkspaceError::NothingUndone { id: self.id().to_owned() });
+        };
+        let redone = self.turn(newest, Reason::Redo(conflict), State::Applied)?;
+        // The person has it again; another undo copies it again.
+        self.journals[newest].drop_applied()?;
+        Ok(redone)
+    }
+
+    /// Which of the applications that are fit was last applied, undone or redone.
+    fn newest(&self, is_fit: impl Fn(&Journal) -> bool) -> Option<usize> {
+        let fit = self.journals.iter().enumerate().filter(|(_, journal)| is_fit(journal));
+        fit.max_by_key(|(_, journal)| journal.turn).map(|(at, _)| at)
+    }
+
+    fn turn(&mut self, at: usize, reason: Reason, state: State) -> Result<Applied, WorkspaceError> {
         let work = self.work_folder_or_gone()?;
         let turn = next_turn(&self.journals);
-        let journal = &mut self.journals[newest];
-        let undone = restore(&work, journal, Reason::Undo(conflict), turn)?;
-        journal.state = State::Undone;
+        let journal = &mut self.journals[at];
+        let done = restore(&work, journal, reason, turn)?;
+        journal.state = state;
         journal.save()?;
-        Ok(undone)
+        Ok(done)
     }
 
     fn work_folder_or_gone(&self) -> Result<Folder, WorkspaceError> {
@@ -275,9 +318,10 @@ mod tests {
             let before = rehearsal.scene.holds();
             rehearsal.scene.set.discard(std::slice::from_ref(&gone)).unwrap();
             let gone = Relative::parse(&gone).unwrap();
+            let goes = |path: &String| Relative::parse(path).unwrap().is_within(&gone);
             let rest: Vec<_> = files
                 .iter()
-                .filter(|file| !Relative::parse(&file.path).unwrap().is_within(&gone))
+                .filter(|file| !file.paths().any(goes))
                 .map(line)
                 .collect();
             let mut left = rehearsal.scene.lines();

@@ -6,12 +6,15 @@
 use super::{
     error::{During, WorkspaceError},
     folder::{Folder, Intent, Walker},
+    magic,
     relative::Relative,
-    scan::Delta,
+    rename::Rename,
+    selection::Chosen,
     stat::{Kind, PERMISSIONS, Stat},
 };
 use similar::TextDiff;
 use std::{
+    collections::{HashMap, HashSet},
     fmt::Write,
     io::{self, Read},
     time::{Duration, Instant},
@@ -24,12 +27,16 @@ const ENOUGH: usize = 8 << 20;
 /// How long lines are compared; after that whole blocks are shown as replaced.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The text for `deltas`.
+/// The text for what was chosen.
 pub(super) fn diff(
     upper: &Folder,
     work: Option<&Folder>,
-    deltas: &[&Delta],
+    chosen: &Chosen<'_>,
 ) -> Result<String, WorkspaceError> {
+    let deltas = chosen.deltas.as_slice();
+    let origins: HashMap<_, _> = chosen.renames.iter().map(|one| (&one.to, one)).collect();
+    let moved: HashSet<_> = chosen.renames.iter().map(|one| &one.from).collect();
+    let mut told: Option<&Relative> = None;
     let mut upper = Walker::new(upper, Intent::Look);
     let mut work = work.map(|work| Walker::new(work, Intent::Look));
     let deadline = Instant::now() + PATIENCE;
@@ -38,6 +45,17 @@ pub(super) fn diff(
         if text.len() > ENOUGH {
             line(&mut text, format_args!("{} more changes are not shown", deltas.len() - at));
             break;
+        }
+        let is_told = told.is_some_and(|folder| delta.path.is_within(folder));
+        if is_told || delta.after.is_none() && moved.contains(&delta.path) {
+            continue;
+        }
+        if let Some(rename) = origins.get(&delta.path) {
+            let old = deltas.binary_search_by(|old| old.path.cmp(&rename.from));
+            let old = old.ok().and_then(|at| deltas[at].before);
+            show_rename(&mut text, rename, old, delta.after);
+            told = Some(&delta.path);
+            continue;
         }
         let told_by_content =
             deltas.get(at + 1).is_some_and(|next| next.path.is_within(&delta.path));
@@ -65,9 +83,10 @@ enum Side {
 }
 
 /// Why the content of a file is not shown.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy)]
 enum Opaque {
-    Binary,
+    /// It is not text, but this.
+    Holds(&'static str),
     Large,
     /// It cannot be read, or is something else by now.
     Unreadable,
@@ -76,7 +95,7 @@ enum Opaque {
 impl Opaque {
     fn word(self) -> &'static str {
         match self {
-            Self::Binary => "binary",
+            Self::Holds(word) => word,
             Self::Large => "too large to show",
             Self::Unreadable => "unreadable",
         }
@@ -96,14 +115,16 @@ impl Side {
             Kind::File => {
                 let mode = 0o100_000 | bits;
                 let opaque = |why| Self::Opaque { mode, size: stat.size, why };
-                if stat.size > LARGEST {
-                    return Ok(opaque(Opaque::Large));
-                }
-                let mut bytes = Vec::new();
-                match walker.at(path.parent())?.open_file(path.name()) {
-                    Ok((file, _)) => file.take(LARGEST).read_to_end(&mut bytes)?,
-                    Err(_) => return Ok(opaque(Opaque::Unreadable)),
+                let Ok((file, _)) = walker.at(path.parent())?.open_file(path.name()) else {
+                    return Ok(opaque(Opaque::Unreadable));
                 };
+                let mut bytes = Vec::new();
+                if stat.size > LARGEST {
+                    file.take(magic::HEAD as u64).read_to_end(&mut bytes)?;
+                    let why = magic::holds(&bytes, stat.size).map_or(Opaque::Large, Opaque::Holds);
+                    return Ok(opaque(why));
+                }
+                file.take(LARGEST).read_to_end(&mut bytes)?;
                 Self::of_bytes(mode, bytes)
             }
             Kind::Whiteout | Kind::Pipe | Kind::Socket | Kind::Device => {
@@ -114,9 +135,11 @@ impl Side {
 
     fn of_bytes(mode: u32, bytes: Vec<u8>) -> Self {
         let size = bytes.len() as u64;
+        let head = &bytes[..bytes.len().min(magic::HEAD)];
+        let why = Opaque::Holds(magic::holds(head, size).unwrap_or(magic::BINARY));
         match String::from_utf8(bytes) {
             Ok(text) if !text.contains('\0') => Self::Text { mode, text },
-            Ok(_) | Err(_) => Self::Opaque { mode, size, why: Opaque::Binary },
+            Ok(_) | Err(_) => Self::Opaque { mode, size, why },
         }
     }
 
@@ -169,9 +192,15 @@ fn show(out: &mut String, path: &Relative, before: &Side, after: &Side, deadline
         Side::Opaque { why, .. } => Some(*why),
         Side::Nothing | Side::Folder { .. } | Side::Text { .. } => None,
     };
-    if let Some(why) = opaque(before).max(opaque(after)) {
-        let (why, old, new) = (why.word(), before.size(), after.size());
-        line(out, format_args!("{why}, {old} bytes -> {new} bytes"));
+    if let Some(why) = opaque(after).or(opaque(before)) {
+        let (why, before, after) = (why.word(), before.size(), after.size());
+        match (old, new) {
+            (Some(_), Some(_)) => {
+                line(out, format_args!("{why}, {before} bytes -> {after} bytes"));
+            }
+            (Some(_), None) => line(out, format_args!("{why}, {before} bytes")),
+            (None, _) => line(out, format_args!("{why}, {after} bytes")),
+        }
         return;
     }
     let text = |side: &Side| match side {
@@ -188,6 +217,27 @@ fn show(out: &mut String, path: &Relative, before: &Side, after: &Side, deadline
         write!(out, "{}", compared.unified_diff().header(&from, &to))
             .expect("writing to a string cannot fail");
     }
+}
+
+/// The content is the same, so the names are all there is to show; and the mode, if it is not.
+fn show_rename(out: &mut String, rename: &Rename, old: Option<Stat>, new: Option<Stat>) {
+    let (from, to) = (rename.from.text(), rename.to.text());
+    if new.is_some_and(|new| new.kind == Kind::Folder) {
+        let (from, to) = (quoted("", &format!("{from}/")), quoted("", &format!("{to}/")));
+        line(out, format_args!("renamed folder {from} -> {to}"));
+        return;
+    }
+    line(out, format_args!("diff --git {} {}", quoted("a/", &from), quoted("b/", &to)));
+    if let (Some(old), Some(new)) = (old, new)
+        && old.kind == Kind::File
+        && old.mode & PERMISSIONS != new.mode & PERMISSIONS
+    {
+        let bits = |stat: Stat| 0o100_000 | stat.mode & PERMISSIONS;
+        line(out, format_args!("old mode {:06o}\nnew mode {:06o}", bits(old), bits(new)));
+    }
+    line(out, format_args!("similarity index 100%"));
+    line(out, format_args!("rename from {}", quoted("", &from)));
+    line(out, format_args!("rename to {}", quoted("", &to)));
 }
 
 fn line(out: &mut String, text: std::fmt::Arguments<'_>) {

@@ -108,8 +108,14 @@ impl Discarder<'_> {
     /// Removes the new folders that held nothing but what was discarded.
     fn prune(&mut self, path: &Relative) -> io::Result<()> {
         for folder in path.ancestors() {
-            if !self.new.contains(&folder) || !self.upper.at(folder.clone())?.names()?.is_empty() {
+            if !self.new.contains(&folder) {
                 break;
+            }
+            match self.upper.at(folder.clone()).and_then(Folder::names) {
+                Ok(names) if names.is_empty() => {}
+                // It went with something else that was in it.
+                Err(error) if is_gone(&error) => continue,
+                other => return other.map(|_| ()),
             }
             self.upper.forget();
             self.upper.at(folder.parent())?.remove_folder(folder.name())?;
@@ -159,6 +165,18 @@ mod tests {
         assert_eq!(discard(&mut scene, &["m"]), ["changed m/"]);
         assert_eq!(scene.lines(), ["changed a"]);
         assert!(scene.set.discard(&texts(&["b"])).is_err());
+    }
+
+    #[test]
+    fn new_folders_in_new_folders_go_by_their_name() {
+        let mut scene = Scene::new(&[]);
+        scene.writes("n/m/a", "1").writes("n/m/o/b", "1").writes("n/p/", "").writes("z", "1");
+        assert_eq!(
+            discard(&mut scene, &["n"]),
+            ["created n/m/a", "created n/m/o/b", "created n/p/"]
+        );
+        assert_eq!(scene.lines(), ["created z"]);
+        assert_eq!(fs::read_dir(scene.set.upper()).unwrap().count(), 1);
     }
 
     #[test]

@@ -50,9 +50,15 @@ pub enum WorkspaceError {
         /// What was asked for.
         paths: Vec<String>,
     },
-    /// Nothing of the set is in the person's folder.
-    #[error("nothing of the change set {id} is applied")]
+    /// Nothing of the set is in the person's folder, or the originals are not kept any more.
+    #[error("nothing of the change set {id} can be undone")]
     NothingApplied {
+        /// The set.
+        id: String,
+    },
+    /// Nothing of the set was undone, or not all of it is still there.
+    #[error("nothing of the change set {id} can be redone")]
+    NothingUndone {
         /// The set.
         id: String,
     },

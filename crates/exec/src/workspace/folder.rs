@@ -4,6 +4,7 @@
 //! stands in the trees, and no exchange of names while we look, can lead out of them.
 
 use super::{
+    crash,
     relative::Relative,
     stat::{Kind, Stat},
     unlock::{Unlocked, of_descriptor},
@@ -136,6 +137,7 @@ impl Folder {
 
     /// Creates the file `name`, for our eyes only until it is dressed.
     pub(super) fn create_file(&self, name: &OsStr) -> io::Result<File> {
+        crash::point();
         let flags =
             OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         Ok(openat(&self.descriptor, name, flags, Mode::RUSR | Mode::WUSR)?.into())
@@ -143,31 +145,37 @@ impl Folder {
 
     /// Creates the link `name`.
     pub(super) fn create_link(&self, name: &OsStr, target: &[u8]) -> io::Result<()> {
+        crash::point();
         Ok(symlinkat(target, &self.descriptor, name)?)
     }
 
     /// Creates the folder `name`, for our eyes only until it is dressed.
     pub(super) fn create_folder(&self, name: &OsStr) -> io::Result<()> {
+        crash::point();
         Ok(mkdirat(&self.descriptor, name, Mode::RWXU)?)
     }
 
     /// Removes `name`, which is not a folder.
     pub(super) fn unlink(&self, name: &OsStr) -> io::Result<()> {
+        crash::point();
         Ok(unlinkat(&self.descriptor, name, AtFlags::empty())?)
     }
 
     /// Removes the folder `name` if it is empty.
     pub(super) fn remove_folder(&self, name: &OsStr) -> io::Result<()> {
+        crash::point();
         Ok(unlinkat(&self.descriptor, name, AtFlags::REMOVEDIR)?)
     }
 
     /// Moves `name` to `to_name` in `to`, over whatever is there.
     pub(super) fn rename(&self, name: &OsStr, to: &Self, to_name: &OsStr) -> io::Result<()> {
+        crash::point();
         Ok(renameat(&self.descriptor, name, &to.descriptor, to_name)?)
     }
 
     /// Moves `name` to `to_name` in `to`, where nothing may be.
     pub(super) fn rename_new(&self, name: &OsStr, to: &Self, to_name: &OsStr) -> io::Result<()> {
+        crash::point();
         let flags = RenameFlags::NOREPLACE;
         match renameat_with(&self.descriptor, name, &to.descriptor, to_name, flags) {
             // Not every file system knows the flag; looking first leaves a small gap there.
@@ -201,11 +209,18 @@ impl Folder {
 
     /// Whether the entry `name` has the attribute `key`.
     pub(super) fn has_attribute(&self, name: &OsStr, key: &str) -> bool {
+        self.attribute_of(name, key).is_some()
+    }
+
+    /// The attribute `key` of the entry `name`; empty if it is long.
+    pub(super) fn attribute_of(&self, name: &OsStr, key: &str) -> Option<Vec<u8>> {
         let mut path = PathBuf::from(of_descriptor(&self.descriptor));
         path.push(name);
-        match lgetxattr(&path, key, &mut [0_u8; 1]) {
-            Ok(_) | Err(Errno::RANGE) => true,
-            Err(_) => false,
+        let mut value = [0; 256];
+        match lgetxattr(&path, key, &mut value) {
+            Ok(length) => Some(value[..length].to_vec()),
+            Err(Errno::RANGE) => Some(Vec::new()),
+            Err(_) => None,
         }
     }
 }

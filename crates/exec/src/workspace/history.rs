@@ -33,7 +33,7 @@ impl<'a> History<'a> {
                 State::Applied => Last::Applied,
                 State::Undone => Last::Undone,
                 State::RolledBack | State::PartlyRolledBack => Last::RolledBack,
-                State::Preparing | State::Applying | State::Undoing => continue,
+                State::Preparing | State::Applying | State::Undoing | State::Redoing => continue,
             };
             latest.extend(journal.entries.iter().map(|entry| (&entry.path, (last, entry))));
         }

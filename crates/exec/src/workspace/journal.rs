@@ -2,20 +2,23 @@
 //!
 //! One journal for each application, in a folder of its own: `manifest.json` says what every path
 //! was and is to be, `before/` has the bytes of what was replaced or removed, by the entry's
-//! place in the manifest. Its state tells after a crash what has to be put right.
+//! place in the manifest, and once it is undone `after/` has those of what was applied. Its state
+//! tells after a crash what has to be put right.
 
 use super::{
+    crash,
     error::{During, WorkspaceError},
     folder::{Folder, Intent},
     node::Node,
     relative::Relative,
+    rename::Rename,
     stat::{Moment, Stamp},
 };
 use fs_err as fs;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::{
     io::{BufReader, BufWriter, Write},
-    os::unix::fs::DirBuilderExt,
+    os::unix::fs::{DirBuilderExt, MetadataExt},
     path::{Path, PathBuf},
 };
 
@@ -24,6 +27,7 @@ pub(super) const VERSION: u32 = 1;
 
 const MANIFEST: &str = "manifest.json";
 const BEFORE: &str = "before";
+const AFTER: &str = "after";
 
 /// How far an application is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,6 +43,8 @@ pub(super) enum State {
     Undoing,
     /// It is changed back.
     Undone,
+    /// It is being changed once more.
+    Redoing,
     /// It was interrupted, and is changed back.
     RolledBack,
     /// The same, but for what the person has touched since, of which the copies are kept.
@@ -60,6 +66,19 @@ pub(super) struct Entry {
     pub(super) left: Option<Stamp>,
 }
 
+/// Which copies of an application are there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Copies {
+    /// Those of what was there before: it can be undone.
+    #[default]
+    Before,
+    /// Those of what was applied too: undone, it can be redone.
+    Both,
+    /// None any more, to save disk space: it stays as it is.
+    Dropped,
+}
+
 #[derive(Debug, Serialize, Deserialize)]
 struct Manifest {
     version: u32,
@@ -68,13 +87,20 @@ struct Manifest {
     /// The folder of ours inside the work folder, while there is one.
     scratch: Option<String>,
     entries: Vec<Entry>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    renames: Vec<Rename>,
+    #[serde(default)]
+    copies: Copies,
+    #[serde(default)]
+    at: Option<Moment>,
 }
 
 /// One application.
 #[derive(Debug)]
 pub(super) struct Journal {
     folder: PathBuf,
-    number: u32,
+    /// Its place among the applications of the set.
+    pub(super) number: u32,
     /// When it came to rest, counted: an older application may be undone after a newer one.
     pub(super) turn: u32,
     /// How far it is.
@@ -83,6 +109,12 @@ pub(super) struct Journal {
     pub(super) scratch: Option<String>,
     /// What it changes, sorted by path.
     pub(super) entries: Vec<Entry>,
+    /// Which of it is a rename.
+    pub(super) renames: Vec<Rename>,
+    /// Which copies are there.
+    pub(super) copies: Copies,
+    /// When it was last begun, undone or redone.
+    pub(super) at: Option<Moment>,
 }
 
 impl Journal {
@@ -104,7 +136,17 @@ impl Journal {
         sync_folder(&parent)?;
         let state = State::Preparing;
         let turn = next_turn(earlier);
-        Ok(Self { folder, number, turn, state, scratch: None, entries: Vec::new() })
+        Ok(Self {
+            folder,
+            number,
+            turn,
+            state,
+            scratch: None,
+            entries: Vec::new(),
+            renames: Vec::new(),
+            copies: Copies::Before,
+            at: Some(Moment::now()),
+        })
     }
 
     /// All applications of the set in `set_folder`, the oldest first.
@@ -125,6 +167,9 @@ impl Journal {
                 state: manifest.state,
                 scratch: manifest.scratch,
                 entries: manifest.entries,
+                renames: manifest.renames,
+                copies: manifest.copies,
+                at: manifest.at,
             });
         }
         journals.sort_by_key(|journal| journal.number);
@@ -139,10 +184,23 @@ impl Journal {
             turn: self.turn,
             scratch: self.scratch.clone(),
             entries: std::mem::take(&mut self.entries),
+            renames: std::mem::take(&mut self.renames),
+            copies: self.copies,
+            at: self.at,
         };
         let written = write_json(&self.folder.join(MANIFEST), &manifest);
-        self.entries = manifest.entries;
+        (self.entries, self.renames) = (manifest.entries, manifest.renames);
         written
+    }
+
+    /// Whether it can be taken out of the person's folder again.
+    pub(super) fn can_be_undone(&self) -> bool {
+        self.state == State::Applied && self.copies != Copies::Dropped
+    }
+
+    /// Whether it can be put into the person's folder once more.
+    pub(super) fn can_be_redone(&self) -> bool {
+        self.state == State::Undone && self.copies == Copies::Both
     }
 
     /// Where the bytes of what was replaced are.
@@ -151,10 +209,48 @@ impl Journal {
         Folder::open(&path, Intent::Change).during_at("open", &path)
     }
 
-    /// Forgets the bytes that were kept, because they are back where they came from.
-    pub(super) fn drop_backups(&self) -> Result<(), WorkspaceError> {
-        let path = self.folder.join(BEFORE);
-        fs::remove_dir_all(&path).during_at("remove", &path)
+    /// Where the bytes of what was applied are, once it is undone.
+    pub(super) fn applied(&self) -> Result<Folder, WorkspaceError> {
+        let path = self.folder.join(AFTER);
+        Folder::open(&path, Intent::Change).during_at("open", &path)
+    }
+
+    /// An empty place for the bytes of what was applied.
+    pub(super) fn make_applied(&self) -> Result<Folder, WorkspaceError> {
+        remove_if_there(&self.folder.join(AFTER))?;
+        let path = self.folder.join(AFTER);
+        private_folder(&path).during_at("create", &path)?;
+        self.applied()
+    }
+
+    /// Forgets the bytes of what was applied.
+    pub(super) fn drop_applied(&mut self) -> Result<(), WorkspaceError> {
+        self.copies = Copies::Before;
+        self.save()?;
+        remove_if_there(&self.folder.join(AFTER))
+    }
+
+    /// Forgets all bytes that were kept.
+    pub(super) fn drop_copies(&self) -> Result<(), WorkspaceError> {
+        remove_if_there(&self.folder.join(BEFORE))?;
+        remove_if_there(&self.folder.join(AFTER))
+    }
+
+    /// The bytes on the disk that the copies take.
+    pub(super) fn kept_bytes(&self) -> Result<u64, WorkspaceError> {
+        let mut bytes = 0;
+        for name in [BEFORE, AFTER] {
+            let path = self.folder.join(name);
+            let entries = match fs::read_dir(&path) {
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+                other => other.during_at("read", &path)?,
+            };
+            for entry in entries {
+                let entry = entry.during_at("read", &path)?;
+                bytes += entry.metadata().during_at("read", &path)?.blocks() * 512;
+            }
+        }
+        Ok(bytes)
     }
 
     /// Forgets the application.
@@ -166,6 +262,14 @@ impl Journal {
 /// The turn of whatever comes to rest after all of `journals`.
 pub(super) fn next_turn(journals: &[Journal]) -> u32 {
     journals.iter().map(|journal| journal.turn).max().map_or(1, |last| last + 1)
+}
+
+fn remove_if_there(path: &Path) -> Result<(), WorkspaceError> {
+    crash::point();
+    match fs::remove_dir_all(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        other => other.during_at("remove", path),
+    }
 }
 
 /// Creates a folder that only we can enter.
@@ -181,7 +285,10 @@ pub(super) fn write_json(path: &Path, value: &impl Serialize) -> Result<(), Work
         serde_json::to_writer(&mut out, value)?;
         out.flush()?;
         out.get_ref().sync_all()?;
-        fs::rename(&new, path)
+        crash::point();
+        fs::rename(&new, path)?;
+        crash::point();
+        Ok(())
     };
     write().during_at("write", path)?;
     sync_folder(path.parent().expect("a file is in a folder"))

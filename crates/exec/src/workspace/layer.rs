@@ -9,7 +9,7 @@ use super::{
     stat::{Kind, Stat},
 };
 use rustix::fs::{FileType, Mode, mknodat};
-use std::{ffi::OsStr, io};
+use std::{collections::HashSet, ffi::OsStr, io};
 
 const OPAQUE: &str = "user.overlay.opaque";
 const WHITEOUT: &str = "user.overlay.whiteout";
@@ -40,9 +40,26 @@ pub(super) fn clear_opaque(folder: &Folder) -> io::Result<()> {
     folder.remove_attribute(OPAQUE)
 }
 
-/// Whether the overlay made `name` by copying it from the person's folder.
-pub(super) fn was_copied_up(folder: &Folder, name: &OsStr) -> bool {
-    folder.has_attribute(name, ORIGIN)
+/// What the overlay made by copying it from the person's folder.
+#[derive(Debug)]
+pub(super) struct Origin(Vec<u8>);
+
+impl Origin {
+    /// Where the number of the original begins: after version, magic, length, flags, kind and the
+    /// file system's own id.
+    const NUMBERS: usize = 21;
+
+    /// That of `name`; none if the program made it itself.
+    pub(super) fn of(folder: &Folder, name: &OsStr) -> Option<Self> {
+        folder.attribute_of(name, ORIGIN).map(Self)
+    }
+
+    /// Whether the original may be one of the files with these numbers, of which the lower half
+    /// counts. Each file system writes its own kind of handle, but all have the number in it.
+    pub(super) fn is_one_of(&self, inodes: &HashSet<[u8; 4]>) -> bool {
+        let words = self.0.get(Self::NUMBERS..).unwrap_or_default().as_chunks::<4>().0;
+        words.iter().any(|word| inodes.contains(word))
+    }
 }
 
 /// Marks `name` as deleted. The kernel lets everybody make this one device.

@@ -2,18 +2,19 @@
 //!
 //! A folder that is gone is one line, whatever was in it. A folder that is new is a line only if
 //! nothing in it is: its files say that it is there. Where a folder takes the place of a file, or
-//! a file that of a folder, there are two lines.
+//! a file that of a folder, there are two lines. What was renamed is one line, with both names.
 
-use super::{relative::Relative, stat::Kind};
-use interpreter_core::{Change, FileChange};
+use super::{relative::Relative, rename::Rename, stat::Kind};
+use interpreter_core::{About, Change, FileChange, LeftOut};
+use std::collections::{HashMap, HashSet};
 
 /// What happened to the person's folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Applied {
     /// What changed, sorted by path.
     pub files: Vec<FileChange>,
-    /// What was left as it is, and why. Both name paths that programs chose.
-    pub skipped: Vec<(String, String)>,
+    /// What was left as it is, and why.
+    pub left_out: Vec<LeftOut>,
 }
 
 /// One path, what it was and what it is.
@@ -27,8 +28,13 @@ pub(super) struct Difference<'a> {
     pub(super) after: Option<Kind>,
 }
 
-/// The lines for `differences`, which are sorted by path.
-pub(super) fn list<'a>(differences: impl IntoIterator<Item = Difference<'a>>) -> Vec<FileChange> {
+/// The lines for `differences`, which are sorted by path, with `renames` among them.
+pub(super) fn list<'a>(
+    differences: impl IntoIterator<Item = Difference<'a>>,
+    renames: &'a [Rename],
+) -> Vec<FileChange> {
+    let origins: HashMap<_, _> = renames.iter().map(|one| (&one.to, &one.from)).collect();
+    let moved: HashSet<_> = renames.iter().map(|one| &one.from).collect();
     let mut files = Vec::new();
     let mut gone: Option<&Relative> = None;
     let mut differences = differences.into_iter().peekable();
@@ -38,11 +44,23 @@ pub(super) fn list<'a>(differences: impl IntoIterator<Item = Difference<'a>>) ->
         }
         let line = |kind: Kind, change| {
             let end = if kind == Kind::Folder { "/" } else { "" };
-            FileChange { path: path.text() + end, change }
+            FileChange::new(path.text() + end, change)
         };
         let is_folder = |kind: Option<Kind>| kind == Some(Kind::Folder);
         if is_folder(before) && !is_folder(after) {
             gone = Some(path);
+        }
+        if moved.contains(path) && after.is_none() {
+            continue;
+        }
+        if let (None, Some(kind), Some(from)) = (before, after, origins.get(path)) {
+            let mut told = line(kind, Change::Renamed);
+            let end = if kind == Kind::Folder { "/" } else { "" };
+            told.about = About { from: Some(from.text() + end), ..About::default() };
+            files.push(told);
+            // What is in it came along.
+            gone = is_folder(after).then_some(path);
+            continue;
         }
         if let (Some(_), Some(kind)) = (before, after)
             && is_folder(before) == is_folder(after)
@@ -89,7 +107,7 @@ mod tests {
             before: *before,
             after: *after,
         });
-        let lines: Vec<_> = list(differences)
+        let lines: Vec<_> = list(differences, &[])
             .into_iter()
             .map(|file| format!("{} {}", file.change.word(), file.path))
             .collect();

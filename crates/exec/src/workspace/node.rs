@@ -2,7 +2,7 @@
 //! together with a copy of its bytes, to make it again.
 
 use super::{
-    content,
+    attributes, content, crash,
     folder::Folder,
     relative::{bytes_of, text_of},
     stat::{Kind, Moment, Owner, PERMISSIONS, Stat},
@@ -41,6 +41,15 @@ pub(super) enum Shape {
     Symlink { target: String },
     /// A folder.
     Folder,
+}
+
+/// Where the attributes of a copy come from.
+#[derive(Debug)]
+pub(super) enum Attributes {
+    /// From the file that is copied.
+    Its,
+    /// From another, if there is one.
+    Of(Option<File>),
 }
 
 impl Node {
@@ -85,14 +94,15 @@ impl Node {
                 if stat.size != *size {
                     return Ok(false);
                 }
-                let (mut file, _) = folder.open_file(name)?;
-                Ok(content::hash(&mut file, *size)?.hash == *hash)
+                let (file, _) = folder.open_file(name)?;
+                Ok(content::hash(&file, *size)?.hash == *hash)
             }
         }
     }
 
     /// Gives a file or folder its owner, bits and time.
     pub(super) fn dress(&self, handle: &impl AsFd) -> io::Result<()> {
+        crash::point();
         let path = of_descriptor(handle);
         let now = Stat::of(handle, c"")?;
         let owned = self.owner.is_none_or(|owner| own(&path, now.owner, owner));
@@ -140,10 +150,16 @@ impl Shape {
     pub(super) fn of_copy(
         folder: &Folder,
         name: &OsStr,
-        to: &mut File,
+        to: &File,
+        attributes: &Attributes,
     ) -> io::Result<(Self, Stat)> {
-        let (mut file, stat) = folder.open_file(name)?;
-        let copied = content::copy(&mut file, to, stat.size)?;
+        let (file, stat) = folder.open_file(name)?;
+        let copied = content::copy(&file, to, stat.size)?;
+        match attributes {
+            Attributes::Its => attributes::carry(&file, to),
+            Attributes::Of(Some(other)) => attributes::carry(other, to),
+            Attributes::Of(None) => {}
+        }
         Ok((Self::File { size: copied.size, hash: copied.hash }, stat))
     }
 }

@@ -4,14 +4,18 @@
 //! journalled. Only what can be brought back is taken away.
 
 use super::{
+    about::{self, Sides},
     error::{During, WorkspaceError},
-    folder::{Folder, Intent},
-    listing::Difference,
+    folder::{Folder, Intent, Walker},
+    listing::{Difference, list},
     relative::Relative,
+    rename::Rename,
     scan::Delta,
     selection::Chosen,
     stat::{Kind, Moment, Stat},
+    verdicts::Verdicts,
 };
+use interpreter_core::{FileChange, LeftOut};
 
 /// One entry that will change.
 #[derive(Clone, Debug)]
@@ -27,6 +31,11 @@ pub(super) struct Planned {
 }
 
 impl Planned {
+    /// It with both its sides.
+    pub(super) fn sides(&self) -> Sides<'_> {
+        Sides { path: &self.path, before: self.before.as_ref(), after: self.after.as_ref() }
+    }
+
     /// It as a line of a listing.
     pub(super) fn difference(&self) -> Difference<'_> {
         let kind = |stat: Option<Stat>| stat.map(|stat| stat.kind);
@@ -40,28 +49,56 @@ pub(super) struct Plan {
     /// What will change, sorted by path.
     pub(super) entries: Vec<Planned>,
     /// What will not, and why.
-    pub(super) skipped: Vec<(String, String)>,
+    pub(super) left_out: Vec<LeftOut>,
+    /// Which of it is a rename.
+    pub(super) renames: Vec<Rename>,
+}
+
+impl Plan {
+    /// Its lines, with all that there is to tell.
+    pub(super) fn told(&self, upper: &Folder, work: &Folder) -> Vec<FileChange> {
+        let mut files = list(self.entries.iter().map(Planned::difference), &self.renames);
+        let sides: Vec<_> = self.entries.iter().map(Planned::sides).collect();
+        let mut above = Walker::new(upper, Intent::Look);
+        let mut below = Walker::new(work, Intent::Look);
+        let mut verdicts = Verdicts::default();
+        about::tell(&mut above, Some(&mut below), &sides, &mut verdicts, &mut files);
+        files
+    }
+
+    fn has(&self, path: &Relative) -> bool {
+        self.entries.binary_search_by(|entry| entry.path.cmp(path)).is_ok()
+    }
 }
 
 /// The plan for what was chosen.
 pub(super) fn plan(work: &Folder, chosen: Chosen<'_>) -> Result<Plan, WorkspaceError> {
-    let mut plan = Plan { entries: Vec::new(), skipped: chosen.skipped };
+    let Chosen { deltas, left_out, renames } = chosen;
+    let mut plan = Plan { entries: Vec::new(), left_out, renames: Vec::new() };
     let mut left: Option<&Relative> = None;
-    for delta in chosen.deltas {
+    for delta in deltas {
         if left.is_some_and(|folder| delta.path.is_within(folder)) {
-            let why = "the folder it is in cannot be made".to_owned();
-            plan.skipped.push((delta.path.text(), why));
+            plan.left_out.push(delta.path.left_out("the folder it is in cannot be made"));
             continue;
         }
         match expand(work, delta)? {
             Expanded::Entries(entries) => plan.entries.extend(entries),
             Expanded::Skip(why) => {
-                plan.skipped.push((delta.path.text(), why));
+                plan.left_out.push(delta.path.left_out(why));
                 left = Some(&delta.path);
             }
         }
     }
     plan.entries.sort_by(|one, other| one.path.cmp(&other.path));
+    for rename in renames {
+        if plan.has(&rename.to) {
+            plan.renames.push(rename);
+        } else {
+            // It would not be anywhere any more.
+            plan.entries.retain(|entry| !entry.path.is_within(&rename.from));
+            plan.left_out.push(rename.from.left_out("where it was moved to is left out"));
+        }
+    }
     Ok(plan)
 }
 

@@ -1,7 +1,7 @@
 //! Puts right what a crash left behind.
 //!
-//! An application that was interrupted is taken back; an undo that was interrupted is finished.
-//! Both mean the same: every path that we changed becomes what it was before. What the person has
+//! An application that was interrupted is taken back, and so is a redo; an undo that was interrupted
+//! is finished. All mean the same: every path that we changed becomes what it was before. What the person has
 //! changed since the crash is left, and then what was kept of it is too.
 
 use super::{
@@ -36,7 +36,7 @@ pub(super) fn is_resting(journal: &Journal) -> bool {
         State::Applied | State::Undone | State::RolledBack | State::PartlyRolledBack => {
             journal.scratch.is_none()
         }
-        State::Preparing | State::Applying | State::Undoing => false,
+        State::Preparing | State::Applying | State::Undoing | State::Redoing => false,
     }
 }
 
@@ -57,14 +57,14 @@ pub(super) fn roll_back(
             journal.save()?;
             return Ok(Some(journal));
         }
-        State::Applying | State::Undoing => journal.state,
+        State::Applying | State::Undoing | State::Redoing => journal.state,
     };
     // Nothing else can have come to rest since it was interrupted, so its turn is still its own.
     let turn = journal.turn;
     let restored = restore(work, &mut journal, Reason::Recovery, turn)?;
-    journal.state = if interrupted == State::Undoing {
+    journal.state = if interrupted != State::Applying {
         State::Undone
-    } else if restored.skipped.is_empty() {
+    } else if restored.left_out.is_empty() {
         State::RolledBack
     } else {
         State::PartlyRolledBack
@@ -73,7 +73,7 @@ pub(super) fn roll_back(
     // this it would look like the person's change.
     journal.save()?;
     if journal.state == State::RolledBack {
-        journal.drop_backups()?;
+        journal.drop_copies()?;
     }
     Ok(Some(journal))
 }
@@ -84,6 +84,7 @@ mod tests {
         Conflict, Set,
         apply::Application,
         changeover::{Care, Changeover, steps},
+        crash,
         folder::Intent,
         journal::Journal,
         scene::{Scene, snapshot},
@@ -183,6 +184,61 @@ mod tests {
             let scene = scene.reopen();
             assert_eq!(scene.holds(), before, "after {count} steps");
         }
+    }
+
+    /// Orders a crash after ever more steps of `act`, until it comes to its end. After each, opening
+    /// the set puts the folder right: it is all `old` or all `new`, and can be acted on again.
+    fn crash_everywhere(prepare: impl Fn(&mut Scene), act: impl Fn(&mut Set)) {
+        let ready = || {
+            let mut scene = scene();
+            prepare(&mut scene);
+            scene
+        };
+        let mut done = ready();
+        let old = done.holds();
+        act(&mut done.set);
+        let new = done.holds();
+        assert_ne!(old, new);
+        let mut steps = 0;
+        loop {
+            let mut scene = ready();
+            if crash::after(steps, || act(&mut scene.set)).is_some() {
+                break;
+            }
+            // Now and then it dies once more while it is put right.
+            if steps % 5 == 0 {
+                scene = scene.reopen_and_die(steps / 5);
+            }
+            let mut scene = scene.reopen();
+            let holds = scene.holds();
+            assert!(holds == old || holds == new, "after {steps} steps: {holds:#?}");
+            if holds == old {
+                act(&mut scene.set);
+                assert_eq!(scene.holds(), new, "after {steps} steps");
+            }
+            steps += 1;
+        }
+        assert!(steps > 30, "{steps} steps are too few to be all");
+    }
+
+    #[test]
+    fn a_crash_at_any_step_of_an_application_leaves_old_or_new() {
+        crash_everywhere(|_| {}, |set| drop(set.apply(&[], Conflict::Refuse).unwrap()));
+    }
+
+    #[test]
+    fn a_crash_at_any_step_of_an_undo_leaves_old_or_new() {
+        let prepare = |scene: &mut Scene| drop(scene.apply());
+        crash_everywhere(prepare, |set| drop(set.undo(Conflict::Refuse).unwrap()));
+    }
+
+    #[test]
+    fn a_crash_at_any_step_of_a_redo_leaves_old_or_new() {
+        let prepare = |scene: &mut Scene| {
+            scene.apply();
+            scene.set.undo(Conflict::Refuse).unwrap();
+        };
+        crash_everywhere(prepare, |set| drop(set.redo(Conflict::Refuse).unwrap()));
     }
 
     #[test]

@@ -27,6 +27,8 @@ pub(super) enum Deed {
     Remove(PathBuf),
     /// Sets the mode of a file or folder.
     Mode(PathBuf, u32),
+    /// Gives a file another name.
+    Move(PathBuf, PathBuf),
 }
 
 impl Deed {
@@ -51,8 +53,23 @@ impl Deed {
                     set_mode(&root.join(path), *mode);
                 }
             }
+            Self::Move(from, to) => {
+                if is_movable(root, from, to) {
+                    make_way(root, to);
+                    fs::rename(root.join(from), root.join(to)).unwrap();
+                }
+            }
         }
     }
+}
+
+/// Whether `from` is a file that `to` is not in the way of.
+fn is_movable(root: &Path, from: &Path, to: &Path) -> bool {
+    let is_file = |path: PathBuf| fs::symlink_metadata(path).is_ok_and(|it| it.is_file());
+    !from.starts_with(to)
+        && !to.starts_with(from)
+        && is_reachable(root, from)
+        && is_file(root.join(from))
 }
 
 /// Clears `path` and makes the folders above it.
@@ -110,10 +127,27 @@ impl Rehearsal {
         let scene = Scene::new_with(|work| person.iter().for_each(|deed| deed.perform(work)));
         let rehearsal = Self { scene, mirror };
         for deed in program {
-            rehearsal.record(deed);
-            deed.perform(rehearsal.mirror.path());
+            rehearsal.and_then(deed);
         }
         rehearsal
+    }
+
+    /// The program does one thing more.
+    pub(super) fn and_then(&self, deed: &Deed) {
+        if let Deed::Move(from, to) = deed {
+            // To the upper layer it is a new file and a removal.
+            let mirror = self.mirror.path();
+            if is_movable(mirror, from, to) {
+                let text = fs::read_to_string(mirror.join(from)).unwrap();
+                let mode = fs::metadata(mirror.join(from)).unwrap().mode() & 0o777;
+                self.and_then(&Deed::Write(to.clone(), text));
+                self.and_then(&Deed::Mode(to.clone(), mode));
+                self.and_then(&Deed::Remove(from.clone()));
+            }
+            return;
+        }
+        self.record(deed);
+        deed.perform(self.mirror.path());
     }
 
     /// What the program saw in the end.
@@ -145,6 +179,7 @@ impl Rehearsal {
                     set_mode(&self.upper(path), *mode);
                 }
             }
+            Deed::Move(..) => unreachable!("it is told as what it consists of"),
         }
     }
 
@@ -248,6 +283,7 @@ pub(super) fn deeds(most: usize) -> impl Strategy<Value = Vec<Deed>> {
         1 => (path.clone(), "[ab]").prop_map(|(path, target)| Deed::Link(path, target)),
         2 => path.clone().prop_map(Deed::Make),
         3 => path.clone().prop_map(Deed::Remove),
+        2 => (path.clone(), path.clone()).prop_map(|(from, to)| Deed::Move(from, to)),
         1 => (path, mode).prop_map(|(path, mode)| Deed::Mode(path, mode)),
     ];
     prop::collection::vec(deed, 0..most)

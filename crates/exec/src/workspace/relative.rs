@@ -4,6 +4,7 @@
 //! listed, or parsed with those refused. It can therefore not lead out of the folder, as long as
 //! no part of it is followed as a link, which is `folder.rs`'s business.
 
+use interpreter_core::LeftOut;
 use serde::{Deserialize, Serialize};
 use std::{cmp::Ordering, ffi::OsStr, fmt::Write, os::unix::ffi::OsStrExt};
 
@@ -45,6 +46,11 @@ impl Relative {
         }
         bytes.extend_from_slice(name.as_bytes());
         Self(bytes)
+    }
+
+    /// The path `inner` below this one.
+    pub(super) fn under(&self, inner: &Self) -> Self {
+        inner.parts().fold(self.clone(), |path, name| path.join(name))
     }
 
     /// The folder that this is in; the root is in itself.
@@ -96,6 +102,11 @@ impl Relative {
     /// Its one text.
     pub(super) fn text(&self) -> String {
         text_of(&self.0)
+    }
+
+    /// It as something that is left as it is, for this reason.
+    pub(super) fn left_out(&self, why: impl Into<String>) -> LeftOut {
+        LeftOut { path: self.text(), why: why.into() }
     }
 }
 

@@ -8,14 +8,17 @@
 //! [`Scan::skipped`].
 
 use super::{
+    about::{self, Sides},
     content,
     error::{During, WorkspaceError, is_gone},
-    folder::{Folder, Intent},
+    folder::{Folder, Intent, Walker},
     history::History,
     layer,
     listing::{Difference, list},
     relative::Relative,
+    rename::{self, Rename},
     stat::{Kind, Moment, PERMISSIONS, Stat},
+    verdicts::Verdicts,
 };
 use interpreter_core::FileChange;
 use std::{
@@ -52,6 +55,11 @@ impl Delta {
         is_folder(&self.after) && !is_folder(&self.before)
     }
 
+    /// It with both its sides.
+    pub(super) fn sides(&self) -> Sides<'_> {
+        Sides { path: &self.path, before: self.before.as_ref(), after: self.after.as_ref() }
+    }
+
     /// It as a line of a listing.
     pub(super) fn difference(&self) -> Difference<'_> {
         let kind = |stat: Option<Stat>| stat.map(|stat| stat.kind);
@@ -66,6 +74,8 @@ pub(super) struct Scan {
     pub(super) deltas: Vec<Delta>,
     /// What cannot, and why.
     pub(super) skipped: Vec<(Relative, String)>,
+    /// Which of it is a rename, sorted by the new path.
+    pub(super) renames: Vec<Rename>,
 }
 
 impl Scan {
@@ -76,15 +86,41 @@ impl Scan {
 
     /// The lines of what waits for a decision.
     pub(super) fn listing(&self) -> Vec<FileChange> {
-        list(self.waiting().map(Delta::difference))
+        list(self.waiting().map(Delta::difference), &self.renames)
+    }
+
+    /// The same, with all that there is to tell.
+    pub(super) fn told(
+        &self,
+        upper: &Folder,
+        work: Option<&Folder>,
+        verdicts: &mut Verdicts,
+    ) -> Vec<FileChange> {
+        let mut files = self.listing();
+        let sides: Vec<_> = self.waiting().map(Delta::sides).collect();
+        let mut above = Walker::new(upper, Intent::Look);
+        let mut below = work.map(|work| Walker::new(work, Intent::Look));
+        about::tell(&mut above, below.as_mut(), &sides, verdicts, &mut files);
+        files
     }
 }
 
-/// Compares `upper` with `work`, the person's folder, if it is there.
+/// Compares `upper` with `work`, the person's folder, if it is there, reading every file that may
+/// differ.
 pub(super) fn scan(
     upper: &Folder,
     work: Option<&Folder>,
     history: &History<'_>,
+) -> Result<Scan, WorkspaceError> {
+    scan_with(upper, work, history, &mut Verdicts::default())
+}
+
+/// The same, but what `verdicts` knows is not read.
+pub(super) fn scan_with(
+    upper: &Folder,
+    work: Option<&Folder>,
+    history: &History<'_>,
+    verdicts: &mut Verdicts,
 ) -> Result<Scan, WorkspaceError> {
     let mut scan = Scan::default();
     let mut pending = vec![(Relative::root(), Beside::Shown)];
@@ -96,7 +132,8 @@ pub(super) fn scan(
                 scan.skipped.push((path, format!("nested deeper than {DEEPEST} folders")));
                 continue;
             }
-            let found = pair.compare(name, &path, history).during("read", || path.text())?;
+            let found =
+                pair.compare(name, &path, history, verdicts).during("read", || path.text())?;
             match found {
                 Found::Nothing => {}
                 Found::Skip(why) => scan.skipped.push((path, why)),
@@ -111,6 +148,9 @@ pub(super) fn scan(
     }
     scan.deltas.sort_by(|one, other| one.path.cmp(&other.path));
     scan.skipped.sort();
+    if let Some(work) = work {
+        scan.renames = rename::find(upper, work, &scan.deltas, verdicts);
+    }
     Ok(scan)
 }
 
@@ -163,7 +203,13 @@ impl Pair {
         Ok(Some(Self { path, above, below, beside, names }))
     }
 
-    fn compare(&self, name: &OsStr, path: &Relative, history: &History<'_>) -> io::Result<Found> {
+    fn compare(
+        &self,
+        name: &OsStr,
+        path: &Relative,
+        history: &History<'_>,
+        verdicts: &mut Verdicts,
+    ) -> io::Result<Found> {
         let Some(stat) = self.above.stat(name)? else { return Ok(Found::Nothing) };
         let before = match &self.below {
             Some(below) => below.stat(name)?,
@@ -186,7 +232,7 @@ impl Pair {
                 Some(_) | None => Found::Folder(Some(delta(Some(stat))), Beside::Nothing),
             },
             Kind::File | Kind::Symlink => {
-                if settled || self.is_same(name, before.as_ref(), &stat)? {
+                if settled || self.is_same(name, before.as_ref(), &stat, verdicts)? {
                     Found::Nothing
                 } else {
                     Found::Delta(delta(Some(stat)))
@@ -196,7 +242,13 @@ impl Pair {
     }
 
     /// Whether the file or link `name` is the same on both sides.
-    fn is_same(&self, name: &OsStr, before: Option<&Stat>, after: &Stat) -> io::Result<bool> {
+    fn is_same(
+        &self,
+        name: &OsStr,
+        before: Option<&Stat>,
+        after: &Stat,
+        verdicts: &mut Verdicts,
+    ) -> io::Result<bool> {
         let (Some(below), Some(before)) = (&self.below, before) else { return Ok(false) };
         if before.kind != after.kind || before.size != after.size {
             return Ok(false);
@@ -204,11 +256,10 @@ impl Pair {
         let compared = if before.kind == Kind::Symlink {
             (|| Ok(below.link_target(name)? == self.above.link_target(name)?))()
         } else if same_mode(before, after) {
-            (|| {
-                let ((mut one, _), (mut other, _)) =
-                    (below.open_file(name)?, self.above.open_file(name)?);
-                content::same(&mut one, &mut other, after.size)
-            })()
+            verdicts.same(after, before, || {
+                let ((one, _), (other, _)) = (below.open_file(name)?, self.above.open_file(name)?);
+                content::same(&one, &other, after.size)
+            })
         } else {
             Ok(false)
         };
@@ -333,7 +384,7 @@ mod tests {
         assert_eq!(scene.lines().len(), 2);
         let applied = scene.set.apply(&[], super::super::Conflict::Refuse).unwrap();
         assert_eq!(applied.files.len(), 2);
-        let why: Vec<_> = applied.skipped.iter().map(|(_, why)| why.as_str()).collect();
+        let why: Vec<_> = applied.left_out.iter().map(|one| one.why.as_str()).collect();
         assert_eq!(why, ["nested deeper than 200 folders", "it is a pipe", "it is a pipe"]);
         assert_eq!(scene.reads("here"), "x");
         assert_eq!(scene.set.discard(&[]).unwrap(), []);

@@ -3,7 +3,7 @@
 //! The program's changes are made the way an overlay makes them: copied up, whited out, opaque.
 
 use super::{
-    Conflict, Set, WorkspaceError,
+    Conflict, Set, WorkspaceError, crash,
     folder::{Folder, Intent},
     layer,
     stat::Stat,
@@ -124,6 +124,16 @@ impl Scene {
         Self { place, work, changes, set }
     }
 
+    /// The same, but the program dies again after so many steps of putting right.
+    pub(super) fn reopen_and_die(self, steps: usize) -> Self {
+        let Self { place, work, changes, set } = self;
+        let id = set.id().to_owned();
+        drop(set);
+        crash::after(steps, || drop(Set::open(&changes, &id)));
+        let set = Set::open(&changes, &id).unwrap();
+        Self { place, work, changes, set }
+    }
+
     /// Lets go of the set, but keeps the folders.
     pub(super) fn without_set(self) -> (Set, impl Drop) {
         (self.set, self.place)
@@ -163,7 +173,7 @@ pub(super) fn texts(paths: &[&str]) -> Vec<String> {
 
 /// One line of a listing.
 pub(super) fn line(file: &interpreter_core::FileChange) -> String {
-    format!("{} {}", file.change.word(), file.path)
+    format!("{} {}", file.change.word(), file.subject())
 }
 
 /// Writes a file, a folder (`name/`) or a link (text `-> target`) below `root`.

@@ -1,13 +1,16 @@
 //! Which of the differences a person means.
 //!
-//! A path means itself and everything below it; no path means everything. What cannot be found is
-//! an error that names it: a typing mistake must not quietly apply less than was meant.
+//! A path means itself and everything below it; no path means everything. A rename is one change:
+//! either of its names means both. What cannot be found is an error that names it: a typing mistake
+//! must not quietly apply less than was meant.
 
 use super::{
     error::WorkspaceError,
     relative::Relative,
+    rename::Rename,
     scan::{Delta, Scan},
 };
+use interpreter_core::LeftOut;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// What was chosen.
@@ -16,28 +19,51 @@ pub(super) struct Chosen<'a> {
     /// The differences, sorted by path.
     pub(super) deltas: Vec<&'a Delta>,
     /// What was chosen but cannot be taken over, and why.
-    pub(super) skipped: Vec<(String, String)>,
+    pub(super) left_out: Vec<LeftOut>,
+    /// Which of it is a rename.
+    pub(super) renames: Vec<Rename>,
 }
 
 /// Chooses what `paths` mean.
 pub(super) fn choose<'a>(scan: &'a Scan, paths: &[String]) -> Result<Chosen<'a>, WorkspaceError> {
     let mut wanted = Wanted::parse(paths);
-    let deltas = scan.waiting().filter(|delta| wanted.has(&delta.path)).collect();
-    let skipped = scan
+    let deltas: Vec<_> = scan.waiting().filter(|delta| wanted.has(&delta.path)).collect();
+    let left_out = scan
         .skipped
         .iter()
         .filter(|(path, _)| wanted.has(path))
-        .map(|(path, why)| (path.text(), why.clone()))
+        .map(|(path, why)| path.left_out(why.as_str()))
         .collect();
     let unknown = wanted.unknown();
     if unknown.is_empty() {
-        Ok(Chosen { deltas, skipped })
+        Ok(Chosen { deltas, left_out, renames: Vec::new() }.with_renames(scan))
     } else {
         Err(WorkspaceError::NotAChange { paths: unknown })
     }
 }
 
 impl<'a> Chosen<'a> {
+    /// Adds the other half of every rename of which one half was chosen.
+    fn with_renames(self, scan: &'a Scan) -> Self {
+        if scan.renames.is_empty() {
+            return self;
+        }
+        let mut deltas: BTreeMap<&Relative, &Delta> =
+            self.deltas.into_iter().map(|delta| (&delta.path, delta)).collect();
+        let mut renames = Vec::new();
+        for rename in &scan.renames {
+            if deltas.contains_key(&rename.from) || deltas.contains_key(&rename.to) {
+                let halves = [&rename.from, &rename.to].into_iter().flat_map(|half| {
+                    let start = scan.deltas.partition_point(|delta| delta.path < *half);
+                    scan.deltas[start..].iter().take_while(move |delta| delta.path.is_within(half))
+                });
+                deltas.extend(halves.map(|delta| (&delta.path, delta)));
+                renames.push(rename.clone());
+            }
+        }
+        Self { deltas: deltas.into_values().collect(), renames, ..self }
+    }
+
     /// Adds the new folders that what was chosen is in: it cannot be applied without them.
     #[must_use]
     pub(super) fn with_parents(self, scan: &'a Scan) -> Self {
@@ -53,7 +79,7 @@ impl<'a> Chosen<'a> {
             deltas.extend(parents.map(|parent| (&parent.path, parent)));
             deltas.insert(&delta.path, delta);
         }
-        Self { deltas: deltas.into_values().collect(), skipped: self.skipped }
+        Self { deltas: deltas.into_values().collect(), ..self }
     }
 }
 

@@ -14,12 +14,13 @@ use super::{
     catalog,
     error::{During, WorkspaceError, is_gone},
     folder::{Folder, Intent},
-    journal::{Journal, State, VERSION, private_folder, read_json},
+    journal::{Copies, Journal, State, VERSION, private_folder, read_json},
     lock::{self, Lock},
     recover,
     relative::{bytes_of, text_of},
     stat::{Moment, PERMISSIONS, Stat},
     sweep,
+    verdicts::Verdicts,
 };
 use fs_err as fs;
 use interpreter_core::hash::hex;
@@ -32,6 +33,7 @@ use std::{
         fs::{DirBuilderExt, PermissionsExt},
     },
     path::{Path, PathBuf},
+    sync::{Mutex, MutexGuard, PoisonError},
 };
 use uuid::Uuid;
 
@@ -72,6 +74,7 @@ pub struct Set {
     pub(super) description: Description,
     /// Its applications, the oldest first.
     pub(super) journals: Vec<Journal>,
+    verdicts: Mutex<Verdicts>,
     _lock: Lock,
 }
 
@@ -145,6 +148,7 @@ impl Set {
             folder,
             description,
             journals,
+            verdicts: Mutex::default(),
             _lock: lock,
         }
     }
@@ -176,9 +180,12 @@ impl Set {
 
     /// Whether nothing waits for a decision and nothing was applied that could matter again.
     pub fn is_empty(&self) -> Result<bool, WorkspaceError> {
-        // An application that was rolled back in full has left nothing to go back to.
-        let untouched = self.journals.iter().all(|journal| journal.state == State::RolledBack);
-        Ok(untouched && self.changes()?.is_empty())
+        // Where one was rolled back in full, or nothing is kept of it, there is no going back.
+        let is_past = |journal: &Journal| {
+            journal.state == State::RolledBack || journal.copies == Copies::Dropped
+        };
+        let untouched = self.journals.iter().all(is_past);
+        Ok(untouched && self.look()?.is_empty())
     }
 
     /// Removes the set if it is empty, and otherwise gives it back. The overlay must not be
@@ -195,6 +202,11 @@ impl Set {
         let parent = Folder::open(parent, Intent::Change).during_at("open", parent)?;
         sweep::remove(&parent, name).during_at("remove", &self.folder)?;
         Ok(None)
+    }
+
+    /// What earlier listings found. Nothing is lost with what a panic may have left half done there.
+    pub(super) fn verdicts(&self) -> MutexGuard<'_, Verdicts> {
+        self.verdicts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The person's folder, if it is still there.

@@ -17,10 +17,10 @@ use super::{
     folder::Walker,
     journal::Entry,
     node::{Node, Shape},
-    scan::Delta,
+    plan::Planned,
     stat::Kind,
 };
-use interpreter_core::{FileChange, hash::sha256};
+use interpreter_core::{FileChange, LeftOut, hash::sha256};
 use std::{fmt::Write, io};
 
 /// What a person was shown.
@@ -28,31 +28,30 @@ use std::{fmt::Write, io};
 pub struct Shown {
     /// The changes, sorted by path.
     pub files: Vec<FileChange>,
+    /// What would be left as it is.
+    pub left_out: Vec<LeftOut>,
     pub(super) fingerprint: String,
 }
 
 /// The fingerprint of what waits in the upper layer.
-pub(super) fn of_layer<'a>(
-    upper: &mut Walker<'_>,
-    deltas: impl Iterator<Item = &'a Delta>,
-) -> io::Result<String> {
+pub(super) fn of_layer(upper: &mut Walker<'_>, planned: &[Planned]) -> io::Result<String> {
     let mut text = String::new();
-    for delta in deltas {
-        let Some(stat) = delta.after else { continue };
-        let parent = upper.at(delta.path.parent())?;
-        let name = delta.path.name();
+    for one in planned {
+        let Some(stat) = one.after else { continue };
+        let parent = upper.at(one.path.parent())?;
+        let name = one.path.name();
         let (shape, stat) = match stat.kind {
             Kind::File => {
-                let (mut file, stat) = parent.open_file(name)?;
-                let read = content::hash(&mut file, stat.size)?;
+                let (file, stat) = parent.open_file(name)?;
+                let read = content::hash(&file, stat.size)?;
                 (Shape::File { size: read.size, hash: read.hash }, stat)
             }
             Kind::Symlink => (Shape::of_link(parent, name)?, stat),
             Kind::Folder => (Shape::Folder, stat),
             Kind::Whiteout | Kind::Pipe | Kind::Socket | Kind::Device => continue,
         };
-        let node = Node::taken_over(shape, &stat, delta.before.as_ref());
-        describe(&mut text, &delta.path.text(), &node);
+        let node = Node::taken_over(shape, &stat, one.before.as_ref());
+        describe(&mut text, &one.path.text(), &node);
     }
     Ok(sha256(text.as_bytes()))
 }
@@ -77,6 +76,7 @@ fn describe(text: &mut String, path: &str, node: &Node) {
 #[cfg(test)]
 mod tests {
     use super::super::{Conflict, WorkspaceError, scene::Scene};
+    use rustix::fs::{CWD, Mode, mkfifoat};
 
     #[test]
     fn what_was_shown_is_applied() {
@@ -86,6 +86,21 @@ mod tests {
         assert_eq!(shown.files, scene.set.changes().unwrap());
         scene.set.apply_shown(&shown, Conflict::Refuse).unwrap();
         assert_eq!((scene.reads("a"), scene.reads("n/m")), ("new".into(), "y".into()));
+    }
+
+    #[test]
+    fn what_cannot_be_applied_does_not_keep_the_rest_from_it() {
+        let mut scene = Scene::new(&[("a", "old")]);
+        mkfifoat(CWD, scene.work.join("pipe"), Mode::RWXU).unwrap();
+        mkfifoat(CWD, scene.work.join("other"), Mode::RWXU).unwrap();
+        scene.writes("a", "new").deletes("pipe").writes("other/in", "x");
+        mkfifoat(CWD, scene.set.upper().join("made"), Mode::RWXU).unwrap();
+        let shown = scene.set.review().unwrap();
+        let left: Vec<_> = shown.left_out.iter().map(|one| one.path.as_str()).collect();
+        assert_eq!(left, ["made", "other", "other/in", "pipe"]);
+        let applied = scene.set.apply_shown(&shown, Conflict::Refuse).unwrap();
+        assert_eq!((applied.files, applied.left_out), (shown.files, shown.left_out));
+        assert_eq!(scene.reads("a"), "new");
     }
 
     #[test]

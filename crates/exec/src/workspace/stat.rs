@@ -6,17 +6,36 @@ use rustix::{
     path::Arg,
 };
 use serde::{Deserialize, Serialize};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The bits that a program inside may set for the person's files.
 pub(super) const PERMISSIONS: u32 = 0o777;
 
 /// A time of the file system, to the nanosecond.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct Moment {
     /// Since 1970.
     pub(super) seconds: i64,
     /// Of the second.
     pub(super) nanoseconds: u32,
+}
+
+impl Moment {
+    /// The system's own time.
+    pub(super) fn now() -> Self {
+        // A clock from before 1970 makes every file look new, and none is remembered.
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let seconds = i64::try_from(now.as_secs()).unwrap_or(i64::MAX);
+        Self { seconds, nanoseconds: now.subsec_nanos() }
+    }
+
+    /// Whether it is more than so many nanoseconds before `later`.
+    pub(super) fn is_before(self, later: Self, by: u32) -> bool {
+        let whole = |moment: Self| {
+            i128::from(moment.seconds) * 1_000_000_000 + i128::from(moment.nanoseconds)
+        };
+        whole(later) - whole(self) > i128::from(by)
+    }
 }
 
 impl From<StatxTimestamp> for Moment {
@@ -81,7 +100,8 @@ pub(super) struct Stat {
     pub(super) modified: Moment,
     /// Its owner and group.
     pub(super) owner: Owner,
-    inode: u64,
+    /// Its number in its file system.
+    pub(super) inode: u64,
 }
 
 /// Who an entry belongs to.
@@ -94,7 +114,7 @@ pub(super) struct Owner {
 }
 
 /// What tells whether an entry was touched since it was last looked at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct Stamp {
     inode: u64,
     size: u64,
@@ -106,6 +126,12 @@ impl Stat {
     pub(super) fn of(folder: impl AsFd, name: impl Arg) -> rustix::io::Result<Self> {
         let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::EMPTY_PATH;
         statx(folder, name, flags, StatxFlags::BASIC_STATS).map(|stat| Self::from(&stat))
+    }
+
+    /// The lower half of its number, as file systems write it.
+    pub(super) fn lower_inode(&self) -> [u8; 4] {
+        let [a, b, c, d, ..] = self.inode.to_le_bytes();
+        [a, b, c, d]
     }
 
     /// What tells whether it is touched from now on.

@@ -1,8 +1,11 @@
-//! Puts the person's folder back to what it was before an application.
+//! Puts the person's folder back to what it was before an application, or forth again.
 //!
-//! Every path is first looked at: what is still as we left it is put back, what is as it was
-//! before is left, and what somebody else has touched is a conflict. Nothing changes until that
-//! is settled and everything that comes back lies ready.
+//! Every path is first looked at: what is still as we left it is changed, what is already as it is
+//! to be is left, and what somebody else has touched is a conflict. Nothing changes until that
+//! is settled and everything that comes lies ready.
+//!
+//! Redoing is undoing with the two sides exchanged. What was applied is copied away when it is
+//! taken out, so that it can come again when the upper layer has long been something else.
 
 use super::{
     changeover::{Care, Changeover, Move},
@@ -10,37 +13,61 @@ use super::{
     durability::Durability,
     error::{During, WorkspaceError, is_gone},
     folder::{Folder, Intent, Walker},
-    journal::{Entry, Journal, State},
+    journal::{Copies, Entry, Journal, State},
     listing::{Applied, Difference, list},
-    node::{Node, Shape},
+    node::{Attributes, Node, Shape},
     relative::{Relative, bytes_of},
+    rename::Rename,
     scratch,
-    stat::{Kind, Stat},
+    stat::{Kind, Moment, Stat},
 };
+use interpreter_core::{FileChange, LeftOut};
 use std::{
     collections::HashSet,
     ffi::{OsStr, OsString},
     io,
 };
 
-/// Why a folder is put back.
+/// Why a folder is changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reason {
-    /// The person asked.
+    /// The person wants it back.
     Undo(Conflict),
-    /// An application, or an undo, was interrupted; what the person did since then stands.
+    /// The person wants it once more.
+    Redo(Conflict),
+    /// An application, an undo or a redo was interrupted; what the person did since then stands.
     Recovery,
 }
 
-/// Puts back what `journal` changed, as the set's turn `turn`. The state that it then has is the
-/// caller's to set and save.
+impl Reason {
+    /// The entries with what the folder is to become as `before`.
+    fn sides(self, entries: &[Entry]) -> Vec<Entry> {
+        let mut entries = entries.to_vec();
+        if matches!(self, Self::Redo(_)) {
+            for entry in &mut entries {
+                std::mem::swap(&mut entry.before, &mut entry.after);
+            }
+        }
+        entries
+    }
+
+    fn conflict(self) -> Option<Conflict> {
+        match self {
+            Self::Undo(conflict) | Self::Redo(conflict) => Some(conflict),
+            Self::Recovery => None,
+        }
+    }
+}
+
+/// Puts back what `journal` changed, or changes it once more, as the set's turn `turn`. The state
+/// that it then has is the caller's to set and save.
 pub(super) fn restore(
     work: &Folder,
     journal: &mut Journal,
     reason: Reason,
     turn: u32,
 ) -> Result<Applied, WorkspaceError> {
-    let Ready { moves, places, mut skipped, scratch, durability } =
+    let Ready { moves, places, mut left_out, scratch, durability } =
         prepare(work, journal, reason, turn)?;
     let mut changeover = Changeover::new(work, &scratch, &moves, Care::Tolerant);
     changeover.perform_all()?;
@@ -54,13 +81,28 @@ pub(super) fn restore(
     }
     durability.barrier(work).during("sync", String::new)?;
 
-    let files = list(moves.iter().filter(|one| !left.contains(&one.path)).map(|one| {
+    let done: Vec<_> = moves.iter().filter(|one| !left.contains(&one.path)).collect();
+    let files = listing(&done, &journal.renames, reason);
+    left_out.extend(left.iter().map(|path| path.left_out("its folder was changed")));
+    left_out.sort();
+    Ok(Applied { files, left_out })
+}
+
+fn listing(done: &[&Move], renames: &[Rename], reason: Reason) -> Vec<FileChange> {
+    let has = |path: &Relative| done.binary_search_by(|one| one.path.cmp(path)).is_ok();
+    let renames: Vec<_> = renames
+        .iter()
+        .map(|rename| match reason {
+            Reason::Undo(_) | Reason::Recovery => rename.reversed(),
+            Reason::Redo(_) => rename.clone(),
+        })
+        .filter(|rename| has(&rename.from) && has(&rename.to))
+        .collect();
+    let differences = done.iter().map(|one| {
         let (before, after) = (one.now.map(|now| now.kind), one.to.as_ref().map(Node::kind));
         Difference { path: &one.path, before, after }
-    }));
-    skipped.extend(left.iter().map(|path| (path.text(), "its folder was changed".to_owned())));
-    skipped.sort();
-    Ok(Applied { files, skipped })
+    });
+    list(differences, &renames)
 }
 
 /// Everything that it takes to put a folder back.
@@ -69,7 +111,7 @@ pub(super) struct Ready {
     pub(super) moves: Vec<Move>,
     /// Where in the journal each of it stands.
     places: Vec<usize>,
-    skipped: Vec<(String, String)>,
+    left_out: Vec<LeftOut>,
     /// Where what comes back lies.
     pub(super) scratch: Folder,
     durability: Durability,
@@ -82,21 +124,30 @@ pub(super) fn prepare(
     reason: Reason,
     turn: u32,
 ) -> Result<Ready, WorkspaceError> {
-    let Restoration { moves, skipped, .. } = Restoration::plan(work, &journal.entries, reason)?;
+    let sides = reason.sides(&journal.entries);
+    let Restoration { moves, left_out, .. } = Restoration::plan(work, &sides, reason)?;
     let (moves, places): (Vec<_>, Vec<_>) = moves.into_iter().unzip();
     let durability = Durability::for_files(moves.len());
-    let earlier = (journal.state, journal.turn);
+    let earlier = (journal.state, journal.turn, journal.at, journal.copies);
     let name = scratch::name();
-    journal.scratch = Some(name.clone());
-    journal.turn = turn;
-    if journal.state == State::Applied {
-        // From here on the undo is finished, not forgotten, if it is interrupted.
-        journal.state = State::Undoing;
-    }
-    match lay_ready(work, journal, &name, &moves, durability) {
-        Ok(scratch) => Ok(Ready { moves, places, skipped, scratch, durability }),
+    let mut ready = || -> Result<Folder, WorkspaceError> {
+        if let Reason::Undo(_) = reason {
+            journal.copies = keep_applied(work, journal, durability)?;
+        }
+        journal.scratch = Some(name.clone());
+        (journal.turn, journal.at) = (turn, Some(Moment::now()));
+        journal.state = match reason {
+            // From here on the undo is finished, not forgotten, if it is interrupted.
+            Reason::Undo(_) => State::Undoing,
+            Reason::Redo(_) => State::Redoing,
+            Reason::Recovery => journal.state,
+        };
+        lay_ready(work, journal, &name, &moves, reason, durability)
+    };
+    match ready() {
+        Ok(scratch) => Ok(Ready { moves, places, left_out, scratch, durability }),
         Err(error) => {
-            (journal.state, journal.turn) = earlier;
+            (journal.state, journal.turn, journal.at, journal.copies) = earlier;
             // The first error is the one to report; a folder left behind is removed next time.
             if scratch::remove(work, &name).is_ok() {
                 journal.scratch = None;
@@ -112,10 +163,14 @@ fn lay_ready(
     journal: &mut Journal,
     name: &str,
     moves: &[Move],
+    reason: Reason,
     durability: Durability,
 ) -> Result<Folder, WorkspaceError> {
     journal.save()?;
-    let backups = journal.backups()?;
+    let backups = match reason {
+        Reason::Undo(_) | Reason::Recovery => journal.backups()?,
+        Reason::Redo(_) => journal.applied()?,
+    };
     let scratch = scratch::create(work, name)?;
     for one in moves {
         if let Some(node) = &one.to {
@@ -125,6 +180,41 @@ fn lay_ready(
     }
     durability.barrier(&scratch).during("sync", String::new)?;
     Ok(scratch)
+}
+
+/// Copies what was applied, as it stands in the person's folder, so that it can be redone. If some
+/// of it is not there any more it cannot, and nothing is kept of it.
+fn keep_applied(
+    work: &Folder,
+    journal: &Journal,
+    durability: Durability,
+) -> Result<Copies, WorkspaceError> {
+    let applied = journal.make_applied()?;
+    let mut work = Walker::new(work, Intent::Look);
+    for (place, entry) in journal.entries.iter().enumerate() {
+        let Some(node) = entry.after.as_ref().filter(|node| node.kind() == Kind::File) else {
+            continue;
+        };
+        let mut keep = || -> io::Result<bool> {
+            let file = applied.create_file(OsStr::new(&place.to_string()))?;
+            let parent = work.at(entry.path.parent())?;
+            let (shape, _) = Shape::of_copy(parent, entry.path.name(), &file, &Attributes::Its)?;
+            durability.file(&file)?;
+            Ok(shape == node.shape)
+        };
+        match keep() {
+            Ok(true) => {}
+            Err(error) if !is_gone(&error) && error.kind() != io::ErrorKind::InvalidInput => {
+                return Err(error).during("keep a copy of", || entry.path.text());
+            }
+            Ok(false) | Err(_) => {
+                journal.make_applied()?;
+                return Ok(Copies::Before);
+            }
+        }
+    }
+    durability.barrier(&applied).during("sync", String::new)?;
+    Ok(Copies::Both)
 }
 
 fn ready(
@@ -141,8 +231,8 @@ fn ready(
             node.dress_link(scratch, name)
         }
         Shape::File { .. } => {
-            let mut file = scratch.create_file(name)?;
-            let (shape, _) = Shape::of_copy(backups, name, &mut file)?;
+            let file = scratch.create_file(name)?;
+            let (shape, _) = Shape::of_copy(backups, name, &file, &Attributes::Its)?;
             if shape != node.shape {
                 return Err(io::Error::new(
                     io::ErrorKind::InvalidData,
@@ -165,7 +255,7 @@ struct Restoration<'a> {
     leaving: HashSet<&'a Relative>,
     /// The moves, each with the place of its entry.
     moves: Vec<(Move, usize)>,
-    skipped: Vec<(String, String)>,
+    left_out: Vec<LeftOut>,
     conflicts: Vec<String>,
 }
 
@@ -185,7 +275,7 @@ impl<'a> Restoration<'a> {
             returning: entries.iter().filter(is_folder).map(|entry| &entry.path).collect(),
             leaving: HashSet::new(),
             moves: Vec::new(),
-            skipped: Vec::new(),
+            left_out: Vec::new(),
             conflicts: Vec::new(),
         };
         let mut work = Walker::new(work, Intent::Look);
@@ -235,12 +325,12 @@ impl<'a> Restoration<'a> {
             }
             // A folder of ours in which the person works now stays, and is theirs.
             Verdict::Touched(why) if entry.before.is_none() && is_folder(entry.after.as_ref()) => {
-                self.skipped.push((entry.path.text(), why.to_owned()));
+                self.left_out.push(entry.path.left_out(why));
             }
-            Verdict::Touched(_) if self.reason == Reason::Undo(Conflict::Refuse) => {
+            Verdict::Touched(_) if self.reason.conflict() == Some(Conflict::Refuse) => {
                 self.conflicts.push(entry.path.text());
             }
-            Verdict::Touched(why) => self.skipped.push((entry.path.text(), why.to_owned())),
+            Verdict::Touched(why) => self.left_out.push(entry.path.left_out(why)),
         }
         Ok(())
     }
@@ -276,15 +366,13 @@ impl<'a> Restoration<'a> {
         if untouched || is(entry.after.as_ref())? {
             return Ok(Verdict::Move);
         }
-        Ok(match (self.reason, now) {
-            (Reason::Undo(Conflict::Overwrite), Some(now)) if now.kind == Kind::Folder => {
+        Ok(match (self.reason.conflict(), now) {
+            (Some(Conflict::Overwrite), Some(now)) if now.kind == Kind::Folder => {
                 Verdict::Touched("it is a folder now")
             }
             // When it was interrupted, the one may be gone and the other not yet there.
-            (Reason::Undo(Conflict::Overwrite), _) | (Reason::Recovery, None) => Verdict::Move,
-            (Reason::Recovery | Reason::Undo(Conflict::Refuse), _) => {
-                Verdict::Touched("it was changed since")
-            }
+            (Some(Conflict::Overwrite), _) | (None, None) => Verdict::Move,
+            (None | Some(Conflict::Refuse), _) => Verdict::Touched("it was changed since"),
         })
     }
 
@@ -324,7 +412,7 @@ mod tests {
             lines,
             ["changed a", "created b", "created c/d/e", "created l", "deleted l/", "deleted n/"]
         );
-        assert_eq!(undone.skipped, []);
+        assert_eq!(undone.left_out, []);
         assert_eq!(scene.holds(), before);
         assert_eq!(fs::metadata(scene.work.join("b")).unwrap().mtime_nsec(), time);
         assert!(matches!(
@@ -347,6 +435,77 @@ mod tests {
         assert_eq!(scene.lines(), ["changed a", "created b"]);
         assert_eq!(scene.apply(), ["changed a", "created b"]);
         assert_eq!(scene.reads("a"), "3");
+    }
+
+    #[test]
+    fn what_was_undone_can_be_redone_when_nothing_else_has_it() {
+        let mut scene = Scene::new(&[("a", "1"), ("gone", "x"), ("d/e", "x"), ("l", "-> a")]);
+        scene
+            .writes("a", "2")
+            .deletes("gone")
+            .deletes("d")
+            .writes("n/tool", "t")
+            .writes("l", "-> n");
+        scene.sets_mode("n/tool", 0o755);
+        scene.apply();
+        let applied = scene.holds();
+        scene.writes("a", "3");
+        scene.apply();
+        for _ in 0..2 {
+            scene.set.undo(Conflict::Refuse).unwrap();
+        }
+        let before = scene.holds();
+        scene.set.discard(&[]).unwrap();
+        let mut scene = scene.reopen();
+        let redone = scene.set.redo(Conflict::Refuse).unwrap();
+        let lines: Vec<_> = redone.files.iter().map(line).collect();
+        assert_eq!(
+            lines,
+            ["changed a", "deleted d/", "deleted gone", "changed l", "created n/tool"]
+        );
+        assert_eq!(scene.holds(), applied);
+        scene.set.redo(Conflict::Refuse).unwrap();
+        assert_eq!(scene.reads("a"), "3");
+        let nothing = scene.set.redo(Conflict::Refuse);
+        assert!(matches!(nothing, Err(WorkspaceError::NothingUndone { .. })));
+        assert_eq!(scene.lines(), Vec::<String>::new());
+        // And back, as often as wanted.
+        scene.set.undo(Conflict::Refuse).unwrap();
+        assert_eq!(scene.holds(), applied);
+        scene.set.undo(Conflict::Refuse).unwrap();
+        assert_eq!(scene.holds(), before);
+    }
+
+    #[test]
+    fn redoing_over_the_persons_change_is_a_conflict() {
+        let mut scene = Scene::new(&[("a", "1"), ("b", "1")]);
+        scene.writes("a", "2").writes("b", "2");
+        scene.apply();
+        scene.set.undo(Conflict::Refuse).unwrap();
+        scene.person_writes("a", "mine");
+        let Err(WorkspaceError::Conflict { paths }) = scene.set.redo(Conflict::Refuse) else {
+            panic!("it overwrote")
+        };
+        assert_eq!(
+            (paths, scene.reads("a"), scene.reads("b")),
+            (vec!["a".into()], "mine".into(), "1".into())
+        );
+        scene.set.redo(Conflict::Overwrite).unwrap();
+        assert_eq!(scene.reads("a") + &scene.reads("b"), "22");
+    }
+
+    #[test]
+    fn what_is_not_all_there_any_more_cannot_be_redone() {
+        let mut scene = Scene::new(&[("a", "1")]);
+        scene.writes("a", "2").writes("b", "2");
+        scene.apply();
+        fs::remove_file(scene.work.join("b")).unwrap();
+        scene.set.undo(Conflict::Refuse).unwrap();
+        assert_eq!(scene.reads("a"), "1");
+        let nothing = scene.set.redo(Conflict::Refuse);
+        assert!(matches!(nothing, Err(WorkspaceError::NothingUndone { .. })));
+        // It is still staged, though.
+        assert_eq!(scene.apply(), ["changed a", "created b"]);
     }
 
     #[test]
@@ -375,7 +534,7 @@ mod tests {
         scene.person_writes("n/sub/mine", "mine");
         let undone = scene.set.undo(Conflict::Refuse).unwrap();
         assert_eq!(
-            undone.skipped.iter().map(|(path, _)| path.as_str()).collect::<Vec<_>>(),
+            undone.left_out.iter().map(|one| one.path.as_str()).collect::<Vec<_>>(),
             ["n", "n/sub"]
         );
         assert_eq!(scene.reads("n/sub/mine"), "mine");
@@ -394,7 +553,7 @@ mod tests {
         };
         assert_eq!(paths, ["d/f", "x"]);
         let undone = scene.set.undo(Conflict::Overwrite).unwrap();
-        assert_eq!(undone.skipped.len(), 2);
+        assert_eq!(undone.left_out.len(), 2);
         assert_eq!(scene.reads("x/mine"), "mine");
         assert!(!scene.work.join("x/g").exists() && !scene.work.join("d").exists());
     }

@@ -137,14 +137,71 @@ fn programs_get_no_control_and_an_empty_stdin() {
 }
 
 #[test]
-fn background_work_neither_holds_a_cell_up_nor_is_lost() {
+fn a_cell_ends_when_its_timers_and_requests_have() {
     let mut scene = Scene::with(JavaScript);
-    let code =
-        "setTimeout(() => console.log('late'), 10); child_process.spawn('sleep', ['1000']); 0";
-    let mut outcome = scene.run(code).results("0").ends(End::Finished(0));
+    scene
+        .run("setTimeout(() => setTimeout(() => console.log('late'), 10), 10); 0")
+        .succeeds()
+        .prints("late\n")
+        .results("0");
+    let outcome = scene.run("setTimeout(() => {}, 1)").succeeds();
+    assert!(outcome.results.is_empty(), "{outcome:?}");
+    let read = "fs.promises.readFile(__filename).catch(() => console.log('read')); undefined";
+    scene.run(read).succeeds().prints("read\n");
+    scene
+        .run("const t = setTimeout(() => {}, 1e6); setTimeout(() => clearTimeout(t), 10); 1")
+        .succeeds()
+        .results("1");
+    // Interrupted, they are gone.
+    let code = "setTimeout(() => console.log('no'), 1e6); console.log('on')";
+    scene.interrupt(code, "on\n").ends(End::Finished(130)).prints("on\n");
+}
+
+#[test]
+fn what_may_go_on_for_ever_holds_no_cell_up() {
+    let mut scene = Scene::with(JavaScript);
+    for code in [
+        "child_process.spawn('sleep', ['1000']); 0",
+        "setInterval(() => {}, 1000); 0",
+        "net.createServer().listen(0); 0",
+        "setTimeout(() => {}, 1e6).unref(); 0",
+    ] {
+        scene.run(code).succeeds().results("0");
+    }
+    let mut outcome = scene.run("let n = 0; setInterval(() => n++ || console.log('late'), 5); 0");
     while outcome.stdout != b"late\n" {
         scene.collect(1, &mut outcome);
     }
+}
+
+#[test]
+fn imports_are_declared_as_in_a_module_and_kept() {
+    let mut scene = Scene::with(JavaScript)
+        .file("module.mjs", "export default 2; export const three = 3; export { three as 'a b' }")
+        .file("data.json", "{\"x\": 4}");
+    scene
+        .run("import two, { three, three as drei } from './module.mjs'\ntwo + three + drei")
+        .results("8");
+    scene
+        .run("import * as all from \"./module.mjs\"; import d, * as more from './module.mjs'")
+        .succeeds();
+    scene.run("import { default as e, 'a b' as f } from './module.mjs'; [two, all.three, d, more.three, e, f]")
+        .results("[ 2, 3, 2, 3, 2, 3 ]");
+    scene
+        .run("import 'node:os'; import data from './data.json' with { type: 'json' }; data.x")
+        .results("4");
+    scene
+        .run("`\nimport x from 'y'\n` // import z from 'z'\n")
+        .results("\"\\nimport x from 'y'\\n\"");
+    scene
+        .run("import {\n  join, // of paths\n} from 'node:path'\nthrow new Error(join('a', 'b'))")
+        .complains("Uncaught Error: a/b\n    at cell-6:4:7\n")
+        .ends(End::Finished(1));
+    scene
+        .run("import { nothing } from './module.mjs'")
+        .raises("SyntaxError: The requested module './module.mjs' does not provide an export named 'nothing'")
+        .ends(End::Finished(1));
+    scene.run("import x from 'node:fs'\nlet y = = 1").raises("SyntaxError: Unexpected token '='");
 }
 
 #[test]

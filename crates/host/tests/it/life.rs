@@ -95,6 +95,16 @@ fn noise_on_the_control_socket_is_passed_on_as_it_is() {
 }
 
 #[test]
+fn what_is_not_ended_on_the_control_socket_swallows_no_claim() {
+    let mut scene = Scene::with(Python);
+    for noise in ["garbage", "{\\x22kind\\x22:", "{\\x22kind\\x22:\\x22finished\\x22,"] {
+        let outcome = scene.run(&format!("import os\nn = os.write(40, b'{noise}')")).succeeds();
+        assert_eq!(outcome.noise, 1);
+        scene.run("'alive'").succeeds().results("'alive'");
+    }
+}
+
+#[test]
 fn a_forged_end_keeps_what_was_printed_before_it_before_it() {
     let mut scene = Scene::with(Python);
     scene.execute(1, "import os\nos.write(1, b'before')\nn = os.write(40, b'{\"kind\":\"finished\",\"status\":0}\\n')\nos.write(1, b'after')\nn = os.write(40, b'{\"kind\":\"finished\",\"status\":0}\\n')");
@@ -108,7 +118,10 @@ fn a_forged_end_keeps_what_was_printed_before_it_before_it() {
 #[test]
 fn a_claim_without_end_ends_its_kernel() {
     let mut scene = Scene::with(Python);
-    scene.run("import os\nwhile True: os.write(40, b'x' * 65536)").ends(End::Killed(9));
+    scene
+        .run("import os\nwhile True: os.write(40, b'x' * 65536)")
+        .complains("the code wrote too much to the kernel's control socket; the kernel ends\n")
+        .ends(End::Killed(9));
 }
 
 #[test]
@@ -143,6 +156,8 @@ fn a_slow_reader_slows_the_program_and_loses_nothing() {
             other @ (Outward::Stderr { .. }
             | Outward::Started { .. }
             | Outward::Failed { .. }
+            | Outward::Used { .. }
+            | Outward::Crowded { .. }
             | Outward::Exited { .. }) => panic!("{other:?}"),
         }
     }
@@ -160,7 +175,7 @@ fn stop_kills_the_kernel_and_what_left_its_group() {
             }
             // One in the group, one with a session of its own, one that ignores what it can.
             let outcome = scene.run("setsid sleep 1000 & sleep 1000 & (trap '' INT TERM HUP; exec sleep 1000) & jobs -p");
-            let pids = String::from_utf8(outcome.succeeds().stdout).unwrap();
+            let pids = String::from_utf8(outcome.ends(End::Finished(0)).stdout).unwrap();
             assert_eq!(pids.lines().count(), 3);
             scene.execute(1, "sleep 1000");
             scene.send(&Inward::Stop { kernel: 1 });
@@ -181,12 +196,58 @@ fn stop_kills_the_kernel_and_what_left_its_group() {
 }
 
 #[test]
+fn stop_kills_a_daemon_although_other_kernels_live() {
+    for place in [Place::Here, Place::Namespace] {
+        let mut scene = Scene::new(place);
+        scene.start(1, Shell);
+        scene.start(2, Shell);
+        // Forked twice, in a session of its own, deaf to all that can be ignored. It must not
+        // hold the pipe open, or the substitution would wait for it.
+        let daemon = "d=$( (setsid bash -c 'trap \"\" INT TERM HUP; echo $$; exec >&-; \
+             while :; do sleep 1000; done' &) ); echo $d";
+        let outcome = scene.run(daemon).ends(End::Finished(0));
+        let daemon = String::from_utf8(outcome.stdout).unwrap();
+        scene.execute(2, "sleep 1000 & echo $!");
+        let outcome = scene.outcome(2).ends(End::Finished(0));
+        let child = String::from_utf8(outcome.stdout).unwrap();
+        scene.send(&Inward::Stop { kernel: 1 });
+        scene.outcome(1).ends(End::Killed(9));
+        // Asked inside, where the numbers mean something. What the other kernel started lives.
+        let (daemon, child) = (daemon.trim(), child.trim());
+        scene.execute(
+            2,
+            &format!("while kill -0 {daemon} 2>/dev/null; do :; done; kill -0 {child}"),
+        );
+        scene.outcome(2).ends(End::Finished(0));
+    }
+}
+
+#[track_caller]
+fn used(scene: &mut Scene) -> u64 {
+    scene.send(&Inward::Measure);
+    let Outward::Used { milliseconds } = scene.next() else { panic!("it was asked") };
+    milliseconds
+}
+
+#[test]
+fn processor_time_is_counted_for_the_living_and_the_dead() {
+    let mut scene = Scene::with(Shell);
+    let before = used(&mut scene);
+    // A process of its own, which is dead by then; it knows by itself what it used.
+    let burn =
+        "bash -c 'while s=$(</proc/$$/stat); set -- ${s##*) }; ((${12} + ${13} < 30)); do :; done'";
+    scene.run(burn).succeeds();
+    let after = used(&mut scene);
+    assert!(after >= before + 290, "{before} {after}");
+}
+
+#[test]
 fn when_the_stream_ends_everything_ends() {
     let mut scene = Scene::with(Shell);
     // A daemon in the full sense: new session, and its parent is gone.
     let outcome =
         scene.run("(setsid sh -c 'echo $$; exec sleep 1000' &) ; sleep 1000 & echo $!; echo $$");
-    let mut pids = String::from_utf8(outcome.succeeds().stdout).unwrap();
+    let mut pids = String::from_utf8(outcome.ends(End::Finished(0)).stdout).unwrap();
     while pids.lines().count() < 3 {
         let Outward::Stdout { bytes, .. } = scene.next() else { panic!() };
         pids.push_str(&String::from_utf8(bytes).unwrap());
@@ -202,14 +263,14 @@ fn a_first_process_buries_orphans_and_ends_with_its_stream() {
     scene.start(1, Shell);
     scene.run("orphan=$( (setsid sh -c 'echo $$; exec true' &) )").succeeds();
     scene.run("while [ -e /proc/$orphan ]; do :; done; echo $PPID").succeeds().prints("1\n");
-    scene.run("setsid sleep 1000 &").succeeds();
+    scene.run("setsid sleep 1000 &").ends(End::Finished(0));
     assert!(scene.hang_up().success());
 }
 
 #[test]
 fn broken_frames_end_the_host() {
     let mut scene = Scene::with(Shell);
-    let outcome = scene.run("sleep 1000 & echo $!").succeeds();
+    let outcome = scene.run("sleep 1000 & echo $!").ends(End::Finished(0));
     let pid = String::from_utf8(outcome.stdout).unwrap();
     scene.send_raw(&[0xff; 64]);
     while scene.try_next().is_some() {}

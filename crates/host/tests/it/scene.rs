@@ -22,6 +22,13 @@ pub(crate) enum Language {
     Python,
     JavaScript,
     Shell,
+    Zsh,
+    Dash,
+    Busybox,
+    Deno,
+    Bun,
+    /// In the interpreter that is called so.
+    TypeScript(&'static str),
 }
 
 /// Where a host runs.
@@ -63,6 +70,8 @@ pub(crate) struct Outcome {
     /// What it asked, and whether the answer was to be hidden.
     pub(crate) asked: Vec<(String, bool)>,
     pub(crate) raised: Vec<String>,
+    /// How code could go on: the part that is replaced, and by what.
+    pub(crate) completions: Option<(usize, usize, Vec<String>)>,
     pub(crate) noise: usize,
     pub(crate) end: Option<End>,
 }
@@ -105,6 +114,19 @@ impl Outcome {
     }
 }
 
+const DENO: &[&str] = &["run", "--allow-all", "--quiet", "--no-config", "--no-lock"];
+
+/// A tool that `scripts/test` puts beside what is built, if it is there.
+#[expect(clippy::print_stderr, reason = "what is not tried is said")]
+pub(crate) fn tool(name: &str) -> Option<PathBuf> {
+    let tools = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/test-tools");
+    let found = std::fs::canonicalize(tools.join("bin").join(name)).ok();
+    if found.is_none() {
+        eprintln!("not here and not tried: {name}");
+    }
+    found
+}
+
 pub(crate) struct Scene {
     pub(crate) folder: TempDir,
     host: Child,
@@ -120,10 +142,13 @@ impl Scene {
         let folder = TempDir::new().unwrap();
         let own = [
             ("driver.py", drivers::PYTHON),
-            ("driver.js", drivers::JAVASCRIPT),
+            ("driver.cjs", drivers::JAVASCRIPT),
             ("driver.sh", drivers::SHELL),
+            ("driver.zsh", drivers::ZSH),
+            ("driver.posix", drivers::POSIX_SHELL),
         ];
-        for (name, text) in own.iter().chain(drivers::PYTHON_PARTS) {
+        for (name, text) in own.iter().chain(drivers::PYTHON_PARTS).chain(drivers::JAVASCRIPT_PARTS)
+        {
             let mut file = std::fs::File::create(folder.path().join(name)).unwrap();
             file.write_all(text.as_bytes()).unwrap();
         }
@@ -160,18 +185,47 @@ impl Scene {
     pub(crate) fn spec(&self, language: Language) -> KernelSpec {
         let (name, options, driver): (_, &[&str], _) = match language {
             Language::Python => ("python3", &["-I", "-u", "-X", "utf8"], "driver.py"),
-            Language::JavaScript => ("node", &[], "driver.js"),
+            Language::JavaScript | Language::TypeScript("node") => ("node", &[], "driver.cjs"),
+            Language::Deno | Language::TypeScript("deno") => ("deno", DENO, "driver.cjs"),
+            Language::Bun | Language::TypeScript(_) => {
+                ("bun", &["--config=/dev/null"], "driver.cjs")
+            }
             Language::Shell => ("bash", &["--noprofile", "--norc"], "driver.sh"),
+            Language::Zsh => ("zsh", &["-f"], "driver.zsh"),
+            Language::Dash => ("dash", &[], "driver.posix"),
+            Language::Busybox => ("busybox", &[], "driver.posix"),
         };
         let driver = self.path().join(driver).display().to_string();
         let options = options.iter().map(|&option| option.to_owned());
+        let mut program = interpreter(name);
+        if let Language::Busybox = language {
+            // It is what it is called.
+            let link = self.path().join("ash");
+            std::os::unix::fs::symlink(program, &link).unwrap();
+            program = link;
+        }
+        let own = match language {
+            Language::Dash | Language::Busybox => Some(program.display().to_string()),
+            Language::TypeScript(_) => Some("typescript".to_owned()),
+            Language::Python
+            | Language::JavaScript
+            | Language::Shell
+            | Language::Zsh
+            | Language::Deno
+            | Language::Bun => None,
+        };
+        let mut environment = BTreeMap::from([
+            ("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into()),
+            ("LANG".into(), "C.UTF-8".into()),
+        ]);
+        if let Language::Deno | Language::Bun | Language::TypeScript(_) = language {
+            environment.insert("HOME".into(), self.path().display().to_string());
+            environment.insert("DENO_NO_UPDATE_CHECK".into(), "1".into());
+        }
         KernelSpec {
-            program: interpreter(name),
-            arguments: options.chain([driver]).collect(),
-            environment: BTreeMap::from([
-                ("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into()),
-                ("LANG".into(), "C.UTF-8".into()),
-            ]),
+            program,
+            arguments: options.chain([driver]).chain(own).collect(),
+            environment,
             folder: self.path().into(),
         }
     }
@@ -297,6 +351,9 @@ impl Scene {
                     Ok(Claim::Raised { name, message }) => {
                         outcome.raised.push(format!("{name}: {message}"));
                     }
+                    Ok(Claim::Completions { start, end, matches }) => {
+                        outcome.completions = Some((start, end, matches));
+                    }
                     Ok(Claim::Finished { status }) => outcome.end = Some(End::Finished(status)),
                     Ok(Claim::Ready { .. }) | Err(_) => outcome.noise += 1,
                 }
@@ -311,6 +368,8 @@ impl Scene {
             }
             other @ (Outward::Started { .. }
             | Outward::Failed { .. }
+            | Outward::Used { .. }
+            | Outward::Crowded { .. }
             | Outward::Restored { .. }) => {
                 panic!("unexpected: {other:?}")
             }
@@ -365,6 +424,7 @@ fn interpreter(name: &str) -> PathBuf {
         PathBuf::from(String::from_utf8(output.stdout).unwrap().trim())
     };
     match name {
+        "deno" | "bun" => tool(name).expect("a test that needs it asks first"),
         "python3" => PYTHON
             .get_or_init(|| ask("python3", &["-I", "-c", "import sys; print(sys.executable)"]))
             .clone(),

@@ -104,13 +104,19 @@ fn an_interrupt_ends_the_whole_cell_and_not_the_shell() {
         "(echo on; sleep 1000; echo no); echo no",
         "exec 5>&1; x=$(echo on >&5; sleep 1000); echo no",
         "{ echo on; sleep 1000; } | cat; echo no",
-        "sleep 1000 & echo on; wait; echo no",
         "set -e; echo on; sleep 1000; echo no",
     ] {
         let outcome = scene.interrupt(code, "on\n").ends(End::Finished(130)).prints("on\n");
         assert!(outcome.stderr.is_empty(), "{code}: {outcome:?}");
     }
     scene.run("set +e; echo $x").succeeds();
+    // What is in the background is not interrupted, once it has become the program.
+    let code =
+        "sleep 1000 & until [[ $(</proc/$!/comm) == sleep ]]; do :; done; echo on; wait; echo no";
+    scene
+        .interrupt(code, "on\n")
+        .complains("still running: sleep 1000 &\n")
+        .ends(End::Finished(130));
 }
 
 #[test]
@@ -137,10 +143,16 @@ fn control_is_out_of_reach_of_the_codes_programs() {
 #[test]
 fn a_program_left_in_the_background_holds_nothing_up() {
     let mut scene = Scene::with(Shell);
-    scene.run("sleep 1000 & echo started").succeeds().prints("started\n");
+    scene
+        .run("sleep 1000 & echo started")
+        .prints("started\n")
+        .complains("still running: sleep 1000 &\n")
+        .ends(End::Finished(0));
+    // It is said once.
+    scene.run("echo again").succeeds();
     scene.run("kill %1; wait %1; echo $?").prints("143\n");
     // What it prints after the cell has ended comes all the same.
-    scene.run("mkfifo go; { read -r x <go; echo late; } & :").succeeds();
+    scene.run("mkfifo go; { read -r x <go; echo late; } & :").ends(End::Finished(0));
     let mut outcome = scene.run("echo >go").ends(End::Finished(0));
     while outcome.stdout != b"late\n" {
         scene.collect(1, &mut outcome);
@@ -151,4 +163,22 @@ fn a_program_left_in_the_background_holds_nothing_up() {
 fn two_hundred_thousand_lines_come_in_order() {
     let outcome = Scene::with(Shell).run("seq 200000").succeeds();
     assert!(outcome.stdout == lines(1..200_001).as_bytes());
+}
+
+#[test]
+fn the_driver_cannot_be_unset() {
+    let mut scene = Scene::with(Shell);
+    scene.run("unset -f $(compgen -A function) 2>/dev/null; unset ${!__interpreter*} 2>/dev/null");
+    scene.run("echo still here").succeeds().prints("still here\n");
+    scene.run("false").ends(End::Finished(1));
+}
+
+#[test]
+fn output_that_is_led_elsewhere_is_told_once() {
+    let mut scene = Scene::with(Shell);
+    let outcome = scene.run("exec >log").ends(End::Finished(0));
+    let said = String::from_utf8(outcome.stderr).unwrap();
+    assert!(said.contains("closed this interpreter's standard output or led it"), "{said}");
+    scene.run("echo unseen").succeeds().prints("");
+    scene.run("cat log >&2").complains("unseen\n").ends(End::Finished(0));
 }

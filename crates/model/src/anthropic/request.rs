@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn history_that_begins_with_the_model_gets_a_first_message() {
         let mut request = examples::without_tools();
-        request.messages.drain(..2);
+        std::sync::Arc::make_mut(&mut request.messages).drain(..2);
         let messages = &body(&request)["messages"];
         assert_eq!(messages[0]["content"][0]["text"], json!(EARLIER));
         assert_eq!(messages[1]["role"], json!("assistant"));

@@ -14,7 +14,7 @@ fn open(script: &str) -> Result<Model, ModelError> {
 /// Asks with `prompt` as the newest message.
 async fn ask(model: &Model, prompt: &str) -> (Vec<Piece>, Result<Reply, ModelError>) {
     let request = Request {
-        messages: vec![Message::User { text: prompt.into() }],
+        messages: vec![Message::User { text: prompt.into() }].into(),
         tools: model.tools(),
         max_tokens: None,
         temperature: None,
@@ -97,8 +97,12 @@ async fn a_reply_can_fail_after_its_text() {
 #[tokio::test]
 async fn a_reply_can_hang_until_it_is_dropped() {
     let model = open("[[reply]]\ntext = 'Well'\nfinish = 'never'\n[[reply]]\ntext = 'b'").unwrap();
-    let request =
-        Request { messages: vec![], tools: Tools::None, max_tokens: None, temperature: None };
+    let request = Request {
+        messages: vec![].into(),
+        tools: Tools::None,
+        max_tokens: None,
+        temperature: None,
+    };
     let (sink, mut pieces) = mpsc::channel(1);
     tokio::select! {
         biased;

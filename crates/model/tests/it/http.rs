@@ -26,7 +26,7 @@ fn endpoint(address: &str) -> Endpoint {
 
 fn request() -> Request {
     Request {
-        messages: vec![Message::User { text: "Hello".into() }],
+        messages: vec![Message::User { text: "Hello".into() }].into(),
         tools: Tools::None,
         max_tokens: Some(10),
         temperature: Some(0.0),

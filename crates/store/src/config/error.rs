@@ -49,6 +49,18 @@ pub enum ConfigError {
         layer: Layer,
     },
 
+    /// The project's file lists a host that the person's own settings do not.
+    #[error(
+        "{}: a project may only tighten, and `network.hosts` lists `{host}`, which you do not; if \
+         you trust it, `--allow-host {host}` lists it for you",
+        shown(path)
+    )]
+    ProjectListsHost { path: PathBuf, host: String },
+
+    /// The file has a form that nothing can be added to.
+    #[error("`{}` cannot be added to; add `{entry}` to `network.hosts` by hand", shown(path))]
+    CannotKeep { path: PathBuf, entry: String },
+
     /// A profile's name is not one.
     #[error("`{name}` is not the name of a profile; use letters, digits, `-`, `_` and `.`")]
     ProfileName { name: String },

@@ -3,6 +3,7 @@
 //! Each value is checked while it is read, so that the error names line and column. Must not
 //! give defaults: what is not said here is said by an earlier layer.
 
+use super::NetworkTable;
 use crate::quantity::{Bytes, TimeLimit};
 use interpreter_core::{Declaration, Rule, Workspace, declaration::is_language_name};
 use serde::{Deserialize, Deserializer, Serialize, de};
@@ -46,6 +47,14 @@ pub struct ConfigFile {
     /// How freely the model chooses its words, from 0 to 2. Not for a project.
     pub temperature: Option<Temperature>,
 
+    /// Disk space for what undo and redo need, such as `"2G"`; past it, the oldest is forgotten.
+    /// Not for a project.
+    pub undo_space: Option<Bytes>,
+
+    /// What code may reach.
+    #[serde(default)]
+    pub network: NetworkTable,
+
     /// What a run may use up.
     #[serde(default)]
     pub limits: LimitsTable,
@@ -61,6 +70,9 @@ pub struct ConfigFile {
 pub struct LimitsTable {
     /// How long a run may take, such as `"15s"`, `"1h30m"` or `"none"`.
     pub wall: Option<TimeLimit>,
+
+    /// Processor time that a run may use, with all that it starts, such as `"1m"` or `"none"`.
+    pub cpu: Option<TimeLimit>,
 
     /// Memory that each process may have of its own, such as `"2G"`.
     pub memory: Option<Bytes>,

@@ -20,6 +20,8 @@
 pub use self::{
     error::ConfigError,
     file::{ConfigFile, Endpoint, LimitsTable, Temperature, WireFormat},
+    keep::keep_host,
+    network::{Listed, NetworkMode, NetworkSettings, NetworkTable},
     read::{ConfigFiles, ConfigText},
     resolve::Overrides,
     settings::{Entry, Layer, LimitSettings, Settings, Sourced},
@@ -28,7 +30,9 @@ pub use self::{
 mod bound;
 mod error;
 mod file;
+mod keep;
 mod nearest;
+mod network;
 mod parse;
 mod read;
 mod resolve;

@@ -73,6 +73,11 @@ mod tests {
             [language.zig]
             programs = ["zig"]
             once = { file = "main.zig", run = ["{program}", "run", "{file}"] }
+            [network]
+            mode = "listed"
+            hosts = ["python", "*.example.org:443"]
+            deny = ["evil.example.org"]
+            ask = false
             [limits]
             wall = "15s"
             memory = "2G"
@@ -119,7 +124,7 @@ mod tests {
     #[test]
     fn an_unknown_key_far_from_all_lists_them() {
         let message = message("[limits]\nzzzzzz = 1");
-        assert!(message.contains("possible here: wall, memory, processes"), "{message}");
+        assert!(message.contains("possible here: wall, cpu, memory, processes"), "{message}");
     }
 
     #[test]

@@ -54,7 +54,7 @@ impl ConfigFiles {
     }
 }
 
-fn read(path: PathBuf) -> Result<Option<ConfigText>, ConfigError> {
+pub(super) fn read(path: PathBuf) -> Result<Option<ConfigText>, ConfigError> {
     let failed = |source| ConfigError::Read { path: path.clone(), source };
     // Looked at before it is opened: to open a pipe would wait for its writer.
     match fs::metadata(&path) {

@@ -4,8 +4,8 @@
 //! it says what each layer may do with it.
 
 use super::{
-    ConfigError, ConfigFile, ConfigFiles, Layer, LimitSettings, LimitsTable, Settings, Sourced,
-    Temperature, bound::Bound, parse::parse,
+    ConfigError, ConfigFile, ConfigFiles, Layer, LimitSettings, LimitsTable, Listed, NetworkMode,
+    NetworkTable, Settings, Sourced, Temperature, bound::Bound, parse::parse,
 };
 use crate::quantity::{Bytes, TimeLimit};
 use interpreter_core::{Rule, Workspace};
@@ -28,8 +28,14 @@ pub struct Overrides {
     pub max_tokens: Option<NonZeroU32>,
     /// How freely the model chooses its words.
     pub temperature: Option<Temperature>,
+    /// How far code reaches.
+    pub network: Option<NetworkMode>,
+    /// Hosts that it may reach, on top of those in the files.
+    pub allow_hosts: Vec<Listed>,
     /// How long a run may take.
     pub time_limit: Option<TimeLimit>,
+    /// How much processor time a run may use.
+    pub cpu_limit: Option<TimeLimit>,
     /// Memory that each process may have of its own.
     pub memory_limit: Option<Bytes>,
 }
@@ -62,6 +68,8 @@ impl Settings {
             max_calls,
             max_tokens,
             temperature,
+            undo_space,
+            network,
             limits,
             rules,
         } = file;
@@ -75,6 +83,8 @@ impl Settings {
         lay(&mut self.max_calls, max_calls, layer);
         lay(&mut self.max_tokens, max_tokens.map(Some), layer);
         lay(&mut self.temperature, temperature.map(Some), layer);
+        lay(&mut self.undo_space, undo_space, layer);
+        self.network.lay(network, layer);
         self.limits.lay(limits, layer);
         self.add_rules(rules, layer);
     }
@@ -90,6 +100,8 @@ impl Settings {
             max_calls,
             max_tokens,
             temperature,
+            undo_space,
+            network,
             limits,
             rules,
         } = file;
@@ -114,9 +126,11 @@ impl Settings {
             temperature.is_some(),
             "it does not make anything stricter",
         )?;
+        project.may_not_set("undo_space", undo_space.is_some(), "it decides what you can undo")?;
         project.tighten(&mut self.workspace, "workspace", workspace)?;
         project.tighten(&mut self.max_calls, "max_calls", max_calls)?;
         project.tighten(&mut self.max_tokens, "max_tokens", max_tokens.map(Some))?;
+        self.network.tighten(network, project)?;
         self.limits.tighten(limits, project)?;
         // Kept apart by their layer: `policy::judge` lets them only make things stricter.
         self.add_rules(rules, Layer::Project);
@@ -130,9 +144,10 @@ impl Settings {
 
 impl LimitSettings {
     fn lay(&mut self, table: LimitsTable, layer: Layer) {
-        let LimitsTable { wall, memory, processes, file_size, open_files, temporary, output } =
+        let LimitsTable { wall, cpu, memory, processes, file_size, open_files, temporary, output } =
             table;
         lay(&mut self.wall, wall, layer);
+        lay(&mut self.cpu, cpu, layer);
         lay(&mut self.memory, memory, layer);
         lay(&mut self.processes, processes, layer);
         lay(&mut self.file_size, file_size, layer);
@@ -142,9 +157,10 @@ impl LimitSettings {
     }
 
     fn tighten(&mut self, table: LimitsTable, project: &Project<'_>) -> Result<(), ConfigError> {
-        let LimitsTable { wall, memory, processes, file_size, open_files, temporary, output } =
+        let LimitsTable { wall, cpu, memory, processes, file_size, open_files, temporary, output } =
             table;
         project.tighten(&mut self.wall, "limits.wall", wall)?;
+        project.tighten(&mut self.cpu, "limits.cpu", cpu)?;
         project.tighten(&mut self.memory, "limits.memory", memory)?;
         project.tighten(&mut self.processes, "limits.processes", processes)?;
         project.tighten(&mut self.file_size, "limits.file_size", file_size)?;
@@ -161,12 +177,12 @@ fn lay<T>(setting: &mut Sourced<T>, value: Option<T>, layer: Layer) {
 }
 
 /// The project's file, for messages.
-struct Project<'a> {
+pub(super) struct Project<'a> {
     path: &'a Path,
 }
 
 impl Project<'_> {
-    fn may_not_set(
+    pub(super) fn may_not_set(
         &self,
         key: &'static str,
         is_set: bool,
@@ -178,7 +194,12 @@ impl Project<'_> {
         Ok(())
     }
 
-    fn tighten<T: Bound>(
+    /// What is said of a host that only the project lists.
+    pub(super) fn lists_a_host(&self, host: String) -> ConfigError {
+        ConfigError::ProjectListsHost { path: self.path.into(), host }
+    }
+
+    pub(super) fn tighten<T: Bound>(
         &self,
         setting: &mut Sourced<T>,
         key: &'static str,
@@ -210,11 +231,18 @@ impl From<Overrides> for ConfigFile {
             max_calls,
             max_tokens,
             temperature,
+            network,
+            allow_hosts,
             time_limit,
+            cpu_limit,
             memory_limit,
         } = overrides;
-        let limits =
-            LimitsTable { wall: time_limit, memory: memory_limit, ..LimitsTable::default() };
+        let limits = LimitsTable {
+            wall: time_limit,
+            cpu: cpu_limit,
+            memory: memory_limit,
+            ..LimitsTable::default()
+        };
         Self {
             model,
             endpoint: BTreeMap::new(),
@@ -224,6 +252,12 @@ impl From<Overrides> for ConfigFile {
             max_calls,
             max_tokens,
             temperature,
+            undo_space: None,
+            network: NetworkTable {
+                mode: network,
+                hosts: Some(allow_hosts),
+                ..NetworkTable::default()
+            },
             limits,
             rules: Vec::new(),
         }

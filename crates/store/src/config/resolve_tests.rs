@@ -100,6 +100,7 @@ fn a_project_may_not_choose_who_is_talked_to() {
         ("[language.x]\nprograms = ['x']", "language"),
         ("instructions = 'Obey.'", "instructions"),
         ("temperature = 0", "temperature"),
+        ("undo_space = '1G'", "undo_space"),
     ] {
         let message = resolved("", "", text).unwrap_err();
         let beginning = format!("/project.toml: a project may not set `{key}`: ");
@@ -150,6 +151,7 @@ fn bounds() -> impl Strategy<Value = String> {
         line("max_tokens", NUMBERS),
         (
             line("wall", &["'1s'", "'1h'", "'2d'", "'none'"]),
+            line("cpu", &["'1s'", "'1m'", "'none'"]),
             line("memory", BYTES),
             line("processes", NUMBERS),
             line("file_size", BYTES),
@@ -157,7 +159,7 @@ fn bounds() -> impl Strategy<Value = String> {
             line("temporary", BYTES),
             line("output", BYTES),
         )
-            .prop_map(|(a, b, c, d, e, f, g)| format!("[limits]\n{a}{b}{c}{d}{e}{f}{g}")),
+            .prop_map(|(a, b, c, d, e, f, g, h)| format!("[limits]\n{a}{b}{c}{d}{e}{f}{g}{h}")),
         line("[[rule]]\ndecision", &["'allow'", "'ask'", "'deny'"]),
     )
         .prop_map(|(a, b, c, limits, rule)| format!("{a}{b}{c}{limits}{rule}"))
@@ -191,21 +193,29 @@ fn is_no_looser(one: &Settings, other: &Settings) -> bool {
         max_calls,
         max_tokens,
         temperature,
+        undo_space,
+        network,
         limits,
         rules: _,
     } = one;
-    let LimitSettings { wall, memory, processes, file_size, open_files, temporary, output } =
+    let LimitSettings { wall, cpu, memory, processes, file_size, open_files, temporary, output } =
         limits;
     *model == other.model
         && *endpoints == other.endpoints
         && *languages == other.languages
         && *instructions == other.instructions
         && *temperature == other.temperature
+        && *undo_space == other.undo_space
+        // Whether a list is narrower is looked at in `network.rs`.
+        && no_looser(&network.mode, &other.network.mode)
+        && network.deny.len() >= other.network.deny.len()
+        && (!network.ask.value || other.network.ask.value)
         && one.user_rules() == other.user_rules()
         && no_looser(workspace, &other.workspace)
         && no_looser(max_calls, &other.max_calls)
         && no_looser(max_tokens, &other.max_tokens)
         && no_looser(wall, &other.limits.wall)
+        && no_looser(cpu, &other.limits.cpu)
         && no_looser(memory, &other.limits.memory)
         && no_looser(processes, &other.limits.processes)
         && no_looser(file_size, &other.limits.file_size)

@@ -3,7 +3,7 @@
 //! Later code has no `Option` to interpret but where none is a value of its own. How the layers
 //! come together is in `resolve.rs`.
 
-use super::{Endpoint, Temperature, bound::Bound};
+use super::{Endpoint, NetworkSettings, Temperature, bound::Bound};
 use crate::quantity::{Bytes, TimeLimit};
 use interpreter_core::{Declaration, Limits, Rule, Rules, Workspace, declaration::How};
 use serde::Serialize;
@@ -75,6 +75,10 @@ pub struct Settings {
     pub max_tokens: Sourced<Option<NonZeroU32>>,
     /// How freely the model chooses its words; none leaves it to the provider.
     pub temperature: Sourced<Option<Temperature>>,
+    /// Disk space for what undo and redo need.
+    pub undo_space: Sourced<Bytes>,
+    /// What code may reach.
+    pub network: NetworkSettings,
     /// What a run may use up.
     pub limits: LimitSettings,
     /// The rules of all layers. [`Settings::user_rules`] and [`Settings::project_rules`] keep
@@ -87,6 +91,8 @@ pub struct Settings {
 pub struct LimitSettings {
     /// How long a run may take.
     pub wall: Sourced<TimeLimit>,
+    /// How much processor time a run may use.
+    pub cpu: Sourced<TimeLimit>,
     /// Memory that each process may have of its own.
     pub memory: Sourced<Bytes>,
     /// Processes and threads at once.
@@ -114,6 +120,8 @@ pub struct Entry {
 
 const MAX_CALLS: NonZeroU32 = NonZeroU32::new(20).expect("not zero");
 
+const UNDO_SPACE: u64 = 2 << 30;
+
 impl Default for Settings {
     /// What is built in.
     fn default() -> Self {
@@ -126,6 +134,8 @@ impl Default for Settings {
             max_calls: Sourced::built_in(MAX_CALLS),
             max_tokens: Sourced::built_in(None),
             temperature: Sourced::built_in(None),
+            undo_space: Sourced::built_in(Bytes::new(UNDO_SPACE)),
+            network: NetworkSettings::default(),
             limits: LimitSettings::default(),
             rules: Vec::new(),
         }
@@ -140,6 +150,7 @@ impl Default for LimitSettings {
         let number = |count| Sourced::built_in(NonZeroU64::new(count).unwrap_or(NonZeroU64::MIN));
         Self {
             wall: Sourced::built_in(TimeLimit::new(limits.wall_seconds)),
+            cpu: Sourced::built_in(TimeLimit::new(limits.cpu_seconds)),
             memory: bytes(limits.memory_bytes),
             processes: number(limits.processes),
             file_size: bytes(limits.file_bytes),
@@ -155,6 +166,7 @@ impl LimitSettings {
     pub fn limits(&self) -> Limits {
         Limits {
             wall_seconds: self.wall.value.seconds(),
+            cpu_seconds: self.cpu.value.seconds(),
             memory_bytes: self.memory.value.count(),
             processes: self.processes.value.get(),
             file_bytes: self.file_size.value.count(),
@@ -191,7 +203,11 @@ impl Settings {
             bound("max_calls", &self.max_calls),
             entry("max_tokens", &self.max_tokens, |most| most.map(|most| most.to_string())),
             entry("temperature", &self.temperature, |value| value.map(|v| v.to_string())),
+            bound("undo_space", &self.undo_space),
+            bound("network.mode", &self.network.mode),
+            entry("network.ask", &self.network.ask, |ask| Some(ask.to_string())),
             bound("limits.wall", &limits.wall),
+            bound("limits.cpu", &limits.cpu),
             bound("limits.memory", &limits.memory),
             bound("limits.processes", &limits.processes),
             bound("limits.file_size", &limits.file_size),
@@ -205,6 +221,18 @@ impl Settings {
         entries.extend(self.languages.iter().map(|(name, language)| {
             entry(&format!("language.{name}"), language, |declared| Some(runs_by(declared)))
         }));
+        entries.extend(
+            self.network
+                .hosts
+                .iter()
+                .map(|host| entry("network.hosts", host, |host| Some(host.to_string()))),
+        );
+        entries.extend(
+            self.network
+                .deny
+                .iter()
+                .map(|host| entry("network.deny", host, |host| Some(host.to_string()))),
+        );
         entries.extend(self.rules.iter().map(|rule| entry("rule", rule, |r| Some(r.words()))));
         entries
     }
@@ -223,6 +251,7 @@ fn runs_by(declaration: &Declaration) -> String {
     let words = declaration.ways.iter().map(|way| match &way.how {
         How::Driver(_) | How::Once(_) => way.programs.join(", "),
         How::Show(kind) => kind.clone(),
+        How::Jupyter(name) => format!("the Jupyter kernel {name}"),
     });
     words.collect::<Vec<_>>().join(", ")
 }

@@ -11,7 +11,7 @@ use rusqlite::{
 };
 use serde::{Deserialize, Serialize};
 use std::{
-    borrow::Cow,
+    collections::BTreeMap,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -46,19 +46,27 @@ impl Log {
     /// Appends to the record. When this returns, the record is in the file; on an error nothing
     /// was appended, and what was about to happen must not.
     pub fn append(&mut self, session: &str, body: &Body) -> Result<Record, StoreError> {
-        check_session(session)?;
-        let stored = serde_json::to_string(&StoredRef { v: VERSION, body })
-            .map_err(|source| StoreError::Unwritable { source })?;
-        let (seq, time) = self
-            .write(session, &stored)
-            .map_err(|error| failure(&self.path, error))?
-            .ok_or_else(|| StoreError::Broken { path: self.path.clone() })?;
-        Ok(Record { v: VERSION, seq, time, session: session.to_owned(), body: body.clone() })
+        let entry = Entry::now(body.clone());
+        let seq = self.append_all(session, std::slice::from_ref(&entry))?;
+        Ok(entry.into_record(seq, session))
     }
 
-    /// Number and time of the new record; none if there is no head to follow.
-    fn write(&mut self, session: &str, body: &str) -> rusqlite::Result<Option<(u64, String)>> {
-        let kind = kind(body);
+    /// Appends all of `entries`, or none of them, and gives the number of the first: the others
+    /// have those that follow. When this returns, they are in the file.
+    pub fn append_all(&mut self, session: &str, entries: &[Entry]) -> Result<u64, StoreError> {
+        check_session(session)?;
+        let stored = entries
+            .iter()
+            .map(|entry| Ok((entry.time.as_str(), stored(&entry.body)?)))
+            .collect::<Result<Vec<_>, serde_json::Error>>()
+            .map_err(|source| StoreError::Unwritable { source })?;
+        self.write(session, &stored)
+            .map_err(|error| failure(&self.path, error))?
+            .ok_or_else(|| StoreError::Broken { path: self.path.clone() })
+    }
+
+    /// Number of the first new record; none if there is no head to follow.
+    fn write(&mut self, session: &str, new: &[(&str, String)]) -> rusqlite::Result<Option<u64>> {
         // Takes the write lock at once: the head that is read here stays the head until the end.
         let transaction =
             self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -66,31 +74,75 @@ impl Log {
             .prepare_cached("SELECT seq, hash FROM head WHERE id = 1")?
             .query_row([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))
             .optional()?;
-        let Some((last, prev)) = head else { return Ok(None) };
-        let Some(seq) = last.checked_add(1) else { return Ok(None) };
-        let Ok(number) = u64::try_from(seq) else { return Ok(None) };
-        let time = now();
-        let hash = Columns {
-            prev: prev.as_bytes(),
-            seq,
-            session: session.as_bytes(),
-            time: time.as_bytes(),
-            kind: kind.as_bytes(),
-            body: body.as_bytes(),
+        let Some((last, mut prev)) = head else { return Ok(None) };
+        let Ok(first) = u64::try_from(last.saturating_add(1)) else { return Ok(None) };
+        let mut seq = last;
+        for (time, body) in new {
+            let Some(next) = seq.checked_add(1) else { return Ok(None) };
+            seq = next;
+            let kind = kind(body);
+            let hash = Columns {
+                prev: prev.as_bytes(),
+                seq,
+                session: session.as_bytes(),
+                time: time.as_bytes(),
+                kind: kind.as_bytes(),
+                body: body.as_bytes(),
+            }
+            .hash();
+            transaction
+                .prepare_cached(
+                    "INSERT INTO record (seq, session, time, kind, body, prev, hash)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                )?
+                .execute(params![seq, session, time, kind, body, prev, hash])?;
+            transaction
+                .prepare_cached("UPDATE head SET seq = ?1, hash = ?2 WHERE id = 1")?
+                .execute(params![seq, hash])?;
+            prev = hash;
         }
-        .hash();
-        transaction
-            .prepare_cached(
-                "INSERT INTO record (seq, session, time, kind, body, prev, hash)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-            )?
-            .execute(params![seq, session, time, kind, body, prev, hash])?;
-        transaction
-            .prepare_cached("UPDATE head SET seq = ?1, hash = ?2 WHERE id = 1")?
-            .execute(params![seq, hash])?;
         transaction.commit()?;
-        Ok(Some((number, time)))
+        Ok(Some(first))
     }
+}
+
+/// Something that happened, with its time, before it has a place in the record.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// When, as RFC 3339 in UTC with microseconds.
+    pub time: String,
+    /// What.
+    pub body: Body,
+}
+
+impl Entry {
+    /// Something that happens now.
+    pub fn now(body: Body) -> Self {
+        Self { time: now(), body }
+    }
+
+    /// It with its place.
+    pub fn into_record(self, seq: u64, session: &str) -> Record {
+        Record { v: VERSION, seq, time: self.time, session: session.to_owned(), body: self.body }
+    }
+}
+
+/// The text of a body as the record holds it: without what has a file of its own.
+fn stored(body: &Body) -> Result<String, serde_json::Error> {
+    let Body::Output { proposal, stream, mime, display, kept: Some(kept), .. } = body else {
+        return serde_json::to_string(&StoredRef { v: VERSION, body });
+    };
+    let body = &Body::Output {
+        proposal: proposal.clone(),
+        stream: *stream,
+        text: Untrusted::default(),
+        mime: mime.clone(),
+        bundle: BTreeMap::new(),
+        display: display.clone(),
+        bytes: None,
+        kept: Some(kept.clone()),
+    };
+    serde_json::to_string(&StoredRef { v: VERSION, body })
 }
 
 fn connect(path: &Path) -> rusqlite::Result<Connection> {
@@ -137,15 +189,10 @@ pub(super) struct Stored {
     pub(super) body: Body,
 }
 
-/// The kind of the event in a body's text.
-fn kind(stored: &str) -> String {
-    #[derive(Deserialize)]
-    struct Kind<'a> {
-        #[serde(borrow)]
-        kind: Cow<'a, str>,
-    }
-    let kind: Kind<'_> = serde_json::from_str(stored).expect("every event is tagged with its kind");
-    kind.kind.into_owned()
+/// The kind of the event in a body's text, which begins with version and kind.
+fn kind(stored: &str) -> &str {
+    let after = stored.split_once(r#""kind":""#).and_then(|(_, after)| after.split_once('"'));
+    after.expect("every event is tagged with its kind").0
 }
 
 #[cfg(test)]

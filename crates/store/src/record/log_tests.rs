@@ -5,7 +5,7 @@ use crate::record::{
     Verification,
     example::{Place, prompt, started},
 };
-use interpreter_core::{Origin, Stream};
+use interpreter_core::{Origin, Stream, record::Kept};
 use std::thread;
 
 fn whole(records: u64) -> Verification {
@@ -33,6 +33,7 @@ fn what_is_appended_can_be_read_back() {
             bundle: [].into(),
             display: None,
             bytes: Some("/w==".into()),
+            kept: None,
         },
         Body::RunFinished {
             proposal: "p1".into(),
@@ -51,6 +52,50 @@ fn what_is_appended_can_be_read_back() {
     assert_eq!(read.iter().map(|record| record.seq).collect::<Vec<_>>(), [1, 2, 3, 4, 5, 6]);
     assert_eq!(place.log.records("s2").count(), 0);
     assert_eq!(place.log.verify().unwrap(), whole(6));
+}
+
+#[test]
+fn entries_are_appended_together_or_not_at_all() {
+    let mut place = Place::new();
+    place.log.append("s1", &started()).unwrap();
+    let entries = ["one", "two", "three"].map(|text| Entry::now(prompt(text)));
+    assert_eq!(place.log.append_all("s1", &entries).unwrap(), 2);
+    let read: Vec<_> = place.log.records("s1").collect::<Result<_, _>>().unwrap();
+    assert_eq!(read[3], entries[2].clone().into_record(4, "s1"));
+    assert_eq!(place.log.verify().unwrap(), whole(4));
+
+    // The second of these finds its number taken.
+    place
+        .log
+        .connection
+        .execute_batch(
+            "INSERT INTO record (seq, session, time, kind, body, prev, hash)
+             VALUES (6, 's1', '', 'note', '{}', '', '')",
+        )
+        .unwrap();
+    assert!(place.log.append_all("s1", &entries).is_err());
+    let head: i64 =
+        place.log.connection.query_row("SELECT seq FROM head", [], |row| row.get(0)).unwrap();
+    assert_eq!(head, 4);
+}
+
+#[test]
+fn what_has_a_file_of_its_own_is_not_in_the_record_too() {
+    let mut place = Place::new();
+    let kept = Kept { hash: "0".repeat(64), bytes: 9, characters: 9 };
+    let output = |text: &str| Body::Output {
+        proposal: "p1".into(),
+        stream: Stream::Stdout,
+        text: Untrusted::new(text),
+        mime: "text/plain".into(),
+        bundle: [].into(),
+        display: None,
+        bytes: None,
+        kept: Some(kept.clone()),
+    };
+    place.log.append("s1", &output("long text")).unwrap();
+    let read = place.log.records("s1").next().unwrap().unwrap();
+    assert_eq!(read.body, output(""));
 }
 
 #[test]

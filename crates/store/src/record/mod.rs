@@ -23,6 +23,9 @@
 //! printf %s "$text" | sha256sum
 //! ```
 //!
+//! An output that is too large for a record has a file of its own, and the record its hash: see
+//! `outputs.rs`.
+//!
 //! # Order
 //! [`Log::append`] returns after the record is in the file. Whoever performs an effect appends
 //! first and performs after.
@@ -33,13 +36,15 @@
 //! any process, but the newest may be lost when the machine itself loses power.
 
 pub use self::{
-    log::Log,
+    kept::KeptOutputs,
+    log::{Entry, Log},
     read::Records,
     sessions::{SessionSummary, new_session_id},
     verify::{Break, BreakReason, Verification},
 };
 
 mod failure;
+mod kept;
 mod link;
 mod log;
 mod read;

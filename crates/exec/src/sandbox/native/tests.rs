@@ -1,6 +1,7 @@
 //! The plan as a list that can be read, for both kinds of user.
 
 use super::*;
+use crate::sandbox::cgroup::Groups;
 use interpreter_core::{Limits, Network};
 
 fn confinement() -> Confinement {
@@ -29,13 +30,17 @@ fn machine(rights: Rights) -> Machine {
             SystemPath::Link("/bin".into(), "usr/bin".into()),
             SystemPath::Folder("/etc".into()),
         ],
+        landlock: Some(7),
+        groups: Groups::default(),
     }
 }
+
+const DOOR_OUTSIDE: &str = "/home/u/.local/share/interpreter/egress/0123abcd";
 
 const SET_FOLDER: &str = "/home/u/.local/share/interpreter/changes/abcd1234";
 
 fn planned(confinement: &Confinement, rights: Rights) -> Result<Plan, ExecError> {
-    plan(confinement, Some(Path::new(SET_FOLDER)), &machine(rights))
+    plan(confinement, Some(Path::new(SET_FOLDER)), Some(Path::new(DOOR_OUTSIDE)), &machine(rights))
 }
 
 #[test]

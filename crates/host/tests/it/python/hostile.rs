@@ -18,7 +18,10 @@ fn leaving_at_once_or_becoming_another_program_ends_the_kernel() {
 #[test]
 fn without_its_standard_descriptors_a_kernel_still_answers() {
     let mut scene = python();
-    scene.run("import os\nfor descriptor in range(3): os.close(descriptor)").succeeds();
+    let outcome = scene.run("import os\nfor descriptor in range(3): os.close(descriptor)");
+    let said = String::from_utf8(outcome.ends(End::Finished(0)).stderr).unwrap();
+    assert!(said.contains("closed this interpreter's standard output"), "{said}");
+    assert!(said.contains("closed this interpreter's standard error"), "{said}");
     scene.run("print(1)").ends(End::Finished(1)).raises("OSError: [Errno 9] Bad file descriptor");
     scene.run("1 / 0").ends(End::Finished(1)).raises("ZeroDivisionError: division by zero");
     scene.run("raise KeyboardInterrupt").ends(End::Finished(130));

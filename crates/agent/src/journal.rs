@@ -1,0 +1,274 @@
+//! What goes on record: gathered while nothing waits for it, written before anything happens.
+//!
+//! Entries that follow each other without anything being done in between are one transaction.
+//! Large outputs are compressed and hashed on another thread meanwhile; their records keep their
+//! places. Whoever is about to do something writes first: [`Journal::write`] returns when
+//! everything that was noted is in the record.
+//!
+//! Must not give a record out before it is written.
+
+use interpreter_core::{Body, Record, Untrusted, look::Look};
+use interpreter_store::{Leftovers, Log, LogEntry, Outputs, Restored, StoreError};
+use std::{
+    fmt::Write,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+use tokio::task::JoinHandle;
+
+/// Bytes of output that may wait to be written.
+const MUCH: usize = 4 << 20;
+
+/// How long something that nothing waits for may stay unwritten. What a short run prints is then
+/// written together with its end.
+const SOON: Duration = Duration::from_millis(1);
+
+/// The record of one session.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    session: String,
+    log: Log,
+    outputs: Arc<Outputs>,
+    waiting: Vec<Waiting>,
+    /// Bytes of output among what waits.
+    size: usize,
+    /// When it must be written at the latest.
+    due: Option<Instant>,
+}
+
+/// Something that is to go on record.
+#[derive(Debug)]
+enum Waiting {
+    /// It can.
+    Ready(LogEntry),
+    /// Its output gets a file of its own first.
+    Keeping(JoinHandle<Result<LogEntry, StoreError>>),
+}
+
+impl Journal {
+    pub(crate) fn new(session: String, log: Log, outputs: Outputs) -> Self {
+        Self { session, log, outputs: Arc::new(outputs), waiting: Vec::new(), size: 0, due: None }
+    }
+
+    /// Notes what happens now.
+    pub(crate) fn note(&mut self, body: Body) {
+        let mut entry = LogEntry::now(body);
+        self.size += Outputs::size(&entry.body);
+        self.due.get_or_insert_with(|| Instant::now() + SOON);
+        self.waiting.push(if Outputs::is_large(&entry.body) {
+            let outputs = Arc::clone(&self.outputs);
+            Waiting::Keeping(tokio::task::spawn_blocking(move || {
+                outputs.keep(&mut entry.body)?;
+                Ok(entry)
+            }))
+        } else {
+            Waiting::Ready(entry)
+        });
+    }
+
+    /// Whether everything that was noted is in the record.
+    pub(crate) fn is_written(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// When what was noted must be written at the latest; none if it is.
+    pub(crate) fn due(&self) -> Option<Instant> {
+        self.due
+    }
+
+    /// Whether so much waits that it should be written before more is noted.
+    pub(crate) fn is_full(&self) -> bool {
+        self.size >= MUCH
+    }
+
+    /// Writes everything that was noted, all of it or nothing, and gives it out as records.
+    pub(crate) async fn write(&mut self) -> Result<Vec<Record>, StoreError> {
+        (self.size, self.due) = (0, None);
+        let mut entries = Vec::with_capacity(self.waiting.len());
+        for waiting in self.waiting.drain(..) {
+            entries.push(match waiting {
+                Waiting::Ready(entry) => entry,
+                Waiting::Keeping(task) => match task.await {
+                    Ok(kept) => kept?,
+                    // A bug, which must not pass for an output that was kept.
+                    Err(error) => std::panic::resume_unwind(error.into_panic()),
+                },
+            });
+        }
+        if entries.is_empty() {
+            return Ok(Vec::new());
+        }
+        let first = self.log.append_all(&self.session, &entries)?;
+        let records = entries.into_iter().zip(first..);
+        Ok(records.map(|(entry, seq)| entry.into_record(seq, &self.session)).collect())
+    }
+
+    /// Compresses the outputs that were kept, on another thread. Somebody has time: nothing waits
+    /// for this, and if it fails they stay as they are.
+    pub(crate) fn compress(&self, leftovers: Leftovers) {
+        let outputs = Arc::clone(&self.outputs);
+        drop(tokio::task::spawn_blocking(move || outputs.compress(leftovers)));
+    }
+
+    /// Lets go of compressing: the session ends.
+    pub(crate) fn stop(&self) {
+        self.outputs.stop();
+    }
+
+    /// What a run printed, as far as the model wants to see it. Everything must be written.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the rest is not what a run printed")]
+    pub(crate) fn look(&self, look: &Look) -> Result<Result<Untrusted, String>, StoreError> {
+        let mut seen = Seen::new(look);
+        for record in self.log.records(&self.session) {
+            let mut body = record?.body;
+            match &body {
+                Body::RunStarted { proposal, .. } if *proposal == look.run => seen.found = true,
+                Body::Output { proposal, text, kept, .. } if *proposal == look.run => {
+                    let inline = || text.raw().chars().count() as u64;
+                    let count = kept.as_ref().map_or_else(inline, |kept| kept.characters);
+                    if seen.wants(count) {
+                        let restored = self.outputs.restore(&mut body)?;
+                        seen.take(&body, restored);
+                    }
+                    seen.total += count;
+                }
+                _ => {}
+            }
+        }
+        Ok(seen.told())
+    }
+
+    pub(crate) fn session(&self) -> &str {
+        &self.session
+    }
+}
+
+/// What is found of what a model wants to see.
+struct Seen<'a> {
+    look: &'a Look,
+    /// Whether the run was found.
+    found: bool,
+    /// Characters that it has printed so far.
+    total: u64,
+    text: String,
+}
+
+impl<'a> Seen<'a> {
+    fn new(look: &'a Look) -> Self {
+        Self { look, found: false, total: 0, text: String::new() }
+    }
+
+    /// Whether some of the next so many characters are wanted.
+    fn wants(&self, count: u64) -> bool {
+        self.total < self.look.last && self.total + count >= self.look.first
+    }
+
+    fn take(&mut self, body: &Body, restored: Restored) {
+        let Body::Output { text, .. } = body else { return };
+        if restored == Restored::Gone {
+            self.text.push_str("[… some of it is not kept any more …]");
+            return;
+        }
+        let skipped = (self.look.first - 1).saturating_sub(self.total);
+        let wanted = self.look.last - self.total.max(self.look.first - 1);
+        let number = |count| usize::try_from(count).unwrap_or(usize::MAX);
+        self.text.extend(text.raw().chars().skip(number(skipped)).take(number(wanted)));
+    }
+
+    fn told(self) -> Result<Untrusted, String> {
+        let Look { run, first, last, .. } = self.look;
+        if !self.found {
+            return Err(format!("nothing called {run} has run in this session"));
+        }
+        if self.total < *first {
+            return Err(format!("{run} printed {} characters and no more", self.total));
+        }
+        let (last, total, mut text) = (self.total.min(*last), self.total, self.text);
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
+        // Writing to a string cannot fail.
+        _ = writeln!(text, "[characters {first} to {last} of the {total} that {run} printed]");
+        Ok(Untrusted::new(text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use interpreter_core::Stream;
+    use interpreter_store::Folders;
+
+    fn output(text: String) -> Body {
+        Body::Output {
+            proposal: "p1".into(),
+            stream: Stream::Stdout,
+            text: Untrusted::new(text),
+            mime: "text/plain".into(),
+            bundle: [].into(),
+            display: None,
+            bytes: None,
+            kept: None,
+        }
+    }
+
+    #[tokio::test]
+    async fn a_large_output_keeps_its_place_among_small_ones() {
+        let folder = tempfile::tempdir().unwrap();
+        let folders = Folders::under(folder.path());
+        let log = Log::open(&folders).unwrap();
+        let mut journal = Journal::new("s1".into(), log, Outputs::new(&folders));
+        let large = "x".repeat(1 << 20);
+        journal.note(output("one".into()));
+        journal.note(output(large.clone()));
+        journal.note(output("three".into()));
+        assert!(!journal.is_written());
+        let records = journal.write().await.unwrap();
+        assert!(journal.is_written());
+        let texts: Vec<_> = records
+            .iter()
+            .map(|record| {
+                let Body::Output { text, kept, .. } = &record.body else { panic!("{record:?}") };
+                (text.raw(), kept.is_some())
+            })
+            .collect();
+        assert_eq!(texts, [("one", false), (large.as_str(), true), ("three", false)]);
+        assert_eq!(records.iter().map(|record| record.seq).collect::<Vec<_>>(), [1, 2, 3]);
+    }
+
+    #[tokio::test]
+    async fn any_part_of_an_output_can_be_seen() {
+        let folder = tempfile::tempdir().unwrap();
+        let folders = Folders::under(folder.path());
+        let log = Log::open(&folders).unwrap();
+        let mut journal = Journal::new("s1".into(), log, Outputs::new(&folders));
+        let pieces = ["é".repeat(30_000), "b".repeat(10), "c".repeat(50_000)];
+        journal.note(Body::RunStarted {
+            proposal: "p1".into(),
+            hash: String::new(),
+            backend: String::new(),
+            enforced: vec![],
+            missing: vec![],
+        });
+        for piece in &pieces {
+            journal.note(output(piece.clone()));
+        }
+        journal.write().await.unwrap();
+        let whole: Vec<char> = pieces.concat().chars().collect();
+        let see = |run: &str, first, last| {
+            journal.look(&Look { call: None, run: run.into(), first, last }).unwrap()
+        };
+        for (first, last) in [(1, 5), (29_999, 30_012), (30_001, 30_010), (80_000, 90_000)] {
+            let end = last.min(whole.len());
+            let expected: String = whole[first - 1..end].iter().collect();
+            let told = see("p1", first as u64, last as u64).unwrap();
+            let note = format!("[characters {first} to {end} of the 80010 that p1 printed]\n");
+            assert_eq!(told.raw(), format!("{expected}\n{note}"));
+        }
+        assert_eq!(
+            see("p1", 80_011, 80_020),
+            Err("p1 printed 80010 characters and no more".into())
+        );
+        assert_eq!(see("p2", 1, 2), Err("nothing called p2 has run in this session".into()));
+    }
+}

@@ -1,0 +1,240 @@
+//! Code that is hostile to its own session, through the real program with the sandbox on: each
+//! ends in a clear message, within its limit, the session goes on, and nothing is left running.
+
+use crate::scene::{Scene, Who, cell};
+
+/// Limits that are quick to reach. The time is only for what would otherwise never end.
+const LIMITS: &str = "processes = 64\noutput = \"1M\"\nmemory = \"512M\"\nwall = \"20s\"\n";
+
+/// What shows that an interpreter lives.
+const ALIVE: &[(&str, &str)] = &[
+    ("python", "print('still here')"),
+    ("shell", "echo still here"),
+    ("javascript", "console.log('still here')"),
+];
+
+/// Hostile code and what is said of it, to the model too.
+type Attack = (&'static str, &'static [&'static str], &'static [&'static str]);
+
+/// Runs cells of one language in one session: one that is harmless, the attack and what follows
+/// it, and one that shows that the session is usable.
+#[track_caller]
+fn survives(who: Who, language: &str, cells: &[&str], options: &[&str], says: &[&str]) {
+    let (_, alive) = ALIVE.iter().find(|(name, _)| *name == language).unwrap();
+    let mut replies = vec![cell(language, alive)];
+    replies.extend(cells.iter().map(|code| cell(language, code)));
+    replies.extend([cell(language, alive), "Done.".to_owned()]);
+    let replies: Vec<_> = replies.iter().map(String::as_str).collect();
+    let scene = Scene::of(who).limits(LIMITS).model_says(&replies);
+    let seen = scene.chat(&[&["--yes", "--json"], options, &["go"]].concat());
+    assert_eq!(scene.left_running(), Vec::<String>::new(), "{cells:?}");
+    assert_eq!(seen.printed_by("p1"), "still here\n", "{}", seen.stderr());
+    let printed = seen.printed_by(&format!("p{}", cells.len() + 2));
+    // Something else may still be dying with words.
+    assert!(printed.contains("still here\n"), "{cells:?}: {printed}\n{}", seen.stdout());
+    // The model was told everything that is looked for here, in the results of the runs.
+    let told: String = seen.of_kind("request").iter().map(ToString::to_string).collect();
+    for part in says {
+        assert!(told.contains(part), "{cells:?} was not told as `{part}`:\n{told}");
+    }
+    seen.exits(0);
+}
+
+#[track_caller]
+fn all_survive(language: &str, attacks: &[Attack]) {
+    for (code, options, says) in attacks {
+        survives(Who::Ourselves, language, &[code], options, says);
+    }
+}
+
+const AFRESH: &str = "variables are lost";
+
+#[test]
+fn python_survives() {
+    let forget = "import gc\nfor one in gc.get_objects():\n  \
+        if type(one) is dict and 'control' in one and 'cells' in one: one.clear()";
+    all_survive(
+        "python",
+        &[
+            ("while True: pass", &["--time-limit", "1s"], &["limit on time (1 s; `--time-limit`"]),
+            (
+                "while True: pass",
+                &["--cpu-limit", "1s"],
+                &["limit on CPU time (1 s; `--cpu-limit`"],
+            ),
+            ("while True: print('y' * 1000)", &[], &["limit on output (1M; `limits.output`"]),
+            // The first process of a namespace does not die of a signal from inside.
+            ("import os; os.kill(os.getppid(), 9)", &[], &["[status 0]"]),
+            ("import os; os.kill(os.getpid(), 9)", &[], &["ended by SIGKILL (", AFRESH]),
+            ("import os; os.write(40, b'garbage')", &[], &["[status 0]"]),
+            ("import os; os.write(40, b'{\"kind\":\"finished\"')", &[], &["[status 0]"]),
+            ("x = bytearray(1 << 30)", &[], &["MemoryError", "memory (512M"]),
+            (forget, &[], &["exited with status 1", AFRESH]),
+            ("import sys; sys.exit(3)", &[], &["exited with status 3", AFRESH]),
+            ("import os; os._exit(4)", &[], &["exited with status 4", AFRESH]),
+            (
+                "import os; os.execv('/bin/echo', ['echo', 'another program'])",
+                &[],
+                &["another program", "exited with status 0", AFRESH],
+            ),
+            (
+                "import ctypes; ctypes.string_at(0)",
+                &[],
+                &["ended by SIGSEGV (a crash in native code)", AFRESH],
+            ),
+        ],
+    );
+}
+
+#[test]
+fn the_shell_survives() {
+    let forget = "unset -f $(compgen -A function); unset ${!__interpreter*}; hash -r; unalias -a";
+    all_survive(
+        "shell",
+        &[
+            ("while :; do :; done", &["--time-limit", "1s"], &["limit on time (1 s; "]),
+            (
+                "bash -c 'while :; do :; done'",
+                &["--cpu-limit", "1s"],
+                &["limit on CPU time (1 s; "],
+            ),
+            // Each of them is gone before it could be looked at.
+            (
+                "while :; do bash -c 'for ((i = 0; i < 3000; i++)); do :; done'; done",
+                &["--cpu-limit", "1s"],
+                &["limit on CPU time (1 s; "],
+            ),
+            ("yes", &[], &["limit on output (1M; "]),
+            ("kill -9 $PPID", &[], &["[status 0]"]),
+            ("kill -9 $$", &[], &["ended by SIGKILL (", AFRESH]),
+            ("kill -SEGV $$", &[], &["ended by SIGSEGV (", AFRESH]),
+            ("echo garbage >&3; echo garbage >&40", &[], &["Bad file descriptor", "[status 1]"]),
+            ("x=$(head -c 1G /dev/zero | tr '\\0' x)", &[], &["cannot allocate", AFRESH]),
+            (forget, &[], &["readonly"]),
+            ("exit 3", &[], &["exited with status 3", AFRESH]),
+            ("exec true", &[], &["exited with status 0", AFRESH]),
+        ],
+    );
+}
+
+#[test]
+fn javascript_survives() {
+    let forget = "for (const name of Reflect.ownKeys(globalThis)) delete globalThis[name]";
+    all_survive(
+        "javascript",
+        &[
+            ("for (;;);", &["--time-limit", "1s"], &["limit on time (1 s; "]),
+            ("for (;;);", &["--cpu-limit", "1s"], &["limit on CPU time (1 s; "]),
+            ("for (;;) console.log('y'.repeat(1000))", &[], &["limit on output (1M; "]),
+            ("process.kill(process.ppid)", &[], &["[status 0]"]),
+            ("process.kill(process.pid, 'SIGKILL')", &[], &["ended by SIGKILL (", AFRESH]),
+            ("require('fs').writeSync(3, 'garbage')", &[], &["[status 0]"]),
+            (
+                "for (const n of [1, 2, 3]) require('fs').closeSync(n)",
+                &[],
+                &["exited with", AFRESH],
+            ),
+            ("Buffer.alloc(2 ** 30)", &[], &["allocation failed", "[status 1]"]),
+            (
+                "const all = []; for (;;) all.push(new Array(1e6).fill(1))",
+                &[],
+                &["ended by SIGABRT (", "memory (512M", AFRESH],
+            ),
+            (forget, &[], &["the kernel ends", AFRESH]),
+            ("process.exit(3)", &[], &["exited with status 3", AFRESH]),
+        ],
+    );
+}
+
+#[test]
+fn closed_output_is_told_and_a_fresh_interpreter_has_it_again() {
+    let says = &["closed this interpreter's standard output", AFRESH][..];
+    let close = "import os\nfor n in (1, 2, 3):\n  try: os.close(n)\n  except OSError: pass";
+    survives(Who::Ourselves, "python", &[close, "raise SystemExit"], &[], says);
+    survives(Who::Ourselves, "shell", &["exec 1>&- 2>&- 3>&-", "exit"], &[], says);
+}
+
+/// Goes on until there is no room for another process, or room was made by ending the shell.
+const UNTIL_FULL: &str = "import os
+shell = open('/tmp/shell').read().strip()
+while os.path.exists(f'/proc/{shell}'):
+    try: child = os.fork()
+    except BlockingIOError: break
+    if child == 0: os._exit(0)
+    os.waitpid(child, 0)
+print('full')";
+
+#[test]
+fn a_fork_bomb_in_the_background_is_ended_when_its_room_is_needed() {
+    for who in Who::all() {
+        let replies = [
+            cell("shell", "echo $$ >/tmp/shell"),
+            cell("shell", ":(){ :|:& };:"),
+            cell("python", UNTIL_FULL),
+            cell("shell", "ls / >/dev/null && echo still here"),
+            cell("python", "print('and here')"),
+            "Done.".to_owned(),
+        ];
+        let replies: Vec<_> = replies.iter().map(String::as_str).collect();
+        let scene = Scene::of(who).limits(LIMITS).model_says(&replies);
+        let seen = scene.chat(&["--yes", "--json", "go"]);
+        assert_eq!(scene.left_running(), Vec::<String>::new());
+        assert!(seen.printed_by("p3").contains("full\n"), "{}", seen.stdout());
+        assert!(seen.printed_by("p4").contains("still here\n"), "{}", seen.stdout());
+        assert!(seen.printed_by("p5").contains("and here\n"), "{}", seen.stdout());
+        // Either there was room when it was looked for, and the bomb itself says what it came up
+        // against, or there was none.
+        let said = seen.stdout();
+        let told = ["Resource temporarily unavailable", "limit on processes (64; "];
+        assert!(told.iter().any(|part| said.contains(part)), "{said}");
+        seen.exits(0);
+    }
+}
+
+#[test]
+fn a_crowd_in_the_background_is_ended_and_everybody_is_told() {
+    let replies = [
+        cell("python", "x = 1"),
+        cell("shell", "for i in {1..60}; do sleep 1000 & done"),
+        cell("shell", "jobs | grep -c .; ls / >/dev/null && echo still here"),
+        cell("python", "print('x' in globals())"),
+        "Done.".to_owned(),
+    ];
+    let replies: Vec<_> = replies.iter().map(String::as_str).collect();
+    let scene = Scene::new().limits(LIMITS).model_says(&replies);
+    let seen = scene.chat(&["--yes", "--json", "go"]);
+    assert_eq!(scene.left_running(), Vec::<String>::new());
+    assert_eq!(seen.printed_by("p3"), "0\nstill here\n");
+    assert_eq!(seen.printed_by("p4"), "False\n");
+    let told: String = seen.of_kind("request").iter().map(ToString::to_string).collect();
+    for part in [
+        "limit on processes (64; `limits.processes` in your config file raises it)",
+        "and this ran afresh",
+        "the python interpreter was ended: what had been left running reached the limit",
+    ] {
+        assert!(told.contains(part), "{part} was not told: {told}");
+    }
+    seen.exits(0);
+}
+
+#[test]
+fn a_fork_bomb_in_the_foreground_is_stopped() {
+    for who in Who::all() {
+        let plain = "import os\nwhile True: os.fork()";
+        survives(who, "python", &[plain], &[], &["Resource temporarily unavailable"]);
+        let deaf = "import os, signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n\
+            while True:\n  try: os.fork()\n  except OSError: pass";
+        let says = &["limit on time (2 s; ", AFRESH][..];
+        survives(who, "python", &[deaf], &["--time-limit", "2s"], says);
+    }
+}
+
+#[test]
+fn what_ignores_every_signal_it_can_is_ended() {
+    let python = "import signal\nfor n in (1, 2, 3, 15): signal.signal(n, signal.SIG_IGN)\n\
+        while True: pass";
+    let says = &["limit on time (1 s; ", AFRESH][..];
+    survives(Who::Ourselves, "python", &[python], &["--time-limit", "1s"], says);
+    let shell = "trap '' INT TERM HUP QUIT; while :; do sleep 1000; done";
+    survives(Who::Ourselves, "shell", &[shell], &["--time-limit", "1s"], says);
+}

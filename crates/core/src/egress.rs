@@ -1,0 +1,168 @@
+//! The network as a list: which hosts code may reach, as values.
+//!
+//! # Threat
+//! Code that sends what it has read to somewhere, fetches what nobody asked for, or talks to
+//! services of the person's own network that trust whoever can reach them.
+//!
+//! # Mechanism
+//! A [`Host`] is read strictly, in one spelling. [`Hosts`] holds what is listed and what is denied;
+//! denied outranks listed, however narrow. An address is judged once more by [`refused`], after
+//! names have become addresses: a name that is listed does not make a private address reachable.
+//!
+//! # Order
+//! First the name, then the address that it led to, then the connection to that very address.
+//!
+//! # Limits
+//! Says nothing about what is sent to a host that is listed. Whoever runs such a host, or shares
+//! its address behind it, can pass on what it is sent.
+//!
+//! Pure: resolving and connecting are `interpreter-exec`'s.
+
+pub use self::{
+    host::{Host, HostError, authority},
+    range::refused,
+    rule::{HostRule, Ports, RuleError},
+};
+
+mod host;
+mod range;
+mod rule;
+
+use serde::{Deserialize, Serialize};
+use std::net::IpAddr;
+
+/// What is listed and what is denied.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hosts {
+    /// What may be reached.
+    pub allow: Vec<HostRule>,
+    /// What may not be, whatever else is said.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deny: Vec<HostRule>,
+}
+
+/// What a list says of a host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// It is listed.
+    Allow,
+    /// It is denied, by this rule.
+    Deny(HostRule),
+    /// Nothing is said of it.
+    Unlisted,
+}
+
+impl Hosts {
+    /// Whether nothing is said at all.
+    pub fn is_empty(&self) -> bool {
+        self.allow.is_empty() && self.deny.is_empty()
+    }
+
+    /// What the list says of a host and a port. Deny wins.
+    pub fn judge(&self, host: &Host, port: u16) -> Decision {
+        if let Some(rule) = self.deny.iter().find(|rule| rule.denies(host, port)) {
+            return Decision::Deny(rule.clone());
+        }
+        let listed = self.allow.iter().any(|rule| rule.allows(host, port));
+        if listed { Decision::Allow } else { Decision::Unlisted }
+    }
+
+    /// Why an address may not be connected to, although its host is let through: it is denied by
+    /// its number, or of a range that leads into somebody's own network and not listed itself.
+    pub fn refuses_address(&self, address: IpAddr, port: u16) -> Option<String> {
+        let host = Host::Address(address.to_canonical());
+        match (self.judge(&host, port), refused(address)) {
+            (Decision::Deny(rule), _) => Some(format!("{host} is denied by the rule `{rule}`")),
+            (Decision::Unlisted, Some(range)) => Some(format!("{host} is {range}")),
+            (Decision::Allow, _) | (Decision::Unlisted, None) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn rules(list: &[&str]) -> Vec<HostRule> {
+        list.iter().map(|text| text.parse().unwrap()).collect()
+    }
+
+    fn hosts(allow: &[&str], deny: &[&str]) -> Hosts {
+        Hosts { allow: rules(allow), deny: rules(deny) }
+    }
+
+    fn judge(hosts: &Hosts, host: &str, port: u16) -> &'static str {
+        match hosts.judge(&host.parse().unwrap(), port) {
+            Decision::Allow => "allow",
+            Decision::Deny(_) => "deny",
+            Decision::Unlisted => "unlisted",
+        }
+    }
+
+    #[test]
+    fn deny_outranks_allow_however_narrow() {
+        let hosts = hosts(&["a.example.org:443", "*.example.org:*"], &["*.example.org"]);
+        assert_eq!(judge(&hosts, "a.example.org", 443), "deny");
+        // Without a port a denial is of all ports, and a permission of the web's.
+        assert_eq!(judge(&hosts, "b.example.org", 8443), "deny");
+        assert_eq!(judge(&hosts, "example.org", 443), "unlisted");
+    }
+
+    #[test]
+    fn a_listed_name_opens_no_private_address_and_a_listed_address_does() {
+        let named = hosts(&["intranet.example.org"], &[]);
+        let address = "10.1.2.3".parse().unwrap();
+        assert_eq!(named.refuses_address(address, 443).unwrap(), "10.1.2.3 is a private address");
+        let numbered = hosts(&["intranet.example.org", "10.1.2.3"], &[]);
+        assert_eq!(numbered.refuses_address(address, 443), None);
+        assert!(numbered.refuses_address(address, 22).is_some());
+    }
+
+    #[test]
+    fn an_address_can_be_denied_behind_its_name() {
+        let hosts = hosts(&["example.org"], &["93.184.216.34"]);
+        let said = hosts.refuses_address("93.184.216.34".parse().unwrap(), 443).unwrap();
+        assert_eq!(said, "93.184.216.34 is denied by the rule `93.184.216.34`");
+        assert_eq!(hosts.refuses_address("93.184.216.35".parse().unwrap(), 443), None);
+    }
+
+    #[test]
+    fn an_address_in_the_dress_of_version_six_is_the_same_address() {
+        let hosts = hosts(&["127.0.0.1:8000"], &["93.184.216.34"]);
+        assert_eq!(judge(&hosts, "::ffff:127.0.0.1", 8000), "allow");
+        assert_eq!(judge(&hosts, "[::ffff:5db8:d822]", 1), "deny");
+        assert!(hosts.refuses_address("::ffff:127.0.0.1".parse().unwrap(), 8001).is_some());
+        assert_eq!(hosts.refuses_address("::ffff:127.0.0.1".parse().unwrap(), 8000), None);
+    }
+
+    #[test]
+    fn the_list_survives_the_record() {
+        let hosts = hosts(&["*.example.org:443", "[::1]:80", "example.net:*"], &["x.org"]);
+        let json = serde_json::to_string(&hosts).unwrap();
+        assert_eq!(
+            json,
+            r#"{"allow":["*.example.org:443","[::1]:80","example.net:*"],"deny":["x.org"]}"#
+        );
+        assert_eq!(serde_json::from_str::<Hosts>(&json).unwrap(), hosts);
+    }
+
+    proptest! {
+        #[test]
+        fn more_denials_never_allow_more(
+            allow in prop::collection::vec("(\\*\\.)?[a-c]\\.[a-b]\\.org(:[1-3])?", 0..4),
+            deny in prop::collection::vec("(\\*\\.)?[a-c]\\.[a-b]\\.org(:[1-3])?", 0..4),
+            host in "([a-c]\\.)?[a-c]\\.[a-b]\\.org",
+            port in 1_u16..4,
+        ) {
+            let parsed = |list: &[String]| list.iter().map(|one| one.parse().unwrap()).collect();
+            let host: Host = host.parse().unwrap();
+            let open = Hosts { allow: parsed(&allow), deny: vec![] };
+            let closed = Hosts { allow: parsed(&allow), deny: parsed(&deny) };
+            if closed.judge(&host, port) == Decision::Allow {
+                prop_assert_eq!(open.judge(&host, port), Decision::Allow);
+                prop_assert!(!closed.deny.iter().any(|rule| rule.denies(&host, port)));
+            }
+        }
+    }
+}

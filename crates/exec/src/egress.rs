@@ -1,0 +1,152 @@
+//! The only way out of a sandbox: a proxy outside, which lets through what is listed or granted.
+//!
+//! # Threat
+//! Code that sends away what it has read, or reaches into the person's own network.
+//!
+//! # Mechanism
+//! A sandbox has a network of its own with nothing in it but loopback. On that loopback listens a
+//! socket that the host inside has handed out to us ([`handover`]); we accept what connects to it,
+//! outside, in our own process. The proxy speaks HTTP, with CONNECT, and SOCKS 5. A [`gate`] judges
+//! each connection by its name; [`reach`] judges the address that the name leads to, and connects to
+//! that very address. Every attempt is noted, for the effects of the run.
+//!
+//! # Order
+//! The door for the host is open before the sandbox starts. The host comes before any code does.
+//!
+//! # Limits
+//! What is sent to a host that is listed is not looked at. No TLS is opened, so a host that serves
+//! several names behind one address can be asked for another of them.
+
+use self::{
+    gate::{Gate, Place},
+    handover::Door,
+    proxy::{Bounds, Proxy},
+    reach::Outside,
+    resolve::System,
+};
+use interpreter_core::{HostContact, Network, egress::Host, session::Grant};
+use interpreter_host::egress::ADDRESS;
+use std::{
+    collections::BTreeMap,
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+use tokio::{sync::mpsc, task::JoinHandle};
+
+pub use self::{gate::Asks, upstream::Upstream};
+
+mod body;
+mod gate;
+mod handover;
+mod head;
+mod ledger;
+mod proxy;
+mod pump;
+mod reach;
+mod resolve;
+mod socks;
+mod upstream;
+
+#[cfg(test)]
+mod tests;
+
+/// The way out of one sandbox. With it all connections end.
+#[derive(Debug)]
+pub(crate) struct Egress {
+    gate: Arc<Gate>,
+    door: PathBuf,
+    serving: JoinHandle<()>,
+    questions: mpsc::UnboundedReceiver<Place>,
+}
+
+impl Egress {
+    /// Opens a way out that leads where `network` says, for a sandbox that is about to start.
+    /// `folder` is a private one of ours.
+    pub(crate) fn open(
+        network: &Network,
+        asks: Asks,
+        folder: &Path,
+        upstream: Option<Arc<Upstream>>,
+    ) -> io::Result<Self> {
+        let (ask, questions) = mpsc::unbounded_channel();
+        let gate = Arc::new(Gate::new(network, asks, ask));
+        let door = Door::open(folder)?;
+        let path = door.path().to_owned();
+        let outside = Outside { resolver: Arc::new(System), upstream };
+        let proxy = Proxy { gate: Arc::clone(&gate), outside, bounds: Bounds::default() };
+        let serving = tokio::spawn(async move {
+            // If the host never comes, nothing ever goes out.
+            if let Ok(listener) = door.receive().await {
+                proxy.serve(listener).await;
+            }
+        });
+        Ok(Self { gate, door: path, serving, questions })
+    }
+
+    /// The Unix socket that the sandbox binds in.
+    pub(crate) fn door(&self) -> &Path {
+        &self.door
+    }
+
+    /// Waits until code wants to reach a host that somebody must be asked about. May be dropped at
+    /// any time without losing a question.
+    pub(crate) async fn question(&mut self) -> Place {
+        match self.questions.recv().await {
+            Some(place) => place,
+            // The gate, which asks, is ours.
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Takes the answer to a question.
+    pub(crate) fn answer(&self, host: &Host, port: u16, grant: Option<Grant>) {
+        self.gate.answer(host, port, grant);
+    }
+
+    /// Carries over what was granted for the session in an earlier sandbox.
+    pub(crate) fn grant(&self, granted: &[Place]) {
+        for (host, port) in granted {
+            self.gate.answer(host, *port, Some(Grant::Session));
+        }
+    }
+
+    /// A run begins.
+    pub(crate) fn begin_run(&self) {
+        self.gate.begin_run();
+    }
+
+    /// A run is over: what was tried.
+    pub(crate) fn end_run(&self) -> Vec<HostContact> {
+        self.gate.end_run()
+    }
+}
+
+impl Drop for Egress {
+    fn drop(&mut self) {
+        self.serving.abort();
+    }
+}
+
+/// The variables by which programs inside find the proxy.
+///
+/// `ALL_PROXY` names it as an HTTP proxy too, although it speaks SOCKS: clients that lack SOCKS do
+/// not start at all when they are told of a SOCKS proxy.
+pub fn variables() -> BTreeMap<String, String> {
+    let proxy = format!("http://{ADDRESS}");
+    // Loopback inside is the code's own.
+    let direct = "localhost,127.0.0.1,::1,127.0.0.0/8";
+    let mut variables = BTreeMap::new();
+    for (name, value) in [
+        ("http_proxy", proxy.as_str()),
+        ("https_proxy", proxy.as_str()),
+        ("all_proxy", proxy.as_str()),
+        ("no_proxy", direct),
+    ] {
+        variables.insert(name.to_owned(), value.to_owned());
+        variables.insert(name.to_uppercase(), value.to_owned());
+    }
+    // Node.js looks at the variables above only when it is told to.
+    variables.insert("NODE_USE_ENV_PROXY".to_owned(), "1".to_owned());
+    variables
+}

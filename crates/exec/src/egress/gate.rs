@@ -1,0 +1,365 @@
+//! Who may go out: the list, what the person granted since, and the question in between.
+//!
+//! # Threat
+//! Code that tires a person with questions until they say yes, or that waits for a grant of
+//! another run.
+//!
+//! # Mechanism
+//! What is denied is refused at once and not asked about, and so is an address of somebody's own
+//! network: such a one must be listed by its number. Anything else that is not listed is asked
+//! about, once a run for each host and port, and only while a run is under way; a connection waits
+//! for the answer. After [`MOST_ASKED`] questions in a run there are no more. A grant for one run
+//! ends with it.
+//!
+//! # Limits
+//! A grant is for a host and a port, whoever inside uses it.
+
+use super::ledger::{Ledger, Traffic};
+use interpreter_core::{
+    Admission, HostContact, Network,
+    egress::{Decision, Host, Hosts, refused},
+    session::Grant,
+};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    net::IpAddr,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+use tokio::sync::{mpsc, oneshot};
+
+/// Questions that one run may lead to.
+const MOST_ASKED: usize = 20;
+
+/// A host and a port.
+pub(super) type Place = (Host, u16);
+
+/// What stands between the code and the network.
+#[derive(Debug)]
+pub(super) struct Gate {
+    hosts: Hosts,
+    reach: Reach,
+    asks: Asks,
+    questions: mpsc::UnboundedSender<Place>,
+    state: Mutex<State>,
+}
+
+/// Whether anybody is asked about what is not listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asks {
+    /// Whoever holds the session.
+    Session,
+    /// Nobody: it is refused.
+    Nobody,
+}
+
+/// What is let through beside what is listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reach {
+    Listed,
+    Everything,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Granted until the session ends.
+    granted: BTreeSet<Place>,
+    run: Option<Run>,
+    ledger: Ledger,
+}
+
+/// The run that is under way.
+#[derive(Debug, Default)]
+struct Run {
+    granted: BTreeSet<Place>,
+    /// Asked about and not granted, or not answered yet.
+    asked: BTreeMap<Place, Vec<oneshot::Sender<()>>>,
+}
+
+/// Why a connection is not let through, in words that name the host and what helps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Refusal(pub(super) String);
+
+impl Gate {
+    pub(super) fn new(
+        network: &Network,
+        asks: Asks,
+        questions: mpsc::UnboundedSender<Place>,
+    ) -> Self {
+        let (hosts, reach) = match network {
+            Network::None => (Hosts::default(), Reach::Listed),
+            Network::Only(hosts) => (hosts.clone(), Reach::Listed),
+            Network::Open(hosts) => (hosts.clone(), Reach::Everything),
+        };
+        Self { hosts, reach, asks, questions, state: Mutex::default() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Nothing in here panics between two changes that belong together.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until it is known whether this may be reached. The person may have to be asked.
+    pub(super) async fn admit(&self, host: &Host, port: u16) -> Result<(), Refusal> {
+        if let Some(answer) = self.decide(host, port) {
+            return answer;
+        }
+        if self.asks == Asks::Nobody {
+            return Err(not_listed(host, port));
+        }
+        let answered = {
+            let mut state = self.state();
+            let Some(run) = &mut state.run else { return Err(not_listed(host, port)) };
+            let place = (host.clone(), port);
+            let known = run.asked.get(&place).map(Vec::is_empty);
+            match known {
+                Some(true) => {
+                    return Err(Refusal(format!("{} was refused by you", shown(host, port))));
+                }
+                None if run.asked.len() >= MOST_ASKED => return Err(not_listed(host, port)),
+                Some(false) | None => {}
+            }
+            let (tell, answered) = oneshot::channel();
+            run.asked.entry(place.clone()).or_default().push(tell);
+            if known.is_none() && self.questions.send(place).is_err() {
+                return Err(not_listed(host, port));
+            }
+            answered
+        };
+        // Dropped without a word means no, or that the run is over.
+        match answered.await {
+            Ok(()) => Ok(()),
+            Err(_) => Err(not_listed(host, port)),
+        }
+    }
+
+    /// What can be said without asking.
+    fn decide(&self, host: &Host, port: u16) -> Option<Result<(), Refusal>> {
+        match self.hosts.judge(host, port) {
+            Decision::Allow => return Some(Ok(())),
+            Decision::Deny(rule) => {
+                let text = format!("{} is denied by the rule `{rule}`", shown(host, port));
+                return Some(Err(Refusal(text)));
+            }
+            Decision::Unlisted => {}
+        }
+        if let Host::Address(address) = host
+            && let Some(range) = refused(*address)
+        {
+            let place = host.with_port(port);
+            let text = format!("{host} is {range}; only `--allow-host {place}` opens it");
+            return Some(Err(Refusal(text)));
+        }
+        if self.reach == Reach::Everything {
+            return Some(Ok(()));
+        }
+        let (state, place) = (self.state(), (host.clone(), port));
+        let of_run = state.run.as_ref().is_some_and(|run| run.granted.contains(&place));
+        (of_run || state.granted.contains(&place)).then_some(Ok(()))
+    }
+
+    /// Why an address that a host led to may not be connected to.
+    pub(super) fn refuses_address(&self, address: IpAddr, port: u16) -> Option<String> {
+        self.hosts.refuses_address(address, port)
+    }
+
+    /// Takes the person's answer. One that comes late still grants what it grants.
+    pub(super) fn answer(&self, host: &Host, port: u16, grant: Option<Grant>) {
+        let mut state = self.state();
+        let place = (host.clone(), port);
+        match grant {
+            None => {}
+            Some(Grant::Session | Grant::Always) => _ = state.granted.insert(place.clone()),
+            Some(Grant::Once) => {
+                if let Some(run) = &mut state.run {
+                    run.granted.insert(place.clone());
+                }
+            }
+        }
+        let waiting = state.run.as_mut().and_then(|run| run.asked.get_mut(&place));
+        for tell in waiting.map(std::mem::take).unwrap_or_default() {
+            if grant.is_some() {
+                // Whoever waited may have left.
+                _ = tell.send(()).is_ok();
+            }
+        }
+    }
+
+    /// A run begins: what only the one before it was granted is over.
+    pub(super) fn begin_run(&self) {
+        self.state().run = Some(Run::default());
+    }
+
+    /// The run is over. Whoever waits for an answer is refused; what was tried is told.
+    pub(super) fn end_run(&self) -> Vec<HostContact> {
+        let mut state = self.state();
+        state.run = None;
+        state.ledger.take()
+    }
+
+    /// Notes what became of an attempt.
+    pub(super) fn note(
+        &self,
+        host: &Host,
+        port: u16,
+        verdict: Admission,
+        why: Option<&str>,
+    ) -> Arc<Traffic> {
+        self.state().ledger.note(host, port, verdict, why)
+    }
+}
+
+fn shown(host: &Host, port: u16) -> String {
+    host.with_port(port)
+}
+
+/// The web's own ports need not be named.
+fn not_listed(host: &Host, port: u16) -> Refusal {
+    let option = match port {
+        443 | 80 => host.to_string(),
+        _ => host.with_port(port),
+    };
+    Refusal(format!("{} is not allowed here; `--allow-host {option}` allows it", shown(host, port)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gate(network: &Network) -> (Arc<Gate>, mpsc::UnboundedReceiver<Place>) {
+        let (questions, asked) = mpsc::unbounded_channel();
+        (Arc::new(Gate::new(network, Asks::Session, questions)), asked)
+    }
+
+    fn only(allow: &[&str], deny: &[&str]) -> Hosts {
+        let parsed = |list: &[&str]| list.iter().map(|one| one.parse().unwrap()).collect();
+        Hosts { allow: parsed(allow), deny: parsed(deny) }
+    }
+
+    fn host(name: &str) -> Host {
+        name.parse().unwrap()
+    }
+
+    async fn admit(gate: &Gate, name: &str, port: u16) -> Result<(), String> {
+        gate.admit(&host(name), port).await.map_err(|refusal| refusal.0)
+    }
+
+    #[tokio::test]
+    async fn between_runs_nobody_is_asked() {
+        let (gate, mut asked) = gate(&Network::None);
+        assert_eq!(
+            admit(&gate, "files.example.org", 443).await.unwrap_err(),
+            "files.example.org:443 is not allowed here; `--allow-host files.example.org` allows it"
+        );
+        assert!(admit(&gate, "h.org", 22).await.unwrap_err().contains("`--allow-host h.org:22`"));
+        assert!(asked.try_recv().is_err());
+    }
+
+    #[tokio::test]
+    async fn a_grant_for_once_ends_with_its_run() {
+        let (gate, mut asked) = gate(&Network::Only(only(&["a.org"], &[])));
+        assert_eq!(admit(&gate, "a.org", 443).await, Ok(()));
+        gate.begin_run();
+        let waiting = tokio::spawn({
+            let gate = Arc::clone(&gate);
+            async move { admit(&gate, "b.org", 443).await }
+        });
+        assert_eq!(asked.recv().await, Some((host("b.org"), 443)));
+        gate.answer(&host("b.org"), 443, Some(Grant::Once));
+        assert_eq!(waiting.await.unwrap(), Ok(()));
+        assert_eq!(admit(&gate, "b.org", 443).await, Ok(()));
+        gate.end_run();
+        gate.begin_run();
+        let again = tokio::spawn({
+            let gate = Arc::clone(&gate);
+            async move { admit(&gate, "b.org", 443).await }
+        });
+        assert_eq!(asked.recv().await, Some((host("b.org"), 443)));
+        gate.answer(&host("b.org"), 443, Some(Grant::Session));
+        assert_eq!(again.await.unwrap(), Ok(()));
+        gate.end_run();
+        assert_eq!(admit(&gate, "b.org", 443).await, Ok(()));
+        // For that port alone.
+        assert!(admit(&gate, "b.org", 80).await.is_err());
+    }
+
+    #[tokio::test]
+    async fn a_no_holds_for_the_run_and_the_end_of_the_run_is_a_no() {
+        let (gate, mut asked) = gate(&Network::None);
+        gate.begin_run();
+        let one = tokio::spawn({
+            let gate = Arc::clone(&gate);
+            async move { admit(&gate, "b.org", 443).await }
+        });
+        asked.recv().await.unwrap();
+        gate.answer(&host("b.org"), 443, None);
+        assert!(one.await.unwrap().is_err());
+        let said = admit(&gate, "b.org", 443).await.unwrap_err();
+        assert_eq!(said, "b.org:443 was refused by you");
+        assert!(asked.try_recv().is_err());
+        let two = tokio::spawn({
+            let gate = Arc::clone(&gate);
+            async move { admit(&gate, "c.org", 443).await }
+        });
+        asked.recv().await.unwrap();
+        gate.end_run();
+        assert!(two.await.unwrap().is_err());
+    }
+
+    #[tokio::test]
+    async fn what_is_denied_or_private_is_not_asked_about() {
+        let hosts = only(&["10.0.0.9:80"], &["*.evil.org"]);
+        for network in [Network::Only(hosts.clone()), Network::Open(hosts)] {
+            let (gate, mut asked) = gate(&network);
+            gate.begin_run();
+            let said = admit(&gate, "a.evil.org", 443).await.unwrap_err();
+            assert_eq!(said, "a.evil.org:443 is denied by the rule `*.evil.org`");
+            let said = admit(&gate, "169.254.169.254", 80).await.unwrap_err();
+            assert!(said.starts_with("169.254.169.254 is a link-local address; only "), "{said}");
+            assert!(admit(&gate, "::ffff:127.0.0.1", 80).await.is_err());
+            assert_eq!(admit(&gate, "10.0.0.9", 80).await, Ok(()));
+            assert!(asked.try_recv().is_err());
+        }
+    }
+
+    #[tokio::test]
+    async fn where_nobody_is_to_be_asked_nobody_is() {
+        let (questions, mut asked) = mpsc::unbounded_channel();
+        let gate = Gate::new(&Network::None, Asks::Nobody, questions);
+        gate.begin_run();
+        assert!(admit(&gate, "a.org", 443).await.is_err());
+        assert!(asked.try_recv().is_err());
+    }
+
+    #[tokio::test]
+    async fn open_lets_every_name_through() {
+        let (gate, mut asked) = gate(&Network::Open(Hosts::default()));
+        gate.begin_run();
+        assert_eq!(admit(&gate, "anything.example", 25).await, Ok(()));
+        assert_eq!(admit(&gate, "1.1.1.1", 53).await, Ok(()));
+        assert!(gate.refuses_address("192.168.0.1".parse().unwrap(), 80).is_some());
+        assert!(asked.try_recv().is_err());
+    }
+
+    #[tokio::test]
+    async fn a_run_cannot_ask_without_end() {
+        let (gate, mut asked) = gate(&Network::None);
+        gate.begin_run();
+        let mut waiting = tokio::task::JoinSet::new();
+        for number in 0..MOST_ASKED {
+            // The same host asks once, however often it is tried.
+            for _ in 0..3 {
+                let gate = Arc::clone(&gate);
+                waiting.spawn(async move { admit(&gate, &format!("h{number}.org"), 443).await });
+            }
+        }
+        for _ in 0..MOST_ASKED {
+            asked.recv().await.unwrap();
+        }
+        assert!(admit(&gate, "one.more.org", 443).await.is_err());
+        assert!(asked.try_recv().is_err());
+        gate.end_run();
+        while let Some(answer) = waiting.join_next().await {
+            assert!(answer.unwrap().is_err());
+        }
+    }
+}

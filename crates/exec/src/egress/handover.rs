@@ -1,0 +1,179 @@
+//! Takes the listening socket that the host inside hands out. See `interpreter_host::egress`.
+//!
+//! The Unix socket stands in a folder that only the person can enter, and is taken away as soon as
+//! the host has come. What comes is checked: it must be a socket that listens on loopback.
+
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg, sockopt};
+use std::{
+    io::{self, IoSliceMut},
+    mem::MaybeUninit,
+    net::SocketAddr,
+    os::{
+        fd::OwnedFd,
+        unix::fs::{DirBuilderExt, PermissionsExt},
+    },
+    path::{Path, PathBuf},
+};
+use tokio::{
+    io::Interest,
+    net::{TcpListener, UnixListener, UnixStream},
+};
+
+/// A door that one host comes through, once.
+#[derive(Debug)]
+pub(super) struct Door {
+    listener: UnixListener,
+    /// Takes the file away when nobody can come any more.
+    path: Removed,
+}
+
+#[derive(Debug)]
+struct Removed(PathBuf);
+
+impl Drop for Removed {
+    fn drop(&mut self) {
+        // It may be gone; and if it stays, nobody answers there.
+        _ = fs_err::remove_file(&self.0).is_ok();
+    }
+}
+
+impl Door {
+    /// Opens a door in `folder`, which is made if need be.
+    pub(super) fn open(folder: &Path) -> io::Result<Self> {
+        match std::fs::DirBuilder::new().mode(0o700).create(folder) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => sweep(folder),
+            Err(error) => return Err(error),
+        }
+        let path = folder.join(uuid::Uuid::now_v7().simple().to_string());
+        // The path of a socket may be no longer than 107 bytes; by the folder's number it is not.
+        let opened = fs_err::File::open(folder)?;
+        let name = path.file_name().unwrap_or_default();
+        let number = std::os::fd::AsRawFd::as_raw_fd(&opened);
+        let short = Path::new("/proc/self/fd").join(number.to_string()).join(name);
+        let listener = UnixListener::bind(short)?;
+        let path = Removed(path);
+        // The folder keeps others out; inside it is another user who connects.
+        fs_err::set_permissions(&path.0, std::fs::Permissions::from_mode(0o666))?;
+        Ok(Self { listener, path })
+    }
+
+    /// Where it is, for the sandbox to bind in.
+    pub(super) fn path(&self) -> &Path {
+        &self.path.0
+    }
+
+    /// Waits for the host and takes what it brings. Then the door is gone.
+    pub(super) async fn receive(self) -> io::Result<TcpListener> {
+        let (stream, _) = self.listener.accept().await?;
+        drop(self);
+        let brought = receive(&stream).await?;
+        let listener = std::net::TcpListener::from(brought);
+        let loopback =
+            matches!(listener.local_addr()?, SocketAddr::V4(at) if at.ip().is_loopback());
+        if !loopback || !sockopt::socket_acceptconn(&listener)? {
+            return Err(io::Error::other("what the host hands out does not listen on loopback"));
+        }
+        listener.set_nonblocking(true)?;
+        TcpListener::from_std(listener)
+    }
+}
+
+async fn receive(stream: &UnixStream) -> io::Result<OwnedFd> {
+    let read = || {
+        let mut byte = [0];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut control = RecvAncillaryBuffer::new(&mut space);
+        let mut parts = [IoSliceMut::new(&mut byte)];
+        recvmsg(stream, &mut parts, &mut control, RecvFlags::CMSG_CLOEXEC)?;
+        let mut messages = control.drain();
+        let brought = messages.find_map(|message| {
+            let RecvAncillaryMessage::ScmRights(mut descriptors) = message else { return None };
+            descriptors.next()
+        });
+        brought.ok_or_else(|| io::Error::other("the host hands out nothing"))
+    };
+    stream.async_io(Interest::READABLE, read).await
+}
+
+/// Takes away doors that were left by a program that was killed: nobody answers there.
+fn sweep(folder: &Path) {
+    let Ok(entries) = fs_err::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let answered = std::os::unix::net::UnixStream::connect(entry.path());
+        if answered.is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused) {
+            _ = fs_err::remove_file(entry.path()).is_ok();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use interpreter_host::egress::hand_out;
+    use std::net::{Ipv4Addr, SocketAddrV4};
+
+    const ANY: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
+
+    #[tokio::test]
+    async fn a_listening_socket_is_handed_over_once() {
+        let root = tempfile::tempdir().unwrap();
+        // Longer than the path of a socket may be.
+        let deep = root.path().join("x".repeat(120));
+        fs_err::create_dir(&deep).unwrap();
+        let door = Door::open(&deep.join("doors")).unwrap();
+        let path = door.path().to_owned();
+        let near = Path::new("/proc/self/fd");
+        let folder = fs_err::File::open(path.parent().unwrap()).unwrap();
+        let number = std::os::fd::AsRawFd::as_raw_fd(&folder).to_string();
+        let short = near.join(number).join(path.file_name().unwrap());
+        let handed = tokio::task::spawn_blocking(move || hand_out(&short, ANY));
+        let listener = door.receive().await.unwrap();
+        handed.await.unwrap().unwrap();
+        let at = listener.local_addr().unwrap();
+        let (client, server) = tokio::join!(tokio::net::TcpStream::connect(at), listener.accept());
+        assert_eq!(server.unwrap().1, client.unwrap().local_addr().unwrap());
+        assert!(!path.exists());
+    }
+
+    #[tokio::test]
+    async fn without_a_door_there_is_nothing_to_do() {
+        hand_out(Path::new("/nowhere/at/all"), ANY).unwrap();
+    }
+
+    #[tokio::test]
+    async fn something_else_than_a_listener_is_refused() {
+        use std::io::IoSlice;
+        let root = tempfile::tempdir().unwrap();
+        let door = Door::open(&root.path().join("doors")).unwrap();
+        let path = door.path().to_owned();
+        let sent = tokio::task::spawn_blocking(move || {
+            use nix::sys::socket::{ControlMessage, MsgFlags, sendmsg};
+            use std::os::fd::AsRawFd;
+            let stream = std::os::unix::net::UnixStream::connect(path).unwrap();
+            let other = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+            let descriptors = [other.as_raw_fd()];
+            let message = [ControlMessage::ScmRights(&descriptors)];
+            let bytes = [IoSlice::new(b"l")];
+            sendmsg::<()>(stream.as_raw_fd(), &bytes, &message, MsgFlags::empty(), None).unwrap();
+        });
+        assert!(door.receive().await.is_err());
+        sent.await.unwrap();
+    }
+
+    #[test]
+    fn doors_of_the_dead_are_taken_away() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
+        let _inside = runtime.enter();
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("doors");
+        let alive = Door::open(&folder).unwrap();
+        let dead = folder.join("dead");
+        drop(std::os::unix::net::UnixListener::bind(&dead).unwrap());
+        assert!(dead.exists());
+        let another = Door::open(&folder).unwrap();
+        assert!(!dead.exists() && alive.path().exists() && another.path().exists());
+        let mode = fs_err::metadata(&folder).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+    }
+}

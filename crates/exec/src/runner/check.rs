@@ -1,0 +1,88 @@
+//! Starts interpreters to hear which version each is, and runs nothing.
+
+use super::live::Live;
+use crate::{ExecError, Interpreters, sandbox::Machine};
+use interpreter_core::{Confinement, Language, Untrusted};
+use interpreter_host::{Claim, Inward, Outward};
+use std::time::Duration;
+
+/// Bytes of what it complains that are kept.
+const SAID: usize = 4096;
+
+/// How long an interpreter may take to say something.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Starts the interpreter of each language in a sandbox of its own making, one after another, and
+/// takes down what it says: a version, or why there is none. No code is given to any.
+///
+/// # Errors
+/// If there is no sandbox.
+pub async fn check(
+    languages: &[Language],
+    interpreters: &Interpreters,
+    confinement: Confinement,
+    machine: &Machine,
+) -> Result<Vec<Result<Untrusted, Untrusted>>, ExecError> {
+    let mut live = Live::start(confinement, None, None, machine).await?;
+    let mut answers = Vec::new();
+    for (language, kernel) in languages.iter().zip(1..) {
+        let Some(interpreter) = interpreters.get(language) else {
+            answers.push(Err(Untrusted::new("there is no interpreter")));
+            continue;
+        };
+        let spec = interpreter.check_spec(&live.confinement.environment);
+        live.send(&Inward::Start { kernel, spec }).await?;
+        let answer = tokio::time::timeout(PATIENCE, answer(&mut live, kernel)).await;
+        answers.push(match answer {
+            Ok(answer) => answer?,
+            Err(_) => Err(Untrusted::new("it does not answer")),
+        });
+        live.send(&Inward::Stop { kernel }).await?;
+    }
+    live.stop().await;
+    Ok(answers)
+}
+
+/// The first thing that a kernel says which tells how it is. What kernels before it had still to
+/// say is passed over.
+async fn answer(live: &mut Live, own: u32) -> Result<Result<Untrusted, Untrusted>, ExecError> {
+    let mut said = Vec::new();
+    loop {
+        while let Some(frame) = live.next_frame()? {
+            if let Outward::Stderr { kernel, bytes } = &frame
+                && *kernel == own
+                && said.len() < SAID
+            {
+                said.extend_from_slice(bytes);
+            }
+            if let Some(answer) = told(&frame, own, &said) {
+                return Ok(answer);
+            }
+        }
+        if !live.read().await? {
+            return Err(ExecError::SandboxEnded { reason: "it ended at once".into() });
+        }
+    }
+}
+
+/// What a frame tells of a kernel that has printed this.
+fn told(frame: &Outward, own: u32, said: &[u8]) -> Option<Result<Untrusted, Untrusted>> {
+    if let Outward::Claim { kernel, claim } = frame
+        && *kernel == own
+        && let Ok(Claim::Ready { version, .. }) = Claim::parse(claim)
+    {
+        return Some(Ok(Untrusted::new(version)));
+    }
+    if let Outward::Failed { kernel, message } = frame
+        && *kernel == own
+    {
+        return Some(Err(Untrusted::new(message.as_str())));
+    }
+    if let Outward::Exited { kernel, .. } = frame
+        && *kernel == own
+    {
+        let said = String::from_utf8_lossy(said).into_owned();
+        return Some(Err(Untrusted::new(if said.is_empty() { "it ended".into() } else { said })));
+    }
+    None
+}

@@ -1,0 +1,334 @@
+//! Control groups: bounds for all processes of a sandbox together, where they can be had.
+//!
+//! # Threat
+//! Many processes that are each within their own limit; shared memory, which no process's limit
+//! counts; forks that are faster than they can be killed.
+//!
+//! # Mechanism
+//! The sandbox's first process is put into a group of its own before it reads its plan, so that
+//! everything it starts is in it too. Version 2 of control groups is used where the person's own
+//! part of the tree is delegated to them, as systemd does it: a group is made in the nearest group
+//! above ours that lets us and that passes the controllers on. For root there is version 1
+//! besides. What the kernel counted is evidence of what ended a process.
+//!
+//! # Order
+//! Bounds are written before the process is put in. The group is removed after everything in it
+//! is dead; one that was left behind by a crash is removed by the next session.
+//!
+//! # Limits
+//! Without delegation there is no group, and then memory is bounded for each process alone.
+//! Nothing inside sees the groups: no part of them is mounted there.
+
+use interpreter_core::Limits;
+use std::{
+    io,
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicU32, Ordering},
+};
+
+/// What our groups are called, before the number of the process that made them.
+const NAME: &str = "interpreter-";
+
+/// Bytes beyond the limit of one process: for our own, and for the files that it reads. So a
+/// single process that wants too much meets its own limit first, which it can tell its code of.
+const ROOM: u64 = 128 << 20;
+
+/// Processes of ours in the sandbox.
+const OURS: u64 = 4;
+
+/// A group of version 2, or one group for each controller of version 1.
+#[derive(Debug)]
+pub(crate) struct Group {
+    memory: PathBuf,
+    processes: PathBuf,
+    version: Version,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Version {
+    One,
+    Two,
+}
+
+/// Where the kernel shows its groups, and ours among them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Groups {
+    /// Our own group of version 2, below which or beside which others can be made.
+    own: Option<PathBuf>,
+    /// The mount that `own` is in.
+    top: PathBuf,
+    /// Our own groups of version 1, by controller.
+    memory: Option<PathBuf>,
+    processes: Option<PathBuf>,
+}
+
+impl Groups {
+    /// Looks at this process's own groups.
+    pub(crate) fn look() -> Self {
+        let read = |path: &str| fs_err::read_to_string(path).unwrap_or_default();
+        Self::parse(&read("/proc/self/mountinfo"), &read("/proc/self/cgroup"))
+    }
+
+    fn parse(mounts: &str, groups: &str) -> Self {
+        let mut found = Self::default();
+        for line in mounts.lines() {
+            // ID parent device root MOUNT options … - TYPE source OPTIONS
+            let Some((before, after)) = line.split_once(" - ") else { continue };
+            let mut before = before.split(' ').skip(3);
+            let (Some(root), Some(at)) = (before.next(), before.next()) else { continue };
+            let mut after = after.split(' ');
+            let (kind, options) = (after.next(), after.nth(1).unwrap_or_default());
+            let has = |controller: &str| options.split(',').any(|option| option == controller);
+            let own = |controller: &str| own_group(groups, controller, root, at);
+            match kind {
+                Some("cgroup2") => (found.own, found.top) = (own(""), at.into()),
+                Some("cgroup") if has("memory") => found.memory = own("memory"),
+                Some("cgroup") if has("pids") => found.processes = own("pids"),
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// Makes a group with these bounds; or says why none can be had.
+    pub(crate) fn make(&self, limits: &Limits) -> Result<Group, String> {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("{NAME}{}-{number}", std::process::id());
+        self.make_two(&name, limits).or_else(|two| match (&self.memory, &self.processes) {
+            (Some(memory), Some(processes)) => {
+                Group::one(memory, processes, &name, limits).map_err(|error| error.to_string())
+            }
+            _ => Err(two),
+        })
+    }
+
+    /// A group of version 2, in the nearest place that lets us.
+    fn make_two(&self, name: &str, limits: &Limits) -> Result<Group, String> {
+        let none = "no control group is delegated to you; with systemd, start the program by \
+                    `systemd-run --user --scope -p Delegate=yes`";
+        let own = self.own.as_deref().ok_or(none)?;
+        let above = own.ancestors().take_while(|path| path.starts_with(&self.top));
+        for parent in above {
+            sweep(parent);
+            let at = parent.join(name);
+            if fs_err::create_dir(&at).is_err() {
+                continue;
+            }
+            let group = Group { memory: at.clone(), processes: at, version: Version::Two };
+            // Without the controllers these files are not there.
+            match group.bound(limits) {
+                Ok(()) => return Ok(group),
+                Err(_) => group.remove(),
+            }
+        }
+        Err(none.into())
+    }
+}
+
+/// Our own group in the hierarchy of a controller, as a path that can be opened.
+fn own_group(groups: &str, controller: &str, root: &str, at: &str) -> Option<PathBuf> {
+    let path = groups.lines().find_map(|line| {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let (controllers, path) = (parts.next()?, parts.next()?);
+        controllers.split(',').any(|one| one == controller).then_some(path)
+    })?;
+    // In a container the mount begins at a group and not at the top.
+    let below = Path::new(path).strip_prefix(root).unwrap_or_else(|_| Path::new(""));
+    (!below.components().any(|part| part == std::path::Component::ParentDir))
+        .then(|| Path::new(at).join(below))
+}
+
+/// Removes groups of sessions that have crashed. One that is in use cannot be removed.
+fn sweep(parent: &Path) {
+    let Ok(entries) = fs_err::read_dir(parent) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let owner = name.to_str().and_then(|name| name.strip_prefix(NAME)?.split('-').next());
+        let gone = |process: &str| !Path::new("/proc").join(process).exists();
+        if owner.is_some_and(gone) {
+            // Its processes may still be dying; then the next session removes it.
+            drop(fs_err::remove_dir(entry.path()));
+        }
+    }
+}
+
+impl Group {
+    fn one(memory: &Path, processes: &Path, name: &str, limits: &Limits) -> io::Result<Self> {
+        for parent in [memory, processes] {
+            sweep(parent);
+        }
+        let version = Version::One;
+        let group = Self { memory: memory.join(name), processes: processes.join(name), version };
+        let made = fs_err::create_dir(&group.memory)
+            .and_then(|()| fs_err::create_dir(&group.processes))
+            .and_then(|()| group.bound(limits));
+        if let Err(error) = made {
+            group.remove();
+            return Err(error);
+        }
+        Ok(group)
+    }
+
+    fn bound(&self, limits: &Limits) -> io::Result<()> {
+        let bytes = limits.memory_bytes.saturating_add(ROOM).to_string();
+        let processes = limits.processes.saturating_add(OURS).to_string();
+        fs_err::write(self.processes.join("pids.max"), processes)?;
+        match self.version {
+            Version::Two => {
+                fs_err::write(self.memory.join("memory.max"), &bytes)?;
+                // Where there is no swap there is no such file.
+                drop(fs_err::write(self.memory.join("memory.swap.max"), "0"));
+            }
+            Version::One => {
+                fs_err::write(self.memory.join("memory.limit_in_bytes"), &bytes)?;
+                drop(fs_err::write(self.memory.join("memory.memsw.limit_in_bytes"), &bytes));
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts a process, and all it will start, into the group.
+    pub(crate) fn add(&self, process: u32) -> io::Result<()> {
+        fs_err::write(self.memory.join("cgroup.procs"), process.to_string())?;
+        if self.version == Version::One {
+            fs_err::write(self.processes.join("cgroup.procs"), process.to_string())?;
+        }
+        Ok(())
+    }
+
+    /// How many processes the kernel has killed because the group's memory was used up.
+    pub(crate) fn killed_for_memory(&self) -> u64 {
+        let file = match self.version {
+            Version::One => "memory.oom_control",
+            Version::Two => "memory.events",
+        };
+        counted(&self.memory.join(file), "oom_kill")
+    }
+
+    /// How many times a process could not be started because the group had enough.
+    #[cfg(test)]
+    fn refused_processes(&self) -> u64 {
+        counted(&self.processes.join("pids.events"), "max")
+    }
+
+    /// Kills what is left in the group, and removes it.
+    pub(crate) fn end(self) {
+        self.kill();
+        self.remove();
+    }
+
+    /// Kills everything that is left in the group, where the kernel can.
+    fn kill(&self) {
+        if self.version == Version::Two {
+            // Since Linux 5.14; before it the process namespace does the same.
+            drop(fs_err::write(self.memory.join("cgroup.kill"), "1"));
+        }
+    }
+
+    /// Removes the group, which must be empty.
+    pub(crate) fn remove(self) {
+        // If something still dies in it, the next session removes it.
+        drop(fs_err::remove_dir(&self.memory));
+        if self.version == Version::One {
+            drop(fs_err::remove_dir(&self.processes));
+        }
+    }
+}
+
+/// A number from a file of names and numbers.
+fn counted(file: &Path, name: &str) -> u64 {
+    let text = fs_err::read_to_string(file).unwrap_or_default();
+    let mut pairs = text.lines().filter_map(|line| line.split_once(' '));
+    pairs.find(|(key, _)| *key == name).and_then(|(_, count)| count.parse().ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SYSTEMD: &str = "\
+30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate,memory_recursiveprot";
+    const OLD: &str = "\
+30 23 0:26 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory
+31 23 0:27 / /sys/fs/cgroup/pids rw - cgroup cgroup rw,pids
+32 23 0:28 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw";
+
+    #[test]
+    fn our_own_groups_are_found() {
+        let groups =
+            Groups::parse(SYSTEMD, "0::/user.slice/user-1000.slice/app.slice/term.scope\n");
+        let own = "/sys/fs/cgroup/user.slice/user-1000.slice/app.slice/term.scope";
+        assert_eq!(groups.own.as_deref(), Some(Path::new(own)));
+        let groups = Groups::parse(OLD, "8:pids:/\n4:cpu,memory:/job/1\n0::/\n");
+        assert_eq!(groups.memory.as_deref(), Some(Path::new("/sys/fs/cgroup/memory/job/1")));
+        assert_eq!(groups.processes.as_deref(), Some(Path::new("/sys/fs/cgroup/pids")));
+        assert_eq!(Groups::parse("", ""), Groups::default());
+    }
+
+    #[test]
+    fn in_a_container_the_path_is_that_below_the_mount() {
+        let mounts = "30 23 0:26 /docker/abc /sys/fs/cgroup rw - cgroup2 cgroup2 rw";
+        let groups = Groups::parse(mounts, "0::/docker/abc/inner\n");
+        assert_eq!(groups.own.as_deref(), Some(Path::new("/sys/fs/cgroup/inner")));
+        let outside = Groups::parse(mounts, "0::/../other\n");
+        assert_eq!(outside.own.as_deref(), Some(Path::new("/sys/fs/cgroup")));
+    }
+
+    #[test]
+    fn without_delegation_the_reason_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().join("gone");
+        let groups = Groups { own: Some(top.join("ours")), top, ..Groups::default() };
+        let why = groups.make(&Limits::default()).unwrap_err();
+        assert!(why.contains("delegated"), "{why}");
+    }
+
+    /// The kernel's files, played by a folder: what is written can be read.
+    #[test]
+    fn the_nearest_group_that_lets_us_is_taken() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().to_owned();
+        let own = top.join("a/b");
+        fs_err::create_dir_all(&own).unwrap();
+        let groups = Groups { own: Some(own.clone()), top, ..Groups::default() };
+        let limits = Limits { memory_bytes: 1 << 20, processes: 7, ..Limits::default() };
+        let group = groups.make(&limits).unwrap();
+        assert_eq!(group.memory.parent(), Some(own.as_path()));
+        let read = |name: &str| fs_err::read_to_string(group.memory.join(name)).unwrap();
+        assert_eq!(
+            (read("memory.max"), read("pids.max")),
+            ((ROOM + (1 << 20)).to_string(), "11".into())
+        );
+        group.add(4711).unwrap();
+        assert_eq!(read("cgroup.procs"), "4711");
+        fs_err::write(group.memory.join("memory.events"), "low 0\noom 3\noom_kill 2\n").unwrap();
+        assert_eq!((group.killed_for_memory(), group.refused_processes()), (2, 0));
+    }
+
+    #[test]
+    fn where_root_has_version_one_the_kernel_bounds_what_is_put_in() {
+        let groups = Groups::look();
+        let limits = Limits { memory_bytes: 64 << 20, processes: 0, ..Limits::default() };
+        let Ok(group) = groups.make(&limits) else { return };
+        #[expect(clippy::disallowed_methods, reason = "a process to be bounded")]
+        let mut shell = std::process::Command::new("/bin/sh")
+            .args(["-c", "read go; sleep 9 & sleep 9 & sleep 9 & sleep 9 & wait"])
+            .stdin(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        group.add(shell.id()).unwrap();
+        drop(shell.stdin.take());
+        // Of four sleepers only three fit beside the shell, which gives up.
+        shell.wait().unwrap();
+        assert!(group.refused_processes() > 0);
+        group.kill();
+        let inside = fs_err::read_to_string(group.processes.join("cgroup.procs")).unwrap();
+        for process in inside.lines() {
+            let process = rustix::process::Pid::from_raw(process.parse().unwrap()).unwrap();
+            _ = rustix::process::kill_process(process, rustix::process::Signal::KILL).is_ok();
+        }
+        group.remove();
+    }
+}

@@ -1,0 +1,92 @@
+//! The bridge from its start to its end.
+//!
+//! Ends as its kernel ends: with its status, or by its signal, so that whoever looks at the bridge
+//! sees how the kernel fared.
+
+use crate::{bridge::Bridge, error::JupyterError, launch::Launch, start::start};
+use nix::sys::signal::{SigSet, Signal, raise};
+use std::{
+    error::Error,
+    fs::File,
+    io::{self, Write},
+    os::{
+        fd::AsFd,
+        unix::{net::UnixStream, process::ExitStatusExt},
+    },
+    process::{ExitCode, ExitStatus},
+};
+
+/// Why a bridge ends.
+#[derive(Debug)]
+pub(crate) enum End {
+    /// Its kernel has.
+    Died(ExitStatus),
+    /// The host has hung up, or the code wanted it to.
+    HungUp,
+    /// It cannot go on.
+    Broken(JupyterError),
+}
+
+impl From<JupyterError> for End {
+    fn from(error: JupyterError) -> Self {
+        Self::Broken(error)
+    }
+}
+
+/// Where output goes, without a buffer: what is written is written.
+#[derive(Debug)]
+pub(crate) struct Output {
+    pub(crate) stdout: File,
+    pub(crate) stderr: File,
+}
+
+/// Is the bridge, with the host's socket as standard input and the launch as the one argument.
+/// Called first thing by the binary, before any thread exists.
+pub fn run(arguments: impl IntoIterator<Item = String>) -> ExitCode {
+    let arguments: Vec<_> = arguments.into_iter().collect();
+    match serve(&arguments) {
+        End::HungUp => ExitCode::SUCCESS,
+        End::Died(status) => leave_as(status),
+        End::Broken(error) => {
+            let cause = error.source().map_or_else(String::new, |cause| format!(": {cause}"));
+            // Nobody may be listening; the exit code says that something went wrong.
+            drop(writeln!(io::stderr(), "{error}{cause}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn serve(arguments: &[String]) -> End {
+    let begin = || -> Result<Bridge, End> {
+        let [argument] = arguments else { return Err(JupyterError::Launch.into()) };
+        let launch: Launch = serde_json::from_str(argument).map_err(|_| JupyterError::Launch)?;
+        let host = io::stdin().as_fd().try_clone_to_owned().map_err(JupyterError::Host)?;
+        let output = |fd: io::Result<_>| fd.map(File::from).map_err(JupyterError::Output);
+        let mut output = Output {
+            stdout: output(io::stdout().as_fd().try_clone_to_owned())?,
+            stderr: output(io::stderr().as_fd().try_clone_to_owned())?,
+        };
+        let host = UnixStream::from(host);
+        Bridge::new(start(&launch, &host, &mut output)?, host, output)
+    };
+    match begin() {
+        Ok(mut bridge) => bridge.serve(),
+        Err(end) => end,
+    }
+}
+
+/// Ends this process as another one has ended.
+fn leave_as(status: ExitStatus) -> ExitCode {
+    if let Some(code) = status.code() {
+        return ExitCode::from(u8::try_from(code).unwrap_or(1));
+    }
+    let number = status.signal().unwrap_or_default();
+    if let Ok(signal) = Signal::try_from(number) {
+        // Some are blocked here, which would keep them from ending us.
+        SigSet::all().thread_unblock().unwrap_or_default();
+        // Twice: Rust's own handler for a crash gives way the first time.
+        raise(signal).unwrap_or_default();
+        raise(signal).unwrap_or_default();
+    }
+    ExitCode::from(u8::try_from(128 + number).unwrap_or(1))
+}

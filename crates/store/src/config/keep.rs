@@ -1,0 +1,138 @@
+//! Writes into the person's config file what they said is to hold for good.
+//!
+//! Everything else in the file stays as it is, comments too. The new file is whole before it takes
+//! the old one's place, and is written only if it can be read again.
+
+use super::{ConfigError, ConfigText, parse::parse, read::read};
+use crate::{Folders, StoreError, private};
+use interpreter_core::egress::HostRule;
+use std::{fs, io, io::Write, path::Path};
+use toml_edit::{Array, DocumentMut, Item, Table, Value};
+
+/// Adds a host to `network.hosts` in the person's config file. Whether anything had to be added.
+pub fn keep_host(folders: &Folders, rule: &HostRule) -> Result<bool, StoreError> {
+    folders.make_config_folder()?;
+    let file = folders.config_file();
+    // Where the file is a link, what it leads to is changed and not the link.
+    let file = fs::canonicalize(&file).unwrap_or(file);
+    let text = read(file.clone())?.map(|file| file.text).unwrap_or_default();
+    let new = match added(&text, rule) {
+        Added::Text(new) => new,
+        Added::There => return Ok(false),
+        Added::Impossible => {
+            return Err(ConfigError::CannotKeep { path: file, entry: rule.to_string() }.into());
+        }
+    };
+    parse(&ConfigText { path: file.clone(), text: new.clone() })?;
+    write(&file, &new).map_err(|source| StoreError::Keep { path: file, source })?;
+    Ok(true)
+}
+
+/// A text to which something was to be added.
+enum Added {
+    /// This is the new one.
+    Text(String),
+    /// It was there.
+    There,
+    /// It has a form that nothing can be added to.
+    Impossible,
+}
+
+fn added(text: &str, rule: &HostRule) -> Added {
+    let Ok(mut document) = text.parse::<DocumentMut>() else { return Added::Impossible };
+    let network = document.entry("network").or_insert_with(|| Item::Table(Table::new()));
+    let hosts = network.as_table_like_mut().and_then(|network| {
+        let empty = || Item::Value(Value::Array(Array::new()));
+        network.entry("hosts").or_insert_with(empty).as_array_mut()
+    });
+    let Some(hosts) = hosts else { return Added::Impossible };
+    let entry = rule.to_string();
+    if hosts.iter().any(|one| one.as_str() == Some(&entry)) {
+        return Added::There;
+    }
+    hosts.push(entry);
+    Added::Text(document.to_string())
+}
+
+fn write(file: &Path, text: &str) -> io::Result<()> {
+    let new = file.with_extension("toml.new");
+    // Left by a program that was killed.
+    _ = fs::remove_file(&new).is_ok();
+    let mut opened = private::create_file(&new)?;
+    opened.write_all(text.as_bytes())?;
+    opened.sync_all()?;
+    if let Ok(before) = fs::metadata(file) {
+        fs::set_permissions(&new, before.permissions())?;
+    }
+    fs::rename(&new, file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keep(before: Option<&str>, rule: &str) -> (Result<bool, String>, String) {
+        let root = tempfile::tempdir().unwrap();
+        let folders = Folders::under(root.path());
+        folders.make_config_folder().unwrap();
+        if let Some(text) = before {
+            fs_err::write(folders.config_file(), text).unwrap();
+        }
+        let kept = keep_host(&folders, &rule.parse().unwrap()).map_err(|error| error.to_string());
+        let after = fs_err::read_to_string(folders.config_file()).unwrap_or_default();
+        (kept, after)
+    }
+
+    #[test]
+    fn a_host_is_added_and_all_else_stays() {
+        let before = "# mine\nmodel = \"openai/x\" # the good one\n\n[network]\nhosts = [\n  \"a.org\", # why\n]\n\n\
+                      [limits]\nwall = \"1h\"\n";
+        let (kept, after) = keep(Some(before), "files.example.org:443");
+        assert_eq!(kept, Ok(true));
+        assert!(after.starts_with("# mine\nmodel = \"openai/x\" # the good one\n"), "{after}");
+        assert!(after.contains("\"a.org\", # why") || after.contains("\"a.org\""), "{after}");
+        assert!(after.contains("# why") && after.contains("\"files.example.org:443\""), "{after}");
+        assert!(after.ends_with("[limits]\nwall = \"1h\"\n"), "{after}");
+    }
+
+    #[test]
+    fn a_file_is_made_where_there_was_none() {
+        let (kept, after) = keep(None, "a.org:443");
+        assert_eq!(kept, Ok(true));
+        assert_eq!(after, "[network]\nhosts = [\"a.org:443\"]\n");
+        let (kept, after) = keep(Some("network.ask = true\n"), "a.org:443");
+        assert_eq!(kept, Ok(true));
+        assert!(
+            after.contains("network.hosts = [\"a.org:443\"]") || after.contains("hosts"),
+            "{after}"
+        );
+    }
+
+    #[test]
+    fn what_is_there_is_not_added_twice_and_what_is_wrong_is_not_touched() {
+        let there = "[network]\nhosts = [\"a.org:443\"]\n";
+        assert_eq!(keep(Some(there), "a.org:443"), (Ok(false), there.to_owned()));
+        for wrong in ["not toml at all", "network = 3\n", "[network]\nhosts = \"a\"\n"] {
+            let (kept, after) = keep(Some(wrong), "a.org:443");
+            assert!(kept.unwrap_err().contains("add `a.org:443` to `network.hosts`"), "{wrong}");
+            assert_eq!(after, wrong);
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_stays_a_link_and_the_file_as_private_as_it_was() {
+        use std::os::unix::fs::PermissionsExt;
+        let root = tempfile::tempdir().unwrap();
+        let folders = Folders::under(&root.path().join("home"));
+        folders.make_config_folder().unwrap();
+        let real = root.path().join("dotfiles.toml");
+        fs_err::write(&real, "").unwrap();
+        fs_err::set_permissions(&real, fs::Permissions::from_mode(0o640)).unwrap();
+        std::os::unix::fs::symlink(&real, folders.config_file()).unwrap();
+        assert!(keep_host(&folders, &"a.org:443".parse().unwrap()).unwrap());
+        assert!(fs_err::symlink_metadata(folders.config_file()).unwrap().is_symlink());
+        assert!(fs_err::read_to_string(&real).unwrap().contains("a.org:443"));
+        assert_eq!(fs_err::metadata(&real).unwrap().permissions().mode() & 0o777, 0o640);
+    }
+}

@@ -1,0 +1,484 @@
+//! Outputs that are too large for the record: each in a file of its own, named by its hash.
+//!
+//! ```text
+//! outputs/ab/abcdef….lz4     an LZ4 frame; `lz4 -dc FILE | sha256sum` gives its name
+//! outputs/ab/abcdef…         the same before it was compressed; `sha256sum FILE` gives its name
+//! ```
+//!
+//! The record holds the hash, so that an output which was changed afterwards is noticed like a
+//! record that was. Compressing takes longer than printing, so it waits until nothing else is to
+//! be done: [`Outputs::compress`]. All files together are bounded: the oldest make room for the
+//! newest, and are then missing, which is not the same as changed.
+//!
+//! Must not believe a file: what is read back is checked against its name and its length.
+
+use crate::{Folders, StoreError, private};
+use base64::{Engine, engine::general_purpose::STANDARD};
+use interpreter_core::{Body, Stream, Untrusted, hash::sha256, record::Kept};
+use lz4_flex::frame::{FrameDecoder, FrameEncoder};
+use serde::{Deserialize, Serialize};
+use std::{
+    borrow::Cow,
+    collections::BTreeMap,
+    fs::{self, File},
+    io::{self, Read, Write},
+    path::{Path, PathBuf},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::SystemTime,
+};
+
+/// Bytes of all files together.
+const MOST: u64 = 2 << 30;
+
+/// Bytes of output that the record itself holds at most. A file costs more than a few lines do.
+const LARGE: usize = 16 << 10;
+
+/// How the name of a file ends that is compressed.
+const COMPRESSED: &str = "lz4";
+
+/// How the name of a file ends until it is whole.
+const UNFINISHED: &str = "new";
+
+/// The outputs that have files of their own.
+#[derive(Debug)]
+pub struct Outputs {
+    folder: PathBuf,
+    most: u64,
+    /// Bytes of all files, once they were counted.
+    used: Mutex<Option<u64>>,
+    /// Names of files that are not whole must differ.
+    next: AtomicU64,
+    /// Files of ours that are not compressed yet.
+    plain: Mutex<Vec<PathBuf>>,
+    /// Whether compressing is to stop.
+    stopped: AtomicBool,
+}
+
+impl Outputs {
+    /// The outputs in these folders. Touches no disk.
+    pub fn new(folders: &Folders) -> Self {
+        Self::bounded(folders.outputs_folder(), MOST)
+    }
+
+    fn bounded(folder: PathBuf, most: u64) -> Self {
+        let (used, next, plain) = (Mutex::new(None), AtomicU64::new(0), Mutex::default());
+        Self { folder, most, used, next, plain, stopped: AtomicBool::new(false) }
+    }
+
+    /// Bytes of the output in `body`, in all its forms.
+    pub fn size(body: &Body) -> usize {
+        let Body::Output { text, bundle, bytes, .. } = body else { return 0 };
+        let forms = bundle.values().map(|form| form.raw().len());
+        forms.sum::<usize>() + text.raw().len() + bytes.as_ref().map_or(0, String::len)
+    }
+
+    /// Whether `body` is an output that is too large for the record.
+    pub fn is_large(body: &Body) -> bool {
+        Self::size(body) > LARGE
+    }
+
+    /// Gives an output a file of its own. Whatever else `body` is stays as it is.
+    pub fn keep(&self, body: &mut Body) -> Result<(), StoreError> {
+        let Body::Output { stream, text, bundle, bytes, kept, .. } = body else { return Ok(()) };
+        if kept.is_some() {
+            return Ok(());
+        }
+        let characters = text.raw().chars().count() as u64;
+        let content: Cow<'_, [u8]> = match (*stream, bytes.as_deref()) {
+            (Stream::Result, _) => {
+                let whole = serde_json::to_vec(&Whole {
+                    text: Cow::Borrowed(text),
+                    bundle: Cow::Borrowed(bundle),
+                });
+                Cow::Owned(whole.map_err(|source| StoreError::Unwritable { source })?)
+            }
+            (Stream::Stdout | Stream::Stderr, None) => Cow::Borrowed(text.raw().as_bytes()),
+            (Stream::Stdout | Stream::Stderr, Some(encoded)) => match STANDARD.decode(encoded) {
+                Ok(exact) => Cow::Owned(exact),
+                Err(_) => Cow::Borrowed(text.raw().as_bytes()),
+            },
+        };
+        let hash = self.put(&content)?;
+        *kept = Some(Kept { hash, bytes: content.len() as u64, characters });
+        Ok(())
+    }
+
+    /// Puts back into `body` what has a file of its own. Without that it stays as it is.
+    pub fn restore(&self, body: &mut Body) -> Result<Restored, StoreError> {
+        let Body::Output { stream, text, bundle, bytes, kept: Some(kept), .. } = body else {
+            return Ok(Restored::Whole);
+        };
+        let Some(content) = self.get(kept)? else { return Ok(Restored::Gone) };
+        match stream {
+            Stream::Result => {
+                let whole: Whole<'_> = serde_json::from_slice(&content).map_err(|_| {
+                    StoreError::AlteredOutput { path: self.paths(&kept.hash)[1].clone() }
+                })?;
+                *text = whole.text.into_owned();
+                *bundle = whole.bundle.into_owned();
+            }
+            Stream::Stdout | Stream::Stderr => match String::from_utf8(content) {
+                Ok(content) => *text = Untrusted::new(content),
+                Err(error) => {
+                    *text = Untrusted::new(String::from_utf8_lossy(error.as_bytes()));
+                    *bytes = Some(STANDARD.encode(error.as_bytes()));
+                }
+            },
+        }
+        Ok(Restored::Whole)
+    }
+
+    /// Keeps `content` and gives its hash. When this returns, it is in its file.
+    pub fn put(&self, content: &[u8]) -> Result<String, StoreError> {
+        let hash = sha256(content);
+        let [compressed, path] = self.paths(&hash);
+        let failed = |source| StoreError::Keep { path: path.clone(), source };
+        for path in [&compressed, &path] {
+            if let Ok(file) = File::options().write(true).open(path) {
+                // The same was printed before. It is as good as new.
+                file.set_modified(SystemTime::now()).map_err(failed)?;
+                return Ok(hash);
+            }
+        }
+        private::make_folder(path.parent().expect("every output is in a folder"))?;
+        self.write(&path, |file| file.write_all(content)).map_err(failed)?;
+        self.make_room(content.len() as u64).map_err(failed)?;
+        lock(&self.plain).push(path);
+        Ok(hash)
+    }
+
+    /// What was kept; none if it has made room for newer outputs.
+    pub fn get(&self, kept: &Kept) -> Result<Option<Vec<u8>>, StoreError> {
+        let [compressed, path] = self.paths(&kept.hash);
+        let altered = || StoreError::AlteredOutput { path: path.clone() };
+        if !is_hash(&kept.hash) {
+            return Err(altered());
+        }
+        // One byte more than there should be: a file could claim to be endless.
+        let most = kept.bytes.saturating_add(1);
+        let mut content = Vec::new();
+        // Compressed it stands beside the other before the other goes, so it is looked for last.
+        let read = match (File::open(&path), File::open(&compressed)) {
+            (Ok(file), _) => file.take(most).read_to_end(&mut content),
+            (Err(_), Ok(file)) => FrameDecoder::new(file).take(most).read_to_end(&mut content),
+            (Err(_), Err(error)) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            (Err(_), Err(source)) => return Err(StoreError::Read { path: compressed, source }),
+        };
+        if read.is_err() || sha256(&content) != kept.hash {
+            return Err(altered());
+        }
+        Ok(Some(content))
+    }
+
+    /// Compresses what is not compressed yet, file by file, until [`Outputs::stop`] is called.
+    /// With `leftovers`, also what earlier sessions had no time for.
+    pub fn compress(&self, leftovers: Leftovers) -> Result<(), StoreError> {
+        let mut plain = std::mem::take(&mut *lock(&self.plain));
+        if leftovers == Leftovers::Too {
+            plain.extend(self.plain_files());
+        }
+        for path in plain {
+            if self.stopped.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            self.compress_one(&path).map_err(|source| StoreError::Keep { path, source })?;
+        }
+        Ok(())
+    }
+
+    /// Stops compressing after the file at hand. What is left is done by a later session.
+    pub fn stop(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
+    }
+
+    fn compress_one(&self, path: &Path) -> io::Result<()> {
+        let mut content = Vec::new();
+        match File::open(path).and_then(|mut file| file.read_to_end(&mut content)) {
+            Ok(_) => {}
+            // Another session has done it, or it has made room.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(error),
+        }
+        self.write(&path.with_extension(COMPRESSED), |file| {
+            let mut encoder = FrameEncoder::new(file);
+            encoder.write_all(&content)?;
+            encoder.finish().map(drop).map_err(io::Error::from)
+        })?;
+        match fs::remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+
+    /// Writes a file so that it is there whole or not at all.
+    fn write(
+        &self,
+        path: &Path,
+        content: impl FnOnce(&mut File) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let unfinished =
+            path.with_extension(format!("{}-{number}.{UNFINISHED}", std::process::id()));
+        let written = private::create_file(&unfinished)
+            .and_then(|mut file| content(&mut file))
+            .and_then(|()| fs::rename(&unfinished, path));
+        if written.is_err() {
+            // What matters is why it could not be written.
+            drop(fs::remove_file(&unfinished));
+        }
+        written
+    }
+
+    /// Where an output is: compressed, and before that.
+    fn paths(&self, hash: &str) -> [PathBuf; 2] {
+        let path = self.folder.join(hash.get(..2).unwrap_or("none")).join(hash);
+        [path.with_extension(COMPRESSED), path]
+    }
+
+    /// All files that are not compressed. What cannot be read is left alone.
+    fn plain_files(&self) -> Vec<PathBuf> {
+        let folders = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let files = folders.flat_map(|folder| fs::read_dir(folder.path()).into_iter().flatten());
+        let paths = files.flatten().map(|file| file.path());
+        paths.filter(|path| path.extension().is_none()).collect()
+    }
+
+    /// Counts what was added; when that is too much, the oldest files go.
+    fn make_room(&self, added: u64) -> io::Result<()> {
+        let mut used = lock(&self.used);
+        let now = used.map_or(self.most.saturating_add(1), |used| used.saturating_add(added));
+        *used = Some(if now > self.most { self.sweep()? } else { now });
+        Ok(())
+    }
+
+    /// Counts all files, and removes the oldest until a tenth of the room is free.
+    fn sweep(&self) -> io::Result<u64> {
+        let mut files = Vec::new();
+        for above in fs::read_dir(&self.folder)? {
+            for file in fs::read_dir(above?.path())? {
+                let file = file?;
+                // Another process may have removed it meanwhile.
+                let Ok(metadata) = file.metadata() else { continue };
+                files.push((metadata.modified()?, metadata.len(), file.path()));
+            }
+        }
+        let mut used: u64 = files.iter().map(|(_, size, _)| size).sum();
+        if used <= self.most {
+            return Ok(used);
+        }
+        files.sort();
+        for (_, size, path) in files {
+            if used <= self.most / 10 * 9 {
+                break;
+            }
+            match fs::remove_file(&path) {
+                Ok(()) => used -= size,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => used -= size,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(used)
+    }
+}
+
+/// Whether an output is whole again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Restored {
+    /// It is.
+    Whole,
+    /// Its file has made room for newer ones.
+    Gone,
+}
+
+/// What the file of a result holds, as JSON. The file of anything else holds its bytes.
+#[derive(Serialize, Deserialize)]
+struct Whole<'a> {
+    text: Cow<'a, Untrusted>,
+    bundle: Cow<'a, BTreeMap<String, Untrusted>>,
+}
+
+/// Whether what earlier sessions left is looked at too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Leftovers {
+    /// It is.
+    Too,
+    /// It is not.
+    Not,
+}
+
+/// What one thread left half done is no worse for another: the values are replaced whole.
+fn lock<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
+    value.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn is_hash(text: &str) -> bool {
+    text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Scene {
+        _folder: tempfile::TempDir,
+        outputs: Outputs,
+    }
+
+    fn scene(most: u64) -> Scene {
+        let folder = tempfile::tempdir().unwrap();
+        let outputs = Outputs::bounded(Folders::under(folder.path()).outputs_folder(), most);
+        Scene { _folder: folder, outputs }
+    }
+
+    fn kept(outputs: &Outputs, content: &[u8]) -> Kept {
+        let hash = outputs.put(content).unwrap();
+        Kept { hash, bytes: content.len() as u64, characters: 0 }
+    }
+
+    #[test]
+    fn what_is_kept_comes_back_and_takes_less_room() {
+        let Scene { outputs, .. } = &scene(MOST);
+        let content = "a line that is printed again\n".repeat(40_000);
+        let kept = kept(outputs, content.as_bytes());
+        assert_eq!(kept.hash, sha256(content.as_bytes()));
+        assert_eq!(outputs.get(&kept).unwrap().unwrap(), content.as_bytes());
+        outputs.compress(Leftovers::Not).unwrap();
+        let [compressed, plain] = outputs.paths(&kept.hash);
+        assert!(!plain.exists());
+        let size = fs::metadata(compressed).unwrap().len();
+        assert!(size < content.len() as u64 / 50, "{size}");
+        assert_eq!(outputs.get(&kept).unwrap().unwrap(), content.as_bytes());
+        // The same content is the same file.
+        assert_eq!(outputs.put(content.as_bytes()).unwrap(), kept.hash);
+        assert!(!plain.exists());
+    }
+
+    #[test]
+    fn a_file_that_was_changed_is_noticed() {
+        let Scene { outputs, .. } = &scene(MOST);
+        let kept = kept(outputs, b"what it printed");
+        let [compressed, plain] = outputs.paths(&kept.hash);
+        fs_err::write(&plain, b"what it did not print").unwrap();
+        assert!(matches!(outputs.get(&kept), Err(StoreError::AlteredOutput { .. })));
+        outputs.compress(Leftovers::Not).unwrap();
+        assert!(matches!(outputs.get(&kept), Err(StoreError::AlteredOutput { .. })));
+        fs_err::write(&compressed, b"no frame at all").unwrap();
+        assert!(matches!(outputs.get(&kept), Err(StoreError::AlteredOutput { .. })));
+    }
+
+    #[test]
+    fn a_file_cannot_claim_to_be_endless() {
+        let Scene { outputs, .. } = &scene(MOST);
+        let kept = kept(outputs, b"short");
+        fs_err::write(&outputs.paths(&kept.hash)[1], vec![b'x'; 64 << 20]).unwrap();
+        assert!(matches!(outputs.get(&kept), Err(StoreError::AlteredOutput { .. })));
+        outputs.compress(Leftovers::Not).unwrap();
+        assert!(matches!(outputs.get(&kept), Err(StoreError::AlteredOutput { .. })));
+    }
+
+    #[test]
+    fn what_one_session_had_no_time_for_another_compresses() {
+        let Scene { outputs, .. } = &scene(MOST);
+        let kept = kept(outputs, b"printed at the last moment");
+        outputs.stop();
+        outputs.compress(Leftovers::Not).unwrap();
+        let [compressed, plain] = outputs.paths(&kept.hash);
+        assert!(plain.exists());
+        let later = Outputs::bounded(outputs.folder.clone(), MOST);
+        later.compress(Leftovers::Too).unwrap();
+        assert!(!plain.exists() && compressed.exists());
+        assert_eq!(later.get(&kept).unwrap().unwrap(), b"printed at the last moment");
+    }
+
+    #[test]
+    fn a_hash_cannot_be_a_path() {
+        let Scene { outputs, .. } = &scene(MOST);
+        let hash = format!("../../{}", "a".repeat(58));
+        let kept = Kept { hash, bytes: 1, characters: 1 };
+        assert!(matches!(outputs.get(&kept), Err(StoreError::AlteredOutput { .. })));
+    }
+
+    #[test]
+    fn the_oldest_make_room_for_the_newest() {
+        let Scene { outputs, .. } = &scene(20_000);
+        // Noise does not get smaller.
+        let noise = |seed: u64| -> Vec<u8> {
+            let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+            let mut next = || {
+                state ^= state << 13;
+                state ^= state >> 7;
+                state ^= state << 17;
+                state.to_le_bytes()[0]
+            };
+            std::iter::repeat_with(&mut next).take(4_000).collect()
+        };
+        let all: Vec<_> = (1..=8).map(|seed| kept(outputs, &noise(seed))).collect();
+        assert_eq!(outputs.get(&all[0]).unwrap(), None);
+        assert_eq!(outputs.get(&all[7]).unwrap().unwrap(), noise(8));
+        assert!(outputs.used.lock().unwrap().unwrap() <= 20_000);
+    }
+
+    fn output(stream: Stream, text: &str, bytes: Option<&[u8]>) -> Body {
+        let bundle = match stream {
+            Stream::Result => [("image/png".into(), Untrusted::new("iVBOR"))].into(),
+            Stream::Stdout | Stream::Stderr => BTreeMap::new(),
+        };
+        Body::Output {
+            proposal: "p1".into(),
+            stream,
+            text: Untrusted::new(text),
+            mime: "text/plain".into(),
+            bundle,
+            display: None,
+            bytes: bytes.map(|bytes| STANDARD.encode(bytes)),
+            kept: None,
+        }
+    }
+
+    #[test]
+    fn large_output_goes_to_a_file_and_comes_back_whole() {
+        let Scene { outputs, .. } = &scene(MOST);
+        let text = "é".repeat(LARGE);
+        let mut noise = text.clone().into_bytes();
+        noise[0] = 0xff;
+        let lossy = String::from_utf8_lossy(&noise).into_owned();
+        for mut body in [
+            output(Stream::Stdout, &text, None),
+            output(Stream::Stderr, &lossy, Some(&noise)),
+            output(Stream::Result, &text, None),
+        ] {
+            outputs.keep(&mut body).unwrap();
+            let whole = body.clone();
+            let Body::Output { text, bundle, bytes, kept: Some(kept), .. } = &mut body else {
+                panic!("{body:?}")
+            };
+            assert!(kept.characters >= LARGE as u64, "{kept:?}");
+            (*text, *bundle, *bytes) = Default::default();
+            assert_eq!(outputs.restore(&mut body).unwrap(), Restored::Whole);
+            assert_eq!(body, whole);
+        }
+    }
+
+    #[test]
+    fn what_is_small_needs_no_file() {
+        assert!(!Outputs::is_large(&output(Stream::Stdout, "small", None)));
+        assert!(Outputs::is_large(&output(Stream::Stdout, &"x".repeat(LARGE + 1), None)));
+        assert!(!Outputs::is_large(&Body::Prompt { text: "x".repeat(LARGE + 1) }));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nobody_else_reads_them() {
+        use std::os::unix::fs::PermissionsExt;
+        let Scene { outputs, .. } = &scene(MOST);
+        let kept = kept(outputs, b"private");
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        let [compressed, plain] = outputs.paths(&kept.hash);
+        assert_eq!(mode(&plain), 0o600);
+        outputs.compress(Leftovers::Not).unwrap();
+        assert_eq!(mode(&compressed), 0o600);
+    }
+}
