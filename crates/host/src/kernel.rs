@@ -22,7 +22,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 const CONTROL: i32 = 3;
 
 /// Bytes read at once.
-pub(crate) const PIECE: usize = 256 << 10;
+pub(crate) const PIECE: usize = 64 << 10;
 
 /// Bytes that a pipe is to hold.
 const ROOM: i32 = 1 << 20;
