@@ -99,12 +99,6 @@ impl Session {
         _ = self.events.send(event).is_ok();
     }
 
-    /// Ends the kernel of a language, or all kernels, and starts afresh: a turn of its own. Only
-    /// when nothing else is under way.
-    pub fn restart(&self, language: Option<Language>) {
-        self.send(Event::Restart(language));
-    }
-
     /// Starts the sandbox and the kernel of a language while the person types, unless that would
     /// run something of the project's. Whether it works is found out when it is needed.
     pub fn prepare(&self, language: &Language) {

@@ -71,7 +71,7 @@ pub(crate) struct SessionArgs {
     /// Most processor time one run may use, with all that it starts, such as 15s or 10m
     #[arg(long, value_name = "TIME")]
     pub(crate) cpu_limit: Option<TimeLimit>,
-    /// Most memory one process may have, such as 512M or 2G
+    /// Most memory, such as 512M or 2G: of each process, and of all where control groups can be had
     #[arg(long, value_name = "SIZE")]
     pub(crate) memory_limit: Option<Bytes>,
     /// Most calls of the model in one turn

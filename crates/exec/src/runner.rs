@@ -27,6 +27,7 @@ mod cell;
 mod check;
 mod complete;
 mod death;
+mod ending;
 mod hosts;
 mod live;
 mod restart;

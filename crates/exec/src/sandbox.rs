@@ -107,10 +107,7 @@ async fn launch(
     // The process reads its plan after this, and starts nothing before.
     let group = group.and_then(|group| match child.id().map(|id| group.add(id)) {
         Some(Ok(())) => Ok(group),
-        Some(Err(error)) => {
-            group.remove();
-            Err(error.to_string())
-        }
+        Some(Err(error)) => Err(error.to_string()),
         None => Err("the process has ended already".into()),
     });
     let protection = native::protection(machine, group.as_ref().map(drop));
@@ -125,12 +122,9 @@ async fn launch(
 impl Sandbox {
     /// Why there is nothing more to read from it.
     pub(crate) async fn why_it_ended(self) -> ExecError {
-        drop((self.input, self.output));
-        let why = why_it_ended(self.child, self.errors).await;
-        if let Some(group) = self.group {
-            group.end();
-        }
-        why
+        let Self { child, input, output, errors, group: _group, .. } = self;
+        drop((input, output));
+        why_it_ended(child, errors).await
     }
 
     /// How many of its processes the kernel has killed because all of them together used up their
@@ -141,7 +135,8 @@ impl Sandbox {
 
     /// Kills everything inside and waits until it is dead.
     pub(crate) async fn stop(self) {
-        let Self { mut child, input, output, errors, group, .. } = self;
+        // The group goes at the end of this, when nothing is in it any more.
+        let Self { mut child, input, output, errors, group: _group, .. } = self;
         // The host ends with its stream. Its keeper ends when it has, which the system lets happen
         // only after all other processes of its namespace are gone.
         drop((input, output, errors));
@@ -149,29 +144,21 @@ impl Sandbox {
             // With its keeper the host dies, and with that all others.
             _ = child.kill().await.is_ok();
         }
-        if let Some(group) = group {
-            group.end();
-        }
     }
 }
 
 /// Builds the sandbox once and ends it, to see whether it can be had. Nothing runs inside.
 pub async fn probe(confinement: &Confinement, machine: &Machine) -> Result<Protection, ExecError> {
     let sandbox = start(confinement, None, None, machine).await?;
-    let Sandbox { mut child, input, mut output, errors, group, protection } = sandbox;
+    let Sandbox { mut child, input, mut output, errors, group: _group, protection } = sandbox;
     // The host ends when its stream does. If a step failed, the status says so instead.
     drop(input);
     let mut nothing = Vec::new();
     output.read_to_end(&mut nothing).await?;
-    let ended = if child.wait().await?.success() {
-        Ok(protection)
-    } else {
-        Err(why_it_ended(child, errors).await)
-    };
-    if let Some(group) = group {
-        group.end();
+    if child.wait().await?.success() {
+        return Ok(protection);
     }
-    ended
+    Err(why_it_ended(child, errors).await)
 }
 
 /// What the process said before it ended: the step that failed, or a crash of the host.

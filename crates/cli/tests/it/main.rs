@@ -20,6 +20,7 @@ mod docs;
 mod environments;
 mod escape;
 mod faithful;
+mod fences;
 mod growth;
 mod hostile;
 mod jupyter;

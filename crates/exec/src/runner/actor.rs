@@ -3,7 +3,7 @@
 use super::{
     Command, Happening, Report, RunnerSetup,
     budget::Budget,
-    cell::{Cell, Due},
+    cell::Cell,
     complete::Completing,
     hosts,
     live::{KernelState, Live, Next},
@@ -16,8 +16,7 @@ use crate::{
     workspace::{Set, Shown},
 };
 use interpreter_core::{
-    Confinement, Effects, FileChange, HostContact, Language, Permit, Reached, Stream, Untrusted,
-    Workspace,
+    Confinement, FileChange, HostContact, Language, Permit, Reached, Stream, Untrusted, Workspace,
     egress::Host,
     session::{Echo, InputWanted, Ran, Typed},
 };
@@ -27,9 +26,6 @@ use tokio::sync::mpsc;
 
 /// Characters of a question that code asks.
 const LONGEST_PROMPT: usize = 1_000;
-
-/// The signal that ends what heeds no other.
-const KILLED: i32 = 9;
 
 pub(super) struct Actor {
     pub(super) setup: RunnerSetup,
@@ -286,31 +282,6 @@ impl Actor {
         self.act(due).await
     }
 
-    pub(super) async fn act(&mut self, due: Option<Due>) -> Result<(), ExecError> {
-        let (Some(cell), Some(live)) = (&self.cell, &mut self.live) else { return Ok(()) };
-        let kernel = cell.kernel;
-        match due {
-            None => Ok(()),
-            Some(Due::Interrupt) => live.send(&Inward::Interrupt { kernel }).await,
-            Some(Due::End) => live.send(&Inward::Stop { kernel }).await,
-            Some(Due::Abandon) => self.abandon().await,
-        }
-    }
-
-    /// Ends a sandbox that does not do what it is told, and with it the run.
-    pub(super) async fn abandon(&mut self) -> Result<(), ExecError> {
-        self.budget = None;
-        if let Some(live) = self.live.take() {
-            live.stop().await;
-        }
-        let Some(cell) = self.cell.take() else { return Ok(()) };
-        let mut ran = cell.ended(Instant::now(), None, Some(KILLED));
-        ran.kernel_ended = true;
-        ran.effects = self.effects()?;
-        self.report(Happening::Ran(ran)).await;
-        Ok(())
-    }
-
     async fn take_frames(&mut self) -> Result<(), ExecError> {
         while let Some(live) = &mut self.live {
             let Some(frame) = live.next_frame()? else { break };
@@ -452,40 +423,6 @@ impl Actor {
             Typed::End => None,
         };
         live.send(&Inward::Answer { kernel: cell.kernel, text }).await
-    }
-
-    /// Ends the run of `kernel`, if it has one: what was held back comes out, and then how it
-    /// ended and what it did.
-    pub(super) async fn finish_cell(
-        &mut self,
-        kernel: u32,
-        status: Option<i32>,
-        signal: Option<i32>,
-    ) -> Result<(), ExecError> {
-        let mut held = Vec::new();
-        let mut kernel_ended = true;
-        if let Some(from) = self.live.as_mut().and_then(|live| live.kernels.get_mut(&kernel)) {
-            kernel_ended = false;
-            held.extend(from.stdout.finish(&self.last_proposal, Stream::Stdout));
-            held.extend(from.stderr.finish(&self.last_proposal, Stream::Stderr));
-        }
-        for chunk in held {
-            self.report(Happening::Output(chunk)).await;
-        }
-        let Some(cell) = self.cell.take_if(|cell| cell.kernel == kernel) else { return Ok(()) };
-        let mut ran = cell.ended(Instant::now(), status, signal);
-        ran.kernel_ended = kernel_ended;
-        ran.effects = self.effects()?;
-        self.report(Happening::Ran(ran)).await;
-        Ok(())
-    }
-
-    fn effects(&mut self) -> Result<Effects, ExecError> {
-        let network = self.tried();
-        let Some(set) = &self.set else { return Ok(Effects { network, ..Effects::default() }) };
-        let files = set.changes()?;
-        let changes = (!files.is_empty()).then(|| set.id().to_owned());
-        Ok(Effects { changes, files, network })
     }
 }
 

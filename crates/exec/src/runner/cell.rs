@@ -69,6 +69,20 @@ impl Cell {
         self.limit.get_or_insert(Limit::Reached(Reached::Memory(self.limits.memory_bytes)));
     }
 
+    /// Notes that the kernel killed another process of it for that reason.
+    pub(super) fn lost_a_process(&mut self) {
+        let reached = Reached::Memory(self.limits.memory_bytes);
+        let text = format!(
+            "the system ended a process inside: all of them together reached the limit on {reached}"
+        );
+        self.remark.get_or_insert(text);
+    }
+
+    /// How long it has been running.
+    pub(super) fn lasted(&self, now: Instant) -> Duration {
+        now.duration_since(self.started)
+    }
+
     /// Notes something to say of how it went.
     pub(super) fn remark(&mut self, text: String) {
         self.remark = Some(text);
@@ -129,7 +143,7 @@ impl Cell {
 
     /// How it ended, but for its effects.
     pub(super) fn ended(self, now: Instant, status: Option<i32>, signal: Option<i32>) -> Ran {
-        let ms = now.duration_since(self.started).as_millis();
+        let ms = self.lasted(now).as_millis();
         let gave_up = self.limit.is_none() && signal == Some(ABORTED);
         let memory = (gave_up || self.memory == Memory::Wanting)
             .then_some(Reached::Memory(self.limits.memory_bytes))

@@ -117,9 +117,8 @@ impl Groups {
             }
             let group = Group { memory: at.clone(), processes: at, version: Version::Two };
             // Without the controllers these files are not there.
-            match group.bound(limits) {
-                Ok(()) => return Ok(group),
-                Err(_) => group.remove(),
+            if group.bound(limits).is_ok() {
+                return Ok(group);
             }
         }
         Err(none.into())
@@ -160,13 +159,9 @@ impl Group {
         }
         let version = Version::One;
         let group = Self { memory: memory.join(name), processes: processes.join(name), version };
-        let made = fs_err::create_dir(&group.memory)
-            .and_then(|()| fs_err::create_dir(&group.processes))
-            .and_then(|()| group.bound(limits));
-        if let Err(error) = made {
-            group.remove();
-            return Err(error);
-        }
+        fs_err::create_dir(&group.memory)?;
+        fs_err::create_dir(&group.processes)?;
+        group.bound(limits)?;
         Ok(group)
     }
 
@@ -211,24 +206,16 @@ impl Group {
     fn refused_processes(&self) -> u64 {
         counted(&self.processes.join("pids.events"), "max")
     }
+}
 
-    /// Kills what is left in the group, and removes it.
-    pub(crate) fn end(self) {
-        self.kill();
-        self.remove();
-    }
-
-    /// Kills everything that is left in the group, where the kernel can.
-    fn kill(&self) {
+impl Drop for Group {
+    /// Kills what is left in the group, where the kernel can, and removes it.
+    fn drop(&mut self) {
+        // If something still dies in it, or was never there, the next session removes what is.
         if self.version == Version::Two {
             // Since Linux 5.14; before it the process namespace does the same.
             drop(fs_err::write(self.memory.join("cgroup.kill"), "1"));
         }
-    }
-
-    /// Removes the group, which must be empty.
-    pub(crate) fn remove(self) {
-        // If something still dies in it, the next session removes it.
         drop(fs_err::remove_dir(&self.memory));
         if self.version == Version::One {
             drop(fs_err::remove_dir(&self.processes));
@@ -323,12 +310,11 @@ mod tests {
         // Of four sleepers only three fit beside the shell, which gives up.
         shell.wait().unwrap();
         assert!(group.refused_processes() > 0);
-        group.kill();
         let inside = fs_err::read_to_string(group.processes.join("cgroup.procs")).unwrap();
         for process in inside.lines() {
             let process = rustix::process::Pid::from_raw(process.parse().unwrap()).unwrap();
             _ = rustix::process::kill_process(process, rustix::process::Signal::KILL).is_ok();
         }
-        group.remove();
+        drop(group);
     }
 }
