@@ -14,6 +14,7 @@ use nix::unistd::{Pid, SysconfVar, getpid, sysconf};
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::io::Read;
+use std::os::unix::fs::FileExt;
 
 /// A process, alive or dead and not buried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,25 +141,27 @@ pub(crate) struct Room {
     limit: Option<u64>,
     /// How many there were when they were last counted, and the number born last then.
     counted: Option<(u64, u64)>,
+    /// Where the system says which number it gave last. Held open: this is asked for every cell.
+    numbers: Option<File>,
 }
 
 impl Room {
     /// Room without bounds.
     pub(crate) fn boundless() -> Self {
-        Self { limit: None, counted: None }
+        Self { limit: None, counted: None, numbers: None }
     }
 
     /// The room that the system gives all processes of this namespace together.
     pub(crate) fn of_namespace() -> Self {
         let limit = getrlimit(Resource::RLIMIT_NPROC).ok().map(|(soft, _)| soft);
-        Self { limit, counted: None }
+        Self { limit, counted: None, numbers: File::open("/proc/loadavg").ok() }
     }
 
     /// Whether nearly all room is taken.
     pub(crate) fn is_crowded(&mut self) -> bool {
         let Some(limit) = self.limit else { return false };
         let most = limit - limit / 16;
-        let newest = newest();
+        let newest = self.newest();
         // Each that was born since then has taken a number.
         if let (Some((count, then)), Some(now)) = (self.counted, newest)
             && let Some(born) = now.checked_sub(then)
@@ -170,13 +173,13 @@ impl Room {
         self.counted = newest.map(|now| (count, now));
         count >= most
     }
-}
 
-/// The number that was given last in this namespace.
-fn newest() -> Option<u64> {
-    let mut line = String::new();
-    File::open("/proc/loadavg").ok()?.take(512).read_to_string(&mut line).ok()?;
-    line.split_ascii_whitespace().last()?.parse().ok()
+    /// The number that was given last in this namespace.
+    fn newest(&self) -> Option<u64> {
+        let mut line = [0; 256];
+        let length = self.numbers.as_ref()?.read_at(&mut line, 0).ok()?;
+        std::str::from_utf8(&line[..length]).ok()?.split_ascii_whitespace().last()?.parse().ok()
+    }
 }
 
 #[cfg(test)]
@@ -210,9 +213,9 @@ mod tests {
 
     #[test]
     fn room_is_counted_again_only_when_it_may_have_run_out() {
-        let mut room = Room { limit: Some(1), counted: None };
-        assert!(room.is_crowded());
-        let mut room = Room { limit: Some(1 << 40), counted: None };
+        let room = |limit| Room { limit: Some(limit), ..Room::of_namespace() };
+        assert!(room(1).is_crowded());
+        let mut room = room(1 << 40);
         assert!(!room.is_crowded());
         let counted = room.counted;
         assert!(counted.is_some() && !room.is_crowded());

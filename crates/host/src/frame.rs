@@ -80,12 +80,19 @@ pub(crate) fn encode_parts<F: Frame>(
     to: &mut Vec<u8>,
 ) -> Result<(), FrameError> {
     check(F::longest(kind), kind, payload.len())?;
-    let length = u32::try_from(HEAD + payload.len()).expect("no kind may be so long");
-    to.extend_from_slice(&length.to_le_bytes());
-    to.push(kind);
-    to.extend_from_slice(&kernel.to_le_bytes());
+    to.extend_from_slice(&head(kind, kernel, payload.len()));
     to.extend_from_slice(payload);
     Ok(())
+}
+
+/// What stands before a payload of so many bytes, which its kind allows.
+pub(crate) fn head(kind: u8, kernel: u32, payload: usize) -> [u8; 4 + HEAD] {
+    let mut head = [0; 4 + HEAD];
+    let length = u32::try_from(HEAD + payload).expect("no kind may be so long");
+    head[..4].copy_from_slice(&length.to_le_bytes());
+    head[4] = kind;
+    head[5..].copy_from_slice(&kernel.to_le_bytes());
+    head
 }
 
 fn check(most: Option<usize>, kind: u8, length: usize) -> Result<(), FrameError> {
@@ -100,9 +107,29 @@ fn check(most: Option<usize>, kind: u8, length: usize) -> Result<(), FrameError>
 #[derive(Debug)]
 pub struct Decoder<F> {
     buffer: Buffer,
+    /// A long frame that has begun. Then nothing else has been kept.
+    begun: Option<Begun>,
     state: State,
     message: PhantomData<fn() -> F>,
 }
+
+/// A frame whose head has come. Its payload is gathered where it stays.
+#[derive(Debug)]
+struct Begun {
+    kind: u8,
+    kernel: u32,
+    length: usize,
+    payload: Vec<u8>,
+}
+
+impl Begun {
+    fn missing(&self) -> usize {
+        self.length - self.payload.len()
+    }
+}
+
+/// Payloads of which more than this is missing are read to where they stay.
+const LONG: usize = 32 << 10;
 
 #[derive(Debug, PartialEq, Eq)]
 enum State {
@@ -112,7 +139,8 @@ enum State {
 
 impl<F> Default for Decoder<F> {
     fn default() -> Self {
-        Self { buffer: Buffer::default(), state: State::Reading, message: PhantomData }
+        let (buffer, begun) = (Buffer::default(), None);
+        Self { buffer, begun, state: State::Reading, message: PhantomData }
     }
 }
 
@@ -120,14 +148,32 @@ impl<F: Frame> Decoder<F> {
     /// Takes the next piece. To stay within one frame of memory, call [`Decoder::next`] until
     /// it gives nothing before the next piece.
     pub fn push(&mut self, bytes: &[u8]) {
-        if self.state == State::Reading {
-            self.buffer.push(bytes);
+        if self.state == State::Broken {
+            return;
         }
+        let mut rest = bytes;
+        if let Some(begun) = &mut self.begun {
+            let (more, after) = rest.split_at(begun.missing().min(rest.len()));
+            begun.payload.extend_from_slice(more);
+            rest = after;
+        }
+        self.buffer.push(rest);
     }
 
-    /// Where the next piece is to be appended, for what reads straight into a vector.
-    pub fn space(&mut self) -> &mut Vec<u8> {
-        self.buffer.end()
+    /// Where the next piece is to be appended, for what reads straight into a vector, and how many
+    /// bytes it may have: `usual` or as many as the frame that has begun still wants.
+    pub fn space(&mut self, usual: usize) -> (&mut Vec<u8>, usize) {
+        match &mut self.begun {
+            Some(begun) if begun.missing() > 0 => {
+                let missing = begun.missing();
+                (&mut begun.payload, missing)
+            }
+            Some(_) | None => {
+                let space = self.buffer.end();
+                space.reserve(usual);
+                (space, usual)
+            }
+        }
     }
 
     /// The next frame, if a whole one has come. After an error there is nothing any more.
@@ -137,16 +183,24 @@ impl<F: Frame> Decoder<F> {
         if frame.is_err() {
             self.state = State::Broken;
             self.buffer.clear();
+            self.begun = None;
         }
         Some(frame)
     }
 
     /// Whether the stream could end here without a frame being cut off.
     pub fn is_between_frames(&self) -> bool {
-        self.state == State::Reading && self.buffer.is_empty()
+        self.state == State::Reading && self.buffer.is_empty() && self.begun.is_none()
     }
 
     fn cut(&mut self) -> Result<Option<F>, FrameError> {
+        if self.begun.is_some() {
+            return self
+                .begun
+                .take_if(|begun| begun.missing() == 0)
+                .map(|begun| F::from_parts(begun.kind, begun.kernel, begun.payload))
+                .transpose();
+        }
         let Some((head, rest)) = self.buffer.unused().split_first_chunk::<4>() else {
             return Ok(None);
         };
@@ -157,8 +211,17 @@ impl<F: Frame> Decoder<F> {
         let Some(&kind) = rest.first() else { return Ok(None) };
         check(F::longest(kind), kind, payload)?;
         let Some((kernel, rest)) = rest[1..].split_first_chunk::<4>() else { return Ok(None) };
-        let Some(bytes) = rest.get(..payload) else { return Ok(None) };
-        let frame = F::from_parts(kind, u32::from_le_bytes(*kernel), bytes.to_vec())?;
+        let kernel = u32::from_le_bytes(*kernel);
+        let Some(bytes) = rest.get(..payload) else {
+            if payload - rest.len() > LONG {
+                let mut begun = Vec::with_capacity(payload);
+                begun.extend_from_slice(rest);
+                self.begun = Some(Begun { kind, kernel, length: payload, payload: begun });
+                self.buffer.clear();
+            }
+            return Ok(None);
+        };
+        let frame = F::from_parts(kind, kernel, bytes.to_vec())?;
         self.buffer.consume(4 + length);
         Ok(Some(frame))
     }
@@ -197,12 +260,32 @@ mod tests {
             Outward::Stdout { kernel: 7, bytes: b"a\0\xff\n".to_vec() },
             Outward::Stderr { kernel: u32::MAX, bytes: Vec::new() },
             Outward::Claim { kernel: 7, claim: b"{}".to_vec() },
+            Outward::Stdout { kernel: 8, bytes: vec![b'x'; 3 * LONG] },
+            Outward::Stdout { kernel: 8, bytes: vec![b'y'; LONG + 1] },
             Outward::Exited { kernel: 7, status: None, signal: Some(11) },
         ];
         let bytes = encoded(&frames);
-        for piece in [1, 2, 3, 5, 8, bytes.len()] {
+        for piece in [1, 2, 3, 5, 8, 1_000, LONG, 2 * LONG, bytes.len()] {
             assert_eq!(decoded(&bytes, piece), frames);
+            assert_eq!(read_straight(&bytes, piece), frames);
         }
+    }
+
+    /// As [`decoded`], where each piece is put where the decoder wants it.
+    fn read_straight(mut bytes: &[u8], usual: usize) -> Vec<Outward> {
+        let mut decoder = Decoder::default();
+        let mut frames = Vec::new();
+        while !bytes.is_empty() {
+            let (space, most) = decoder.space(usual);
+            let (piece, rest) = bytes.split_at(most.min(bytes.len()));
+            space.extend_from_slice(piece);
+            bytes = rest;
+            while let Some(frame) = decoder.next() {
+                frames.push(frame.unwrap());
+            }
+        }
+        assert!(decoder.is_between_frames());
+        frames
     }
 
     #[test]

@@ -25,7 +25,7 @@ const CONTROL: i32 = 3;
 pub(crate) const PIECE: usize = 64 << 10;
 
 /// Bytes that a pipe is to hold.
-const ROOM: i32 = 1 << 20;
+pub(crate) const ROOM: i32 = 1 << 20;
 
 /// The most that is read from a pipe at the end of a cell: what an unprivileged process can make
 /// a pipe hold. Whatever writes on without end must not keep the end from being told.
@@ -158,8 +158,17 @@ impl Kernel {
 
     /// Reads a piece of output. At its end the pipe is closed.
     pub(crate) fn receive(&mut self, stream: Stream, into: &mut [u8]) -> Received {
+        self.take(stream, |pipe| read(pipe, &mut *into))
+    }
+
+    /// Takes output from its pipe by other means. At its end the pipe is closed.
+    pub(crate) fn take(
+        &mut self,
+        stream: Stream,
+        take: impl FnMut(BorrowedFd<'_>) -> Result<usize, Errno>,
+    ) -> Received {
         let Some(pipe) = self.output(stream) else { return Received::End };
-        let received = receive(pipe, into);
+        let received = received(pipe, take);
         if received == Received::End {
             match stream {
                 Stream::Stdout => self.stdout = None,
@@ -331,8 +340,16 @@ pub(crate) fn set_nonblocking(fd: impl AsFd) -> Result<(), Errno> {
 
 /// Reads once, without waiting.
 pub(crate) fn receive(from: BorrowedFd<'_>, into: &mut [u8]) -> Received {
+    received(from, |from| read(from, &mut *into))
+}
+
+/// What came of taking something once.
+fn received(
+    from: BorrowedFd<'_>,
+    mut take: impl FnMut(BorrowedFd<'_>) -> Result<usize, Errno>,
+) -> Received {
     loop {
-        match read(from, into) {
+        match take(from) {
             Ok(0) => return Received::End,
             Ok(count) => return Received::Bytes(count),
             Err(Errno::EINTR) => {}

@@ -26,6 +26,7 @@ mod error;
 pub mod frame;
 mod kernel;
 pub mod message;
+mod outgoing;
 mod processes;
 mod restore;
 mod serve;

@@ -7,40 +7,25 @@
 //! Order is the promise here: output that was written before a claim, or before a death, is sent
 //! before it.
 
-use crate::buffer::Buffer;
 use crate::census::{Census, Room};
-use crate::claim::Claim;
 use crate::egress::{ADDRESS, SOCKET, hand_out};
 use crate::error::HostError;
-use crate::frame::{Decoder, encode, encode_parts};
-use crate::kernel::{
-    Kernel, NextClaim, PIECE, Received, Stream, noise_before_claim, receive, set_nonblocking,
-};
-use crate::message::{Inward, KernelSpec, Outward, STDERR, STDOUT};
+use crate::frame::Decoder;
+use crate::kernel::{Kernel, PIECE, Received, Stream, receive, set_nonblocking};
+use crate::message::{Inward, KernelSpec, Outward};
+use crate::outgoing::{Connection, Outgoing};
 use crate::processes::{Buried, Dead, Role, bury, find_dead, kill_all_but};
 use crate::restore::restore;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
-use nix::unistd::write;
 use std::collections::{BTreeMap, btree_map::Entry};
 use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::ExitCode;
-
-/// Kernels are read only while less than this waits to be sent. One claim and what the pipes
-/// hold may come on top of it.
-const ENOUGH: usize = 1 << 20;
-
-/// The most that is read of a dead kernel's socket, which a child of it may still write to.
-const LAST_WORDS: usize = 1 << 20;
-
-/// Said where the code's own errors go, because it is the code's doing.
-const TOO_LONG: &[u8] =
-    b"the code wrote too much to the kernel's control socket; the kernel ends\n";
 
 /// Is the host, on stdin and stdout. Called first thing by the binary, before any thread exists.
 pub fn run() -> ExitCode {
@@ -94,13 +79,6 @@ enum Ready {
     Cells(u32),
 }
 
-/// Whether the stream to the outside goes on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Connection {
-    Open,
-    Ended,
-}
-
 struct Host {
     input: OwnedFd,
     output: OwnedFd,
@@ -133,7 +111,7 @@ impl Host {
             room,
             requests: Decoder::default(),
             kernels: BTreeMap::new(),
-            outgoing: Outgoing { frames: Buffer::default(), scratch: vec![0; PIECE] },
+            outgoing: Outgoing::default(),
         })
     }
 
@@ -157,13 +135,13 @@ impl Host {
             for (&number, kernel) in &mut self.kernels {
                 self.outgoing.forward_claims(number, kernel);
             }
-            if self.outgoing.frames.is_empty() {
+            if self.outgoing.is_empty() {
                 return Connection::Open;
             }
             if self.outgoing.send(&self.output) == Connection::Ended {
                 return Connection::Ended;
             }
-            if !self.outgoing.frames.is_empty() {
+            if !self.outgoing.is_empty() {
                 return Connection::Open;
             }
         }
@@ -180,7 +158,7 @@ impl Host {
             ready.push(what);
             polled.push(PollFd::new(fd, flags));
         };
-        if !self.outgoing.frames.is_empty() {
+        if !self.outgoing.is_empty() {
             watch(Ready::Sending, self.output.as_fd(), PollFlags::POLLOUT);
         }
         for (&number, kernel) in &self.kernels {
@@ -364,134 +342,5 @@ impl Host {
             status: status.and_then(|status| status.code()),
             signal: status.and_then(|status| status.signal()),
         });
-    }
-}
-
-/// What waits to be sent.
-struct Outgoing {
-    frames: Buffer,
-    scratch: Vec<u8>,
-}
-
-impl Outgoing {
-    fn has_room(&self) -> bool {
-        self.frames.len() < ENOUGH
-    }
-
-    fn push(&mut self, message: &Outward) {
-        encode(message, self.frames.end()).expect("what the host says is bounded where it arises");
-    }
-
-    /// Sends as much as the stream takes.
-    fn send(&mut self, output: &OwnedFd) -> Connection {
-        while !self.frames.is_empty() {
-            match write(output, self.frames.unused()) {
-                Ok(count) => self.frames.consume(count),
-                Err(Errno::EINTR) => {}
-                Err(Errno::EAGAIN) => break,
-                // Nobody reads any more.
-                Err(_) => return Connection::Ended,
-            }
-        }
-        Connection::Open
-    }
-
-    /// Passes on what a driver said, each line after all output that was written before it.
-    fn forward_claims(&mut self, number: u32, kernel: &mut Kernel) {
-        while self.has_room() {
-            match kernel.next_claim() {
-                NextClaim::Line(line) => {
-                    let claim = &line[noise_before_claim(&line)..];
-                    let finished = matches!(Claim::parse(claim), Ok(Claim::Finished { .. }));
-                    self.drain(number, kernel);
-                    if finished {
-                        kernel.finish_cell();
-                        self.tell_of_closed_pipes(number, kernel);
-                    }
-                    self.push_claim(number, &line);
-                }
-                NextClaim::None => return,
-                NextClaim::TooLong => {
-                    self.drain(number, kernel);
-                    self.push(&Outward::Stderr { kernel: number, bytes: TOO_LONG.to_vec() });
-                    return kernel.silence();
-                }
-            }
-        }
-    }
-
-    /// Says once that a kernel's output is not seen any more, where its errors would be.
-    fn tell_of_closed_pipes(&mut self, number: u32, kernel: &mut Kernel) {
-        for stream in kernel.newly_closed() {
-            let name = match stream {
-                Stream::Stdout => "standard output",
-                Stream::Stderr => "standard error",
-            };
-            let text = format!(
-                "the code closed this interpreter's {name} or led it elsewhere: what is written \
-                 there is not seen here; when the interpreter exits, a fresh one begins\n"
-            );
-            self.push(&Outward::Stderr { kernel: number, bytes: text.into_bytes() });
-        }
-    }
-
-    /// Passes on what a dead kernel had still written.
-    fn last_words(&mut self, number: u32, kernel: &mut Kernel) {
-        let mut left = LAST_WORDS;
-        while let Received::Bytes(count) = kernel.receive_claims(&mut self.scratch) {
-            left = left.saturating_sub(count);
-            if left == 0 {
-                break;
-            }
-        }
-        // Before the claims and not for each: nothing is written any more.
-        self.drain(number, kernel);
-        while let NextClaim::Line(line) = kernel.next_claim() {
-            self.push_claim(number, &line);
-        }
-    }
-
-    /// Passes a line on, in two parts where a claim stands behind noise.
-    fn push_claim(&mut self, kernel: u32, line: &[u8]) {
-        let (noise, claim) = line.split_at(noise_before_claim(line));
-        if !noise.is_empty() {
-            self.push(&Outward::Claim { kernel, claim: noise.to_vec() });
-        }
-        self.push(&Outward::Claim { kernel, claim: claim.to_vec() });
-    }
-
-    /// Passes on what is in the pipes now, and not what comes after it.
-    fn drain(&mut self, number: u32, kernel: &mut Kernel) {
-        for stream in Stream::BOTH {
-            let mut left = kernel.capacity(stream);
-            while left > 0 {
-                match self.forward_output(number, kernel, stream, left) {
-                    Received::Bytes(count) => left = left.saturating_sub(count),
-                    Received::Nothing | Received::End => break,
-                }
-            }
-        }
-    }
-
-    /// Passes on one piece of output.
-    fn forward_output(
-        &mut self,
-        number: u32,
-        kernel: &mut Kernel,
-        stream: Stream,
-        most: usize,
-    ) -> Received {
-        let most = most.min(self.scratch.len());
-        let received = kernel.receive(stream, &mut self.scratch[..most]);
-        if let Received::Bytes(count) = received {
-            let bytes = &self.scratch[..count];
-            let kind = match stream {
-                Stream::Stdout => STDOUT,
-                Stream::Stderr => STDERR,
-            };
-            encode_parts::<Outward>(kind, number, bytes, self.frames.end())
-                .expect("a piece is shorter than the longest output");
-        }
-        received
     }
 }

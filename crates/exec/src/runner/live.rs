@@ -13,8 +13,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 /// How long the host may take to read what it is sent. It does nothing else but read and pass on.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Bytes that are read at once.
-const PIECE: usize = 256 << 10;
+/// Bytes that are read at once, unless a longer frame has begun.
+const PIECE: usize = 16 << 10;
 
 /// A sandbox that is up.
 #[derive(Debug)]
@@ -121,9 +121,9 @@ impl Live {
     /// Waits for bytes and takes them in. `false` means that the stream has ended. May be
     /// dropped at any time without losing anything.
     pub(super) async fn read(&mut self) -> Result<bool, ExecError> {
-        let space = self.decoder.space();
-        space.reserve(PIECE);
-        Ok(self.sandbox.output.read_buf(space).await? > 0)
+        let (space, most) = self.decoder.space(PIECE);
+        let mut output = (&mut self.sandbox.output).take(most as u64);
+        Ok(output.read_buf(space).await? > 0)
     }
 
     /// The next frame that has come in whole.
