@@ -12,18 +12,17 @@ use crate::{
 };
 use interpreter_analyze::analyze;
 use interpreter_core::{
-    Body, Finish, Language, Message, Permit, Reply,
+    Body, Finish, Language, Message, Permit, Record, Reply,
     session::{Approval, Chunk, Effect, Event, Ran, Settle, State, step},
 };
 use interpreter_exec::{Command, Happening, Interpreters, Report, Runner, workspace::Conflict};
 use interpreter_model::{Model, ModelError, Piece, Request};
 use interpreter_store::Folders;
-use interpreter_store::Leftovers;
 use std::{collections::VecDeque, future::pending, rc::Rc, sync::Arc, time::Instant};
 use tokio::{sync::mpsc, task::JoinHandle};
 
-/// Bytes of output that are put into one record.
-const GATHERED: usize = 1 << 20;
+/// Bytes of output from which on a record gets no more.
+const GATHERED: usize = 128 << 10;
 
 pub(crate) struct Driver {
     journal: Journal,
@@ -169,7 +168,8 @@ impl Driver {
             };
             self.woken(woken).await?;
             if self.journal.is_full() {
-                self.write_record().await?;
+                let records = self.journal.make_room().await?;
+                self.show_records(records).await;
             }
         }
         self.write_record().await
@@ -230,10 +230,15 @@ impl Driver {
         if self.journal.is_written() {
             return Ok(());
         }
-        for record in self.journal.write().await? {
+        let records = self.journal.write().await?;
+        self.show_records(records).await;
+        Ok(())
+    }
+
+    async fn show_records(&self, records: Vec<Record>) {
+        for record in records {
             self.update(Update::Record(Box::new(record))).await;
         }
-        Ok(())
     }
 
     /// Tells the front end. If it is gone, the loop finds out by its events' end.
@@ -298,14 +303,7 @@ impl Driver {
                     Settle::Later => {}
                 }
             }
-            Effect::FinishTurn(end) => {
-                // Now the person reads or leaves. Only a chat has the time for what others left.
-                self.journal.compress(match self.model {
-                    Some(_) => Leftovers::Too,
-                    None => Leftovers::Not,
-                });
-                self.update(Update::TurnFinished(end)).await;
-            }
+            Effect::FinishTurn(end) => self.update(Update::TurnFinished(end)).await,
         }
     }
 
@@ -463,8 +461,6 @@ impl Driver {
                 break;
             }
         }
-        // What was compressed meanwhile took nobody's time.
-        self.journal.stop();
     }
 }
 

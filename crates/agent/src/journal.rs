@@ -8,8 +8,9 @@
 //! Must not give a record out before it is written.
 
 use interpreter_core::{Body, Record, Untrusted, look::Look};
-use interpreter_store::{Leftovers, Log, LogEntry, Outputs, Restored, StoreError};
+use interpreter_store::{Log, LogEntry, Outputs, Restored, StoreError};
 use std::{
+    collections::VecDeque,
     fmt::Write,
     sync::Arc,
     time::{Duration, Instant},
@@ -29,7 +30,8 @@ pub(crate) struct Journal {
     session: String,
     log: Log,
     outputs: Arc<Outputs>,
-    waiting: Vec<Waiting>,
+    /// What is to go on record, in order, with the bytes of output in each.
+    waiting: VecDeque<(usize, Waiting)>,
     /// Bytes of output among what waits.
     size: usize,
     /// When it must be written at the latest.
@@ -47,15 +49,23 @@ enum Waiting {
 
 impl Journal {
     pub(crate) fn new(session: String, log: Log, outputs: Outputs) -> Self {
-        Self { session, log, outputs: Arc::new(outputs), waiting: Vec::new(), size: 0, due: None }
+        Self {
+            session,
+            log,
+            outputs: Arc::new(outputs),
+            waiting: VecDeque::new(),
+            size: 0,
+            due: None,
+        }
     }
 
     /// Notes what happens now.
     pub(crate) fn note(&mut self, body: Body) {
         let mut entry = LogEntry::now(body);
-        self.size += Outputs::size(&entry.body);
+        let size = Outputs::size(&entry.body);
+        self.size += size;
         self.due.get_or_insert_with(|| Instant::now() + SOON);
-        self.waiting.push(if Outputs::is_large(&entry.body) {
+        let waiting = if Outputs::is_large(&entry.body) {
             let outputs = Arc::clone(&self.outputs);
             Waiting::Keeping(tokio::task::spawn_blocking(move || {
                 outputs.keep(&mut entry.body)?;
@@ -63,7 +73,8 @@ impl Journal {
             }))
         } else {
             Waiting::Ready(entry)
-        });
+        };
+        self.waiting.push_back((size, waiting));
     }
 
     /// Whether everything that was noted is in the record.
@@ -83,9 +94,22 @@ impl Journal {
 
     /// Writes everything that was noted, all of it or nothing, and gives it out as records.
     pub(crate) async fn write(&mut self) -> Result<Vec<Record>, StoreError> {
-        (self.size, self.due) = (0, None);
+        self.write_but(0).await
+    }
+
+    /// Writes the oldest of what was noted, so that there is room for more. The rest is hashed
+    /// meanwhile, and the program that prints it goes on.
+    pub(crate) async fn make_room(&mut self) -> Result<Vec<Record>, StoreError> {
+        self.write_but(MUCH / 2).await
+    }
+
+    /// Writes from the oldest on, until no more than so many bytes of output wait.
+    async fn write_but(&mut self, left: usize) -> Result<Vec<Record>, StoreError> {
         let mut entries = Vec::with_capacity(self.waiting.len());
-        for waiting in self.waiting.drain(..) {
+        while let Some((size, waiting)) =
+            self.waiting.pop_front_if(|_| left == 0 || self.size > left)
+        {
+            self.size -= size;
             entries.push(match waiting {
                 Waiting::Ready(entry) => entry,
                 Waiting::Keeping(task) => match task.await {
@@ -95,24 +119,15 @@ impl Journal {
                 },
             });
         }
+        if self.waiting.is_empty() {
+            self.due = None;
+        }
         if entries.is_empty() {
             return Ok(Vec::new());
         }
         let first = self.log.append_all(&self.session, &entries)?;
         let records = entries.into_iter().zip(first..);
         Ok(records.map(|(entry, seq)| entry.into_record(seq, &self.session)).collect())
-    }
-
-    /// Compresses the outputs that were kept, on another thread. Somebody has time: nothing waits
-    /// for this, and if it fails they stay as they are.
-    pub(crate) fn compress(&self, leftovers: Leftovers) {
-        let outputs = Arc::clone(&self.outputs);
-        drop(tokio::task::spawn_blocking(move || outputs.compress(leftovers)));
-    }
-
-    /// Lets go of compressing: the session ends.
-    pub(crate) fn stop(&self) {
-        self.outputs.stop();
     }
 
     /// What a run printed, as far as the model wants to see it. Everything must be written.

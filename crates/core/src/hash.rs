@@ -4,7 +4,6 @@
 //! checked with `sha256sum`.
 
 use sha2::{Digest, Sha256};
-use std::fmt::Write;
 
 /// The SHA-256 of `bytes`, as 64 lower-case hexadecimal digits.
 pub fn sha256(bytes: &[u8]) -> String {
@@ -13,10 +12,9 @@ pub fn sha256(bytes: &[u8]) -> String {
 
 /// `bytes` as lower-case hexadecimal digits.
 pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        write!(text, "{byte:02x}").expect("writing to a string cannot fail");
-        text
-    })
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let halves = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    halves.map(|half| char::from(DIGITS[usize::from(half)])).collect()
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ pub use crate::{
     error::StoreError,
     folders::Folders,
     indexes::{Index, Machine as IndexMachine, Preset},
-    outputs::{Leftovers, Outputs, Restored},
+    outputs::{Outputs, Restored},
     quantity::{Bytes, QuantityError, TimeLimit},
     record::{
         Break, BreakReason, Entry as LogEntry, KeptOutputs, Log, Records, SessionSummary,

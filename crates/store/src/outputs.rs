@@ -1,21 +1,21 @@
 //! Outputs that are too large for the record: each in a file of its own, named by its hash.
 //!
 //! ```text
-//! outputs/ab/abcdef….lz4     an LZ4 frame; `lz4 -dc FILE | sha256sum` gives its name
-//! outputs/ab/abcdef…         the same before it was compressed; `sha256sum FILE` gives its name
+//! outputs/ab/abcdef….lz4     an LZ4 frame; `sha256sum FILE` gives its name, `lz4 -dc FILE` what was
+//!                            printed
 //! ```
 //!
 //! The record holds the hash, so that an output which was changed afterwards is noticed like a
-//! record that was. Compressing takes longer than printing, so it waits until nothing else is to
-//! be done: [`Outputs::compress`]. All files together are bounded: the oldest make room for the
-//! newest, and are then missing, which is not the same as changed.
+//! record that was. What is hashed and written is what has been compressed: there is less of it.
+//! All files together are bounded: the oldest make room for the newest, and are then missing, which
+//! is not the same as changed.
 //!
 //! Must not believe a file: what is read back is checked against its name and its length.
 
 use crate::{Folders, StoreError, private};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use interpreter_core::{Body, Stream, Untrusted, hash::sha256, record::Kept};
-use lz4_flex::frame::{FrameDecoder, FrameEncoder};
+use lz4_flex::frame::{BlockSize, FrameDecoder, FrameEncoder, FrameInfo};
 use serde::{Deserialize, Serialize};
 use std::{
     borrow::Cow,
@@ -25,7 +25,7 @@ use std::{
     path::{Path, PathBuf},
     sync::{
         Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicU64, Ordering},
     },
     time::SystemTime,
 };
@@ -36,8 +36,8 @@ const MOST: u64 = 2 << 30;
 /// Bytes of output that the record itself holds at most. A file costs more than a few lines do.
 const LARGE: usize = 16 << 10;
 
-/// How the name of a file ends that is compressed.
-const COMPRESSED: &str = "lz4";
+/// How the name of a file ends.
+const ENDING: &str = "lz4";
 
 /// How the name of a file ends until it is whole.
 const UNFINISHED: &str = "new";
@@ -51,10 +51,6 @@ pub struct Outputs {
     used: Mutex<Option<u64>>,
     /// Names of files that are not whole must differ.
     next: AtomicU64,
-    /// Files of ours that are not compressed yet.
-    plain: Mutex<Vec<PathBuf>>,
-    /// Whether compressing is to stop.
-    stopped: AtomicBool,
 }
 
 impl Outputs {
@@ -64,8 +60,7 @@ impl Outputs {
     }
 
     fn bounded(folder: PathBuf, most: u64) -> Self {
-        let (used, next, plain) = (Mutex::new(None), AtomicU64::new(0), Mutex::default());
-        Self { folder, most, used, next, plain, stopped: AtomicBool::new(false) }
+        Self { folder, most, used: Mutex::new(None), next: AtomicU64::new(0) }
     }
 
     /// Bytes of the output in `body`, in all its forms.
@@ -114,9 +109,8 @@ impl Outputs {
         let Some(content) = self.get(kept)? else { return Ok(Restored::Gone) };
         match stream {
             Stream::Result => {
-                let whole: Whole<'_> = serde_json::from_slice(&content).map_err(|_| {
-                    StoreError::AlteredOutput { path: self.paths(&kept.hash)[1].clone() }
-                })?;
+                let whole: Whole<'_> = serde_json::from_slice(&content)
+                    .map_err(|_| StoreError::AlteredOutput { path: self.path(&kept.hash) })?;
                 *text = whole.text.into_owned();
                 *bundle = whole.bundle.into_owned();
             }
@@ -131,99 +125,57 @@ impl Outputs {
         Ok(Restored::Whole)
     }
 
-    /// Keeps `content` and gives its hash. When this returns, it is in its file.
+    /// Keeps `content` and gives the hash of its file. When this returns, the file is there.
     pub fn put(&self, content: &[u8]) -> Result<String, StoreError> {
-        let hash = sha256(content);
-        let [compressed, path] = self.paths(&hash);
+        let frame = compressed(content);
+        let hash = sha256(&frame);
+        let path = self.path(&hash);
         let failed = |source| StoreError::Keep { path: path.clone(), source };
-        for path in [&compressed, &path] {
-            if let Ok(file) = File::options().write(true).open(path) {
-                // The same was printed before. It is as good as new.
-                file.set_modified(SystemTime::now()).map_err(failed)?;
-                return Ok(hash);
-            }
+        if let Ok(file) = File::options().write(true).open(&path) {
+            // The same was printed before. It is as good as new.
+            file.set_modified(SystemTime::now()).map_err(failed)?;
+            return Ok(hash);
         }
         private::make_folder(path.parent().expect("every output is in a folder"))?;
-        self.write(&path, |file| file.write_all(content)).map_err(failed)?;
-        self.make_room(content.len() as u64).map_err(failed)?;
-        lock(&self.plain).push(path);
+        self.write(&path, &frame).map_err(failed)?;
+        self.make_room(frame.len() as u64).map_err(failed)?;
         Ok(hash)
     }
 
     /// What was kept; none if it has made room for newer outputs.
     pub fn get(&self, kept: &Kept) -> Result<Option<Vec<u8>>, StoreError> {
-        let [compressed, path] = self.paths(&kept.hash);
+        let path = self.path(&kept.hash);
         let altered = || StoreError::AlteredOutput { path: path.clone() };
         if !is_hash(&kept.hash) {
             return Err(altered());
         }
-        // One byte more than there should be: a file could claim to be endless.
-        let most = kept.bytes.saturating_add(1);
-        let mut content = Vec::new();
-        // Compressed it stands beside the other before the other goes, so it is looked for last.
-        let read = match (File::open(&path), File::open(&compressed)) {
-            (Ok(file), _) => file.take(most).read_to_end(&mut content),
-            (Err(_), Ok(file)) => FrameDecoder::new(file).take(most).read_to_end(&mut content),
-            (Err(_), Err(error)) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            (Err(_), Err(source)) => return Err(StoreError::Read { path: compressed, source }),
+        let file = match File::open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(source) => return Err(StoreError::Read { path, source }),
         };
-        if read.is_err() || sha256(&content) != kept.hash {
+        // A file could be endless, and so could what a frame claims to hold.
+        let mut frame = Vec::new();
+        let read = file.take(longest_frame(kept.bytes)).read_to_end(&mut frame);
+        if read.is_err() || sha256(&frame) != kept.hash {
             return Err(altered());
         }
-        Ok(Some(content))
-    }
-
-    /// Compresses what is not compressed yet, file by file, until [`Outputs::stop`] is called.
-    /// With `leftovers`, also what earlier sessions had no time for.
-    pub fn compress(&self, leftovers: Leftovers) -> Result<(), StoreError> {
-        let mut plain = std::mem::take(&mut *lock(&self.plain));
-        if leftovers == Leftovers::Too {
-            plain.extend(self.plain_files());
-        }
-        for path in plain {
-            if self.stopped.load(Ordering::Relaxed) {
-                return Ok(());
-            }
-            self.compress_one(&path).map_err(|source| StoreError::Keep { path, source })?;
-        }
-        Ok(())
-    }
-
-    /// Stops compressing after the file at hand. What is left is done by a later session.
-    pub fn stop(&self) {
-        self.stopped.store(true, Ordering::Relaxed);
-    }
-
-    fn compress_one(&self, path: &Path) -> io::Result<()> {
         let mut content = Vec::new();
-        match File::open(path).and_then(|mut file| file.read_to_end(&mut content)) {
-            Ok(_) => {}
-            // Another session has done it, or it has made room.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            Err(error) => return Err(error),
-        }
-        self.write(&path.with_extension(COMPRESSED), |file| {
-            let mut encoder = FrameEncoder::new(file);
-            encoder.write_all(&content)?;
-            encoder.finish().map(drop).map_err(io::Error::from)
-        })?;
-        match fs::remove_file(path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            Ok(()) | Err(_) => Ok(()),
+        let most = kept.bytes.saturating_add(1);
+        let read = FrameDecoder::new(&*frame).take(most).read_to_end(&mut content);
+        match read {
+            Ok(count) if count as u64 == kept.bytes => Ok(Some(content)),
+            Ok(_) | Err(_) => Err(altered()),
         }
     }
 
     /// Writes a file so that it is there whole or not at all.
-    fn write(
-        &self,
-        path: &Path,
-        content: impl FnOnce(&mut File) -> io::Result<()>,
-    ) -> io::Result<()> {
+    fn write(&self, path: &Path, content: &[u8]) -> io::Result<()> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let unfinished =
             path.with_extension(format!("{}-{number}.{UNFINISHED}", std::process::id()));
         let written = private::create_file(&unfinished)
-            .and_then(|mut file| content(&mut file))
+            .and_then(|mut file| file.write_all(content))
             .and_then(|()| fs::rename(&unfinished, path));
         if written.is_err() {
             // What matters is why it could not be written.
@@ -232,18 +184,10 @@ impl Outputs {
         written
     }
 
-    /// Where an output is: compressed, and before that.
-    fn paths(&self, hash: &str) -> [PathBuf; 2] {
-        let path = self.folder.join(hash.get(..2).unwrap_or("none")).join(hash);
-        [path.with_extension(COMPRESSED), path]
-    }
-
-    /// All files that are not compressed. What cannot be read is left alone.
-    fn plain_files(&self) -> Vec<PathBuf> {
-        let folders = fs::read_dir(&self.folder).into_iter().flatten().flatten();
-        let files = folders.flat_map(|folder| fs::read_dir(folder.path()).into_iter().flatten());
-        let paths = files.flatten().map(|file| file.path());
-        paths.filter(|path| path.extension().is_none()).collect()
+    /// Where an output is.
+    fn path(&self, hash: &str) -> PathBuf {
+        let folder = self.folder.join(hash.get(..2).unwrap_or("none"));
+        folder.join(hash).with_extension(ENDING)
     }
 
     /// Counts what was added; when that is too much, the oldest files go.
@@ -300,13 +244,19 @@ struct Whole<'a> {
     bundle: Cow<'a, BTreeMap<String, Untrusted>>,
 }
 
-/// Whether what earlier sessions left is looked at too.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Leftovers {
-    /// It is.
-    Too,
-    /// It is not.
-    Not,
+/// `content` as an LZ4 frame.
+fn compressed(content: &[u8]) -> Vec<u8> {
+    let info = FrameInfo::new().block_size(BlockSize::Max256KB);
+    let mut encoder = FrameEncoder::with_frame_info(info, Vec::with_capacity(content.len() / 2));
+    let written = encoder.write_all(content);
+    let frame = written.and_then(|()| encoder.finish().map_err(io::Error::from));
+    frame.expect("writing to memory cannot fail")
+}
+
+/// Bytes of the longest frame that can hold so many: what cannot be compressed stays as it is, with
+/// a few bytes for each block.
+fn longest_frame(content: u64) -> u64 {
+    content.saturating_add(content / 1_000).saturating_add(1_000)
 }
 
 /// What one thread left half done is no worse for another: the values are replaced whole.
@@ -338,59 +288,64 @@ mod tests {
         Kept { hash, bytes: content.len() as u64, characters: 0 }
     }
 
+    /// Bytes that do not get smaller.
+    fn noise(seed: u64, length: usize) -> Vec<u8> {
+        let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        let mut next = || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state.to_le_bytes()[0]
+        };
+        std::iter::repeat_with(&mut next).take(length).collect()
+    }
+
     #[test]
     fn what_is_kept_comes_back_and_takes_less_room() {
         let Scene { outputs, .. } = &scene(MOST);
-        let content = "a line that is printed again\n".repeat(40_000);
+        let content = "a line that is printed again\n".repeat(100_000);
         let kept = kept(outputs, content.as_bytes());
-        assert_eq!(kept.hash, sha256(content.as_bytes()));
         assert_eq!(outputs.get(&kept).unwrap().unwrap(), content.as_bytes());
-        outputs.compress(Leftovers::Not).unwrap();
-        let [compressed, plain] = outputs.paths(&kept.hash);
-        assert!(!plain.exists());
-        let size = fs::metadata(compressed).unwrap().len();
-        assert!(size < content.len() as u64 / 50, "{size}");
-        assert_eq!(outputs.get(&kept).unwrap().unwrap(), content.as_bytes());
+        let file = fs_err::read(outputs.path(&kept.hash)).unwrap();
+        assert!(file.len() < content.len() / 50, "{}", file.len());
+        assert_eq!(sha256(&file), kept.hash);
         // The same content is the same file.
         assert_eq!(outputs.put(content.as_bytes()).unwrap(), kept.hash);
-        assert!(!plain.exists());
+    }
+
+    #[test]
+    fn what_cannot_be_compressed_comes_back_too() {
+        let Scene { outputs, .. } = &scene(MOST);
+        for length in [0, 1, 4_000, 3_000_000] {
+            let content = noise(7, length);
+            let kept = kept(outputs, &content);
+            assert_eq!(outputs.get(&kept).unwrap().unwrap(), content);
+        }
     }
 
     #[test]
     fn a_file_that_was_changed_is_noticed() {
         let Scene { outputs, .. } = &scene(MOST);
         let kept = kept(outputs, b"what it printed");
-        let [compressed, plain] = outputs.paths(&kept.hash);
-        fs_err::write(&plain, b"what it did not print").unwrap();
-        assert!(matches!(outputs.get(&kept), Err(StoreError::AlteredOutput { .. })));
-        outputs.compress(Leftovers::Not).unwrap();
-        assert!(matches!(outputs.get(&kept), Err(StoreError::AlteredOutput { .. })));
-        fs_err::write(&compressed, b"no frame at all").unwrap();
-        assert!(matches!(outputs.get(&kept), Err(StoreError::AlteredOutput { .. })));
+        for other in [b"no frame at all".to_vec(), compressed(b"what it did not print"), vec![]] {
+            fs_err::write(outputs.path(&kept.hash), other).unwrap();
+            assert!(matches!(outputs.get(&kept), Err(StoreError::AlteredOutput { .. })));
+        }
+        // Nor does a length fit that somebody made up.
+        let hash = outputs.put(&vec![0; 100_000]).unwrap();
+        for bytes in [0, 99_999, 100_001, u64::MAX] {
+            let kept = Kept { hash: hash.clone(), bytes, characters: 0 };
+            assert!(matches!(outputs.get(&kept), Err(StoreError::AlteredOutput { .. })));
+        }
     }
 
     #[test]
     fn a_file_cannot_claim_to_be_endless() {
         let Scene { outputs, .. } = &scene(MOST);
         let kept = kept(outputs, b"short");
-        fs_err::write(&outputs.paths(&kept.hash)[1], vec![b'x'; 64 << 20]).unwrap();
+        let file = File::options().write(true).open(outputs.path(&kept.hash)).unwrap();
+        file.set_len(1 << 40).unwrap();
         assert!(matches!(outputs.get(&kept), Err(StoreError::AlteredOutput { .. })));
-        outputs.compress(Leftovers::Not).unwrap();
-        assert!(matches!(outputs.get(&kept), Err(StoreError::AlteredOutput { .. })));
-    }
-
-    #[test]
-    fn what_one_session_had_no_time_for_another_compresses() {
-        let Scene { outputs, .. } = &scene(MOST);
-        let kept = kept(outputs, b"printed at the last moment");
-        outputs.stop();
-        outputs.compress(Leftovers::Not).unwrap();
-        let [compressed, plain] = outputs.paths(&kept.hash);
-        assert!(plain.exists());
-        let later = Outputs::bounded(outputs.folder.clone(), MOST);
-        later.compress(Leftovers::Too).unwrap();
-        assert!(!plain.exists() && compressed.exists());
-        assert_eq!(later.get(&kept).unwrap().unwrap(), b"printed at the last moment");
     }
 
     #[test]
@@ -404,20 +359,9 @@ mod tests {
     #[test]
     fn the_oldest_make_room_for_the_newest() {
         let Scene { outputs, .. } = &scene(20_000);
-        // Noise does not get smaller.
-        let noise = |seed: u64| -> Vec<u8> {
-            let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-            let mut next = || {
-                state ^= state << 13;
-                state ^= state >> 7;
-                state ^= state << 17;
-                state.to_le_bytes()[0]
-            };
-            std::iter::repeat_with(&mut next).take(4_000).collect()
-        };
-        let all: Vec<_> = (1..=8).map(|seed| kept(outputs, &noise(seed))).collect();
+        let all: Vec<_> = (1..=8).map(|seed| kept(outputs, &noise(seed, 4_000))).collect();
         assert_eq!(outputs.get(&all[0]).unwrap(), None);
-        assert_eq!(outputs.get(&all[7]).unwrap().unwrap(), noise(8));
+        assert_eq!(outputs.get(&all[7]).unwrap().unwrap(), noise(8, 4_000));
         assert!(outputs.used.lock().unwrap().unwrap() <= 20_000);
     }
 
@@ -476,9 +420,6 @@ mod tests {
         let Scene { outputs, .. } = &scene(MOST);
         let kept = kept(outputs, b"private");
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-        let [compressed, plain] = outputs.paths(&kept.hash);
-        assert_eq!(mode(&plain), 0o600);
-        outputs.compress(Leftovers::Not).unwrap();
-        assert_eq!(mode(&compressed), 0o600);
+        assert_eq!(mode(&outputs.path(&kept.hash)), 0o600);
     }
 }

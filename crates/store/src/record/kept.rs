@@ -74,11 +74,11 @@ mod tests {
         assert_eq!(place.log.verify_outputs(&outputs).unwrap(), whole);
 
         let path = |letter: &str| {
-            let hash = interpreter_core::hash::sha256(letter.repeat(100_000).as_bytes());
-            folders.outputs_folder().join(&hash[..2]).join(hash)
+            let hash = outputs.put(letter.repeat(100_000).as_bytes()).unwrap();
+            folders.outputs_folder().join(&hash[..2]).join(format!("{hash}.lz4"))
         };
-        std::fs::remove_file(path("a")).unwrap();
         std::fs::copy(path("c"), path("b")).unwrap();
+        std::fs::remove_file(path("a")).unwrap();
         assert_eq!(
             place.log.verify_outputs(&outputs).unwrap(),
             KeptOutputs { whole: 1, gone: 1, altered: vec![2] }

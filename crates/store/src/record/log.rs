@@ -77,6 +77,9 @@ impl Log {
         let Some((last, mut prev)) = head else { return Ok(None) };
         let Ok(first) = u64::try_from(last.saturating_add(1)) else { return Ok(None) };
         let mut seq = last;
+        if new.is_empty() {
+            return Ok(Some(first));
+        }
         for (time, body) in new {
             let Some(next) = seq.checked_add(1) else { return Ok(None) };
             seq = next;
@@ -96,11 +99,11 @@ impl Log {
                      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
                 )?
                 .execute(params![seq, session, time, kind, body, prev, hash])?;
-            transaction
-                .prepare_cached("UPDATE head SET seq = ?1, hash = ?2 WHERE id = 1")?
-                .execute(params![seq, hash])?;
             prev = hash;
         }
+        transaction
+            .prepare_cached("UPDATE head SET seq = ?1, hash = ?2 WHERE id = 1")?
+            .execute(params![seq, prev])?;
         transaction.commit()?;
         Ok(Some(first))
     }

@@ -296,7 +296,26 @@ fn a_record_of_a_newer_interpreter_is_refused() {
     let error = opened_with(|path| {
         Connection::open(path).unwrap().pragma_update(None, "user_version", 7).unwrap();
     });
-    assert!(error.to_string().contains("newer interpreter (format 7, this one knows 1)"));
+    assert!(error.to_string().contains("newer interpreter (format 7, this one knows 2)"));
+}
+
+#[test]
+fn a_record_of_an_older_interpreter_is_brought_up_to_date() {
+    let mut place = Place::new();
+    place.log.append("s1", &prompt("before")).unwrap();
+    // As the first format was.
+    let older = "DROP TRIGGER head_further;
+        CREATE TRIGGER head_one_further BEFORE UPDATE ON head
+            WHEN NEW.seq <> OLD.seq + 1
+            BEGIN SELECT RAISE(ABORT, 'the record is append-only'); END;
+        PRAGMA user_version = 1;";
+    Connection::open(place.folders.record_file()).unwrap().execute_batch(older).unwrap();
+    place.log = Log::open(&place.folders).unwrap();
+    let entries = [Entry::now(prompt("one")), Entry::now(prompt("two"))];
+    assert_eq!(place.log.append_all("s1", &entries).unwrap(), 2);
+    assert_eq!(place.log.verify().unwrap(), whole(3));
+    let back = "UPDATE head SET seq = 1 WHERE id = 1";
+    assert!(place.log.connection.execute(back, []).is_err());
 }
 
 #[test]

@@ -9,7 +9,7 @@ use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 use std::path::Path;
 
 /// The format that this program writes, kept in the file as `user_version`.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 /// Tries to switch to write-ahead logging while others open the same new file.
 const ATTEMPTS: usize = 20;
@@ -41,14 +41,23 @@ CREATE TRIGGER record_no_delete BEFORE DELETE ON record
 CREATE TRIGGER record_no_replace BEFORE INSERT ON record
     WHEN EXISTS (SELECT 1 FROM record WHERE seq = NEW.seq)
     BEGIN SELECT RAISE(ABORT, 'the record is append-only'); END;
-CREATE TRIGGER head_one_further BEFORE UPDATE ON head
-    WHEN NEW.seq <> OLD.seq + 1
+CREATE TRIGGER head_further BEFORE UPDATE ON head
+    WHEN NEW.seq <= OLD.seq
     BEGIN SELECT RAISE(ABORT, 'the record is append-only'); END;
 CREATE TRIGGER head_no_delete BEFORE DELETE ON head
     BEGIN SELECT RAISE(ABORT, 'the record is append-only'); END;
 ";
 
-/// Makes the tables in a new file; refuses a file that is not ours or is newer than we are.
+/// From the first format: the head went one record at a time, and now goes to the last of those
+/// that are appended together.
+const FROM_1: &str = "
+DROP TRIGGER head_one_further;
+CREATE TRIGGER head_further BEFORE UPDATE ON head
+    WHEN NEW.seq <= OLD.seq
+    BEGIN SELECT RAISE(ABORT, 'the record is append-only'); END;
+";
+
+/// Makes the tables in a new file, and brings an older file up to date; refuses a file that is not ours or is newer than we are.
 pub(super) fn prepare(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
     let failed = |error| failure(path, error);
     if version(connection).map_err(failed)? != VERSION {
@@ -66,14 +75,15 @@ pub(super) fn prepare(connection: &mut Connection, path: &Path) -> Result<(), St
                 transaction.execute_batch(TABLES).map_err(failed)?;
                 let head = "INSERT INTO head (id, seq, hash) VALUES (1, 0, ?1)";
                 transaction.execute(head, [BEFORE_THE_FIRST]).map_err(failed)?;
-                transaction.pragma_update(None, "user_version", VERSION).map_err(failed)?;
-                transaction.commit().map_err(failed)?;
             }
+            1 => transaction.execute_batch(FROM_1).map_err(failed)?,
             VERSION => {}
             found => {
                 return Err(StoreError::Newer { path: path.into(), found, known: VERSION });
             }
         }
+        transaction.pragma_update(None, "user_version", VERSION).map_err(failed)?;
+        transaction.commit().map_err(failed)?;
     }
     use_write_ahead_log(connection).map_err(failed)
 }
