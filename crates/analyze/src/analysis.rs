@@ -31,10 +31,14 @@ const NESTING: usize = 4;
 /// eight times what the deepest allowed code was measured to need in a debug build.
 const STACK: usize = 16 * 1024 * 1024;
 
+/// Stack that suffices: twice that need. Where so much is left nothing is set up, which takes
+/// longer than reading a line of code.
+const ENOUGH: usize = 4 * 1024 * 1024;
+
 /// What `code` would do, as far as its text tells. Never fails: code that cannot be read, or in a
 /// language that is not known here, is a finding of its own.
 pub fn analyze(language: &Language, code: &str) -> Findings {
-    stacker::grow(STACK, || read(language.written_in(), code))
+    stacker::maybe_grow(ENOUGH, STACK, || read(language.written_in(), code))
 }
 
 fn read(language: &str, code: &str) -> Findings {

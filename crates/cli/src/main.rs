@@ -23,10 +23,18 @@ fn main() -> ExitCode {
     if name.ends_with(interpreter_jupyter::JUPYTER) {
         return interpreter_jupyter::run(arguments.map_while(|text| text.into_string().ok()));
     }
+    keep_freed_memory();
     std::panic::set_hook(Box::new(report::bug));
     match std::panic::catch_unwind(|| commands::run(std::env::args_os())) {
         Ok(Ok(code)) => code,
         Ok(Err(error)) => report::show(&error),
         Err(_) => exit::Exit::Bug.into(),
     }
+}
+
+/// Outputs come and go. The C library gives large pieces of memory back to the system at once, and
+/// getting them anew takes longer than filling them; but it learns from the first one freed how large
+/// pieces are here, and keeps up to twice as much.
+fn keep_freed_memory() {
+    drop(std::hint::black_box(Vec::<u8>::with_capacity(8 << 20)));
 }

@@ -12,7 +12,15 @@ use std::io::{self, IsTerminal, Write};
 pub(crate) struct Plain {
     stdout: TerminalFilter,
     stderr: TerminalFilter,
+    /// Whether much was printed: see [`Plain::widen`].
+    widened: bool,
 }
+
+/// Bytes of output that do not fit in a pipe as it is.
+const MUCH: usize = 64 << 10;
+
+/// Bytes that our pipe is to hold then.
+const ROOM: usize = 1 << 20;
 
 impl Plain {
     /// Prints what there is to say of a record.
@@ -20,6 +28,7 @@ impl Plain {
     pub(crate) fn record(&mut self, record: &Record) -> io::Result<()> {
         match &record.body {
             Body::Output { stream: Stream::Stdout, text, bytes, .. } => {
+                self.widen(text.raw().len());
                 print(&mut io::stdout().lock(), &mut self.stdout, text, bytes.as_deref())
             }
             Body::Output { stream: Stream::Stderr, text, bytes, .. } => {
@@ -67,6 +76,16 @@ impl Plain {
                 write!(out, "{}{}", story::file_lines(files), story::left_out_lines(left_out))
             }
             _ => Ok(()),
+        }
+    }
+
+    /// Makes room in the pipe that much is printed to, if it is one: whoever reads it and we then
+    /// wait for each other less often.
+    fn widen(&mut self, length: usize) {
+        if length > MUCH && !self.widened {
+            self.widened = true;
+            // Where it is refused, or is no pipe, the usual size does.
+            rustix::pipe::fcntl_setpipe_size(io::stdout(), ROOM).unwrap_or_default();
         }
     }
 
