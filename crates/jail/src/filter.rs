@@ -1,41 +1,30 @@
 //! Which system calls are refused, as data, and the kernel's form of it.
 //!
-//! The rules stand in `filters/refuse.toml`, each with its reason and the attack that proves it.
-//! They are compiled to classic BPF here: the usual crate has one action for a whole filter and
-//! no answer to the x32 calls, and both are needed.
+//! The rules stand in `filters/refuse.toml`, each with its reason and the attack that proves it;
+//! the numbers of the calls stand beside it, one file for each architecture. They are compiled to
+//! classic BPF here: the usual crate has one action for a whole filter and no answer to the x32
+//! calls, and both are needed.
+//!
+//! A filter comes in two forms that refuse exactly the same. In [`Filter::program`] the kernel
+//! answers by itself. In [`Filter::telling`] it asks outside for the answer to calls that people
+//! are to be told of; [`Answers`] is what is said there, and it is always the rule's own error.
 //!
 //! # Limits
 //! A filter sees numbers, not what pointers point to. What is not named is allowed.
 
-use serde::Deserialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// One refused call.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Rule {
-    /// The call's name.
-    pub call: String,
-    /// Conditions on its arguments, all of which must hold.
-    #[serde(default)]
-    pub when: Vec<Condition>,
-    /// What the code is told.
-    pub errno: String,
-    /// Why.
-    pub reason: String,
-    /// The attack that succeeds without the rule.
-    pub proof: String,
-}
+pub use self::{
+    architecture::Architecture,
+    rule::{Condition, Rule, rules},
+};
+use self::{
+    architecture::Number,
+    rule::{Test, errno},
+};
 
-/// A condition on the low 32 bits of one argument.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Condition {
-    argument: u8,
-    equals: Option<u32>,
-    has_any_of: Option<u32>,
-    none_of: Option<Vec<u32>>,
-}
+mod architecture;
+mod rule;
 
 /// The compiled rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +33,8 @@ pub struct Filter {
     pub refused: Vec<String>,
     /// The instructions, packed as the kernel lays them out.
     pub program: Vec<u64>,
+    /// The same, but that calls which are to be told of are answered from outside.
+    pub telling: Vec<u64>,
 }
 
 /// Why the rules cannot be used.
@@ -52,6 +43,12 @@ pub enum FilterError {
     /// The file is not what it should be.
     #[error("the system-call rules do not parse")]
     Parse(#[from] toml::de::Error),
+    /// There is no table for an architecture.
+    #[error("there are no system-call numbers for {name}")]
+    Architecture {
+        /// Its name.
+        name: String,
+    },
     /// A name is not known on this architecture.
     #[error("the rule for `{call}` names an unknown {what}")]
     Unknown {
@@ -62,18 +59,8 @@ pub enum FilterError {
     },
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RuleFile {
-    refuse: Vec<Rule>,
-}
-
-/// The rules that ship with the program.
-pub fn rules() -> Result<Vec<Rule>, FilterError> {
-    Ok(toml::from_str::<RuleFile>(include_str!("../filters/refuse.toml"))?.refuse)
-}
-
 const LOAD: u16 = 0x20; // ld [k]
+const AND: u16 = 0x54; // and #k
 const EQUAL: u16 = 0x15; // jeq #k
 const AT_LEAST: u16 = 0x35; // jge #k
 const ANY_BIT: u16 = 0x45; // jset #k
@@ -83,159 +70,146 @@ const ARCHITECTURE_AT: u32 = 4;
 const ARGUMENTS_AT: u32 = 16;
 const ALLOW: u32 = 0x7fff_0000;
 const REFUSE: u32 = 0x0005_0000;
+const ASK_OUTSIDE: u32 = 0x7fc0_0000;
 const KILL: u32 = 0x8000_0000;
 
-/// Calls of the x32 interface have this bit; none of the rules would match them.
-#[cfg(target_arch = "x86_64")]
-const X32: u32 = 0x4000_0000;
-
-#[cfg(target_arch = "x86_64")]
-const ARCHITECTURE: u32 = 0xc000_003e;
-#[cfg(target_arch = "aarch64")]
-const ARCHITECTURE: u32 = 0xc000_00b7;
+/// Who answers a call that people are to be told of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Answering {
+    Kernel,
+    Outside,
+}
 
 impl Filter {
-    /// Compiles rules.
+    /// Compiles rules for the architecture that this program was made for.
     pub fn compile(rules: &[Rule]) -> Result<Self, FilterError> {
-        let mut program = vec![
-            instruction(LOAD, 0, 0, ARCHITECTURE_AT),
-            instruction(EQUAL, 1, 0, ARCHITECTURE),
-            instruction(RETURN, 0, 0, KILL),
-        ];
-        #[cfg(target_arch = "x86_64")]
+        Self::compile_for(rules, &Architecture::here()?)
+    }
+
+    /// Compiles rules for an architecture.
+    pub fn compile_for(rules: &[Rule], architecture: &Architecture) -> Result<Self, FilterError> {
+        let program = |answering| compile(rules, architecture, answering);
+        let names: BTreeSet<_> = rules.iter().map(|rule| rule.call.clone()).collect();
+        Ok(Self {
+            refused: names.into_iter().collect(),
+            program: program(Answering::Kernel)?,
+            telling: program(Answering::Outside)?,
+        })
+    }
+}
+
+fn compile(
+    rules: &[Rule],
+    architecture: &Architecture,
+    answering: Answering,
+) -> Result<Vec<u64>, FilterError> {
+    let mut program = vec![
+        instruction(LOAD, 0, 0, ARCHITECTURE_AT),
+        instruction(EQUAL, 1, 0, architecture.audit),
+        instruction(RETURN, 0, 0, KILL),
+    ];
+    if let Some(foreign) = architecture.foreign {
+        let no_such_call = errno("ENOSYS").expect("a known name");
         program.extend([
             instruction(LOAD, 0, 0, NUMBER_AT),
-            instruction(AT_LEAST, 0, 1, X32),
-            instruction(RETURN, 0, 0, REFUSE | errno("ENOSYS").expect("a known name")),
+            instruction(AT_LEAST, 0, 1, foreign),
+            instruction(RETURN, 0, 0, REFUSE | u32::from(no_such_call)),
         ]);
-        for rule in rules.iter().filter(|rule| !is_absent_here(&rule.call)) {
-            program.extend(rule.compile()?);
+    }
+    for rule in rules {
+        program.extend(instructions(rule, architecture, answering)?);
+    }
+    program.push(instruction(RETURN, 0, 0, ALLOW));
+    Ok(program)
+}
+
+/// A rule's instructions. Whatever does not match falls through to what comes after them.
+fn instructions(
+    rule: &Rule,
+    architecture: &Architecture,
+    answering: Answering,
+) -> Result<Vec<u64>, FilterError> {
+    let unknown = |what| FilterError::Unknown { call: rule.call.clone(), what };
+    let errno = errno(&rule.errno).ok_or_else(|| unknown("errno"))?;
+    let number = match architecture.number(&rule.call).ok_or_else(|| unknown("call"))? {
+        Number::Is(number) => number,
+        Number::Absent => return Ok(vec![]),
+    };
+    let action = match (rule.tell, answering) {
+        (true, Answering::Outside) => ASK_OUTSIDE,
+        (false, _) | (true, Answering::Kernel) => REFUSE,
+    };
+    // From the end, because a jump says how far it is to there.
+    let mut program = vec![instruction(RETURN, 0, 0, action | u32::from(errno))];
+    for condition in rule.when.iter().rev() {
+        for test in condition.tests().into_iter().rev() {
+            let skip = u8::try_from(program.len()).map_err(|_| unknown("condition: too many"))?;
+            program.push(match test {
+                Test::Equal(value) => instruction(EQUAL, 0, skip, value),
+                Test::AnyBit(bits) => instruction(ANY_BIT, 0, skip, bits),
+                Test::NotEqual(value) => instruction(EQUAL, skip, 0, value),
+            });
         }
-        program.push(instruction(RETURN, 0, 0, ALLOW));
-        let names: BTreeSet<_> = rules.iter().map(|rule| rule.call.clone()).collect();
-        Ok(Self { refused: names.into_iter().collect(), program })
+        program.extend(condition.mask.map(|mask| instruction(AND, 0, 0, mask)));
+        let at = ARGUMENTS_AT + 8 * u32::from(condition.argument);
+        program.push(instruction(LOAD, 0, 0, at));
     }
-}
-
-impl Rule {
-    /// The rule's instructions. Whatever does not match falls through to what comes after them.
-    fn compile(&self) -> Result<Vec<u64>, FilterError> {
-        let unknown = |what| FilterError::Unknown { call: self.call.clone(), what };
-        let number = number(&self.call).ok_or_else(|| unknown("call"))?;
-        let errno = errno(&self.errno).ok_or_else(|| unknown("errno"))?;
-        let conditions: Vec<_> = self.when.iter().map(Condition::tests).collect();
-        let mut left = conditions.iter().map(|tests| tests.len() + 1).sum::<usize>() + 1;
-        let byte = |count: usize| u8::try_from(count).map_err(|_| unknown("condition: too many"));
-        let mut program =
-            vec![instruction(LOAD, 0, 0, NUMBER_AT), instruction(EQUAL, 0, byte(left)?, number)];
-        for (condition, tests) in self.when.iter().zip(conditions) {
-            let at = ARGUMENTS_AT + 8 * u32::from(condition.argument);
-            program.push(instruction(LOAD, 0, 0, at));
-            left -= 1;
-            for test in tests {
-                left -= 1;
-                let skip = byte(left)?;
-                program.push(match test {
-                    Test::Equal(value) => instruction(EQUAL, 0, skip, value),
-                    Test::AnyBit(bits) => instruction(ANY_BIT, 0, skip, bits),
-                    Test::NotEqual(value) => instruction(EQUAL, skip, 0, value),
-                });
-            }
-        }
-        program.push(instruction(RETURN, 0, 0, REFUSE | errno));
-        Ok(program)
-    }
-}
-
-enum Test {
-    Equal(u32),
-    AnyBit(u32),
-    NotEqual(u32),
-}
-
-impl Condition {
-    fn tests(&self) -> Vec<Test> {
-        let mut tests = Vec::new();
-        tests.extend(self.equals.map(Test::Equal));
-        tests.extend(self.has_any_of.map(Test::AnyBit));
-        tests.extend(self.none_of.iter().flatten().copied().map(Test::NotEqual));
-        tests
-    }
+    let skip = u8::try_from(program.len()).map_err(|_| unknown("condition: too many"))?;
+    program.push(instruction(EQUAL, 0, skip, number));
+    program.push(instruction(LOAD, 0, 0, NUMBER_AT));
+    program.reverse();
+    Ok(program)
 }
 
 fn instruction(code: u16, if_true: u8, if_false: u8, value: u32) -> u64 {
     u64::from(code) | u64::from(if_true) << 16 | u64::from(if_false) << 24 | u64::from(value) << 32
 }
 
-fn errno(name: &str) -> Option<u32> {
-    let value = match name {
-        "EPERM" => libc::EPERM,
-        "ENOSYS" => libc::ENOSYS,
-        "EAFNOSUPPORT" => libc::EAFNOSUPPORT,
-        "EPROTONOSUPPORT" => libc::EPROTONOSUPPORT,
-        _ => return None,
-    };
-    u32::try_from(value).ok()
+/// What is answered, outside, to calls that the kernel asks about.
+#[derive(Clone, Debug)]
+pub struct Answers {
+    rules: BTreeMap<u32, Vec<Rule>>,
 }
 
-macro_rules! calls {
-    ($name:expr, $($call:ident => $number:ident),* $(,)?) => {
-        match $name {
-            $(stringify!($call) => Some(libc::$number),)*
-            _ => None,
+/// An answer to one call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answer<'a> {
+    /// The error's number.
+    pub errno: u16,
+    /// The call's name.
+    pub call: &'a str,
+    /// Why it is refused.
+    pub reason: &'a str,
+}
+
+impl Answers {
+    /// The answers that follow from rules.
+    pub fn of(rules: &[Rule]) -> Result<Self, FilterError> {
+        let architecture = Architecture::here()?;
+        let mut answers: BTreeMap<u32, Vec<Rule>> = BTreeMap::new();
+        for rule in rules {
+            if let Some(Number::Is(number)) = architecture.number(&rule.call) {
+                answers.entry(number).or_default().push(rule.clone());
+            }
         }
-    };
-}
-
-/// The number of a call on this architecture.
-fn number(name: &str) -> Option<u32> {
-    let number = calls!(name,
-        acct => SYS_acct, add_key => SYS_add_key, bpf => SYS_bpf, chroot => SYS_chroot,
-        clock_settime => SYS_clock_settime, clone => SYS_clone, clone3 => SYS_clone3,
-        delete_module => SYS_delete_module, fanotify_init => SYS_fanotify_init,
-        finit_module => SYS_finit_module, fsconfig => SYS_fsconfig, fsmount => SYS_fsmount,
-        fsopen => SYS_fsopen, fspick => SYS_fspick, init_module => SYS_init_module,
-        io_uring_enter => SYS_io_uring_enter, io_uring_register => SYS_io_uring_register,
-        io_uring_setup => SYS_io_uring_setup, ioctl => SYS_ioctl, kcmp => SYS_kcmp,
-        kexec_file_load => SYS_kexec_file_load, kexec_load => SYS_kexec_load,
-        keyctl => SYS_keyctl, mount => SYS_mount, mount_setattr => SYS_mount_setattr,
-        move_mount => SYS_move_mount, open_by_handle_at => SYS_open_by_handle_at,
-        open_tree => SYS_open_tree, perf_event_open => SYS_perf_event_open,
-        personality => SYS_personality, pidfd_getfd => SYS_pidfd_getfd,
-        pivot_root => SYS_pivot_root, process_vm_readv => SYS_process_vm_readv,
-        process_vm_writev => SYS_process_vm_writev, ptrace => SYS_ptrace,
-        quotactl => SYS_quotactl, quotactl_fd => SYS_quotactl_fd, reboot => SYS_reboot,
-        request_key => SYS_request_key, setdomainname => SYS_setdomainname,
-        sethostname => SYS_sethostname, setns => SYS_setns, settimeofday => SYS_settimeofday,
-        socket => SYS_socket, swapoff => SYS_swapoff, swapon => SYS_swapon,
-        syslog => SYS_syslog, umount2 => SYS_umount2, unshare => SYS_unshare,
-        userfaultfd => SYS_userfaultfd, vhangup => SYS_vhangup, fchmod => SYS_fchmod,
-        fchmodat => SYS_fchmodat, ioprio_set => SYS_ioprio_set, mknodat => SYS_mknodat,
-        openat => SYS_openat, openat2 => SYS_openat2, prlimit64 => SYS_prlimit64,
-        sched_setaffinity => SYS_sched_setaffinity, sched_setattr => SYS_sched_setattr,
-        sched_setparam => SYS_sched_setparam, sched_setscheduler => SYS_sched_setscheduler,
-        setpriority => SYS_setpriority,
-    )
-    .or_else(|| older(name))?;
-    u32::try_from(number).ok()
-}
-
-/// Calls that newer architectures do not have any more, and one that the C library does not name
-/// yet.
-fn older(name: &str) -> Option<libc::c_long> {
-    #[cfg(target_arch = "x86_64")]
-    if let Some(number) = calls!(name,
-        chmod => SYS_chmod, creat => SYS_creat, mknod => SYS_mknod, open => SYS_open,
-    ) {
-        return Some(number);
+        Ok(Self { rules: answers })
     }
-    // The same number everywhere.
-    (name == "fchmodat2").then_some(452)
-}
 
-/// Whether a call may be named in the rules although this architecture has none of it.
-fn is_absent_here(name: &str) -> bool {
-    cfg!(not(target_arch = "x86_64")) && ["chmod", "creat", "mknod", "open"].contains(&name)
+    /// The answer to a call. The kernel asks only about what a rule refuses, so there is always one
+    /// that holds; if there were none, the call would be refused all the same.
+    pub fn to(&self, number: u32, arguments: [u64; 6]) -> Answer<'_> {
+        const NOT_PERMITTED: u16 = 1;
+        let rules = self.rules.get(&number).map(Vec::as_slice).unwrap_or_default();
+        let rule = rules.iter().find(|rule| rule.holds(arguments)).or(rules.first());
+        rule.map_or(
+            Answer { errno: NOT_PERMITTED, call: "a system call", reason: "it is not permitted" },
+            |rule| Answer {
+                errno: errno(&rule.errno).unwrap_or(NOT_PERMITTED),
+                call: &rule.call,
+                reason: &rule.reason,
+            },
+        )
+    }
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ pub use crate::plan::{Access, Namespace, Owner, Plan, Resource, Step};
 pub use crate::{
     enter::{JAIL, encode, enter_if_asked},
     failure::Failure,
-    filter::{Filter, FilterError, Rule, rules},
+    filter::{Answer, Answers, Architecture, Condition, Filter, FilterError, Rule, rules},
     landlock::version as landlock_version,
 };
 

@@ -329,6 +329,7 @@ refused(431, 0, 0, 0, 0, 0)
 refused(432, 0, 0, 0)
 refused(433, -100, b'/', 0)
 refused(442, -100, b'/', 0, 0, 0)
+refused(467, -100, b'/', 1, 0, 0)
 ",
     ),
     (
@@ -352,6 +353,9 @@ refused(312, os.getpid(), 1, 0, 0, 0)
 for number in (425, 426, 427, 321, 298, 323, 300):
     refused(number, 0, 0, 0, 0, 0)
 refused(135, 0x0040000)
+refused(172, 3)
+refused(173, 0, 1, 1)
+refused(154, 0, ctypes.create_string_buffer(16), 16)
 ",
     ),
     (
@@ -389,6 +393,10 @@ for number in (179, 443, 246, 320, 175, 313, 176, 169, 167, 168, 163, 103, 170, 
 for family in (3, 4, 5, 9, 17, 21, 29, 30, 38, 40, 44):
     refused(41, family, 2, 0)
     refused(41, family, 3, 0)
+    refused(53, family, 1, 0, ctypes.create_string_buffer(8))
+for family in (2, 10):
+    refused(41, family, 3, 255)
+    refused(41, family, 3 | 0o2000000, 1)
 for protocol in (4, 6, 9, 10, 12, 15, 16, 21):
     refused(41, 16, 3, protocol)
 ",
@@ -401,7 +409,7 @@ for protocol in (4, 6, 9, 10, 12, 15, 16, 21):
 import ctypes
 open('plain', 'w').close()
 for number, arguments in ((90, (b'plain', 0o4755)), (90, (b'plain', 0o2755)), (268, (-100, b'plain', 0o6755)), (452, (-100, b'plain', 0o4755, 0)),
-                          (85, (b'new', 0o4755)), (2, (b'new', 0o101, 0o4755)), (257, (-100, b'new', 0o101, 0o4755)), (133, (b'new', 0o104755, 0)), (259, (-100, b'new', 0o104755, 0)), (437, (-100, b'new', 0, 24))):
+                          (85, (b'new', 0o4755)), (2, (b'new', 0o101, 0o4755)), (257, (-100, b'new', 0o101, 0o4755)), (257, (-100, b'.', 0o20200002, 0o4755)), (2, (b'.', 0o20200002, 0o6755)), (133, (b'new', 0o104755, 0)), (259, (-100, b'new', 0o104755, 0)), (437, (-100, b'new', 0, 24))):
     refused(number, *arguments)
 fd = os.open('plain', os.O_RDWR)
 refused(91, fd, 0o4755)
