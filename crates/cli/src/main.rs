@@ -23,6 +23,9 @@ fn main() -> ExitCode {
     if name.ends_with(interpreter_jupyter::JUPYTER) {
         return interpreter_jupyter::run(arguments.map_while(|text| text.into_string().ok()));
     }
+    if let Err(failure) = interpreter_jail::harden() {
+        return report::show(&failure.into());
+    }
     keep_freed_memory();
     std::panic::set_hook(Box::new(report::bug));
     match std::panic::catch_unwind(|| commands::run(std::env::args_os())) {

@@ -20,6 +20,8 @@ pub(crate) enum Error {
     Misuse(String),
     #[error("{what}")]
     Io { what: String, source: io::Error },
+    #[error(transparent)]
+    Hardening(#[from] interpreter_jail::Failure),
     #[error("the terminal cannot be written to")]
     Output(#[from] io::Error),
 }
@@ -83,6 +85,7 @@ fn advice(error: &Error) -> (Exit, Option<String>) {
         Error::Agent(AgentError::Program(_)) => {
             (Exit::CannotConfine, Some("start the program by its full path".into()))
         }
+        Error::Hardening(_) => (Exit::CannotConfine, None),
         Error::Misuse(_) => (Exit::Misuse, Some("`interpreter --help` lists what there is".into())),
         Error::Agent(AgentError::NoIndex { .. }) | Error::Io { .. } | Error::Output(_) => {
             (Exit::Misuse, None)

@@ -7,6 +7,7 @@ use crate::{
     Failure, Namespace, Plan, Resource, Step, landlock,
     mounts::{self, Mounts},
     sys::{self, Forked},
+    verify,
 };
 use rustix::{
     process::{self, Rlimit, Signal, WaitOptions},
@@ -65,6 +66,7 @@ fn one(step: &Step, mounts: &mut Mounts) -> io::Result<()> {
         Step::Landlock { writable } => landlock::confine(writable),
         Step::DieWithParent => Ok(process::set_parent_process_death_signal(Some(Signal::KILL))?),
         Step::Filter { program, .. } => sys::install_filter(program),
+        Step::Verify => verify::verify(),
         Step::Execute { program, arguments } => Err(execute(program, arguments)),
     }
 }

@@ -13,8 +13,8 @@
 //!
 //! # Order
 //! Mounts come before rights are given up; capabilities are verified to be gone before
-//! no-new-privileges is set; the filter comes last but one, because every step before it may need
-//! a call that it refuses.
+//! no-new-privileges is set; the filter comes after all that, because every step before it may need
+//! a call that it refuses; then the kernel is asked whether all of it holds.
 //!
 //! # Limits
 //! A bug in the kernel is not contained. What is bound writable can be filled or destroyed. CPU
@@ -27,6 +27,7 @@ pub use crate::{
     enter::{JAIL, encode, enter_if_asked},
     failure::Failure,
     filter::{Answer, Answers, Architecture, Condition, Filter, FilterError, Rule, rules},
+    harden::harden,
     landlock::version as landlock_version,
 };
 
@@ -39,6 +40,8 @@ mod failure;
 #[cfg(target_os = "linux")]
 mod filter;
 #[cfg(target_os = "linux")]
+mod harden;
+#[cfg(target_os = "linux")]
 mod landlock;
 #[cfg(target_os = "linux")]
 mod mounts;
@@ -46,6 +49,8 @@ mod plan;
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "the one file that may hold it")]
 mod sys;
+#[cfg(target_os = "linux")]
+mod verify;
 
 /// Where there is no Linux there is no jail to enter.
 #[cfg(not(target_os = "linux"))]

@@ -164,6 +164,8 @@ pub enum Step {
         /// The filter's instructions.
         program: Vec<u64>,
     },
+    /// Ask the kernel whether this process has any right left, and go no further if it has.
+    Verify,
     /// Become the program, with an empty environment.
     Execute {
         /// Its path in the new root.
@@ -302,6 +304,7 @@ impl fmt::Display for Step {
             Self::Filter { refused, .. } => {
                 write!(f, "refuse {} system calls: {}", refused.len(), refused.join(", "))
             }
+            Self::Verify => f.write_str("ask the kernel whether all of this holds"),
             Self::Execute { program, arguments } => {
                 write!(f, "become {} {}", program.display(), arguments.join(" "))
             }

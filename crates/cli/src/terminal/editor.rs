@@ -38,10 +38,24 @@ fn new_private(file: &Path) -> std::io::Result<fs::File> {
     fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(file)
 }
 
+/// Variables by which somebody else's code gets into a program that is started.
+const LOADER: [&str; 6] = [
+    "LD_PRELOAD",
+    "LD_AUDIT",
+    "LD_LIBRARY_PATH",
+    "LD_PROFILE",
+    "LD_DEBUG_OUTPUT",
+    "GLIBC_TUNABLES",
+];
+
 /// Runs the editor as the person's shell would, because `$EDITOR` may hold arguments.
 fn start(editor: &str, file: &Path) -> std::io::Result<bool> {
     #[expect(clippy::disallowed_methods, reason = "the person's own editor, by their own setting")]
     let mut command = std::process::Command::new("/bin/sh");
+    // What changes how programs are loaded goes no further than to us.
+    for name in LOADER {
+        command.env_remove(name);
+    }
     let status = command.arg("-c").arg(format!("{editor} \"$1\"")).arg("sh").arg(file).status()?;
     Ok(status.success())
 }

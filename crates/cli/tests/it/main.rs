@@ -22,6 +22,7 @@ mod escape;
 mod faithful;
 mod fences;
 mod growth;
+mod hardened;
 mod hostile;
 mod jupyter;
 mod languages;

@@ -102,7 +102,7 @@ pub fn plan(
         steps.push(Step::Landlock { writable: writable(confinement) });
     }
     steps.push(Step::DieWithParent);
-    steps.push(filter()?);
+    steps.extend([filter()?, Step::Verify]);
     steps.push(Step::Execute {
         program: HOST_PROGRAM.into(),
         arguments: vec![interpreter_host::HOST.into()],

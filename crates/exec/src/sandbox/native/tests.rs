@@ -81,7 +81,10 @@ fn rights_are_given_up_in_the_right_order() {
         let filtered = at(|step| matches!(step, Step::Filter { .. }));
         let executed = at(|step| matches!(step, Step::Execute { .. }));
         assert!(mounted < dropped && dropped < sealed && sealed < filtered);
-        assert_eq!(filtered + 1, executed);
+        let fenced = at(|step| matches!(step, Step::Landlock { .. }));
+        let verified = at(|step| matches!(step, Step::Verify));
+        assert!(sealed < fenced && fenced < filtered);
+        assert_eq!((filtered + 1, verified + 1), (verified, executed));
         assert_eq!(executed + 1, steps.len());
     }
 }

@@ -1,0 +1,41 @@
+//! Makes this very process hard to look into: the one outside, which holds keys and the record.
+//!
+//! # Threat
+//! Another program of the same user, or code that got out of a sandbox, reads keys from our memory
+//! or takes over our descriptors; a crash leaves keys on disk.
+//!
+//! # Mechanism
+//! The process is not dumpable: the kernel lets nobody but root trace it, read its memory, its
+//! environment or its descriptors. No core is written. Both are read back.
+//!
+//! # Order
+//! First thing, before any key is read. Programs that it starts are dumpable again by themselves;
+//! sandboxes have limits of their own.
+//!
+//! # Limits
+//! Root looks into everything. What was started before us may have been there already.
+
+use crate::Failure;
+use rustix::process::{self, DumpableBehavior, Resource, Rlimit};
+use std::io;
+
+/// Hardens this process.
+pub fn harden() -> Result<(), Failure> {
+    hide().map_err(|cause| Failure {
+        step: "keep other programs from looking into this one".into(),
+        errno: cause.raw_os_error(),
+        cause: cause.to_string(),
+    })
+}
+
+fn hide() -> io::Result<()> {
+    process::set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
+    let none = Rlimit { current: Some(0), maximum: Some(0) };
+    process::setrlimit(Resource::Core, none)?;
+    if process::dumpable_behavior()? == DumpableBehavior::NotDumpable
+        && process::getrlimit(Resource::Core).current == Some(0)
+    {
+        return Ok(());
+    }
+    Err(io::Error::other("the kernel did not keep the setting"))
+}
