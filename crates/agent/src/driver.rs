@@ -403,7 +403,7 @@ impl Driver {
                     Waiting::Nobody => Ok(()),
                 }
             }
-            Happening::TriedLate(_) | Happening::Stopped => Ok(()),
+            Happening::TriedLate(_) | Happening::DeniedLate(_) | Happening::Stopped => Ok(()),
         }
     }
 
@@ -454,6 +454,12 @@ impl Driver {
         while let Some(happening) = self.happenings.recv().await {
             if let Happening::TriedLate(contacts) = &happening {
                 for text in network::tried_late(contacts) {
+                    self.journal.note(Body::Note { text });
+                }
+            }
+            if let Happening::DeniedLate(denials) = &happening {
+                for denial in denials {
+                    let text = format!("after the last run: {}", denial.line());
                     self.journal.note(Body::Note { text });
                 }
             }

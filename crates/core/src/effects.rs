@@ -1,6 +1,6 @@
 //! What really happened when a proposal ran, measured from outside.
 
-use crate::Untrusted;
+use crate::{Denial, Untrusted};
 use serde::{Deserialize, Serialize};
 
 /// What a run did, by outside evidence.
@@ -12,6 +12,8 @@ pub struct Effects {
     pub files: Vec<FileChange>,
     /// Hosts that were tried.
     pub network: Vec<HostContact>,
+    /// What the sandbox stopped.
+    pub denials: Vec<Denial>,
 }
 
 /// One file that differs.

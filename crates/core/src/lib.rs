@@ -10,6 +10,7 @@
 pub use crate::{
     confinement::{Access, Confinement, Limits, Network, Reached, Workspace},
     declaration::Declaration,
+    denial::{Denial, Denials, Denied},
     effects::{About, Admission, Change, Effects, FileChange, HostContact, LeftOut, Turn},
     findings::{Capability, Findings, Risk},
     language::{Continuity, Language, LanguageInfo, Languages, MissingLanguage},
@@ -26,6 +27,7 @@ pub use crate::{
 
 pub mod confinement;
 pub mod declaration;
+pub mod denial;
 pub mod effects;
 pub mod egress;
 pub mod extract;

@@ -5,8 +5,8 @@
 //! [`VERSION`]. Hashing and writing are `interpreter-store`'s.
 
 use crate::{
-    Capability, Confinement, FileChange, Grantor, HostContact, LeftOut, Message, Opinion, Origin,
-    Risk, Stream, Untrusted, reply::Finish, session::Grant,
+    Capability, Confinement, Denial, FileChange, Grantor, HostContact, LeftOut, Message, Opinion,
+    Origin, Risk, Stream, Untrusted, reply::Finish, session::Grant,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -113,7 +113,14 @@ pub enum Body {
     /// It may not.
     HostRefused { proposal: String, host: String, port: u16, by: Grantor },
     /// What the run did, measured from outside.
-    Effects { proposal: String, files: Vec<FileChange>, network: Vec<HostContact> },
+    Effects {
+        proposal: String,
+        files: Vec<FileChange>,
+        network: Vec<HostContact>,
+        /// What the sandbox stopped.
+        #[serde(skip_serializing_if = "Vec::is_empty", default)]
+        denials: Vec<Denial>,
+    },
     /// The run ended. `limit` names the limit that ended it; `kernel_ended` that the next run
     /// starts afresh.
     RunFinished {

@@ -34,6 +34,7 @@ use std::{
 };
 use tokio::{sync::mpsc, task::JoinHandle};
 
+pub(crate) use self::handover::receive;
 pub use self::{gate::Asks, upstream::Upstream};
 
 mod body;

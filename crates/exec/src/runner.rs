@@ -14,7 +14,7 @@ use crate::{
     workspace::Conflict,
 };
 use interpreter_core::{
-    Confinement, FileChange, HostContact, Language, LeftOut, Permit, Untrusted,
+    Confinement, Denial, FileChange, HostContact, Language, LeftOut, Permit, Untrusted,
     record::ChangesState,
     session::{Chunk, HostAnswer, HostWanted, InputWanted, Ran, Typed},
 };
@@ -146,6 +146,8 @@ pub enum Happening {
     Failed(ExecError),
     /// What was left running has tried these after the last run.
     TriedLate(Vec<HostContact>),
+    /// This was denied to what was left running after the last run.
+    DeniedLate(Vec<Denial>),
     /// Everything has ended.
     Stopped,
 }

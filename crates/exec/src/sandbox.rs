@@ -20,18 +20,26 @@
 use crate::{ExecError, workspace::Set};
 use interpreter_core::Confinement;
 use interpreter_jail::{Failure, JAIL, Plan, encode};
-use std::{path::Path, process::Stdio, time::Duration};
+use std::{
+    os::{fd::OwnedFd, unix::net::UnixStream as Socket},
+    path::Path,
+    process::Stdio,
+    time::Duration,
+};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
-    process::{Child, ChildStderr, ChildStdin, ChildStdout},
+    net::{UnixStream, unix::OwnedWriteHalf},
+    process::{Child, ChildStderr, ChildStdout},
 };
 
 use self::cgroup::Group;
 pub use self::machine::Machine;
+pub(crate) use self::watch::Refusals;
 
 mod cgroup;
 mod machine;
 pub mod native;
+mod watch;
 
 /// Bytes that the pipe from the host is to hold.
 const ROOM: usize = 1 << 20;
@@ -43,7 +51,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub(crate) struct Sandbox {
     pub(crate) child: Child,
-    pub(crate) input: ChildStdin,
+    /// Ends the stream when it is dropped.
+    pub(crate) input: OwnedWriteHalf,
     pub(crate) output: ChildStdout,
     errors: ChildStderr,
     /// What bounds all of its processes together.
@@ -63,24 +72,28 @@ pub struct Protection {
 }
 
 /// Starts a sandbox. `door` is where its host finds the proxy, see `crate::egress`; without one
-/// there is no way out at all.
+/// there is no way out at all. Calls that it refuses are noted in `refusals`.
 pub(crate) async fn start(
     confinement: &Confinement,
     stage: Option<&Set>,
     door: Option<&Path>,
+    refusals: &Refusals,
     machine: &Machine,
 ) -> Result<Sandbox, ExecError> {
     let stage = stage.and_then(|set| set.upper().parent());
     let plan = native::plan(confinement, stage, door, machine)?;
     let group = machine.groups.make(&confinement.limits);
-    launch(&plan, machine, group).await
+    launch(&plan, machine, group, refusals).await
 }
 
 async fn launch(
     plan: &Plan,
     machine: &Machine,
     group: Result<Group, String>,
+    refusals: &Refusals,
 ) -> Result<Sandbox, ExecError> {
+    // A socket, so that the process can hand a descriptor out by it.
+    let (ours, theirs) = Socket::pair()?;
     let spawned = {
         #[expect(clippy::disallowed_methods, reason = "the one place that starts a sandbox")]
         let mut command = tokio::process::Command::new(&machine.program);
@@ -88,7 +101,7 @@ async fn launch(
             .arg0(JAIL)
             .env_clear()
             .current_dir("/")
-            .stdin(Stdio::piped())
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .kill_on_drop(true)
@@ -99,7 +112,9 @@ async fn launch(
         reason: format!("{} does not start: {error}", machine.program.display()),
         hint: None,
     })?;
-    let stdin = child.stdin.take().expect("it was asked for");
+    ours.set_nonblocking(true)?;
+    let (handed_out, input) = UnixStream::from_std(ours)?.into_split();
+    watch::watch(handed_out, refusals.clone());
     let output = child.stdout.take().expect("it was asked for");
     let errors = child.stderr.take().expect("it was asked for");
     // Fewer and larger pieces; where it is refused the usual size does.
@@ -112,7 +127,7 @@ async fn launch(
     });
     let protection = native::protection(machine, group.as_ref().map(drop));
     let group = group.ok();
-    let mut sandbox = Sandbox { child, input: stdin, output, errors, group, protection };
+    let mut sandbox = Sandbox { child, input, output, errors, group, protection };
     match sandbox.input.write_all(&encode(plan)).await {
         Ok(()) => Ok(sandbox),
         Err(_) => Err(sandbox.why_it_ended().await),
@@ -149,7 +164,7 @@ impl Sandbox {
 
 /// Builds the sandbox once and ends it, to see whether it can be had. Nothing runs inside.
 pub async fn probe(confinement: &Confinement, machine: &Machine) -> Result<Protection, ExecError> {
-    let sandbox = start(confinement, None, None, machine).await?;
+    let sandbox = start(confinement, None, None, &Refusals::default(), machine).await?;
     let Sandbox { mut child, input, mut output, errors, group: _group, protection } = sandbox;
     // The host ends when its stream does. If a step failed, the status says so instead.
     drop(input);

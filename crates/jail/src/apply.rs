@@ -6,6 +6,7 @@
 use crate::{
     Failure, Namespace, Plan, Resource, Step, landlock,
     mounts::{self, Mounts},
+    notice,
     sys::{self, Forked},
     verify,
 };
@@ -65,7 +66,8 @@ fn one(step: &Step, mounts: &mut Mounts) -> io::Result<()> {
         }
         Step::Landlock { writable } => landlock::confine(writable),
         Step::DieWithParent => Ok(process::set_parent_process_death_signal(Some(Signal::KILL))?),
-        Step::Filter { program, .. } => sys::install_filter(program),
+        Step::Filter { program, telling, .. } if telling.is_empty() => sys::install_filter(program),
+        Step::Filter { program, telling, .. } => notice::install(program, telling),
         Step::Verify => verify::verify(),
         Step::Execute { program, arguments } => Err(execute(program, arguments)),
     }

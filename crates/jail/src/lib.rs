@@ -29,6 +29,7 @@ pub use crate::{
     filter::{Answer, Answers, Architecture, Condition, Filter, FilterError, Rule, rules},
     harden::harden,
     landlock::version as landlock_version,
+    notice::{Listener, Notice},
 };
 
 #[cfg(target_os = "linux")]
@@ -45,6 +46,8 @@ mod harden;
 mod landlock;
 #[cfg(target_os = "linux")]
 mod mounts;
+#[cfg(target_os = "linux")]
+mod notice;
 mod plan;
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "the one file that may hold it")]

@@ -157,12 +157,15 @@ pub enum Step {
     },
     /// Die when the process outside dies.
     DieWithParent,
-    /// Refuse system calls, by a compiled filter. `refused` says which, for people.
+    /// Refuse system calls, by a compiled filter. `refused` says which, for people. With a second
+    /// form of it, what is refused is also told outside: standard input must be a socket then.
     Filter {
         /// The names of the refused calls.
         refused: Vec<String>,
         /// The filter's instructions.
         program: Vec<u64>,
+        /// The same, in the form that tells; empty if nobody is told.
+        telling: Vec<u64>,
     },
     /// Ask the kernel whether this process has any right left, and go no further if it has.
     Verify,

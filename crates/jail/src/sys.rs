@@ -112,6 +112,80 @@ pub(crate) fn interface_up(name: &str) -> io::Result<()> {
 
 /// Installs a system-call filter on this process and all that it will start.
 pub(crate) fn install_filter(program: &[u64]) -> io::Result<()> {
+    seccomp(program, libc::SECCOMP_FILTER_FLAG_TSYNC).map(drop)
+}
+
+/// The same, with a descriptor by which the kernel asks about calls. It is closed on execution.
+pub(crate) fn install_telling_filter(program: &[u64]) -> io::Result<OwnedFd> {
+    const TELLING: libc::c_ulong = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER;
+    // So that no signal but one that kills makes a call be asked about twice. Older kernels do not
+    // have it.
+    const ONCE: libc::c_ulong = libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
+    if !notice_sizes_are_known()? {
+        return Err(io::ErrorKind::Unsupported.into());
+    }
+    let listener = seccomp(program, TELLING | ONCE).or_else(|error| {
+        if error.raw_os_error() == Some(libc::EINVAL) {
+            seccomp(program, TELLING)
+        } else {
+            Err(error)
+        }
+    })?;
+    let listener = libc::c_int::try_from(listener).map_err(io::Error::other)?;
+    // SAFETY: with this flag the call returned a descriptor that it just opened, and nothing else
+    // owns it.
+    Ok(unsafe { OwnedFd::from_raw_fd(listener) })
+}
+
+/// Whether the kernel's notices are as large as ours, so that it writes no more than there is.
+fn notice_sizes_are_known() -> io::Result<bool> {
+    // SAFETY: all-zero bytes are a valid value: integers.
+    let mut sizes: libc::seccomp_notif_sizes = unsafe { std::mem::zeroed() };
+    // SAFETY: `sizes` lives through the call, and its layout is fixed by the kernel's interface.
+    let status = unsafe {
+        libc::syscall(libc::SYS_seccomp, libc::SECCOMP_GET_NOTIF_SIZES, 0, &raw mut sizes)
+    };
+    if status != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(usize::from(sizes.seccomp_notif) == size_of::<libc::seccomp_notif>()
+        && usize::from(sizes.seccomp_notif_resp) == size_of::<libc::seccomp_notif_resp>())
+}
+
+/// Takes the next call that the kernel asks about: its id, process, number and arguments. Waits if
+/// there is none.
+pub(crate) fn next_notice(listener: BorrowedFd<'_>) -> io::Result<(u64, u32, u32, [u64; 6])> {
+    // SAFETY: all-zero bytes are a valid value, integers, and the kernel demands them.
+    let mut notice: libc::seccomp_notif = unsafe { std::mem::zeroed() };
+    // SAFETY: `notice` lives through the call. The number of the request holds its size, and a
+    // kernel with another one does not know that number.
+    checked(unsafe {
+        libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_RECV, &raw mut notice)
+    })?;
+    Ok((notice.id, notice.pid, notice.data.nr.cast_unsigned(), notice.data.args))
+}
+
+/// Whether a call still waits for its answer.
+pub(crate) fn notice_is_valid(listener: BorrowedFd<'_>, id: u64) -> bool {
+    // SAFETY: `id` lives through the call, which only reads its eight bytes.
+    let status = unsafe {
+        libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_ID_VALID, &raw const id)
+    };
+    status == 0
+}
+
+/// Answers a call with an error, which is positive.
+pub(crate) fn refuse(listener: BorrowedFd<'_>, id: u64, errno: i32) -> io::Result<()> {
+    // No flags: the call does not go on.
+    let mut answer = libc::seccomp_notif_resp { id, val: 0, error: -errno, flags: 0 };
+    // SAFETY: `answer` lives through the call, and the number of the request holds its size.
+    checked(unsafe {
+        libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_SEND, &raw mut answer)
+    })
+    .map(drop)
+}
+
+fn seccomp(program: &[u64], flags: libc::c_ulong) -> io::Result<libc::c_long> {
     let mut instructions: Vec<libc::sock_filter> = program
         .iter()
         .map(|packed| {
@@ -127,14 +201,9 @@ pub(crate) fn install_filter(program: &[u64]) -> io::Result<()> {
     // SAFETY: `program` points to `len` instructions that live through the call; the kernel
     // copies and checks them.
     let status = unsafe {
-        libc::syscall(
-            libc::SYS_seccomp,
-            libc::SECCOMP_SET_MODE_FILTER,
-            libc::SECCOMP_FILTER_FLAG_TSYNC,
-            &raw const program,
-        )
+        libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, &raw const program)
     };
-    if status == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    if status >= 0 { Ok(status) } else { Err(io::Error::last_os_error()) }
 }
 
 /// The version of Landlock that the kernel has.

@@ -100,9 +100,13 @@ impl Chat {
                 self.write(Section::Output(*stream), &others)?;
                 self.close()
             }
-            Body::Effects { network, .. } if !network.is_empty() => {
+            Body::Effects { network, denials, .. } => {
+                let lines = hosts::lines(network) + &story::denial_lines(denials);
+                if lines.is_empty() {
+                    return Ok(());
+                }
                 self.close()?;
-                self.print(&self.style.dim(&hosts::lines(network)))
+                self.print(&self.style.dim(&lines))
             }
             Body::RunFinished { status, signal, limit, kernel_ended, ms, .. } => {
                 let how = story::ending(*status, *signal, limit.as_deref(), *kernel_ended);

@@ -44,9 +44,9 @@ impl Plain {
                     writeln!(out, "[{mime}, {} bytes]", text.raw().len())
                 }
             }
-            Body::Effects { network, .. } => {
-                let refused = hosts::refused(network);
-                write!(io::stderr(), "{}", hosts::lines(&refused))
+            Body::Effects { network, denials, .. } => {
+                let refused = hosts::lines(&hosts::refused(network));
+                write!(io::stderr(), "{refused}{}", story::denial_lines(denials))
             }
             Body::RunFinished { status, signal, limit, .. } => {
                 self.finish()?;

@@ -2,7 +2,7 @@
 
 use super::{hosts, style::Style};
 use interpreter_core::{
-    Body, Confinement, FileChange, LeftOut, Network, Record, Untrusted, Workspace,
+    Body, Confinement, Denial, FileChange, LeftOut, Network, Record, Untrusted, Workspace,
     record::{Decision, TurnEnd},
     session::{self, Kernel},
 };
@@ -37,6 +37,16 @@ pub(crate) fn left_out_lines(left_out: &[LeftOut]) -> String {
         _ = writeln!(text, "  left out {} more", left_out.len() - LISTED);
     }
     text
+}
+
+/// One line for each thing that the sandbox stopped and that is not told elsewhere, indented.
+pub(crate) fn denial_lines(denials: &[Denial]) -> String {
+    let told = denials.iter().filter(|denial| !denial.is_told_elsewhere());
+    told.take(LISTED + 1).fold(String::new(), |mut text, denial| {
+        // Writing to a string cannot fail.
+        _ = writeln!(text, "  {}", denial.line());
+        text
+    })
 }
 
 /// A number of things: `1 file`, `2 files`.
@@ -140,9 +150,10 @@ pub(crate) fn tell(record: &Record) -> String {
         Body::HostWanted { .. } | Body::HostGranted { .. } | Body::HostRefused { .. } => {
             head(&hosts::tell(&record.body).unwrap_or_default())
         }
-        Body::Effects { proposal, files, network } => {
+        Body::Effects { proposal, files, network, denials } => {
             section(&head(&format!("{proposal} staged")), &file_lines(files))
                 + &section(&head(&format!("{proposal} network")), &hosts::lines(network))
+                + &section(&head(&format!("{proposal} refused")), &denial_lines(denials))
         }
         Body::RunFinished { proposal, status, signal, limit, kernel_ended, ms } => {
             let how = ending(*status, *signal, limit.as_deref(), *kernel_ended);

@@ -16,6 +16,7 @@ mod arrow;
 mod changes;
 mod chat;
 mod control;
+mod denials;
 mod docs;
 mod environments;
 mod escape;

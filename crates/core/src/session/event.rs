@@ -352,6 +352,7 @@ impl Ran {
                 proposal: self.proposal.clone(),
                 files: self.effects.files.clone(),
                 network: self.effects.network.clone(),
+                denials: self.effects.denials.clone(),
             },
             Body::RunFinished {
                 proposal: self.proposal.clone(),

@@ -317,7 +317,7 @@ fn every_tool_call_is_answered() {
 #[test]
 fn staged_changes_are_reviewed_at_the_end_of_the_turn() {
     let file = FileChange::new("out.txt", Change::Created);
-    let effects = Effects { changes: Some("c1".into()), files: vec![file], network: vec![] };
+    let effects = Effects { changes: Some("c1".into()), files: vec![file], ..Effects::default() };
     let ran = Ran { proposal: "p1".into(), status: Some(0), effects, ..Ran::default() };
     Script::new(|setup| setup.approval = Approval::Yes)
         .asked()

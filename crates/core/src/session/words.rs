@@ -2,7 +2,7 @@
 //! and marked as data where it is. What is not known is not claimed.
 
 use super::event::Ran;
-use crate::{Excerpt, FileChange, HostContact, Language, Untrusted};
+use crate::{Denial, Excerpt, FileChange, HostContact, Language, Untrusted};
 use std::fmt::Write;
 
 /// How many changed files are named to the model.
@@ -10,6 +10,9 @@ const NAMED: usize = 20;
 
 /// How many hosts that were not reached.
 const NAMED_HOSTS: usize = 10;
+
+/// How many other denials.
+const NAMED_DENIALS: usize = 10;
 
 pub(super) fn ran(
     ran: &Ran,
@@ -42,6 +45,9 @@ pub(super) fn ran(
         _ = writeln!(text, "[{remark}]");
     }
     for line in refused_hosts(&ran.effects.network) {
+        _ = writeln!(text, "[{line}]");
+    }
+    for line in stopped(&ran.effects.denials) {
         _ = writeln!(text, "[{line}]");
     }
     if !ran.effects.files.is_empty() {
@@ -115,6 +121,17 @@ fn refused_hosts(contacts: &[HostContact]) -> Vec<String> {
     let more = refused.count().saturating_sub(NAMED_HOSTS);
     if more > 0 {
         lines.push(format!("and {more} more hosts that were not reached"));
+    }
+    lines
+}
+
+/// What the sandbox stopped, but for hosts and the limit that ended the run, which stand elsewhere.
+fn stopped(denials: &[Denial]) -> Vec<String> {
+    let told = denials.iter().filter(|denial| !denial.is_told_elsewhere());
+    let mut lines: Vec<_> = told.clone().take(NAMED_DENIALS).map(Denial::line).collect();
+    let more = told.count().saturating_sub(NAMED_DENIALS);
+    if more > 0 {
+        lines.push(format!("and {more} more that the sandbox refused"));
     }
     lines
 }

@@ -79,7 +79,8 @@ impl Door {
     }
 }
 
-async fn receive(stream: &UnixStream) -> io::Result<OwnedFd> {
+/// Takes the descriptor that comes through `stream`.
+pub(crate) async fn receive(stream: &UnixStream) -> io::Result<OwnedFd> {
     let read = || {
         let mut byte = [0];
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];

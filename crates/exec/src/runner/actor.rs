@@ -13,6 +13,7 @@ use crate::{
     ExecError,
     egress::Egress,
     output,
+    sandbox::Refusals,
     workspace::{Set, Shown},
 };
 use interpreter_core::{
@@ -55,6 +56,8 @@ pub(super) struct Actor {
     pub(super) granted: Vec<(Host, u16)>,
     /// What was tried from a sandbox that is gone, and not told yet.
     pub(super) tried_before: Vec<HostContact>,
+    /// What the sandbox refused since the last run was told of.
+    pub(super) refusals: Refusals,
 }
 
 /// What woke the loop.
@@ -84,6 +87,7 @@ impl Actor {
             egress: None,
             granted: Vec::new(),
             tried_before: Vec::new(),
+            refusals: Refusals::default(),
         }
     }
 
@@ -125,6 +129,10 @@ impl Actor {
         let tried = self.tried();
         if !tried.is_empty() {
             self.report(Happening::TriedLate(tried)).await;
+        }
+        let denied = self.refusals.take();
+        if !denied.is_empty() {
+            self.report(Happening::DeniedLate(denied.list())).await;
         }
         let removed = self.set.take().map(Set::remove_if_empty).transpose();
         if let Err(error) = removed {
@@ -189,7 +197,8 @@ impl Actor {
             }
             self.open_egress(&confinement)?;
             let (set, door) = (self.set.as_ref(), self.egress.as_ref().map(Egress::door));
-            self.live = Some(Live::start(confinement, set, door, &self.setup.machine).await?);
+            let (machine, refusals) = (&self.setup.machine, &self.refusals);
+            self.live = Some(Live::start(confinement, set, door, refusals, machine).await?);
         }
         let live = self.live.as_mut().expect("it was just started");
         match live.kernel_of(&language) {

@@ -141,6 +141,14 @@ impl Cell {
         }
     }
 
+    /// The limit that ended it, if one did.
+    pub(super) fn limit_reached(&self) -> Option<Reached> {
+        match self.limit? {
+            Limit::Reached(reached) => Some(reached),
+            Limit::Grace => None,
+        }
+    }
+
     /// How it ended, but for its effects.
     pub(super) fn ended(self, now: Instant, status: Option<i32>, signal: Option<i32>) -> Ran {
         let ms = self.lasted(now).as_millis();

@@ -1,7 +1,10 @@
 //! Starts interpreters to hear which version each is, and runs nothing.
 
 use super::live::Live;
-use crate::{ExecError, Interpreters, sandbox::Machine};
+use crate::{
+    ExecError, Interpreters,
+    sandbox::{Machine, Refusals},
+};
 use interpreter_core::{Confinement, Language, Untrusted};
 use interpreter_host::{Claim, Inward, Outward};
 use std::time::Duration;
@@ -23,7 +26,7 @@ pub async fn check(
     confinement: Confinement,
     machine: &Machine,
 ) -> Result<Vec<Result<Untrusted, Untrusted>>, ExecError> {
-    let mut live = Live::start(confinement, None, None, machine).await?;
+    let mut live = Live::start(confinement, None, None, &Refusals::default(), machine).await?;
     let mut answers = Vec::new();
     for (language, kernel) in languages.iter().zip(1..) {
         let Some(interpreter) = interpreters.get(language) else {

@@ -1,8 +1,8 @@
 //! How a run ends: by itself, or because a limit or the person ends it.
 
 use super::{Happening, actor::Actor, cell::Due, live::Live};
-use crate::ExecError;
-use interpreter_core::{Effects, Stream};
+use crate::{ExecError, workspace::Set};
+use interpreter_core::{Denial, Effects, Reached, Stream};
 use interpreter_host::Inward;
 use std::time::{Duration, Instant};
 
@@ -31,9 +31,10 @@ impl Actor {
             live.stop().await;
         }
         let Some(cell) = self.cell.take() else { return Ok(()) };
+        let limit = cell.limit_reached();
         let mut ran = cell.ended(Instant::now(), None, Some(KILLED));
         ran.kernel_ended = true;
-        ran.effects = self.effects()?;
+        ran.effects = self.effects(limit)?;
         self.report(Happening::Ran(ran)).await;
         Ok(())
     }
@@ -62,18 +63,21 @@ impl Actor {
         if cell.lasted(now) >= NOTICED && self.live.as_mut().is_some_and(Live::memory_ran_out) {
             cell.lost_a_process();
         }
+        let limit = cell.limit_reached();
         let mut ran = cell.ended(now, status, signal);
         ran.kernel_ended = kernel_ended;
-        ran.effects = self.effects()?;
+        ran.effects = self.effects(limit)?;
         self.report(Happening::Ran(ran)).await;
         Ok(())
     }
 
-    fn effects(&mut self) -> Result<Effects, ExecError> {
+    fn effects(&mut self, limit: Option<Reached>) -> Result<Effects, ExecError> {
         let network = self.tried();
-        let Some(set) = &self.set else { return Ok(Effects { network, ..Effects::default() }) };
-        let files = set.changes()?;
-        let changes = (!files.is_empty()).then(|| set.id().to_owned());
-        Ok(Effects { changes, files, network })
+        let limit = limit.map(|reached| reached.to_string());
+        let denials = Denial::all(self.refusals.take(), &network, limit);
+        let files = self.set.as_ref().map(Set::changes).transpose()?.unwrap_or_default();
+        let set = self.set.as_ref().filter(|_| !files.is_empty());
+        let changes = set.map(|set| set.id().to_owned());
+        Ok(Effects { changes, files, network, denials })
     }
 }

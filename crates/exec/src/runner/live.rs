@@ -2,7 +2,7 @@
 
 use crate::{
     ExecError, Interpreters, output,
-    sandbox::{Machine, Protection, Sandbox, start},
+    sandbox::{Machine, Protection, Refusals, Sandbox, start},
     workspace::Set,
 };
 use interpreter_core::{Confinement, Language};
@@ -66,10 +66,11 @@ impl Live {
         confinement: Confinement,
         set: Option<&Set>,
         door: Option<&Path>,
+        refusals: &Refusals,
         machine: &Machine,
     ) -> Result<Self, ExecError> {
         Ok(Self {
-            sandbox: start(&confinement, set, door, machine).await?,
+            sandbox: start(&confinement, set, door, refusals, machine).await?,
             confinement,
             kernels: BTreeMap::new(),
             decoder: Decoder::default(),

@@ -268,7 +268,8 @@ fn filter() -> Result<Step, ExecError> {
     let filter = rules().and_then(|rules| Filter::compile(&rules)).map_err(|error| {
         ExecError::CannotConfine { backend: NAME, reason: error.to_string(), hint: None }
     })?;
-    Ok(Step::Filter { refused: filter.refused, program: filter.program })
+    let Filter { refused, program, telling } = filter;
+    Ok(Step::Filter { refused, program, telling })
 }
 
 /// What this backend enforces once its plan has been applied, and what it does not.

@@ -1,0 +1,142 @@
+//! What the sandbox stops is told by evidence from outside: to the person, in the record, to the
+//! model; and not what it did not stop.
+
+use crate::scene::{Scene, Seen, Who, cell};
+use serde_json::Value;
+
+/// What the record says was denied, of every run.
+fn denied(seen: &Seen) -> Vec<Value> {
+    let effects = seen.of_kind("effects");
+    effects.iter().flat_map(|record| record["denials"].as_array().cloned()).flatten().collect()
+}
+
+const MOUNT: &str = "import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+for _ in range(3): print(libc.mount(b'none', b'/tmp', b'tmpfs', 0, 0), ctypes.get_errno())";
+
+#[test]
+fn a_refused_call_is_told_with_its_program_and_its_error_stays() {
+    for who in Who::all() {
+        let scene = Scene::of(who);
+        let seen = scene.code("python", MOUNT).prints("-1 1\n-1 1\n-1 1\n").exits(0);
+        let line = "  refused the system call mount of `python3";
+        seen.mentions(line).mentions("(3 times): changes what the sandbox sees; nothing allows it");
+        let seen = scene.run(&["run", "--json", "-l", "python", "-c", MOUNT]);
+        let denied = denied(&seen);
+        assert_eq!(denied.len(), 1, "{denied:?}");
+        assert_eq!(denied[0]["what"], "call");
+        assert_eq!(denied[0]["call"], "mount");
+        assert_eq!(denied[0]["count"], 3);
+    }
+}
+
+#[test]
+fn a_shells_programs_are_told_of_by_their_own_names() {
+    for who in Who::all() {
+        let scene = Scene::of(who);
+        let seen = scene.code("shell", "unshare --user true; echo $?").prints("1\n");
+        seen.mentions("  refused the system call unshare of `unshare`: new namespaces");
+    }
+}
+
+#[test]
+fn the_model_is_told_and_the_next_run_is_not_blamed() {
+    let scene = Scene::new().model_says(&[
+        &cell("python", MOUNT),
+        &cell("python", "print('quiet')"),
+        "That is all.",
+    ]);
+    let seen = scene.chat(&["--yes", "--json", "try"]);
+    let effects = seen.of_kind("effects");
+    assert_eq!(effects[0]["denials"].as_array().unwrap().len(), 1);
+    assert_eq!(effects[1].get("denials"), None);
+    let sent = seen.of_kind("request").iter().map(Value::to_string).collect::<Vec<_>>();
+    assert!(sent[1].contains("[refused the system call mount of `python3"), "{}", sent[1]);
+    assert!(!sent[2].contains("mount of"), "{}", sent[2]);
+}
+
+#[test]
+fn what_programs_try_as_a_matter_of_course_makes_no_noise() {
+    for (language, code) in [
+        (
+            "python",
+            "import subprocess, threading, socket, multiprocessing\nprint(subprocess.run(['true']).returncode)",
+        ),
+        ("shell", "ls >/dev/null; (sleep 0); id -u >/dev/null; echo 0"),
+        (
+            "javascript",
+            "require('child_process').execSync('true'); require('fs').readdirSync('.'); console.log(0)",
+        ),
+    ] {
+        let seen = Scene::new().run(&["run", "--json", "-l", language, "-c", code]);
+        assert_eq!(denied(&seen), Vec::<Value>::new(), "{language}");
+        assert_eq!(seen.of_kind("run_finished")[0]["status"], 0, "{language}: {}", seen.stdout());
+    }
+}
+
+#[test]
+fn a_flood_is_counted_and_the_session_goes_on() {
+    let flood = "import ctypes
+libc = ctypes.CDLL(None)
+for n in range(2000):
+    libc.prctl(15, b'\\x1b]0;%d\\x07' % n)
+    libc.umount2(b'/proc', 2)
+print('done')";
+    let scene = Scene::new();
+    let seen = scene.run(&["run", "--json", "-l", "python", "-c", flood]);
+    let told = denied(&seen);
+    assert_eq!(told.iter().map(|one| one["count"].as_u64().unwrap()).sum::<u64>(), 2000);
+    assert!(told.len() <= 31, "{}", told.len());
+    let seen = scene.code("python", flood).prints("done\n").exits(0);
+    assert!(!seen.stderr().contains(['\u{1b}', '\u{7}']), "{}", seen.stderr());
+}
+
+#[test]
+fn many_at_once_are_all_answered() {
+    let code = "import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+children = []
+for _ in range(40):
+    child = os.fork()
+    if child == 0:
+        wrong = sum(libc.chroot(b'/tmp') != -1 or ctypes.get_errno() != 1 for _ in range(50))
+        os._exit(1 if wrong else 0)
+    children.append(child)
+print({os.waitpid(child, 0)[1] for child in children})";
+    Scene::new().code("python", code).prints("{0}\n").mentions("chroot").mentions("(2000 times)");
+}
+
+#[test]
+fn one_that_is_killed_while_it_waits_hangs_nobody() {
+    let code = "import ctypes, os, signal
+libc = ctypes.CDLL(None)
+for _ in range(100):
+    child = os.fork()
+    if child == 0:
+        while True: libc.sethostname(b'x', 1)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+print('done')";
+    Scene::new().code("python", code).prints("done\n").exits(0);
+}
+
+#[test]
+fn what_is_left_running_is_told_at_the_end() {
+    let code = "import ctypes, os
+ready, told = os.pipe()
+if os.fork() == 0:
+    os.setsid()
+    ctypes.CDLL(None).acct(b'/tmp/x')
+    os.write(told, b'x')
+    os._exit(0)
+os.read(ready, 1)";
+    Scene::new().code("python", code).mentions("system call acct").exits(0);
+}
+
+#[test]
+fn a_limit_is_in_the_same_list() {
+    let arguments = ["run", "--json", "--time-limit", "1s", "-l", "shell", "-c", "sleep 60"];
+    let told = denied(&Scene::new().run(&arguments));
+    assert_eq!(told[0]["what"], "limit");
+    assert_eq!(told[0]["limit"], "time (1 s; `--time-limit` raises it)");
+}
