@@ -5,6 +5,7 @@ use interpreter_core::{record::TurnEnd, session::Failure};
 use interpreter_exec::{ExecError, workspace::WorkspaceError};
 use interpreter_model::ModelError;
 use interpreter_store::StoreError;
+use std::path::PathBuf;
 
 /// Why a session could not start or go on.
 #[derive(Debug, thiserror::Error)]
@@ -34,6 +35,14 @@ pub enum AgentError {
         preset: &'static str,
         /// The tool that was looked at.
         tool: &'static str,
+    },
+    /// A path that was to be shown to code.
+    #[error("`{}` cannot be shown to code: {reason}", path.display())]
+    Grant {
+        /// The path, as it was typed.
+        path: PathBuf,
+        /// Why not.
+        reason: String,
     },
     /// The work folder.
     #[error("the work folder cannot be found")]

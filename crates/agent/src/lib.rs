@@ -21,6 +21,7 @@ mod choose;
 pub mod doctor;
 mod driver;
 mod error;
+mod grants;
 mod journal;
 pub mod languages;
 mod network;

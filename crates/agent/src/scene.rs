@@ -3,7 +3,7 @@
 //! Everything that later decides or runs gets plain values from here. Secrets stay in the
 //! environment's snapshot until an endpoint asks for its own.
 
-use crate::{AgentError, choose::choose, driver::Sampling, network};
+use crate::{AgentError, choose::choose, driver::Sampling, grants, network};
 use interpreter_core::{
     Access, Confinement, Network, Untrusted,
     instructions::{self, Protocol},
@@ -66,6 +66,8 @@ pub struct Scene {
     home: Option<PathBuf>,
     interpreters: Interpreters,
     machine: Machine,
+    /// What the person granted for this session.
+    granted: BTreeMap<PathBuf, Access>,
     network: Network,
     /// What tells programs inside where the proxy is, and where packages come from.
     network_variables: BTreeMap<String, String>,
@@ -105,6 +107,7 @@ impl Scene {
             home.as_deref(),
             &network::prefixes(&interpreters, &work_folder),
         )?;
+        let granted = grants::granted(overrides, &folders, &work_folder)?;
         let upstream = network::upstream(&environment).map(Arc::new);
         Ok(Self {
             settings,
@@ -114,6 +117,7 @@ impl Scene {
             home,
             interpreters,
             machine,
+            granted,
             network: reached.network,
             network_variables: reached.variables,
             upstream,
@@ -196,6 +200,7 @@ impl Scene {
             work_folder: self.work_folder.clone(),
             workspace: self.settings.workspace.value,
             files: self.files(),
+            granted: self.granted_outside().map(|(path, _)| path.clone()).collect(),
             network: self.network.clone(),
             limits: self.settings.limits.limits(),
             environment: self.code_environment(),
@@ -205,6 +210,7 @@ impl Scene {
     fn files(&self) -> BTreeMap<PathBuf, Access> {
         let reads = self.interpreters.reads().filter(|path| !path.starts_with(&self.work_folder));
         let mut files: BTreeMap<_, _> = reads.map(|path| (path.to_owned(), Access::Read)).collect();
+        files.extend(self.granted_outside().map(|(path, access)| (path.clone(), *access)));
         let in_home =
             self.home.iter().flat_map(|home| SECRET_PLACES.iter().map(|at| home.join(at)));
         let in_folder = SECRET_FILES.iter().map(|name| self.work_folder.join(name));
@@ -215,10 +221,15 @@ impl Scene {
             // A link is covered where it leads: it may lead to somewhere else that is shown.
             .flat_map(|path| [fs_err::canonicalize(&path).ok(), Some(path)])
             .flatten()
-            .filter(|path| self.is_shown(path, &files))
+            .filter(|path| self.is_shown(path, &files) && !self.granted.contains_key(path))
             .collect();
         files.extend(denied.into_iter().map(|path| (path, Access::Deny)));
         files
+    }
+
+    /// What was granted beside the work folder. In it, a grant uncovers and gives nothing else.
+    fn granted_outside(&self) -> impl Iterator<Item = (&PathBuf, &Access)> {
+        self.granted.iter().filter(|(path, _)| !path.starts_with(&self.work_folder))
     }
 
     /// Whether a path would be seen inside if it were not denied. Elsewhere it is absent anyway.

@@ -4,7 +4,7 @@ use crate::report::Error;
 use clap::{Parser, Subcommand};
 use interpreter_core::Workspace;
 use interpreter_store::{Bytes, Listed, NetworkMode, Overrides, TimeLimit};
-use std::num::NonZeroU32;
+use std::{num::NonZeroU32, path::PathBuf};
 
 use crate::commands::{audit, changes, doctor, history, languages, run};
 
@@ -62,6 +62,14 @@ pub(crate) struct SessionArgs {
     /// packages come from: python, npm, rust, debian
     #[arg(long, value_name = "HOST")]
     pub(crate) allow_host: Vec<Listed>,
+    /// File or folder outside of the work folder that code may also see, in this session; or a
+    /// covered one in it, by its exact path
+    #[arg(long, value_name = "PATH")]
+    pub(crate) allow_read: Vec<PathBuf>,
+    /// File or folder outside of the work folder that code may also change, at once and without
+    /// staging, in this session
+    #[arg(long, value_name = "PATH")]
+    pub(crate) allow_write: Vec<PathBuf>,
     /// How far code reaches: none (nowhere), listed (to what is allowed), open (everywhere public)
     #[arg(long, value_name = "MODE")]
     pub(crate) network: Option<NetworkMode>,
@@ -87,6 +95,8 @@ impl SessionArgs {
             workspace: self.workspace,
             network: self.network,
             allow_hosts: self.allow_host.clone(),
+            allow_read: self.allow_read.clone(),
+            allow_write: self.allow_write.clone(),
             max_calls: self.max_calls,
             time_limit: self.time_limit,
             cpu_limit: self.cpu_limit,

@@ -87,9 +87,9 @@ fn advice(error: &Error) -> (Exit, Option<String>) {
         }
         Error::Hardening(_) => (Exit::CannotConfine, None),
         Error::Misuse(_) => (Exit::Misuse, Some("`interpreter --help` lists what there is".into())),
-        Error::Agent(AgentError::NoIndex { .. }) | Error::Io { .. } | Error::Output(_) => {
-            (Exit::Misuse, None)
-        }
+        Error::Agent(AgentError::NoIndex { .. } | AgentError::Grant { .. })
+        | Error::Io { .. }
+        | Error::Output(_) => (Exit::Misuse, None),
     }
 }
 

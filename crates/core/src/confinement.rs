@@ -3,9 +3,13 @@
 //! One value says all of it, the same for every backend. It is complete: what is not listed
 //! here is not there. Nothing is inherited from the process that starts the sandbox.
 
-use crate::egress::Hosts;
+use crate::{Untrusted, egress::Hosts};
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeMap, fmt, path::PathBuf};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    path::PathBuf,
+};
 
 /// Everything a run may reach.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,12 +20,36 @@ pub struct Confinement {
     pub workspace: Workspace,
     /// Other paths. The narrower path wins; on a tie deny beats write beats read.
     pub files: BTreeMap<PathBuf, Access>,
+    /// Those of them that the person granted for this session. They are shown as the work folder
+    /// is: as if the code's user were the person.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub granted: BTreeSet<PathBuf>,
     /// What the code may talk to outside of the sandbox. Loopback inside always works.
     pub network: Network,
     /// What the code may use up.
     pub limits: Limits,
     /// The whole environment of the code.
     pub environment: BTreeMap<String, String>,
+}
+
+impl Confinement {
+    /// What the person granted for this session, in a few words fit for a terminal; none if nothing.
+    pub fn granted_words(&self) -> Option<String> {
+        const NAMED: usize = 10;
+        let words = |path: &PathBuf| {
+            let shown = Untrusted::new(path.display().to_string()).for_terminal_line(200);
+            match self.files.get(path) {
+                Some(Access::Write) => format!("to change {shown}"),
+                Some(Access::Read | Access::Deny) | None => format!("to see {shown}"),
+            }
+        };
+        let mut parts: Vec<_> = self.granted.iter().take(NAMED).map(words).collect();
+        let more = self.granted.len().saturating_sub(NAMED);
+        if more > 0 {
+            parts.push(format!("{more} more"));
+        }
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
 }
 
 /// How writes to the work folder are treated.

@@ -95,6 +95,12 @@ impl Denial {
         Self { grant: None, ..self }
     }
 
+    /// The same, but that another option allows it.
+    #[must_use]
+    pub fn granted_by(self, option: &str) -> Self {
+        Self { grant: Some(option.into()), ..self }
+    }
+
     /// Everything that a run was denied: `noted`, and what the proxy and the limits stopped.
     pub fn all(noted: Denials, network: &[HostContact], limit: Option<String>) -> Vec<Self> {
         let mut all = noted.list();

@@ -34,11 +34,12 @@ use tokio::{
 
 use self::cgroup::Group;
 pub use self::machine::Machine;
-pub(crate) use self::watch::Refusals;
+pub(crate) use self::{view::View, watch::Refusals};
 
 mod cgroup;
 mod machine;
 pub mod native;
+mod view;
 mod watch;
 
 /// Bytes that the pipe from the host is to hold.
@@ -58,6 +59,8 @@ pub(crate) struct Sandbox {
     /// What bounds all of its processes together.
     group: Option<Group>,
     pub(crate) protection: Protection,
+    /// What it shows.
+    pub(crate) view: View,
 }
 
 /// What bounds a run, in words: for the record, the screen and `doctor`.
@@ -127,7 +130,8 @@ async fn launch(
     });
     let protection = native::protection(machine, group.as_ref().map(drop));
     let group = group.ok();
-    let mut sandbox = Sandbox { child, input, output, errors, group, protection };
+    let view = View::of(plan);
+    let mut sandbox = Sandbox { child, input, output, errors, group, protection, view };
     match sandbox.input.write_all(&encode(plan)).await {
         Ok(()) => Ok(sandbox),
         Err(_) => Err(sandbox.why_it_ended().await),
@@ -165,7 +169,7 @@ impl Sandbox {
 /// Builds the sandbox once and ends it, to see whether it can be had. Nothing runs inside.
 pub async fn probe(confinement: &Confinement, machine: &Machine) -> Result<Protection, ExecError> {
     let sandbox = start(confinement, None, None, &Refusals::default(), machine).await?;
-    let Sandbox { mut child, input, mut output, errors, group: _group, protection } = sandbox;
+    let Sandbox { mut child, input, mut output, errors, group: _group, protection, .. } = sandbox;
     // The host ends when its stream does. If a step failed, the status says so instead.
     drop(input);
     let mut nothing = Vec::new();

@@ -247,8 +247,24 @@ const fail = (error, place = '') => {
     print('Uncaught error whose text could not be made\n');
   }
 };
+// Which paths the system refused, by its own name for why and not by any words.
+const tellRefused = (error) => {
+  for (let depth = 0; error instanceof Error && depth < 8; depth += 1, error = error.cause) {
+    const { code } = error;
+    for (const at of [error.path, error.dest]) {
+      if (typeof code === 'string' && typeof at === 'string') {
+        claim({ kind: 'refused', code: text(code), path: text(path.resolve(at)) });
+      }
+    }
+  }
+};
 const raise = (error, place) => {
   fail(error, place);
+  try {
+    tellRefused(error);
+  } catch {
+    // The code broke what this needs: then nothing more is told.
+  }
   const known = error instanceof Error;
   const name = known ? `${error.name}` : typeof error;
   const message = known ? `${error.message}` : util.inspect(error);

@@ -26,8 +26,29 @@ def report(error, name):
     except Exception:
         # The code broke what shows errors.
         driver.complain("".join([*places(frames), f"{kind.__name__}: {message}"]))
+    tell_refused(error)
     fields = f'"name":{driver.quote(kind.__name__)},"message":{driver.quote(message)}'
     driver.control.claim("raised", fields)
+
+
+def tell_refused(error):
+    """Says which paths the system refused, by its own number for why and not by any words."""
+    try:
+        from errno import errorcode
+        from os import fspath, fsdecode, path
+
+        for _ in range(8):
+            if isinstance(error, OSError) and error.errno in errorcode:
+                for name in (error.filename, error.filename2):
+                    if isinstance(name, (str, bytes)):
+                        whole = driver.quote(path.abspath(fsdecode(fspath(name))))
+                        code = driver.quote(errorcode[error.errno])
+                        driver.control.claim("refused", f'"code":{code},"path":{whole}')
+            error = error.__cause__ or error.__context__
+            if error is None:
+                break
+    except BaseException:
+        pass  # The code broke what this needs: then nothing more is told.
 
 
 def places(frames):

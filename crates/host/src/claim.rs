@@ -48,6 +48,13 @@ pub enum Claim {
         /// Whether the answer must not be seen.
         secret: bool,
     },
+    /// The system refused the code a file or folder, and the code did not expect it.
+    Refused {
+        /// The error by its name, such as `EACCES`.
+        code: String,
+        /// The whole path.
+        path: String,
+    },
     /// The code raised. What there is to read of it went to stderr.
     Raised {
         /// The kind of error, such as `ValueError`.

@@ -66,7 +66,9 @@ pub(crate) fn bounds(confinement: &Confinement, style: Style) -> String {
         Network::Open(_) => style.red(&network),
         Network::None | Network::Only(_) => network,
     };
-    format!("{network}, {files}")
+    let granted = confinement.granted_words();
+    let granted = granted.map_or_else(String::new, |words| format!(", granted {words}"));
+    format!("{network}, {files}{granted}")
 }
 
 /// How a run ended, in a few words.

@@ -7,7 +7,7 @@ use serde_json::Value;
 /// What the record says was denied, of every run.
 fn denied(seen: &Seen) -> Vec<Value> {
     let effects = seen.of_kind("effects");
-    effects.iter().flat_map(|record| record["denials"].as_array().cloned()).flatten().collect()
+    effects.iter().filter_map(|record| record["denials"].as_array().cloned()).flatten().collect()
 }
 
 const MOUNT: &str = "import ctypes
@@ -131,6 +131,89 @@ if os.fork() == 0:
     os._exit(0)
 os.read(ready, 1)";
     Scene::new().code("python", code).mentions("system call acct").exits(0);
+}
+
+#[test]
+fn a_path_that_is_not_shown_is_told_with_the_option_that_shows_it() {
+    for who in Who::all() {
+        let scene = Scene::of(who);
+        let line = "  refused /srv/nowhere/x.csv: it is outside of what code sees; \
+                    `--allow-read /srv/nowhere/x.csv` allows it";
+        scene.code("python", "open('/srv/nowhere/x.csv')").mentions(line).exits(1);
+        scene.code("javascript", "require('fs').readFileSync('/srv/nowhere/x.csv')").mentions(line);
+        let write = "open('/nowhere.txt', 'w')";
+        scene.code("python", write).mentions("`--allow-write /nowhere.txt` allows it");
+        let system = "  refused /usr/x: it can be read and not changed; nothing allows it";
+        scene.code("python", "open('/usr/x', 'w')").mentions(system);
+    }
+}
+
+#[test]
+fn a_covered_file_is_told_and_shown_only_by_its_exact_name() {
+    for who in Who::all() {
+        let scene = Scene::of(who).file(".env", "KEY=canary\n").file(".netrc", "other\n");
+        let secret = scene.work().canonicalize().unwrap().join(".env").display().to_string();
+        let line = format!("  refused {secret}: it is covered, because secrets are kept there");
+        scene.code("python", "open('.env')").mentions(&line).mentions("--allow-read").exits(1);
+        scene.code("javascript", "require('fs').readFileSync('.env')").mentions(&line).exits(1);
+        let run = |code| scene.run(&["run", "--allow-read", &secret, "-l", "python", "-c", code]);
+        run("print(open('.env').read())").mentions("canary").exits(0);
+        run("open('.netrc')").mentions("it is covered").lacks("other").exits(1);
+    }
+}
+
+#[test]
+fn a_work_folder_that_is_read_only_says_so() {
+    let scene = Scene::new();
+    let arguments = ["run", "--workspace", "read-only", "-l", "python", "-c", "open('new', 'w')"];
+    scene.run(&arguments).mentions("the work folder is read-only here; `--workspace stage`");
+}
+
+#[test]
+fn what_is_not_our_doing_is_not_told() {
+    let scene = Scene::new();
+    for code in [
+        "open('missing.txt')",
+        "open('/usr/missing')",
+        "raise OSError('/srv/x: Permission denied')",
+        "import sys\nprint('PermissionError: /srv/x', file=sys.stderr)\nraise SystemExit(1)",
+        "import os\nfor fd in range(3, 50):\n  try: os.write(fd, b'{\"kind\":\"refused\",\"code\":\"ENOENT\",\"path\":\"here\"}\\n')\n  except OSError: pass",
+    ] {
+        let seen = scene.run(&["run", "--json", "-l", "python", "-c", code]);
+        assert_eq!(denied(&seen), Vec::<Value>::new(), "{code}");
+    }
+}
+
+#[test]
+fn a_granted_path_is_seen_or_changed_and_nothing_beside_it() {
+    for who in Who::all() {
+        let scene = Scene::of(who)
+            .home_file("notes/a.txt", "granted\n")
+            .home_file("notes/.ssh/id", "the key\n")
+            .home_file("other.txt", "not granted\n")
+            .home_file(".ssh/id", "the key\n");
+        let home = scene.home().display().to_string();
+        let notes = format!("{home}/notes");
+        let run = |option: &str, path: &str, code: &str| {
+            scene.run(&["run", option, path, "-l", "shell", "-c", code])
+        };
+        run("--allow-read", &notes, &format!("cat {notes}/a.txt; ls {home}"))
+            .prints("granted\nnotes\n")
+            .exits(0);
+        run("--allow-read", &notes, &format!("echo x > {notes}/a.txt")).exits(1);
+        run("--allow-write", &notes, &format!("echo new > {notes}/b.txt")).exits(0);
+        assert_eq!(std::fs::read_to_string(format!("{notes}/b.txt")).unwrap(), "new\n");
+        run("--allow-read", &home, &format!("cat {home}/.ssh/id; cat {home}/other.txt"))
+            .prints("not granted\n");
+        let here = scene.work().display().to_string();
+        run("--allow-write", &here, "true").mentions("`--workspace direct`").exits(2);
+        let record = format!("{home}/.local/share/interpreter");
+        run("--allow-read", &record, "true").mentions("belongs to this program").exits(2);
+        for path in ["/", "/proc/self", "/sys/kernel"] {
+            run("--allow-read", path, "true").mentions("cannot be shown to code").exits(2);
+        }
+        run("--allow-write", &format!("{home}/none"), "true").mentions("does not exist").exits(2);
+    }
 }
 
 #[test]

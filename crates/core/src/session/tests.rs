@@ -15,6 +15,7 @@ pub(crate) fn confinement() -> Confinement {
         work_folder: "/home/u/project".into(),
         workspace: Workspace::Stage,
         files: [("/home/u/.ssh".into(), Access::Deny)].into(),
+        granted: [].into(),
         network: Network::None,
         limits: Limits::default(),
         environment: [("PATH".to_owned(), "/usr/bin".to_owned())].into(),

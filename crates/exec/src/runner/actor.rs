@@ -398,6 +398,14 @@ impl Actor {
                 }
                 Ok(())
             }
+            // Told only if our own list says that it was our doing.
+            Claim::Refused { code, path } => {
+                let denied = self.live.as_ref().and_then(|live| live.view().denied(&path, &code));
+                if let Some(denial) = denied {
+                    self.refusals.note(denial);
+                }
+                Ok(())
+            }
             Claim::Completions { start, end, matches } => {
                 self.completed(kernel, start, end, matches);
                 Ok(())

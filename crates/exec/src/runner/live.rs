@@ -2,7 +2,7 @@
 
 use crate::{
     ExecError, Interpreters, output,
-    sandbox::{Machine, Protection, Refusals, Sandbox, start},
+    sandbox::{Machine, Protection, Refusals, Sandbox, View, start},
     workspace::Set,
 };
 use interpreter_core::{Confinement, Language};
@@ -130,6 +130,11 @@ impl Live {
     /// The next frame that has come in whole.
     pub(super) fn next_frame(&mut self) -> Result<Option<Outward>, ExecError> {
         self.decoder.next().transpose().map_err(broken)
+    }
+
+    /// What it shows.
+    pub(super) fn view(&self) -> &View {
+        &self.sandbox.view
     }
 
     /// What bounds it.

@@ -90,7 +90,7 @@ pub fn plan(
     steps.extend(system(machine));
     steps.extend(furniture(confinement, machine));
     steps.extend(door.map(|door| bind(door, DOOR, Access::Read, Owner::AsOutside)));
-    steps.extend(reachable(confinement));
+    steps.extend(reachable(confinement, owner));
     steps.extend(work_folder(confinement, stage, owner));
     steps.extend(pins(confinement));
     steps.extend(masks(confinement));
@@ -173,14 +173,15 @@ fn furniture(confinement: &Confinement, machine: &Machine) -> Vec<Step> {
 }
 
 /// The listed paths, wider before narrower.
-fn reachable(confinement: &Confinement) -> impl Iterator<Item = Step> {
-    confinement.files.iter().filter_map(|(path, reach)| {
+fn reachable(confinement: &Confinement, owner: Owner) -> impl Iterator<Item = Step> {
+    confinement.files.iter().filter_map(move |(path, reach)| {
+        let owner = if confinement.granted.contains(path) { owner } else { Owner::AsOutside };
         let access = match reach {
             Reach::Read => Access::Read,
             Reach::Write => Access::Write,
             Reach::Deny => return None,
         };
-        Some(bind(path, path, access, Owner::AsOutside))
+        Some(bind(path, path, access, owner))
     })
 }
 

@@ -10,6 +10,7 @@ mod javascript;
 mod javascripts;
 mod life;
 mod python;
+mod refused;
 mod role;
 mod scene;
 mod shell;

@@ -70,6 +70,7 @@ pub(crate) struct Outcome {
     /// What it asked, and whether the answer was to be hidden.
     pub(crate) asked: Vec<(String, bool)>,
     pub(crate) raised: Vec<String>,
+    pub(crate) refused: Vec<String>,
     /// How code could go on: the part that is replaced, and by what.
     pub(crate) completions: Option<(usize, usize, Vec<String>)>,
     pub(crate) noise: usize,
@@ -347,6 +348,9 @@ impl Scene {
                         outcome.asked.push((prompt, secret));
                         let text = self.answers.pop_front().flatten().map(String::into_bytes);
                         self.send(&Inward::Answer { kernel, text });
+                    }
+                    Ok(Claim::Refused { code, path }) => {
+                        outcome.refused.push(format!("{code} {path}"));
                     }
                     Ok(Claim::Raised { name, message }) => {
                         outcome.raised.push(format!("{name}: {message}"));

@@ -311,7 +311,9 @@ impl Scene {
                 self.take_output(outcome);
                 outcome.end = Some(End::Finished(status));
             }
-            Some(other @ (Claim::Ready { .. } | Claim::Line { .. })) => panic!("{other:?}"),
+            Some(other @ (Claim::Ready { .. } | Claim::Line { .. } | Claim::Refused { .. })) => {
+                panic!("{other:?}")
+            }
             None => {
                 let status = self.bridge.wait().unwrap();
                 self.take_output(outcome);

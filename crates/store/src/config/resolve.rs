@@ -9,7 +9,11 @@ use super::{
 };
 use crate::quantity::{Bytes, TimeLimit};
 use interpreter_core::{Rule, Workspace};
-use std::{collections::BTreeMap, num::NonZeroU32, path::Path};
+use std::{
+    collections::BTreeMap,
+    num::NonZeroU32,
+    path::{Path, PathBuf},
+};
 
 /// What was typed on the command line; none where nothing was.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -32,6 +36,10 @@ pub struct Overrides {
     pub network: Option<NetworkMode>,
     /// Hosts that it may reach, on top of those in the files.
     pub allow_hosts: Vec<Listed>,
+    /// Paths that code may also see, in this session alone: no file can say this.
+    pub allow_read: Vec<PathBuf>,
+    /// Paths that it may also change.
+    pub allow_write: Vec<PathBuf>,
     /// How long a run may take.
     pub time_limit: Option<TimeLimit>,
     /// How much processor time a run may use.
@@ -233,6 +241,8 @@ impl From<Overrides> for ConfigFile {
             temperature,
             network,
             allow_hosts,
+            allow_read: _,
+            allow_write: _,
             time_limit,
             cpu_limit,
             memory_limit,

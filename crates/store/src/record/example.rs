@@ -65,6 +65,7 @@ pub(super) fn started() -> Body {
             work_folder: "/home/u/project".into(),
             workspace: Workspace::Stage,
             files: BTreeMap::new(),
+            granted: [].into(),
             network: Network::None,
             limits: Limits::default(),
             environment: BTreeMap::new(),

@@ -13,6 +13,7 @@ fn confinement() -> Confinement {
             ("/home/u/project/.env".into(), Reach::Deny),
         ]
         .into(),
+        granted: [].into(),
         network: Network::None,
         limits: Limits::default(),
         environment: [("PATH".to_owned(), "/usr/bin".to_owned())].into(),
