@@ -5,6 +5,7 @@
 
 use crate::AgentError;
 use interpreter_core::Access;
+use interpreter_exec::is_system;
 use interpreter_store::{Folders, Overrides};
 use std::{
     collections::BTreeMap,
@@ -25,11 +26,9 @@ pub(crate) fn granted(
             let refused = |reason: String| AgentError::Grant { path: path.clone(), reason };
             let real =
                 fs_err::canonicalize(path).map_err(|error| refused(missing(&error, access)))?;
-            let in_work = access == Access::Write && real.starts_with(work_folder);
-            let in_work = in_work.then_some(
-                "it is in the work folder; `--workspace direct` writes there without staging",
-            );
-            match in_work.or_else(|| why_not(&real, folders)) {
+            let not_changed =
+                (access == Access::Write).then(|| why_not_changed(&real, work_folder)).flatten();
+            match not_changed.or_else(|| why_not(&real, folders)) {
                 Some(reason) => Err(refused(reason.into())),
                 None => Ok((real, access)),
             }
@@ -45,6 +44,13 @@ fn missing(error: &std::io::Error, access: Access) -> String {
         (std::io::ErrorKind::NotFound, Access::Read | Access::Deny) => "it does not exist".into(),
         _ => error.to_string(),
     }
+}
+
+fn why_not_changed(path: &Path, work_folder: &Path) -> Option<&'static str> {
+    if path.starts_with(work_folder) {
+        return Some("it is in the work folder; `--workspace direct` writes there without staging");
+    }
+    is_system(path).then_some("it is the system's, which code cannot change")
 }
 
 fn why_not(path: &Path, folders: &Folders) -> Option<&'static str> {

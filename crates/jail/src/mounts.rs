@@ -127,7 +127,11 @@ impl Mounts {
             folder(to, 0o755)?;
         } else {
             parents(to)?;
-            fs::File::create(to)?;
+            // What is there already may be the person's own: it is covered, never touched.
+            match fs::File::create_new(to) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+                Ok(_) | Err(_) => {}
+            }
         }
         attach(tree.as_fd(), to)
     }

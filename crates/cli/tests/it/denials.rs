@@ -121,7 +121,7 @@ print('done')";
 }
 
 #[test]
-fn what_is_left_running_is_told_at_the_end() {
+fn a_daemon_is_told_of_too() {
     let code = "import ctypes, os
 ready, told = os.pipe()
 if os.fork() == 0:
@@ -212,7 +212,68 @@ fn a_granted_path_is_seen_or_changed_and_nothing_beside_it() {
         for path in ["/", "/proc/self", "/sys/kernel"] {
             run("--allow-read", path, "true").mentions("cannot be shown to code").exits(2);
         }
+        run("--allow-write", "/usr/local", "true").mentions("cannot change").exits(2);
         run("--allow-write", &format!("{home}/none"), "true").mentions("does not exist").exits(2);
+    }
+}
+
+/// As in some containers: then nobody can be told, and the kernel refuses by itself.
+#[test]
+fn where_somebody_above_is_asked_already_the_kernel_refuses_by_itself() {
+    const ASKED_ABOVE: &str = "import ctypes, os, struct, sys
+libc = ctypes.CDLL(None, use_errno=True)
+assert libc.prctl(38, 1, 0, 0, 0) == 0
+allow = ctypes.create_string_buffer(struct.pack('HBBI', 6, 0, 0, 0x7fff0000))
+program = ctypes.create_string_buffer(struct.pack('HxxxxxxP', 1, ctypes.addressof(allow)))
+listener = libc.syscall(317, 1, 8, program)
+assert listener >= 0, ctypes.get_errno()
+os.set_inheritable(listener, True)
+os.execv(sys.argv[1], sys.argv[1:])";
+    if cfg!(not(target_arch = "x86_64")) {
+        return;
+    }
+    let scene = Scene::new();
+    let inner = scene.command(&["run", "-l", "python", "-c", MOUNT]);
+    let mut command = std::process::Command::new("python3");
+    command.args(["-c", ASKED_ABOVE]).arg(inner.get_program()).args(inner.get_args());
+    command.current_dir(scene.work()).env_clear();
+    command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let seen = Seen(command.output().unwrap());
+    seen.prints("-1 1\n-1 1\n-1 1\n").lacks("refused").exits(0);
+}
+
+#[test]
+fn a_grant_within_a_grant_leaves_both_as_they_are() {
+    for who in Who::all() {
+        let scene = Scene::of(who).home_file("out/notes.txt", "mine\n");
+        let out = scene.home().join("out").display().to_string();
+        let notes = format!("{out}/notes.txt");
+        let run = |first: &str, second: &str, code: &str| {
+            scene.run(&["run", first, &out, second, &notes, "-l", "shell", "-c", code])
+        };
+        let code = format!("cat {notes}; echo x > {notes}; echo y > {out}/new; true");
+        run("--allow-write", "--allow-read", &code).prints("mine\n");
+        assert_eq!(std::fs::read_to_string(&notes).unwrap(), "mine\n");
+        assert_eq!(std::fs::read_to_string(format!("{out}/new")).unwrap(), "y\n");
+        run("--allow-read", "--allow-write", &format!("echo z > {notes}; rm {out}/new"));
+        assert_eq!(std::fs::read_to_string(&notes).unwrap(), "z\n");
+        assert!(std::fs::exists(format!("{out}/new")).unwrap());
+    }
+}
+
+#[test]
+fn secrets_in_a_granted_folder_cannot_be_renamed_from_above() {
+    for who in Who::all() {
+        let scene = Scene::of(who).home_file(".config/gcloud/token", "the token\n");
+        let home = scene.home().display().to_string();
+        let run = |code: &str| {
+            scene.run(&["run", "--allow-write", &home, "-l", "shell", "-c", code]).stdout()
+        };
+        run(&format!("cd {home}; mv .config c2; mv .config/gcloud g2"));
+        let read =
+            format!("cd {home}; cat c2/gcloud/token g2/token .config/gcloud/token; echo tried");
+        assert_eq!(run(&read), "tried\n");
+        assert!(scene.home().join(".config/gcloud/token").exists());
     }
 }
 

@@ -360,6 +360,27 @@ refused(154, 0, ctypes.create_string_buffer(16), 16)
     ),
     (
         7,
+        "speaks_another_architecture",
+        "python",
+        r"
+import mmap, platform
+if platform.machine() == 'x86_64':
+    # getpid, as 32-bit programs ask for it.
+    page = mmap.mmap(-1, 4096, prot=7)
+    page.write(bytes.fromhex('b814000000cd80c3'))
+    call = ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(page)))
+    child = os.fork()
+    if child == 0:
+        call()
+        os._exit(0)
+    status = os.waitpid(child, 0)[1]
+    if not os.WIFSIGNALED(status) or os.WTERMSIG(status) != 31:
+        print('ESCAPED', status)
+    refused(0x40000000 | 101, 0, 0, 0, 0)
+",
+    ),
+    (
+        7,
         "reads_kernel_keyrings",
         "python",
         r"

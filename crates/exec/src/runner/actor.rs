@@ -404,7 +404,7 @@ impl Actor {
                 if let Some(denial) = denied {
                     self.refusals.note(denial);
                 }
-                Ok(())
+                self.count(kernel, line.len()).await
             }
             Claim::Completions { start, end, matches } => {
                 self.completed(kernel, start, end, matches);

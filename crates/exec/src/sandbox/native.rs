@@ -213,14 +213,18 @@ fn work_folder(confinement: &Confinement, stage: Option<&Path>, owner: Owner) ->
 /// Folders above what is denied cannot be renamed where the code's writes are real: what is
 /// covered today would otherwise stand uncovered under another name tomorrow.
 fn pins(confinement: &Confinement) -> Vec<Step> {
-    if confinement.workspace != Workspace::Direct {
-        return vec![];
-    }
     let work = &confinement.work_folder;
+    let is_real = |folder: &Path| {
+        let narrowest = confinement.files.iter().rev().find(|(path, _)| folder.starts_with(path));
+        if folder.starts_with(work) {
+            return confinement.workspace == Workspace::Direct && folder != work;
+        }
+        narrowest.is_some_and(|(path, reach)| *reach == Reach::Write && path != folder)
+    };
     let denied = confinement.files.iter().filter(|(_, reach)| **reach == Reach::Deny);
     let above: BTreeSet<_> = denied
         .flat_map(|(path, _)| path.ancestors().skip(1))
-        .filter(|folder| folder.starts_with(work) && *folder != work)
+        .filter(|folder| is_real(folder))
         .collect();
     above.into_iter().map(|at| Step::Pin { at: at.to_owned() }).collect()
 }
