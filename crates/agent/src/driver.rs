@@ -12,7 +12,7 @@ use crate::{
 };
 use interpreter_analyze::analyze;
 use interpreter_core::{
-    Body, Finish, Language, Message, Permit, Record, Reply,
+    Body, Finish, Language, Message, Permit, Reply,
     session::{Approval, Chunk, Effect, Event, Ran, Settle, State, step},
 };
 use interpreter_exec::{Command, Happening, Interpreters, Report, Runner, workspace::Conflict};
@@ -169,7 +169,7 @@ impl Driver {
             self.woken(woken).await?;
             if self.journal.is_full() {
                 let records = self.journal.make_room().await?;
-                self.show_records(records).await;
+                self.update(Update::Records(records)).await;
             }
         }
         self.write_record().await
@@ -231,14 +231,8 @@ impl Driver {
             return Ok(());
         }
         let records = self.journal.write().await?;
-        self.show_records(records).await;
+        self.update(Update::Records(records)).await;
         Ok(())
-    }
-
-    async fn show_records(&self, records: Vec<Record>) {
-        for record in records {
-            self.update(Update::Record(Box::new(record))).await;
-        }
     }
 
     /// Tells the front end. If it is gone, the loop finds out by its events' end.

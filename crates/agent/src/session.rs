@@ -28,8 +28,8 @@ pub enum Mode {
 /// What a front end is told.
 #[derive(Debug)]
 pub enum Update {
-    /// Something was recorded.
-    Record(Box<Record>),
+    /// Something was recorded, all of it at once.
+    Records(Vec<Record>),
     /// A piece of a reply, as it comes. It is recorded when the reply is whole.
     Live(Live),
     /// The person is to be asked whether code may run.

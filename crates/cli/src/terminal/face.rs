@@ -151,7 +151,7 @@ impl Talk {
         while let Some(update) = self.session.next().await {
             match update {
                 Update::Ended(result) => return Ok(result?),
-                Update::Record(record) => self.record(&record)?,
+                Update::Records(records) => self.records(&records)?,
                 Update::Live(_)
                 | Update::Line(_)
                 | Update::Ask(_)
@@ -166,7 +166,7 @@ impl Talk {
 
     async fn show(&mut self, update: Update) -> Result<(), Error> {
         match update {
-            Update::Record(record) => self.record(&record),
+            Update::Records(records) => self.records(&records),
             Update::Live(live) => match &mut self.face {
                 Face::Chat(chat) => Ok(chat.live(&live)?),
                 Face::Json | Face::Plain(_) => Ok(()),
@@ -184,6 +184,14 @@ impl Talk {
         }
     }
 
+    fn records(&mut self, records: &[Record]) -> Result<(), Error> {
+        records.iter().try_for_each(|record| self.record(record))?;
+        if matches!(self.face, Face::Json) {
+            json::print(records)?;
+        }
+        Ok(())
+    }
+
     fn record(&mut self, record: &Record) -> Result<(), Error> {
         if self.reviews == Reviews::AtTheEnd && self.goes_without_saying(&record.body) {
             return Ok(());
@@ -193,7 +201,8 @@ impl Talk {
             self.staged = Some(id.clone());
         }
         let shown = match &mut self.face {
-            Face::Json => json::print(record),
+            // All of them together.
+            Face::Json => Ok(()),
             Face::Chat(chat) => chat.record(record),
             Face::Plain(plain) => plain.record(record),
         };
