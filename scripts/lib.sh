@@ -85,3 +85,10 @@ fetch_jupyter() {
   "$folder/bin/python" -m bash_kernel.install --prefix "$folder" >/dev/null
   echo "$wanted" >"$folder/wanted"
 }
+
+# firejail serves only users that the system knows by name. Where root runs the tests, they need one.
+need_account() {
+  [ "$(id -u)" -eq 0 ] && command -v useradd >/dev/null 2>&1 || return 0
+  id interpreter-test >/dev/null 2>&1 || useradd --no-create-home --user-group --shell /usr/sbin/nologin interpreter-test ||
+    echo "There is no account for firejail, which is not tried."
+}

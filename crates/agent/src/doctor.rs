@@ -4,8 +4,11 @@ use crate::{
     AgentError, Scene,
     error::{chain, exec_failure},
 };
-use interpreter_core::{Continuity, Workspace};
-use interpreter_exec::{DeclaredBy, sandbox::probe};
+use interpreter_core::{Backend, Continuity, Promise, Workspace};
+use interpreter_exec::{
+    DeclaredBy,
+    sandbox::{Protection, admit, find, probe},
+};
 use serde::Serialize;
 
 /// One thing that was looked at.
@@ -35,7 +38,9 @@ pub enum State {
 
 /// Looks at everything that a session depends on. Builds a real sandbox and ends it again.
 pub async fn examine(scene: &Scene) -> Vec<Finding> {
-    let mut findings = vec![sandbox(scene).await, record(scene)];
+    let mut findings = vec![sandbox(scene).await];
+    findings.extend(other_sandboxes(scene).await);
+    findings.push(record(scene));
     findings.extend(languages(scene));
     findings.push(model(scene));
     findings
@@ -44,24 +49,64 @@ pub async fn examine(scene: &Scene) -> Vec<Finding> {
 async fn sandbox(scene: &Scene) -> Finding {
     let name = "sandbox".to_owned();
     let mut confinement = scene.confinement();
-    confinement.workspace = Workspace::ReadOnly;
-    match probe(&confinement, scene.machine()).await {
-        Ok(protection) => Finding {
+    if confinement.sandbox.is_none() {
+        return Finding {
             name,
-            state: State::Good,
-            detail: format!(
-                "{} sandbox was built and ended. Enforced: {}. Not enforced: {}",
-                protection.backend,
-                protection.enforced.join("; "),
-                protection.missing.join("; "),
-            ),
-            fix: None,
-        },
+            state: State::Lacking,
+            detail: "there is none: code runs with all your rights".into(),
+            fix: Some("take `backend = \"none\"` out of your config file".into()),
+        };
+    }
+    confinement.workspace = Workspace::ReadOnly;
+    let found = match find(&confinement, scene.machine()).await {
+        Ok(backend) => probe(backend, &confinement, scene.machine()).await,
+        Err(error) => Err(error),
+    };
+    match found {
+        Ok(protection) => {
+            Finding { name, state: State::Good, detail: built(&protection), fix: None }
+        }
         Err(error) => {
             let fix = exec_failure(&error).hint;
             Finding { name, state: State::Broken, detail: chain(&error), fix }
         }
     }
+}
+
+fn built(protection: &Protection) -> String {
+    format!(
+        "{} sandbox was built and ended. Enforced: {}. Not enforced: {}",
+        protection.backend,
+        protection.enforced.join("; "),
+        protection.missing.join("; "),
+    )
+}
+
+/// The sandboxes that `--sandbox` can name besides, built and ended too.
+async fn other_sandboxes(scene: &Scene) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for backend in [Backend::Bubblewrap, Backend::Firejail, Backend::Landlock] {
+        let mut confinement = scene.confinement();
+        confinement.workspace = Workspace::ReadOnly;
+        // Whether it could be built is asked here, and not whether it may be used.
+        confinement.sandbox.allow_missing = Promise::ALL.into();
+        let machine = scene.machine();
+        let found = match admit(backend, &confinement, machine) {
+            Ok(()) => probe(backend, &confinement, machine).await,
+            Err(error) => Err(error),
+        };
+        let name = backend.word().to_owned();
+        findings.push(match found {
+            Ok(protection) => {
+                Finding { name, state: State::Good, detail: built(&protection), fix: None }
+            }
+            Err(error) => {
+                let fix = exec_failure(&error).hint;
+                Finding { name, state: State::Lacking, detail: chain(&error), fix }
+            }
+        });
+    }
+    findings
 }
 
 fn record(scene: &Scene) -> Finding {

@@ -52,6 +52,13 @@ pub enum AgentError {
     Program(#[source] std::io::Error),
 }
 
+impl AgentError {
+    /// What helps, where the sandbox itself knows it.
+    pub fn hint(&self) -> Option<String> {
+        if let Self::Exec(error) = self { exec_failure(error).hint } else { None }
+    }
+}
+
 /// An error and its causes, on one line.
 pub(crate) fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
@@ -75,6 +82,16 @@ pub(crate) fn exec_failure(error: &ExecError) -> Failure {
             let doctor = "`interpreter doctor` shows what the sandbox needs".to_owned();
             (TurnEnd::CannotConfine, Some(hint.clone().unwrap_or(doctor)))
         }
+        ExecError::NoBackend { hint, .. } => {
+            let doctor = "`interpreter doctor` shows what each sandbox needs".to_owned();
+            (TurnEnd::CannotConfine, Some(hint.clone().unwrap_or(doctor)))
+        }
+        ExecError::Lacking { lacks, .. } => {
+            let names: Vec<_> = lacks.iter().map(|lack| lack.promise.word()).collect();
+            let hint = format!("`--allow-missing {}` accepts that, for once", names.join(","));
+            (TurnEnd::CannotConfine, Some(hint))
+        }
+        ExecError::CannotStage { hint, .. } => (TurnEnd::CannotConfine, Some((*hint).to_owned())),
         ExecError::WorkFolder { .. } => (TurnEnd::CannotConfine, None),
         ExecError::NoInterpreter { hint, .. } => (TurnEnd::CodeFailed, Some(hint.clone())),
         ExecError::Kernel { .. } => (

@@ -5,15 +5,16 @@
 
 use crate::{AgentError, choose::choose, driver::Sampling, grants, network};
 use interpreter_core::{
-    Access, Confinement, Network, Untrusted,
+    Access, Confinement, Lack, Network, Untrusted,
     instructions::{self, Protocol},
+    sandbox::lacks,
     session::{Approval, Setup},
 };
 use interpreter_exec::{
     Activated, Interpreters, RunnerSetup,
     egress::Upstream,
     is_system,
-    sandbox::{Machine, native::plan},
+    sandbox::{Machine, admit, explain, keeps},
 };
 use interpreter_model::{Model, Tools};
 use interpreter_store::{ConfigFiles, Environment, Folders, Log, Outputs, Overrides, Settings};
@@ -100,7 +101,7 @@ impl Scene {
             &activated(&environment),
             declared,
         );
-        let machine = Machine::look(program);
+        let machine = Machine::look(program, folders.sandboxes_folder());
         let reached = network::reached(
             &settings.network,
             &environment,
@@ -132,13 +133,21 @@ impl Scene {
     /// Everything that would be done to confine a run, step by step, in words.
     pub fn explain(&self) -> Result<String, AgentError> {
         let door = network::asks(&self.settings.network).map(|_| Path::new("PROXY-SOCKET"));
-        let plan = plan(&self.confinement(), Some(Path::new("CHANGE-SET")), door, &self.machine)?;
-        Ok(plan.0.iter().zip(1..).fold(String::new(), |mut text, (step, number)| {
-            let step = Untrusted::new(step.to_string()).for_terminal_line(4096);
+        let (confinement, stage) = (self.confinement(), Some(Path::new("CHANGE-SET")));
+        // Which one `auto` comes to is found out by building it; the first one that is tried is told.
+        let backend = confinement.sandbox.backend.candidates()[0];
+        admit(backend, &confinement, &self.machine)?;
+        let steps = explain(backend, &confinement, stage, door, &self.machine)?;
+        let mut text = String::new();
+        for (step, number) in steps.into_iter().zip(1..) {
             // Writing to a string cannot fail.
-            _ = writeln!(text, "{number:3}. {step}");
-            text
-        }))
+            _ = writeln!(text, "{number:3}. {}", Untrusted::new(step).for_terminal_line(8192));
+        }
+        let missing = lacks(|promise| keeps(backend, promise));
+        for Lack { promise, why } in missing {
+            _ = writeln!(text, "not kept in full: {promise}, because {why}");
+        }
+        Ok(text)
     }
 
     pub(crate) fn machine(&self) -> &Machine {
@@ -203,6 +212,7 @@ impl Scene {
             granted: self.granted_outside().map(|(path, _)| path.clone()).collect(),
             network: self.network.clone(),
             limits: self.settings.limits.limits(),
+            sandbox: self.settings.sandbox.sandboxing(),
             environment: self.code_environment(),
         }
     }

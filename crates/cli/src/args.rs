@@ -2,7 +2,7 @@
 
 use crate::report::Error;
 use clap::{Parser, Subcommand};
-use interpreter_core::Workspace;
+use interpreter_core::{Choice, Promise, Workspace};
 use interpreter_store::{Bytes, Listed, NetworkMode, Overrides, TimeLimit};
 use std::{num::NonZeroU32, path::PathBuf};
 
@@ -31,6 +31,7 @@ pub(crate) struct Args {
 }
 
 #[derive(Debug, Subcommand)]
+#[expect(clippy::large_enum_variant, reason = "there is one, for as long as the program runs")]
 pub(crate) enum Command {
     Run(run::RunArgs),
     Changes(changes::ChangesArgs),
@@ -58,6 +59,14 @@ pub(crate) struct SessionArgs {
     /// What happens to files that code writes: stage them, write them directly, or refuse
     #[arg(long, value_name = "MODE", value_parser = workspace)]
     pub(crate) workspace: Option<Workspace>,
+    /// What confines code: auto, native, bubblewrap, firejail, landlock; or none, which confines
+    /// nothing
+    #[arg(long, value_name = "BACKEND")]
+    pub(crate) sandbox: Option<Choice>,
+    /// Promises that the sandbox need not keep in full, such as reading,limits; SECURITY.md lists
+    /// them
+    #[arg(long, value_name = "PROMISE", value_delimiter = ',')]
+    pub(crate) allow_missing: Vec<Promise>,
     /// Host that code may reach, such as example.org, *.example.org or 192.0.2.1:8080; or where
     /// packages come from: python, npm, rust, debian
     #[arg(long, value_name = "HOST")]
@@ -93,6 +102,8 @@ impl SessionArgs {
             profile: self.profile.clone(),
             model: self.model.clone(),
             workspace: self.workspace,
+            sandbox: self.sandbox,
+            allow_missing: self.allow_missing.clone(),
             network: self.network,
             allow_hosts: self.allow_host.clone(),
             allow_read: self.allow_read.clone(),

@@ -73,8 +73,9 @@ pub(crate) fn bug(panic: &std::panic::PanicHookInfo<'_>) {
 fn advice(error: &Error) -> (Exit, Option<String>) {
     match error {
         Error::Agent(AgentError::Choose(error)) => choice(error),
-        Error::Agent(AgentError::Exec(_)) => {
-            (Exit::CannotConfine, Some("`interpreter doctor` shows what the sandbox needs".into()))
+        Error::Agent(error @ AgentError::Exec(_)) => {
+            let doctor = "`interpreter doctor` shows what the sandbox needs".to_owned();
+            (Exit::CannotConfine, error.hint().or(Some(doctor)))
         }
         Error::Agent(AgentError::Model(_)) => (Exit::ModelFailed, None),
         Error::Agent(AgentError::Store(error)) | Error::Store(error) => kept(error),

@@ -3,7 +3,7 @@
 //! One value says all of it, the same for every backend. It is complete: what is not listed
 //! here is not there. Nothing is inherited from the process that starts the sandbox.
 
-use crate::{Untrusted, egress::Hosts};
+use crate::{Sandboxing, Untrusted, egress::Hosts};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -28,6 +28,9 @@ pub struct Confinement {
     pub network: Network,
     /// What the code may use up.
     pub limits: Limits,
+    /// Which sandbox enforces this, and what that may lack.
+    #[serde(default, skip_serializing_if = "Sandboxing::is_usual")]
+    pub sandbox: Sandboxing,
     /// The whole environment of the code.
     pub environment: BTreeMap<String, String>,
 }

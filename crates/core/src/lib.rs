@@ -21,6 +21,7 @@ pub use crate::{
     proposal::{Origin, Proposal},
     record::{Body, Record},
     reply::{Finish, Reply, Usage},
+    sandbox::{Backend, Choice, Kept, Lack, Promise, Sandboxing},
     secret::Secret,
     untrusted::Untrusted,
 };
@@ -43,6 +44,7 @@ pub mod policy;
 pub mod proposal;
 pub mod record;
 pub mod reply;
+pub mod sandbox;
 pub mod secret;
 pub mod session;
 pub mod untrusted;

@@ -4,9 +4,12 @@
 //! See `SECURITY.md`: code that a hostile model wrote.
 //!
 //! # Mechanism
-//! [`native::plan`] turns a [`Confinement`] into the list of steps that `interpreter-jail`
+//! A backend turns a [`Confinement`] into the list of steps that `interpreter-jail`
 //! applies to a process of its own. That process is our own binary, started under another name;
-//! it confines itself, becomes the host, and is the first process inside.
+//! it confines itself and becomes the host. [`native`] needs nothing else; `bubblewrap` and
+//! `firejail` start that process within something of theirs; `landlock` does without namespaces,
+//! and `bare` without anything. [`keeps`] says what each of them is worth, and `choose` which of
+//! them may be used.
 //!
 //! # Order
 //! The plan is complete before the process starts. If any step fails the process ends and says
@@ -18,27 +21,36 @@
 //! access to files under `/etc` or `/opt` still do inside.
 
 use crate::{ExecError, workspace::Set};
-use interpreter_core::Confinement;
-use interpreter_jail::{Failure, JAIL, Plan, encode};
-use std::{
-    os::{fd::OwnedFd, unix::net::UnixStream as Socket},
-    path::Path,
-    process::Stdio,
-    time::Duration,
-};
+use interpreter_core::{Backend, Confinement};
+use interpreter_host::KernelSpec;
+use interpreter_jail::Failure;
+use std::{path::Path, time::Duration};
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::{UnixStream, unix::OwnedWriteHalf},
+    io::AsyncReadExt,
+    net::unix::OwnedWriteHalf,
     process::{Child, ChildStderr, ChildStdout},
 };
 
-use self::cgroup::Group;
-pub use self::machine::Machine;
-pub(crate) use self::{view::View, watch::Refusals};
+use self::{cgroup::Group, folder::RunFolder, start::Started};
+pub(crate) use self::{choose::Search, view::View, watch::Refusals};
+pub use self::{
+    choose::{admit, find},
+    keeps::keeps,
+    machine::Machine,
+    start::explain,
+};
 
+mod bare;
+mod bubblewrap;
 mod cgroup;
+mod choose;
+mod firejail;
+mod folder;
+mod keeps;
+mod landlock;
 mod machine;
 pub mod native;
+mod start;
 mod view;
 mod watch;
 
@@ -58,6 +70,9 @@ pub(crate) struct Sandbox {
     errors: ChildStderr,
     /// What bounds all of its processes together.
     group: Option<Group>,
+    backend: Backend,
+    /// What it has instead of mounts.
+    folder: Option<RunFolder>,
     pub(crate) protection: Protection,
     /// What it shows.
     pub(crate) view: View,
@@ -74,9 +89,33 @@ pub struct Protection {
     pub missing: Vec<String>,
 }
 
+impl Protection {
+    /// Notes whether there is a control group.
+    fn note_group(&mut self, group: Result<(), &String>) {
+        match group {
+            Ok(()) => self.enforced.push(
+                "a control group: a limit on memory and on processes for all of them together"
+                    .into(),
+            ),
+            Err(why) => self
+                .missing
+                .push(format!("a limit on the memory of all processes together, because {why}")),
+        }
+    }
+}
+
+/// Where a program of the system's is. Only where the system itself puts programs.
+fn installed(name: &str) -> Option<std::path::PathBuf> {
+    ["/usr/bin", "/bin", "/usr/local/bin"]
+        .iter()
+        .map(|folder| Path::new(folder).join(name))
+        .find(|path| path.is_file())
+}
+
 /// Starts a sandbox. `door` is where its host finds the proxy, see `crate::egress`; without one
 /// there is no way out at all. Calls that it refuses are noted in `refusals`.
 pub(crate) async fn start(
+    backend: Backend,
     confinement: &Confinement,
     stage: Option<&Set>,
     door: Option<&Path>,
@@ -84,66 +123,34 @@ pub(crate) async fn start(
     machine: &Machine,
 ) -> Result<Sandbox, ExecError> {
     let stage = stage.and_then(|set| set.upper().parent());
-    let plan = native::plan(confinement, stage, door, machine)?;
-    let group = machine.groups.make(&confinement.limits);
-    launch(&plan, machine, group, refusals).await
-}
-
-async fn launch(
-    plan: &Plan,
-    machine: &Machine,
-    group: Result<Group, String>,
-    refusals: &Refusals,
-) -> Result<Sandbox, ExecError> {
-    // A socket, so that the process can hand a descriptor out by it.
-    let (ours, theirs) = Socket::pair()?;
-    let spawned = {
-        #[expect(clippy::disallowed_methods, reason = "the one place that starts a sandbox")]
-        let mut command = tokio::process::Command::new(&machine.program);
-        command
-            .arg0(JAIL)
-            .env_clear()
-            .current_dir("/")
-            .stdin(Stdio::from(OwnedFd::from(theirs)))
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .kill_on_drop(true)
-            .spawn()
+    let Started { launch, folder } = start::prepare(backend, confinement, stage, door, machine)?;
+    let group = match backend {
+        // A group bounds, and nothing is to be bounded.
+        Backend::None => Err("there is no sandbox".into()),
+        Backend::Native | Backend::Bubblewrap | Backend::Firejail | Backend::Landlock => {
+            machine.groups.make(&confinement.limits)
+        }
     };
-    let mut child = spawned.map_err(|error| ExecError::CannotConfine {
-        backend: native::NAME,
-        reason: format!("{} does not start: {error}", machine.program.display()),
-        hint: None,
-    })?;
-    ours.set_nonblocking(true)?;
-    let (handed_out, input) = UnixStream::from_std(ours)?.into_split();
-    watch::watch(handed_out, refusals.clone());
-    let output = child.stdout.take().expect("it was asked for");
-    let errors = child.stderr.take().expect("it was asked for");
-    // Fewer and larger pieces; where it is refused the usual size does.
-    rustix::pipe::fcntl_setpipe_size(&output, ROOM).unwrap_or_default();
-    // The process reads its plan after this, and starts nothing before.
-    let group = group.and_then(|group| match child.id().map(|id| group.add(id)) {
-        Some(Ok(())) => Ok(group),
-        Some(Err(error)) => Err(error.to_string()),
-        None => Err("the process has ended already".into()),
-    });
-    let protection = native::protection(machine, group.as_ref().map(drop));
-    let group = group.ok();
-    let view = View::of(plan);
-    let mut sandbox = Sandbox { child, input, output, errors, group, protection, view };
-    match sandbox.input.write_all(&encode(plan)).await {
-        Ok(()) => Ok(sandbox),
-        Err(_) => Err(sandbox.why_it_ended().await),
-    }
+    launch.start(machine, folder, group, refusals).await
 }
 
 impl Sandbox {
     /// Why there is nothing more to read from it.
     pub(crate) async fn why_it_ended(self) -> ExecError {
-        let Self { child, input, output, errors, group: _group, .. } = self;
+        let Self { child, input, output, errors, backend, group: _group, folder: _folder, .. } =
+            self;
         drop((input, output));
-        why_it_ended(child, errors).await
+        why_it_ended(backend, child, errors).await
+    }
+
+    /// A kernel as it is started in this sandbox.
+    pub(crate) fn settle(&self, spec: KernelSpec) -> KernelSpec {
+        match (self.backend, &self.folder) {
+            (Backend::Landlock | Backend::Firejail | Backend::None, Some(folder)) => {
+                folder.settle(spec)
+            }
+            (Backend::Native | Backend::Bubblewrap, _) | (_, None) => spec,
+        }
     }
 
     /// How many of its processes the kernel has killed because all of them together used up their
@@ -155,7 +162,7 @@ impl Sandbox {
     /// Kills everything inside and waits until it is dead.
     pub(crate) async fn stop(self) {
         // The group goes at the end of this, when nothing is in it any more.
-        let Self { mut child, input, output, errors, group: _group, .. } = self;
+        let Self { mut child, input, output, errors, group: _group, folder: _folder, .. } = self;
         // The host ends with its stream. Its keeper ends when it has, which the system lets happen
         // only after all other processes of its namespace are gone.
         drop((input, output, errors));
@@ -167,9 +174,22 @@ impl Sandbox {
 }
 
 /// Builds the sandbox once and ends it, to see whether it can be had. Nothing runs inside.
-pub async fn probe(confinement: &Confinement, machine: &Machine) -> Result<Protection, ExecError> {
-    let sandbox = start(confinement, None, None, &Refusals::default(), machine).await?;
-    let Sandbox { mut child, input, mut output, errors, group: _group, protection, .. } = sandbox;
+pub async fn probe(
+    backend: Backend,
+    confinement: &Confinement,
+    machine: &Machine,
+) -> Result<Protection, ExecError> {
+    let sandbox = start(backend, confinement, None, None, &Refusals::default(), machine).await?;
+    let Sandbox {
+        mut child,
+        input,
+        mut output,
+        errors,
+        group: _group,
+        folder: _folder,
+        protection,
+        ..
+    } = sandbox;
     // The host ends when its stream does. If a step failed, the status says so instead.
     drop(input);
     let mut nothing = Vec::new();
@@ -177,11 +197,11 @@ pub async fn probe(confinement: &Confinement, machine: &Machine) -> Result<Prote
     if child.wait().await?.success() {
         return Ok(protection);
     }
-    Err(why_it_ended(child, errors).await)
+    Err(why_it_ended(backend, child, errors).await)
 }
 
 /// What the process said before it ended: the step that failed, or a crash of the host.
-async fn why_it_ended(mut child: Child, errors: ChildStderr) -> ExecError {
+async fn why_it_ended(backend: Backend, mut child: Child, errors: ChildStderr) -> ExecError {
     const MOST: u64 = 64 << 10;
     let mut said = Vec::new();
     // What can be read is all there is to say.
@@ -191,9 +211,13 @@ async fn why_it_ended(mut child: Child, errors: ChildStderr) -> ExecError {
         .split(|&byte| byte == b'\n')
         .find_map(|line| serde_json::from_slice::<Failure>(line).ok());
     if let Some(failure) = failure {
-        return native::refusal(&failure);
+        return native::refusal(backend.word(), &failure);
     }
     let said = interpreter_core::Untrusted::new(String::from_utf8_lossy(&said));
+    if let Some(reason) = start::helper_said(backend, &said) {
+        let hint = start::helper_hint(backend).map(str::to_owned);
+        return ExecError::CannotConfine { backend: backend.word(), reason, hint };
+    }
     let status = status.map_or_else(|error| error.to_string(), |status| status.to_string());
     ExecError::SandboxEnded { reason: format!("{status} {}", said.for_terminal_line(500)) }
 }

@@ -4,7 +4,7 @@
 //! they did where the kernel can be asked.
 
 use crate::{
-    Failure, Namespace, Plan, Resource, Step, landlock,
+    Failure, Namespace, Plan, Resource, Step, keeper, landlock,
     mounts::{self, Mounts},
     notice,
     sys::{self, Forked},
@@ -38,6 +38,7 @@ fn one(step: &Step, mounts: &mut Mounts) -> io::Result<()> {
         }
         Step::MapOwner { to } => mounts.prepare_owner(*to),
         Step::Fork => become_first(),
+        Step::Keep => keeper::keep(),
         Step::NewRoot => mounts::new_root(),
         Step::Folder { at, mode } => mounts::folder(at, *mode),
         Step::Link { at, to } => {
@@ -60,11 +61,19 @@ fn one(step: &Step, mounts: &mut Mounts) -> io::Result<()> {
         Step::BecomeUser { user, group } => become_user(*user, *group),
         Step::Limit { resource, most } => limit(*resource, *most),
         Step::DropCapabilities => drop_capabilities(),
+        Step::EmptyBoundingSet => empty_bounding_set(),
+        Step::NoCapabilities => verified(
+            thread::capabilities(None)? == no_capabilities(),
+            "there are capabilities, and no right to give them up",
+        ),
         Step::NoNewPrivileges => {
             thread::set_no_new_privs(true)?;
             verified(thread::no_new_privs()?, "the kernel did not keep the setting")
         }
         Step::Landlock { writable } => landlock::confine(writable),
+        Step::LandlockOnly { readable, listable, writable, devices, tcp } => {
+            landlock::Places { readable, listable, writable, devices }.confine(*tcp)
+        }
         Step::DieWithParent => Ok(process::set_parent_process_death_signal(Some(Signal::KILL))?),
         Step::Filter { program, telling, .. } if telling.is_empty() => sys::install_filter(program),
         Step::Filter { program, telling, .. } => notice::install(program, telling),
@@ -156,6 +165,13 @@ fn limit(resource: Resource, most: u64) -> io::Result<()> {
 
 fn drop_capabilities() -> io::Result<()> {
     thread::clear_ambient_capability_set()?;
+    empty_bounding_set()?;
+    let none = no_capabilities();
+    thread::set_capabilities(None, none)?;
+    verified(thread::capabilities(None)? == none, "capabilities are left")
+}
+
+fn empty_bounding_set() -> io::Result<()> {
     for capability in CapabilitySet::all() {
         match thread::remove_capability_from_bounding_set(capability) {
             // The kernel is older than our list and does not know this one.
@@ -163,19 +179,20 @@ fn drop_capabilities() -> io::Result<()> {
             Err(error) => return Err(error.into()),
         }
     }
-    let none = CapabilitySets {
+    verified(
+        CapabilitySet::all()
+            .iter()
+            .all(|one| !thread::capability_is_in_bounding_set(one).unwrap_or(false)),
+        "capabilities are left in the bounding set",
+    )
+}
+
+fn no_capabilities() -> CapabilitySets {
+    CapabilitySets {
         effective: CapabilitySet::empty(),
         permitted: CapabilitySet::empty(),
         inheritable: CapabilitySet::empty(),
-    };
-    thread::set_capabilities(None, none)?;
-    verified(
-        thread::capabilities(None)? == none
-            && CapabilitySet::all()
-                .iter()
-                .all(|one| !thread::capability_is_in_bounding_set(one).unwrap_or(false)),
-        "capabilities are left",
-    )
+    }
 }
 
 fn execute(program: &Path, arguments: &[String]) -> io::Error {

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub use self::{
     architecture::Architecture,
-    rule::{Condition, Rule, rules},
+    rule::{Condition, Rule, rules, rules_where_shared, rules_without_network},
 };
 use self::{
     architecture::Number,

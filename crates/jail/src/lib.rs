@@ -20,13 +20,16 @@
 //! A bug in the kernel is not contained. What is bound writable can be filled or destroyed. CPU
 //! time is shared with the rest of the machine.
 
-pub use crate::plan::{Access, Namespace, Owner, Plan, Resource, Step};
+pub use crate::plan::{Access, Namespace, Owner, Plan, Resource, Step, Tcp};
 
 #[cfg(target_os = "linux")]
 pub use crate::{
     enter::{JAIL, encode, enter_if_asked},
     failure::Failure,
-    filter::{Answer, Answers, Architecture, Condition, Filter, FilterError, Rule, rules},
+    filter::{
+        Answer, Answers, Architecture, Condition, Filter, FilterError, Rule, rules,
+        rules_where_shared, rules_without_network,
+    },
     harden::harden,
     landlock::version as landlock_version,
     notice::{Listener, Notice},
@@ -42,6 +45,8 @@ mod failure;
 mod filter;
 #[cfg(target_os = "linux")]
 mod harden;
+#[cfg(target_os = "linux")]
+mod keeper;
 #[cfg(target_os = "linux")]
 mod landlock;
 #[cfg(target_os = "linux")]

@@ -38,6 +38,9 @@ pub enum Step {
     },
     /// Go on as the first process of the new process namespace.
     Fork,
+    /// Go on as a child of this process, which stays as its keeper: when the program or its stream
+    /// ends, it ends whatever is left.
+    Keep,
     /// Start a new root on an empty temporary file system; the old one is at `/old`.
     NewRoot,
     /// Make a folder, and those above it.
@@ -147,6 +150,10 @@ pub enum Step {
     },
     /// Give up every capability, for this process and all it starts, and verify it.
     DropCapabilities,
+    /// Take every capability out of what programs could ever give, before becoming another user.
+    EmptyBoundingSet,
+    /// Verify that there is no capability to give up.
+    NoCapabilities,
     /// Never gain a privilege by executing a program.
     NoNewPrivileges,
     /// Change nothing but what is at and below these paths, whatever is mounted; keep signals and
@@ -154,6 +161,19 @@ pub enum Step {
     Landlock {
         /// The paths, in the new root.
         writable: Vec<PathBuf>,
+    },
+    /// Reach no file but these, whatever is there; keep signals and abstract sockets inside.
+    LandlockOnly {
+        /// Folders and files that can be read and executed.
+        readable: Vec<PathBuf>,
+        /// Folders of which the names can be read, there and below, and nothing else.
+        listable: Vec<PathBuf>,
+        /// Folders and files that can be changed too.
+        writable: Vec<PathBuf>,
+        /// Device files.
+        devices: Vec<PathBuf>,
+        /// What becomes of TCP.
+        tcp: Tcp,
     },
     /// Die when the process outside dies.
     DieWithParent,
@@ -220,6 +240,16 @@ pub enum Owner {
     Mapped,
 }
 
+/// What Landlock does about TCP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tcp {
+    /// Leaves it to others.
+    Left,
+    /// No port is bound or connected to.
+    Refused,
+}
+
 /// What can be bounded for each process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -249,6 +279,9 @@ impl fmt::Display for Step {
             }
             Self::MapOwner { to } => write!(f, "get ready to show root's files as user {to}'s"),
             Self::Fork => f.write_str("go on as the first process of the namespace"),
+            Self::Keep => f.write_str(
+                "stay behind as a keeper that ends whatever is left, and go on in a child",
+            ),
             Self::NewRoot => f.write_str("start a new, empty root"),
             Self::Folder { at, mode } => write!(f, "make folder {} ({mode:o})", at.display()),
             Self::Link { at, to } => write!(f, "link {} to {}", at.display(), to.display()),
@@ -297,12 +330,13 @@ impl fmt::Display for Step {
             }
             Self::Limit { resource, most } => write!(f, "allow at most {most} {}", resource.word()),
             Self::DropCapabilities => f.write_str("give up every capability, and verify it"),
+            Self::EmptyBoundingSet => f.write_str("let no program ever give a capability"),
+            Self::NoCapabilities => f.write_str("verify that there are no capabilities"),
             Self::NoNewPrivileges => f.write_str("never gain a privilege again"),
             Self::Landlock { writable } => {
-                let paths: Vec<_> =
-                    writable.iter().map(|path| path.display().to_string()).collect();
-                write!(f, "by Landlock, change nothing but {}", paths.join(", "))
+                write!(f, "by Landlock, change nothing but {}", listed(writable))
             }
+            Self::LandlockOnly { .. } => self.fence(f),
             Self::DieWithParent => f.write_str("die when the process outside dies"),
             Self::Filter { refused, .. } => {
                 write!(f, "refuse {} system calls: {}", refused.len(), refused.join(", "))
@@ -313,6 +347,30 @@ impl fmt::Display for Step {
             }
         }
     }
+}
+
+impl Step {
+    /// What [`Step::LandlockOnly`] lets through.
+    fn fence(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self::LandlockOnly { readable, listable, writable, devices, tcp } = self else {
+            return Ok(());
+        };
+        write!(f, "by Landlock, read nothing but {}", listed(readable))?;
+        if !listable.is_empty() {
+            write!(f, "; of {} the names alone", listed(listable))?;
+        }
+        write!(f, "; change nothing but {}", listed(writable))?;
+        write!(f, "; use no device but {}", listed(devices))?;
+        match tcp {
+            Tcp::Left => Ok(()),
+            Tcp::Refused => f.write_str("; use no TCP port"),
+        }
+    }
+}
+
+fn listed(paths: &[PathBuf]) -> String {
+    let paths: Vec<_> = paths.iter().map(|path| path.display().to_string()).collect();
+    paths.join(", ")
 }
 
 impl fmt::Display for Plan {

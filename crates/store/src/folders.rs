@@ -83,6 +83,11 @@ impl Folders {
         self.data.join("outputs")
     }
 
+    /// The folder for what sandboxes need while they are up.
+    pub fn sandboxes_folder(&self) -> PathBuf {
+        self.data.join("sandboxes")
+    }
+
     /// The lines that were typed.
     pub fn history_file(&self) -> PathBuf {
         self.state.join("history.txt")

@@ -9,8 +9,8 @@
 pub use crate::{
     config::{
         ConfigError, ConfigFile, ConfigFiles, ConfigText, Endpoint, Entry, Layer, LimitSettings,
-        LimitsTable, Listed, NetworkMode, NetworkSettings, NetworkTable, Overrides, Settings,
-        Sourced, Temperature, WireFormat, keep_host,
+        LimitsTable, Listed, NetworkMode, NetworkSettings, NetworkTable, Overrides,
+        SandboxSettings, SandboxTable, Settings, Sourced, Temperature, WireFormat, keep_host,
     },
     environment::Environment,
     error::StoreError,

@@ -61,7 +61,8 @@ async fn converse(
     let style = Style::of_stdout(&scene.environment);
     let person = if at_terminal {
         Person::There {
-            keys: Keys::start(Some(scene.folders.make_history_file()?))?,
+            keys: Keys::start(Some(scene.folders.make_history_file()?))?
+                .marked_for(&scene.confinement()),
             editor: scene.environment.editor().map(Into::into),
             folders: scene.folders.clone(),
         }
@@ -103,10 +104,11 @@ fn greeting(scene: &Scene, style: Style) -> String {
     let confinement = scene.confinement();
     let folder = confinement.work_folder.display().to_string();
     format!(
-        "Open Interpreter {} with {}\nCode runs in a sandbox in {}: {}.\nSay what you want. Ctrl-C \
+        "Open Interpreter {} with {}\nCode runs {} in {}: {}.\nSay what you want. Ctrl-C \
          interrupts, /help explains, /quit leaves.\n",
         env!("CARGO_PKG_VERSION"),
         Untrusted::new(model).for_terminal_line(80),
+        story::within(&confinement, style),
         Untrusted::new(folder).for_terminal_line(200),
         story::bounds(&confinement, style),
     )

@@ -149,14 +149,14 @@ async fn execute(
     let (face, person) = if args.session.json {
         (Face::Json, Person::Nobody)
     } else if ask_here {
-        let keys = Keys::start(None)?;
+        let keys = Keys::start(None)?.marked_for(&scene.confinement());
         let editor = scene.environment.editor().map(Into::into);
         let chat = Chat::new(Style::of_stdout(&scene.environment), &scene.confinement());
         (Face::Chat(chat), Person::There { keys, editor, folders: scene.folders.clone() })
     } else {
         (Face::Plain(Plain::default()), Person::Nobody)
     };
-    warn_if_open(&scene)?;
+    warn(&scene)?;
     let session = Session::start(&scene, Mode::Run, approval)?;
     let mut talk = Talk::new(session, face, person, unasked)?;
     match talk.turn(Event::Submitted { language, code }).await? {
@@ -168,15 +168,17 @@ async fn execute(
     }
 }
 
-/// An open network is said so, in red, each time.
-fn warn_if_open(scene: &Scene) -> Result<(), Error> {
-    match scene.confinement().network {
-        Network::Open(_) => {
-            let words = "the network is open: code can reach every public host";
-            let style = Style::of_stderr(&scene.environment);
-            writeln!(io::stderr(), "interpreter: {}", style.red(words))?;
-            Ok(())
-        }
-        Network::None | Network::Only(_) => Ok(()),
-    }
+/// What confines less than usual is said so, in red, each time.
+fn warn(scene: &Scene) -> Result<(), Error> {
+    let confinement = scene.confinement();
+    let words = if confinement.sandbox.is_none() {
+        "NO SANDBOX: the code has all your rights"
+    } else if let Network::Open(_) = confinement.network {
+        "the network is open: code can reach every public host"
+    } else {
+        return Ok(());
+    };
+    let style = Style::of_stderr(&scene.environment);
+    writeln!(io::stderr(), "interpreter: {}", style.red(words))?;
+    Ok(())
 }

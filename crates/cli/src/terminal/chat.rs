@@ -18,6 +18,8 @@ const OUTPUT: &str = "  ┆ ";
 #[derive(Debug)]
 pub(crate) struct Chat {
     style: Style,
+    /// What every run is in, in words.
+    within: String,
     /// What bounds every run, in words.
     bounds: String,
     /// Whether something stands right above.
@@ -54,8 +56,17 @@ enum Section {
 
 impl Chat {
     pub(crate) fn new(style: Style, confinement: &Confinement) -> Self {
+        let within = story::within(confinement, style);
         let bounds = story::bounds(confinement, style);
-        Self { style, bounds, open: None, shown: None, lines: Lines::None, passing: Passing::None }
+        Self {
+            style,
+            within,
+            bounds,
+            open: None,
+            shown: None,
+            lines: Lines::None,
+            passing: Passing::None,
+        }
     }
 
     /// Shows a piece of a reply.
@@ -100,6 +111,10 @@ impl Chat {
                 self.write(Section::Output(*stream), &others)?;
                 self.close()
             }
+            Body::RunStarted { backend, missing, .. } => match story::header(backend, missing) {
+                Some(words) => self.say(&self.style.red(&words)),
+                None => Ok(()),
+            },
             Body::Effects { network, denials, .. } => {
                 let lines = hosts::lines(network) + &story::denial_lines(denials);
                 if lines.is_empty() {
@@ -158,11 +173,12 @@ impl Chat {
             self.shown = None;
         }
         self.say(&format!(
-            "{} {}, {}, risk {}; in the sandbox: {}",
+            "{} {}, {}, risk {}; {}: {}",
             self.style.bold(&proposal.id),
             proposal.language,
             story::count(code.raw().lines().count(), "line"),
             question.findings.risk.word(),
+            self.within,
             self.bounds,
         ))?;
         let mut would = String::new();

@@ -3,6 +3,7 @@
 //! The line editor waits for keys; nothing else in the program has to. It is asked for a line and
 //! answers with one, or with what was pressed instead.
 
+use interpreter_core::Confinement;
 use reedline::{FileBackedHistory, Prompt, PromptEditMode, PromptHistorySearch, Reedline, Signal};
 use std::{
     borrow::Cow,
@@ -40,8 +41,20 @@ pub(crate) enum Wanted {
 /// The keyboard.
 #[derive(Debug)]
 pub(crate) struct Keys {
-    requests: mpsc::Sender<(Wanted, oneshot::Sender<Heard>)>,
+    requests: mpsc::Sender<(Wanted, Marks, oneshot::Sender<Heard>)>,
+    marks: Marks,
 }
+
+/// What stands before what is typed.
+#[derive(Clone, Copy, Debug)]
+struct Marks {
+    prompt: &'static str,
+    answer: &'static str,
+}
+
+const USUAL: Marks = Marks { prompt: "> ", answer: "? " };
+
+const NO_SANDBOX: Marks = Marks { prompt: "NO SANDBOX > ", answer: "NO SANDBOX ? " };
 
 impl Keys {
     /// Starts the thread. Prompts are kept in `history`.
@@ -59,15 +72,15 @@ impl Keys {
     pub(crate) fn start_with(
         editor: impl FnOnce() -> Reedline + Send + 'static,
     ) -> std::io::Result<Self> {
-        let (requests, inbox) = mpsc::channel::<(Wanted, oneshot::Sender<Heard>)>();
+        let (requests, inbox) = mpsc::channel::<(Wanted, Marks, oneshot::Sender<Heard>)>();
         thread::Builder::new().name("keys".into()).spawn(move || {
             let mut prompts = editor();
             let mut answers = Reedline::create();
-            for (wanted, reply) in inbox {
+            for (wanted, marks, reply) in inbox {
                 let heard = match wanted {
-                    Wanted::Prompt => read(&mut prompts, "> "),
-                    Wanted::Answer => read(&mut answers, "? "),
-                    Wanted::Secret => read_hidden(),
+                    Wanted::Prompt => read(&mut prompts, marks.prompt),
+                    Wanted::Answer => read(&mut answers, marks.answer),
+                    Wanted::Secret => read_hidden(marks.answer),
                 };
                 // Whoever asked has left, and with it the program.
                 if reply.send(heard).is_err() {
@@ -75,13 +88,19 @@ impl Keys {
                 }
             }
         })?;
-        Ok(Self { requests })
+        Ok(Self { requests, marks: USUAL })
+    }
+
+    /// The same, with a mark that says so where there is no sandbox.
+    pub(crate) fn marked_for(self, confinement: &Confinement) -> Self {
+        let marks = if confinement.sandbox.is_none() { NO_SANDBOX } else { USUAL };
+        Self { marks, ..self }
     }
 
     /// Waits for a line.
     pub(crate) async fn line(&self, wanted: Wanted) -> Heard {
         let (reply, answer) = oneshot::channel();
-        if self.requests.send((wanted, reply)).is_err() {
+        if self.requests.send((wanted, self.marks, reply)).is_err() {
             return Heard::Ended;
         }
         answer.await.unwrap_or(Heard::Ended)
@@ -97,7 +116,7 @@ fn read(editor: &mut Reedline, mark: &'static str) -> Heard {
 }
 
 /// Reads a line without showing it. Ctrl-C is a key here like any other, as it is in the editor.
-fn read_hidden() -> Heard {
+fn read_hidden(mark: &str) -> Heard {
     use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
     let terminal = io::stdin();
     let Ok(usual) = tcgetattr(&terminal) else { return Heard::Ended };
@@ -108,7 +127,7 @@ fn read_hidden() -> Heard {
     }
     // The mark comes when nothing that is typed can be seen any more.
     let mut out = io::stdout();
-    _ = write!(out, "? ").and_then(|()| out.flush()).is_ok();
+    _ = write!(out, "{mark}").and_then(|()| out.flush()).is_ok();
     let mut line = String::new();
     let read = terminal.lock().read_line(&mut line);
     // If it cannot be set back, the terminal is gone.

@@ -4,7 +4,7 @@
 
 use crate::terminal::{hosts, story};
 use base64::{Engine, engine::general_purpose::STANDARD};
-use interpreter_core::{Body, Record, Stream, Untrusted, untrusted::TerminalFilter};
+use interpreter_core::{Backend, Body, Record, Stream, Untrusted, untrusted::TerminalFilter};
 use std::io::{self, IsTerminal, Write};
 
 /// Prints what a run says.
@@ -42,6 +42,13 @@ impl Plain {
                 } else {
                     let mime = Untrusted::new(&**mime).for_terminal_line(80);
                     writeln!(out, "[{mime}, {} bytes]", text.raw().len())
+                }
+            }
+            // That there is no sandbox was said before.
+            Body::RunStarted { backend, missing, .. } if backend != Backend::None.word() => {
+                match story::header(backend, missing) {
+                    Some(words) => writeln!(io::stderr(), "interpreter: {words}"),
+                    None => Ok(()),
                 }
             }
             Body::Effects { network, denials, .. } => {

@@ -41,7 +41,8 @@ pub(crate) async fn talk(
 ) -> Result<ExitCode, Error> {
     let (asks, mut questions) = mpsc::unbounded_channel();
     let indented = language.written_in() == "python";
-    let keys = Keys::start_with(move || repl_editor::editor(asks, indented))?;
+    let keys = Keys::start_with(move || repl_editor::editor(asks, indented))?
+        .marked_for(&scene.confinement());
     let editor = scene.environment.editor().map(Into::into);
     let person = Person::There { keys, editor, folders: scene.folders.clone() };
     let face = Face::Chat(Chat::new(Style::of_stdout(&scene.environment), &scene.confinement()));
@@ -61,13 +62,15 @@ pub(crate) async fn talk(
 }
 
 fn greeting(scene: &Scene, language: &Language) -> String {
+    let style = Style::of_stdout(&scene.environment);
     let confinement = scene.confinement();
     let folder = confinement.work_folder.display().to_string();
     format!(
-        "{language} in a sandbox in {}: {}.\nTab completes, Ctrl-C interrupts, Ctrl-D leaves, \
+        "{language} {} in {}: {}.\nTab completes, Ctrl-C interrupts, Ctrl-D leaves, \
          /help explains.\n",
+        story::within(&confinement, style),
         Untrusted::new(folder).for_terminal_line(200),
-        story::bounds(&confinement, Style::of_stdout(&scene.environment)),
+        story::bounds(&confinement, style),
     )
 }
 

@@ -2,7 +2,8 @@
 
 use super::{hosts, style::Style};
 use interpreter_core::{
-    Body, Confinement, Denial, FileChange, LeftOut, Network, Record, Untrusted, Workspace,
+    Backend, Body, Choice, Confinement, Denial, FileChange, LeftOut, Network, Record, Untrusted,
+    Workspace,
     record::{Decision, TurnEnd},
     session::{self, Kernel},
 };
@@ -54,8 +55,33 @@ pub(crate) fn count<N: Copy + Display + PartialEq + From<u8>>(number: N, thing: 
     if number == N::from(1) { format!("1 {thing}") } else { format!("{number} {thing}s") }
 }
 
+/// What code runs in, in a few words.
+pub(crate) fn within(confinement: &Confinement, style: Style) -> String {
+    match confinement.sandbox.backend {
+        Choice::Auto | Choice::Only(Backend::Native) => "in a sandbox".into(),
+        Choice::Only(Backend::None) => style.red("WITHOUT A SANDBOX"),
+        Choice::Only(backend) => format!("in the {backend} sandbox"),
+    }
+}
+
+/// What is said of a run that begins: nothing, unless it is less confined than usual.
+pub(crate) fn header(backend: &str, missing: &[String]) -> Option<String> {
+    if backend == Backend::Native.word() {
+        None
+    } else if backend == Backend::None.word() {
+        Some("NO SANDBOX: the code has all your rights".into())
+    } else {
+        let promises: Vec<_> =
+            missing.iter().filter_map(|words| Some(words.split_once(" in full,")?.0)).collect();
+        Some(format!("{backend} sandbox; not kept in full: {}", promises.join(", ")))
+    }
+}
+
 /// What bounds every run, in a few words.
 pub(crate) fn bounds(confinement: &Confinement, style: Style) -> String {
+    if confinement.sandbox.is_none() {
+        return style.red("all your rights, the whole network, files written directly");
+    }
     let files = match confinement.workspace {
         Workspace::Stage => "files staged",
         Workspace::Direct => "files written directly",
@@ -133,7 +159,11 @@ pub(crate) fn tell(record: &Record) -> String {
                 + &code.as_ref().map(indented).unwrap_or_default()
         }
         Body::RunStarted { proposal, backend, .. } => {
-            head(&format!("{proposal} runs in the {backend} sandbox"))
+            if backend == Backend::None.word() {
+                head(&format!("{proposal} runs WITHOUT A SANDBOX"))
+            } else {
+                head(&format!("{proposal} runs in the {backend} sandbox"))
+            }
         }
         Body::Output { proposal, stream, text, kept: Some(kept), .. } if text.raw().is_empty() => {
             let size = count(kept.bytes, "byte");

@@ -5,11 +5,21 @@
 //! outside, a variable in the environment.
 
 use crate::scene::{Scene, Who};
-use std::{net::TcpListener, os::unix::net::UnixListener, process::Stdio};
+use interpreter_core::Backend;
+use std::{
+    net::TcpListener,
+    os::{
+        fd::OwnedFd,
+        linux::net::SocketAddrExt,
+        unix::net::{SocketAddr, UnixListener},
+    },
+    process::{Child, Command, Stdio},
+};
 
 /// An attack: the promise of SECURITY.md it is aimed at, its name, its language, its code.
-/// `OUTSIDE_PORT`, `OUTSIDE_PROCESS` and `HOME` are replaced by the real ones.
-type Attack = (u8, &'static str, &'static str, &'static str);
+/// `OUTSIDE_PORT`, `OUTSIDE_PROCESS`, `SHARED_MEMORY`, `ABSTRACT` and `HOME` are replaced by the real
+/// ones.
+pub(crate) type Attack = (u8, &'static str, &'static str, &'static str);
 
 /// Calls a system call by number and tells what it said.
 const CALL: &str = r"
@@ -24,7 +34,7 @@ def refused(number, *arguments):
 print('tried')
 ";
 
-const ATTACKS: &[Attack] = &[
+pub(crate) const ATTACKS: &[Attack] = &[
     (
         1,
         "calls_an_address",
@@ -480,6 +490,53 @@ for path in ('f.fifo', '/run/interpreter/lower/f.fifo'):
 ",
     ),
     (
+        1,
+        "reaches_local_sockets",
+        "python",
+        r"
+import socket
+for address in ('HOME/agent.sock', '\0ABSTRACT'):
+    for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
+        try:
+            s = socket.socket(socket.AF_UNIX, kind); s.connect(address)
+            print('ESCAPED', repr(address))
+        except OSError:
+            pass
+a, b = socket.socketpair(); a.send(b'x')
+if b.recv(1) != b'x':
+    print('no pairs')
+",
+    ),
+    (
+        4,
+        "starves_others",
+        "python",
+        r"
+pid = OUTSIDE_PROCESS
+buffer = ctypes.create_string_buffer(64)
+import struct
+limit = ctypes.create_string_buffer(struct.pack('QQ', 9, 9))
+mask = ctypes.create_string_buffer(b'\x01' + b'\0' * 127)
+for number, arguments in ((302, (pid, 7, limit, 0)), (203, (pid, 128, mask)), (144, (pid, 3, buffer)), (142, (pid, buffer)), (141, (0, pid, 19)), (251, (1, pid, 3 << 13))):
+    ctypes.set_errno(0)
+    words = [ctypes.c_long(a) if isinstance(a, int) else a for a in arguments]
+    if libc.syscall(ctypes.c_long(number), *words) == 0:
+        print('ESCAPED', number)
+",
+    ),
+    (
+        4,
+        "reaches_shared_objects",
+        "python",
+        r"
+libc.syscall.restype = ctypes.c_long
+if libc.syscall(30, ctypes.c_long(SHARED_MEMORY), ctypes.c_long(0), ctypes.c_long(0)) != -1:
+    print('ESCAPED')
+if libc.syscall(31, ctypes.c_long(SHARED_MEMORY), ctypes.c_long(2), ctypes.create_string_buffer(512)) != -1:
+    print('ESCAPED stat')
+",
+    ),
+    (
         8,
         "types_into_our_terminal",
         "python",
@@ -502,41 +559,80 @@ except OSError:
     ),
 ];
 
-/// What stands around the sandbox while an attack runs.
-fn attacked(who: Who, attack: &Attack) -> String {
+/// Runs an attack, with everything around it that it must not get at.
+pub(crate) fn attacked(who: Who, backend: Backend, attack: &Attack) -> String {
     let (_, _, language, code) = attack;
     let scene = Scene::of(who)
         .home_file(".ssh/id_ed25519", "the key\n")
         .home_file("secret.txt", "the secret\n")
         .file("here.txt", "visible\n");
-    // Something to find that the attack must not find.
-    let _socket = UnixListener::bind(scene.work().join("s.sock")).unwrap();
-    let fifo = scene.work().join("f.fifo");
-    nix::unistd::mkfifo(&fifo, nix::sys::stat::Mode::from_bits_truncate(0o666)).unwrap();
-    for path in ["s.sock", "f.fifo"] {
-        let open = std::os::unix::fs::PermissionsExt::from_mode(0o666);
-        std::fs::set_permissions(scene.work().join(path), open).unwrap();
-    }
-    let _reader = nix::fcntl::open(
-        &fifo,
-        nix::fcntl::OFlag::O_RDWR | nix::fcntl::OFlag::O_CLOEXEC,
-        nix::sys::stat::Mode::empty(),
-    )
-    .unwrap();
-    let outside = TcpListener::bind("127.0.0.1:0").unwrap();
-    let mut process =
-        std::process::Command::new("sleep").arg("1000").stdin(Stdio::null()).spawn().unwrap();
+    let mut outside = Outside::around(&scene);
     let code = if *language == "python" { format!("{CALL}{code}") } else { (*code).to_owned() };
     let code = code
-        .replace("OUTSIDE_PORT", &outside.local_addr().unwrap().port().to_string())
-        .replace("OUTSIDE_PROCESS", &process.id().to_string())
+        .replace("OUTSIDE_PORT", &outside.port.local_addr().unwrap().port().to_string())
+        .replace("OUTSIDE_PROCESS", &outside.process.id().to_string())
+        .replace("SHARED_MEMORY", &outside.shared_memory)
+        .replace("ABSTRACT", &outside.name)
         .replace("HOME", scene.home().to_str().unwrap());
-    let seen = scene.code(language, &code);
-    assert!(process.try_wait().unwrap().is_none(), "the process outside was ended");
-    process.kill().unwrap();
-    process.wait().unwrap();
+    let seen = scene.code_on(backend, language, &code);
+    let lives = outside.process.try_wait().unwrap().is_none();
+    assert!(lives || backend == Backend::None, "the process outside was ended");
     assert!(!scene.work().join("marker").exists());
     format!("{}{}", seen.stdout(), seen.stderr())
+}
+
+/// What stands around a sandbox: things to find that an attack must not find.
+struct Outside {
+    port: TcpListener,
+    process: Child,
+    /// The number of a piece of System V shared memory.
+    shared_memory: String,
+    /// The name of an abstract socket.
+    name: String,
+    _sockets: Vec<UnixListener>,
+    _reader: OwnedFd,
+}
+
+impl Outside {
+    fn around(scene: &Scene) -> Self {
+        let (socket, fifo) = (scene.work().join("s.sock"), scene.work().join("f.fifo"));
+        let agent = scene.home().join("agent.sock");
+        nix::unistd::mkfifo(&fifo, nix::sys::stat::Mode::from_bits_truncate(0o666)).unwrap();
+        let name = format!("interpreter-test-{}", scene.work().display());
+        let abstract_name = SocketAddr::from_abstract_name(&name).unwrap();
+        let sockets = vec![
+            UnixListener::bind(&socket).unwrap(),
+            UnixListener::bind(&agent).unwrap(),
+            UnixListener::bind_addr(&abstract_name).unwrap(),
+        ];
+        for path in [&socket, &fifo, &agent] {
+            let open = std::os::unix::fs::PermissionsExt::from_mode(0o666);
+            std::fs::set_permissions(path, open).unwrap();
+        }
+        let flags = nix::fcntl::OFlag::O_RDWR | nix::fcntl::OFlag::O_CLOEXEC;
+        let reader = nix::fcntl::open(&fifo, flags, nix::sys::stat::Mode::empty()).unwrap();
+        let made = Command::new("ipcmk").args(["-M", "64", "-p", "0666"]).output().unwrap();
+        let made = String::from_utf8_lossy(&made.stdout).into_owned();
+        let shared_memory = made.split_whitespace().last().unwrap_or_default().to_owned();
+        let mut process = Command::new("sleep");
+        process.arg("1000").stdin(Stdio::null()).env("CANARY_KEY", "sk-canary-of-another-process");
+        Self {
+            port: TcpListener::bind("127.0.0.1:0").unwrap(),
+            process: scene.as_its_user(&mut process).spawn().unwrap(),
+            shared_memory,
+            name,
+            _sockets: sockets,
+            _reader: reader,
+        }
+    }
+}
+
+impl Drop for Outside {
+    fn drop(&mut self) {
+        _ = self.process.kill();
+        _ = self.process.wait();
+        _ = Command::new("ipcrm").args(["-m", &self.shared_memory]).output();
+    }
 }
 
 #[test]
@@ -544,7 +640,7 @@ fn no_attack_succeeds() {
     for who in Who::all() {
         for attack in ATTACKS {
             let (promise, name, ..) = attack;
-            let said = attacked(who, attack);
+            let said = attacked(who, Backend::Native, attack);
             assert!(said.contains("tried"), "{name} did not run as {who:?}: {said}");
             assert!(!said.contains("ESCAPED"), "{name} broke promise {promise} as {who:?}: {said}");
         }
@@ -553,7 +649,10 @@ fn no_attack_succeeds() {
 
 #[test]
 fn every_refused_call_has_its_proof() {
-    for rule in interpreter_jail::rules().unwrap() {
+    let further =
+        [interpreter_jail::rules_where_shared(), interpreter_jail::rules_without_network()];
+    let further = further.into_iter().flat_map(Result::unwrap);
+    for rule in interpreter_jail::rules().unwrap().into_iter().chain(further) {
         assert!(
             ATTACKS.iter().any(|(_, name, ..)| *name == rule.proof),
             "{} names the proof {}, which does not exist",

@@ -13,6 +13,7 @@
 )]
 
 mod arrow;
+mod backends;
 mod changes;
 mod chat;
 mod control;

@@ -1,5 +1,6 @@
 //! A scene: a home, a work folder, a model's script; and what came of running the program there.
 
+use interpreter_core::Backend;
 use std::{
     collections::BTreeMap,
     io::Write,
@@ -20,9 +21,46 @@ pub(crate) enum Who {
     Ourselves,
     /// A user without any rights. Only root can play one.
     Ordinary,
+    /// The same, one whom the system knows by name: `scripts/test` makes that account.
+    Named(u32),
 }
 
 impl Who {
+    /// Those that a backend is for, of all that the program can be run as here.
+    pub(crate) fn all_for(backend: Backend) -> Vec<Self> {
+        match backend {
+            Backend::Native | Backend::Landlock => Self::all(),
+            Backend::Bubblewrap | Backend::None => vec![Self::unprivileged()],
+            Backend::Firejail => Self::named().into_iter().collect(),
+        }
+    }
+
+    /// Whether it is root.
+    pub(crate) fn is_root(self) -> bool {
+        self == Self::Ourselves && nix::unistd::geteuid().is_root()
+    }
+
+    /// Somebody who is not root.
+    pub(crate) fn unprivileged() -> Self {
+        if nix::unistd::geteuid().is_root() { Self::Ordinary } else { Self::Ourselves }
+    }
+
+    fn named() -> Option<Self> {
+        if !nix::unistd::geteuid().is_root() {
+            return Some(Self::Ourselves);
+        }
+        let user = nix::unistd::User::from_name("interpreter-test").ok()??;
+        Some(Self::Named(user.uid.as_raw()))
+    }
+
+    fn user(self) -> Option<u32> {
+        match self {
+            Self::Ourselves => None,
+            Self::Ordinary => Some(ORDINARY),
+            Self::Named(user) => Some(user),
+        }
+    }
+
     /// Everyone that the program can be run as here.
     pub(crate) fn all() -> Vec<Self> {
         if nix::unistd::geteuid().is_root() {
@@ -98,8 +136,8 @@ impl Scene {
     }
 
     fn give(&self, path: &Path) {
-        if self.who == Who::Ordinary {
-            std::os::unix::fs::chown(path, Some(ORDINARY), Some(ORDINARY)).unwrap();
+        if let Some(user) = self.who.user() {
+            std::os::unix::fs::chown(path, Some(user), Some(user)).unwrap();
         }
     }
 
@@ -155,8 +193,14 @@ impl Scene {
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(binary());
         command.args(arguments).current_dir(self.work()).env_clear().envs(&self.environment);
-        if self.who == Who::Ordinary {
-            command.uid(ORDINARY).gid(ORDINARY);
+        self.as_its_user(&mut command);
+        command
+    }
+
+    /// Has a command run as whoever runs the program.
+    pub(crate) fn as_its_user<'a>(&self, command: &'a mut Command) -> &'a mut Command {
+        if let Some(user) = self.who.user() {
+            command.uid(user).gid(user);
         }
         command
     }
@@ -188,6 +232,25 @@ impl Scene {
     /// Runs code.
     pub(crate) fn code(&self, language: &str, code: &str) -> Seen {
         self.run(&["run", "-l", language, "-c", code])
+    }
+
+    /// What asks for a backend, which may lack whatever it lacks and shows the folder as it is where
+    /// changes cannot be staged; read-only where code is another user.
+    pub(crate) fn on(&self, backend: Backend) -> Vec<&'static str> {
+        if backend == Backend::Native {
+            return vec![];
+        }
+        let all =
+            "network,reading,writing,processes,environment,privileges,calls,terminal,ending,limits";
+        let other_user = backend == Backend::Landlock && self.who.is_root();
+        let workspace = if other_user { "read-only" } else { "direct" };
+        vec!["--sandbox", backend.word(), "--allow-missing", all, "--workspace", workspace]
+    }
+
+    /// Runs code on a backend.
+    pub(crate) fn code_on(&self, backend: Backend, language: &str, code: &str) -> Seen {
+        let run = [&["run", "--time-limit", "60s"], &self.on(backend)[..]].concat();
+        self.run(&[&run[..], &["-l", language, "-c", code]].concat())
     }
 
     /// Has one turn of a chat with the scripted model, and answers yes beforehand.

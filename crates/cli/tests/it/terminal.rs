@@ -140,7 +140,7 @@ impl Screen {
         let screen = self.parser.screen();
         let (row, _) = screen.cursor_position();
         let line = screen.rows(0, 100).nth(row.into()).unwrap_or_default();
-        matches!(line.trim_end(), ">" | "?")
+        matches!(line.trim_end().trim_start_matches("NO SANDBOX "), ">" | "?")
     }
 
     fn forget(&mut self) {

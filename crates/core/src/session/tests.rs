@@ -6,7 +6,7 @@
 use super::*;
 use crate::{
     Access, Change, Confinement, Effects, FileChange, Findings, Finish, Grantor, Limits, Network,
-    Opinion, Reply, Rule, Rules, Stream, ToolCall, Untrusted, Workspace, language,
+    Opinion, Reply, Rule, Rules, Sandboxing, Stream, ToolCall, Untrusted, Workspace, language,
     record::{Body, ChangesState, TurnEnd},
 };
 
@@ -18,6 +18,7 @@ pub(crate) fn confinement() -> Confinement {
         granted: [].into(),
         network: Network::None,
         limits: Limits::default(),
+        sandbox: Sandboxing::default(),
         environment: [("PATH".to_owned(), "/usr/bin".to_owned())].into(),
     }
 }

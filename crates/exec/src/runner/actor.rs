@@ -13,7 +13,7 @@ use crate::{
     ExecError,
     egress::Egress,
     output,
-    sandbox::Refusals,
+    sandbox::{Refusals, Search},
     workspace::{Set, Shown},
 };
 use interpreter_core::{
@@ -32,6 +32,8 @@ pub(super) struct Actor {
     pub(super) setup: RunnerSetup,
     happenings: mpsc::Sender<Happening>,
     pub(super) live: Option<Live>,
+    /// Sandboxes that were tried in vain.
+    pub(super) search: Search,
     pub(super) set: Option<Set>,
     pub(super) cell: Option<Cell>,
     /// What runs as soon as its kernel is ready.
@@ -74,6 +76,7 @@ impl Actor {
             setup,
             happenings,
             live: None,
+            search: Search::default(),
             set: None,
             cell: None,
             held: None,
@@ -105,7 +108,7 @@ impl Actor {
                 Woken::Told(Some(command)) if matches!(*command, Command::Stop) => break,
                 Woken::Told(Some(command)) => self.told(*command).await,
                 Woken::Read(Ok(true)) => self.take_frames().await,
-                Woken::Read(Ok(false) | Err(_)) => Err(self.sandbox_ended().await),
+                Woken::Read(Ok(false) | Err(_)) => self.stream_ended().await,
                 Woken::Host(host, port) => {
                     self.host_wanted(host, port).await;
                     Ok(())
@@ -179,7 +182,7 @@ impl Actor {
         }
     }
 
-    async fn prepare(
+    pub(super) async fn prepare(
         &mut self,
         language: Language,
         confinement: Confinement,
@@ -191,14 +194,7 @@ impl Actor {
             live.stop().await;
         }
         if self.live.is_none() {
-            if self.set.is_none() && confinement.workspace == Workspace::Stage {
-                let RunnerSetup { changes_folder, session, .. } = &self.setup;
-                self.set = Some(Set::create(changes_folder, &confinement.work_folder, session)?);
-            }
-            self.open_egress(&confinement)?;
-            let (set, door) = (self.set.as_ref(), self.egress.as_ref().map(Egress::door));
-            let (machine, refusals) = (&self.setup.machine, &self.refusals);
-            self.live = Some(Live::start(confinement, set, door, refusals, machine).await?);
+            self.build(confinement).await?;
         }
         let live = self.live.as_mut().expect("it was just started");
         match live.kernel_of(&language) {
@@ -206,10 +202,38 @@ impl Actor {
             Some((_, KernelState::Starting)) => self.awaited = Some(language),
             Some((_, KernelState::Ending(_))) | None => {
                 self.awaited = Some(language.clone());
-                live.start_kernel(language, &self.setup.interpreters).await?;
+                let started = live.start_kernel(language, &self.setup.interpreters).await;
+                match started {
+                    // It has ended; reading from it tells why.
+                    Err(ExecError::Stream(_)) => {}
+                    other => other?,
+                }
             }
         }
         Ok(())
+    }
+
+    /// Starts the first sandbox that may be used. That it could not be built may also turn out
+    /// later, see [`Actor::stream_ended`].
+    async fn build(&mut self, confinement: Confinement) -> Result<(), ExecError> {
+        loop {
+            let backend = self.search.next(&confinement, &self.setup.machine)?;
+            if self.set.is_none() && confinement.workspace == Workspace::Stage {
+                let RunnerSetup { changes_folder, session, .. } = &self.setup;
+                self.set = Some(Set::create(changes_folder, &confinement.work_folder, session)?);
+            }
+            self.open_egress(&confinement, backend)?;
+            let (set, door) = (self.set.as_ref(), self.egress.as_ref().map(Egress::door));
+            let (machine, refusals) = (&self.setup.machine, &self.refusals);
+            let started = Live::start(backend, confinement.clone(), set, door, refusals, machine);
+            match started.await {
+                Ok(live) => {
+                    self.live = Some(live);
+                    return Ok(());
+                }
+                Err(error) => self.search.refused(backend, error, confinement.sandbox.backend)?,
+            }
+        }
     }
 
     /// A kernel stands ready: for the run that waits for it, or for whoever wanted to know.

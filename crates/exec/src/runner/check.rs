@@ -3,7 +3,7 @@
 use super::live::Live;
 use crate::{
     ExecError, Interpreters,
-    sandbox::{Machine, Refusals},
+    sandbox::{Machine, Refusals, find},
 };
 use interpreter_core::{Confinement, Language, Untrusted};
 use interpreter_host::{Claim, Inward, Outward};
@@ -26,14 +26,16 @@ pub async fn check(
     confinement: Confinement,
     machine: &Machine,
 ) -> Result<Vec<Result<Untrusted, Untrusted>>, ExecError> {
-    let mut live = Live::start(confinement, None, None, &Refusals::default(), machine).await?;
+    let backend = find(&confinement, machine).await?;
+    let refusals = Refusals::default();
+    let mut live = Live::start(backend, confinement, None, None, &refusals, machine).await?;
     let mut answers = Vec::new();
     for (language, kernel) in languages.iter().zip(1..) {
         let Some(interpreter) = interpreters.get(language) else {
             answers.push(Err(Untrusted::new("there is no interpreter")));
             continue;
         };
-        let spec = interpreter.check_spec(&live.confinement.environment);
+        let spec = live.settle(interpreter.check_spec(&live.confinement.environment));
         live.send(&Inward::Start { kernel, spec }).await?;
         let answer = tokio::time::timeout(PATIENCE, answer(&mut live, kernel)).await;
         answers.push(match answer {

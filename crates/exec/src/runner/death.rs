@@ -83,6 +83,23 @@ impl Actor {
         }
     }
 
+    /// The stream has ended without our doing. A sandbox that could not be built makes way for the
+    /// next one that may be used instead: nothing has run in it.
+    pub(super) async fn stream_ended(&mut self) -> Result<(), ExecError> {
+        let Some(live) = self.live.as_ref().filter(|live| !live.answered) else {
+            return Err(self.sandbox_ended().await);
+        };
+        let (backend, confinement) = (live.backend, live.confinement.clone());
+        let awaited = self.awaited.clone();
+        let Some(live) = self.live.take() else { return Ok(()) };
+        let error = live.why_it_ended().await;
+        self.search.refused(backend, error, confinement.sandbox.backend)?;
+        match awaited {
+            Some(language) => Box::pin(self.prepare(language, confinement)).await,
+            None => Ok(()),
+        }
+    }
+
     /// The stream has ended without our doing.
     pub(super) async fn sandbox_ended(&mut self) -> ExecError {
         self.cell = None;

@@ -1,9 +1,9 @@
 //! The way out of a sandbox while it is up: hosts that code wants, and what the person says to it.
 
 use super::{Happening, actor::Actor};
-use crate::{ExecError, egress::Egress, sandbox::native};
+use crate::{ExecError, egress::Egress};
 use interpreter_core::{
-    Confinement, HostContact,
+    Backend, Confinement, HostContact,
     egress::Host,
     session::{Grant, HostAnswer, HostWanted},
 };
@@ -16,18 +16,28 @@ const FOLDER: &str = "egress";
 impl Actor {
     /// Opens the way out for a sandbox that is about to start. What was granted for the session
     /// stays granted.
-    pub(super) fn open_egress(&mut self, confinement: &Confinement) -> Result<(), ExecError> {
+    pub(super) fn open_egress(
+        &mut self,
+        confinement: &Confinement,
+        backend: Backend,
+    ) -> Result<(), ExecError> {
+        self.tried_before = self.tried();
+        self.egress = None;
         let Some(asks) = self.setup.asks else { return Ok(()) };
+        match backend {
+            Backend::Native | Backend::Bubblewrap => {}
+            // Nothing leads out by way of a proxy there: nothing at all, or everything.
+            Backend::Firejail | Backend::Landlock | Backend::None => return Ok(()),
+        }
         let folder = self.setup.changes_folder.with_file_name(FOLDER);
         let upstream = self.setup.upstream.clone();
         let opened = Egress::open(&confinement.network, asks, &folder, upstream);
         let egress = opened.map_err(|error| ExecError::CannotConfine {
-            backend: native::NAME,
+            backend: backend.word(),
             reason: format!("the socket for its proxy cannot be made: {error}"),
             hint: None,
         })?;
         egress.grant(&self.granted);
-        self.tried_before = self.tried();
         self.egress = Some(egress);
         Ok(())
     }

@@ -5,8 +5,8 @@ use crate::{
     sandbox::{Machine, Protection, Refusals, Sandbox, View, start},
     workspace::Set,
 };
-use interpreter_core::{Confinement, Language};
-use interpreter_host::{Decoder, FrameError, Inward, Outward, encode};
+use interpreter_core::{Backend, Confinement, Language};
+use interpreter_host::{Decoder, FrameError, Inward, KernelSpec, Outward, encode};
 use std::{collections::BTreeMap, path::Path, time::Duration};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -21,6 +21,9 @@ const PIECE: usize = 16 << 10;
 pub(super) struct Live {
     sandbox: Sandbox,
     pub(super) confinement: Confinement,
+    pub(super) backend: Backend,
+    /// Whether anything has come from inside: then it could be built.
+    pub(super) answered: bool,
     pub(super) kernels: BTreeMap<u32, Kernel>,
     decoder: Decoder<Outward>,
     next_kernel: u32,
@@ -63,6 +66,7 @@ pub(super) enum Next {
 
 impl Live {
     pub(super) async fn start(
+        backend: Backend,
         confinement: Confinement,
         set: Option<&Set>,
         door: Option<&Path>,
@@ -70,8 +74,10 @@ impl Live {
         machine: &Machine,
     ) -> Result<Self, ExecError> {
         Ok(Self {
-            sandbox: start(&confinement, set, door, refusals, machine).await?,
+            sandbox: start(backend, &confinement, set, door, refusals, machine).await?,
             confinement,
+            backend,
+            answered: false,
             kernels: BTreeMap::new(),
             decoder: Decoder::default(),
             next_kernel: 1,
@@ -98,6 +104,7 @@ impl Live {
             hint: Interpreters::hint(language.name()).unwrap_or_default().into(),
         })?;
         let spec = interpreter.spec(&self.confinement.environment, &self.confinement.work_folder);
+        let spec = self.settle(spec);
         let kernel = self.next_kernel;
         self.next_kernel += 1;
         let (stdout, stderr) = Default::default();
@@ -107,6 +114,11 @@ impl Live {
             Kernel { language, state, why, printed: 0, completes: false, asked: 0, stdout, stderr },
         );
         self.send(&Inward::Start { kernel, spec }).await
+    }
+
+    /// A kernel as it is started in this sandbox.
+    pub(super) fn settle(&self, spec: KernelSpec) -> KernelSpec {
+        self.sandbox.settle(spec)
     }
 
     /// Sends a frame. A host that does not take it in time is no use any more.
@@ -124,7 +136,9 @@ impl Live {
     pub(super) async fn read(&mut self) -> Result<bool, ExecError> {
         let (space, most) = self.decoder.space(PIECE);
         let mut output = (&mut self.sandbox.output).take(most as u64);
-        Ok(output.read_buf(space).await? > 0)
+        let came = output.read_buf(space).await? > 0;
+        self.answered |= came;
+        Ok(came)
     }
 
     /// The next frame that has come in whole.

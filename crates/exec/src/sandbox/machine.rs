@@ -22,6 +22,8 @@ pub struct Machine {
     pub landlock: Option<u32>,
     /// Where control groups can be made.
     pub groups: Groups,
+    /// A private folder of ours, for what sandboxes without mounts need. It need not be there.
+    pub scratch: PathBuf,
 }
 
 /// What the process may do on this machine.
@@ -31,7 +33,9 @@ pub enum Rights {
     Ordinary,
     /// Root with its usual capabilities: the sandbox becomes an ordinary user.
     Root,
-    /// The user is called root but cannot become anybody else, as in most containers.
+    /// Root that can become another user and not much else, as in most containers.
+    RootWithoutMounts,
+    /// The user is called root but cannot become anybody else.
     RootInName,
 }
 
@@ -45,8 +49,8 @@ pub enum SystemPath {
 }
 
 impl Machine {
-    /// Looks at the machine. `program` is our own binary.
-    pub fn look(program: PathBuf) -> Self {
+    /// Looks at the machine. `program` is our own binary, `scratch` a private folder of ours.
+    pub fn look(program: PathBuf, scratch: PathBuf) -> Self {
         Self {
             program,
             user: rustix::process::geteuid().as_raw(),
@@ -54,20 +58,19 @@ impl Machine {
             rights: rights(),
             landlock: interpreter_jail::landlock_version(),
             groups: Groups::look(),
+            scratch,
             system: SYSTEM.iter().filter_map(|path| system_path(Path::new(path))).collect(),
         }
     }
 }
 
 fn rights() -> Rights {
-    let needed = CapabilitySet::SYS_ADMIN
-        | CapabilitySet::SETUID
-        | CapabilitySet::SETGID
-        | CapabilitySet::NET_ADMIN
-        | CapabilitySet::SETPCAP;
+    let to_become = CapabilitySet::SETUID | CapabilitySet::SETGID | CapabilitySet::SETPCAP;
+    let needed = to_become | CapabilitySet::SYS_ADMIN | CapabilitySet::NET_ADMIN;
     let held = rustix::thread::capabilities(None).map(|sets| sets.effective);
     match (rustix::process::geteuid().is_root(), held) {
         (true, Ok(held)) if held.contains(needed) => Rights::Root,
+        (true, Ok(held)) if held.contains(to_become) => Rights::RootWithoutMounts,
         (true, _) => Rights::RootInName,
         (false, _) => Rights::Ordinary,
     }

@@ -11,7 +11,9 @@ use super::{
 };
 use crate::{ExecError, Interpreters};
 use interpreter_core::{Access as Reach, Confinement, Workspace};
-use interpreter_jail::{Access, Failure, Filter, Namespace, Owner, Plan, Resource, Step, rules};
+use interpreter_jail::{
+    Access, Failure, Filter, FilterError, Namespace, Owner, Plan, Resource, Rule, Step, rules,
+};
 use interpreter_jupyter::JUPYTER;
 use std::{
     collections::BTreeSet,
@@ -22,16 +24,16 @@ use std::{
 pub const NAME: &str = "native";
 
 /// The user that root's sandboxes become: far from any that a system hands out.
-const SANDBOX_USER: u32 = 0x7000_0000;
+pub(super) const SANDBOX_USER: u32 = 0x7000_0000;
 
 /// The user that the code sees itself as when we are root.
 const SHOWN_USER: u32 = 1000;
 
 /// Where our own binary stands inside.
-const HOST_PROGRAM: &str = "/run/interpreter/host";
+pub(super) const HOST_PROGRAM: &str = "/run/interpreter/host";
 
 /// Where the host meets the proxy.
-const DOOR: &str = interpreter_host::egress::SOCKET;
+pub(super) const DOOR: &str = interpreter_host::egress::SOCKET;
 
 /// The person's folder as it is, for putting files back.
 pub(crate) const LOWER: &str = "/run/interpreter/lower";
@@ -77,12 +79,11 @@ pub fn plan(
                 map_ids([SHOWN_USER, SANDBOX_USER], [SHOWN_USER, SANDBOX_USER]),
             ],
         ),
+        Rights::RootWithoutMounts => {
+            return Err(no_root("this process is root without the right to make mounts"));
+        }
         Rights::RootInName => {
-            return Err(ExecError::CannotConfine {
-                backend: NAME,
-                reason: "this process is root without the right to become another user".into(),
-                hint: Some("run it as an ordinary user".into()),
-            });
+            return Err(no_root("this process is root without the right to become another user"));
         }
     };
     steps.insert(0, Step::NewSession);
@@ -110,11 +111,16 @@ pub fn plan(
     Ok(Plan(steps))
 }
 
+fn no_root(reason: &str) -> ExecError {
+    let hint = Some("run it as an ordinary user".into());
+    ExecError::CannotConfine { backend: NAME, reason: reason.into(), hint }
+}
+
 fn map_ids([inside, outside]: [u32; 2], [inside_group, outside_group]: [u32; 2]) -> Step {
     Step::MapIds { inside, outside, inside_group, outside_group }
 }
 
-fn check_work_folder(confinement: &Confinement) -> Result<(), ExecError> {
+pub(super) fn check_work_folder(confinement: &Confinement) -> Result<(), ExecError> {
     let folder = &confinement.work_folder;
     let refuse = |reason| Err(ExecError::WorkFolder { folder: folder.clone(), reason });
     if !folder.is_absolute() {
@@ -247,7 +253,7 @@ fn masks(confinement: &Confinement) -> Vec<Step> {
 }
 
 /// What the code may change.
-fn writable(confinement: &Confinement) -> Vec<PathBuf> {
+pub(super) fn writable(confinement: &Confinement) -> Vec<PathBuf> {
     let listed = confinement.files.iter().filter(|(_, reach)| **reach == Reach::Write);
     let work = match confinement.workspace {
         Workspace::Stage | Workspace::Direct => Some(confinement.work_folder.clone()),
@@ -257,7 +263,7 @@ fn writable(confinement: &Confinement) -> Vec<PathBuf> {
     usual.into_iter().chain(work).chain(listed.map(|(path, _)| path.clone())).collect()
 }
 
-fn limits(confinement: &Confinement) -> [Step; 5] {
+pub(super) fn limits(confinement: &Confinement) -> [Step; 5] {
     let limits = &confinement.limits;
     [
         (Resource::Memory, limits.memory_bytes),
@@ -270,15 +276,23 @@ fn limits(confinement: &Confinement) -> [Step; 5] {
 }
 
 fn filter() -> Result<Step, ExecError> {
-    let filter = rules().and_then(|rules| Filter::compile(&rules)).map_err(|error| {
-        ExecError::CannotConfine { backend: NAME, reason: error.to_string(), hint: None }
+    filter_of(rules(), NAME)
+}
+
+/// Compiles the rules of a filter.
+pub(super) fn filter_of(
+    rules: Result<Vec<Rule>, FilterError>,
+    backend: &'static str,
+) -> Result<Step, ExecError> {
+    let filter = rules.and_then(|rules| Filter::compile(&rules)).map_err(|error| {
+        ExecError::CannotConfine { backend, reason: error.to_string(), hint: None }
     })?;
     let Filter { refused, program, telling } = filter;
     Ok(Step::Filter { refused, program, telling })
 }
 
 /// What this backend enforces once its plan has been applied, and what it does not.
-pub fn protection(machine: &Machine, group: Result<(), &String>) -> Protection {
+pub fn protection(machine: &Machine) -> Protection {
     let words = |list: &[&str]| -> Vec<String> { list.iter().map(|&word| word.into()).collect() };
     let mut protection = Protection {
         backend: NAME,
@@ -292,14 +306,6 @@ pub fn protection(machine: &Machine, group: Result<(), &String>) -> Protection {
         ]),
         missing: vec![],
     };
-    match group {
-        Ok(()) => protection.enforced.push(
-            "a control group: a limit on memory and on processes for all of them together".into(),
-        ),
-        Err(why) => protection
-            .missing
-            .push(format!("a limit on the memory of all processes together, because {why}")),
-    }
     match machine.landlock {
         Some(version) => protection.enforced.push(format!(
             "Landlock (version {version}): writes to the listed folders alone{}",
@@ -318,7 +324,7 @@ pub fn protection(machine: &Machine, group: Result<(), &String>) -> Protection {
 const SCOPED: u32 = 6;
 
 /// Why the plan could not be applied, with what is known to help.
-pub(super) fn refusal(failure: &Failure) -> ExecError {
+pub(super) fn refusal(backend: &'static str, failure: &Failure) -> ExecError {
     const EPERM: i32 = 1;
     const EACCES: i32 = 13;
     const ENOSPC: i32 = 28;
@@ -343,11 +349,7 @@ pub(super) fn refusal(failure: &Failure) -> ExecError {
         ),
         _ => None,
     };
-    ExecError::CannotConfine {
-        backend: NAME,
-        reason: failure.to_string(),
-        hint: hint.map(str::to_owned),
-    }
+    ExecError::CannotConfine { backend, reason: failure.to_string(), hint: hint.map(str::to_owned) }
 }
 
 #[cfg(test)]

@@ -54,6 +54,11 @@ impl View {
         Self(view)
     }
 
+    /// Of a sandbox that is not told of here: nothing that is refused there is said to be its doing.
+    pub(super) fn unknown() -> Self {
+        Self([(PathBuf::from("/"), Shown::Furniture)].into())
+    }
+
     /// What the sandbox denied, if it is the sandbox that made the system answer `code` for `path`.
     pub(crate) fn denied(&self, path: &str, code: &str) -> Option<Denial> {
         const OUTSIDE: &str = "it is outside of what code sees";

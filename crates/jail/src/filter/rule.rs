@@ -52,6 +52,17 @@ pub fn rules() -> Result<Vec<Rule>, FilterError> {
     Ok(toml::from_str::<RuleFile>(include_str!("../../filters/refuse.toml"))?.refuse)
 }
 
+/// Further rules, for a sandbox that shares processes, local sockets and System V objects with the
+/// outside.
+pub fn rules_where_shared() -> Result<Vec<Rule>, FilterError> {
+    Ok(toml::from_str::<RuleFile>(include_str!("../../filters/shared.toml"))?.refuse)
+}
+
+/// Further rules, for a sandbox that shares the network with the outside and may not use it.
+pub fn rules_without_network() -> Result<Vec<Rule>, FilterError> {
+    Ok(toml::from_str::<RuleFile>(include_str!("../../filters/no-network.toml"))?.refuse)
+}
+
 impl Rule {
     /// Whether its conditions hold for these arguments.
     pub(super) fn holds(&self, arguments: [u64; 6]) -> bool {

@@ -137,7 +137,8 @@ fn every_architecture_speaks_of_the_same_calls() {
 
 #[test]
 fn no_number_stands_for_a_call_that_no_rule_names() {
-    let rules = rules().unwrap();
+    let all = [rules(), rules_where_shared(), rules_without_network()];
+    let rules: Vec<_> = all.into_iter().flat_map(Result::unwrap).collect();
     for name in Architecture::names() {
         let architecture = Architecture::named(name).unwrap();
         let mut numbers = BTreeSet::new();
@@ -145,6 +146,19 @@ fn no_number_stands_for_a_call_that_no_rule_names() {
             assert!(numbers.insert(number), "{name}: {call} has another's number");
             assert!(rules.iter().any(|rule| rule.call == *call), "{name}: {call}");
         }
+    }
+}
+
+#[test]
+fn further_rules_compile_for_every_architecture_and_refuse() {
+    for further in [rules_where_shared().unwrap(), rules_without_network().unwrap()] {
+        for name in Architecture::names() {
+            let architecture = Architecture::named(name).unwrap();
+            let missing: Vec<_> =
+                further.iter().filter(|rule| architecture.number(&rule.call).is_none()).collect();
+            assert!(missing.is_empty(), "{name}: {missing:?}");
+        }
+        assert!(!Filter::compile(&further).unwrap().refused.is_empty());
     }
 }
 

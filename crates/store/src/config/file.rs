@@ -3,7 +3,7 @@
 //! Each value is checked while it is read, so that the error names line and column. Must not
 //! give defaults: what is not said here is said by an earlier layer.
 
-use super::NetworkTable;
+use super::{NetworkTable, SandboxTable};
 use crate::quantity::{Bytes, TimeLimit};
 use interpreter_core::{Declaration, Rule, Workspace, declaration::is_language_name};
 use serde::{Deserialize, Deserializer, Serialize, de};
@@ -50,6 +50,10 @@ pub struct ConfigFile {
     /// Disk space for what undo and redo need, such as `"2G"`; past it, the oldest is forgotten.
     /// Not for a project.
     pub undo_space: Option<Bytes>,
+
+    /// What confines code.
+    #[serde(default)]
+    pub sandbox: SandboxTable,
 
     /// What code may reach.
     #[serde(default)]

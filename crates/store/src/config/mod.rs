@@ -24,6 +24,7 @@ pub use self::{
     network::{Listed, NetworkMode, NetworkSettings, NetworkTable},
     read::{ConfigFiles, ConfigText},
     resolve::Overrides,
+    sandbox::{SandboxSettings, SandboxTable},
     settings::{Entry, Layer, LimitSettings, Settings, Sourced},
 };
 
@@ -36,4 +37,5 @@ mod network;
 mod parse;
 mod read;
 mod resolve;
+mod sandbox;
 mod settings;

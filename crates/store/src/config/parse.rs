@@ -73,6 +73,9 @@ mod tests {
             [language.zig]
             programs = ["zig"]
             once = { file = "main.zig", run = ["{program}", "run", "{file}"] }
+            [sandbox]
+            backend = "bubblewrap"
+            allow_missing = ["reading"]
             [network]
             mode = "listed"
             hosts = ["python", "*.example.org:443"]

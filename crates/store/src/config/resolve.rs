@@ -5,10 +5,10 @@
 
 use super::{
     ConfigError, ConfigFile, ConfigFiles, Layer, LimitSettings, LimitsTable, Listed, NetworkMode,
-    NetworkTable, Settings, Sourced, Temperature, bound::Bound, parse::parse,
+    NetworkTable, SandboxTable, Settings, Sourced, Temperature, bound::Bound, parse::parse,
 };
 use crate::quantity::{Bytes, TimeLimit};
-use interpreter_core::{Rule, Workspace};
+use interpreter_core::{Choice, Promise, Rule, Workspace};
 use std::{
     collections::BTreeMap,
     num::NonZeroU32,
@@ -32,6 +32,10 @@ pub struct Overrides {
     pub max_tokens: Option<NonZeroU32>,
     /// How freely the model chooses its words.
     pub temperature: Option<Temperature>,
+    /// Which sandbox.
+    pub sandbox: Option<Choice>,
+    /// What it may lack, on top of what the files allow.
+    pub allow_missing: Vec<Promise>,
     /// How far code reaches.
     pub network: Option<NetworkMode>,
     /// Hosts that it may reach, on top of those in the files.
@@ -77,6 +81,7 @@ impl Settings {
             max_tokens,
             temperature,
             undo_space,
+            sandbox,
             network,
             limits,
             rules,
@@ -92,6 +97,7 @@ impl Settings {
         lay(&mut self.max_tokens, max_tokens.map(Some), layer);
         lay(&mut self.temperature, temperature.map(Some), layer);
         lay(&mut self.undo_space, undo_space, layer);
+        self.sandbox.lay(sandbox, layer);
         self.network.lay(network, layer);
         self.limits.lay(limits, layer);
         self.add_rules(rules, layer);
@@ -109,6 +115,7 @@ impl Settings {
             max_tokens,
             temperature,
             undo_space,
+            sandbox,
             network,
             limits,
             rules,
@@ -138,6 +145,7 @@ impl Settings {
         project.tighten(&mut self.workspace, "workspace", workspace)?;
         project.tighten(&mut self.max_calls, "max_calls", max_calls)?;
         project.tighten(&mut self.max_tokens, "max_tokens", max_tokens.map(Some))?;
+        self.sandbox.tighten(sandbox, project)?;
         self.network.tighten(network, project)?;
         self.limits.tighten(limits, project)?;
         // Kept apart by their layer: `policy::judge` lets them only make things stricter.
@@ -239,6 +247,8 @@ impl From<Overrides> for ConfigFile {
             max_calls,
             max_tokens,
             temperature,
+            sandbox,
+            allow_missing,
             network,
             allow_hosts,
             allow_read: _,
@@ -263,6 +273,7 @@ impl From<Overrides> for ConfigFile {
             max_tokens,
             temperature,
             undo_space: None,
+            sandbox: SandboxTable { backend: sandbox, allow_missing: Some(allow_missing) },
             network: NetworkTable {
                 mode: network,
                 hosts: Some(allow_hosts),

@@ -194,6 +194,7 @@ fn is_no_looser(one: &Settings, other: &Settings) -> bool {
         max_tokens,
         temperature,
         undo_space,
+        sandbox,
         network,
         limits,
         rules: _,
@@ -206,6 +207,7 @@ fn is_no_looser(one: &Settings, other: &Settings) -> bool {
         && *instructions == other.instructions
         && *temperature == other.temperature
         && *undo_space == other.undo_space
+        && *sandbox == other.sandbox // `sandbox.rs` compares what projects may say of it.
         // Whether a list is narrower is looked at in `network.rs`.
         && no_looser(&network.mode, &other.network.mode)
         && network.deny.len() >= other.network.deny.len()

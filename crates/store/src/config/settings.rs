@@ -3,7 +3,7 @@
 //! Later code has no `Option` to interpret but where none is a value of its own. How the layers
 //! come together is in `resolve.rs`.
 
-use super::{Endpoint, NetworkSettings, Temperature, bound::Bound};
+use super::{Endpoint, NetworkSettings, SandboxSettings, Temperature, bound::Bound};
 use crate::quantity::{Bytes, TimeLimit};
 use interpreter_core::{Declaration, Limits, Rule, Rules, Workspace, declaration::How};
 use serde::Serialize;
@@ -77,6 +77,8 @@ pub struct Settings {
     pub temperature: Sourced<Option<Temperature>>,
     /// Disk space for what undo and redo need.
     pub undo_space: Sourced<Bytes>,
+    /// What confines code.
+    pub sandbox: SandboxSettings,
     /// What code may reach.
     pub network: NetworkSettings,
     /// What a run may use up.
@@ -135,6 +137,7 @@ impl Default for Settings {
             max_tokens: Sourced::built_in(None),
             temperature: Sourced::built_in(None),
             undo_space: Sourced::built_in(Bytes::new(UNDO_SPACE)),
+            sandbox: SandboxSettings::default(),
             network: NetworkSettings::default(),
             limits: LimitSettings::default(),
             rules: Vec::new(),
@@ -204,6 +207,7 @@ impl Settings {
             entry("max_tokens", &self.max_tokens, |most| most.map(|most| most.to_string())),
             entry("temperature", &self.temperature, |value| value.map(|v| v.to_string())),
             bound("undo_space", &self.undo_space),
+            bound("sandbox.backend", &self.sandbox.backend),
             bound("network.mode", &self.network.mode),
             entry("network.ask", &self.network.ask, |ask| Some(ask.to_string())),
             bound("limits.wall", &limits.wall),
@@ -220,6 +224,9 @@ impl Settings {
         }
         entries.extend(self.languages.iter().map(|(name, language)| {
             entry(&format!("language.{name}"), language, |declared| Some(runs_by(declared)))
+        }));
+        entries.extend(self.sandbox.allow_missing.iter().map(|promise| {
+            entry("sandbox.allow_missing", promise, |promise| Some(promise.to_string()))
         }));
         entries.extend(
             self.network

@@ -2,7 +2,7 @@
 
 use super::Log;
 use crate::Folders;
-use interpreter_core::{Body, Confinement, Limits, Network, Workspace};
+use interpreter_core::{Body, Confinement, Limits, Network, Sandboxing, Workspace};
 use rusqlite::Connection;
 use std::collections::BTreeMap;
 use tempfile::TempDir;
@@ -68,6 +68,7 @@ pub(super) fn started() -> Body {
             granted: [].into(),
             network: Network::None,
             limits: Limits::default(),
+            sandbox: Sandboxing::default(),
             environment: BTreeMap::new(),
         }),
     }

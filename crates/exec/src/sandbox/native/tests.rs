@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::sandbox::cgroup::Groups;
-use interpreter_core::{Limits, Network};
+use interpreter_core::{Limits, Network, Sandboxing};
 
 fn confinement() -> Confinement {
     Confinement {
@@ -16,6 +16,7 @@ fn confinement() -> Confinement {
         granted: [].into(),
         network: Network::None,
         limits: Limits::default(),
+        sandbox: Sandboxing::default(),
         environment: [("PATH".to_owned(), "/usr/bin".to_owned())].into(),
     }
 }
@@ -33,6 +34,7 @@ fn machine(rights: Rights) -> Machine {
         ],
         landlock: Some(7),
         groups: Groups::default(),
+        scratch: "/home/u/.local/share/interpreter/sandboxes".into(),
     }
 }
 

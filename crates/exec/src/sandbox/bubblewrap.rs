@@ -1,0 +1,184 @@
+//! The program `bwrap` makes the namespaces and mounts; our own fences stand inside.
+//!
+//! # Threat
+//! That of the native sandbox. It is for machines where this program may not make user namespaces
+//! and bubblewrap may: it is setuid, or the system's policy names it.
+//!
+//! # Mechanism
+//! The same list of binds, links and covers as in the native sandbox, as arguments. What bubblewrap
+//! starts is our own binary as a jail: it sets limits, verifies that there are no capabilities, and
+//! adds Landlock and the filter, before it becomes the host and the first process inside.
+//!
+//! # Order
+//! Arguments are obeyed in their order: wide before narrow, covers last, and the root is made
+//! read-only at the end.
+//!
+//! # Limits
+//! For ordinary users alone: a root that is shown as somebody else is still root to files. Work
+//! folders are bound as they are, so sockets and pipes in them lead outside, and nothing is staged.
+
+use super::{
+    Protection,
+    folder::Layout,
+    landlock::missing,
+    machine::{Machine, SystemPath},
+    native::{DOOR, HOST_PROGRAM, check_work_folder, filter_of, limits, writable},
+};
+use crate::{ExecError, Interpreters};
+use interpreter_core::{Access, Backend, Confinement, Workspace};
+use interpreter_jail::{JAIL, Plan, Step, rules};
+use interpreter_jupyter::JUPYTER;
+use std::{
+    collections::BTreeSet,
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
+
+/// Where it is, if it is installed. The person's own `PATH` is not asked: it may begin in a folder
+/// that code can write.
+pub(super) fn program() -> Option<PathBuf> {
+    super::installed("bwrap")
+}
+
+/// Its arguments.
+#[derive(Default)]
+struct Arguments(Vec<OsString>);
+
+impl Arguments {
+    fn add<I: Into<OsString>>(&mut self, words: impl IntoIterator<Item = I>) {
+        self.0.extend(words.into_iter().map(Into::into));
+    }
+
+    fn bind(&mut self, how: &str, from: &Path, to: &Path) {
+        self.0.extend([how.into(), from.into(), to.into()]);
+    }
+}
+
+/// What bubblewrap is told.
+pub(super) fn arguments(
+    confinement: &Confinement,
+    layout: &Layout,
+    door: Option<&Path>,
+    machine: &Machine,
+) -> Result<Vec<OsString>, ExecError> {
+    check_work_folder(confinement)?;
+    let mut all = Arguments::default();
+    all.add(["--unshare-all", "--unshare-user", "--die-with-parent", "--new-session"]);
+    all.add(["--as-pid-1", "--cap-drop", "ALL", "--clearenv", "--hostname", "sandbox"]);
+    // The jail is found by its name; what it becomes has an empty environment.
+    all.add(["--setenv", "PATH", "/run/interpreter"]);
+    for path in &machine.system {
+        match path {
+            SystemPath::Folder(path) => all.bind("--ro-bind", path, path),
+            SystemPath::Link(at, to) => all.bind("--symlink", to, at),
+        }
+    }
+    furniture(&mut all, confinement, layout, machine);
+    if let Some(door) = door {
+        all.bind("--ro-bind", door, Path::new(DOOR));
+    }
+    for (path, access) in &confinement.files {
+        match access {
+            Access::Read => all.bind("--ro-bind", path, path),
+            Access::Write => all.bind("--bind", path, path),
+            Access::Deny => {}
+        }
+    }
+    let work = &confinement.work_folder;
+    match confinement.workspace {
+        Workspace::ReadOnly | Workspace::Stage => all.bind("--ro-bind", work, work),
+        Workspace::Direct => all.bind("--bind", work, work),
+    }
+    covers(&mut all, confinement, layout);
+    all.add(["--remount-ro", "/", "--chdir", "/", "--", JAIL]);
+    Ok(all.0)
+}
+
+/// What every program expects to find.
+fn furniture(all: &mut Arguments, confinement: &Confinement, layout: &Layout, machine: &Machine) {
+    let bytes = confinement.limits.temporary_bytes.to_string();
+    all.add(["--proc", "/proc", "--dev", "/dev"]);
+    for at in ["/tmp", "/dev/shm"] {
+        all.add(["--perms", "1777", "--size", &bytes, "--tmpfs", at]);
+    }
+    all.add(["--remount-ro", "/dev", "--perms", "0777", "--dir", "/tmp/home"]);
+    all.add(["--symlink", "/tmp", "/var/tmp", "--symlink", "/run", "/var/run"]);
+    all.bind("--ro-bind", &machine.program, Path::new(HOST_PROGRAM));
+    for name in [JAIL, JUPYTER] {
+        all.add(["--symlink", "host", &format!("/run/interpreter/{name}")]);
+    }
+    for (at, _) in Interpreters::drivers() {
+        let name = at.file_name().unwrap_or_default();
+        all.bind("--ro-bind", &layout.drivers().join(name), &at);
+    }
+}
+
+/// Covers what is denied, and keeps folders above it from being renamed where writes are real.
+fn covers(all: &mut Arguments, confinement: &Confinement, layout: &Layout) {
+    let denied = confinement.files.iter().filter(|(_, access)| **access == Access::Deny);
+    let denied: Vec<_> = denied.map(|(path, _)| path).collect();
+    let kind = |path: &Path| fs_err::symlink_metadata(path).ok().map(|data| data.file_type());
+    if confinement.workspace == Workspace::Direct {
+        let work = &confinement.work_folder;
+        let above: BTreeSet<_> = denied
+            .iter()
+            .flat_map(|path| path.ancestors().skip(1))
+            .filter(|folder| folder.starts_with(work) && *folder != work)
+            .filter(|folder| kind(folder).is_some_and(|kind| kind.is_dir()))
+            .collect();
+        for folder in above {
+            all.bind("--bind", folder, folder);
+        }
+    }
+    for path in denied {
+        match kind(path) {
+            Some(kind) if kind.is_dir() => {
+                all.add(["--perms", "0000", "--size", "4096", "--tmpfs"]);
+                all.add([path, Path::new("--remount-ro"), path]);
+            }
+            // A link holds no secret; what it points to is not there, or is covered itself.
+            Some(kind) if kind.is_symlink() => {}
+            Some(_) => all.bind("--ro-bind", &layout.empty(), path),
+            None => {}
+        }
+    }
+}
+
+/// What our own binary does inside, before it is the host.
+pub(super) fn plan(confinement: &Confinement, machine: &Machine) -> Result<Plan, ExecError> {
+    let mut steps: Vec<_> = limits(confinement).into();
+    steps.extend([Step::NoCapabilities, Step::NoNewPrivileges]);
+    if machine.landlock.is_some() {
+        steps.push(Step::Landlock { writable: writable(confinement) });
+    }
+    steps.push(Step::DieWithParent);
+    steps.push(filter_of(rules(), Backend::Bubblewrap.word())?);
+    steps.push(Step::Verify);
+    steps.push(Step::Execute {
+        program: HOST_PROGRAM.into(),
+        arguments: vec![interpreter_host::HOST.into()],
+    });
+    Ok(Plan(steps))
+}
+
+/// What is enforced once both have been applied, and what is not.
+pub(super) fn protection(machine: &Machine) -> Protection {
+    let mut enforced: Vec<String> = [
+        "user, mount, process, network, ipc, hostname and cgroup namespaces, by bubblewrap",
+        "the system read-only, the home absent",
+        "no network but loopback; the only way out is a proxy that lets through what is allowed",
+        "no capabilities, no new privileges",
+        "system-call filter",
+        "limits on each process, on processes, file size and temporary files",
+    ]
+    .map(String::from)
+    .into();
+    if let Some(version) = machine.landlock {
+        enforced.push(format!("Landlock (version {version}): writes to the listed folders alone"));
+    }
+    Protection {
+        backend: Backend::Bubblewrap.word(),
+        enforced,
+        missing: missing(Backend::Bubblewrap),
+    }
+}

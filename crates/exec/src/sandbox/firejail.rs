@@ -1,0 +1,46 @@
+//! The program `firejail` makes namespaces for processes, network and mounts; our own fences, those
+//! of the landlock backend, stand inside.
+//!
+//! # Threat
+//! That of the native sandbox. It is for machines where user namespaces are refused and firejail,
+//! which is setuid, is installed.
+//!
+//! # Mechanism
+//! firejail gives what Landlock cannot: other processes are not seen, there is a loopback of its
+//! own, and devices are few. None of its lists of files is relied on: which files are reached is
+//! settled by Landlock alone, inside, with no profile of firejail's in between.
+//!
+//! # Order
+//! firejail first; what it starts is our own binary as a jail.
+//!
+//! # Limits
+//! firejail runs as root until it has built its sandbox: a hole in it is one in the machine. For
+//! ordinary users alone, and only those that the system knows by name. The rest is that of Landlock.
+
+use interpreter_jail::JAIL;
+use std::{ffi::OsString, path::PathBuf};
+
+/// Where it is, if it is installed. See `bubblewrap::program`.
+pub(super) fn program() -> Option<PathBuf> {
+    super::installed("firejail")
+}
+
+/// What firejail is told.
+pub(super) fn arguments() -> Vec<OsString> {
+    [
+        "--quiet",
+        "--noprofile",
+        "--net=none",
+        "--caps.drop=all",
+        "--nonewprivs",
+        "--ipc-namespace",
+        "--hostname=sandbox",
+        "--private-dev",
+        "--nodbus",
+        "--nogroups",
+        "--",
+        JAIL,
+    ]
+    .map(OsString::from)
+    .into()
+}

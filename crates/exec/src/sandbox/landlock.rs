@@ -1,0 +1,272 @@
+//! Landlock, a system-call filter and limits, without any namespace: for machines that refuse user
+//! namespaces, such as most containers. Also the inner fence of the firejail backend.
+//!
+//! # Threat
+//! That of the native sandbox.
+//!
+//! # Mechanism
+//! Landlock lets through the listed places alone: the system, the installation of the interpreters,
+//! a private folder for temporary files, and the work folder. Landlock cannot except something
+//! from a folder that it allows, so a folder that holds something denied is allowed entry by entry.
+//! It also keeps signals, tracing and abstract sockets inside. The filter refuses every socket but
+//! pairs, System V objects, and calls that reach other processes. A keeper outside the fence ends
+//! whatever is left.
+//!
+//! # Order
+//! The keeper first; then limits, no new privileges, Landlock; as root, another user for good; then
+//! the filter and the host.
+//!
+//! # Limits
+//! Landlock does not cover `stat` and `readlink`, nor changes of mode, owner, times and attributes:
+//! those reach every file of the person's. All processes are seen in `/proc`. What is new in a
+//! folder that is allowed entry by entry is not reached. [`super::keeps`] has the whole list.
+
+use super::{
+    Protection,
+    folder::Layout,
+    keeps::keeps,
+    machine::{Machine, SystemPath},
+    native::{SANDBOX_USER, check_work_folder, filter_of, limits},
+};
+use crate::ExecError;
+use interpreter_core::{Access, Backend, Confinement, Workspace, sandbox::lacks};
+use interpreter_jail::{
+    FilterError, Plan, Resource, Rule, Step, Tcp, rules, rules_where_shared, rules_without_network,
+};
+use std::path::{Path, PathBuf};
+
+/// The first version of Landlock that covers the emptying of files.
+const NEEDED: u32 = 3;
+
+const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+
+/// What stands around this fence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Around {
+    /// Nothing.
+    Nothing,
+    /// firejail: namespaces for processes and network.
+    Firejail,
+}
+
+impl Around {
+    fn backend(self) -> Backend {
+        match self {
+            Self::Nothing => Backend::Landlock,
+            Self::Firejail => Backend::Firejail,
+        }
+    }
+}
+
+/// The steps that enforce a confinement by Landlock and a filter.
+pub(super) fn plan(
+    confinement: &Confinement,
+    layout: &Layout,
+    machine: &Machine,
+    around: Around,
+) -> Result<Plan, ExecError> {
+    check_work_folder(confinement)?;
+    let places = places(confinement, layout, machine, around)?;
+    let mut steps = vec![Step::NewSession];
+    if around == Around::Nothing {
+        steps.push(Step::Keep);
+    }
+    let user = if machine.user == 0 { SANDBOX_USER } else { machine.user };
+    steps.extend(limits(confinement).map(|step| beside_others(step, user)));
+    steps.extend([Step::NoNewPrivileges, places]);
+    if machine.user == 0 {
+        // After Landlock, which names places that only root may enter.
+        steps.push(Step::EmptyBoundingSet);
+        steps.push(Step::BecomeUser { user, group: user });
+    }
+    steps.extend([Step::NoCapabilities, Step::DieWithParent]);
+    steps.push(filter_of(refused(around), around.backend().word())?);
+    // An ordinary user has no right to empty the bounding set, which firejail does for them.
+    if machine.user == 0 || around == Around::Firejail {
+        steps.push(Step::Verify);
+    }
+    steps.push(Step::Execute {
+        program: machine.program.clone(),
+        arguments: vec![interpreter_host::HOST.into()],
+    });
+    Ok(Plan(steps))
+}
+
+fn refused(around: Around) -> Result<Vec<Rule>, FilterError> {
+    let mut all = rules()?;
+    all.extend(rules_where_shared()?);
+    match around {
+        Around::Nothing => all.extend(rules_without_network()?),
+        Around::Firejail => {}
+    }
+    Ok(all)
+}
+
+/// Without a user namespace the kernel counts the person's other processes too.
+fn beside_others(step: Step, user: u32) -> Step {
+    if let Step::Limit { resource: Resource::Processes, most } = step {
+        let most = most.saturating_add(tasks_of(user));
+        return Step::Limit { resource: Resource::Processes, most };
+    }
+    step
+}
+
+/// How many processes and threads a user has.
+fn tasks_of(user: u32) -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    let Ok(entries) = fs_err::read_dir("/proc") else { return 0 };
+    let processes = entries.flatten().filter(|entry| {
+        entry.file_name().to_str().is_some_and(|name| name.bytes().all(|b| b.is_ascii_digit()))
+    });
+    let own = processes.filter(|entry| entry.metadata().is_ok_and(|data| data.uid() == user));
+    // The number of links of the folder is that of its entries and two.
+    let tasks = own.map(|entry| {
+        fs_err::metadata(entry.path().join("task")).map_or(1, |data| data.nlink().saturating_sub(2))
+    });
+    tasks.sum()
+}
+
+/// What can be reached.
+fn places(
+    confinement: &Confinement,
+    layout: &Layout,
+    machine: &Machine,
+    around: Around,
+) -> Result<Step, ExecError> {
+    let of_kind = |wanted: Access| {
+        let listed = confinement.files.iter().filter(move |(_, access)| **access == wanted);
+        listed.map(|(path, _)| path.clone())
+    };
+    let denied: Vec<_> = of_kind(Access::Deny).filter(|path| path.exists()).collect();
+    let system = machine.system.iter().filter_map(|path| match path {
+        SystemPath::Folder(path) => Some(path.clone()),
+        SystemPath::Link(..) => None,
+    });
+    let mut wide: Vec<_> = system.chain(of_kind(Access::Read)).collect();
+    let mut writable: Vec<_> = of_kind(Access::Write).collect();
+    let work = confinement.work_folder.clone();
+    match confinement.workspace {
+        Workspace::ReadOnly => wide.push(work),
+        Workspace::Direct | Workspace::Stage => writable.push(work),
+    }
+    for folder in &writable {
+        if let Some(inside) = denied.iter().find(|path| path.starts_with(folder)) {
+            return Err(ExecError::CannotConfine {
+                backend: around.backend().word(),
+                reason: format!(
+                    "it cannot cover {} in a folder that code may change",
+                    inside.display()
+                ),
+                hint: Some("`--workspace read-only` lets code read all but that".into()),
+            });
+        }
+    }
+    let mut readable = vec![layout.drivers(), machine.program.clone(), "/proc".into()];
+    let mut listable = Vec::new();
+    for folder in wide {
+        allow_around(&folder, &denied, &mut readable, &mut listable);
+    }
+    writable.push(layout.temporary());
+    Ok(Step::LandlockOnly {
+        readable,
+        listable,
+        writable,
+        devices: DEVICES.map(PathBuf::from).into_iter().filter(|path| path.exists()).collect(),
+        tcp: match around {
+            Around::Nothing => Tcp::Refused,
+            Around::Firejail => Tcp::Left,
+        },
+    })
+}
+
+/// Allows a folder, or all in it but what is denied.
+fn allow_around(
+    path: &Path,
+    denied: &[PathBuf],
+    readable: &mut Vec<PathBuf>,
+    listable: &mut Vec<PathBuf>,
+) {
+    let mut next = vec![path.to_owned()];
+    while let Some(path) = next.pop() {
+        if denied.contains(&path) {
+            continue;
+        }
+        if !denied.iter().any(|one| one.starts_with(&path)) {
+            readable.push(path);
+            continue;
+        }
+        let entries = fs_err::read_dir(&path).into_iter().flatten().flatten();
+        // What a link leads to is allowed where it is, or not at all.
+        let entries =
+            entries.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_symlink()));
+        next.extend(entries.map(|entry| entry.path()));
+        listable.push(path);
+    }
+}
+
+/// What is enforced once the plan has been applied, and what is not.
+pub(super) fn protection(machine: &Machine, around: Around) -> Protection {
+    let version = machine.landlock.unwrap_or_default();
+    let mut enforced = vec![
+        format!("Landlock (version {version}): nothing is read or changed but what is listed"),
+        "no capabilities, no new privileges".into(),
+        "system-call filter".into(),
+        "limits on each process and on file size".into(),
+    ];
+    match around {
+        Around::Nothing => enforced.push("no sockets but pairs of them".into()),
+        Around::Firejail => enforced.extend([
+            "process, network, ipc and mount namespaces, by firejail".into(),
+            "no network but loopback, no local sockets but pairs of them".into(),
+        ]),
+    }
+    let backend = around.backend();
+    Protection { backend: backend.word(), enforced, missing: missing(backend) }
+}
+
+/// What a backend lacks, in words for the record.
+pub(super) fn missing(backend: Backend) -> Vec<String> {
+    let lacks = lacks(|promise| keeps(backend, promise));
+    lacks.map(|lack| format!("{} in full, because {}", lack.promise, lack.why)).collect()
+}
+
+/// Whether the kernel has what is needed.
+pub(super) fn check(machine: &Machine, backend: Backend) -> Result<(), ExecError> {
+    let reason = match machine.landlock {
+        Some(version) if version >= NEEDED => return Ok(()),
+        Some(version) => format!("the kernel has Landlock {version}, and {NEEDED} is needed"),
+        None => "the kernel has no Landlock, or it is switched off".into(),
+    };
+    let hint = Some("Linux 6.2 or later has it; it must be among the `lsm=` modules".into());
+    Err(ExecError::CannotConfine { backend: backend.word(), reason, hint })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_denied_is_left_out_and_all_beside_it_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for name in ["a/secret", "a/b", "c"] {
+            fs_err::create_dir_all(at(name)).unwrap();
+        }
+        fs_err::write(at("file"), "x").unwrap();
+        std::os::unix::fs::symlink("/", at("link")).unwrap();
+        let (mut readable, mut listable) = (Vec::new(), Vec::new());
+        allow_around(folder.path(), &[at("a/secret")], &mut readable, &mut listable);
+        readable.sort();
+        listable.sort();
+        assert_eq!(readable, [at("a/b"), at("c"), at("file")]);
+        assert_eq!(listable, [folder.path().to_owned(), at("a")]);
+        let (mut readable, mut listable) = (Vec::new(), Vec::new());
+        allow_around(folder.path(), &[], &mut readable, &mut listable);
+        assert_eq!((readable.len(), listable.len()), (1, 0));
+    }
+
+    #[test]
+    fn our_own_tasks_are_counted() {
+        assert!(tasks_of(rustix::process::getuid().as_raw()) >= 1);
+    }
+}

@@ -1,0 +1,222 @@
+//! How each backend is started: which program, with which arguments, and the plan that our own
+//! binary applies to itself.
+
+use super::{
+    Machine, Protection, ROOM, Sandbox, bare, bubblewrap,
+    cgroup::Group,
+    firejail,
+    folder::{Layout, RunFolder},
+    landlock::{self, Around},
+    native::{self, SANDBOX_USER},
+    view::View,
+    watch::{self, Refusals},
+};
+use crate::ExecError;
+use interpreter_core::{Backend, Confinement, Untrusted};
+use interpreter_jail::{JAIL, Plan, encode};
+use std::{
+    ffi::OsString,
+    os::{fd::OwnedFd, unix::net::UnixStream as Socket},
+    path::{Path, PathBuf},
+    process::Stdio,
+};
+use tokio::{io::AsyncWriteExt, net::UnixStream};
+
+/// What starts a sandbox.
+pub(super) struct Launch {
+    backend: Backend,
+    /// What our binary is started by, with its arguments; none if by ourselves.
+    helper: Option<(PathBuf, Vec<OsString>)>,
+    plan: Plan,
+    protection: Protection,
+}
+
+/// What starts a sandbox, and the folder that it needs.
+pub(super) struct Started {
+    pub(super) launch: Launch,
+    pub(super) folder: Option<RunFolder>,
+}
+
+/// Gets everything ready.
+pub(super) fn prepare(
+    backend: Backend,
+    confinement: &Confinement,
+    stage: Option<&Path>,
+    door: Option<&Path>,
+    machine: &Machine,
+) -> Result<Started, ExecError> {
+    let folder = match backend {
+        Backend::Native => None,
+        Backend::Bubblewrap | Backend::Firejail | Backend::Landlock | Backend::None => {
+            let user = (machine.user == 0 && backend == Backend::Landlock).then_some(SANDBOX_USER);
+            Some(RunFolder::make(&machine.scratch, &machine.program, backend, user)?)
+        }
+    };
+    let nowhere = Layout::of(&machine.scratch);
+    let layout = folder.as_deref().unwrap_or(&nowhere);
+    let launch = launch(backend, confinement, [stage, door], layout, machine)?;
+    Ok(Started { launch, folder })
+}
+
+fn launch(
+    backend: Backend,
+    confinement: &Confinement,
+    [stage, door]: [Option<&Path>; 2],
+    layout: &Layout,
+    machine: &Machine,
+) -> Result<Launch, ExecError> {
+    let helper = |program: Option<PathBuf>, arguments| {
+        // That it is there was looked at before; it may have gone since.
+        program.map(|program| (program, arguments)).ok_or_else(|| ExecError::CannotConfine {
+            backend: backend.word(),
+            reason: "its program is not installed".into(),
+            hint: None,
+        })
+    };
+    let (helper, plan, protection) = match backend {
+        Backend::Native => {
+            let plan = native::plan(confinement, stage, door, machine)?;
+            (None, plan, native::protection(machine))
+        }
+        Backend::Bubblewrap => {
+            let arguments = bubblewrap::arguments(confinement, layout, door, machine)?;
+            let helper = helper(bubblewrap::program(), arguments)?;
+            let plan = bubblewrap::plan(confinement, machine)?;
+            (Some(helper), plan, bubblewrap::protection(machine))
+        }
+        Backend::Firejail => {
+            let helper = helper(firejail::program(), firejail::arguments())?;
+            let plan = landlock::plan(confinement, layout, machine, Around::Firejail)?;
+            (Some(helper), plan, landlock::protection(machine, Around::Firejail))
+        }
+        Backend::Landlock => {
+            let plan = landlock::plan(confinement, layout, machine, Around::Nothing)?;
+            (None, plan, landlock::protection(machine, Around::Nothing))
+        }
+        Backend::None => {
+            let plan = bare::plan(confinement, &machine.program)?;
+            (None, plan, bare_protection())
+        }
+    };
+    Ok(Launch { backend, helper, plan, protection })
+}
+
+fn bare_protection() -> Protection {
+    let backend = Backend::None;
+    let enforced = vec!["limits on time, processor time and output".into()];
+    Protection { backend: backend.word(), enforced, missing: landlock::missing(backend) }
+}
+
+impl Launch {
+    /// Starts it, puts it into its group and hands it its plan.
+    pub(super) async fn start(
+        self,
+        machine: &Machine,
+        folder: Option<RunFolder>,
+        group: Result<Group, String>,
+        refusals: &Refusals,
+    ) -> Result<Sandbox, ExecError> {
+        let Self { backend, helper, plan, mut protection } = self;
+        let (program, arguments) = match &helper {
+            Some((program, arguments)) => (program, arguments.as_slice()),
+            None => (&machine.program, &[][..]),
+        };
+        // A socket, so that the process can hand a descriptor out by it.
+        let (ours, theirs) = Socket::pair()?;
+        let spawned = {
+            #[expect(clippy::disallowed_methods, reason = "the one place that starts a sandbox")]
+            let mut command = tokio::process::Command::new(program);
+            if helper.is_none() {
+                command.arg0(JAIL);
+            }
+            command.args(arguments).env_clear();
+            if let (Backend::Firejail, Some(folder)) = (backend, &folder) {
+                // Where the jail is found by its name.
+                command.env("PATH", folder.drivers());
+            }
+            command
+                .current_dir("/")
+                .stdin(Stdio::from(OwnedFd::from(theirs)))
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .kill_on_drop(true)
+                .spawn()
+        };
+        let mut child = spawned.map_err(|error| ExecError::CannotConfine {
+            backend: backend.word(),
+            reason: format!("{} does not start: {error}", program.display()),
+            hint: None,
+        })?;
+        ours.set_nonblocking(true)?;
+        let (handed_out, input) = UnixStream::from_std(ours)?.into_split();
+        watch::watch(handed_out, refusals.clone());
+        let output = child.stdout.take().expect("it was asked for");
+        let errors = child.stderr.take().expect("it was asked for");
+        // Fewer and larger pieces; where it is refused the usual size does.
+        rustix::pipe::fcntl_setpipe_size(&output, ROOM).unwrap_or_default();
+        // The process reads its plan after this, and starts nothing before.
+        let group = group.and_then(|group| match child.id().map(|id| group.add(id)) {
+            Some(Ok(())) => Ok(group),
+            Some(Err(error)) => Err(error.to_string()),
+            None => Err("the process has ended already".into()),
+        });
+        if backend != Backend::None {
+            protection.note_group(group.as_ref().map(drop));
+        }
+        let group = group.ok();
+        let view = match backend {
+            Backend::Native => View::of(&plan),
+            Backend::Bubblewrap | Backend::Firejail | Backend::Landlock | Backend::None => {
+                View::unknown()
+            }
+        };
+        let mut sandbox =
+            Sandbox { child, input, output, errors, group, backend, folder, protection, view };
+        match sandbox.input.write_all(&encode(&plan)).await {
+            Ok(()) => Ok(sandbox),
+            Err(_) => Err(sandbox.why_it_ended().await),
+        }
+    }
+}
+
+/// Everything that would be done, in words, a line each.
+pub fn explain(
+    backend: Backend,
+    confinement: &Confinement,
+    stage: Option<&Path>,
+    door: Option<&Path>,
+    machine: &Machine,
+) -> Result<Vec<String>, ExecError> {
+    let layout = Layout::of("RUN-FOLDER");
+    let launch = launch(backend, confinement, [stage, door], &layout, machine)?;
+    let helper = launch.helper.map(|(program, arguments)| {
+        let arguments: Vec<_> = arguments.iter().map(|word| word.to_string_lossy()).collect();
+        format!("start {} {}", program.display(), arguments.join(" "))
+    });
+    Ok(helper.into_iter().chain(launch.plan.0.iter().map(ToString::to_string)).collect())
+}
+
+/// What a helper complained of before our own binary ran.
+pub(super) fn helper_said(backend: Backend, said: &Untrusted) -> Option<String> {
+    let marks: &[&str] = match backend {
+        Backend::Bubblewrap => &["bwrap: "],
+        Backend::Firejail => &["Error: ", "Error "],
+        Backend::Native | Backend::Landlock | Backend::None => return None,
+    };
+    let text = said.for_terminal();
+    let line = text.lines().find(|line| marks.iter().any(|mark| line.starts_with(mark)))?;
+    Some(line.chars().take(300).collect())
+}
+
+/// What is known to help where a helper complains.
+pub(super) fn helper_hint(backend: Backend) -> Option<&'static str> {
+    match backend {
+        Backend::Bubblewrap => {
+            Some("`bwrap --unshare-all --ro-bind / / true` shows whether it works by itself")
+        }
+        Backend::Firejail => {
+            Some("it serves users whom the system knows by name; `man firejail-users` has more")
+        }
+        Backend::Native | Backend::Landlock | Backend::None => None,
+    }
+}
