@@ -8,51 +8,23 @@ use interpreter_core::{
     Access, Confinement, Lack, Network, Untrusted,
     instructions::{self, Protocol},
     sandbox::lacks,
+    sensitive::{Form, SENSITIVE},
     session::{Approval, Setup},
 };
 use interpreter_exec::{
     Activated, Interpreters, RunnerSetup,
     egress::Upstream,
     is_system,
-    sandbox::{Machine, admit, explain, keeps},
+    sandbox::{Machine, admit, explain, keeps, secrets::cover},
 };
 use interpreter_model::{Model, Tools};
 use interpreter_store::{ConfigFiles, Environment, Folders, Log, Outputs, Overrides, Settings};
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt::Write,
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
     sync::Arc,
 };
-
-/// Places in a home where secrets usually are. A home is absent in a sandbox; these count where
-/// the work folder holds them.
-const SECRET_PLACES: &[&str] = &[
-    ".ssh",
-    ".gnupg",
-    ".aws",
-    ".azure",
-    ".config/gcloud",
-    ".kube",
-    ".docker",
-    ".netrc",
-    ".npmrc",
-    ".pypirc",
-    ".git-credentials",
-    ".cargo/credentials.toml",
-    ".password-store",
-    ".mozilla",
-    ".config/google-chrome",
-    ".config/chromium",
-    ".local/share/keyrings",
-    ".bash_history",
-    ".zsh_history",
-    ".python_history",
-    ".node_repl_history",
-];
-
-/// Names of files with secrets that projects have.
-const SECRET_FILES: &[&str] = &[".env", ".env.local", ".env.production", ".netrc"];
 
 /// What a session needs.
 pub struct Scene {
@@ -133,7 +105,7 @@ impl Scene {
     /// Everything that would be done to confine a run, step by step, in words.
     pub fn explain(&self) -> Result<String, AgentError> {
         let door = network::asks(&self.settings.network).map(|_| Path::new("PROXY-SOCKET"));
-        let (confinement, stage) = (self.confinement(), Some(Path::new("CHANGE-SET")));
+        let (confinement, stage) = (cover(&self.confinement())?, Some(Path::new("CHANGE-SET")));
         // Which one `auto` comes to is found out by building it; the first one that is tried is told.
         let backend = confinement.sandbox.backend.candidates()[0];
         admit(backend, &confinement, &self.machine)?;
@@ -210,6 +182,7 @@ impl Scene {
             workspace: self.settings.workspace.value,
             files: self.files(),
             granted: self.granted_outside().map(|(path, _)| path.clone()).collect(),
+            shown: self.shown(),
             network: self.network.clone(),
             limits: self.settings.limits.limits(),
             sandbox: self.settings.sandbox.sandboxing(),
@@ -221,12 +194,17 @@ impl Scene {
         let reads = self.interpreters.reads().filter(|path| !path.starts_with(&self.work_folder));
         let mut files: BTreeMap<_, _> = reads.map(|path| (path.to_owned(), Access::Read)).collect();
         files.extend(self.granted_outside().map(|(path, access)| (path.clone(), *access)));
-        let in_home =
-            self.home.iter().flat_map(|home| SECRET_PLACES.iter().map(|at| home.join(at)));
-        let in_folder = SECRET_FILES.iter().map(|name| self.work_folder.join(name));
+        // Those of the work folder are found by the sandbox, at any depth; these also where a part
+        // of the home is shown.
+        let in_home = self.home.iter().flat_map(|home| {
+            let at = SENSITIVE.iter().map(|one| (one.form, home.join(one.path)));
+            // A folder by the name of a file, such as an environment of Python called `.env`.
+            at.filter(|(form, path)| *form == Form::Folder || !path.is_dir()).map(|(_, path)| path)
+        });
         let ours = self.folders.all().map(Path::to_owned);
+        let shown = self.shown();
         let denied: Vec<_> = in_home
-            .chain(in_folder)
+            .filter(|path| !shown.iter().any(|one| one.starts_with(path)))
             .chain(ours)
             // A link is covered where it leads: it may lead to somewhere else that is shown.
             .flat_map(|path| [fs_err::canonicalize(&path).ok(), Some(path)])
@@ -240,6 +218,15 @@ impl Scene {
     /// What was granted beside the work folder. In it, a grant uncovers and gives nothing else.
     fn granted_outside(&self) -> impl Iterator<Item = (&PathBuf, &Access)> {
         self.granted.iter().filter(|(path, _)| !path.starts_with(&self.work_folder))
+    }
+
+    /// What the person allows by its exact path, although its name may be that of a secret: in the
+    /// work folder by their settings, and wherever by a grant.
+    fn shown(&self) -> BTreeSet<PathBuf> {
+        let allowed = self.settings.allowed_files.iter();
+        let paths = allowed.map(|one| plainly(&self.work_folder.join(&one.value)));
+        let in_folder = paths.filter(|path| path.starts_with(&self.work_folder));
+        in_folder.chain(self.granted.keys().cloned()).collect()
     }
 
     /// Whether a path would be seen inside if it were not denied. Elsewhere it is absent anyway.
@@ -282,6 +269,19 @@ impl Scene {
         .chain(self.network_variables.clone())
         .collect()
     }
+}
+
+/// A path without `.` and `..`, which are taken as they are written: no link is followed.
+fn plainly(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => _ = plain.pop(),
+            Component::CurDir => {}
+            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => plain.push(part),
+        }
+    }
+    plain
 }
 
 /// Which environment of Python the person's shell stands in.

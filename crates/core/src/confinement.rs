@@ -24,6 +24,10 @@ pub struct Confinement {
     /// is: as if the code's user were the person.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub granted: BTreeSet<PathBuf>,
+    /// What is shown although its name is one under which secrets are kept: these very paths. All
+    /// others of such a name in the work folder are covered, see [`crate::sensitive`].
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub shown: BTreeSet<PathBuf>,
     /// What the code may talk to outside of the sandbox. Loopback inside always works.
     pub network: Network,
     /// What the code may use up.
@@ -128,6 +132,7 @@ impl Network {
 
 /// What one run, or one sandbox, may use up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Limits {
     /// Seconds a run may take; none means that only the person ends it.
     pub wall_seconds: Option<u64>,
@@ -145,6 +150,10 @@ pub struct Limits {
     pub open_files: u64,
     /// Bytes of temporary files.
     pub temporary_bytes: u64,
+    /// Bytes on the disk of all files that wait for a decision.
+    pub staged_bytes: u64,
+    /// Files and folders that wait for a decision.
+    pub staged_files: u64,
     /// Bytes that a run may print.
     pub output_bytes: u64,
 }
@@ -160,6 +169,8 @@ impl Default for Limits {
             file_bytes: 4 * GIB,
             open_files: 1024,
             temporary_bytes: 2 * GIB,
+            staged_bytes: 8 * GIB,
+            staged_files: 1_000_000,
             output_bytes: GIB,
         }
     }
@@ -176,6 +187,12 @@ pub enum Reached {
     Memory(u64),
     /// Processes and threads at once.
     Processes(u64),
+    /// Bytes of all staged files.
+    Staged(u64),
+    /// How many files and folders are staged.
+    StagedFiles(u64),
+    /// Bytes that the disk with the staged files must keep free.
+    FreeSpace(u64),
     /// Bytes that a run may print.
     Output(u64),
 }
@@ -191,6 +208,21 @@ impl fmt::Display for Reached {
             Self::Processes(count) => {
                 write!(f, "processes ({count}; `limits.processes` in your config file raises it)")
             }
+            Self::Staged(bytes) => {
+                let bytes = size(*bytes);
+                write!(f, "staged files ({bytes}; `limits.staged` in your config file raises it)")
+            }
+            Self::StagedFiles(count) => write!(
+                f,
+                "the number of staged files ({count}; `limits.staged_files` in your config file \
+                 raises it)"
+            ),
+            Self::FreeSpace(bytes) => write!(
+                f,
+                "free space of the disk that staged files are on (less than {} were left; make \
+                 room on it)",
+                size(*bytes)
+            ),
             Self::Output(bytes) => {
                 write!(
                     f,
@@ -238,6 +270,9 @@ mod tests {
         assert_eq!(said(Reached::Cpu(5)), "CPU time (5 s; `--cpu-limit` raises it)");
         assert!(said(Reached::Memory(4 << 30)).starts_with("memory (4G; "));
         assert!(said(Reached::Output(1 << 20)).starts_with("output (1M; "));
+        assert!(said(Reached::Staged(8 << 30)).starts_with("staged files (8G; `limits.staged`"));
+        assert!(said(Reached::StagedFiles(5)).starts_with("the number of staged files (5; "));
+        assert!(said(Reached::FreeSpace(1 << 30)).contains("less than 1G were left"));
         assert!(said(Reached::Output(1_000)).starts_with("output (1000 bytes; "));
     }
 }

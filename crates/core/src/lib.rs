@@ -46,5 +46,6 @@ pub mod record;
 pub mod reply;
 pub mod sandbox;
 pub mod secret;
+pub mod sensitive;
 pub mod session;
 pub mod untrusted;

@@ -31,7 +31,11 @@ use tokio::{
     process::{Child, ChildStderr, ChildStdout},
 };
 
-use self::{cgroup::Group, folder::RunFolder, start::Started};
+use self::{
+    cgroup::Group,
+    folder::RunFolder,
+    start::{Launch, Prepared},
+};
 pub(crate) use self::{choose::Search, view::View, watch::Refusals};
 pub use self::{
     choose::{admit, find},
@@ -50,6 +54,7 @@ mod keeps;
 mod landlock;
 mod machine;
 pub mod native;
+pub mod secrets;
 mod start;
 mod view;
 mod watch;
@@ -123,7 +128,6 @@ pub(crate) async fn start(
     machine: &Machine,
 ) -> Result<Sandbox, ExecError> {
     let stage = stage.and_then(|set| set.upper().parent());
-    let Started { launch, folder } = start::prepare(backend, confinement, stage, door, machine)?;
     let group = match backend {
         // A group bounds, and nothing is to be bounded.
         Backend::None => Err("there is no sandbox".into()),
@@ -131,7 +135,25 @@ pub(crate) async fn start(
             machine.groups.make(&confinement.limits)
         }
     };
-    launch.start(machine, folder, group, refusals).await
+    let searching = (backend != Backend::None).then(|| {
+        let confinement = confinement.clone();
+        tokio::task::spawn_blocking(move || secrets::cover(&confinement))
+    });
+    let covered = async {
+        match searching {
+            Some(searching) => searching.await.map_err(std::io::Error::from)?,
+            None => Ok(confinement.clone()),
+        }
+    };
+    if backend == Backend::Native {
+        // The search goes on while the process starts and is put into its group.
+        let plan = async { native::plan(&covered.await?, stage, door, machine) };
+        return Launch::native(machine).start(plan, machine, None, group, refusals).await;
+    }
+    let covered = covered.await?;
+    let Prepared { launch, plan, folder } =
+        start::prepare(backend, &covered, stage, door, machine)?;
+    launch.start(async { Ok(plan) }, machine, folder, group, refusals).await
 }
 
 impl Sandbox {

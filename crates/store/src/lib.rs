@@ -8,8 +8,8 @@
 
 pub use crate::{
     config::{
-        ConfigError, ConfigFile, ConfigFiles, ConfigText, Endpoint, Entry, Layer, LimitSettings,
-        LimitsTable, Listed, NetworkMode, NetworkSettings, NetworkTable, Overrides,
+        ConfigError, ConfigFile, ConfigFiles, ConfigText, Endpoint, Entry, FilesTable, Layer,
+        LimitSettings, LimitsTable, Listed, NetworkMode, NetworkSettings, NetworkTable, Overrides,
         SandboxSettings, SandboxTable, Settings, Sourced, Temperature, WireFormat, keep_host,
     },
     environment::Environment,

@@ -35,4 +35,5 @@ mod record;
 mod repl;
 mod run;
 mod scene;
+mod secrets;
 mod terminal;

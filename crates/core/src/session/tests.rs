@@ -16,6 +16,7 @@ pub(crate) fn confinement() -> Confinement {
         workspace: Workspace::Stage,
         files: [("/home/u/.ssh".into(), Access::Deny)].into(),
         granted: [].into(),
+        shown: [].into(),
         network: Network::None,
         limits: Limits::default(),
         sandbox: Sandboxing::default(),

@@ -180,6 +180,7 @@ mod tests {
             workspace,
             files: [].into(),
             granted: [].into(),
+            shown: [].into(),
             network: Network::None,
             limits: Limits::default(),
             sandbox: Sandboxing { backend, allow_missing: allowed.iter().copied().collect() },

@@ -27,13 +27,13 @@ pub(super) struct Launch {
     backend: Backend,
     /// What our binary is started by, with its arguments; none if by ourselves.
     helper: Option<(PathBuf, Vec<OsString>)>,
-    plan: Plan,
     protection: Protection,
 }
 
-/// What starts a sandbox, and the folder that it needs.
-pub(super) struct Started {
+/// What starts a sandbox, what our binary then does, and the folder that it needs.
+pub(super) struct Prepared {
     pub(super) launch: Launch,
+    pub(super) plan: Plan,
     pub(super) folder: Option<RunFolder>,
 }
 
@@ -44,7 +44,7 @@ pub(super) fn prepare(
     stage: Option<&Path>,
     door: Option<&Path>,
     machine: &Machine,
-) -> Result<Started, ExecError> {
+) -> Result<Prepared, ExecError> {
     let folder = match backend {
         Backend::Native => None,
         Backend::Bubblewrap | Backend::Firejail | Backend::Landlock | Backend::None => {
@@ -54,8 +54,8 @@ pub(super) fn prepare(
     };
     let nowhere = Layout::of(&machine.scratch);
     let layout = folder.as_deref().unwrap_or(&nowhere);
-    let launch = launch(backend, confinement, [stage, door], layout, machine)?;
-    Ok(Started { launch, folder })
+    let (launch, plan) = launch(backend, confinement, [stage, door], layout, machine)?;
+    Ok(Prepared { launch, plan, folder })
 }
 
 fn launch(
@@ -64,7 +64,7 @@ fn launch(
     [stage, door]: [Option<&Path>; 2],
     layout: &Layout,
     machine: &Machine,
-) -> Result<Launch, ExecError> {
+) -> Result<(Launch, Plan), ExecError> {
     let helper = |program: Option<PathBuf>, arguments| {
         // That it is there was looked at before; it may have gone since.
         program.map(|program| (program, arguments)).ok_or_else(|| ExecError::CannotConfine {
@@ -98,7 +98,7 @@ fn launch(
             (None, plan, bare_protection())
         }
     };
-    Ok(Launch { backend, helper, plan, protection })
+    Ok((Launch { backend, helper, protection }, plan))
 }
 
 fn bare_protection() -> Protection {
@@ -108,15 +108,22 @@ fn bare_protection() -> Protection {
 }
 
 impl Launch {
-    /// Starts it, puts it into its group and hands it its plan.
+    /// What starts our own sandbox, which needs nothing else.
+    pub(super) fn native(machine: &Machine) -> Self {
+        let (backend, protection) = (Backend::Native, native::protection(machine));
+        Self { backend, helper: None, protection }
+    }
+
+    /// Starts it, puts it into its group and hands it its plan as soon as there is one.
     pub(super) async fn start(
         self,
+        plan: impl Future<Output = Result<Plan, ExecError>>,
         machine: &Machine,
         folder: Option<RunFolder>,
         group: Result<Group, String>,
         refusals: &Refusals,
     ) -> Result<Sandbox, ExecError> {
-        let Self { backend, helper, plan, mut protection } = self;
+        let Self { backend, helper, mut protection } = self;
         let (program, arguments) = match &helper {
             Some((program, arguments)) => (program, arguments.as_slice()),
             None => (&machine.program, &[][..]),
@@ -164,6 +171,7 @@ impl Launch {
             protection.note_group(group.as_ref().map(drop));
         }
         let group = group.ok();
+        let plan = plan.await?;
         let view = match backend {
             Backend::Native => View::of(&plan),
             Backend::Bubblewrap | Backend::Firejail | Backend::Landlock | Backend::None => {
@@ -188,12 +196,12 @@ pub fn explain(
     machine: &Machine,
 ) -> Result<Vec<String>, ExecError> {
     let layout = Layout::of("RUN-FOLDER");
-    let launch = launch(backend, confinement, [stage, door], &layout, machine)?;
+    let (launch, plan) = launch(backend, confinement, [stage, door], &layout, machine)?;
     let helper = launch.helper.map(|(program, arguments)| {
         let arguments: Vec<_> = arguments.iter().map(|word| word.to_string_lossy()).collect();
         format!("start {} {}", program.display(), arguments.join(" "))
     });
-    Ok(helper.into_iter().chain(launch.plan.0.iter().map(ToString::to_string)).collect())
+    Ok(helper.into_iter().chain(plan.0.iter().map(ToString::to_string)).collect())
 }
 
 /// What a helper complained of before our own binary ran.

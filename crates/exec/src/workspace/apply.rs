@@ -291,6 +291,30 @@ mod tests {
     }
 
     #[test]
+    fn what_has_the_name_of_a_secret_is_applied_only_by_its_name() {
+        let mut scene = Scene::new(&[(".env", "mine"), ("moved", "m")]);
+        scene.writes(".env", "evil").writes("a/.env.local", "x").writes("b", "y");
+        scene.writes(".ssh/config", "x").writes(".ssh/rc", "x").deletes("moved");
+        scene.writes("k/id_rsa", "m");
+        let shown = scene.set.review().unwrap();
+        let left: Vec<_> = shown.left_out.iter().map(|one| one.path.as_str()).collect();
+        let withheld =
+            [".env", ".ssh", ".ssh/config", ".ssh/rc", "a/.env.local", "k/id_rsa", "moved"];
+        assert_eq!(left, withheld);
+        // With the folders above it, as everything.
+        let all = scene.set.apply(&[], Conflict::Refuse).unwrap();
+        assert_eq!(all.left_out, shown.left_out);
+        assert_eq!(scene.reads("b"), "y");
+        assert_eq!((scene.reads(".env"), scene.reads("moved")), ("mine".into(), "m".into()));
+        assert!(!scene.work.join(".ssh").exists() && !scene.work.join("a/.env.local").exists());
+        scene.set.apply(&texts(&["a"]), Conflict::Refuse).unwrap();
+        assert!(!scene.work.join("a/.env.local").exists());
+        scene.apply_only(&[".env", "a/.env.local", ".ssh", "k/id_rsa"]).unwrap();
+        assert_eq!((scene.reads(".env"), scene.reads(".ssh/rc")), ("evil".into(), "x".into()));
+        assert!(scene.work.join("a/.env.local").exists() && !scene.work.join("moved").exists());
+    }
+
+    #[test]
     fn a_linked_folder_is_not_written_through() {
         let outside = tempfile::tempdir().unwrap();
         fs::write(outside.path().join("f"), "theirs").unwrap();

@@ -136,7 +136,8 @@ impl Set {
     ) -> Result<Plan, WorkspaceError> {
         let history = History::of(&self.journals);
         let scan = scan(upper, Some(work), &history)?;
-        let plan = plan(work, choose(&scan, paths)?.with_parents(&scan))?;
+        let chosen = choose(&scan, paths)?.without_secrets(paths).with_parents(&scan);
+        let plan = plan(work, chosen)?;
         match conflict {
             Conflict::Refuse => {
                 let began = self.description.began;

@@ -37,6 +37,16 @@ impl Relative {
         Some(path)
     }
 
+    /// A part of a path that is one already.
+    pub(super) fn of(path: &OsStr) -> Self {
+        Self(path.as_bytes().to_vec())
+    }
+
+    /// Its bytes.
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
     /// The path of `name` in this folder. `name` is one that a folder listed.
     pub(super) fn join(&self, name: &OsStr) -> Self {
         let mut bytes = Vec::with_capacity(self.0.len() + 1 + name.len());

@@ -20,11 +20,16 @@ use super::{
     stat::{Kind, Moment, PERMISSIONS, Stat},
     verdicts::Verdicts,
 };
-use interpreter_core::FileChange;
+use interpreter_core::{
+    FileChange,
+    sensitive::{self, Form},
+};
 use std::{
     collections::HashSet,
     ffi::{OsStr, OsString},
     io,
+    os::unix::ffi::OsStrExt,
+    path::Path,
 };
 
 /// Folders in folders that are looked into. Trees of people and their tools are far flatter.
@@ -53,6 +58,18 @@ impl Delta {
     pub(super) fn is_new_folder(&self) -> bool {
         let is_folder = |stat: &Option<Stat>| stat.is_some_and(|stat| stat.kind == Kind::Folder);
         is_folder(&self.after) && !is_folder(&self.before)
+    }
+
+    /// The place of secrets that it is or is in, and what is kept there.
+    pub(super) fn sensitive(&self) -> Option<(Relative, &'static str)> {
+        let is_folder = |stat: Option<Stat>| stat.is_some_and(|stat| stat.kind == Kind::Folder);
+        let forms = [is_folder(self.before), is_folder(self.after)];
+        let path = Path::new(OsStr::from_bytes(self.path.bytes()));
+        forms.into_iter().find_map(|folder| {
+            let form = if folder { Form::Folder } else { Form::File };
+            let (place, sensitive) = sensitive::place_of(path, form)?;
+            Some((Relative::of(place.as_os_str()), sensitive.reason))
+        })
     }
 
     /// It with both its sides.

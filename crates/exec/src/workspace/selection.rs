@@ -64,6 +64,28 @@ impl<'a> Chosen<'a> {
         Self { deltas: deltas.into_values().collect(), renames, ..self }
     }
 
+    /// Leaves out what has the name of a secret, unless it was named itself: nobody who says yes to
+    /// everything means to have their keys replaced, or a file made that others trust as theirs.
+    #[must_use]
+    pub(super) fn without_secrets(mut self, paths: &[String]) -> Self {
+        let named: Vec<_> = paths.iter().filter_map(|text| Relative::parse(text)).collect();
+        let left_out = &mut self.left_out;
+        self.deltas.retain(|delta| {
+            let Some((place, reason)) = delta.sensitive() else { return true };
+            let is_meant = |one: &Relative| one.is_within(&place) && delta.path.is_within(one);
+            if named.iter().any(is_meant) {
+                return true;
+            }
+            left_out.push(
+                delta.path.left_out(format!(
+                    "it has the name of a secret ({reason}); to apply it, name it"
+                )),
+            );
+            false
+        });
+        self
+    }
+
     /// Adds the new folders that what was chosen is in: it cannot be applied without them.
     #[must_use]
     pub(super) fn with_parents(self, scan: &'a Scan) -> Self {

@@ -11,6 +11,7 @@ use std::{
     collections::BTreeMap,
     fmt,
     num::{NonZeroU32, NonZeroU64},
+    path::PathBuf,
     str::FromStr,
 };
 
@@ -59,6 +60,10 @@ pub struct ConfigFile {
     #[serde(default)]
     pub network: NetworkTable,
 
+    /// Which files of the work folder code may see.
+    #[serde(default)]
+    pub files: FilesTable,
+
     /// What a run may use up.
     #[serde(default)]
     pub limits: LimitsTable,
@@ -66,6 +71,16 @@ pub struct ConfigFile {
     /// Rules that allow, ask or deny. Those of a project can only make things stricter.
     #[serde(default, rename = "rule")]
     pub rules: Vec<Rule>,
+}
+
+/// Which files of the work folder code may see.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FilesTable {
+    /// Files and folders that code may see although their names are those of secrets, each by its
+    /// exact path: absolute, or from the work folder. Not for a project.
+    #[serde(default)]
+    pub allow: Vec<PathBuf>,
 }
 
 /// What a run may use up.
@@ -92,6 +107,12 @@ pub struct LimitsTable {
 
     /// All temporary files together, such as `"1G"`.
     pub temporary: Option<Bytes>,
+
+    /// All files together that wait for a decision, such as `"8G"`.
+    pub staged: Option<Bytes>,
+
+    /// How many files and folders may wait for a decision.
+    pub staged_files: Option<NonZeroU64>,
 
     /// What a run may print, such as `"100M"`.
     pub output: Option<Bytes>,

@@ -19,7 +19,7 @@
 
 pub use self::{
     error::ConfigError,
-    file::{ConfigFile, Endpoint, LimitsTable, Temperature, WireFormat},
+    file::{ConfigFile, Endpoint, FilesTable, LimitsTable, Temperature, WireFormat},
     keep::keep_host,
     network::{Listed, NetworkMode, NetworkSettings, NetworkTable},
     read::{ConfigFiles, ConfigText},

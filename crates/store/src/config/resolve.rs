@@ -4,8 +4,9 @@
 //! it says what each layer may do with it.
 
 use super::{
-    ConfigError, ConfigFile, ConfigFiles, Layer, LimitSettings, LimitsTable, Listed, NetworkMode,
-    NetworkTable, SandboxTable, Settings, Sourced, Temperature, bound::Bound, parse::parse,
+    ConfigError, ConfigFile, ConfigFiles, FilesTable, Layer, LimitSettings, LimitsTable, Listed,
+    NetworkMode, NetworkTable, SandboxTable, Settings, Sourced, Temperature, bound::Bound,
+    parse::parse,
 };
 use crate::quantity::{Bytes, TimeLimit};
 use interpreter_core::{Choice, Promise, Rule, Workspace};
@@ -83,6 +84,7 @@ impl Settings {
             undo_space,
             sandbox,
             network,
+            files,
             limits,
             rules,
         } = file;
@@ -99,6 +101,8 @@ impl Settings {
         lay(&mut self.undo_space, undo_space, layer);
         self.sandbox.lay(sandbox, layer);
         self.network.lay(network, layer);
+        let allowed = files.allow.into_iter().map(|value| Sourced { value, layer });
+        self.allowed_files.extend(allowed);
         self.limits.lay(limits, layer);
         self.add_rules(rules, layer);
     }
@@ -117,6 +121,7 @@ impl Settings {
             undo_space,
             sandbox,
             network,
+            files,
             limits,
             rules,
         } = file;
@@ -142,6 +147,11 @@ impl Settings {
             "it does not make anything stricter",
         )?;
         project.may_not_set("undo_space", undo_space.is_some(), "it decides what you can undo")?;
+        project.may_not_set(
+            "files.allow",
+            !files.allow.is_empty(),
+            "it decides which of your secrets code can read",
+        )?;
         project.tighten(&mut self.workspace, "workspace", workspace)?;
         project.tighten(&mut self.max_calls, "max_calls", max_calls)?;
         project.tighten(&mut self.max_tokens, "max_tokens", max_tokens.map(Some))?;
@@ -160,8 +170,18 @@ impl Settings {
 
 impl LimitSettings {
     fn lay(&mut self, table: LimitsTable, layer: Layer) {
-        let LimitsTable { wall, cpu, memory, processes, file_size, open_files, temporary, output } =
-            table;
+        let LimitsTable {
+            wall,
+            cpu,
+            memory,
+            processes,
+            file_size,
+            open_files,
+            temporary,
+            staged,
+            staged_files,
+            output,
+        } = table;
         lay(&mut self.wall, wall, layer);
         lay(&mut self.cpu, cpu, layer);
         lay(&mut self.memory, memory, layer);
@@ -169,12 +189,24 @@ impl LimitSettings {
         lay(&mut self.file_size, file_size, layer);
         lay(&mut self.open_files, open_files, layer);
         lay(&mut self.temporary, temporary, layer);
+        lay(&mut self.staged, staged, layer);
+        lay(&mut self.staged_files, staged_files, layer);
         lay(&mut self.output, output, layer);
     }
 
     fn tighten(&mut self, table: LimitsTable, project: &Project<'_>) -> Result<(), ConfigError> {
-        let LimitsTable { wall, cpu, memory, processes, file_size, open_files, temporary, output } =
-            table;
+        let LimitsTable {
+            wall,
+            cpu,
+            memory,
+            processes,
+            file_size,
+            open_files,
+            temporary,
+            staged,
+            staged_files,
+            output,
+        } = table;
         project.tighten(&mut self.wall, "limits.wall", wall)?;
         project.tighten(&mut self.cpu, "limits.cpu", cpu)?;
         project.tighten(&mut self.memory, "limits.memory", memory)?;
@@ -182,6 +214,8 @@ impl LimitSettings {
         project.tighten(&mut self.file_size, "limits.file_size", file_size)?;
         project.tighten(&mut self.open_files, "limits.open_files", open_files)?;
         project.tighten(&mut self.temporary, "limits.temporary", temporary)?;
+        project.tighten(&mut self.staged, "limits.staged", staged)?;
+        project.tighten(&mut self.staged_files, "limits.staged_files", staged_files)?;
         project.tighten(&mut self.output, "limits.output", output)
     }
 }
@@ -279,6 +313,7 @@ impl From<Overrides> for ConfigFile {
                 hosts: Some(allow_hosts),
                 ..NetworkTable::default()
             },
+            files: FilesTable::default(),
             limits,
             rules: Vec::new(),
         }

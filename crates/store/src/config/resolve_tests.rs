@@ -174,8 +174,9 @@ fn anything() -> impl Strategy<Value = String> {
         bounds(),
         line("[endpoint.x]\nformat = 'openai'\nbase_url", &["'http://a'", "'https://b'"]),
         line("[language.python]\nprograms", &["['x']", "['/usr/bin/env', 'y']"]),
+        line("[files]\nallow", &["['.env']", "[]"]),
     )
-        .prop_map(|(a, b, c, bounds, d, e)| format!("{a}{b}{c}{bounds}{d}{e}"))
+        .prop_map(|(a, b, c, bounds, d, e, f)| format!("{a}{b}{c}{bounds}{d}{e}{f}"))
 }
 
 /// Whether no setting of `one` is looser than that of `other`. Taken apart field by field, so
@@ -196,11 +197,22 @@ fn is_no_looser(one: &Settings, other: &Settings) -> bool {
         undo_space,
         sandbox,
         network,
+        allowed_files,
         limits,
         rules: _,
     } = one;
-    let LimitSettings { wall, cpu, memory, processes, file_size, open_files, temporary, output } =
-        limits;
+    let LimitSettings {
+        wall,
+        cpu,
+        memory,
+        processes,
+        file_size,
+        open_files,
+        temporary,
+        staged,
+        staged_files,
+        output,
+    } = limits;
     *model == other.model
         && *endpoints == other.endpoints
         && *languages == other.languages
@@ -208,6 +220,7 @@ fn is_no_looser(one: &Settings, other: &Settings) -> bool {
         && *temperature == other.temperature
         && *undo_space == other.undo_space
         && *sandbox == other.sandbox // `sandbox.rs` compares what projects may say of it.
+        && *allowed_files == other.allowed_files
         // Whether a list is narrower is looked at in `network.rs`.
         && no_looser(&network.mode, &other.network.mode)
         && network.deny.len() >= other.network.deny.len()
@@ -223,6 +236,8 @@ fn is_no_looser(one: &Settings, other: &Settings) -> bool {
         && no_looser(file_size, &other.limits.file_size)
         && no_looser(open_files, &other.limits.open_files)
         && no_looser(temporary, &other.limits.temporary)
+        && no_looser(staged, &other.limits.staged)
+        && no_looser(staged_files, &other.limits.staged_files)
         && no_looser(output, &other.limits.output)
 }
 

@@ -11,6 +11,7 @@ use std::{
     collections::BTreeMap,
     fmt,
     num::{NonZeroU32, NonZeroU64},
+    path::PathBuf,
 };
 
 /// Where a value comes from, the later over the earlier.
@@ -81,6 +82,8 @@ pub struct Settings {
     pub sandbox: SandboxSettings,
     /// What code may reach.
     pub network: NetworkSettings,
+    /// What code may see although its name is that of a secret.
+    pub allowed_files: Vec<Sourced<PathBuf>>,
     /// What a run may use up.
     pub limits: LimitSettings,
     /// The rules of all layers. [`Settings::user_rules`] and [`Settings::project_rules`] keep
@@ -105,6 +108,10 @@ pub struct LimitSettings {
     pub open_files: Sourced<NonZeroU64>,
     /// All temporary files together.
     pub temporary: Sourced<Bytes>,
+    /// All staged files together.
+    pub staged: Sourced<Bytes>,
+    /// How many files and folders may be staged.
+    pub staged_files: Sourced<NonZeroU64>,
     /// What a run may print.
     pub output: Sourced<Bytes>,
 }
@@ -139,6 +146,7 @@ impl Default for Settings {
             undo_space: Sourced::built_in(Bytes::new(UNDO_SPACE)),
             sandbox: SandboxSettings::default(),
             network: NetworkSettings::default(),
+            allowed_files: Vec::new(),
             limits: LimitSettings::default(),
             rules: Vec::new(),
         }
@@ -159,6 +167,8 @@ impl Default for LimitSettings {
             file_size: bytes(limits.file_bytes),
             open_files: number(limits.open_files),
             temporary: bytes(limits.temporary_bytes),
+            staged: bytes(limits.staged_bytes),
+            staged_files: number(limits.staged_files),
             output: bytes(limits.output_bytes),
         }
     }
@@ -175,6 +185,8 @@ impl LimitSettings {
             file_bytes: self.file_size.value.count(),
             open_files: self.open_files.value.get(),
             temporary_bytes: self.temporary.value.count(),
+            staged_bytes: self.staged.value.count(),
+            staged_files: self.staged_files.value.get(),
             output_bytes: self.output.value.count(),
         }
     }
@@ -217,6 +229,8 @@ impl Settings {
             bound("limits.file_size", &limits.file_size),
             bound("limits.open_files", &limits.open_files),
             bound("limits.temporary", &limits.temporary),
+            bound("limits.staged", &limits.staged),
+            bound("limits.staged_files", &limits.staged_files),
             bound("limits.output", &limits.output),
         ];
         for (name, endpoint) in &self.endpoints {
@@ -239,6 +253,10 @@ impl Settings {
                 .deny
                 .iter()
                 .map(|host| entry("network.deny", host, |host| Some(host.to_string()))),
+        );
+        let allowed = self.allowed_files.iter();
+        entries.extend(
+            allowed.map(|path| entry("files.allow", path, |at| Some(at.display().to_string()))),
         );
         entries.extend(self.rules.iter().map(|rule| entry("rule", rule, |r| Some(r.words()))));
         entries

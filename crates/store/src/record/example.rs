@@ -66,6 +66,7 @@ pub(super) fn started() -> Body {
             workspace: Workspace::Stage,
             files: BTreeMap::new(),
             granted: [].into(),
+            shown: [].into(),
             network: Network::None,
             limits: Limits::default(),
             sandbox: Sandboxing::default(),

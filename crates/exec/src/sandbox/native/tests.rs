@@ -14,6 +14,7 @@ fn confinement() -> Confinement {
         ]
         .into(),
         granted: [].into(),
+        shown: [].into(),
         network: Network::None,
         limits: Limits::default(),
         sandbox: Sandboxing::default(),

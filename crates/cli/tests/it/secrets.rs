@@ -1,0 +1,132 @@
+//! Places of secrets in the work folder: covered at any depth, in every kind of workspace, under
+//! every name that code can give them; shown by their exact path alone; never applied unnamed.
+
+use crate::scene::{Scene, Seen, Who};
+use std::os::unix::fs::PermissionsExt;
+
+const MODES: [&str; 3] = ["stage", "read-only", "direct"];
+
+/// Tries to read what is covered, as it is and under names of its own making, and then shows that
+/// reading works.
+const READS: &str = r#"
+cat .env sub/deep/.env keys/id_rsa home/.ssh/config token/.npmrc linked real/env /run/interpreter/lower/sub/deep/.env
+ln sub/deep/.env hard; cat hard
+cp -r sub copy; cat copy/deep/.env
+mv sub/deep/.env moved; cat moved
+mv sub/deep sub2; cat sub2/.env
+mv sub sub3; cat sub3/deep/.env
+mv keys/id_rsa plain; cat plain
+chmod 777 .env sub/deep/.env; cat .env sub/deep/.env
+chmod -R u+rwx locked; cat locked/.env
+mkdir -p a/b && mv keys a/b/; cat a/b/keys/id_rsa
+python3 - <<'END'
+import ctypes, glob, os
+for path in glob.glob("**/.env", recursive=True, include_hidden=True) + [".env", "keys/id_rsa"]:
+    for flags in (os.O_RDONLY, os.O_RDWR, os.O_RDONLY | os.O_DIRECT):
+        try:
+            print(os.read(os.open(path, flags), 100))
+        except OSError:
+            pass
+libc = ctypes.CDLL(None)
+print("unmounted" if libc.umount2(b".env", 2) == 0 else "")
+try:
+    os.rename(".env", "renamed")
+    print(open("renamed").read())
+except OSError:
+    pass
+END
+cat plain/.npmrc open.txt
+"#;
+
+fn scene(who: Who) -> Scene {
+    let scene = Scene::of(who)
+        .file("open.txt", "readable\n")
+        .file(".env", "KEY=canary\n")
+        .file("sub/deep/.env", "KEY=canary\n")
+        .file("sub/file", "x\n")
+        .file("keys/id_rsa", "canary\n")
+        .file("home/.ssh/config", "canary\n")
+        .file("token/.npmrc", "//host/:_authToken=canary\n")
+        .file("plain/.npmrc", "loglevel=warn\n")
+        .file("real/env", "KEY=canary\n")
+        .file("locked/.env", "KEY=canary\n");
+    std::os::unix::fs::symlink("env", scene.work().join("real/.env.link")).unwrap();
+    std::os::unix::fs::symlink(".env", scene.work().join("linked")).unwrap();
+    let locked = std::fs::Permissions::from_mode(0o000);
+    std::fs::set_permissions(scene.work().join("locked"), locked).unwrap();
+    scene
+}
+
+fn run(scene: &Scene, mode: &str, flags: &[&str], code: &str) -> Seen {
+    let arguments = ["run", "--workspace", mode, "-l", "shell", "-c", code];
+    scene.run(&[&arguments, flags].concat())
+}
+
+#[test]
+fn nothing_reads_them_in_any_workspace() {
+    for who in Who::all() {
+        for mode in MODES {
+            let scene = scene(who);
+            let seen = run(&scene, mode, &[], READS);
+            // The control: what is beside them is read.
+            seen.lacks("canary").lacks("unmounted").mentions("loglevel=warn\nreadable\n");
+            // And again, after whatever was moved: where writes are real they stay covered.
+            let again = run(&scene, mode, &[], "cat $(find . -type f); echo tried");
+            again.lacks("canary").mentions("tried");
+            let kept = ["sub/deep/.env", "keys/id_rsa", ".env"];
+            for path in kept.iter().filter(|_| mode != "direct") {
+                assert!(scene.read(path).unwrap().contains("canary"), "{path}");
+            }
+        }
+    }
+}
+
+#[test]
+fn one_is_shown_by_its_exact_path_and_the_others_are_not() {
+    for who in Who::all() {
+        for mode in MODES {
+            let scene = scene(who);
+            let reads = "cat sub/deep/.env; cat .env keys/id_rsa home/.ssh/config; echo done";
+            let seen = run(&scene, mode, &["--allow-read", "sub/deep/.env"], reads);
+            assert_eq!(seen.stdout(), "KEY=canary\ndone\n", "{mode}: {}", seen.stderr());
+            let below = ["--allow-read", "./home/.ssh/config"];
+            let seen = run(&scene, mode, &below, "cat home/.ssh/config .env; echo done");
+            assert_eq!(seen.stdout(), "canary\ndone\n", "{mode}: {}", seen.stderr());
+        }
+    }
+    let scene = scene(Who::Ourselves)
+        .home_file(".config/interpreter/config.toml", "[files]\nallow = [\".env\"]\n");
+    run(&scene, "stage", &[], "cat .env sub/deep/.env").mentions("canary").lacks("canary\nKEY");
+}
+
+#[test]
+fn a_project_cannot_show_them() {
+    let scene =
+        scene(Who::Ourselves).file(".interpreter/config.toml", "[files]\nallow = [\".env\"]\n");
+    run(&scene, "stage", &[], "cat .env").exits(2).mentions("files.allow").lacks("canary");
+}
+
+#[test]
+fn a_new_one_is_told_and_applied_by_name_alone() {
+    for who in Who::all() {
+        let scene = Scene::of(who).file("a.txt", "1\n");
+        let code =
+            "echo KEY=made > new.txt; mkdir d; cp new.txt d/.env.production; ln new.txt id_rsa";
+        let seen = scene.code("shell", code).exits(0);
+        seen.mentions("created  d/.env.production").mentions("created  id_rsa");
+        let applied = scene.run(&["changes", "apply"]).exits(0);
+        applied.mentions("left out d/.env.production: it has the name of a secret");
+        assert_eq!(scene.read("new.txt").unwrap(), "KEY=made\n");
+        assert_eq!((scene.read("d/.env.production"), scene.read("id_rsa")), (None, None));
+        scene.run(&["changes", "apply", "d/.env.production"]).exits(0);
+        assert_eq!(scene.read("d/.env.production").unwrap(), "KEY=made\n");
+        assert_eq!(scene.read("id_rsa"), None);
+    }
+}
+
+#[test]
+fn what_is_covered_stands_in_the_plan() {
+    let scene = scene(Who::Ourselves);
+    let explained = scene.run(&["run", "--explain", "-l", "shell", "-c", ""]).exits(0);
+    explained.mentions("cover").mentions("/sub/deep/.env\n").lacks("plain/.npmrc");
+}

@@ -1,0 +1,261 @@
+//! Names under which secrets are kept, each with the reason.
+//!
+//! A file or folder of such a name is covered in every sandbox, at any depth of the work folder,
+//! unless the person allows it by its exact path; and one that code makes is not applied unless
+//! it is named. The list is data: what it leads to is decided where it is used.
+//!
+//! # Limits
+//! A name is all that is looked at, but for the few that are common without a secret, which
+//! count only if they hold a word that gives one away. A secret by another name is not found.
+
+use std::{
+    collections::HashMap,
+    os::unix::ffi::OsStrExt,
+    path::{Component, Path},
+    sync::LazyLock,
+};
+
+/// A name under which secrets are kept.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Sensitive {
+    /// The name, or the last parts of the path.
+    pub path: &'static str,
+    /// What it has to be.
+    pub form: Form,
+    /// What is kept there.
+    pub reason: &'static str,
+    /// Words of which the file must hold one to count; none means that it always does.
+    pub only_with: &'static [&'static str],
+}
+
+/// What something by a sensitive name has to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// A folder, and with it all it holds.
+    Folder,
+    /// A file, or a link to one.
+    File,
+}
+
+const fn folder(path: &'static str, reason: &'static str) -> Sensitive {
+    Sensitive { path, form: Form::Folder, reason, only_with: &[] }
+}
+
+const fn file(path: &'static str, reason: &'static str) -> Sensitive {
+    Sensitive { path, form: Form::File, reason, only_with: &[] }
+}
+
+const fn holding(
+    path: &'static str,
+    only_with: &'static [&'static str],
+    reason: &'static str,
+) -> Sensitive {
+    Sensitive { path, form: Form::File, reason, only_with }
+}
+
+const BROWSER: &str = "a browser's passwords and cookies";
+const CLOUD: &str = "credentials of a cloud account";
+const CLUSTER: &str = "credentials of a cluster";
+const DATABASE: &str = "passwords of databases";
+const HISTORY: &str = "what was typed, passwords among it";
+const KEY: &str = "a key that opens other machines";
+const MAIL: &str = "mail and its passwords";
+const PASSWORDS: &str = "passwords";
+const REGISTRY: &str = "a package registry's token";
+const SETTINGS: &str = "a project's keys and passwords";
+const TOKEN: &str = "a token that acts in one's name";
+
+/// All names, but for the variants of [`ENVIRONMENT`].
+pub const SENSITIVE: &[Sensitive] = &[
+    file(ENVIRONMENT, SETTINGS),
+    file(".envrc", SETTINGS),
+    file(".dev.vars", SETTINGS),
+    file(".streamlit/secrets.toml", SETTINGS),
+    file("id_rsa", KEY),
+    file("id_dsa", KEY),
+    file("id_ecdsa", KEY),
+    file("id_ecdsa_sk", KEY),
+    file("id_ed25519", KEY),
+    file("id_ed25519_sk", KEY),
+    folder(".ssh", KEY),
+    folder(".gnupg", "keys that sign and decrypt"),
+    folder(".aws", CLOUD),
+    folder(".azure", CLOUD),
+    folder(".config/gcloud", CLOUD),
+    folder(".oci", CLOUD),
+    folder(".config/doctl", CLOUD),
+    folder(".config/rclone", CLOUD),
+    file(".boto", CLOUD),
+    file(".s3cfg", CLOUD),
+    file(".databrickscfg", CLOUD),
+    file(".terraform.d/credentials.tfrc.json", CLOUD),
+    folder(".kube", CLUSTER),
+    file("kubeconfig", CLUSTER),
+    file(".kubeconfig", CLUSTER),
+    file(".docker/config.json", REGISTRY),
+    holding(".npmrc", &["_auth", "_password"], REGISTRY),
+    holding(".yarnrc.yml", &["npmAuth"], REGISTRY),
+    file(".pypirc", REGISTRY),
+    file(".cargo/credentials.toml", REGISTRY),
+    file(".cargo/credentials", REGISTRY),
+    file(".gem/credentials", REGISTRY),
+    file(".netrc", "passwords of hosts"),
+    file("_netrc", "passwords of hosts"),
+    file(".git-credentials", TOKEN),
+    file(".config/git/credentials", TOKEN),
+    folder(".config/gh", TOKEN),
+    file(".config/hub", TOKEN),
+    file(".vault-token", TOKEN),
+    file(".huggingface/token", TOKEN),
+    file(".cache/huggingface/token", TOKEN),
+    file(".codex/auth.json", TOKEN),
+    file(".claude/.credentials.json", TOKEN),
+    file(".pgpass", DATABASE),
+    holding(".my.cnf", &["password"], DATABASE),
+    file(".mylogin.cnf", DATABASE),
+    file(".htpasswd", PASSWORDS),
+    folder(".password-store", PASSWORDS),
+    folder(".local/share/keyrings", PASSWORDS),
+    folder(".local/share/kwalletd", PASSWORDS),
+    folder(".gnome2/keyrings", PASSWORDS),
+    folder(".config/op", PASSWORDS),
+    folder(".mozilla", BROWSER),
+    folder("snap/firefox", BROWSER),
+    folder(".config/google-chrome", BROWSER),
+    folder(".config/chromium", BROWSER),
+    folder(".config/BraveSoftware", BROWSER),
+    folder(".config/microsoft-edge", BROWSER),
+    folder(".config/vivaldi", BROWSER),
+    folder(".thunderbird", MAIL),
+    file(".bash_history", HISTORY),
+    file(".zsh_history", HISTORY),
+    file(".sh_history", HISTORY),
+    file(".ash_history", HISTORY),
+    file(".histfile", HISTORY),
+    file(".local/share/fish/fish_history", HISTORY),
+    file(".python_history", HISTORY),
+    file(".node_repl_history", HISTORY),
+    file(".irb_history", HISTORY),
+    file(".psql_history", HISTORY),
+    file(".mysql_history", HISTORY),
+    file(".sqlite_history", HISTORY),
+    file(".rediscli_history", HISTORY),
+];
+
+/// A project's settings. `.env.production` and the like count too; examples of them do not.
+const ENVIRONMENT: &str = ".env";
+
+/// What a copy of a project's settings without its secrets ends in.
+const EXAMPLES: &[&str] =
+    &["example", "sample", "template", "tpl", "dist", "default", "defaults", "schema"];
+
+/// By the last part of their path, so that nearly every name costs one look.
+static BY_NAME: LazyLock<HashMap<&'static [u8], Vec<&'static Sensitive>>> = LazyLock::new(|| {
+    let mut all = HashMap::<_, Vec<_>>::new();
+    for one in SENSITIVE {
+        let name = one.path.rsplit('/').next().unwrap_or(one.path);
+        all.entry(name.as_bytes()).or_default().push(one);
+    }
+    all
+});
+
+/// Whether something called `name`, in the folder `parent`, may be one of [`SENSITIVE`].
+pub fn named(parent: &Path, name: &[u8], form: Form) -> Option<&'static Sensitive> {
+    let name = if is_environment(name) { ENVIRONMENT.as_bytes() } else { name };
+    let candidates = BY_NAME.get(name)?;
+    candidates.iter().copied().find(|one| one.form == form && is_below(parent, one.path))
+}
+
+/// The outermost folder on the way to `path`, or `path` itself, that is sensitive whatever it
+/// holds, and why.
+pub fn place_of(path: &Path, form: Form) -> Option<(&Path, &'static Sensitive)> {
+    let of = |path, form| {
+        let name = Path::file_name(path)?.as_bytes();
+        let found = named(path.parent()?, name, form).filter(|one| one.only_with.is_empty())?;
+        Some((path, found))
+    };
+    let above = path.ancestors().skip(1).filter_map(|folder| of(folder, Form::Folder)).last();
+    above.or_else(|| of(path, form))
+}
+
+/// Whether a name is that of a project's settings for one occasion, such as `.env.production`.
+fn is_environment(name: &[u8]) -> bool {
+    let Some(rest) = name.strip_prefix(b".env.") else { return false };
+    let end = rest.rsplit(|&byte| byte == b'.').next().unwrap_or(rest);
+    !rest.is_empty() && !EXAMPLES.iter().any(|example| end.eq_ignore_ascii_case(example.as_bytes()))
+}
+
+/// Whether `parent` ends with all parts of `path` but the last.
+fn is_below(parent: &Path, path: &str) -> bool {
+    let mut wanted = path.rsplit('/').skip(1);
+    let mut there = parent.components().rev();
+    wanted.all(|part| matches!(there.next(), Some(Component::Normal(name)) if name == part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn reason(path: &str, form: Form) -> Option<&'static str> {
+        place_of(Path::new(path), form).map(|(_, one)| one.reason)
+    }
+
+    #[test]
+    fn secrets_are_known_by_name_at_any_depth() {
+        for path in
+            [".env", "a/b/.env", ".env.local", "x/.env.production.local", "id_rsa", "k/.pgpass"]
+        {
+            assert!(reason(path, Form::File).is_some(), "{path}");
+        }
+        for path in [".ssh", "home/.ssh", "h/.config/gcloud", "h/.local/share/keyrings"] {
+            assert!(reason(path, Form::Folder).is_some(), "{path}");
+            assert!(reason(&format!("{path}/in/it"), Form::File).is_some(), "{path}");
+        }
+    }
+
+    #[test]
+    fn what_only_looks_like_one_is_left_alone() {
+        for path in [
+            ".env.example",
+            "a/.env.SAMPLE",
+            ".env.local.template",
+            ".env.",
+            "env",
+            "id_rsa.pub",
+            "gcloud",
+            "a/gcloud",
+            "config/gcloud",
+            ".environment",
+            "credentials.toml",
+            "hub",
+            // Common without a secret: what it holds decides.
+            ".npmrc",
+        ] {
+            assert_eq!(reason(path, Form::File), None, "{path}");
+            assert_eq!(reason(path, Form::Folder), None, "{path}");
+        }
+        // A virtual environment may be called so, and a folder is no key.
+        assert_eq!(reason(".env", Form::Folder), None);
+        assert_eq!(reason(".env/lib/python", Form::File), None);
+        assert_eq!(reason("id_rsa", Form::Folder), None);
+    }
+
+    #[test]
+    fn what_it_holds_decides_for_some() {
+        let found = named(Path::new("a"), b".npmrc", Form::File).unwrap();
+        assert_eq!(found.only_with, ["_auth", "_password"]);
+    }
+
+    proptest! {
+        #[test]
+        fn where_a_folder_stands_makes_no_difference(
+            above in "[a-z]{1,8}(/[a-z]{1,8}){0,4}", at in 0..SENSITIVE.len(),
+        ) {
+            let one = &SENSITIVE[at];
+            let path = Path::new(&above).join(one.path);
+            let name = path.file_name().unwrap().as_bytes();
+            prop_assert_eq!(named(path.parent().unwrap(), name, one.form), Some(one));
+        }
+    }
+}

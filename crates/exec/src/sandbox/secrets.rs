@@ -1,0 +1,340 @@
+//! Finds the places of secrets in the folders that a person shows, to be covered in a sandbox.
+//!
+//! # Threat
+//! Code that reads a key which a project keeps somewhere below its top, or which stands in a
+//! folder that is itself hard to look into.
+//!
+//! # Mechanism
+//! Every folder is listed once, by descriptor, without a look at any file: name and kind come with
+//! the listing. No link is followed on the way. What cannot be looked into (it is locked, or
+//! deeper than a path reaches) is covered as a whole, because code could open it and we have not
+//! seen what it holds. A link by such a name is covered where it leads.
+//!
+//! # Order
+//! Before the sandbox's mounts, while its process starts.
+//!
+//! # Limits
+//! A secret that comes into the person's folder after this is not covered, and neither is a
+//! second hard link by another name. Folders that the person granted are searched too; others
+//! that are shown are installations of interpreters and are not.
+
+use crate::ExecError;
+use interpreter_core::{
+    Access, Confinement,
+    sensitive::{self, Form, Sensitive},
+};
+use rustix::{
+    fd::{AsFd, OwnedFd},
+    fs::{FileType, Mode, OFlags, RawDir, ResolveFlags, open, openat2, statat},
+    io::Errno,
+};
+use std::{
+    collections::BTreeSet,
+    ffi::OsStr,
+    io::Read,
+    mem::MaybeUninit,
+    os::unix::ffi::OsStrExt,
+    path::{Path, PathBuf},
+    sync::{Condvar, Mutex, MutexGuard, PoisonError},
+};
+
+/// Files and folders that are looked at. Past this the search would take too long to wait for.
+const MOST_ENTRIES: usize = 10_000_000;
+
+/// Places that are covered. Each takes a mount or two.
+const MOST_COVERED: usize = 4_096;
+
+/// Bytes of a path that can still be covered where the folder is shown a second time.
+const LONGEST: usize = 3_800;
+
+/// Folders from which on several threads look: for fewer it takes longer to start them.
+const MANY: usize = 64;
+
+/// Threads that look.
+const THREADS: usize = 4;
+
+/// Bytes of a file that are looked through for words that give a secret away.
+const LOOKED_THROUGH: u64 = 64 << 10;
+
+const FOLDER: OFlags =
+    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// Stays below the work folder, whatever is exchanged meanwhile.
+const BELOW: ResolveFlags =
+    ResolveFlags::BENEATH.union(ResolveFlags::NO_SYMLINKS).union(ResolveFlags::NO_MAGICLINKS);
+
+/// The confinement with every place of secrets denied, in the work folder and in what was granted.
+pub fn cover(confinement: &Confinement) -> Result<Confinement, ExecError> {
+    let mut covered = confinement.clone();
+    let mut found = find(&confinement.work_folder, &confinement.shown)?;
+    if found.contains(&confinement.work_folder) {
+        let reason = "you may not list it, so no secret in it could be covered";
+        return Err(ExecError::WorkFolder { folder: confinement.work_folder.clone(), reason });
+    }
+    for granted in &confinement.granted {
+        found.extend(find(granted, &confinement.shown)?);
+    }
+    for path in found {
+        // What is denied already, or denied as part of a folder, stays so.
+        if !covered
+            .files
+            .range(..=path.clone())
+            .any(|(above, reach)| *reach == Access::Deny && path.starts_with(above))
+        {
+            covered.files.insert(path, Access::Deny);
+        }
+    }
+    Ok(covered)
+}
+
+/// The places of secrets at and below `root`, but for those that are `shown`.
+fn find(root: &Path, shown: &BTreeSet<PathBuf>) -> Result<BTreeSet<PathBuf>, ExecError> {
+    let descriptor = match open(root, FOLDER, Mode::empty()) {
+        Ok(descriptor) => descriptor,
+        // The sandbox says what is wrong with it.
+        Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(BTreeSet::new()),
+        Err(_) => return Ok([root.to_owned()].into()),
+    };
+    let search = Search {
+        root,
+        descriptor,
+        shown,
+        state: Mutex::new(State { pending: vec![PathBuf::new()], ..State::default() }),
+        woken: Condvar::new(),
+    };
+    search.look(MANY);
+    if !search.state().pending.is_empty() {
+        let threads =
+            std::thread::available_parallelism().map_or(1, |count| count.get().min(THREADS));
+        std::thread::scope(|scope| {
+            for _ in 1..threads {
+                scope.spawn(|| search.look(usize::MAX));
+            }
+            search.look(usize::MAX);
+        });
+    }
+    let state = search.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let refuse = |reason| Err(ExecError::WorkFolder { folder: root.to_owned(), reason });
+    match state.failed {
+        Some(Failed::TooManyEntries) => refuse(
+            "it holds more files than can be searched for secrets (10,000,000); change to a folder in it",
+        ),
+        Some(Failed::TooManySecrets) => refuse(
+            "it holds more files with names of secrets than can be covered (4,096); change to a \
+             folder in it",
+        ),
+        Some(Failed::System(error)) => Err(ExecError::CannotConfine {
+            backend: super::native::NAME,
+            reason: format!("the search for secrets in {} failed: {error}", root.display()),
+            hint: None,
+        }),
+        None => Ok(state.found),
+    }
+}
+
+/// A search that is under way.
+struct Search<'a> {
+    root: &'a Path,
+    descriptor: OwnedFd,
+    shown: &'a BTreeSet<PathBuf>,
+    state: Mutex<State>,
+    woken: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// Folders that are still to be listed, relative to the root.
+    pending: Vec<PathBuf>,
+    /// Folders that are being listed.
+    busy: usize,
+    entries: usize,
+    found: BTreeSet<PathBuf>,
+    failed: Option<Failed>,
+}
+
+enum Failed {
+    TooManyEntries,
+    TooManySecrets,
+    System(Errno),
+}
+
+/// What one folder came to.
+#[derive(Default)]
+struct Listing {
+    folders: Vec<PathBuf>,
+    covered: Vec<PathBuf>,
+    entries: usize,
+}
+
+impl Search<'_> {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lists at most `most` folders, or all that there are.
+    fn look(&self, most: usize) {
+        let mut buffer = Vec::with_capacity(32 << 10);
+        for _ in 0..most {
+            let Some(folder) = self.next() else { return };
+            let listed = self.list(&folder, buffer.spare_capacity_mut());
+            self.take(listed);
+        }
+    }
+
+    /// The next folder; none when there are no more and nobody can find another.
+    fn next(&self) -> Option<PathBuf> {
+        let mut state = self.state();
+        loop {
+            if state.failed.is_some() {
+                return None;
+            }
+            if let Some(folder) = state.pending.pop() {
+                state.busy += 1;
+                return Some(folder);
+            }
+            if state.busy == 0 {
+                return None;
+            }
+            state = self.woken.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn take(&self, listed: Result<Listing, Errno>) {
+        let mut state = self.state();
+        state.busy -= 1;
+        match listed {
+            Ok(listing) => {
+                state.entries += listing.entries;
+                state.pending.extend(listing.folders);
+                state.found.extend(listing.covered);
+                if state.entries > MOST_ENTRIES {
+                    state.failed = Some(Failed::TooManyEntries);
+                } else if state.found.len() > MOST_COVERED {
+                    state.failed = Some(Failed::TooManySecrets);
+                }
+            }
+            Err(error) => state.failed = Some(Failed::System(error)),
+        }
+        self.woken.notify_all();
+    }
+
+    fn list(&self, folder: &Path, buffer: &mut [MaybeUninit<u8>]) -> Result<Listing, Errno> {
+        let mut listing = Listing::default();
+        let opened = match self.open(folder) {
+            Ok(opened) => opened,
+            // Another thing by now, or gone.
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(listing),
+            Err(error @ (Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::NOSYS)) => {
+                return Err(error);
+            }
+            // Code may be able to look into it where we are not.
+            Err(_) => {
+                listing.covered.push(self.root.join(folder));
+                return Ok(listing);
+            }
+        };
+        let mut entries = RawDir::new(&opened, buffer);
+        while let Some(entry) = entries.next() {
+            let Ok(entry) = entry else {
+                listing.covered.push(self.root.join(folder));
+                break;
+            };
+            let name = entry.file_name();
+            if matches!(name.to_bytes(), b"." | b"..") {
+                continue;
+            }
+            listing.entries += 1;
+            let told = entry.file_type();
+            let kind = if told == FileType::Unknown { kind_of(&opened, name) } else { told };
+            self.judge(folder, name.to_bytes(), kind, &mut listing);
+        }
+        Ok(listing)
+    }
+
+    fn open(&self, folder: &Path) -> Result<OwnedFd, Errno> {
+        let path = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        openat2(&self.descriptor, path, FOLDER, Mode::empty(), BELOW)
+    }
+
+    /// What one name comes to.
+    fn judge(&self, folder: &Path, name: &[u8], kind: FileType, listing: &mut Listing) {
+        let form = if kind == FileType::Directory { Form::Folder } else { Form::File };
+        let sensitive = sensitive::named(folder, name, form).or_else(|| {
+            // A link may lead to either.
+            (kind == FileType::Symlink).then(|| sensitive::named(folder, name, Form::Folder))?
+        });
+        if sensitive.is_none() && form == Form::File {
+            return;
+        }
+        let below = folder.join(OsStr::from_bytes(name));
+        let path = self.root.join(&below);
+        let is_shown = self.shown.contains(&path);
+        match (form, sensitive.filter(|_| !is_shown)) {
+            (Form::Folder, Some(_)) if self.shown.iter().any(|one| one.starts_with(&path)) => {
+                self.cover_around(&path, listing);
+            }
+            (_, Some(one)) if self.counts(one, &below) => {
+                listing.covered.extend(self.leads_to(&path, kind));
+                listing.covered.push(path);
+            }
+            (Form::Folder, _) if path.as_os_str().len() > LONGEST => listing.covered.push(path),
+            (Form::Folder, _) => listing.folders.push(below),
+            (Form::File, _) => {}
+        }
+    }
+
+    /// Whether a file holds what makes it a secret, where that counts. One that cannot be read, or
+    /// is too long to be read, counts.
+    fn counts(&self, one: &Sensitive, path: &Path) -> bool {
+        if one.only_with.is_empty() {
+            return true;
+        }
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let Ok(file) = openat2(&self.descriptor, path, flags, Mode::empty(), BELOW) else {
+            return true;
+        };
+        let mut text = Vec::new();
+        let read = std::fs::File::from(file).take(LOOKED_THROUGH).read_to_end(&mut text);
+        !matches!(read, Ok(length) if (length as u64) < LOOKED_THROUGH)
+            || one.only_with.iter().any(|word| holds(&text, word.as_bytes()))
+    }
+
+    /// Where a link leads, if that is below the root.
+    fn leads_to(&self, path: &Path, kind: FileType) -> Option<PathBuf> {
+        if kind != FileType::Symlink {
+            return None;
+        }
+        let target = fs_err::canonicalize(path).ok()?;
+        (target != self.root && target.starts_with(self.root) && !self.shown.contains(&target))
+            .then_some(target)
+    }
+
+    /// Covers all of a folder but what is shown of it.
+    fn cover_around(&self, folder: &Path, listing: &mut Listing) {
+        let Ok(entries) = fs_err::read_dir(folder) else {
+            listing.covered.push(folder.to_owned());
+            return;
+        };
+        for path in entries.flatten().map(|entry| entry.path()) {
+            let is_way = self.shown.iter().any(|one| one != &path && one.starts_with(&path));
+            if is_way && fs_err::symlink_metadata(&path).is_ok_and(|found| found.is_dir()) {
+                self.cover_around(&path, listing);
+            } else if !self.shown.contains(&path) {
+                listing.covered.push(path);
+            }
+        }
+    }
+}
+
+/// What a name is, where the listing does not say.
+fn kind_of(folder: impl AsFd, name: &std::ffi::CStr) -> FileType {
+    let found = statat(folder, name, rustix::fs::AtFlags::SYMLINK_NOFOLLOW);
+    found.map_or(FileType::Unknown, |found| FileType::from_raw_mode(found.st_mode))
+}
+
+fn holds(text: &[u8], word: &[u8]) -> bool {
+    text.windows(word.len()).any(|window| window == word)
+}
+
+#[cfg(test)]
+mod tests;
