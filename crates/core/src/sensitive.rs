@@ -159,8 +159,20 @@ static BY_NAME: LazyLock<HashMap<&'static [u8], Vec<&'static Sensitive>>> = Lazy
     all
 });
 
+/// How the names begin: of most files the first letter says that they are none.
+static FIRST: LazyLock<[bool; 256]> = LazyLock::new(|| {
+    let mut first = [false; 256];
+    for name in BY_NAME.keys() {
+        first[usize::from(name[0])] = true;
+    }
+    first
+});
+
 /// Whether something called `name`, in the folder `parent`, may be one of [`SENSITIVE`].
 pub fn named(parent: &Path, name: &[u8], form: Form) -> Option<&'static Sensitive> {
+    if !FIRST[usize::from(*name.first()?)] {
+        return None;
+    }
     let name = if is_environment(name) { ENVIRONMENT.as_bytes() } else { name };
     let candidates = BY_NAME.get(name)?;
     candidates.iter().copied().find(|one| one.form == form && is_below(parent, one.path))

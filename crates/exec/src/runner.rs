@@ -32,6 +32,7 @@ mod hosts;
 mod live;
 mod restart;
 mod staged;
+mod staging;
 
 pub use self::{check::check, complete::Completions};
 

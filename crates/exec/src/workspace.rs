@@ -24,7 +24,7 @@
 //! of a file, which a clock set back, or a file system that counts in whole seconds, can hide; a
 //! new hard link to a file changes it too. What a running program changes between the diff and the
 //! apply is applied as it is then: stop the program first. How much a program stages is bounded by
-//! the size of each file alone: a bound on all of them takes a quota of the file system.
+//! whoever runs it (`runner/staging.rs`), which looks from time to time.
 //!
 //! # Names
 //! Paths are relative and use `/`; folders end in `/`. A byte that is not UTF-8 is written
@@ -32,8 +32,13 @@
 //! exactly one text.
 
 pub use self::{
-    catalog::Summary, conflict::Conflict, error::WorkspaceError, listing::Applied, set::Set,
+    catalog::Summary,
+    conflict::Conflict,
+    error::WorkspaceError,
+    listing::Applied,
+    set::Set,
     shown::Shown,
+    usage::{Measured, Usage, measure},
 };
 
 mod about;
@@ -75,4 +80,5 @@ mod stat;
 mod sweep;
 mod undo;
 mod unlock;
+mod usage;
 mod verdicts;

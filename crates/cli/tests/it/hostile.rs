@@ -238,3 +238,63 @@ fn what_ignores_every_signal_it_can_is_ended() {
     let shell = "trap '' INT TERM HUP QUIT; while :; do sleep 1000; done";
     survives(Who::Ourselves, "shell", &[shell], &["--time-limit", "1s"], says);
 }
+
+/// Fills the disk with what is written to the work folder, however it is tried.
+const FILLS: [(&str, &str, &str); 4] = [
+    ("one file", "python", "with open('big', 'wb') as f:\n    while True: f.write(bytes(1 << 20))"),
+    (
+        "a locked folder",
+        "shell",
+        "mkdir d; while :; do head -c 8M /dev/zero > d/$RANDOM$RANDOM; chmod 000 d; chmod 700 d; done",
+    ),
+    (
+        "many files",
+        "python",
+        "import os\nn = 0\nwhile True:\n    os.makedirs(f'd{n}')\n    for i in range(500): \
+         open(f'd{n}/{i}', 'w').close()\n    n += 1",
+    ),
+    (
+        "deep down",
+        "python",
+        "import os\nfor _ in range(300): os.mkdir('d'); os.chdir('d')\nwith open('big', 'wb') as f:\n    \
+         while True: f.write(bytes(1 << 20))",
+    ),
+];
+
+#[test]
+fn a_full_stage_ends_the_run_by_name_and_can_be_discarded() {
+    for who in Who::all() {
+        for (name, language, code) in FILLS {
+            let scene = Scene::of(who)
+                .limits("staged = \"100M\"\nstaged_files = 5000\nwall = \"5m\"\n")
+                .model_says(&[&cell(language, code), &cell(language, "print(1 + 1)"), "enough"]);
+            let seen = scene.chat(&["--yes", "--json", "go"]);
+            let runs = seen.of_kind("run_finished");
+            let limit = runs[0]["limit"].as_str().unwrap_or_default();
+            let named =
+                if name == "many files" { "number of staged files" } else { "staged files (100M" };
+            assert!(limit.contains(named), "{name}: {limit}\n{}", seen.stdout());
+            let set = scene.run(&["changes", "list"]).exits(0).stdout();
+            assert!(set.contains("staged"), "{name}: {set}");
+            scene.run(&["changes", "discard"]).exits(0);
+            scene.run(&["changes", "list"]).lacks(" staged ");
+            assert_eq!(scene.left_running(), Vec::<String>::new());
+        }
+    }
+}
+
+#[test]
+fn what_is_left_in_the_background_does_not_fill_the_disk_either() {
+    let code = "(while :; do head -c 4M /dev/zero > f$RANDOM$RANDOM; done) >/dev/null 2>&1 &";
+    let wait = "import time, os\nsize = lambda: sum(os.path.getsize(f) for f in os.listdir('.'))\n\
+                last = -1\nwhile size() != last:\n    last = size(); time.sleep(1)\n\
+                print('stands still below 4 GB:', last < 4 << 30)";
+    let scene = Scene::new().limits("staged = \"100M\"\nwall = \"5m\"\n").model_says(&[
+        &cell("shell", code),
+        &cell("python", wait),
+        "enough",
+    ]);
+    let seen = scene.chat(&["--yes", "--json", "go"]);
+    let text = seen.stdout();
+    assert!(text.contains("limit on staged files (100M"), "{text}");
+}

@@ -8,13 +8,14 @@ use super::{
     hosts,
     live::{KernelState, Live, Next},
     restart::Restarting,
+    staging::{self, Staging},
 };
 use crate::{
     ExecError,
     egress::Egress,
     output,
     sandbox::{Refusals, Search},
-    workspace::{Set, Shown},
+    workspace::{Measured, Set, Shown},
 };
 use interpreter_core::{
     Confinement, FileChange, HostContact, Language, Permit, Reached, Stream, Untrusted, Workspace,
@@ -40,6 +41,8 @@ pub(super) struct Actor {
     held: Option<Permit>,
     /// The processor time of the last run and of what it left.
     pub(super) budget: Option<Budget>,
+    /// The disk space of what is staged.
+    pub(super) staging: Option<Staging>,
     /// Kernels that are being replaced by fresh ones.
     pub(super) restarting: Option<Restarting>,
     /// Somebody waits to hear how code could go on.
@@ -67,6 +70,7 @@ enum Woken {
     Told(Option<Box<Command>>),
     Read(Result<bool, ExecError>),
     Host(Host, u16),
+    Counted(std::io::Result<Measured>),
     Alarm,
 }
 
@@ -81,6 +85,7 @@ impl Actor {
             cell: None,
             held: None,
             budget: None,
+            staging: None,
             restarting: None,
             completing: None,
             awaited: None,
@@ -101,6 +106,7 @@ impl Actor {
                 command = inbox.recv() => Woken::Told(command.map(Box::new)),
                 read = read(self.live.as_mut()) => Woken::Read(read),
                 (host, port) = hosts::wanted(self.egress.as_mut()) => Woken::Host(host, port),
+                found = staging::counted(self.staging.as_mut()) => Woken::Counted(found),
                 () = wait_until(alarm) => Woken::Alarm,
             };
             let done = match woken {
@@ -113,6 +119,7 @@ impl Actor {
                     self.host_wanted(host, port).await;
                     Ok(())
                 }
+                Woken::Counted(found) => self.staging_counted(found).await,
                 Woken::Alarm => self.alarm().await,
             };
             if let Err(error) = done {
@@ -280,6 +287,7 @@ impl Actor {
             given.printed = 0;
         }
         self.cell = Some(Cell::new(kernel, proposal.id, confinement.limits, Instant::now()));
+        self.bound_staging(kernel, &confinement.limits);
         self.begin_egress();
         self.open_budget(kernel).await?;
         match &mut self.live {
@@ -305,12 +313,14 @@ impl Actor {
         let cell = self.cell.as_ref().and_then(Cell::alarm);
         let completing = self.completing.as_ref().map(|one| one.until);
         let budget = self.budget.as_ref().map(Budget::alarm);
-        cell.into_iter().chain(completing).chain(budget).min()
+        let staging = self.staging.as_ref().map(Staging::alarm);
+        cell.into_iter().chain(completing).chain(budget).chain(staging).min()
     }
 
     async fn alarm(&mut self) -> Result<(), ExecError> {
         self.give_up_completing(Instant::now());
         self.check_budget(Instant::now()).await?;
+        self.check_staging(Instant::now()).await?;
         let due = self.cell.as_mut().and_then(|cell| cell.due(Instant::now()));
         self.act(due).await
     }

@@ -104,6 +104,12 @@ impl Cell {
         self.ending = Some((Due::Abandon, now + GRACE));
     }
 
+    /// Notes that it wrote too much, so that its kernel is being ended.
+    pub(super) fn filled_the_disk(&mut self, reached: Reached, now: Instant) {
+        self.limit.get_or_insert(Limit::Reached(reached));
+        self.ending = Some((Due::Abandon, now + GRACE));
+    }
+
     /// Notes that the run was interrupted.
     pub(super) fn interrupted(&mut self, now: Instant) {
         self.ending.get_or_insert((Due::Interrupt, now + AGAIN));

@@ -2,7 +2,7 @@
 
 use super::{Happening, actor::Actor, cell::Due, live::Live};
 use crate::{ExecError, workspace::Set};
-use interpreter_core::{Denial, Effects, Reached, Stream};
+use interpreter_core::{Denial, Effects, Reached, Stream, session::Ran};
 use interpreter_host::Inward;
 use std::time::{Duration, Instant};
 
@@ -34,7 +34,7 @@ impl Actor {
         let limit = cell.limit_reached();
         let mut ran = cell.ended(Instant::now(), None, Some(KILLED));
         ran.kernel_ended = true;
-        ran.effects = self.effects(limit)?;
+        self.tell_effects(&mut ran, limit)?;
         self.report(Happening::Ran(ran)).await;
         Ok(())
     }
@@ -66,8 +66,21 @@ impl Actor {
         let limit = cell.limit_reached();
         let mut ran = cell.ended(now, status, signal);
         ran.kernel_ended = kernel_ended;
-        ran.effects = self.effects(limit)?;
+        self.tell_effects(&mut ran, limit)?;
         self.report(Happening::Ran(ran)).await;
+        Ok(())
+    }
+
+    fn tell_effects(&mut self, ran: &mut Ran, limit: Option<Reached>) -> Result<(), ExecError> {
+        ran.effects = self.effects(limit)?;
+        if ran.effects.files.len() >= Set::LISTED {
+            let text = format!(
+                "more than {} files differ, of which so many are listed; `interpreter changes \
+                 diff` shows all, and `discard` forgets them",
+                Set::LISTED
+            );
+            ran.remark.get_or_insert(text);
+        }
         Ok(())
     }
 

@@ -32,6 +32,7 @@ impl Actor {
         let Some(live) = &mut self.live else {
             let files = set.discard(&[])?;
             let (id, state) = (set.id().to_owned(), ChangesState::Discarded);
+            self.forget_staging();
             self.report(Happening::Settled { id, state, files, left_out: vec![] }).await;
             return Ok(());
         };
@@ -59,6 +60,7 @@ impl Actor {
             set.discard(&[])?;
         }
         let (id, state) = (set.id().to_owned(), ChangesState::Discarded);
+        self.forget_staging();
         self.report(Happening::Settled { id, state, files, left_out: vec![] }).await;
         Ok(())
     }

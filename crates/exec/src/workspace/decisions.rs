@@ -24,9 +24,13 @@ use interpreter_core::{FileChange, Untrusted};
 use std::os::unix::ffi::OsStrExt;
 
 impl Set {
+    /// Changes that are listed after a run.
+    pub const LISTED: usize = 10_000;
+
     /// What waits for a decision, sorted by path. Compared by content with the person's folder:
     /// what is the same there is no change, and what was applied is not one any more. Asked after
-    /// each run, so what looks untouched since the last time is not read again.
+    /// each run, so what looks untouched since the last time is not read again, and of very many
+    /// only the first [`Set::LISTED`] are looked for.
     pub fn changes(&self) -> Result<Vec<FileChange>, WorkspaceError> {
         let upper = self.open_upper(Intent::Look)?;
         // As after most runs: asked after each, so it is answered at once.
@@ -36,9 +40,10 @@ impl Set {
         let work = self.open_work_folder(Intent::Look)?;
         let history = History::of(&self.journals);
         let mut verdicts = self.verdicts();
-        let scan = scan_with(&upper, work.as_ref(), &history, &mut verdicts)?;
-        let files = scan.told(&upper, work.as_ref(), &mut verdicts);
+        let scan = scan_with(&upper, work.as_ref(), &history, &mut verdicts, Self::LISTED)?;
+        let mut files = scan.told(&upper, work.as_ref(), &mut verdicts);
         verdicts.turn();
+        files.truncate(Self::LISTED);
         Ok(files)
     }
 

@@ -129,21 +129,25 @@ pub(super) fn scan(
     work: Option<&Folder>,
     history: &History<'_>,
 ) -> Result<Scan, WorkspaceError> {
-    scan_with(upper, work, history, &mut Verdicts::default())
+    scan_with(upper, work, history, &mut Verdicts::default(), usize::MAX)
 }
 
-/// The same, but what `verdicts` knows is not read.
+/// The same, but what `verdicts` knows is not read, and looking ends once `most` differ.
 pub(super) fn scan_with(
     upper: &Folder,
     work: Option<&Folder>,
     history: &History<'_>,
     verdicts: &mut Verdicts,
+    most: usize,
 ) -> Result<Scan, WorkspaceError> {
     let mut scan = Scan::default();
     let mut pending = vec![(Relative::root(), Beside::Shown)];
-    while let Some((path, beside)) = pending.pop() {
+    while let Some((path, beside)) = pending.pop().filter(|_| scan.deltas.len() < most) {
         let Some(pair) = Pair::open(upper, work, path, beside)? else { continue };
         for name in &pair.names {
+            if scan.deltas.len() >= most {
+                break;
+            }
             let path = pair.path.join(name);
             if path.parts().count() > DEEPEST || path.length() > LONGEST {
                 scan.skipped.push((path, format!("nested deeper than {DEEPEST} folders")));
