@@ -64,6 +64,8 @@ mod magic;
 mod node;
 mod plan;
 mod prune;
+#[cfg(test)]
+mod races;
 mod recover;
 #[cfg(test)]
 mod rehearsal;

@@ -1,7 +1,9 @@
 //! Folders by descriptor: every step goes from an open folder to one name in it.
 //!
-//! No call here follows a symbolic link or takes a path of more than one part, so nothing that
-//! stands in the trees, and no exchange of names while we look, can lead out of them.
+//! No call here follows a symbolic link, in the last part of a path or before it, or leaves the
+//! folder that it begins in: the kernel is told so (`openat2`). Where a folder on the way is locked,
+//! or the path is longer than the kernel takes, it goes part by part instead. So nothing that stands
+//! in the trees, and no exchange of names while we look, can lead out of them.
 
 use super::{
     crash,
@@ -12,8 +14,9 @@ use super::{
 use rustix::{
     fd::{AsFd, BorrowedFd, OwnedFd},
     fs::{
-        AtFlags, Dir, Mode, OFlags, RenameFlags, XattrFlags, fgetxattr, fremovexattr, fsetxattr,
-        lgetxattr, mkdirat, open, openat, readlinkat, renameat, renameat_with, symlinkat, unlinkat,
+        AtFlags, CWD, Dir, Mode, OFlags, RenameFlags, ResolveFlags, XattrFlags, fgetxattr,
+        fremovexattr, fsetxattr, lgetxattr, mkdirat, open, openat, openat2, readlinkat, renameat,
+        renameat_with, symlinkat, unlinkat,
     },
     io::Errno,
 };
@@ -26,6 +29,8 @@ use std::{
 };
 
 const HANDLE: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+const NO_LINKS: ResolveFlags = ResolveFlags::NO_SYMLINKS.union(ResolveFlags::NO_MAGICLINKS);
+const BELOW: ResolveFlags = NO_LINKS.union(ResolveFlags::BENEATH);
 const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);
 
 /// What a folder is opened for.
@@ -54,9 +59,10 @@ pub(super) struct Folder {
 }
 
 impl Folder {
-    /// Opens a folder of the person's or of ours. The last part must not be a link.
+    /// Opens a folder of the person's or of ours. No part of its path may be a link: it was
+    /// resolved when it was first written down, and what is a link now was put there since.
     pub(super) fn open(path: &Path, intent: Intent) -> io::Result<Self> {
-        Self::reopen(&open(path, HANDLE | FOLDER, Mode::empty())?, intent)
+        Self::reopen(&openat2(CWD, path, HANDLE | FOLDER, Mode::empty(), NO_LINKS)?, intent)
     }
 
     /// Opens the folder `name` in this one.
@@ -64,8 +70,24 @@ impl Folder {
         Self::reopen(&openat(&self.descriptor, name, HANDLE | FOLDER, Mode::empty())?, intent)
     }
 
-    /// Opens the folder at `path` below this one, part by part.
+    /// Opens the folder at `path` below this one.
     pub(super) fn walk(&self, path: &Relative, intent: Intent) -> io::Result<Self> {
+        if path.is_root() {
+            return Self::reopen(
+                &openat(&self.descriptor, c".", HANDLE | FOLDER, Mode::empty())?,
+                intent,
+            );
+        }
+        let flags = HANDLE | FOLDER;
+        match openat2(&self.descriptor, path.bytes(), flags, Mode::empty(), BELOW) {
+            Ok(handle) => Self::reopen(&handle, intent),
+            Err(Errno::ACCESS | Errno::NAMETOOLONG) => self.step_by_step(path, intent),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The same, part by part, unlocking what is locked.
+    fn step_by_step(&self, path: &Relative, intent: Intent) -> io::Result<Self> {
         let mut at = openat(&self.descriptor, c".", HANDLE | FOLDER, Mode::empty())?;
         let mut passable = None;
         for part in path.parts() {
