@@ -58,6 +58,8 @@ impl Scene {
         let work_folder = fs_err::canonicalize(work_folder).map_err(AgentError::WorkFolder)?;
         let program = fs_err::canonicalize(program).map_err(AgentError::Program)?;
         let folders = Folders::find(&environment)?.resolved();
+        let machine = Machine::look(program, folders.sandboxes_folder());
+        machine.get_ready();
         let files = ConfigFiles::read(&folders, &work_folder, overrides.profile.as_deref())?;
         let settings =
             Settings::resolve(&files, overrides).map_err(interpreter_store::StoreError::from)?;
@@ -73,7 +75,6 @@ impl Scene {
             &activated(&environment),
             declared,
         );
-        let machine = Machine::look(program, folders.sandboxes_folder());
         let reached = network::reached(
             &settings.network,
             &environment,

@@ -90,6 +90,18 @@ impl Groups {
         found
     }
 
+    /// Has the kernel get ready to put a process into a group. The first such move after a while
+    /// waits for all processors to have passed a certain point, which takes ten milliseconds and
+    /// more; the next ones do not. So this process is put where it is already, aside, while
+    /// settings are read and interpreters are found.
+    pub(crate) fn get_ready(&self) {
+        let Some(own) = self.memory.clone().or_else(|| self.own.clone()) else { return };
+        std::thread::spawn(move || {
+            // Where it is refused nothing is lost but time.
+            drop(fs_err::write(own.join("cgroup.procs"), std::process::id().to_string()));
+        });
+    }
+
     /// Makes a group with these bounds; or says why none can be had.
     pub(crate) fn make(&self, limits: &Limits) -> Result<Group, String> {
         static NEXT: AtomicU32 = AtomicU32::new(0);

@@ -64,6 +64,13 @@ impl Machine {
     }
 }
 
+impl Machine {
+    /// Begins what takes time before a sandbox can start, aside.
+    pub fn get_ready(&self) {
+        self.groups.get_ready();
+    }
+}
+
 fn rights() -> Rights {
     let to_become = CapabilitySet::SETUID | CapabilitySet::SETGID | CapabilitySet::SETPCAP;
     let needed = to_become | CapabilitySet::SYS_ADMIN | CapabilitySet::NET_ADMIN;
