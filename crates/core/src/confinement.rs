@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt,
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 
 /// Everything a run may reach.
@@ -56,6 +56,18 @@ impl Confinement {
             parts.push(format!("{more} more"));
         }
         (!parts.is_empty()).then(|| parts.join(", "))
+    }
+
+    /// Adds an entry. Where there is one of the same path, the stricter of both holds.
+    pub fn add(&mut self, path: PathBuf, access: Access) {
+        let entry = self.files.entry(path).or_insert(access);
+        *entry = access.max(*entry);
+    }
+
+    /// What may be done with a path outside of the work folder: what the narrowest entry at or
+    /// above it says. None means that it is as absent as everything that is not listed.
+    pub fn access(&self, path: &Path) -> Option<Access> {
+        path.ancestors().find_map(|above| self.files.get(above).copied())
     }
 }
 
@@ -244,6 +256,41 @@ fn size(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    fn path() -> impl Strategy<Value = PathBuf> {
+        prop::collection::vec("[abc]", 1..5).prop_map(|parts| Path::new("/").join(parts.join("/")))
+    }
+
+    fn access() -> impl Strategy<Value = Access> {
+        prop::sample::select(vec![Access::Read, Access::Write, Access::Deny])
+    }
+
+    proptest! {
+        #[test]
+        fn the_narrower_path_wins_and_on_a_tie_the_stricter_word(
+            entries in prop::collection::vec((path(), access()), 0..8), asked in path(),
+        ) {
+            let mut confinement = crate::session::tests::confinement();
+            confinement.files.clear();
+            let mut backwards = confinement.clone();
+            for (path, access) in &entries {
+                confinement.add(path.clone(), *access);
+            }
+            for (path, access) in entries.iter().rev() {
+                backwards.add(path.clone(), *access);
+            }
+            // The order in which they were listed does not count.
+            prop_assert_eq!(&confinement.files, &backwards.files);
+            let over = entries.iter().filter(|(path, _)| asked.starts_with(path));
+            let narrowest = over.clone().map(|(path, _)| path.components().count()).max();
+            let wanted = over
+                .filter(|(path, _)| Some(path.components().count()) == narrowest)
+                .map(|(_, access)| *access)
+                .max();
+            prop_assert_eq!(confinement.access(&asked), wanted);
+        }
+    }
 
     #[test]
     fn a_network_is_told_in_a_few_words_and_by_name_in_the_record() {

@@ -54,6 +54,7 @@ fn one(step: &Step, mounts: &mut Mounts) -> io::Result<()> {
         Step::Processes { at } => mounts::processes(at),
         Step::Terminals { at } => mounts::terminals(at),
         Step::Mask { at } => mounts::mask(at),
+        Step::Seal { at } => mounts::seal(at),
         Step::Unmount { at } => mounts::unmount(at),
         Step::LeaveOldRoot => mounts::leave_old_root(),
         Step::Hostname(name) => Ok(rustix::system::sethostname(name.as_bytes())?),

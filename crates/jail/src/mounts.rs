@@ -221,9 +221,11 @@ fn temporary_at(at: &Path, options: &str) -> io::Result<()> {
 
 pub(crate) fn overlay(lower: &Path, upper: &Path, work: &Path, at: &Path) -> io::Result<()> {
     folder(at, 0o755)?;
-    // All three are paths of our own choosing, so nothing in them needs escaping.
+    // All three are paths of our own choosing, so nothing in them needs escaping. Nothing is
+    // written through to the disk (`volatile`), not even the whole file system when the sandbox
+    // ends: what waits for a decision may be lost with the power, and what is decided on is copied.
     let options = c_string(&format!(
-        "userxattr,lowerdir={},upperdir={},workdir={}",
+        "userxattr,volatile,lowerdir={},upperdir={},workdir={}",
         lower.display(),
         upper.display(),
         work.display()
@@ -288,6 +290,11 @@ pub(crate) fn mask(at: &Path) -> io::Result<()> {
         sys::set_mount_attributes(empty.as_fd(), attributes(Access::Read), None, false)?;
         attach(empty.as_fd(), at)
     }
+}
+
+pub(crate) fn seal(at: &Path) -> io::Result<()> {
+    let mount = rustix::fs::open(at, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
+    sys::set_mount_attributes(mount.as_fd(), attributes(Access::Read), None, false)
 }
 
 pub(crate) fn unmount(at: &Path) -> io::Result<()> {

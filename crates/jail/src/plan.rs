@@ -123,6 +123,11 @@ pub enum Step {
         /// What.
         at: PathBuf,
     },
+    /// Let nothing more be made in a mount, but in those below it.
+    Seal {
+        /// Which.
+        at: PathBuf,
+    },
     /// Take away a mount that was needed only on the way.
     Unmount {
         /// What.
@@ -321,6 +326,7 @@ impl fmt::Display for Step {
                 write!(f, "show pseudo-terminals of its own on {}", at.display())
             }
             Self::Mask { at } => write!(f, "cover {}", at.display()),
+            Self::Seal { at } => write!(f, "let nothing more be made in {}", at.display()),
             Self::Unmount { at } => write!(f, "take {} away", at.display()),
             Self::LeaveOldRoot => f.write_str("let go of the old root; make the new one read-only"),
             Self::Hostname(name) => write!(f, "call the machine `{name}`"),

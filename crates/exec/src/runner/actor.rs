@@ -229,6 +229,9 @@ impl Actor {
                 let RunnerSetup { changes_folder, session, .. } = &self.setup;
                 self.set = Some(Set::create(changes_folder, &confinement.work_folder, session)?);
             }
+            if let Some(set) = &self.set {
+                set.clear_work()?;
+            }
             self.open_egress(&confinement, backend)?;
             let (set, door) = (self.set.as_ref(), self.egress.as_ref().map(Egress::door));
             let (machine, refusals) = (&self.setup.machine, &self.refusals);

@@ -44,6 +44,9 @@ const SET: &str = "/run/interpreter/set";
 /// in it would lead to a process outside.
 const RAW: &str = "/run/interpreter/raw";
 
+/// Bytes of a covered folder in which something is shown: for the folders on the way.
+const HOLLOW: u64 = 64 << 10;
+
 const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
 /// The steps that enforce a confinement on this machine. `stage` is the folder of the change
@@ -94,7 +97,7 @@ pub fn plan(
     steps.extend(reachable(confinement, owner));
     steps.extend(work_folder(confinement, stage, owner));
     steps.extend(pins(confinement));
-    steps.extend(masks(confinement));
+    steps.extend(masks(confinement, owner));
     steps.extend([Step::LeaveOldRoot, Step::Hostname("sandbox".into()), Step::Loopback]);
     steps.extend(last);
     steps.extend(limits(confinement));
@@ -178,17 +181,27 @@ fn furniture(confinement: &Confinement, machine: &Machine) -> Vec<Step> {
     steps
 }
 
-/// The listed paths, wider before narrower.
+/// The listed paths, wider before narrower, but for those below something denied: they come after
+/// what covers it.
 fn reachable(confinement: &Confinement, owner: Owner) -> impl Iterator<Item = Step> {
-    confinement.files.iter().filter_map(move |(path, reach)| {
-        let owner = if confinement.granted.contains(path) { owner } else { Owner::AsOutside };
-        let access = match reach {
-            Reach::Read => Access::Read,
-            Reach::Write => Access::Write,
-            Reach::Deny => return None,
-        };
-        Some(bind(path, path, access, owner))
-    })
+    let open = confinement.files.keys().filter(|path| !is_below_denied(confinement, path));
+    open.filter_map(move |path| shown(confinement, path, owner))
+}
+
+/// A listed path; none if it is denied.
+fn shown(confinement: &Confinement, path: &Path, owner: Owner) -> Option<Step> {
+    let owner = if confinement.granted.contains(path) { owner } else { Owner::AsOutside };
+    let access = match confinement.files.get(path)? {
+        Reach::Read => Access::Read,
+        Reach::Write => Access::Write,
+        Reach::Deny => return None,
+    };
+    Some(bind(path, path, access, owner))
+}
+
+fn is_below_denied(confinement: &Confinement, path: &Path) -> bool {
+    let mut above = path.ancestors().skip(1);
+    above.any(|folder| confinement.files.get(folder) == Some(&Reach::Deny))
 }
 
 fn work_folder(confinement: &Confinement, stage: Option<&Path>, owner: Owner) -> Vec<Step> {
@@ -235,21 +248,37 @@ fn pins(confinement: &Confinement) -> Vec<Step> {
     above.into_iter().map(|at| Step::Pin { at: at.to_owned() }).collect()
 }
 
-/// Covers what is denied, also where the person's folder is shown a second time.
-fn masks(confinement: &Confinement) -> Vec<Step> {
-    let denied = confinement.files.iter().filter(|(_, reach)| **reach == Reach::Deny);
-    denied
-        .flat_map(|(path, _)| {
-            let below = path.strip_prefix(&confinement.work_folder).ok();
-            let second = match confinement.workspace {
-                Workspace::Stage => below.map(|below| Path::new(LOWER).join(below)),
-                Workspace::Direct | Workspace::ReadOnly => None,
-            };
-            [Some(path.clone()), second]
-        })
-        .flatten()
-        .map(|at| Step::Mask { at })
-        .collect()
+/// Covers what is denied, also where the person's folder is shown a second time; and shows what
+/// is listed below it, because the narrower path wins.
+fn masks(confinement: &Confinement, owner: Owner) -> Vec<Step> {
+    let mut steps = Vec::new();
+    let mut hollow = Vec::new();
+    for (path, reach) in &confinement.files {
+        if *reach != Reach::Deny {
+            let below = is_below_denied(confinement, path);
+            steps.extend(below.then(|| shown(confinement, path, owner)).flatten());
+            continue;
+        }
+        let in_work = path.strip_prefix(&confinement.work_folder).ok();
+        let holds = |(inner, reach): (&PathBuf, &Reach)| {
+            *reach != Reach::Deny && inner != path && inner.starts_with(path)
+        };
+        // In the work folder nothing is listed but what is denied, and nothing may be made.
+        if in_work.is_none() && confinement.files.iter().any(holds) {
+            let (at, bytes, mode) = (path.clone(), HOLLOW, 0o711);
+            steps.push(Step::Temporary { at, bytes, mode });
+            hollow.push(Step::Seal { at: path.clone() });
+            continue;
+        }
+        steps.push(Step::Mask { at: path.clone() });
+        let second = match confinement.workspace {
+            Workspace::Stage => in_work.map(|below| Path::new(LOWER).join(below)),
+            Workspace::Direct | Workspace::ReadOnly => None,
+        };
+        steps.extend(second.map(|at| Step::Mask { at }));
+    }
+    steps.extend(hollow);
+    steps
 }
 
 /// What the code may change.

@@ -75,13 +75,9 @@ pub fn cover(confinement: &Confinement) -> Result<Confinement, ExecError> {
         found.extend(find(granted, &confinement.shown)?);
     }
     for path in found {
-        // What is denied already, or denied as part of a folder, stays so.
-        if !covered
-            .files
-            .range(..=path.clone())
-            .any(|(above, reach)| *reach == Access::Deny && path.starts_with(above))
-        {
-            covered.files.insert(path, Access::Deny);
+        // What is denied already, or as part of a folder, needs no entry of its own.
+        if covered.access(&path) != Some(Access::Deny) {
+            covered.add(path, Access::Deny);
         }
     }
     Ok(covered)

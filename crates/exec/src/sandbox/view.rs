@@ -98,7 +98,7 @@ fn shown_by(step: &Step) -> Option<(&PathBuf, Shown)> {
         Step::Link { at, .. } | Step::File { at, .. } => Some((at, Shown::Read)),
         Step::Temporary { at, .. } | Step::Overlay { at, .. } => Some((at, Shown::Write)),
         Step::Mirror { at, .. } => Some((at, Shown::ReadOnlyWork)),
-        Step::Mask { at } => Some((at, Shown::Covered)),
+        Step::Mask { at } | Step::Seal { at } => Some((at, Shown::Covered)),
         _ => None,
     }
 }

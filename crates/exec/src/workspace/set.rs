@@ -168,6 +168,13 @@ impl Set {
         &self.work
     }
 
+    /// Gets ready to be mounted, after it may have been before: the kernel leaves a mark that it
+    /// wrote nothing through, and does not mount what bears it again.
+    pub(crate) fn clear_work(&self) -> Result<(), WorkspaceError> {
+        let work = Folder::open(self.work(), Intent::Change).during_at("open", self.work())?;
+        sweep::empty(&work).during_at("empty", self.work())
+    }
+
     /// The person's folder, the overlay's lower layer.
     pub fn work_folder(&self) -> &Path {
         &self.work_folder

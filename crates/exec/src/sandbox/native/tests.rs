@@ -92,3 +92,35 @@ fn rights_are_given_up_in_the_right_order() {
         assert_eq!(executed + 1, steps.len());
     }
 }
+
+/// What a path comes to when these steps have been done, as far as they are about listed paths.
+fn after(steps: &[Step], asked: &Path) -> Option<Reach> {
+    steps.iter().rev().find_map(|step| {
+        let (at, reach) = if let Step::Bind { to, access, .. } = step {
+            (to, if *access == Access::Write { Reach::Write } else { Reach::Read })
+        } else if let Step::Mask { at } | Step::Temporary { at, .. } = step {
+            (at, Reach::Deny)
+        } else {
+            return None;
+        };
+        asked.starts_with(at).then_some(reach)
+    })
+}
+
+proptest::proptest! {
+    /// The mounts come to what the confinement says, whatever is listed in whatever.
+    #[test]
+    fn the_narrower_path_wins(
+        entries in proptest::collection::vec(("(/[abc]){1,4}", 0_usize..3), 0..8), asked in "(/[abc]){1,5}",
+    ) {
+        let mut confinement = Confinement { files: [].into(), ..confinement() };
+        for (path, reach) in entries {
+            let reach = [Reach::Read, Reach::Write, Reach::Deny][reach];
+            confinement.add(Path::new("/home/u").join(&path[1..]), reach);
+        }
+        let asked = Path::new("/home/u").join(&asked[1..]);
+        let mut steps: Vec<_> = reachable(&confinement, Owner::AsOutside).collect();
+        steps.extend(masks(&confinement, Owner::AsOutside));
+        proptest::prop_assert_eq!(after(&steps, &asked), confinement.access(&asked));
+    }
+}
