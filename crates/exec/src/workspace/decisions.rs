@@ -47,6 +47,26 @@ impl Set {
         Ok(files)
     }
 
+    /// Whether anything waits for a decision: as soon as one thing is found that does.
+    pub(super) fn has_changes(&self) -> Result<bool, WorkspaceError> {
+        let upper = self.open_upper(Intent::Look)?;
+        let work = self.open_work_folder(Intent::Look)?;
+        let history = History::of(&self.journals);
+        let mut most = 1;
+        loop {
+            let verdicts = &mut Verdicts::default();
+            let scan = scan_with(&upper, work.as_ref(), &history, verdicts, most)?;
+            if scan.waiting().next().is_some() {
+                return Ok(true);
+            }
+            // What is settled does not wait, and was all that was found so far.
+            if scan.deltas.len() < most {
+                return Ok(false);
+            }
+            most = most.saturating_mul(16);
+        }
+    }
+
     /// The same, with every file read: for a decision.
     pub(super) fn look(&self) -> Result<Vec<FileChange>, WorkspaceError> {
         let upper = self.open_upper(Intent::Look)?;

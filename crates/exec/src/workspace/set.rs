@@ -192,7 +192,7 @@ impl Set {
             journal.state == State::RolledBack || journal.copies == Copies::Dropped
         };
         let untouched = self.journals.iter().all(is_past);
-        Ok(untouched && self.look()?.is_empty())
+        Ok(untouched && !self.has_changes()?)
     }
 
     /// Removes the set if it is empty, and otherwise gives it back. The overlay must not be
