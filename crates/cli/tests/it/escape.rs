@@ -744,7 +744,8 @@ fn secrets_stay_covered_however_the_home_is_spelled() {
             let mut command = scene.command(&["run", "-l", "shell", "-c", code]);
             let output = command.current_dir(scene.home()).env("HOME", &home).output().unwrap();
             let said = String::from_utf8_lossy(&output.stdout);
-            assert_eq!(said, "tried\n", "with HOME={}", home.display());
+            let errors = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(said, "tried\n", "with HOME={}: {errors}", home.display());
         }
     }
 }

@@ -63,11 +63,16 @@ impl Door {
         &self.path.0
     }
 
-    /// Waits for the host and takes what it brings. Then the door is gone.
+    /// Waits for the host and takes what it brings. Then the door is gone. Who comes and brings
+    /// nothing was another session that looked whether somebody answers here.
     pub(super) async fn receive(self) -> io::Result<TcpListener> {
-        let (stream, _) = self.listener.accept().await?;
+        let brought = loop {
+            let (stream, _) = self.listener.accept().await?;
+            if let Some(brought) = receive_one(&stream).await? {
+                break brought;
+            }
+        };
         drop(self);
-        let brought = receive(&stream).await?;
         let listener = std::net::TcpListener::from(brought);
         let loopback =
             matches!(listener.local_addr()?, SocketAddr::V4(at) if at.ip().is_loopback());
@@ -81,6 +86,12 @@ impl Door {
 
 /// Takes the descriptor that comes through `stream`.
 pub(crate) async fn receive(stream: &UnixStream) -> io::Result<OwnedFd> {
+    let brought = receive_one(stream).await?;
+    brought.ok_or_else(|| io::Error::other("the host hands out nothing"))
+}
+
+/// Takes the descriptor that comes through `stream`, if one does.
+async fn receive_one(stream: &UnixStream) -> io::Result<Option<OwnedFd>> {
     let read = || {
         let mut byte = [0];
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
@@ -88,11 +99,10 @@ pub(crate) async fn receive(stream: &UnixStream) -> io::Result<OwnedFd> {
         let mut parts = [IoSliceMut::new(&mut byte)];
         recvmsg(stream, &mut parts, &mut control, RecvFlags::CMSG_CLOEXEC)?;
         let mut messages = control.drain();
-        let brought = messages.find_map(|message| {
+        Ok(messages.find_map(|message| {
             let RecvAncillaryMessage::ScmRights(mut descriptors) = message else { return None };
             descriptors.next()
-        });
-        brought.ok_or_else(|| io::Error::other("the host hands out nothing"))
+        }))
     };
     stream.async_io(Interest::READABLE, read).await
 }
@@ -135,6 +145,22 @@ mod tests {
         let (client, server) = tokio::join!(tokio::net::TcpStream::connect(at), listener.accept());
         assert_eq!(server.unwrap().1, client.unwrap().local_addr().unwrap());
         assert!(!path.exists());
+    }
+
+    #[tokio::test]
+    async fn another_session_that_looks_does_not_close_the_door() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("doors");
+        let door = Door::open(&folder).unwrap();
+        let path = door.path().to_owned();
+        let received = tokio::spawn(door.receive());
+        let other = Door::open(&folder).unwrap();
+        // The first has been looked at by now, and nobody else answers before it is asked again.
+        tokio::task::yield_now().await;
+        let handed = tokio::task::spawn_blocking(move || hand_out(&path, ANY));
+        received.await.unwrap().unwrap();
+        handed.await.unwrap().unwrap();
+        assert!(other.path().exists());
     }
 
     #[tokio::test]
