@@ -29,7 +29,7 @@ use rustix::{
     io::Errno,
 };
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     ffi::OsStr,
     io::Read,
     mem::MaybeUninit,
@@ -66,13 +66,13 @@ const BELOW: ResolveFlags =
 /// The confinement with every place of secrets denied, in the work folder and in what was granted.
 pub fn cover(confinement: &Confinement) -> Result<Confinement, ExecError> {
     let mut covered = confinement.clone();
-    let mut found = find(&confinement.work_folder, &confinement.shown)?;
+    let mut found = find(&confinement.work_folder, confinement)?;
     if found.contains(&confinement.work_folder) {
         let reason = "you may not list it, so no secret in it could be covered";
         return Err(ExecError::WorkFolder { folder: confinement.work_folder.clone(), reason });
     }
     for granted in &confinement.granted {
-        found.extend(find(granted, &confinement.shown)?);
+        found.extend(find(granted, confinement)?);
     }
     for path in found {
         // What is denied already, or as part of a folder, needs no entry of its own.
@@ -83,8 +83,9 @@ pub fn cover(confinement: &Confinement) -> Result<Confinement, ExecError> {
     Ok(covered)
 }
 
-/// The places of secrets at and below `root`, but for those that are `shown`.
-fn find(root: &Path, shown: &BTreeSet<PathBuf>) -> Result<BTreeSet<PathBuf>, ExecError> {
+/// The places of secrets at and below `root`, but for those that are shown all the same. What is
+/// denied already is not looked into.
+fn find(root: &Path, confinement: &Confinement) -> Result<BTreeSet<PathBuf>, ExecError> {
     let descriptor = match open(root, FOLDER, Mode::empty()) {
         Ok(descriptor) => descriptor,
         // The sandbox says what is wrong with it.
@@ -94,7 +95,8 @@ fn find(root: &Path, shown: &BTreeSet<PathBuf>) -> Result<BTreeSet<PathBuf>, Exe
     let search = Search {
         root,
         descriptor,
-        shown,
+        shown: &confinement.shown,
+        files: &confinement.files,
         state: Mutex::new(State { pending: vec![PathBuf::new()], ..State::default() }),
         woken: Condvar::new(),
     };
@@ -133,6 +135,7 @@ struct Search<'a> {
     root: &'a Path,
     descriptor: OwnedFd,
     shown: &'a BTreeSet<PathBuf>,
+    files: &'a BTreeMap<PathBuf, Access>,
     state: Mutex<State>,
     woken: Condvar,
 }
@@ -273,6 +276,7 @@ impl Search<'_> {
                 listing.covered.extend(self.leads_to(&path, kind));
                 listing.covered.push(path);
             }
+            (Form::Folder, _) if self.files.get(&path) == Some(&Access::Deny) => {}
             (Form::Folder, _) if path.as_os_str().len() > LONGEST => listing.covered.push(path),
             (Form::Folder, _) => listing.folders.push(below),
             (Form::File, _) => {}

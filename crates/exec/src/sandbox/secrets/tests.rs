@@ -14,10 +14,24 @@ fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
     root
 }
 
+fn confinement(root: &Path) -> Confinement {
+    Confinement {
+        work_folder: root.to_owned(),
+        workspace: interpreter_core::Workspace::Stage,
+        files: [].into(),
+        granted: [].into(),
+        shown: [].into(),
+        network: interpreter_core::Network::None,
+        limits: interpreter_core::Limits::default(),
+        sandbox: interpreter_core::Sandboxing::default(),
+        environment: [].into(),
+    }
+}
+
 fn found(root: &Path, shown: &[&str]) -> Vec<String> {
     let root = fs::canonicalize(root).unwrap();
     let shown = shown.iter().map(|path| root.join(path)).collect();
-    let found = find(&root, &shown).unwrap();
+    let found = find(&root, &Confinement { shown, ..confinement(&root) }).unwrap();
     let below = |path: &PathBuf| path.strip_prefix(&root).unwrap().display().to_string();
     found.iter().map(below).collect()
 }
@@ -123,7 +137,7 @@ fn more_than_can_be_covered_is_refused() {
         fs::create_dir(&folder).unwrap();
         fs::write(folder.join(".env"), "").unwrap();
     }
-    let refused = find(root.path(), &BTreeSet::new());
+    let refused = find(root.path(), &confinement(root.path()));
     assert!(matches!(refused, Err(ExecError::WorkFolder { .. })), "{refused:?}");
 }
 
@@ -131,17 +145,8 @@ fn more_than_can_be_covered_is_refused() {
 fn a_place_within_a_denied_folder_is_not_listed_again() {
     let root = tree(&[("a/.ssh/id_rsa", ""), ("b/.env", "")]);
     let folder = fs::canonicalize(root.path()).unwrap();
-    let confinement = Confinement {
-        work_folder: folder.clone(),
-        workspace: interpreter_core::Workspace::Stage,
-        files: [(folder.join("a"), Access::Deny)].into(),
-        granted: [].into(),
-        shown: [].into(),
-        network: interpreter_core::Network::None,
-        limits: interpreter_core::Limits::default(),
-        sandbox: interpreter_core::Sandboxing::default(),
-        environment: [].into(),
-    };
+    let files = [(folder.join("a"), Access::Deny)].into();
+    let confinement = Confinement { files, ..confinement(&folder) };
     let covered = cover(&confinement).unwrap();
     let denied: Vec<_> = covered.files.into_keys().collect();
     assert_eq!(denied, [folder.join("a"), folder.join("b/.env")]);
