@@ -68,6 +68,7 @@ impl Set {
     }
 
     /// The same, with every file read: for a decision.
+    #[cfg(test)]
     pub(super) fn look(&self) -> Result<Vec<FileChange>, WorkspaceError> {
         let upper = self.open_upper(Intent::Look)?;
         let work = self.open_work_folder(Intent::Look)?;
