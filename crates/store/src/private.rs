@@ -34,17 +34,23 @@ pub(crate) fn make_folder(path: &Path) -> Result<(), StoreError> {
 
 /// Makes a folder and those above it, as far as they are missing.
 fn make_missing(path: &Path) -> io::Result<()> {
-    match (platform::folder_builder().create(path), path.parent()) {
-        (Ok(()), _) => platform::close_folder(path),
-        (Err(error), _) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+    match (make_one(path), path.parent()) {
         (Err(error), Some(parent)) if error.kind() == io::ErrorKind::NotFound => {
             // The second attempt below can fail with the same error only if what was just made
             // is gone again, so it is not repeated.
             make_missing(parent)?;
-            platform::folder_builder().create(path)?;
-            platform::close_folder(path)
+            make_one(path)
         }
-        (Err(error), _) => Err(error),
+        (made, _) => made,
+    }
+}
+
+/// Makes one folder, unless somebody else was faster.
+fn make_one(path: &Path) -> io::Result<()> {
+    match platform::folder_builder().create(path) {
+        Ok(()) => platform::close_folder(path),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error),
     }
 }
 
@@ -184,6 +190,23 @@ mod tests {
 
     fn mode(path: &Path) -> u32 {
         fs::metadata(path).unwrap().permissions().mode() & 0o777
+    }
+
+    #[test]
+    fn several_can_make_the_same_folder_at_once() {
+        let root = tempfile::tempdir().unwrap();
+        let barrier = std::sync::Barrier::new(4);
+        for round in 0..200 {
+            let path = root.path().join(round.to_string()).join("a/b");
+            std::thread::scope(|scope| {
+                for _ in 0..4 {
+                    scope.spawn(|| {
+                        barrier.wait();
+                        make_folder(&path).unwrap();
+                    });
+                }
+            });
+        }
     }
 
     #[test]

@@ -25,7 +25,8 @@ fn a_command_that_eats_its_input_takes_nothing_of_the_next_cell() {
         "Done.",
     ]);
     let seen = scene.chat(&["--yes", "--json", "go"]).exits(0);
-    assert!(seen.printed_by("p1").ends_with("ate\n"));
+    // What Python complains of comes by another pipe, before it or after it.
+    assert!(seen.printed_by("p1").contains("ate\n"));
     assert_eq!(seen.printed_by("p2"), "one\ntwo\n");
     assert_eq!(seen.printed_by("p4"), "three\n");
     assert_eq!(seen.printed_by("p6"), "four\n");
