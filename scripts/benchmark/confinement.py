@@ -1,10 +1,11 @@
-"""What confinement costs: our jail's steps around `true` against bubblewrap with the same namespaces and mounts, and the whole
-command with the sandbox against the bare shell; how the start grows with the files of the work folder; and what staging costs a
-build that writes a lot.
+"""What confinement costs: our jail's steps around `true` against bubblewrap with the same namespaces and mounts; the whole
+command with the sandbox and without; and how the start grows with the files of the work folder.
 
 The jail is started as the program starts it: the binary under the name `interpreter-jail`, with its plan on standard input. The plan
 here has every kind of step but the system-call filter, which the program compiles itself; bubblewrap has neither that nor Landlock,
-resource limits or a check that its capabilities are gone. Without bubblewrap that side is missing, and the table says so.
+resource limits or a check that its capabilities are gone. Without bubblewrap that side is missing, and the table says so. What
+confinement adds is the difference of two runs of the whole command, one of them with `--sandbox none`, which take turns.
+What staging costs a build is measured by `staging.py`.
 """
 import json
 import os
@@ -19,6 +20,7 @@ from benchmark.table import AtMost, Below
 SYSTEM = ("/bin", "/sbin", "/lib", "/lib64", "/usr", "/etc")
 NAMESPACES = ["mount", "process", "network", "ipc", "hostname", "cgroup"]
 FILES = 100_000
+PROMISES = "network,reading,writing,processes,environment,privileges,calls,terminal,ending,limits"
 
 
 def measure(table, program, rounds):
@@ -88,7 +90,7 @@ def whole(table, program, rounds):
     row = table.row("cold, `true` in the sandbox")
     command = [program.binary, "run", "-l", "shell", "-c", "true"]
     sides = {"ours": lambda: wall(command, **program.options), "floor": lambda: wall(["bash", "-c", "true"])}
-    bare = [*command, "--sandbox", "none"]
+    bare = [*command, "--sandbox", "none", "--workspace", "direct", "--allow-missing", PROMISES]
     known = subprocess.run(bare, **QUIET, **program.options).returncode == 0
     if known:
         sides["unconfined"] = lambda: wall(bare, **program.options)

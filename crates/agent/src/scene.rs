@@ -199,8 +199,7 @@ impl Scene {
         // of the home is shown.
         let in_home = self.home.iter().flat_map(|home| {
             let at = SENSITIVE.iter().map(|one| (one.form, home.join(one.path)));
-            // A folder by the name of a file, such as an environment of Python called `.env`.
-            at.filter(|(form, path)| *form == Form::Folder || !path.is_dir()).map(|(_, path)| path)
+            at.filter(|(form, path)| is_one(*form, path)).map(|(_, path)| path)
         });
         let ours = self.folders.all().map(Path::to_owned);
         let shown = self.shown();
@@ -270,6 +269,13 @@ impl Scene {
         .chain(self.network_variables.clone())
         .collect()
     }
+}
+
+/// Whether something is there that can be a secret of this form. A folder by the name of a file is
+/// none: an environment of Python may be called `.env`.
+fn is_one(form: Form, path: &Path) -> bool {
+    let found = fs_err::symlink_metadata(path);
+    found.is_ok_and(|found| form == Form::Folder || !found.is_dir())
 }
 
 /// A path without `.` and `..`, which are taken as they are written: no link is followed.
