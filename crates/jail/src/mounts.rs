@@ -211,7 +211,14 @@ pub(crate) fn file(at: &Path, text: &str) -> io::Result<()> {
 
 pub(crate) fn temporary(at: &Path, bytes: u64, mode: u32) -> io::Result<()> {
     folder(at, mode)?;
-    temporary_at(at, &format!("mode={mode:o},size={bytes}"))
+    temporary_at(at, &format!("mode={mode:o},size={bytes},nr_inodes={}", most_files(bytes)))
+}
+
+/// How many files a temporary file system of this size may hold: empty ones take memory too.
+fn most_files(bytes: u64) -> u64 {
+    const PAGE: u64 = 4096;
+    const FEW: u64 = 1024;
+    bytes / PAGE + FEW
 }
 
 fn temporary_at(at: &Path, options: &str) -> io::Result<()> {

@@ -1,46 +1,15 @@
-//! Every backend, attacked: what it promises holds, and what it does not promise is found missing.
+//! Every backend: what runs on it, what is left of it, and when it may be used. The attacks on each
+//! are in [`crate::attacks`].
 
 use crate::{
-    escape::{ATTACKS, attacked},
     scene::{Scene, Who, cell},
     terminal::Terminal,
 };
 use interpreter_core::{Backend, Promise};
 use std::process::Command;
 
-/// Attacks that get through, and so are aimed at a promise that the backend does not keep in full.
-fn gets_through(backend: Backend) -> &'static [&'static str] {
-    match backend {
-        Backend::Native => &[],
-        Backend::Bubblewrap | Backend::Firejail => &["reaches_a_socket_of_the_folder"],
-        Backend::Landlock => &[
-            "finds_other_interfaces",
-            "sees_and_signals_processes",
-            "has_capabilities",
-            "reaches_a_socket_of_the_folder",
-        ],
-        // Those that do no lasting harm where nothing stops them.
-        Backend::None => &[
-            "calls_the_machine_outside",
-            "finds_other_interfaces",
-            "reads_the_home",
-            "climbs_out_by_proc",
-            "sees_and_signals_processes",
-            "reads_the_environment",
-            "has_capabilities",
-            "reaches_local_sockets",
-            "starves_others",
-            "reaches_shared_objects",
-            "reaches_a_socket_of_the_folder",
-        ],
-    }
-}
-
-/// Attacks that get through, but not where root's code becomes another user.
-const STOPPED_FOR_ROOT: &[&str] = &["has_capabilities", "reaches_a_socket_of_the_folder"];
-
 /// The promises that SECURITY.md says a backend does not keep in full, by their numbers.
-fn lacks(backend: Backend) -> Vec<u8> {
+pub(crate) fn lacks(backend: Backend) -> Vec<u8> {
     let security = include_str!("../../../../SECURITY.md");
     let mut rows = security.lines().filter(|line| line.starts_with("| "));
     let head = rows.find(|line| line.contains(" native ")).unwrap();
@@ -54,7 +23,7 @@ fn lacks(backend: Backend) -> Vec<u8> {
     numbered.filter(|(_, kept)| !kept).map(|(number, _)| number).collect()
 }
 
-fn is_installed(backend: Backend) -> bool {
+pub(crate) fn is_installed(backend: Backend) -> bool {
     let program = match backend {
         Backend::Bubblewrap => "/usr/bin/bwrap",
         Backend::Firejail => "/usr/bin/firejail",
@@ -64,51 +33,6 @@ fn is_installed(backend: Backend) -> bool {
         }
     };
     std::path::Path::new(program).exists()
-}
-
-fn attack(backend: Backend) {
-    if !is_installed(backend) {
-        return;
-    }
-    let lacks = lacks(backend);
-    for who in Who::all_for(backend) {
-        for one in ATTACKS {
-            let (promise, name, ..) = one;
-            // Root's code is another user, who has nothing to be given, and writes to no pipe.
-            let expected = gets_through(backend).contains(name)
-                && !(who.is_root() && STOPPED_FOR_ROOT.contains(name));
-            let said = attacked(who, backend, one);
-            assert!(said.contains("tried"), "{name} did not run on {backend} as {who:?}: {said}");
-            assert_eq!(said.contains("ESCAPED"), expected, "{name} on {backend}: {said}");
-            let declared = lacks.contains(promise);
-            assert!(!expected || declared, "{name} breaks promise {promise} of {backend}");
-        }
-    }
-}
-
-#[test]
-fn bubblewrap_keeps_what_it_promises() {
-    attack(Backend::Bubblewrap);
-}
-
-#[test]
-fn firejail_keeps_what_it_promises() {
-    attack(Backend::Firejail);
-}
-
-#[test]
-fn landlock_keeps_what_it_promises() {
-    attack(Backend::Landlock);
-}
-
-#[test]
-fn without_a_sandbox_the_attacks_succeed() {
-    for name in gets_through(Backend::None) {
-        let attack = ATTACKS.iter().find(|(_, attack, ..)| attack == name).unwrap();
-        let said = attacked(Who::unprivileged(), Backend::None, attack);
-        assert!(said.contains("ESCAPED"), "{name} is stopped by something else: {said}");
-        assert!(lacks(Backend::None).contains(&attack.0), "{name}");
-    }
 }
 
 /// The backends that can be had here, and somebody they are for.

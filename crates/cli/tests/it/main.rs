@@ -13,6 +13,7 @@
 )]
 
 mod arrow;
+mod attacks;
 mod backends;
 mod changes;
 mod chat;

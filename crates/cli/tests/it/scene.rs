@@ -135,7 +135,7 @@ impl Scene {
         self.home().join(".local/share/interpreter")
     }
 
-    fn give(&self, path: &Path) {
+    pub(crate) fn give(&self, path: &Path) {
         if let Some(user) = self.who.user() {
             std::os::unix::fs::chown(path, Some(user), Some(user)).unwrap();
         }
@@ -158,7 +158,7 @@ impl Scene {
         self.home_file(".config/interpreter/config.toml", &format!("[limits]\n{lines}"))
     }
 
-    fn put(&self, path: &Path, content: &[u8]) {
+    pub(crate) fn put(&self, path: &Path, content: &[u8]) {
         let mut made = path.parent().unwrap();
         let mut missing = vec![];
         while !made.exists() {
@@ -184,9 +184,17 @@ impl Scene {
 
     /// A model that writes these replies, each as Markdown.
     pub(crate) fn model_says(self, replies: &[&str]) -> Self {
+        self.play(replies);
+        self
+    }
+
+    /// Has the model write these replies.
+    pub(crate) fn play(&self, replies: &[&str]) {
         let quoted = |text: &&str| format!("[[reply]]\ntext = {}\n", toml_string(text));
         let toml: String = replies.iter().map(quoted).collect();
-        self.script(&toml)
+        let path = self.root.path().join("script.toml");
+        std::fs::write(&path, toml).unwrap();
+        open_to_all(&path);
     }
 
     /// The program with these arguments.

@@ -19,14 +19,16 @@ fn bubblewrap(promise: Promise) -> Kept {
             Kept::InPart("sockets and pipes in the work folder lead to whoever listens outside")
         }
         Promise::Writing => Kept::InPart("changes are not staged"),
+        Promise::Limits => {
+            Kept::InPart("temporary files are bounded by their size and not by their number")
+        }
         Promise::Reading
         | Promise::Processes
         | Promise::Environment
         | Promise::Privileges
         | Promise::Calls
         | Promise::Terminal
-        | Promise::Ending
-        | Promise::Limits => Kept::Yes,
+        | Promise::Ending => Kept::Yes,
     }
 }
 
@@ -37,9 +39,11 @@ fn firejail(promise: Promise) -> Kept {
         ),
         Promise::Reading => Kept::InPart(NAMES),
         Promise::Writing => Kept::InPart(MODES),
+        Promise::Processes => {
+            Kept::InPart("code can end its own sandbox, with everything that is inside")
+        }
         Promise::Limits => Kept::InPart(TEMPORARY),
-        Promise::Processes
-        | Promise::Environment
+        Promise::Environment
         | Promise::Privileges
         | Promise::Calls
         | Promise::Terminal
@@ -56,8 +60,8 @@ fn landlock(promise: Promise) -> Kept {
         Promise::Reading => Kept::InPart(NAMES),
         Promise::Writing => Kept::InPart(MODES),
         Promise::Processes => Kept::InPart(
-            "all processes and their command lines are seen; before Landlock 6 (Linux 6.12) yours \
-             can be signalled",
+            "all processes and their command lines are seen; code can end its own sandbox, with \
+             everything that is inside; before Landlock 6 (Linux 6.12) yours can be signalled",
         ),
         Promise::Privileges => Kept::InPart(
             "setuid files and the bounding set stay; no program gains anything by them",

@@ -1,0 +1,153 @@
+//! Every attack on every backend, and every control: a column each, printed where one is wrong.
+
+use super::{
+    Attack, Control, all,
+    outside::is_here,
+    session::{Outcome, Outcomes, Place, tried},
+};
+use crate::{
+    backends::{is_installed, lacks},
+    scene::Who,
+};
+use interpreter_core::Backend;
+use std::{collections::BTreeSet, fmt::Write as _, io::Write as _, thread};
+
+/// What came of all attacks in one place, and what should have.
+struct Column {
+    place: Place,
+    outcomes: Outcomes,
+}
+
+impl Column {
+    fn of(place: Place, attacks: &[&'static Attack]) -> Self {
+        Self { place, outcomes: tried(place, attacks) }
+    }
+
+    /// What is wrong with an attack here.
+    fn fault(&self, attack: &Attack) -> Option<String> {
+        let Outcome { ran, succeeded, said } = self.outcomes.get(attack.name)?;
+        let expected = match self.place {
+            Place::On(backend, who) => attack.gets_through(backend, who),
+            Place::Control(_) => true,
+        };
+        let why = match (*ran, *succeeded, expected) {
+            (false, false, _) => "did not run",
+            (_, true, false) => "GOT THROUGH",
+            (true, false, true) => "was stopped, and should not have been",
+            (_, true, true) | (true, false, false) => return None,
+        };
+        Some(format!("{why}; it said: {said}"))
+    }
+}
+
+/// Fails with a table of everything if something is wrong anywhere.
+fn judge(columns: &[Column]) {
+    let mut faults = String::new();
+    for attack in all() {
+        for column in columns {
+            if let Some(fault) = column.fault(attack) {
+                let place = column.place;
+                writeln!(faults, "{} ({}) {place:?} {fault}", attack.name, attack.promise).unwrap();
+            }
+        }
+    }
+    assert!(faults.is_empty(), "\n{}\n{faults}", table(columns));
+}
+
+fn table(columns: &[Column]) -> String {
+    let mut text = format!("{:<48}", "attack");
+    for column in columns {
+        write!(text, "  {:<24}", format!("{:?}", column.place)).unwrap();
+    }
+    for attack in all() {
+        write!(text, "\n{:<48}", attack.name).unwrap();
+        for column in columns {
+            let word = match column.outcomes.get(attack.name) {
+                None => "",
+                Some(outcome) if !outcome.ran => "did not run",
+                Some(outcome) if outcome.succeeded => "got through",
+                Some(_) => "stopped",
+            };
+            write!(text, "  {word:<24}").unwrap();
+        }
+    }
+    text
+}
+
+/// All attacks on a backend, as everybody whom it is for.
+fn on(backend: Backend) {
+    if !is_installed(backend) {
+        say(&format!("{backend} is not here, and was not attacked"));
+        return;
+    }
+    let attacks: Vec<_> = all().filter(|attack| attack.is_for(backend)).collect();
+    let columns = thread::scope(|scope| {
+        let places = Who::all_for(backend).into_iter().map(|who| Place::On(backend, who));
+        let attacks = &attacks;
+        let started: Vec<_> =
+            places.map(|place| scope.spawn(move || Column::of(place, attacks))).collect();
+        started.into_iter().map(|column| column.join().unwrap()).collect::<Vec<_>>()
+    });
+    judge(&columns);
+    // What gets through is what the backend says that it lacks.
+    let lacks = lacks(backend);
+    for attack in attacks.iter().filter(|attack| attack.through.contains(&backend)) {
+        let (name, promise) = (attack.name, attack.promise);
+        assert!(lacks.contains(&promise), "{name} breaks promise {promise} of {backend}");
+    }
+}
+
+/// Past what the test collects: whoever reads the result is to see it.
+fn say(text: &str) {
+    std::io::stderr().write_all(format!("attacks: {text}\n").as_bytes()).unwrap();
+}
+
+#[test]
+fn native_keeps_everything() {
+    on(Backend::Native);
+}
+
+#[test]
+fn bubblewrap_keeps_what_it_promises() {
+    on(Backend::Bubblewrap);
+}
+
+#[test]
+fn firejail_keeps_what_it_promises() {
+    on(Backend::Firejail);
+}
+
+#[test]
+fn landlock_keeps_what_it_promises() {
+    on(Backend::Landlock);
+}
+
+/// Whether a control can say anything on this machine; if not, why.
+fn shown(attack: &Attack) -> Result<(), String> {
+    if let Some(need) = attack.need.filter(|&need| !is_here(need)) {
+        return Err(format!("it needs {need:?}"));
+    }
+    if attack.control == Control::Root && !nix::unistd::geteuid().is_root() {
+        return Err("it needs root".into());
+    }
+    Ok(())
+}
+
+#[test]
+fn where_nothing_stops_it_every_attack_succeeds() {
+    let controls: BTreeSet<_> = all().map(|attack| attack.control).collect();
+    let columns = controls.into_iter().map(|control| {
+        let attacks = all().filter(|attack| attack.control == control);
+        let attacks: Vec<_> = attacks
+            .filter(|attack| match shown(attack) {
+                Ok(()) => true,
+                Err(why) => {
+                    say(&format!("{} was not shown to work here: {why}", attack.name));
+                    false
+                }
+            })
+            .collect();
+        Column::of(Place::Control(control), &attacks)
+    });
+    judge(&columns.collect::<Vec<_>>());
+}

@@ -1,0 +1,141 @@
+//! Uses up what others need too. Each is small enough to do no harm where nothing bounds it.
+
+use super::{
+    Arena::Limits,
+    Attack,
+    Control::Plain,
+    Evidence::{Flood, Printed},
+    Language,
+    Language::{JavaScript, Python, Shell},
+};
+use interpreter_core::Backend::{Bubblewrap, Firejail, Landlock};
+
+/// What bounds the sessions of these.
+pub(super) const SMALL: &str = "processes = 64\noutput = \"1M\"\nmemory = \"512M\"\nfile_size = \"2M\"\n\
+                                open_files = 256\ntemporary = \"8M\"\n";
+
+const fn attack(name: &'static str, language: Language, code: &'static str) -> Attack {
+    Attack::new(11, name, language, Printed, code).arena(Limits)
+}
+
+pub(super) const ATTACKS: &[Attack] = &[
+    attack(
+        "forks",
+        Python,
+        r"
+import signal
+children = []
+try:
+    for _ in range(150):
+        child = os.fork()
+        if child == 0:
+            signal.pause()
+            os._exit(0)
+        children.append(child)
+    print('ESCAPED')
+except OSError:
+    pass
+for child in children:
+    os.kill(child, 9)
+    os.waitpid(child, 0)
+",
+    ),
+    attack(
+        "starts_many_programs",
+        JavaScript,
+        "const all = [];
+try {
+  for (let i = 0; i < 150; i++) {
+    const child = require('child_process').spawn('sleep', ['1000'], { stdio: 'ignore' });
+    child.on('error', () => {});
+    all.push(child);
+  }
+} catch {}
+if (all.length === 150 && all.every(child => child.pid)) console.log('ESCAPED');
+for (const child of all) child.kill('SIGKILL')",
+    ),
+    attack(
+        "starts_many_threads",
+        Python,
+        r"
+import threading
+go = threading.Event()
+threads = []
+try:
+    for _ in range(150):
+        thread = threading.Thread(target=go.wait)
+        thread.start()
+        threads.append(thread)
+    print('ESCAPED')
+except RuntimeError:
+    pass
+go.set()
+for thread in threads:
+    thread.join()
+",
+    ),
+    attack(
+        "takes_memory",
+        Python,
+        "try: x = bytearray(700 << 20); print('ESCAPED', len(x)); del x\nexcept MemoryError: pass",
+    ),
+    attack(
+        "takes_memory_with_javascript",
+        JavaScript,
+        "try { console.log('ESCAPED', Buffer.alloc(700 * 2 ** 20).length) } catch {}",
+    ),
+    attack(
+        "writes_a_large_file",
+        Shell,
+        "head -c 6M /dev/zero >$TMPDIR/@NAME@; [ $(stat -c %s $TMPDIR/@NAME@) -ge 6000000 ] && echo ESCAPED; rm -f $TMPDIR/@NAME@",
+    ),
+    attack(
+        "fills_the_temporary_folder",
+        Shell,
+        "mkdir $TMPDIR/@NAME@; for i in {1..12}; do head -c 1500K /dev/zero >$TMPDIR/@NAME@/$i; done
+[ $(du -s --apparent-size $TMPDIR/@NAME@ | cut -f1) -ge 17000 ] && echo ESCAPED; rm -rf $TMPDIR/@NAME@",
+    )
+    .through_for_all(&[Firejail, Landlock]),
+    attack(
+        "uses_up_the_inodes",
+        Python,
+        r"
+import shutil
+folder = os.path.join(os.environ['TMPDIR'], '@NAME@')
+os.mkdir(folder)
+try:
+    for number in range(8000):
+        os.close(os.open(f'{folder}/{number}', os.O_CREAT | os.O_WRONLY))
+    print('ESCAPED')
+except OSError:
+    pass
+shutil.rmtree(folder)
+",
+    )
+    .through_for_all(&[Bubblewrap, Firejail, Landlock]),
+    attack(
+        "opens_many_files",
+        Python,
+        r"
+import resource
+_, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+try:
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(most, 4096), max(most, 4096)))
+except (OSError, ValueError):
+    pass
+opened = []
+try:
+    for _ in range(600):
+        opened.append(os.dup(1))
+    print('ESCAPED')
+except OSError:
+    pass
+for one in opened:
+    os.close(one)
+",
+    ),
+    Attack::new(11, "prints_without_end", Shell, Flood(16 << 20), "yes | head -c 100M")
+        .arena(Limits)
+        .control(Plain),
+];
