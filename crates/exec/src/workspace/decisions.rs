@@ -32,11 +32,12 @@ impl Set {
     /// each run, so what looks untouched since the last time is not read again, and of very many
     /// only the first [`Set::LISTED`] are looked for.
     pub fn changes(&self) -> Result<Vec<FileChange>, WorkspaceError> {
-        let upper = self.open_upper(Intent::Look)?;
-        // As after most runs: asked after each, so it is answered at once.
-        if upper.names().during_at("read", self.upper())?.is_empty() {
+        // As after most runs: asked after each, so it is answered at once. What cannot be read so
+        // simply is looked at as anything else.
+        if std::fs::read_dir(self.upper()).is_ok_and(|mut names| names.next().is_none()) {
             return Ok(Vec::new());
         }
+        let upper = self.open_upper(Intent::Look)?;
         let work = self.open_work_folder(Intent::Look)?;
         let history = History::of(&self.journals);
         let mut verdicts = self.verdicts();
