@@ -1,15 +1,104 @@
-//! What protects on this machine, found out by trying.
+//! What protects on this machine, found out by trying: every sandbox that is there is built, attacked
+//! from inside and ended. [`Report`] is what `interpreter doctor --json` prints.
 
-use crate::{
-    AgentError, Scene,
-    error::{chain, exec_failure},
+use crate::{AgentError, Scene, error::chain};
+use interpreter_core::{
+    Continuity, Promise,
+    surroundings::{Obstacle, Weight, obstacles},
 };
-use interpreter_core::{Backend, Continuity, Promise, Workspace};
-use interpreter_exec::{
-    DeclaredBy,
-    sandbox::{Protection, admit, find, probe},
-};
+use interpreter_exec::{DeclaredBy, attack::Attack, sandbox::surroundings};
 use serde::Serialize;
+
+mod rows;
+mod sandboxes;
+
+/// Everything that was found.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// The sandbox that code would run in; none if nothing would run.
+    pub chosen: Option<&'static str>,
+    /// Why that one, or why none.
+    pub why: String,
+    /// What to do, where nothing would run.
+    pub fix: Option<String>,
+    /// Whether code would run, and all that is promised would be kept.
+    pub keeps_everything: bool,
+    /// What the kernel calls itself.
+    pub kernel: String,
+    /// The version of Landlock, if the kernel has it.
+    pub landlock: Option<u32>,
+    /// Whether this is root.
+    pub root: bool,
+    /// What stands in the way.
+    pub obstacles: Vec<Obstacle>,
+    /// Every sandbox, the strongest first.
+    pub sandboxes: Vec<Sandbox>,
+    /// What else a session depends on.
+    pub findings: Vec<Finding>,
+}
+
+/// A sandbox that was built and attacked, or could not be.
+#[derive(Clone, Debug, Serialize)]
+pub struct Sandbox {
+    /// Its name.
+    pub name: &'static str,
+    /// Whether it could be built.
+    pub built: bool,
+    /// Why it could not be.
+    pub reason: Option<String>,
+    /// What to do about that.
+    pub fix: Option<String>,
+    /// What it enforces.
+    pub enforced: Vec<String>,
+    /// What it does not.
+    pub missing: Vec<String>,
+    /// The promises that it does not keep in full.
+    pub lacks: Vec<Lacking>,
+    /// What came of the attacks.
+    pub attacks: Vec<Tried>,
+}
+
+/// A promise that is not kept in full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Lacking {
+    /// The promise.
+    pub promise: Promise,
+    /// What is missing.
+    pub why: &'static str,
+}
+
+/// An attack, and what came of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Tried {
+    /// What was tried.
+    pub attack: Attack,
+    /// The promise that it is aimed at.
+    pub promise: Promise,
+    /// What came of it.
+    pub outcome: Outcome,
+}
+
+/// What came of an attack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// It failed, and would have succeeded without the sandbox.
+    Stopped,
+    /// It failed, as it does without the sandbox: that says nothing.
+    Unproven,
+    /// It succeeded.
+    GotThrough,
+}
+
+impl Sandbox {
+    /// The attacks that succeeded although the sandbox says that it keeps the promise.
+    pub fn broken(&self) -> impl Iterator<Item = &Tried> {
+        let is_kept = |promise| !self.lacks.iter().any(|lack| lack.promise == promise);
+        self.attacks
+            .iter()
+            .filter(move |tried| tried.outcome == Outcome::GotThrough && is_kept(tried.promise))
+    }
+}
 
 /// One thing that was looked at.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -36,77 +125,34 @@ pub enum State {
     Broken,
 }
 
-/// Looks at everything that a session depends on. Builds a real sandbox and ends it again.
-pub async fn examine(scene: &Scene) -> Vec<Finding> {
-    let mut findings = vec![sandbox(scene).await];
-    findings.extend(other_sandboxes(scene).await);
-    findings.push(record(scene));
-    findings.extend(languages(scene));
-    findings.push(model(scene));
-    findings
-}
-
-async fn sandbox(scene: &Scene) -> Finding {
-    let name = "sandbox".to_owned();
-    let mut confinement = scene.confinement();
-    if confinement.sandbox.is_none() {
-        return Finding {
-            name,
-            state: State::Lacking,
-            detail: "there is none: code runs with all your rights".into(),
-            fix: Some("take `backend = \"none\"` out of your config file".into()),
-        };
+/// Looks at everything that a session depends on. Builds every sandbox that is there, attacks it from
+/// inside with our own program, and ends it again. Nobody's code runs.
+pub async fn examine(scene: &Scene) -> Report {
+    let machine = scene.machine();
+    let seen = surroundings(machine);
+    let sandboxes = sandboxes::all(scene).await;
+    let (chosen, why, fix) = sandboxes::chosen(scene, &sandboxes).await;
+    let used = sandboxes.iter().find(|sandbox| Some(sandbox.name) == chosen);
+    let keeps_everything = used
+        .is_some_and(|used| used.lacks.is_empty() && used.built && used.broken().next().is_none());
+    let can_be_built = sandboxes.first().is_some_and(|native| native.built);
+    let mut obstacles = obstacles(&seen);
+    // What would be in the way and is not, is not.
+    obstacles.retain(|one| one.weight == Weight::Weakens || !can_be_built);
+    obstacles.extend(used.and_then(sandboxes::no_group));
+    let findings = [record(scene)].into_iter().chain(languages(scene)).chain([model(scene)]);
+    Report {
+        chosen,
+        why,
+        fix,
+        keeps_everything,
+        kernel: seen.release.trim().into(),
+        landlock: seen.landlock,
+        root: seen.root,
+        obstacles,
+        findings: findings.collect(),
+        sandboxes,
     }
-    confinement.workspace = Workspace::ReadOnly;
-    let found = match find(&confinement, scene.machine()).await {
-        Ok(backend) => probe(backend, &confinement, scene.machine()).await,
-        Err(error) => Err(error),
-    };
-    match found {
-        Ok(protection) => {
-            Finding { name, state: State::Good, detail: built(&protection), fix: None }
-        }
-        Err(error) => {
-            let fix = exec_failure(&error).hint;
-            Finding { name, state: State::Broken, detail: chain(&error), fix }
-        }
-    }
-}
-
-fn built(protection: &Protection) -> String {
-    format!(
-        "{} sandbox was built and ended. Enforced: {}. Not enforced: {}",
-        protection.backend,
-        protection.enforced.join("; "),
-        protection.missing.join("; "),
-    )
-}
-
-/// The sandboxes that `--sandbox` can name besides, built and ended too.
-async fn other_sandboxes(scene: &Scene) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for backend in [Backend::Bubblewrap, Backend::Firejail, Backend::Landlock] {
-        let mut confinement = scene.confinement();
-        confinement.workspace = Workspace::ReadOnly;
-        // Whether it could be built is asked here, and not whether it may be used.
-        confinement.sandbox.allow_missing = Promise::ALL.into();
-        let machine = scene.machine();
-        let found = match admit(backend, &confinement, machine) {
-            Ok(()) => probe(backend, &confinement, machine).await,
-            Err(error) => Err(error),
-        };
-        let name = backend.word().to_owned();
-        findings.push(match found {
-            Ok(protection) => {
-                Finding { name, state: State::Good, detail: built(&protection), fix: None }
-            }
-            Err(error) => {
-                let fix = exec_failure(&error).hint;
-                Finding { name, state: State::Lacking, detail: chain(&error), fix }
-            }
-        });
-    }
-    findings
 }
 
 fn record(scene: &Scene) -> Finding {

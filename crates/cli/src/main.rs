@@ -1,7 +1,8 @@
 //! The binary: arguments, commands, terminal.
 //!
-//! The only crate that prints. The same file is also the sandbox's builder, its first process, and
-//! the bridge to Jupyter kernels in it, under other names: they are settled before anything else.
+//! The only crate that prints. The same file is also the sandbox's builder, its first process, the
+//! bridge to Jupyter kernels in it, and what attacks it for `doctor`, under other names: they are
+//! settled before anything else.
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -22,6 +23,10 @@ fn main() -> ExitCode {
     }
     if name.ends_with(interpreter_jupyter::JUPYTER) {
         return interpreter_jupyter::run(arguments.map_while(|text| text.into_string().ok()));
+    }
+    if name.ends_with(interpreter_host::attack::ATTACK) {
+        let arguments = arguments.map_while(|text| text.into_string().ok());
+        return interpreter_host::attack::run(arguments);
     }
     if let Err(failure) = interpreter_jail::harden() {
         return report::show(&failure.into());

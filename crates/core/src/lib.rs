@@ -48,4 +48,5 @@ pub mod sandbox;
 pub mod secret;
 pub mod sensitive;
 pub mod session;
+pub mod surroundings;
 pub mod untrusted;

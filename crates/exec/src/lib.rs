@@ -13,7 +13,7 @@ pub use crate::{
         Activated, DeclaredBy, Early, Interpreter, Interpreters, Known, Precedence,
         VirtualEnvironment, is_system,
     },
-    runner::{Command, Completions, Happening, Report, Runner, RunnerSetup, check},
+    runner::{Command, Completions, Happening, Report, Runner, RunnerSetup, attack, check},
 };
 
 pub mod egress;

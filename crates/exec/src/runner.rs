@@ -22,6 +22,7 @@ use std::{path::PathBuf, sync::Arc};
 use tokio::sync::{mpsc, oneshot};
 
 mod actor;
+pub mod attack;
 mod budget;
 mod cell;
 mod check;

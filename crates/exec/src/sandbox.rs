@@ -40,7 +40,7 @@ pub(crate) use self::{choose::Search, view::View, watch::Refusals};
 pub use self::{
     choose::{admit, find},
     keeps::keeps,
-    machine::Machine,
+    machine::{Machine, surroundings},
     start::explain,
 };
 

@@ -17,6 +17,7 @@ pub use crate::{
     serve::{run, serve},
 };
 
+pub mod attack;
 mod buffer;
 mod census;
 pub mod claim;

@@ -15,8 +15,10 @@ use std::{
 
 /// Check what this machine can do
 ///
-/// Builds a real sandbox and ends it, opens the record, and looks for interpreters and the model.
-/// Says what protects, what is missing, and how to mend it. Exits with 4 if nothing would run.
+/// Builds every sandbox that is there, attacks it from inside with a program of our own, and ends it;
+/// opens the record, and looks for interpreters and the model. Says what protects, what is missing,
+/// and how to mend it. Exits with 0 only if code would run and every promise would be kept, else
+/// with 4.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DoctorArgs {
     /// Print JSON
@@ -26,14 +28,14 @@ pub(crate) struct DoctorArgs {
 
 pub(crate) fn doctor(args: &DoctorArgs) -> Result<ExitCode, Error> {
     let scene = scene(&Overrides::default())?;
-    let findings = wait_for(examine(&scene))?;
-    let worst = findings.iter().map(|finding| finding.state).max();
+    let report = wait_for(examine(&scene))?;
+    let is_whole = report.findings.iter().all(|finding| finding.state != State::Broken);
     let mut out = io::stdout().lock();
     if args.json {
-        let json = serde_json::to_string(&findings).map_err(io::Error::from)?;
+        let json = serde_json::to_string(&report).map_err(io::Error::from)?;
         writeln!(out, "{json}")?;
     } else {
-        for finding in &findings {
+        for finding in &report.rows() {
             let state = match finding.state {
                 State::Good => "ok     ",
                 State::Lacking => "missing",
@@ -46,9 +48,6 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<ExitCode, Error> {
             }
         }
     }
-    Ok(match worst {
-        Some(State::Broken) => Exit::CannotConfine,
-        Some(State::Good | State::Lacking) | None => Exit::Done,
-    }
-    .into())
+    let exit = if report.keeps_everything && is_whole { Exit::Done } else { Exit::CannotConfine };
+    Ok(exit.into())
 }

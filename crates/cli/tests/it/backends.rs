@@ -221,7 +221,10 @@ fn without_a_sandbox_every_screen_says_so() {
 }
 
 /// The program where user namespaces are refused.
-fn where_namespaces_are_refused(scene: &Scene, arguments: &[&str]) -> std::process::Output {
+pub(crate) fn where_namespaces_are_refused(
+    scene: &Scene,
+    arguments: &[&str],
+) -> std::process::Output {
     let inner = scene.command(arguments);
     let mut command = Command::new("unshare");
     command

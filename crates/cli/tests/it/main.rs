@@ -20,6 +20,7 @@ mod chat;
 mod control;
 mod denials;
 mod docs;
+mod doctor;
 mod environments;
 mod escape;
 mod faithful;

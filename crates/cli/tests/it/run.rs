@@ -143,9 +143,6 @@ fn explain_lists_the_steps_and_runs_nothing() {
 #[test]
 fn doctor_and_languages_say_what_is_there() {
     let scene = Scene::new();
-    scene.run(&["doctor"]).mentions("native sandbox was built and ended").exits(0);
-    let seen = scene.run(&["doctor", "--json"]).exits(0);
-    let findings: serde_json::Value = serde_json::from_str(&seen.stdout()).unwrap();
-    assert_eq!(findings[0]["state"], "good");
+    scene.run(&["doctor"]).mentions("native is used and keeps everything").exits(0);
     scene.run(&["languages"]).mentions("python").mentions("/usr/bin/").exits(0);
 }

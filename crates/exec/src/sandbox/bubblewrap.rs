@@ -26,6 +26,7 @@ use super::{
 };
 use crate::{ExecError, Interpreters};
 use interpreter_core::{Access, Backend, Confinement, Workspace};
+use interpreter_host::attack::ATTACK;
 use interpreter_jail::{JAIL, Plan, Step, rules};
 use interpreter_jupyter::JUPYTER;
 use std::{
@@ -104,7 +105,7 @@ fn furniture(all: &mut Arguments, confinement: &Confinement, layout: &Layout, ma
     all.add(["--remount-ro", "/dev", "--perms", "0777", "--dir", "/tmp/home"]);
     all.add(["--symlink", "/tmp", "/var/tmp", "--symlink", "/run", "/var/run"]);
     all.bind("--ro-bind", &machine.program, Path::new(HOST_PROGRAM));
-    for name in [JAIL, JUPYTER] {
+    for name in [JAIL, JUPYTER, ATTACK] {
         all.add(["--symlink", "host", &format!("/run/interpreter/{name}")]);
     }
     for (at, _) in Interpreters::drivers() {

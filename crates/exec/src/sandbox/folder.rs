@@ -3,7 +3,7 @@
 
 use crate::{ExecError, Interpreters, egress};
 use interpreter_core::Backend;
-use interpreter_host::KernelSpec;
+use interpreter_host::{KernelSpec, attack::ATTACK};
 use interpreter_jail::JAIL;
 use interpreter_jupyter::JUPYTER;
 use std::{
@@ -141,7 +141,7 @@ impl RunFolder {
             write(&self.drivers().join(name), text, 0o444)?;
         }
         write(&self.empty(), "", 0o000)?;
-        for name in [JUPYTER, JAIL] {
+        for name in [JUPYTER, JAIL, ATTACK] {
             fs_err::os::unix::fs::symlink(program, self.drivers().join(name))?;
         }
         Ok(self)

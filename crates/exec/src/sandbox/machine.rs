@@ -2,6 +2,7 @@
 
 use super::cgroup::Groups;
 use crate::interpreters::SYSTEM;
+use interpreter_core::surroundings::Seen;
 use rustix::thread::CapabilitySet;
 use std::path::{Path, PathBuf};
 
@@ -68,6 +69,24 @@ impl Machine {
     /// Begins what takes time before a sandbox can start, aside.
     pub fn get_ready(&self) {
         self.groups.get_ready();
+    }
+}
+
+/// What the system shows of what may stand in the way of a sandbox.
+pub fn surroundings(machine: &Machine) -> Seen {
+    let read = |path: &str| fs_err::read_to_string(path).ok();
+    let is_there = |path: &str| Path::new(path).exists();
+    Seen {
+        release: read("/proc/sys/kernel/osrelease").unwrap_or_default(),
+        apparmor_restricts: read("/proc/sys/kernel/apparmor_restrict_unprivileged_userns"),
+        clone_allowed: read("/proc/sys/kernel/unprivileged_userns_clone"),
+        most_namespaces: read("/proc/sys/user/max_user_namespaces"),
+        status: read("/proc/self/status").unwrap_or_default(),
+        docker: is_there("/.dockerenv"),
+        podman: is_there("/run/.containerenv"),
+        modules: read("/sys/kernel/security/lsm"),
+        landlock: machine.landlock,
+        root: machine.user == 0,
     }
 }
 

@@ -11,6 +11,7 @@ use super::{
 };
 use crate::{ExecError, Interpreters};
 use interpreter_core::{Access as Reach, Confinement, Workspace};
+use interpreter_host::attack::ATTACK;
 use interpreter_jail::{
     Access, Failure, Filter, FilterError, Namespace, Owner, Plan, Resource, Rule, Step, rules,
 };
@@ -172,8 +173,9 @@ fn furniture(confinement: &Confinement, machine: &Machine) -> Vec<Step> {
         link("/dev/stdout", "/proc/self/fd/1"),
         link("/dev/stderr", "/proc/self/fd/2"),
         bind(&machine.program, HOST_PROGRAM, Access::Read, Owner::AsOutside),
-        // The same program by another name.
+        // The same program by other names.
         link(&format!("/run/interpreter/{JUPYTER}"), "host"),
+        link(&format!("/run/interpreter/{ATTACK}"), "host"),
     ];
     steps.extend(DEVICES.map(|path| bind(path, path, Access::Device, Owner::AsOutside)));
     steps

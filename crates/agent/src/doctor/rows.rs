@@ -1,0 +1,92 @@
+//! A report as rows for a person: what, how it is, what was seen, what to do.
+
+use super::{Finding, Outcome, Report, Sandbox, State, Tried};
+use interpreter_core::surroundings::Weight;
+
+impl Report {
+    /// All of it, what matters most first.
+    pub fn rows(&self) -> Vec<Finding> {
+        let mut rows = vec![self.used()];
+        rows.extend(self.obstacles.iter().map(|one| Finding {
+            name: one.name.into(),
+            state: match one.weight {
+                Weight::Prevents => State::Broken,
+                Weight::Weakens => State::Lacking,
+            },
+            detail: one.seen.clone(),
+            fix: Some(one.fix.into()),
+        }));
+        rows.extend(self.sandboxes.iter().map(|sandbox| self.row(sandbox)));
+        rows.push(self.machine());
+        rows.extend(self.findings.iter().cloned());
+        rows
+    }
+
+    fn used(&self) -> Finding {
+        let used = self.sandboxes.iter().find(|sandbox| Some(sandbox.name) == self.chosen);
+        let is_broken = used.is_some_and(|used| used.broken().next().is_some());
+        let (state, detail) = match self.chosen {
+            None => (State::Broken, format!("nothing would run: {}", self.why)),
+            Some("none") => (State::Lacking, format!("none: {}", self.why)),
+            Some(name) if is_broken => {
+                (State::Broken, format!("{name} would be used, and an attack got through"))
+            }
+            Some(name) if self.keeps_everything => {
+                (State::Good, format!("{name} is used and keeps everything: {}", self.why))
+            }
+            Some(name) => (
+                State::Lacking,
+                format!("{name} is used, and lacks what is said below: {}", self.why),
+            ),
+        };
+        Finding { name: "sandbox".into(), state, detail, fix: self.fix.clone() }
+    }
+
+    fn row(&self, sandbox: &Sandbox) -> Finding {
+        let name = sandbox.name.to_owned();
+        if let Some(reason) = &sandbox.reason {
+            let recognised = self.obstacles.iter().any(|one| one.weight == Weight::Prevents);
+            // What was recognised says it better.
+            let fix = sandbox.fix.clone().filter(|_| !recognised);
+            return Finding { name, state: State::Lacking, detail: reason.clone(), fix };
+        }
+        let is_broken = sandbox.broken().next().is_some();
+        let state = match (is_broken, sandbox.lacks.is_empty()) {
+            (true, _) => State::Broken,
+            (false, true) => State::Good,
+            (false, false) => State::Lacking,
+        };
+        Finding { name, state, detail: told(sandbox), fix: None }
+    }
+
+    fn machine(&self) -> Finding {
+        let who = if self.root { "root" } else { "an ordinary user" };
+        let landlock = self.landlock.map_or("no Landlock".into(), |one| format!("Landlock {one}"));
+        let detail = format!("Linux {}, {landlock}, run by {who}", self.kernel);
+        Finding { name: "machine".into(), state: State::Good, detail, fix: None }
+    }
+}
+
+fn told(sandbox: &Sandbox) -> String {
+    let of = |outcome| sandbox.attacks.iter().filter(move |tried| tried.outcome == outcome);
+    let names = |tried: Vec<&Tried>| {
+        tried.into_iter().map(|tried| tried.attack.words()).collect::<Vec<_>>().join(", ")
+    };
+    let (through, unproven): (Vec<_>, Vec<_>) =
+        (of(Outcome::GotThrough).collect(), of(Outcome::Unproven).collect());
+    let stopped = sandbox.attacks.len() - through.len();
+    let mut parts = vec![format!(
+        "built, attacked from inside and ended: {stopped} of {} attacks were stopped",
+        sandbox.attacks.len()
+    )];
+    if !through.is_empty() {
+        parts.push(format!("got through: {}", names(through)));
+    }
+    if !unproven.is_empty() {
+        parts.push(format!("fail here without a sandbox too: {}", names(unproven)));
+    }
+    let enforced = [("Enforced", &sandbox.enforced), ("Not enforced", &sandbox.missing)];
+    let enforced = enforced.into_iter().filter(|(_, list)| !list.is_empty());
+    let enforced = enforced.map(|(word, list)| format!(". {word}: {}", list.join("; ")));
+    parts.join("; ") + &enforced.collect::<String>()
+}
