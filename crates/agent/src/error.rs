@@ -106,11 +106,29 @@ pub(crate) fn exec_failure(error: &ExecError) -> Failure {
 
 /// What helps with a change set, as a line.
 fn workspace_hint(error: &WorkspaceError) -> Option<String> {
-    matches!(error, WorkspaceError::Conflict { .. }).then(|| {
-        "they are still staged; look at them with `interpreter changes diff` and put them in \
-         place with `interpreter changes apply --overwrite`"
-            .into()
-    })
+    match error {
+        WorkspaceError::Conflict { .. } => Some(
+            "they are still staged; look at them with `interpreter changes diff` and put them in \
+             place with `interpreter changes apply --overwrite`"
+                .into(),
+        ),
+        WorkspaceError::TooMuchToCopy { .. } | WorkspaceError::MountedInside { .. } => Some(
+            "`--workspace read-only` shows the folder itself and refuses changes, `--workspace \
+             direct` makes them at once; the native sandbox needs no copy"
+                .into(),
+        ),
+        WorkspaceError::ChangedSinceShown { .. }
+        | WorkspaceError::NoSuchSet { .. }
+        | WorkspaceError::AmbiguousId { .. }
+        | WorkspaceError::InUse { .. }
+        | WorkspaceError::NotAChange { .. }
+        | WorkspaceError::NothingApplied { .. }
+        | WorkspaceError::NothingUndone { .. }
+        | WorkspaceError::WorkFolderGone { .. }
+        | WorkspaceError::Version { .. }
+        | WorkspaceError::Damaged { .. }
+        | WorkspaceError::Files { .. } => None,
+    }
 }
 
 /// A failure of the model, as the session sees it.

@@ -34,9 +34,10 @@ use tokio::{
 use self::{
     cgroup::Group,
     folder::RunFolder,
+    in_copy::Moved,
     start::{Launch, Prepared},
 };
-pub(crate) use self::{choose::Search, view::View, watch::Refusals};
+pub(crate) use self::{choose::Search, in_copy::covered, view::View, watch::Refusals};
 pub use self::{
     choose::{admit, find},
     keeps::keeps,
@@ -50,6 +51,7 @@ mod cgroup;
 mod choose;
 mod firejail;
 mod folder;
+mod in_copy;
 mod keeps;
 mod landlock;
 mod machine;
@@ -78,6 +80,8 @@ pub(crate) struct Sandbox {
     backend: Backend,
     /// What it has instead of mounts.
     folder: Option<RunFolder>,
+    /// Where code sees its work folder, if that is elsewhere.
+    moved: Option<Moved>,
     pub(crate) protection: Protection,
     /// What it shows.
     pub(crate) view: View,
@@ -137,7 +141,11 @@ pub(crate) async fn start(
     };
     let searching = (backend != Backend::None).then(|| {
         let confinement = confinement.clone();
-        tokio::task::spawn_blocking(move || secrets::cover(&confinement))
+        let cover = match (backend, in_copy::copy_of(&confinement, stage)) {
+            (Backend::Native, _) | (_, None) => secrets::cover,
+            (_, Some(_)) => secrets::cover_granted,
+        };
+        tokio::task::spawn_blocking(move || cover(&confinement))
     });
     let covered = async {
         match searching {
@@ -167,6 +175,10 @@ impl Sandbox {
 
     /// A kernel as it is started in this sandbox.
     pub(crate) fn settle(&self, spec: KernelSpec) -> KernelSpec {
+        let spec = match &self.moved {
+            Some(moved) => moved.settle(spec),
+            None => spec,
+        };
         match (self.backend, &self.folder) {
             (Backend::Landlock | Backend::Firejail | Backend::None, Some(folder)) => {
                 folder.settle(spec)

@@ -2,7 +2,9 @@
 //!
 //! Code sees the work folder through an overlay whose writes land in a [`Set`]. From outside, a
 //! set lists and shows what differs, puts all or some of it into the person's folder, takes it
-//! out again, or forgets it. Mounting the overlay is the sandbox's; nothing here mounts.
+//! out again, or forgets it. Mounting the overlay is the sandbox's; nothing here mounts. For a
+//! sandbox that has no overlay a set takes a copy of the folder for code to work in, and derives
+//! from it what an overlay would have left.
 //!
 //! # Threat
 //! The code inside is hostile. Names, links, modes, attributes and special files in the upper
@@ -31,9 +33,11 @@
 //! `\xNN`, and a backslash that could be read as such is written `\x5c`, so that every name has
 //! exactly one text.
 
+pub(crate) use self::copied::COPY;
 pub use self::{
     catalog::Summary,
     conflict::Conflict,
+    copy::NotCopied,
     error::WorkspaceError,
     listing::Applied,
     set::Set,
@@ -48,8 +52,11 @@ mod catalog;
 mod changeover;
 mod conflict;
 mod content;
+mod copied;
+mod copy;
 mod crash;
 mod decisions;
+mod derive;
 mod diff;
 mod discard;
 mod durability;
@@ -80,6 +87,7 @@ mod set;
 mod shown;
 mod stat;
 mod sweep;
+mod taken;
 mod undo;
 mod unlock;
 mod usage;

@@ -18,6 +18,7 @@ mod backends;
 mod changes;
 mod chat;
 mod control;
+mod copies;
 mod denials;
 mod docs;
 mod doctor;

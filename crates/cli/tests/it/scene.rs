@@ -205,6 +205,11 @@ impl Scene {
         command
     }
 
+    /// The number of whoever runs the program, if that is not us.
+    pub(crate) fn user(&self) -> Option<u32> {
+        self.who.user()
+    }
+
     /// Has a command run as whoever runs the program.
     pub(crate) fn as_its_user<'a>(&self, command: &'a mut Command) -> &'a mut Command {
         if let Some(user) = self.who.user() {

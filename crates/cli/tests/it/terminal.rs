@@ -45,6 +45,9 @@ impl Terminal {
         for (name, value) in template.get_envs() {
             command = command.env(name, value.unwrap());
         }
+        if let Some(user) = scene.user() {
+            command = command.uid(user).gid(user);
+        }
         let child = command.spawn(tty).unwrap();
         let pty = Arc::new(pty);
         let screen =

@@ -63,6 +63,8 @@ pub(super) struct Actor {
     pub(super) tried_before: Vec<HostContact>,
     /// What the sandbox refused since the last run was told of.
     pub(super) refusals: Refusals,
+    /// What is to be said with the next run.
+    pub(super) remark: Option<String>,
 }
 
 /// What woke the loop.
@@ -96,6 +98,7 @@ impl Actor {
             granted: Vec::new(),
             tried_before: Vec::new(),
             refusals: Refusals::default(),
+            remark: None,
         }
     }
 
@@ -229,6 +232,7 @@ impl Actor {
                 let RunnerSetup { changes_folder, session, .. } = &self.setup;
                 self.set = Some(Set::create(changes_folder, &confinement.work_folder, session)?);
             }
+            self.copy_for(backend, &confinement).await?;
             if let Some(set) = &self.set {
                 set.clear_work()?;
             }

@@ -81,6 +81,9 @@ impl Actor {
             );
             ran.remark.get_or_insert(text);
         }
+        if ran.remark.is_none() {
+            ran.remark = self.remark.take();
+        }
         Ok(())
     }
 

@@ -1,11 +1,74 @@
 //! What becomes of staged changes while their sandbox is up.
 
 use super::{Happening, actor::Actor};
-use crate::{ExecError, sandbox::native, workspace::Conflict};
-use interpreter_core::{FileChange, record::ChangesState};
+use crate::{
+    ExecError,
+    sandbox::{covered, native, secrets},
+    workspace::{Conflict, NotCopied, Set, Usage},
+};
+use interpreter_core::{
+    Backend, Confinement, FileChange, Untrusted, Workspace, record::ChangesState,
+};
 use interpreter_host::Inward;
+use std::{io, path::Path};
+
+/// What is left out of a copy is named up to here.
+const NAMED: usize = 3;
+
+fn take_copy(set: &mut Set, confinement: &Confinement) -> Result<NotCopied, ExecError> {
+    let covered = covered(&secrets::cover(confinement)?);
+    let limits = &confinement.limits;
+    let most = Usage { bytes: limits.staged_bytes, files: limits.staged_files };
+    Ok(set.take_copy(&covered, most)?)
+}
+
+/// What there is to say about a copy: where code sees it, if that is not at the folder's own path,
+/// and what is not in it.
+fn remark(backend: Backend, copy: Option<&Path>, left_out: &NotCopied) -> Option<String> {
+    let line = |text: &str| Untrusted::new(text).for_terminal_line(200);
+    let mut parts = Vec::new();
+    if let (Backend::Landlock | Backend::Firejail, Some(copy)) = (backend, copy) {
+        parts
+            .push(format!("code works in a copy of the folder: {}", line(&copy.to_string_lossy())));
+    }
+    let NotCopied { named, count } = left_out;
+    if *count > 0 {
+        let shown =
+            named.iter().take(NAMED).map(|one| format!("{} ({})", line(&one.path), one.why));
+        let mut words: Vec<_> = shown.collect();
+        let more = count - words.len();
+        if more > 0 {
+            words.push(format!("{more} more"));
+        }
+        parts.push(format!("not in the copy that code works in: {}", words.join(", ")));
+    }
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
 
 impl Actor {
+    /// Takes a copy of the work folder, if changes are to be kept apart by a sandbox that has no
+    /// overlay, and if there is none yet.
+    pub(super) async fn copy_for(
+        &mut self,
+        backend: Backend,
+        confinement: &Confinement,
+    ) -> Result<(), ExecError> {
+        let has_overlay = backend == Backend::Native || confinement.workspace != Workspace::Stage;
+        let Some(mut set) = self.set.take_if(|set| !has_overlay && set.copy().is_none()) else {
+            return Ok(());
+        };
+        let confinement = confinement.clone();
+        let (set, taken) = tokio::task::spawn_blocking(move || {
+            let taken = take_copy(&mut set, &confinement);
+            (set, taken)
+        })
+        .await
+        .map_err(io::Error::from)?;
+        self.set = Some(set);
+        self.remark = remark(backend, self.set.as_ref().and_then(Set::copy), &taken?);
+        Ok(())
+    }
+
     pub(super) async fn review(&mut self) -> Result<(), ExecError> {
         let Some(set) = &self.set else { return Ok(()) };
         let shown = set.review()?;
@@ -25,12 +88,19 @@ impl Actor {
         Ok(())
     }
 
-    /// The overlay is mounted, so its layers must not be changed from outside: the host puts the
-    /// files back from inside.
+    /// Where an overlay is mounted its layers must not be changed from outside: the host puts the
+    /// files back from inside. A copy is a folder like any other.
     pub(super) async fn discard(&mut self) -> Result<(), ExecError> {
         let Some(set) = &mut self.set else { return Ok(()) };
-        let Some(live) = &mut self.live else {
+        let Some(live) = self.live.as_mut().filter(|_| set.copy().is_none()) else {
             let files = set.discard(&[])?;
+            if !set.changes()?.is_empty() {
+                // Something that still runs in the copy has changed it again.
+                if let Some(live) = self.live.take() {
+                    live.stop().await;
+                }
+                set.discard(&[])?;
+            }
             let (id, state) = (set.id().to_owned(), ChangesState::Discarded);
             self.forget_staging();
             self.report(Happening::Settled { id, state, files, left_out: vec![] }).await;

@@ -55,7 +55,9 @@ const FREE: u64 = 1 << 30;
 /// The account of what is staged.
 #[derive(Debug)]
 pub(super) struct Staging {
-    upper: PathBuf,
+    /// What grows, and what that took before anything was staged.
+    grows: PathBuf,
+    base: Usage,
     /// The kernel that the last run was given to.
     kernel: u32,
     limits: Usage,
@@ -92,14 +94,15 @@ enum Look {
 }
 
 impl Staging {
-    fn new(upper: &Path, now: Instant) -> Self {
+    fn new(grows: &Path, base: Usage, now: Instant) -> Self {
         Self {
-            upper: upper.to_owned(),
+            grows: grows.to_owned(),
+            base,
             kernel: 0,
             limits: Usage::default(),
             allowed: Usage::default(),
             counted: Usage::default(),
-            free: free_of(upper),
+            free: free_of(grows),
             began: 0,
             floor: 0,
             pause: SHORTEST,
@@ -154,7 +157,7 @@ impl Staging {
         let gone = self.free.saturating_sub(free);
         // What cannot be looked at is what has gone from the disk.
         let unseen = if found.more { self.counted.plus(gone) } else { Usage::default() };
-        self.counted = found.usage.or_more(unseen);
+        self.counted = found.usage.saturating_sub(self.base).or_more(unseen);
         self.free = free;
         self.may_count = now + (took * 20).max(SHORTEST);
         self.must_count = now + (took * 20).max(UNCOUNTED);
@@ -243,8 +246,9 @@ impl Actor {
     pub(super) fn bound_staging(&mut self, kernel: u32, limits: &Limits) {
         let Some(set) = &self.set else { return };
         let now = Instant::now();
-        let free = free_of(set.upper());
-        let staging = self.staging.get_or_insert_with(|| Staging::new(set.upper(), now));
+        let (grows, base) = set.grows();
+        let free = free_of(grows);
+        let staging = self.staging.get_or_insert_with(|| Staging::new(grows, base, now));
         staging.begin(kernel, limits, free, now);
     }
 
@@ -258,11 +262,11 @@ impl Actor {
         let Some(staging) = self.staging.as_mut().filter(|one| now >= one.alarm()) else {
             return Ok(());
         };
-        let free = free_of(&staging.upper);
+        let free = free_of(&staging.grows);
         let look = staging.look(free, now);
         if look == Look::Count {
-            let (upper, allowed) = (staging.upper.clone(), staging.allowed);
-            let result = tokio::task::spawn_blocking(move || measure(&upper, allowed));
+            let (grows, most) = (staging.grows.clone(), staging.allowed.plus(staging.base));
+            let result = tokio::task::spawn_blocking(move || measure(&grows, most));
             staging.counting = Some(Counting { since: now, free, result });
         }
         self.act_on(look).await
@@ -312,7 +316,7 @@ mod tests {
 
     fn staging(now: Instant) -> Staging {
         let limits = Limits { staged_bytes: 8 * GIB, staged_files: 1_000_000, ..Limits::default() };
-        let mut staging = Staging::new(Path::new("/nowhere"), now);
+        let mut staging = Staging::new(Path::new("/nowhere"), Usage::default(), now);
         staging.free = usage(100 * GIB, 9_000_000);
         staging.begin(1, &limits, staging.free, now);
         staging
@@ -339,6 +343,17 @@ mod tests {
             staging.count(seen(usage(9 * GIB, 5)), usage(85 * GIB, 1), SHORTEST, later),
             Look::End(Reached::Staged(8 * GIB))
         );
+    }
+
+    #[test]
+    fn what_a_copy_took_before_does_not_count() {
+        let now = Instant::now();
+        let mut staging = Staging { base: usage(20 * GIB, 50), ..staging(now) };
+        let free = usage(90 * GIB, 9_000_000);
+        assert_eq!(staging.count(seen(usage(27 * GIB, 60)), free, SHORTEST, now), Look::Later);
+        assert_eq!(staging.counted, usage(7 * GIB, 10));
+        let more = staging.count(seen(usage(29 * GIB, 60)), free, SHORTEST, now);
+        assert_eq!(more, Look::End(Reached::Staged(8 * GIB)));
     }
 
     #[test]

@@ -14,12 +14,14 @@
 //! read-only at the end.
 //!
 //! # Limits
-//! For ordinary users alone: a root that is shown as somebody else is still root to files. Work
-//! folders are bound as they are, so sockets and pipes in them lead outside, and nothing is staged.
+//! For ordinary users alone: a root that is shown as somebody else is still root to files. Where
+//! changes are kept apart code works in a copy; other work folders are bound as they are, so sockets
+//! and pipes in them lead outside.
 
 use super::{
     Protection,
     folder::Layout,
+    in_copy::uncovered,
     landlock::missing,
     machine::{Machine, SystemPath},
     native::{DOOR, HOST_PROGRAM, check_work_folder, filter_of, limits, writable},
@@ -55,9 +57,10 @@ impl Arguments {
     }
 }
 
-/// What bubblewrap is told.
+/// What bubblewrap is told. Where changes are kept apart, `copy` stands in the work folder's place.
 pub(super) fn arguments(
     confinement: &Confinement,
+    copy: Option<&Path>,
     layout: &Layout,
     door: Option<&Path>,
     machine: &Machine,
@@ -86,11 +89,20 @@ pub(super) fn arguments(
         }
     }
     let work = &confinement.work_folder;
-    match confinement.workspace {
-        Workspace::ReadOnly | Workspace::Stage => all.bind("--ro-bind", work, work),
-        Workspace::Direct => all.bind("--bind", work, work),
+    match (confinement.workspace, copy) {
+        (Workspace::Stage, Some(copy)) => {
+            all.bind("--bind", copy, work);
+            covers(&mut all, &uncovered(confinement), layout);
+        }
+        (Workspace::ReadOnly | Workspace::Stage, _) => {
+            all.bind("--ro-bind", work, work);
+            covers(&mut all, confinement, layout);
+        }
+        (Workspace::Direct, _) => {
+            all.bind("--bind", work, work);
+            covers(&mut all, confinement, layout);
+        }
     }
-    covers(&mut all, confinement, layout);
     all.add(["--remount-ro", "/", "--chdir", "/", "--", JAIL]);
     Ok(all.0)
 }

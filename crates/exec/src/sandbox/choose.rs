@@ -66,21 +66,14 @@ fn is_there(backend: &'static str, program: &str, is_there: bool) -> Result<(), 
 /// Whether a backend can show the work folder in this way.
 fn shows_the_folder(backend: Backend, workspace: Workspace) -> Result<(), ExecError> {
     let (how, hint) = match (backend, workspace) {
-        (Backend::Native, _)
-        | (_, Workspace::Direct)
-        | (Backend::Bubblewrap | Backend::Firejail | Backend::Landlock, Workspace::ReadOnly) => {
-            return Ok(());
-        }
+        (Backend::Native | Backend::Bubblewrap | Backend::Firejail | Backend::Landlock, _)
+        | (_, Workspace::Direct) => return Ok(()),
         (Backend::None, Workspace::Stage) => {
             ("apart", "`--workspace direct` lets code change your files at once")
         }
         (Backend::None, Workspace::ReadOnly) => {
             ("away", "`--workspace direct` lets code change your files at once")
         }
-        (Backend::Bubblewrap | Backend::Firejail | Backend::Landlock, Workspace::Stage) => (
-            "apart",
-            "`--workspace read-only` refuses them, `--workspace direct` makes them at once",
-        ),
     };
     Err(ExecError::CannotStage { backend: backend.word(), how, hint })
 }
@@ -231,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_native_sandbox_stages() {
+    fn every_sandbox_stages_but_none() {
         let machine = machine(Rights::Ordinary);
         for backend in Backend::ALL {
             let choice = Choice::Only(backend);
@@ -242,7 +235,7 @@ mod tests {
                     Err(ExecError::CannotStage { .. })
                 )
             };
-            assert_eq!(admitted(Workspace::Stage), backend == Backend::Native, "{backend}");
+            assert_eq!(admitted(Workspace::Stage), backend != Backend::None, "{backend}");
             assert_eq!(admitted(Workspace::ReadOnly), backend != Backend::None, "{backend}");
             assert!(admitted(Workspace::Direct), "{backend}");
         }

@@ -16,13 +16,13 @@ pub fn keeps(backend: Backend, promise: Promise) -> Kept {
 fn bubblewrap(promise: Promise) -> Kept {
     match promise {
         Promise::Network => {
-            Kept::InPart("sockets and pipes in the work folder lead to whoever listens outside")
+            Kept::InPart("sockets and pipes in a work folder that is not staged lead outside")
         }
-        Promise::Writing => Kept::InPart("changes are not staged"),
         Promise::Limits => {
             Kept::InPart("temporary files are bounded by their size and not by their number")
         }
         Promise::Reading
+        | Promise::Writing
         | Promise::Processes
         | Promise::Environment
         | Promise::Privileges
@@ -35,7 +35,8 @@ fn bubblewrap(promise: Promise) -> Kept {
 fn firejail(promise: Promise) -> Kept {
     match promise {
         Promise::Network => Kept::InPart(
-            "pipes in the work folder lead outside; hosts that you allow cannot be reached",
+            "pipes in a work folder that is not staged lead outside; hosts that you allow cannot be \
+             reached",
         ),
         Promise::Reading => Kept::InPart(NAMES),
         Promise::Writing => Kept::InPart(MODES),
@@ -54,8 +55,8 @@ fn firejail(promise: Promise) -> Kept {
 fn landlock(promise: Promise) -> Kept {
     match promise {
         Promise::Network => Kept::InPart(
-            "pipes in the work folder lead outside; interfaces are seen; there is no loopback, and \
-             hosts that you allow cannot be reached",
+            "pipes in a work folder that is not staged lead outside; interfaces are seen; there is no \
+             loopback, and hosts that you allow cannot be reached",
         ),
         Promise::Reading => Kept::InPart(NAMES),
         Promise::Writing => Kept::InPart(MODES),
@@ -97,8 +98,8 @@ fn none(promise: Promise) -> Kept {
 
 const NAMES: &str = "names, sizes and times of all files can be learnt, not what is in them";
 
-const MODES: &str = "changes are not staged; modes, times and attributes of your other files can \
-                     be changed, not what is in them";
+const MODES: &str = "modes, times and attributes of your other files can be changed, not what is \
+                     in them";
 
 const TEMPORARY: &str = "temporary files are bounded one by one, and processes are counted \
                          together with yours unless there is a control group";

@@ -26,7 +26,7 @@ use super::{
     folder::Layout,
     keeps::keeps,
     machine::{Machine, SystemPath},
-    native::{SANDBOX_USER, check_work_folder, filter_of, limits},
+    native::{SANDBOX_USER, filter_of, limits},
 };
 use crate::ExecError;
 use interpreter_core::{Access, Backend, Confinement, Workspace, sandbox::lacks};
@@ -58,14 +58,14 @@ impl Around {
     }
 }
 
-/// The steps that enforce a confinement by Landlock and a filter.
+/// The steps that enforce a confinement by Landlock and a filter. Where changes are kept apart, its
+/// work folder is the copy that code works in, see `in_copy.rs`.
 pub(super) fn plan(
     confinement: &Confinement,
     layout: &Layout,
     machine: &Machine,
     around: Around,
 ) -> Result<Plan, ExecError> {
-    check_work_folder(confinement)?;
     let places = places(confinement, layout, machine, around)?;
     let mut steps = vec![Step::NewSession];
     if around == Around::Nothing {
@@ -146,8 +146,8 @@ fn places(
     let mut writable: Vec<_> = of_kind(Access::Write).collect();
     let work = confinement.work_folder.clone();
     match confinement.workspace {
-        Workspace::ReadOnly => wide.push(work),
-        Workspace::Direct | Workspace::Stage => writable.push(work),
+        Workspace::ReadOnly | Workspace::Stage => wide.push(work),
+        Workspace::Direct => writable.push(work),
     }
     for folder in &writable {
         if let Some(inside) = denied.iter().find(|path| path.starts_with(folder)) {

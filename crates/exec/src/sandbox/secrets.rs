@@ -65,12 +65,25 @@ const BELOW: ResolveFlags =
 
 /// The confinement with every place of secrets denied, in the work folder and in what was granted.
 pub fn cover(confinement: &Confinement) -> Result<Confinement, ExecError> {
-    let mut covered = confinement.clone();
-    let mut found = find(&confinement.work_folder, confinement)?;
+    let found = find(&confinement.work_folder, confinement)?;
     if found.contains(&confinement.work_folder) {
         let reason = "you may not list it, so no secret in it could be covered";
         return Err(ExecError::WorkFolder { folder: confinement.work_folder.clone(), reason });
     }
+    with_granted(confinement, found)
+}
+
+/// The same without a look at the work folder: what is to be covered there is not in the copy that
+/// code works in.
+pub(super) fn cover_granted(confinement: &Confinement) -> Result<Confinement, ExecError> {
+    with_granted(confinement, BTreeSet::new())
+}
+
+fn with_granted(
+    confinement: &Confinement,
+    mut found: BTreeSet<PathBuf>,
+) -> Result<Confinement, ExecError> {
+    let mut covered = confinement.clone();
     for granted in &confinement.granted {
         found.extend(find(granted, confinement)?);
     }

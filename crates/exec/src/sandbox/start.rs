@@ -6,6 +6,7 @@ use super::{
     cgroup::Group,
     firejail,
     folder::{Layout, RunFolder},
+    in_copy::{self, Moved},
     landlock::{self, Around},
     native::{self, SANDBOX_USER},
     view::View,
@@ -28,6 +29,8 @@ pub(super) struct Launch {
     /// What our binary is started by, with its arguments; none if by ourselves.
     helper: Option<(PathBuf, Vec<OsString>)>,
     protection: Protection,
+    /// Where code sees its work folder, if that is elsewhere.
+    moved: Option<Moved>,
 }
 
 /// What starts a sandbox, what our binary then does, and the folder that it needs.
@@ -73,24 +76,28 @@ fn launch(
             hint: None,
         })
     };
-    let (helper, plan, protection) = match backend {
+    native::check_work_folder(confinement)?;
+    let copy = in_copy::copy_of(confinement, stage);
+    let copy = copy.as_deref().filter(|_| backend != Backend::Native);
+    let elsewhere = in_copy::as_work_folder(confinement, copy);
+    let (helper, plan, mut protection) = match backend {
         Backend::Native => {
             let plan = native::plan(confinement, stage, door, machine)?;
             (None, plan, native::protection(machine))
         }
         Backend::Bubblewrap => {
-            let arguments = bubblewrap::arguments(confinement, layout, door, machine)?;
+            let arguments = bubblewrap::arguments(confinement, copy, layout, door, machine)?;
             let helper = helper(bubblewrap::program(), arguments)?;
             let plan = bubblewrap::plan(confinement, machine)?;
             (Some(helper), plan, bubblewrap::protection(machine))
         }
         Backend::Firejail => {
             let helper = helper(firejail::program(), firejail::arguments())?;
-            let plan = landlock::plan(confinement, layout, machine, Around::Firejail)?;
+            let plan = landlock::plan(&elsewhere, layout, machine, Around::Firejail)?;
             (Some(helper), plan, landlock::protection(machine, Around::Firejail))
         }
         Backend::Landlock => {
-            let plan = landlock::plan(confinement, layout, machine, Around::Nothing)?;
+            let plan = landlock::plan(&elsewhere, layout, machine, Around::Nothing)?;
             (None, plan, landlock::protection(machine, Around::Nothing))
         }
         Backend::None => {
@@ -98,7 +105,14 @@ fn launch(
             (None, plan, bare_protection())
         }
     };
-    Ok((Launch { backend, helper, protection }, plan))
+    let moved = match (backend, copy) {
+        (Backend::Landlock | Backend::Firejail, Some(copy)) => {
+            Some(Moved { from: confinement.work_folder.clone(), to: copy.to_owned() })
+        }
+        (_, Some(_) | None) => None,
+    };
+    protection.enforced.extend(copy.map(|_| in_copy::words(moved.as_ref())));
+    Ok((Launch { backend, helper, protection, moved }, plan))
 }
 
 fn bare_protection() -> Protection {
@@ -111,7 +125,7 @@ impl Launch {
     /// What starts our own sandbox, which needs nothing else.
     pub(super) fn native(machine: &Machine) -> Self {
         let (backend, protection) = (Backend::Native, native::protection(machine));
-        Self { backend, helper: None, protection }
+        Self { backend, helper: None, protection, moved: None }
     }
 
     /// Starts it, puts it into its group and hands it its plan as soon as there is one.
@@ -123,7 +137,7 @@ impl Launch {
         group: Result<Group, String>,
         refusals: &Refusals,
     ) -> Result<Sandbox, ExecError> {
-        let Self { backend, helper, mut protection } = self;
+        let Self { backend, helper, mut protection, moved } = self;
         let (program, arguments) = match &helper {
             Some((program, arguments)) => (program, arguments.as_slice()),
             None => (&machine.program, &[][..]),
@@ -178,8 +192,18 @@ impl Launch {
                 View::unknown()
             }
         };
-        let mut sandbox =
-            Sandbox { child, input, output, errors, group, backend, folder, protection, view };
+        let mut sandbox = Sandbox {
+            child,
+            input,
+            output,
+            errors,
+            group,
+            backend,
+            folder,
+            moved,
+            protection,
+            view,
+        };
         match sandbox.input.write_all(&encode(&plan)).await {
             Ok(()) => Ok(sandbox),
             Err(_) => Err(sandbox.why_it_ended().await),
@@ -197,11 +221,19 @@ pub fn explain(
 ) -> Result<Vec<String>, ExecError> {
     let layout = Layout::of("RUN-FOLDER");
     let (launch, plan) = launch(backend, confinement, [stage, door], &layout, machine)?;
+    let copy = in_copy::copy_of(confinement, stage).filter(|_| backend != Backend::Native);
+    let copied = copy.map(|copy| {
+        format!(
+            "copy {} to {}, without what is covered and without pipes, sockets and devices",
+            confinement.work_folder.display(),
+            copy.display()
+        )
+    });
     let helper = launch.helper.map(|(program, arguments)| {
         let arguments: Vec<_> = arguments.iter().map(|word| word.to_string_lossy()).collect();
         format!("start {} {}", program.display(), arguments.join(" "))
     });
-    Ok(helper.into_iter().chain(plan.0.iter().map(ToString::to_string)).collect())
+    Ok(copied.into_iter().chain(helper).chain(plan.0.iter().map(ToString::to_string)).collect())
 }
 
 /// What a helper complained of before our own binary ran.

@@ -1,6 +1,7 @@
 //! Which sets there are, and what became of them.
 
 use super::{
+    copied,
     error::{During, WorkspaceError},
     folder::{Folder, Intent},
     history::History,
@@ -152,7 +153,7 @@ fn summarize(
         other => other.during_at("lock", folder)?,
     };
     let mut journals = Journal::load_all(folder)?;
-    if !in_use && !journals.iter().all(recover::is_resting) {
+    if !in_use && (!journals.iter().all(recover::is_resting) || copied::is_left(folder)) {
         // Opening puts it right. If that fails, opening it by name says why; the list of the
         // others is worth having all the same.
         drop(Set::open(changes_folder, &description.id).ok());

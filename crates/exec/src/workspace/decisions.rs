@@ -164,7 +164,8 @@ impl Set {
         let history = History::of(&self.journals);
         let scan = scan(upper, Some(work), &history)?;
         let chosen = choose(&scan, paths)?.without_secrets(paths).with_parents(&scan);
-        let plan = plan(work, chosen)?;
+        let mut plan = plan(work, chosen)?;
+        plan.left_out.extend(self.made_where_covered()?);
         match conflict {
             Conflict::Refuse => {
                 let began = self.description.began;
@@ -183,7 +184,11 @@ impl Set {
         let scan = scan(&upper, work.as_ref(), &History::of(&self.journals))?;
         let chosen = choose(&scan, paths)?;
         let files = list(chosen.deltas.iter().map(|delta| delta.difference()), &chosen.renames);
-        if paths.is_empty() {
+        let chosen_paths: Vec<_> = chosen.deltas.iter().map(|delta| delta.path.clone()).collect();
+        let only = (!paths.is_empty()).then_some(chosen_paths.as_slice());
+        if self.restore_copy(only)? {
+            self.derive()?;
+        } else if paths.is_empty() {
             sweep::empty(&upper).during_at("empty", self.upper())?;
             let work = Folder::open(self.work(), Intent::Change).during_at("open", self.work())?;
             sweep::empty(&work).during_at("empty", self.work())?;

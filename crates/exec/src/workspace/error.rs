@@ -70,6 +70,23 @@ pub enum WorkspaceError {
         /// Where the folder was.
         work_folder: String,
     },
+    /// The folder is too large to be copied.
+    #[error(
+        "the folder `{}` holds more than {what}, which is the most that is copied to keep changes apart",
+        shown(.folder)
+    )]
+    TooMuchToCopy {
+        /// The folder.
+        folder: String,
+        /// The limit.
+        what: String,
+    },
+    /// The folder cannot be copied, because not all of it is one file system.
+    #[error("something is mounted in the work folder, at `{}`, so it cannot be copied to keep changes apart", shown(.path))]
+    MountedInside {
+        /// Where.
+        path: String,
+    },
     /// A newer version of this program wrote the set.
     #[error("`{}` has version {version}, which this program does not know", shown(.path))]
     Version {

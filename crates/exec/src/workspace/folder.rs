@@ -31,6 +31,7 @@ use std::{
 const HANDLE: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 const NO_LINKS: ResolveFlags = ResolveFlags::NO_SYMLINKS.union(ResolveFlags::NO_MAGICLINKS);
 const BELOW: ResolveFlags = NO_LINKS.union(ResolveFlags::BENEATH);
+const SAME_MOUNT: ResolveFlags = BELOW.union(ResolveFlags::NO_XDEV);
 const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);
 
 /// What a folder is opened for.
@@ -84,6 +85,26 @@ impl Folder {
             Err(Errno::ACCESS | Errno::NAMETOOLONG) => self.step_by_step(path, intent),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Opens the folder at `path` below this one to look into it, as it is: a locked one is not
+    /// unlocked, and one on which something else is mounted is refused.
+    pub(super) fn walk_as_is(&self, path: &Relative) -> io::Result<Self> {
+        let path = if path.is_root() { b"." } else { path.bytes() };
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | FOLDER;
+        let descriptor = openat2(&self.descriptor, path, flags, Mode::empty(), SAME_MOUNT)?;
+        Ok(Self { descriptor, _unlocked: None })
+    }
+
+    /// Opens the regular file `name` for reading, as it is: a locked one is not unlocked.
+    pub(super) fn open_file_as_is(&self, name: &OsStr) -> io::Result<(File, Stat)> {
+        let handle = openat2(&self.descriptor, name, HANDLE, Mode::empty(), SAME_MOUNT)?;
+        let stat = Stat::of(&handle, c"")?;
+        if stat.kind != Kind::File {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        let file = open(of_descriptor(&handle), OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+        Ok((file.into(), stat))
     }
 
     /// The same, part by part, unlocking what is locked.

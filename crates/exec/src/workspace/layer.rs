@@ -7,8 +7,9 @@
 use super::{
     folder::Folder,
     stat::{Kind, Stat},
+    unlock::{Unlocked, of_descriptor},
 };
-use rustix::fs::{FileType, Mode, mknodat};
+use rustix::fs::{FileType, Mode, XattrFlags, mknodat, removexattr, setxattr};
 use std::{collections::HashSet, ffi::OsStr, io};
 
 const OPAQUE: &str = "user.overlay.opaque";
@@ -38,6 +39,24 @@ pub(super) fn set_opaque(folder: &Folder) -> io::Result<()> {
 /// Lets an upper folder show what is below it.
 pub(super) fn clear_opaque(folder: &Folder) -> io::Result<()> {
     folder.remove_attribute(OPAQUE)
+}
+
+/// Marks a file that came into the layer otherwise than by an overlay: as a copy of the person's file
+/// with this number, if it is one, and as no deletion. What cannot be marked is taken for a file that
+/// the program made.
+pub(super) fn mark(folder: &Folder, name: &OsStr, origin: Option<u64>) -> io::Result<()> {
+    let handle = folder.handle(name)?;
+    let _unlocked = Unlocked::hold(&handle, 0o600);
+    let path = of_descriptor(&handle);
+    // It may have got marks under another name, or from the program.
+    removexattr(&path, WHITEOUT).ok();
+    removexattr(&path, ORIGIN).ok();
+    if let Some(origin) = origin {
+        let mut value = vec![0; Origin::NUMBERS];
+        value.extend_from_slice(&origin.to_le_bytes()[..4]);
+        setxattr(&path, ORIGIN, &value, XattrFlags::empty()).ok();
+    }
+    Ok(())
 }
 
 /// What the overlay made by copying it from the person's folder.

@@ -33,9 +33,9 @@ use std::{
 };
 
 /// Folders in folders that are looked into. Trees of people and their tools are far flatter.
-const DEEPEST: usize = 200;
+pub(super) const DEEPEST: usize = 200;
 /// Bytes of a path that the system's own calls take.
-const LONGEST: usize = 4095;
+pub(super) const LONGEST: usize = 4095;
 
 /// One path that differs.
 #[derive(Clone, Debug)]

@@ -4,6 +4,7 @@
 //! ID/set.json        whose changes, to which folder, since when
 //! ID/lock            held by whoever works with the set
 //! ID/upper  ID/work  the overlay's layers
+//! ID/copy            where code works if there is no overlay, see `copied.rs`
 //! ID/applied/N/      one journal for each application
 //! ```
 //!
@@ -12,6 +13,7 @@
 
 use super::{
     catalog,
+    copied::Copied,
     error::{During, WorkspaceError, is_gone},
     folder::{Folder, Intent},
     journal::{Copies, Journal, State, VERSION, private_folder, read_json},
@@ -75,6 +77,8 @@ pub struct Set {
     /// Its applications, the oldest first.
     pub(super) journals: Vec<Journal>,
     verdicts: Mutex<Verdicts>,
+    /// Where code works, if there is no overlay.
+    pub(super) copied: Option<Copied>,
     _lock: Lock,
 }
 
@@ -137,6 +141,7 @@ impl Set {
         let journals = Journal::load_all(&folder)?;
         let mut set = Self::new(folder, description, journals, lock);
         set.put_right()?;
+        set.take_up_copy()?;
         Ok(set)
     }
 
@@ -149,6 +154,7 @@ impl Set {
             description,
             journals,
             verdicts: Mutex::default(),
+            copied: None,
             _lock: lock,
         }
     }
@@ -195,9 +201,10 @@ impl Set {
         Ok(untouched && !self.has_changes()?)
     }
 
-    /// Removes the set if it is empty, and otherwise gives it back. The overlay must not be
-    /// mounted any more.
-    pub fn remove_if_empty(self) -> Result<Option<Self>, WorkspaceError> {
+    /// Removes the set if it is empty, and otherwise gives it back. Nothing may run any more that
+    /// works in it: the overlay is not mounted, and a copy goes.
+    pub fn remove_if_empty(mut self) -> Result<Option<Self>, WorkspaceError> {
+        self.finish_copy()?;
         if !self.is_empty()? {
             return Ok(Some(self));
         }
@@ -224,8 +231,9 @@ impl Set {
         open_if_there(&self.work_folder, intent)
     }
 
-    /// The upper layer.
+    /// The upper layer, as it is by now.
     pub(super) fn open_upper(&self, intent: Intent) -> Result<Folder, WorkspaceError> {
+        self.derive()?;
         Folder::open(&self.upper, intent).during_at("open", &self.upper)
     }
 

@@ -8,13 +8,14 @@ use super::{
     folder::{Folder, Intent},
 };
 use rustix::fs::{AtFlags, FileType, StatxFlags, statx};
+use serde::{Deserialize, Serialize};
 use std::{ffi::OsString, io, path::Path};
 
 /// Folders in folders that are looked into, each with a descriptor of its own.
 const DEEPEST: usize = 200;
 
 /// What takes room on a disk.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// Bytes, as the file system counts them.
     pub bytes: u64,
