@@ -4,7 +4,7 @@
 //! or a provider that is known from the start. Keys come from the environment and go nowhere but
 //! into the endpoint.
 
-use interpreter_model::{Endpoint, Model, ModelError, Tools};
+use interpreter_model::{Endpoint, Format, Model, ModelError, Tools};
 use interpreter_store::{Environment, Settings, WireFormat};
 use std::path::Path;
 
@@ -85,24 +85,29 @@ pub(crate) fn choose(settings: &Settings, environment: &Environment) -> Result<M
     };
     if let Some(own) = settings.endpoints.get(provider) {
         let own = &own.value;
-        let mut endpoint = Endpoint::new(own.base_url.clone(), named(own.model.as_deref())?);
+        let model = named(own.model.as_deref())?;
+        let mut endpoint = Endpoint::new(format(own.format), own.base_url.clone(), model);
+        provider.clone_into(&mut endpoint.provider);
         endpoint.key = own.key_variable.as_deref().and_then(|name| environment.secret(name));
         endpoint.tools = if own.tools { Tools::Offer } else { Tools::None };
-        return of_format(own.format, endpoint);
+        return Ok(Model::remote(endpoint)?);
     }
     let known = PROVIDERS.iter().find(|known| known.name == provider).ok_or_else(|| {
         ChooseError::UnknownEndpoint { name: name.into(), provider: provider.into() }
     })?;
-    let mut endpoint = Endpoint::new(known.base_url, named(None)?);
+    let mut endpoint = Endpoint::new(format(known.format), known.base_url, named(None)?);
     endpoint.key = environment.secret(known.key_variable);
-    of_format(known.format, endpoint)
+    Ok(Model::remote(endpoint)?)
 }
 
-fn of_format(format: WireFormat, endpoint: Endpoint) -> Result<Model, ChooseError> {
-    Ok(match format {
-        WireFormat::OpenAi => Model::openai(endpoint)?,
-        WireFormat::Anthropic => Model::anthropic(endpoint)?,
-    })
+fn format(format: WireFormat) -> Format {
+    match format {
+        WireFormat::OpenAi => Format::OpenAi,
+        WireFormat::Responses => Format::Responses,
+        WireFormat::Anthropic => Format::Anthropic,
+        WireFormat::Gemini => Format::Gemini,
+        WireFormat::Ollama => Format::Ollama,
+    }
 }
 
 #[cfg(test)]
@@ -127,8 +132,8 @@ mod tests {
     #[test]
     fn a_name_leads_to_a_model() {
         assert_eq!(chosen("", Some("openai/gpt-x")).unwrap(), "openai/gpt-x");
-        assert_eq!(chosen(LOCAL, Some("here")).unwrap(), "openai/small");
-        assert_eq!(chosen(LOCAL, Some("here/org/big")).unwrap(), "openai/org/big");
+        assert_eq!(chosen(LOCAL, Some("here")).unwrap(), "here/small");
+        assert_eq!(chosen(LOCAL, Some("here/org/big")).unwrap(), "here/org/big");
     }
 
     #[test]

@@ -308,6 +308,7 @@ impl Driver {
             messages,
             tools: model.tools(),
             max_tokens: self.sampling.max_tokens,
+            images: Vec::new(),
             temperature: self.sampling.temperature,
         };
         let task = tokio::task::spawn_local(async move { model.stream(&request, &sink).await });

@@ -44,7 +44,15 @@ pub enum Body {
     /// A model answered.
     Reply { text: Untrusted, reasoning: Untrusted, finish: Finish },
     /// What a reply cost.
-    Usage { input: u64, output: u64 },
+    Usage {
+        input: u64,
+        output: u64,
+        #[serde(skip_serializing_if = "is_zero", default)]
+        cached: u64,
+        /// In US dollars.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        cost: Option<f64>,
+    },
     /// Code wants to run.
     Proposal { id: String, origin: Origin, language: String, code: Untrusted, hash: String },
     /// A block of code in a reply is not a proposal.
@@ -147,6 +155,11 @@ pub enum Body {
     Note { text: String },
     /// A session ended.
     SessionEnded {},
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Output that has a file of its own, named by its hash.

@@ -1,6 +1,6 @@
 //! What a model said, once it has finished.
 
-use crate::{ToolCall, Untrusted};
+use crate::{Body, ToolCall, Untrusted};
 use serde::{Deserialize, Serialize};
 
 /// A whole reply, or as much of it as came.
@@ -36,8 +36,36 @@ pub enum Finish {
 /// Tokens, by the provider's own count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// Tokens sent.
+    /// Tokens sent, those from the provider's cache among them.
     pub input: u64,
-    /// Tokens received.
+    /// Tokens received, thoughts among them.
     pub output: u64,
+    /// Of those sent, how many the provider had in its cache.
+    #[serde(default)]
+    pub cached: u64,
+    /// Of those sent, how many the provider put into its cache.
+    #[serde(default)]
+    pub written: u64,
+    /// What it cost, in billionths of a US dollar: by the provider's own figure, or by the prices
+    /// that are known for the model; none if neither is.
+    #[serde(default)]
+    pub nano_dollars: Option<u64>,
+}
+
+impl Usage {
+    /// What the record says of it.
+    pub fn body(&self) -> Body {
+        Body::Usage {
+            input: self.input,
+            output: self.output,
+            cached: self.cached,
+            cost: self.dollars(),
+        }
+    }
+
+    /// What it cost, in US dollars.
+    #[expect(clippy::cast_precision_loss, reason = "the cost of one reply is far below 2^53")]
+    pub fn dollars(&self) -> Option<f64> {
+        self.nano_dollars.map(|nano| nano as f64 / 1e9)
+    }
 }

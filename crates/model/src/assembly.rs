@@ -89,6 +89,22 @@ impl Assembly {
         self.arguments(index, part.arguments, pieces)
     }
 
+    /// A call that comes all at once, and is therefore never part of another.
+    pub(crate) fn whole_call(
+        &mut self,
+        part: CallPart<'_>,
+        pieces: &mut Vec<Piece>,
+    ) -> Result<(), Fault> {
+        let index = self.start_call(part, pieces)?;
+        self.arguments(index, part.arguments, pieces)
+    }
+
+    /// Whether a call is known and has arguments already.
+    pub(crate) fn has_arguments(&self, index: Option<u64>, id: &str) -> bool {
+        let at = self.place(CallPart { index, id, ..CallPart::default() });
+        at.is_some_and(|at| !self.calls[at].arguments.is_empty())
+    }
+
     /// More arguments for a call that was started before; for any other, nothing.
     pub(crate) fn continue_call(
         &mut self,

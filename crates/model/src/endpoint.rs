@@ -1,13 +1,17 @@
 //! Where a model is reached, with what key, and how long we wait for it.
 
-use crate::{ModelError, Tools};
+use crate::{Format, ModelError, Price, Tools};
 use interpreter_core::Secret;
-use reqwest::Url;
-use std::{net::IpAddr, time::Duration};
+use reqwest::{Url, header::HeaderMap};
+use std::{net::IpAddr, sync::Arc, time::Duration};
 
 /// One model of one provider.
 #[derive(Debug)]
 pub struct Endpoint {
+    /// Who it is, as the record shows it before the model's name.
+    pub provider: String,
+    /// How it is talked to.
+    pub format: Format,
     /// The provider's address, to which the format adds its own path: for chat completions as far
     /// as the version (`https://api.openai.com/v1`), for Anthropic with or without it. A query is
     /// kept; a user name or password is refused.
@@ -16,21 +20,107 @@ pub struct Endpoint {
     pub model: String,
     /// The key, if the provider wants one.
     pub key: Option<Secret>,
+    /// Where the key goes.
+    pub key_header: KeyHeader,
+    /// Further headers of every request.
+    pub headers: HeaderMap,
     /// Whether this model is to be offered tools.
     pub tools: Tools,
+    /// How the provider is told what to keep in its cache.
+    pub caching: Caching,
+    /// Whether the provider must be asked to count tokens.
+    pub usage: UsageReport,
+    /// The most tokens of a conversation, if that is known.
+    pub context: Option<u64>,
+    /// What tokens cost, if that is known.
+    pub price: Option<Price>,
     /// How long to wait.
     pub timeouts: Timeouts,
+    /// How often to ask again.
+    pub retries: Retries,
+    /// Certificates, as PEM, that count beside the system's own.
+    pub certificates: Option<Arc<[u8]>>,
+}
+
+/// The header that carries the key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyHeader {
+    /// Its name.
+    pub name: String,
+    /// The word before the key, or nothing.
+    pub scheme: String,
+}
+
+impl KeyHeader {
+    /// `Authorization: Bearer …`
+    pub fn bearer() -> Self {
+        Self { name: "authorization".into(), scheme: "Bearer".into() }
+    }
+
+    /// A header with nothing but the key in it.
+    pub fn plain(name: &str) -> Self {
+        Self { name: name.into(), scheme: String::new() }
+    }
+}
+
+/// How a provider is told what to keep of a conversation, so that it costs less the next time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Caching {
+    /// Not at all: it keeps what it likes.
+    #[default]
+    Own,
+    /// By marks in the request.
+    Marked,
+}
+
+/// When a provider counts tokens in a stream.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum UsageReport {
+    /// If the request asks for it.
+    #[default]
+    Asked,
+    /// By itself; to ask may be an error.
+    Unasked,
+}
+
+/// How often a call is tried again, and how long is waited before that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retries {
+    /// The most further tries.
+    pub most: u32,
+    /// Before the first of them; twice as long before each next, with some chance in it.
+    pub first_wait: Duration,
+    /// The longest wait. A provider that asks for more is not waited for.
+    pub longest_wait: Duration,
+}
+
+impl Default for Retries {
+    fn default() -> Self {
+        Self { most: 4, first_wait: Duration::from_secs(1), longest_wait: Duration::from_mins(1) }
+    }
 }
 
 impl Endpoint {
     /// A model without a key, to be offered tools, with the usual timeouts.
-    pub fn new(base_url: impl Into<String>, model: impl Into<String>) -> Self {
+    pub fn new(format: Format, base_url: impl Into<String>, model: impl Into<String>) -> Self {
         Self {
+            provider: format.name().into(),
+            format,
             base_url: base_url.into(),
             model: model.into(),
             key: None,
+            key_header: format.key_header(),
+            headers: HeaderMap::new(),
             tools: Tools::Offer,
+            caching: Caching::default(),
+            usage: UsageReport::default(),
+            context: None,
+            price: None,
             timeouts: Timeouts::default(),
+            retries: Retries::default(),
+            certificates: None,
         }
     }
 
@@ -101,7 +191,7 @@ mod tests {
     use super::*;
 
     fn problem(base_url: &str) -> String {
-        Endpoint::new(base_url, "m").url().unwrap_err().to_string()
+        Endpoint::new(Format::OpenAi, base_url, "m").url().unwrap_err().to_string()
     }
 
     #[test]
@@ -121,7 +211,7 @@ mod tests {
             ("https://host", "https://host/chat/completions"),
             ("https://host/v1?version=2", "https://host/v1/chat/completions?version=2"),
         ] {
-            let url = Endpoint::new(base, "m").url().unwrap();
+            let url = Endpoint::new(Format::OpenAi, base, "m").url().unwrap();
             assert_eq!(joined(url, &["chat", "completions"]).as_str(), joined_url);
         }
     }

@@ -5,14 +5,17 @@
 //! out. No IO here: the same bytes in any pieces give the same reply, and tests need no network.
 
 use crate::{
-    Endpoint, Piece, Request, anthropic,
+    Endpoint, KeyHeader, Piece, Request, anthropic,
     complaint::Complaint,
     endpoint::joined,
-    openai,
+    gemini,
+    lines::Lines,
+    ollama, openai, responses,
     sse::{Decoder, Event, TooLarge},
 };
 use interpreter_core::Reply;
 use reqwest::Url;
+use serde::Deserialize;
 use serde_json::Value;
 
 /// The largest event that is read. Whole replies in one event are known; this is many times the
@@ -20,36 +23,49 @@ use serde_json::Value;
 const EVENT_BYTES: usize = 4 << 20;
 
 /// A wire format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Format {
-    /// Chat completions, which most servers speak.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Format {
+    /// `OpenAI`'s chat completions, which most servers speak.
     OpenAi,
-    /// Messages.
+    /// `OpenAI`'s responses.
+    Responses,
+    /// Anthropic's messages.
     Anthropic,
-}
-
-/// How a format carries the key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum KeyHeader {
-    /// `Authorization: Bearer …`
-    Bearer,
-    /// A header of its own, with nothing but the key in it.
-    Plain(&'static str),
+    /// Google's `generateContent`.
+    Gemini,
+    /// Ollama's own chat.
+    Ollama,
 }
 
 impl Format {
-    /// The word for it, in front of a model's name.
-    pub(crate) fn name(self) -> &'static str {
+    /// All of them.
+    pub const ALL: [Self; 5] =
+        [Self::OpenAi, Self::Responses, Self::Anthropic, Self::Gemini, Self::Ollama];
+
+    /// The word for it.
+    pub fn name(self) -> &'static str {
         match self {
             Self::OpenAi => "openai",
+            Self::Responses => "responses",
             Self::Anthropic => "anthropic",
+            Self::Gemini => "gemini",
+            Self::Ollama => "ollama",
         }
     }
 
     /// Where requests go.
-    pub(crate) fn url(self, base: Url) -> Url {
+    pub(crate) fn url(self, base: Url, model: &str) -> Url {
         match self {
             Self::OpenAi => joined(base, &["chat", "completions"]),
+            Self::Responses => joined(base, &["responses"]),
+            Self::Gemini => {
+                let call = format!("{model}:streamGenerateContent");
+                let mut url = joined(base, &["models", &call]);
+                url.query_pairs_mut().append_pair("alt", "sse");
+                url
+            }
+            Self::Ollama => joined(base, &["api", "chat"]),
             // Both spellings of the base are in use.
             Self::Anthropic if base.path().trim_end_matches('/').ends_with("/v1") => {
                 joined(base, &["messages"])
@@ -61,16 +77,25 @@ impl Format {
     /// The headers that every request has, but for the key.
     pub(crate) fn headers(self) -> &'static [(&'static str, &'static str)] {
         match self {
-            Self::OpenAi => &[],
+            Self::OpenAi | Self::Responses | Self::Gemini | Self::Ollama => &[],
             Self::Anthropic => &[("anthropic-version", "2023-06-01")],
         }
     }
 
-    /// Where the key goes.
+    /// Where the key goes, unless the provider has another place for it.
     pub(crate) fn key_header(self) -> KeyHeader {
         match self {
-            Self::OpenAi => KeyHeader::Bearer,
-            Self::Anthropic => KeyHeader::Plain("x-api-key"),
+            Self::OpenAi | Self::Responses | Self::Ollama => KeyHeader::bearer(),
+            Self::Anthropic => KeyHeader::plain("x-api-key"),
+            Self::Gemini => KeyHeader::plain("x-goog-api-key"),
+        }
+    }
+
+    /// What an answer of this format claims to be.
+    pub(crate) fn content_type(self) -> &'static str {
+        match self {
+            Self::OpenAi | Self::Responses | Self::Anthropic | Self::Gemini => "text/event-stream",
+            Self::Ollama => "application/x-ndjson",
         }
     }
 
@@ -78,13 +103,28 @@ impl Format {
     pub(crate) fn request(self, request: &Request, endpoint: &Endpoint) -> Value {
         match self {
             Self::OpenAi => openai::request(request, endpoint),
+            Self::Responses => responses::request(request, endpoint),
+            Self::Gemini => gemini::request(request, endpoint),
+            Self::Ollama => ollama::request(request, endpoint),
             Self::Anthropic => anthropic::request(request, endpoint),
+        }
+    }
+
+    fn cutter(self) -> Cutter {
+        match self {
+            Self::OpenAi | Self::Responses | Self::Anthropic | Self::Gemini => {
+                Cutter::Events(Decoder::new(EVENT_BYTES))
+            }
+            Self::Ollama => Cutter::Lines(Lines::new(EVENT_BYTES)),
         }
     }
 
     fn parser(self) -> Box<dyn Parse> {
         match self {
             Self::OpenAi => Box::<openai::Parser>::default(),
+            Self::Responses => Box::<responses::Parser>::default(),
+            Self::Gemini => Box::<gemini::Parser>::default(),
+            Self::Ollama => Box::<ollama::Parser>::default(),
             Self::Anthropic => Box::<anthropic::Parser>::default(),
         }
     }
@@ -124,15 +164,37 @@ pub(crate) enum Fault {
     Complaint(Complaint),
 }
 
+/// What cuts a stream into its parts.
+enum Cutter {
+    Events(Decoder),
+    Lines(Lines),
+}
+
+impl Cutter {
+    fn feed(&mut self, bytes: &[u8], events: &mut Vec<Event>) -> Result<(), TooLarge> {
+        match self {
+            Self::Events(decoder) => decoder.feed(bytes, events),
+            Self::Lines(lines) => lines.feed(bytes, events),
+        }
+    }
+
+    fn finish(self) -> Option<Event> {
+        match self {
+            Self::Events(decoder) => decoder.finish(),
+            Self::Lines(lines) => lines.finish(),
+        }
+    }
+}
+
 /// A stream that is being read.
 pub(crate) struct Reading {
-    decoder: Decoder,
+    cutter: Cutter,
     parser: Box<dyn Parse>,
 }
 
 impl Reading {
     pub(crate) fn new(format: Format) -> Self {
-        Self { decoder: Decoder::new(EVENT_BYTES), parser: format.parser() }
+        Self { cutter: format.cutter(), parser: format.parser() }
     }
 
     /// Takes the next bytes. What they show is in `pieces` even when they end in a fault.
@@ -142,7 +204,7 @@ impl Reading {
         pieces: &mut Vec<Piece>,
     ) -> Result<Progress, Fault> {
         let mut events = Vec::new();
-        let decoded = self.decoder.feed(bytes, &mut events);
+        let decoded = self.cutter.feed(bytes, &mut events);
         for event in &events {
             if self.parser.event(event, pieces)? == Progress::Done {
                 return Ok(Progress::Done);
@@ -160,20 +222,21 @@ impl Reading {
     }
 
     /// Takes the end of the stream.
-    pub(crate) fn finish(mut self, pieces: &mut Vec<Piece>) -> Result<Reply, Fault> {
-        if let Some(event) = self.decoder.finish() {
-            match self.parser.event(&event, pieces) {
+    pub(crate) fn finish(self, pieces: &mut Vec<Piece>) -> Result<Reply, Fault> {
+        let Self { cutter, mut parser } = self;
+        if let Some(event) = cutter.finish() {
+            match parser.event(&event, pieces) {
                 // Half an event is no wonder where a stream breaks off; whether the reply is whole
                 // without it, the parser knows.
                 Ok(Progress::More | Progress::Done) | Err(Fault::Malformed(_)) => {}
                 Err(fault) => return Err(fault),
             }
         }
-        self.parser.finish()
+        parser.finish()
     }
 }
 
-/// Tests for both parsers: whole streams, as recorded, in any pieces.
+/// Tests for all parsers: whole streams, as recorded, in any pieces.
 #[cfg(test)]
 pub(crate) mod testing {
     use super::*;
@@ -198,8 +261,11 @@ pub(crate) mod testing {
     }
 
     /// `stream` in pieces of the given sizes, over and over.
-    pub(crate) fn cut<'a>(stream: &'a str, sizes: &[usize]) -> Vec<&'a [u8]> {
-        let mut rest = stream.as_bytes();
+    pub(crate) fn cut<'a>(
+        stream: &'a (impl AsRef<[u8]> + ?Sized),
+        sizes: &[usize],
+    ) -> Vec<&'a [u8]> {
+        let mut rest = stream.as_ref();
         let mut parts = Vec::new();
         for &size in sizes.iter().cycle() {
             if rest.is_empty() {
@@ -214,18 +280,4 @@ pub(crate) mod testing {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn requests_go_to_the_path_of_the_format() {
-        for (format, base, url) in [
-            (Format::OpenAi, "https://a/v1", "https://a/v1/chat/completions"),
-            (Format::Anthropic, "https://a", "https://a/v1/messages"),
-            (Format::Anthropic, "https://a/v1/", "https://a/v1/messages"),
-            (Format::Anthropic, "https://a/anthropic", "https://a/anthropic/v1/messages"),
-        ] {
-            assert_eq!(format.url(Url::parse(base).unwrap()).as_str(), url);
-        }
-    }
-}
+mod tests;

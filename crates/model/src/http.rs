@@ -19,15 +19,15 @@
 //! comments for as long as the byte limit lasts; dropping the future ends it.
 
 use crate::{
-    Endpoint, ModelError, Piece, Request, Wait,
+    Endpoint, KeyHeader, ModelError, Piece, Request, Wait,
     complaint::{Asked, Complaint, retry_after},
     endpoint::{host, is_local},
-    format::{Fault, Format, KeyHeader, Progress, Reading},
+    format::{Fault, Progress, Reading},
 };
 use interpreter_core::{Reply, Untrusted};
 use reqwest::{
     Client, Response, StatusCode, Url,
-    header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION},
+    header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION},
     redirect::Policy,
 };
 use std::{ops::Deref, sync::Once, time::Duration};
@@ -42,7 +42,6 @@ const COMPLAINT_BYTES: usize = 64 << 10;
 /// A model behind an address.
 #[derive(Debug)]
 pub(crate) struct Remote {
-    format: Format,
     endpoint: Endpoint,
     client: Client,
     url: Url,
@@ -50,12 +49,12 @@ pub(crate) struct Remote {
 }
 
 impl Remote {
-    pub(crate) fn new(format: Format, endpoint: Endpoint) -> Result<Self, ModelError> {
-        let url = format.url(endpoint.url()?);
+    pub(crate) fn new(endpoint: Endpoint) -> Result<Self, ModelError> {
+        let url = endpoint.format.url(endpoint.url()?, &endpoint.model);
         let host = host(&url);
         let client = client(&endpoint, &url)
             .map_err(|source| ModelError::Client { host: host.clone(), source })?;
-        Ok(Self { format, endpoint, client, url, host })
+        Ok(Self { endpoint, client, url, host })
     }
 
     pub(crate) fn endpoint(&self) -> &Endpoint {
@@ -73,7 +72,7 @@ impl Remote {
             length: self.endpoint.timeouts.first_byte,
             waiting_for: Wait::FirstByte,
         };
-        let body = self.format.request(request, &self.endpoint).to_string();
+        let body = self.endpoint.format.request(request, &self.endpoint).to_string();
         let sent = self.client.post(self.url.clone()).headers(self.headers()?).body(body).send();
         let response = self.within(&patience, sent).await?.map_err(|error| {
             let (host, source) = (self.host.clone(), error.without_url());
@@ -83,7 +82,7 @@ impl Remote {
                 ModelError::Broken { host, source: Some(source) }
             }
         })?;
-        if response.status() != StatusCode::OK || !is_stream(&response) {
+        if response.status() != StatusCode::OK || !self.is_stream(&response) {
             return Err(self.refusal(response, &mut patience).await);
         }
         self.read(response, &mut patience, sink).await
@@ -95,7 +94,7 @@ impl Remote {
         patience: &mut Patience,
         sink: &Sender<Piece>,
     ) -> Result<Reply, ModelError> {
-        let mut reading = Reading::new(self.format);
+        let mut reading = Reading::new(self.endpoint.format);
         let mut received = 0_usize;
         let failure = loop {
             let chunk = match self.chunk(&mut response, patience).await {
@@ -126,7 +125,24 @@ impl Remote {
         let mut pieces = Vec::new();
         let reply = reading.finish(&mut pieces);
         show(pieces, sink).await;
-        reply.map_err(|fault| self.fault(fault))
+        reply.map(|reply| self.priced(reply)).map_err(|fault| self.fault(fault))
+    }
+
+    /// With what it cost by the known prices, where the provider does not say.
+    fn priced(&self, mut reply: Reply) -> Reply {
+        if let (Some(usage), Some(price)) = (&mut reply.usage, &self.endpoint.price) {
+            let cost = usage.nano_dollars.unwrap_or_else(|| price.nano_dollars(usage));
+            usage.nano_dollars = Some(cost);
+        }
+        reply
+    }
+
+    /// Whether an answer claims to be a stream of our format; one that claims nothing may be.
+    fn is_stream(&self, response: &Response) -> bool {
+        let Some(content_type) = response.headers().get(CONTENT_TYPE) else { return true };
+        let essence = content_type.to_str().unwrap_or_default().split(';').next();
+        let expected = self.endpoint.format.content_type();
+        essence.unwrap_or_default().trim().eq_ignore_ascii_case(expected)
     }
 
     /// The next bytes, or nothing at the end.
@@ -157,21 +173,22 @@ impl Remote {
     }
 
     fn headers(&self) -> Result<HeaderMap, ModelError> {
+        let format = self.endpoint.format;
         let mut headers = HeaderMap::new();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
-        for (name, value) in self.format.headers() {
+        for (name, value) in format.headers() {
             headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
         }
+        headers.extend(self.endpoint.headers.clone());
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(ACCEPT, HeaderValue::from_static(format.content_type()));
         // Keys come from files and variables, often with the line's end.
         let key = self.endpoint.key.as_ref().map(|key| key.reveal().trim());
         if let Some(key) = key.filter(|key| !key.is_empty()) {
-            let (name, value) = match self.format.key_header() {
-                KeyHeader::Bearer => (AUTHORIZATION, format!("Bearer {key}")),
-                KeyHeader::Plain(name) => (HeaderName::from_static(name), key.to_owned()),
-            };
-            let mut value = HeaderValue::try_from(value)
-                .map_err(|_| ModelError::BadKey { host: self.host.clone() })?;
+            let KeyHeader { name, scheme } = &self.endpoint.key_header;
+            let bad = || ModelError::BadKey { host: self.host.clone() };
+            let name = HeaderName::try_from(name).map_err(|_| bad())?;
+            let value = if scheme.is_empty() { key.to_owned() } else { format!("{scheme} {key}") };
+            let mut value = HeaderValue::try_from(value).map_err(|_| bad())?;
             value.set_sensitive(true);
             headers.insert(name, value);
         }
@@ -257,13 +274,6 @@ fn client(endpoint: &Endpoint, url: &Url) -> Result<Client, reqwest::Error> {
         }
     }
     builder.build()
-}
-
-/// Whether an answer claims to be a stream of events; one that claims nothing may be.
-fn is_stream(response: &Response) -> bool {
-    let Some(content_type) = response.headers().get(CONTENT_TYPE) else { return true };
-    let essence = content_type.to_str().unwrap_or_default().split(';').next().unwrap_or_default();
-    essence.trim().eq_ignore_ascii_case("text/event-stream")
 }
 
 /// Sends pieces on. A sink that nobody reads any more is no reason to stop: the reply still

@@ -10,10 +10,13 @@
 //! holds one, whatever a provider sends back. There are no retries here.
 
 pub use crate::{
-    endpoint::{Endpoint, Timeouts},
+    endpoint::{Caching, Endpoint, KeyHeader, Retries, Timeouts, UsageReport},
     error::{ModelError, Wait},
+    format::Format,
+    image::Image,
     model::Model,
     piece::Piece,
+    price::Price,
     request::{Request, Tools},
     scripted::ScriptError,
 };
@@ -25,11 +28,17 @@ mod conversation;
 mod endpoint;
 mod error;
 mod format;
+mod gemini;
 mod http;
+mod image;
+mod lines;
 mod model;
+mod ollama;
 mod openai;
 mod piece;
+mod price;
 mod request;
+mod responses;
 mod scripted;
 mod sse;
 mod tool;

@@ -1,8 +1,6 @@
 //! One model, however it is reached.
 
-use crate::{
-    Endpoint, ModelError, Piece, Request, Tools, format::Format, http::Remote, scripted::Script,
-};
+use crate::{Endpoint, ModelError, Piece, Request, Tools, http::Remote, scripted::Script};
 use interpreter_core::{Reply, Untrusted};
 use std::path::Path;
 use tokio::sync::mpsc::Sender;
@@ -21,14 +19,10 @@ enum Kind {
 }
 
 impl Model {
-    /// A model behind the chat-completions format, which most servers speak.
-    pub fn openai(endpoint: Endpoint) -> Result<Self, ModelError> {
-        Self::remote(Format::OpenAi, endpoint)
-    }
-
-    /// A model behind Anthropic's messages format.
-    pub fn anthropic(endpoint: Endpoint) -> Result<Self, ModelError> {
-        Self::remote(Format::Anthropic, endpoint)
+    /// A model behind an address.
+    pub fn remote(endpoint: Endpoint) -> Result<Self, ModelError> {
+        let name = format!("{}/{}", endpoint.provider, endpoint.model);
+        Ok(Self { name, kind: Kind::Remote(Box::new(Remote::new(endpoint)?)) })
     }
 
     /// A model that plays the replies in a TOML file, one for each call.
@@ -36,11 +30,6 @@ impl Model {
         let file = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
         let name = format!("scripted:{}", Untrusted::new(file).for_terminal_line(80));
         Ok(Self { name, kind: Kind::Scripted(Script::load(path)?) })
-    }
-
-    fn remote(format: Format, endpoint: Endpoint) -> Result<Self, ModelError> {
-        let name = format!("{}/{}", format.name(), endpoint.model);
-        Ok(Self { name, kind: Kind::Remote(Box::new(Remote::new(format, endpoint)?)) })
     }
 
     /// What the record shows, such as `openai/gpt-x` or `scripted:demo.toml`.

@@ -1,5 +1,6 @@
 //! What a model is asked, in no provider's format.
 
+use crate::Image;
 use interpreter_core::Message;
 use std::sync::Arc;
 
@@ -13,6 +14,8 @@ pub struct Request {
     /// The most tokens it may write; the provider's own limit if none, or 4096 where the format
     /// demands a number.
     pub max_tokens: Option<u32>,
+    /// Pictures to the newest prompt.
+    pub images: Vec<Image>,
     /// How freely it writes; the provider's own default if none. Zero is sent like any other.
     pub temperature: Option<f32>,
 }
@@ -35,7 +38,7 @@ pub enum Tools {
     None,
 }
 
-/// The requests whose bodies both formats keep as snapshots.
+/// The requests whose bodies all formats keep as snapshots.
 #[cfg(test)]
 pub(crate) mod examples {
     use super::*;
@@ -71,12 +74,20 @@ pub(crate) mod examples {
             ]),
             tools: Tools::Offer,
             max_tokens: Some(320),
+            images: Vec::new(),
             temperature: None,
         }
     }
 
-    /// The same conversation, after the model was changed for one without tools.
+    /// The same conversation, after the model was changed for one without tools, with a picture.
     pub(crate) fn without_tools() -> Request {
-        Request { tools: Tools::None, max_tokens: None, temperature: Some(0.0), ..with_tools() }
+        let image = Image { mime: "image/png".into(), data: "iVBORw0K".into() };
+        Request {
+            tools: Tools::None,
+            max_tokens: None,
+            temperature: Some(0.0),
+            images: vec![image],
+            ..with_tools()
+        }
     }
 }

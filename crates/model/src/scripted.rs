@@ -200,7 +200,11 @@ impl Script {
             reasoning: line.reasoning.clone().into(),
             calls,
             finish,
-            usage: line.usage.map(|Tokens { input, output }| Usage { input, output }),
+            usage: line.usage.map(|Tokens { input, output }| Usage {
+                input,
+                output,
+                ..Usage::default()
+            }),
         })
     }
 }

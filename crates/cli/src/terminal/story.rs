@@ -200,7 +200,11 @@ pub(crate) fn tell(record: &Record) -> String {
             head(&format!("error: {}", Untrusted::new(&**message).for_terminal_line(400)))
         }
         Body::Note { text } => head(&Untrusted::new(&**text).for_terminal_line(400)),
-        Body::Usage { input, output } => head(&format!("{input} tokens in, {output} out")),
+        Body::Usage { input, output, cached, cost } => {
+            let cached = if *cached == 0 { String::new() } else { format!(" ({cached} cached)") };
+            let cost = cost.map(|cost| format!(", ${cost:.4}")).unwrap_or_default();
+            head(&format!("{input} tokens in{cached}, {output} out{cost}"))
+        }
         Body::SessionEnded {} => head("session ended"),
         Body::Request { .. } | Body::Findings { .. } | Body::TurnFinished { .. } => String::new(),
     }

@@ -254,9 +254,7 @@ impl Event {
                     reasoning: reply.reasoning.clone(),
                     finish: reply.finish,
                 }];
-                if let Some(usage) = reply.usage {
-                    bodies.push(Body::Usage { input: usage.input, output: usage.output });
-                }
+                bodies.extend(reply.usage.map(|usage| usage.body()));
                 bodies
             }
             Self::Failed(failure) => {

@@ -106,10 +106,11 @@ impl Parser {
         let tokens = |field: &str| usage[field].as_u64();
         if let Some(input) = tokens("input_tokens") {
             // What came from the provider's cache was sent all the same.
-            let cached = ["cache_creation_input_tokens", "cache_read_input_tokens"];
-            let cached = cached.iter().filter_map(|field| tokens(field));
-            let input = cached.fold(input, u64::saturating_add);
-            self.usage.get_or_insert_default().input = input;
+            let cached = tokens("cache_read_input_tokens").unwrap_or(0);
+            let written = tokens("cache_creation_input_tokens").unwrap_or(0);
+            let usage = self.usage.get_or_insert_default();
+            usage.input = input.saturating_add(cached).saturating_add(written);
+            (usage.cached, usage.written) = (cached, written);
         }
         if let Some(output) = tokens("output_tokens") {
             self.usage.get_or_insert_default().output = output;

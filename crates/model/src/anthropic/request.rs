@@ -3,6 +3,7 @@
 use crate::{
     Endpoint, Request, Tools,
     conversation::{Conversation, Turn},
+    endpoint::Caching,
     tool,
 };
 use interpreter_core::message::EXECUTE;
@@ -17,14 +18,14 @@ const EARLIER: &str = "(Earlier messages are left out.)";
 
 /// The body of a request.
 pub(crate) fn request(request: &Request, endpoint: &Endpoint) -> Value {
-    let conversation = Conversation::new(&request.messages, request.tools);
+    let conversation = Conversation::of(request);
     let mut body = json!({
         "model": endpoint.model,
         "max_tokens": request.max_tokens.unwrap_or(MAX_TOKENS),
         "stream": true,
     });
     if !conversation.system.is_empty() {
-        body["system"] = json!(conversation.system);
+        body["system"] = json!([text_block(&conversation.system)]);
     }
     if let Some(temperature) = request.temperature() {
         body["temperature"] = json!(temperature);
@@ -34,7 +35,25 @@ pub(crate) fn request(request: &Request, endpoint: &Endpoint) -> Value {
         Tools::None => {}
     }
     body["messages"] = Value::Array(messages(conversation.turns));
+    match endpoint.caching {
+        Caching::Marked => mark(&mut body),
+        Caching::Own => {}
+    }
     body
+}
+
+/// Marks what the provider is to keep: the tools and our own words, which are the same in every
+/// request, and the conversation so far, which the next request repeats.
+fn mark(body: &mut Value) {
+    let kept = json!({ "type": "ephemeral" });
+    if let Some(block) = body["system"].as_array_mut().and_then(|blocks| blocks.last_mut()) {
+        block["cache_control"] = kept.clone();
+    }
+    let newest = body["messages"].as_array_mut().and_then(|messages| messages.last_mut());
+    let content = newest.and_then(|message| message["content"].as_array_mut());
+    if let Some(block) = content.and_then(|blocks| blocks.last_mut()) {
+        block["cache_control"] = kept;
+    }
 }
 
 fn messages(turns: Vec<Turn>) -> Vec<Value> {
@@ -44,7 +63,7 @@ fn messages(turns: Vec<Turn>) -> Vec<Value> {
     }
     for turn in turns {
         match turn {
-            Turn::User { answers, text } => {
+            Turn::User { answers, text, images } => {
                 let answers = answers.into_iter().map(|answer| {
                     json!({
                         "type": "tool_result",
@@ -53,7 +72,12 @@ fn messages(turns: Vec<Turn>) -> Vec<Value> {
                     })
                 });
                 // Answers come first: the format refuses them after text.
-                let content = answers.chain(blocks(&text)).collect::<Vec<_>>();
+                let images = images.into_iter().map(|image| {
+                    let source =
+                        json!({ "type": "base64", "media_type": image.mime, "data": image.data });
+                    json!({ "type": "image", "source": source })
+                });
+                let content = answers.chain(images).chain(blocks(&text)).collect::<Vec<_>>();
                 messages.push(json!({ "role": "user", "content": content }));
             }
             Turn::Assistant { text, calls } => {
@@ -93,10 +117,10 @@ fn tools() -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::examples;
+    use crate::{Format, request::examples};
 
     fn body(request: &Request) -> Value {
-        super::request(request, &Endpoint::new("https://host", "claude-x"))
+        super::request(request, &Endpoint::new(Format::Anthropic, "https://host", "claude-x"))
     }
 
     #[test]
@@ -120,6 +144,21 @@ mod tests {
         let messages = &body(&request)["messages"];
         assert_eq!(messages[0]["content"][0]["text"], json!(EARLIER));
         assert_eq!(messages[1]["role"], json!("assistant"));
+    }
+
+    #[test]
+    fn what_stays_the_same_is_marked_for_the_cache_where_the_provider_has_one() {
+        let mut endpoint = Endpoint::new(Format::Anthropic, "https://host", "claude-x");
+        let request = examples::with_tools();
+        assert!(!super::request(&request, &endpoint).to_string().contains("cache_control"));
+        endpoint.caching = Caching::Marked;
+        let body = super::request(&request, &endpoint);
+        let mark = json!({ "type": "ephemeral" });
+        assert_eq!(body["system"][0]["cache_control"], mark);
+        let newest = body["messages"].as_array().unwrap().last().unwrap();
+        let block = newest["content"].as_array().unwrap().last().unwrap();
+        assert_eq!(block["cache_control"], mark);
+        assert_eq!(body.to_string().matches("cache_control").count(), 2);
     }
 
     #[test]

@@ -133,8 +133,29 @@ fn finish(reason: &str) -> Finish {
 fn usage(usage: &Value) -> Option<Usage> {
     let tokens = |field: &str| usage[field].as_u64();
     let (input, output) = (tokens("prompt_tokens"), tokens("completion_tokens"));
-    (input.is_some() || output.is_some())
-        .then(|| Usage { input: input.unwrap_or(0), output: output.unwrap_or(0) })
+    if input.is_none() && output.is_none() {
+        return None;
+    }
+    // Two places for one figure.
+    let cached = usage["prompt_tokens_details"]["cached_tokens"].as_u64();
+    let cached = cached.or_else(|| tokens("prompt_cache_hit_tokens")).unwrap_or(0);
+    Some(Usage {
+        input: input.unwrap_or(0),
+        output: output.unwrap_or(0),
+        cached,
+        written: 0,
+        nano_dollars: usage["cost"].as_f64().and_then(nano),
+    })
+}
+
+/// Dollars as routers give them, in billionths.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "checked to be a cost that a reply can have"
+)]
+fn nano(dollars: f64) -> Option<u64> {
+    (0.0..1e6).contains(&dollars).then(|| (dollars * 1e9).round() as u64)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use crate::{
     Endpoint, Request, Tools,
     conversation::{Conversation, Turn},
+    endpoint::UsageReport,
     tool,
 };
 use interpreter_core::message::EXECUTE;
@@ -12,10 +13,13 @@ use serde_json::{Value, json};
 pub(crate) fn request(request: &Request, endpoint: &Endpoint) -> Value {
     let mut body = json!({
         "model": endpoint.model,
-        "messages": messages(Conversation::new(&request.messages, request.tools)),
+        "messages": messages(Conversation::of(request)),
         "stream": true,
-        "stream_options": { "include_usage": true },
     });
+    match endpoint.usage {
+        UsageReport::Asked => body["stream_options"] = json!({ "include_usage": true }),
+        UsageReport::Unasked => {}
+    }
     if let Some(most) = request.max_tokens {
         body[limit_name(endpoint)] = json!(most);
     }
@@ -46,11 +50,18 @@ fn messages(conversation: Conversation) -> Vec<Value> {
     }
     for turn in conversation.turns {
         match turn {
-            Turn::User { answers, text } => {
+            Turn::User { answers, text, images } => {
                 messages.extend(answers.into_iter().map(|answer| {
                     json!({ "role": "tool", "tool_call_id": answer.call, "content": answer.text })
                 }));
-                if !text.is_empty() {
+                if !images.is_empty() {
+                    let text = (!text.is_empty()).then(|| json!({ "type": "text", "text": text }));
+                    let images = images.iter().map(|image| {
+                        json!({ "type": "image_url", "image_url": { "url": image.data_url() } })
+                    });
+                    let content = text.into_iter().chain(images).collect::<Vec<_>>();
+                    messages.push(json!({ "role": "user", "content": content }));
+                } else if !text.is_empty() {
                     messages.push(json!({ "role": "user", "content": text }));
                 }
             }
@@ -90,10 +101,10 @@ fn tools() -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::examples;
+    use crate::{Format, request::examples};
 
     fn body(request: &Request) -> Value {
-        super::request(request, &Endpoint::new("http://localhost:8080/v1", "gpt-x"))
+        super::request(request, &Endpoint::new(Format::OpenAi, "http://localhost:8080/v1", "gpt-x"))
     }
 
     #[test]
@@ -126,7 +137,7 @@ mod tests {
     #[test]
     fn the_limit_has_the_name_that_the_host_knows() {
         let request = examples::with_tools();
-        let own = Endpoint::new("https://api.openai.com/v1", "gpt-x");
+        let own = Endpoint::new(Format::OpenAi, "https://api.openai.com/v1", "gpt-x");
         assert_eq!(super::request(&request, &own)["max_completion_tokens"], json!(320));
         assert_eq!(body(&request)["max_tokens"], json!(320));
     }

@@ -17,6 +17,7 @@ async fn ask(model: &Model, prompt: &str) -> (Vec<Piece>, Result<Reply, ModelErr
         messages: vec![Message::User { text: prompt.into() }].into(),
         tools: model.tools(),
         max_tokens: None,
+        images: Vec::new(),
         temperature: None,
     };
     let (sink, mut pieces) = mpsc::channel(100);
@@ -66,7 +67,7 @@ async fn calls_are_played_as_calls() {
     let arguments = r#"{"language":"python","code":"print(1)"}"#;
     assert_eq!(reply.calls[0].arguments.raw(), arguments);
     assert_eq!(reply.calls[0].name, "execute");
-    assert_eq!(reply.usage, Some(Usage { input: 3, output: 4 }));
+    assert_eq!(reply.usage, Some(Usage { input: 3, output: 4, ..Usage::default() }));
     assert_eq!(pieces.len(), 3);
     let started = Piece::CallStarted { index: 0, id: "script_1_1".into(), name: "execute".into() };
     assert_eq!(pieces[1], started);
@@ -101,6 +102,7 @@ async fn a_reply_can_hang_until_it_is_dropped() {
         messages: vec![].into(),
         tools: Tools::None,
         max_tokens: None,
+        images: Vec::new(),
         temperature: None,
     };
     let (sink, mut pieces) = mpsc::channel(1);

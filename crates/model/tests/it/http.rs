@@ -2,7 +2,9 @@
 
 use crate::server::{Server, Then, answer};
 use interpreter_core::{Message, Reply, Secret};
-use interpreter_model::{Endpoint, Model, ModelError, Piece, Request, Timeouts, Tools, Wait};
+use interpreter_model::{
+    Endpoint, Format, Model, ModelError, Piece, Request, Timeouts, Tools, Wait,
+};
 use std::{error::Error, fmt::Write as _, sync::Arc, time::Duration};
 use tokio::sync::mpsc;
 
@@ -14,7 +16,7 @@ const END: &str =
     "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
 
 fn endpoint(address: &str) -> Endpoint {
-    let mut endpoint = Endpoint::new(address, "gpt-x");
+    let mut endpoint = Endpoint::new(Format::OpenAi, address, "gpt-x");
     endpoint.key = Some(Secret::new(format!("{KEY}\n")));
     endpoint.timeouts = Timeouts {
         connect: Duration::from_secs(5),
@@ -29,6 +31,7 @@ fn request() -> Request {
         messages: vec![Message::User { text: "Hello".into() }].into(),
         tools: Tools::None,
         max_tokens: Some(10),
+        images: Vec::new(),
         temperature: Some(0.0),
     }
 }
@@ -46,7 +49,7 @@ async fn ask(model: &Model) -> (Vec<Piece>, Result<Reply, ModelError>) {
 
 /// The error of a call, which must not hold the key in any of its forms.
 async fn error(endpoint: Endpoint) -> (Vec<Piece>, ModelError) {
-    let (pieces, reply) = ask(&Model::openai(endpoint).unwrap()).await;
+    let (pieces, reply) = ask(&Model::remote(endpoint).unwrap()).await;
     let error = reply.unwrap_err();
     let mut shown = format!("{error:?}");
     let mut cause: Option<&dyn Error> = Some(&error);
@@ -70,7 +73,7 @@ fn half() -> Vec<Piece> {
 async fn a_reply_is_streamed_in_the_openai_format() {
     let parts = vec![answer("200 OK", &[EVENTS], ""), HALF.into(), ": ping\n\n".into(), END.into()];
     let server = Server::new(parts, Then::Hang).await;
-    let model = Model::openai(endpoint(&server.address)).unwrap();
+    let model = Model::remote(endpoint(&server.address)).unwrap();
     assert_eq!(model.name(), "openai/gpt-x");
     assert_eq!(model.tools(), Tools::Offer);
     let (pieces, reply) = ask(&model).await;
@@ -89,7 +92,9 @@ async fn a_reply_is_streamed_in_the_anthropic_format() {
         data: {\"type\":\"content_block_delta\",\"delta\":{\"type\":\"text_delta\",\"text\":\"Half\"}}\n\n\
         event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n";
     let server = Server::of("200 OK", &[EVENTS], events).await;
-    let model = Model::anthropic(endpoint(&server.address)).unwrap();
+    let mut anthropic = Endpoint::new(Format::Anthropic, &server.address, "gpt-x");
+    anthropic.key = Some(Secret::new(KEY.into()));
+    let model = Model::remote(anthropic).unwrap();
     assert_eq!(model.name(), "anthropic/gpt-x");
     let (pieces, reply) = ask(&model).await;
     assert_eq!(pieces, half());
@@ -104,7 +109,7 @@ async fn a_reply_is_streamed_in_the_anthropic_format() {
 #[tokio::test]
 async fn a_reply_counts_although_nobody_watches() {
     let server = Server::of("200 OK", &[EVENTS], format!("{HALF}{END}")).await;
-    let model = Model::openai(endpoint(&server.address)).unwrap();
+    let model = Model::remote(endpoint(&server.address)).unwrap();
     let (sink, pieces) = mpsc::channel(1);
     drop(pieces);
     assert_eq!(model.stream(&request(), &sink).await.unwrap().text.raw(), "Half");
@@ -238,7 +243,7 @@ async fn a_connection_lost_after_the_finish_reason_loses_nothing() {
     let body = END.replace("data: [DONE]\n\n", "");
     let headers = [EVENTS, "Content-Length: 100000"];
     let server = Server::of("200 OK", &headers, format!("{HALF}{body}")).await;
-    let (_, reply) = ask(&Model::openai(endpoint(&server.address)).unwrap()).await;
+    let (_, reply) = ask(&Model::remote(endpoint(&server.address)).unwrap()).await;
     assert_eq!(reply.unwrap().text.raw(), "Half");
 }
 
@@ -256,7 +261,7 @@ async fn bytes_that_are_not_text_are_replaced() {
     let mut body = b"data: {\"choices\":[{\"delta\":{\"content\":\"a\xff\xc3\"}}]}\n\n".to_vec();
     body.extend_from_slice(END.as_bytes());
     let server = Server::of("200 OK", &[EVENTS], body).await;
-    let (_, reply) = ask(&Model::openai(endpoint(&server.address)).unwrap()).await;
+    let (_, reply) = ask(&Model::remote(endpoint(&server.address)).unwrap()).await;
     assert_eq!(reply.unwrap().text.raw(), "a\u{fffd}\u{fffd}");
 }
 
@@ -295,7 +300,7 @@ async fn dropping_the_future_closes_the_connection() {
 
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}/v1", listener.local_addr().unwrap());
-    let model = Arc::new(Model::openai(endpoint(&address)).unwrap());
+    let model = Arc::new(Model::remote(endpoint(&address)).unwrap());
     let (sink, mut pieces) = mpsc::channel(1);
     let asked = Arc::clone(&model);
     let call = tokio::spawn(async move { asked.stream(&request(), &sink).await });
@@ -310,12 +315,12 @@ async fn dropping_the_future_closes_the_connection() {
 
 #[test]
 fn debug_output_does_not_show_the_key() {
-    let model = Model::openai(endpoint("http://localhost:1/v1")).unwrap();
+    let model = Model::remote(endpoint("http://localhost:1/v1")).unwrap();
     assert!(!format!("{model:?}").contains("canary"));
 }
 
 #[test]
 fn an_address_that_cannot_be_used_is_refused_at_once() {
-    let error = Model::openai(endpoint("localhost")).unwrap_err();
+    let error = Model::remote(endpoint("localhost")).unwrap_err();
     assert!(matches!(error, ModelError::BadAddress { .. }), "{error:?}");
 }

@@ -126,7 +126,8 @@ pub struct Endpoint {
     #[serde(deserialize_with = "base_url")]
     pub base_url: String,
 
-    /// Which provider's wire format it speaks: `openai` or `anthropic`.
+    /// Which wire format it speaks: `openai` (chat completions), `responses`, `anthropic`,
+    /// `gemini` or `ollama`.
     pub format: WireFormat,
 
     /// The name of the environment variable that holds its key; none if it needs no key. The key
@@ -149,8 +150,14 @@ pub struct Endpoint {
 pub enum WireFormat {
     /// Chat completions, as `OpenAI` and most local servers speak them.
     OpenAi,
+    /// Responses, as `OpenAI` speaks them.
+    Responses,
     /// Messages, as Anthropic speaks them.
     Anthropic,
+    /// Contents, as Google speaks them.
+    Gemini,
+    /// Ollama's own chat.
+    Ollama,
 }
 
 impl WireFormat {
@@ -158,6 +165,9 @@ impl WireFormat {
     pub fn word(self) -> &'static str {
         match self {
             Self::OpenAi => "openai",
+            Self::Responses => "responses",
+            Self::Gemini => "gemini",
+            Self::Ollama => "ollama",
             Self::Anthropic => "anthropic",
         }
     }

@@ -127,7 +127,10 @@ fn text_comes_whole_with_its_usage() {
     let reply = reply(TEXT);
     assert_eq!(reply.text.raw(), "Grüße, 漢字 😀");
     assert_eq!(reply.finish, Finish::Stop);
-    assert_eq!(reply.usage, Some(Usage { input: 15, output: 7 }));
+    assert_eq!(
+        reply.usage,
+        Some(Usage { input: 15, output: 7, cached: 2, written: 3, nano_dollars: None })
+    );
 }
 
 #[test]

@@ -26,7 +26,7 @@ data: {"choices":[{"index":0,"delta":{"content":"漢字 😀"},"finish_reason":n
 
 data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}
 
-data: {"choices":[],"usage":{"prompt_tokens":12,"completion_tokens":5,"total_tokens":17}}
+data: {"choices":[],"usage":{"prompt_tokens":12,"completion_tokens":5,"total_tokens":17,"prompt_tokens_details":{"cached_tokens":8}}}
 
 data: [DONE]
 
@@ -102,7 +102,7 @@ fn text_comes_whole_with_its_usage() {
     let reply = reply(TEXT);
     assert_eq!(reply.text.raw(), "Grüße, 漢字 😀");
     assert_eq!(reply.finish, Finish::Stop);
-    assert_eq!(reply.usage, Some(Usage { input: 12, output: 5 }));
+    assert_eq!(reply.usage, Some(Usage { input: 12, output: 5, cached: 8, ..Usage::default() }));
     assert_eq!(reply.calls, []);
 }
 

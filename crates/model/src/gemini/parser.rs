@@ -1,0 +1,118 @@
+//! Reads a reply in the `generateContent` format.
+//!
+//! Every field is looked for and none is demanded, but for the end: a finish reason, or the
+//! reason why the prompt was blocked. There is no mark after it; the stream just ends.
+
+use crate::{
+    Piece,
+    assembly::{Assembly, CallPart},
+    complaint::Complaint,
+    format::{Fault, Parse, Progress},
+    sse::Event,
+};
+use interpreter_core::{Finish, Reply, Usage};
+use serde_json::Value;
+
+/// A reply that is being read.
+#[derive(Debug, Default)]
+pub(crate) struct Parser {
+    assembly: Assembly,
+    finish: Option<Finish>,
+    usage: Option<Usage>,
+}
+
+impl Parse for Parser {
+    fn event(&mut self, event: &Event, pieces: &mut Vec<Piece>) -> Result<Progress, Fault> {
+        let data = event.data.trim();
+        if data.is_empty() || data == "[DONE]" {
+            return Ok(Progress::More);
+        }
+        let chunk = serde_json::from_str::<Value>(data)
+            .map_err(|_| Fault::Malformed("an event that is not JSON"))?;
+        if let Some(complaint) = Complaint::in_json(&chunk) {
+            return Err(Fault::Complaint(complaint));
+        }
+        if let Some(usage) = usage(&chunk["usageMetadata"]) {
+            self.usage = Some(usage);
+        }
+        if chunk["promptFeedback"]["blockReason"].is_string() {
+            self.finish = Some(Finish::Filtered);
+        }
+        let candidates = chunk["candidates"].as_array().map(Vec::as_slice).unwrap_or_default();
+        // One candidate is asked for; any other is not ours.
+        for one in candidates.iter().filter(|one| one["index"].as_u64().unwrap_or(0) == 0) {
+            self.candidate(one, pieces)?;
+        }
+        Ok(Progress::More)
+    }
+
+    fn has_finish(&self) -> bool {
+        self.finish.is_some()
+    }
+
+    fn finish(self: Box<Self>) -> Result<Reply, Fault> {
+        let finish = self.finish.ok_or(Fault::Broken)?;
+        Ok(self.assembly.into_reply(finish, self.usage))
+    }
+}
+
+impl Parser {
+    fn candidate(&mut self, candidate: &Value, pieces: &mut Vec<Piece>) -> Result<(), Fault> {
+        let parts = candidate["content"]["parts"].as_array().map(Vec::as_slice);
+        for part in parts.unwrap_or_default() {
+            let text = part["text"].as_str().unwrap_or_default();
+            if part["thought"].as_bool() == Some(true) {
+                self.assembly.reasoning(text, pieces)?;
+            } else {
+                self.assembly.text(text, pieces)?;
+            }
+            let call = &part["functionCall"];
+            if call.is_object() {
+                // A call always comes whole.
+                let whole = call["args"].as_object().map(|_| call["args"].to_string());
+                let part = CallPart {
+                    index: None,
+                    id: call["id"].as_str().unwrap_or_default(),
+                    name: call["name"].as_str().unwrap_or_default(),
+                    arguments: whole.as_deref().unwrap_or("{}"),
+                };
+                self.assembly.whole_call(part, pieces)?;
+            }
+        }
+        match candidate["finishReason"].as_str() {
+            None | Some("" | "FINISH_REASON_UNSPECIFIED") => {}
+            Some("MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL") => {
+                let message = "the model wrote a tool call that the provider could not read";
+                return Err(Fault::Complaint(Complaint::of_message(message)));
+            }
+            Some(reason) => self.finish = Some(finish(reason)),
+        }
+        Ok(())
+    }
+}
+
+fn finish(reason: &str) -> Finish {
+    match reason {
+        "MAX_TOKENS" => Finish::Length,
+        "SAFETY" | "RECITATION" | "BLOCKLIST" | "PROHIBITED_CONTENT" | "SPII" | "LANGUAGE"
+        | "IMAGE_SAFETY" => Finish::Filtered,
+        // "STOP", and whatever else is a normal end.
+        _ => Finish::Stop,
+    }
+}
+
+fn usage(usage: &Value) -> Option<Usage> {
+    let tokens = |field: &str| usage[field].as_u64();
+    let input = tokens("promptTokenCount");
+    let output = tokens("candidatesTokenCount");
+    (input.is_some() || output.is_some()).then(|| Usage {
+        input: input.unwrap_or(0),
+        // Thoughts are counted apart, and paid for like the rest.
+        output: output.unwrap_or(0).saturating_add(tokens("thoughtsTokenCount").unwrap_or(0)),
+        cached: tokens("cachedContentTokenCount").unwrap_or(0),
+        ..Usage::default()
+    })
+}
+
+#[cfg(test)]
+mod tests;
