@@ -1,12 +1,17 @@
 //! From the name of a model to the model.
 //!
-//! `scripted:FILE` plays a file. `NAME/MODEL` is a model of an endpoint: one of the person's own,
-//! or a provider that is known from the start. Keys come from the environment and go nowhere but
-//! into the endpoint.
+//! `scripted:FILE` plays a file. `NAME/MODEL` is a model of an endpoint of the person's own, or of
+//! a provider. Keys come from the environment and go nowhere but into the endpoint.
 
-use interpreter_model::{Endpoint, Format, Model, ModelError, Tools};
-use interpreter_store::{Environment, Settings, WireFormat};
-use std::path::Path;
+use interpreter_model::{
+    Endpoint, Format, Model, ModelError, Pace, Provider, ProviderError, Providers, Surroundings,
+    Tools,
+};
+use interpreter_store::{Endpoint as OwnEndpoint, Environment, Folders, Settings, WireFormat};
+use std::{collections::BTreeMap, io::Read, path::Path, sync::Arc};
+
+/// The largest file of certificates that is read.
+const CERTIFICATE_BYTES: u64 = 4 << 20;
 
 /// Why no model can be had.
 #[derive(Debug, thiserror::Error)]
@@ -15,7 +20,7 @@ pub enum ChooseError {
     #[error("no model is chosen")]
     None,
     /// The name is not of a known form.
-    #[error("`{name}` does not name a model: `{provider}` is not an endpoint")]
+    #[error("`{name}` does not name a model: `{provider}` is neither a provider nor an endpoint")]
     UnknownEndpoint {
         /// What was written.
         name: String,
@@ -23,81 +28,137 @@ pub enum ChooseError {
         provider: String,
     },
     /// The endpoint has no default model.
-    #[error("`{name}` names an endpoint but no model of it")]
+    #[error("`{name}` names a provider or an endpoint but no model of it")]
     NoModel {
         /// What was written.
         name: String,
     },
+    /// The provider's file, or what its address is made of.
+    #[error(transparent)]
+    Provider(#[from] ProviderError),
+    /// The file of further certificates.
+    #[error("the file that `certificates` names cannot be read")]
+    Certificates(#[source] std::io::Error),
     /// The model cannot be made.
     #[error(transparent)]
     Model(#[from] ModelError),
 }
 
-/// A provider that is known from the start.
-struct Provider {
-    name: &'static str,
-    base_url: &'static str,
-    key_variable: &'static str,
-    format: WireFormat,
+/// What models are made from.
+pub(crate) struct Choice<'a> {
+    settings: &'a Settings,
+    environment: &'a Environment,
+    providers: &'a Providers,
+    certificates: Option<Arc<[u8]>>,
+    pace: Option<Arc<Pace>>,
 }
 
-const PROVIDERS: &[Provider] = &[
-    Provider {
-        name: "openai",
-        base_url: "https://api.openai.com/v1",
-        key_variable: "OPENAI_API_KEY",
-        format: WireFormat::OpenAi,
-    },
-    Provider {
-        name: "anthropic",
-        base_url: "https://api.anthropic.com",
-        key_variable: "ANTHROPIC_API_KEY",
-        format: WireFormat::Anthropic,
-    },
-];
-
-/// The forms that a model's name can have, for help.
-pub fn model_names(settings: &Settings) -> Vec<String> {
-    let own = settings.endpoints.keys().map(String::as_str);
-    let known = PROVIDERS.iter().map(|provider| provider.name);
-    let mut names: Vec<_> = own.chain(known).map(|name| format!("{name}/MODEL")).collect();
-    names.dedup();
-    names.push("scripted:FILE".into());
-    names
+/// Whether another model is asked after this one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Then {
+    Another,
+    Nothing,
 }
 
-/// The model that the settings name.
-pub(crate) fn choose(settings: &Settings, environment: &Environment) -> Result<Model, ChooseError> {
-    let name = settings.model.value.as_deref().ok_or(ChooseError::None)?;
-    if let Some(file) = name.strip_prefix("scripted:") {
-        return Ok(Model::scripted(Path::new(file))?);
+impl<'a> Choice<'a> {
+    pub(crate) fn new(
+        settings: &'a Settings,
+        environment: &'a Environment,
+        providers: &'a Providers,
+        folders: &Folders,
+    ) -> Result<Self, ChooseError> {
+        let certificates = settings.certificates.value.as_deref();
+        let certificates = certificates.map(|path| read(&folders.config.join(path))).transpose();
+        Ok(Self {
+            settings,
+            environment,
+            providers,
+            certificates: certificates.map_err(ChooseError::Certificates)?.map(Into::into),
+            pace: settings.requests_per_minute.value.map(|most| Arc::new(Pace::new(most))),
+        })
     }
-    let (provider, model) = match name.split_once('/') {
-        Some((provider, model)) => (provider, Some(model)),
-        None => (name, None),
-    };
-    let named = |default: Option<&str>| {
-        model
-            .or(default)
-            .filter(|model| !model.is_empty())
-            .map(str::to_owned)
-            .ok_or_else(|| ChooseError::NoModel { name: name.into() })
-    };
-    if let Some(own) = settings.endpoints.get(provider) {
-        let own = &own.value;
-        let model = named(own.model.as_deref())?;
+
+    /// The model that the settings name, with those that are asked where it cannot answer.
+    pub(crate) fn chosen(&self) -> Result<Model, ChooseError> {
+        let first = self.settings.model.value.as_deref().ok_or(ChooseError::None)?;
+        let others = &self.settings.fallback.value;
+        let then = |left: usize| if left == 0 { Then::Nothing } else { Then::Another };
+        let model = self.model(first, then(others.len()))?;
+        let others = others.iter().zip((0..others.len()).rev());
+        let others = others.map(|(name, left)| self.model(name, then(left)));
+        Ok(model.with_fallbacks(others.collect::<Result<_, _>>()?))
+    }
+
+    /// The model of this name alone.
+    pub(crate) fn named(&self, name: &str) -> Result<Model, ChooseError> {
+        self.model(name, Then::Nothing)
+    }
+
+    /// What a provider finds around it.
+    pub(crate) fn around<T>(
+        &self,
+        provider: &Provider,
+        then: impl FnOnce(&Surroundings<'_>) -> T,
+    ) -> T {
+        let none = BTreeMap::new();
+        then(&Surroundings {
+            settings: self.settings.providers.get(&provider.name).unwrap_or(&none),
+            variable: &|name| self.environment.text(name).map(str::to_owned),
+            key: &|name| self.environment.secret(name),
+        })
+    }
+
+    fn model(&self, name: &str, then: Then) -> Result<Model, ChooseError> {
+        if let Some(file) = name.strip_prefix("scripted:") {
+            return Ok(Model::scripted(Path::new(file))?);
+        }
+        let mut endpoint = self.endpoint(name)?;
+        endpoint.offline = self.settings.offline.value;
+        endpoint.certificates.clone_from(&self.certificates);
+        endpoint.pace.clone_from(&self.pace);
+        if then == Then::Another {
+            // Whoever waits for long would rather hear from the next.
+            endpoint.retries.most = 1;
+        }
+        Ok(Model::remote(endpoint)?)
+    }
+
+    fn endpoint(&self, name: &str) -> Result<Endpoint, ChooseError> {
+        let (place, model) = match name.split_once('/') {
+            Some((place, model)) => (place, Some(model)),
+            None => (name, None),
+        };
+        let named = |default: Option<&'a str>| {
+            let model = model.or(default).filter(|model| !model.is_empty()).map(str::to_owned);
+            model.ok_or_else(|| ChooseError::NoModel { name: name.into() })
+        };
+        if let Some(own) = self.settings.endpoints.get(place) {
+            let model = named(own.value.model.as_deref())?;
+            return Ok(self.own(place, &own.value, model));
+        }
+        let provider = self.providers.get(place).ok_or_else(|| ChooseError::UnknownEndpoint {
+            name: name.into(),
+            provider: place.into(),
+        })?;
+        let model = named(None)?;
+        Ok(self.around(&provider, |around| provider.endpoint(&model, around))?)
+    }
+
+    /// A model of an endpoint in the person's config file.
+    fn own(&self, name: &str, own: &OwnEndpoint, model: String) -> Endpoint {
         let mut endpoint = Endpoint::new(format(own.format), own.base_url.clone(), model);
-        provider.clone_into(&mut endpoint.provider);
-        endpoint.key = own.key_variable.as_deref().and_then(|name| environment.secret(name));
+        name.clone_into(&mut endpoint.provider);
+        endpoint.key = own.key_variable.as_deref().and_then(|name| self.environment.secret(name));
+        endpoint.key_variables = own.key_variable.iter().cloned().collect();
         endpoint.tools = if own.tools { Tools::Offer } else { Tools::None };
-        return Ok(Model::remote(endpoint)?);
+        endpoint
     }
-    let known = PROVIDERS.iter().find(|known| known.name == provider).ok_or_else(|| {
-        ChooseError::UnknownEndpoint { name: name.into(), provider: provider.into() }
-    })?;
-    let mut endpoint = Endpoint::new(format(known.format), known.base_url, named(None)?);
-    endpoint.key = environment.secret(known.key_variable);
-    Ok(Model::remote(endpoint)?)
+}
+
+fn read(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    fs_err::File::open(path)?.take(CERTIFICATE_BYTES).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 fn format(format: WireFormat) -> Format {
@@ -121,7 +182,9 @@ mod tests {
         let overrides = Overrides { model: name.map(Into::into), ..Overrides::default() };
         let settings = Settings::resolve(&files, &overrides).unwrap();
         let environment = Environment::from_pairs([("OPENAI_API_KEY", "sk-canary")]);
-        choose(&settings, &environment)
+        let folders = Folders::under(Path::new("/nowhere"));
+        Choice::new(&settings, &environment, &Providers::default(), &folders)
+            .and_then(|choice| choice.chosen())
             .map(|model| model.name().to_owned())
             .map_err(|error| error.to_string())
     }
@@ -132,16 +195,34 @@ mod tests {
     #[test]
     fn a_name_leads_to_a_model() {
         assert_eq!(chosen("", Some("openai/gpt-x")).unwrap(), "openai/gpt-x");
+        assert_eq!(chosen("", Some("openrouter/org/x:free")).unwrap(), "openrouter/org/x:free");
         assert_eq!(chosen(LOCAL, Some("here")).unwrap(), "here/small");
         assert_eq!(chosen(LOCAL, Some("here/org/big")).unwrap(), "here/org/big");
+        let azure = "[provider.azure]\nresource = 'res'\n";
+        assert_eq!(chosen(azure, Some("azure/mine")).unwrap(), "azure/mine");
+        let fallback = format!("fallback = ['here', 'groq/x']\n{LOCAL}");
+        assert_eq!(chosen(&fallback, Some("openai/x")).unwrap(), "openai/x");
     }
 
     #[test]
     fn a_name_that_leads_nowhere_says_why() {
         assert_eq!(chosen("", None).unwrap_err(), "no model is chosen");
-        assert!(
-            chosen("", Some("nowhere/x")).unwrap_err().contains("`nowhere` is not an endpoint")
-        );
+        let nowhere = "`nowhere` is neither a provider nor an endpoint";
+        assert!(chosen("", Some("nowhere/x")).unwrap_err().contains(nowhere));
+        assert!(chosen("fallback=['nowhere/x']", Some("groq/x")).unwrap_err().contains(nowhere));
         assert!(chosen("", Some("openai")).unwrap_err().contains("no model of it"));
+        assert!(chosen("", Some("openai/")).unwrap_err().contains("no model of it"));
+        assert!(chosen("", Some("azure/x")).unwrap_err().contains("needs `resource`"));
+        let missing = chosen("certificates = 'ca.pem'", Some("openai/x")).unwrap_err();
+        assert!(missing.contains("`certificates`"), "{missing}");
+    }
+
+    #[test]
+    fn offline_leaves_only_this_machine() {
+        let offline = format!("offline = true\n{LOCAL}");
+        let refused = chosen(&offline, Some("openai/x")).unwrap_err();
+        assert!(refused.contains("`api.openai.com` is not on this machine"), "{refused}");
+        assert_eq!(chosen(&offline, Some("here")).unwrap(), "here/small");
+        assert_eq!(chosen(&offline, Some("ollama/qwen")).unwrap(), "ollama/qwen");
     }
 }

@@ -316,6 +316,10 @@ impl Driver {
     }
 
     async fn hear(&mut self, piece: Piece) {
+        if let Piece::Note(text) = piece {
+            self.journal.note(Body::Note { text });
+            return;
+        }
         let Some(call) = &mut self.call else { return };
         for live in call.speech.hear(piece) {
             self.update(Update::Live(live)).await;

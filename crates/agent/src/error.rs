@@ -136,19 +136,36 @@ pub(crate) fn model_failure(error: &ModelError) -> Failure {
     Failure { message: chain(error), hint: model_hint(error), end: TurnEnd::ModelFailed }
 }
 
+/// Environment variables in a sentence.
+fn named(variables: &[String]) -> String {
+    if variables.is_empty() {
+        return "the environment variable that `key_variable` of the endpoint names".into();
+    }
+    format!("the environment variable {}", variables.join(" or "))
+}
+
 fn model_hint(error: &ModelError) -> Option<String> {
     let hint = match error {
         ModelError::BadAddress { .. } => "mend `base_url` in your config file",
-        ModelError::BadKey { .. } | ModelError::KeyRefused { .. } => {
+        ModelError::BadKey { .. } => {
             "check the key in the environment variable that the endpoint names"
         }
-        ModelError::KeyMissing { .. } => {
-            "set the environment variable that holds the key, such as OPENAI_API_KEY"
+        ModelError::KeyRefused { variables, .. } => {
+            return Some(format!("check the key in {}", named(variables)));
+        }
+        ModelError::KeyMissing { variables, .. } => {
+            return Some(format!("put the key into {}", named(variables)));
+        }
+        ModelError::Certificates { .. } => "mend `certificates` in your config file",
+        ModelError::Offline { .. } => {
+            "choose a model on this machine (`interpreter model list`), or go without `--offline`"
         }
         ModelError::Unreachable { .. } | ModelError::TimedOut { .. } => {
             "check the network, a proxy in HTTPS_PROXY, and that the server is up"
         }
-        ModelError::UnknownModel { .. } => "choose another with `--model`",
+        ModelError::UnknownModel { .. } => {
+            "choose another with `--model`; `interpreter model list` shows providers and local models"
+        }
         ModelError::RateLimited { .. } => "wait and ask again; nothing was lost",
         ModelError::OutOfCredit { .. } => "add credit, or choose another model with `--model`",
         ModelError::ContextTooLong { .. } => "start a new session, or ask for less at once",

@@ -10,7 +10,7 @@
 pub use interpreter_exec::Completions;
 
 pub use crate::{
-    choose::{ChooseError, model_names},
+    choose::ChooseError,
     error::AgentError,
     scene::Scene,
     session::{Live, Mode, Session, Update},
@@ -24,6 +24,7 @@ mod error;
 mod grants;
 mod journal;
 pub mod languages;
+pub mod models;
 mod network;
 mod scene;
 mod session;

@@ -3,7 +3,12 @@
 //! Everything that later decides or runs gets plain values from here. Secrets stay in the
 //! environment's snapshot until an endpoint asks for its own.
 
-use crate::{AgentError, choose::choose, driver::Sampling, grants, network};
+use crate::{
+    AgentError,
+    choose::{Choice, ChooseError},
+    driver::Sampling,
+    grants, network,
+};
 use interpreter_core::{
     Access, Confinement, Lack, Network, Untrusted,
     instructions::{self, Protocol},
@@ -17,7 +22,7 @@ use interpreter_exec::{
     is_system,
     sandbox::{Machine, admit, explain, keeps, secrets::cover},
 };
-use interpreter_model::{Model, Tools};
+use interpreter_model::{Model, Providers, Tools};
 use interpreter_store::{ConfigFiles, Environment, Folders, Log, Outputs, Overrides, Settings};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -36,6 +41,8 @@ pub struct Scene {
     pub environment: Environment,
     /// The folder that the code works in.
     pub work_folder: PathBuf,
+    /// The providers that are known.
+    pub providers: Providers,
     home: Option<PathBuf>,
     interpreters: Interpreters,
     machine: Machine,
@@ -63,6 +70,8 @@ impl Scene {
         let files = ConfigFiles::read(&folders, &work_folder, overrides.profile.as_deref())?;
         let settings =
             Settings::resolve(&files, overrides).map_err(interpreter_store::StoreError::from)?;
+        let own = files.providers.iter().map(|file| (file.path.as_path(), file.text.as_str()));
+        let providers = Providers::new(own).map_err(ChooseError::from)?;
         let home = environment.raw("HOME").map(PathBuf::from);
         // Compared with paths that are resolved, so it has to be resolved too.
         let home = home.map(|home| fs_err::canonicalize(&home).unwrap_or(home));
@@ -88,6 +97,7 @@ impl Scene {
             folders,
             environment,
             work_folder,
+            providers,
             home,
             interpreters,
             machine,
@@ -128,7 +138,12 @@ impl Scene {
     }
 
     pub(crate) fn model(&self) -> Result<Model, AgentError> {
-        Ok(choose(&self.settings, &self.environment)?)
+        Ok(self.choice()?.chosen()?)
+    }
+
+    /// What a model is made from.
+    pub(crate) fn choice(&self) -> Result<Choice<'_>, ChooseError> {
+        Choice::new(&self.settings, &self.environment, &self.providers, &self.folders)
     }
 
     pub(crate) fn log(&self) -> Result<Log, AgentError> {

@@ -24,6 +24,8 @@ impl Speech {
     /// What to show for the next piece.
     pub(crate) fn hear(&mut self, piece: Piece) -> Vec<Live> {
         match piece {
+            // Ours, and on record.
+            Piece::Note(_) => vec![],
             Piece::Text(text) => {
                 self.text.push_str(&text);
                 self.fences.feed(&text).into_iter().map(live).collect()

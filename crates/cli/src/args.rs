@@ -6,7 +6,7 @@ use interpreter_core::{Choice, Promise, Workspace};
 use interpreter_store::{Bytes, Listed, NetworkMode, Overrides, TimeLimit};
 use std::{num::NonZeroU32, path::PathBuf};
 
-use crate::commands::{audit, changes, doctor, history, languages, run};
+use crate::commands::{audit, changes, doctor, history, languages, model, run};
 
 /// Let a model do things on your computer, in a sandbox, with your yes
 ///
@@ -33,20 +33,25 @@ pub(crate) struct Args {
 #[derive(Debug, Subcommand)]
 #[expect(clippy::large_enum_variant, reason = "there is one, for as long as the program runs")]
 pub(crate) enum Command {
-    Run(run::RunArgs),
+    Run(Box<run::RunArgs>),
     Changes(changes::ChangesArgs),
     History(history::HistoryArgs),
     Audit(audit::AuditArgs),
     Doctor(doctor::DoctorArgs),
     Languages(languages::LanguagesArgs),
+    Model(model::ModelArgs),
 }
 
 /// Options of everything that runs code.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct SessionArgs {
-    /// Model to talk to: openai/MODEL, anthropic/MODEL, ENDPOINT/MODEL or scripted:FILE
+    /// Model to talk to: PROVIDER/MODEL such as openai/MODEL or ollama/MODEL, ENDPOINT/MODEL of your
+    /// config file, or scripted:FILE; `interpreter model list` shows providers
     #[arg(short, long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
+    /// Reach nothing but this machine: no provider elsewhere, and no host for code
+    #[arg(long)]
+    pub(crate) offline: bool,
     /// Run code without asking, still inside the sandbox; denied stays denied
     #[arg(short, long, visible_alias = "auto-run", alias = "auto_run")]
     pub(crate) yes: bool,
@@ -101,6 +106,7 @@ impl SessionArgs {
         Overrides {
             profile: self.profile.clone(),
             model: self.model.clone(),
+            offline: self.offline,
             workspace: self.workspace,
             sandbox: self.sandbox,
             allow_missing: self.allow_missing.clone(),

@@ -15,6 +15,7 @@ pub(crate) mod chat;
 pub(crate) mod doctor;
 pub(crate) mod history;
 pub(crate) mod languages;
+pub(crate) mod model;
 pub(crate) mod run;
 
 /// Parses what was typed and does it.
@@ -35,6 +36,7 @@ pub(crate) fn run(typed: impl Iterator<Item = OsString>) -> Result<ExitCode, Err
         Some(Command::Audit(args)) => audit::audit(&args),
         Some(Command::Doctor(args)) => doctor::doctor(&args),
         Some(Command::Languages(args)) => languages::languages(&args),
+        Some(Command::Model(args)) => model::model(&args),
     }
 }
 

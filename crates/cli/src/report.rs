@@ -4,7 +4,7 @@
 //! backticks; the hint stands on its own line after a blank one.
 
 use crate::exit::Exit;
-use interpreter_agent::{AgentError, ChooseError, changes::WorkspaceError};
+use interpreter_agent::{AgentError, ChooseError, changes::WorkspaceError, models};
 use interpreter_core::Untrusted;
 use interpreter_store::StoreError;
 use std::{error::Error as _, io, io::Write, process::ExitCode};
@@ -77,7 +77,7 @@ fn advice(error: &Error) -> (Exit, Option<String>) {
             let doctor = "`interpreter doctor` shows what the sandbox needs".to_owned();
             (Exit::CannotConfine, error.hint().or(Some(doctor)))
         }
-        Error::Agent(AgentError::Model(_)) => (Exit::ModelFailed, None),
+        Error::Agent(AgentError::Model(error)) => (Exit::ModelFailed, models::told(error).1),
         Error::Agent(AgentError::Store(error)) | Error::Store(error) => kept(error),
         Error::Agent(AgentError::Workspace(error)) => workspace(error),
         Error::Agent(AgentError::WorkFolder(_)) => {
@@ -100,12 +100,14 @@ fn choice(error: &ChooseError) -> (Exit, Option<String>) {
             Exit::Misuse,
             Some(
                 "name one with `--model`, such as `openai/MODEL` (key in OPENAI_API_KEY), \
-                 `anthropic/MODEL` (key in ANTHROPIC_API_KEY), an endpoint of your config file, \
-                 or `scripted:FILE`"
+                 `ollama/MODEL` (a server of your own) or an endpoint of your config file; \
+                 `interpreter model list` shows what there is"
                     .into(),
             ),
         ),
-        ChooseError::Model(_) => (Exit::ModelFailed, None),
+        ChooseError::Provider(error) => (Exit::Misuse, error.hint()),
+        ChooseError::Certificates(_) => (Exit::Misuse, None),
+        ChooseError::Model(error) => (Exit::ModelFailed, models::told(error).1),
     }
 }
 

@@ -20,6 +20,8 @@ pub(crate) struct Complaint {
     words: String,
     /// Its message.
     message: String,
+    /// How long it asks to wait, where it says so itself.
+    wait: Option<Duration>,
 }
 
 impl Complaint {
@@ -37,8 +39,8 @@ impl Complaint {
                         String::new()
                     }
                 };
-                let words = format!("{} {}", word("type"), word("code"));
-                Some(Self { words, message: word("message") })
+                let words = format!("{} {} {}", word("type"), word("code"), word("status"));
+                Some(Self { words, message: word("message"), wait: delay(&error["details"]) })
             }
             Value::String(message) => Some(Self::of_message(message)),
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => {
@@ -63,7 +65,7 @@ impl Complaint {
 
     /// A complaint of these words only.
     pub(crate) fn of_message(message: &str) -> Self {
-        Self { words: String::new(), message: message.to_owned() }
+        Self { message: message.to_owned(), ..Self::default() }
     }
 
     fn kind(&self, status: Option<u16>) -> Kind {
@@ -81,15 +83,22 @@ impl Complaint {
             Kind::UnknownModel
         } else if matches!(status, Some(401 | 403))
             || word(&["authentication_error", "permission_error", "invalid_api_key"])
+            || says(&["api key not valid", "invalid api key"])
         {
             Kind::Key
         } else if status == Some(404) || word(&["not_found_error"]) {
             Kind::UnknownModel
-        } else if status == Some(429) || word(&["rate_limit"]) {
+        } else if status == Some(429) || word(&["rate_limit", "resource_exhausted"]) {
             Kind::RateLimited
         } else if status == Some(413)
             || word(&["context_length_exceeded", "exceed_context_size", "request_too_large"])
-            || says(&["maximum context length", "prompt is too long", "context size"])
+            || says(&[
+                "maximum context length",
+                "prompt is too long",
+                "context size",
+                "exceeds the maximum number of tokens",
+                "exceeds the context window",
+            ])
         {
             Kind::ContextTooLong
         } else if status.is_some_and(|status| (400..500).contains(&status))
@@ -100,6 +109,13 @@ impl Complaint {
             Kind::Server
         }
     }
+}
+
+/// How long the details of an error ask to wait, such as `"retryDelay": "20s"`.
+fn delay(details: &Value) -> Option<Duration> {
+    let mut delays = details.as_array()?.iter().filter_map(|one| one["retryDelay"].as_str());
+    let seconds = delays.next_back()?.strip_suffix('s')?.parse::<f64>().ok()?;
+    Duration::try_from_secs_f64(seconds).ok()
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,6 +135,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) host: &'a str,
     pub(crate) model: &'a str,
     pub(crate) key: Option<&'a Secret>,
+    /// Where a key may be.
+    pub(crate) variables: &'a [String],
 }
 
 impl Asked<'_> {
@@ -132,15 +150,17 @@ impl Asked<'_> {
         let host = self.host.to_owned();
         let model = self.model.to_owned();
         let said = self.said(&complaint.message);
+        let retry_after = retry_after.or(complaint.wait);
+        let variables = self.variables.to_vec();
         match complaint.kind(status) {
             Kind::OutOfCredit => ModelError::OutOfCredit { host, said },
             Kind::UnknownModel => ModelError::UnknownModel { host, model, said },
-            Kind::Key if self.key.is_none() => ModelError::KeyMissing { host, said },
-            Kind::Key => ModelError::KeyRefused { host, said },
+            Kind::Key if self.key.is_none() => ModelError::KeyMissing { host, variables, said },
+            Kind::Key => ModelError::KeyRefused { host, variables, said },
             Kind::RateLimited => ModelError::RateLimited { host, retry_after, said },
             Kind::ContextTooLong => ModelError::ContextTooLong { host, model, said },
             Kind::Rejected => ModelError::Rejected { host, status, said },
-            Kind::Server => ModelError::Server { host, status, said },
+            Kind::Server => ModelError::Server { host, status, retry_after, said },
         }
     }
 
@@ -174,7 +194,7 @@ mod tests {
     use serde_json::json;
 
     fn asked(key: Option<&Secret>) -> Asked<'_> {
-        Asked { host: "h", model: "m", key }
+        Asked { host: "h", model: "m", key, variables: &[] }
     }
 
     fn error(status: impl Into<Option<u16>>, body: &Value) -> String {
@@ -220,6 +240,30 @@ mod tests {
         for (status, body, shown) in table {
             assert_eq!(error(status, &body), shown);
         }
+    }
+
+    #[test]
+    fn googles_complaints_are_understood() {
+        let body = |status: &str, message: &str| json!({ "error": { "code": 400, "message": message, "status": status } });
+        for (status, body, shown) in [
+            (400, body("INVALID_ARGUMENT", "API key not valid."), "`h` refused the key"),
+            (
+                400,
+                body(
+                    "INVALID_ARGUMENT",
+                    "The input token count (9) exceeds the maximum number of tokens allowed (8).",
+                ),
+                "the conversation is too long",
+            ),
+            (429, body("RESOURCE_EXHAUSTED", "Quota."), "`h` limits the rate"),
+            (404, body("NOT_FOUND", "models/x is not found"), "`h` does not know the model `m`"),
+        ] {
+            assert!(error(status, &body).starts_with(shown), "{}", error(status, &body));
+        }
+        let wait = json!({ "error": { "message": "Quota.", "status": "RESOURCE_EXHAUSTED", "details": [
+            { "@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "20s" },
+        ] } });
+        assert!(error(429, &wait).contains("asks to wait 20s"), "{}", error(429, &wait));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Where a model is reached, with what key, and how long we wait for it.
 
-use crate::{Format, ModelError, Price, Tools};
+use crate::{Format, ModelError, Pace, Price, Tools};
 use interpreter_core::Secret;
 use reqwest::{Url, header::HeaderMap};
 use std::{net::IpAddr, sync::Arc, time::Duration};
@@ -20,6 +20,8 @@ pub struct Endpoint {
     pub model: String,
     /// The key, if the provider wants one.
     pub key: Option<Secret>,
+    /// The names of the environment variables that may hold it, for messages.
+    pub key_variables: Vec<String>,
     /// Where the key goes.
     pub key_header: KeyHeader,
     /// Further headers of every request.
@@ -38,8 +40,13 @@ pub struct Endpoint {
     pub timeouts: Timeouts,
     /// How often to ask again.
     pub retries: Retries,
+    /// How many calls a minute may have, together with those that share this; none leaves it
+    /// open.
+    pub pace: Option<Arc<Pace>>,
     /// Certificates, as PEM, that count beside the system's own.
     pub certificates: Option<Arc<[u8]>>,
+    /// Whether only this machine may be reached.
+    pub offline: bool,
 }
 
 /// The header that carries the key.
@@ -111,6 +118,7 @@ impl Endpoint {
             base_url: base_url.into(),
             model: model.into(),
             key: None,
+            key_variables: Vec::new(),
             key_header: format.key_header(),
             headers: HeaderMap::new(),
             tools: Tools::Offer,
@@ -120,7 +128,9 @@ impl Endpoint {
             price: None,
             timeouts: Timeouts::default(),
             retries: Retries::default(),
+            pace: None,
             certificates: None,
+            offline: false,
         }
     }
 

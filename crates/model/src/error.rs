@@ -12,7 +12,11 @@ use std::{fmt, time::Duration};
 
 /// Why a model did not answer, or not to the end.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "`host` is who, `said` the provider's own words, cut and safe")]
+#[expect(
+    missing_docs,
+    reason = "`host` is who, `said` the provider's own words, cut and safe, `variables` where a key \
+              may be"
+)]
 pub enum ModelError {
     /// The address of the endpoint cannot be used.
     #[error("`base_url` of the model `{model}` {problem}")]
@@ -26,17 +30,25 @@ pub enum ModelError {
     #[error("the HTTP client for `{host}` did not start")]
     Client { host: String, source: reqwest::Error },
 
+    /// The file of further certificates holds none.
+    #[error("the certificates for `{host}` cannot be used: they are not in the PEM form")]
+    Certificates { host: String, source: reqwest::Error },
+
+    /// It is not on this machine, and nothing else is to be reached.
+    #[error("`{host}` is not on this machine, and only that may be reached (`offline`)")]
+    Offline { host: String },
+
     /// Nobody answers there.
     #[error("`{host}` cannot be reached")]
     Unreachable { host: String, source: reqwest::Error },
 
     /// The provider wants a key and none is set.
     #[error("`{host}` wants a key, and none is set{}", after_colon(said))]
-    KeyMissing { host: String, said: Untrusted },
+    KeyMissing { host: String, variables: Vec<String>, said: Untrusted },
 
     /// The provider does not accept the key.
     #[error("`{host}` refused the key{}", after_colon(said))]
-    KeyRefused { host: String, said: Untrusted },
+    KeyRefused { host: String, variables: Vec<String>, said: Untrusted },
 
     /// There is no such model, or no such path.
     #[error("`{host}` does not know the model `{model}`{}", after_colon(said))]
@@ -60,7 +72,7 @@ pub enum ModelError {
 
     /// The provider failed.
     #[error("`{host}` failed{}{}", in_brackets(*status), after_colon(said))]
-    Server { host: String, status: Option<u16>, said: Untrusted },
+    Server { host: String, status: Option<u16>, retry_after: Option<Duration>, said: Untrusted },
 
     /// The provider points elsewhere, where our key must not go unasked.
     #[error("`{host}` redirects{}, and redirects are not followed", to_host(to.as_deref()))]
@@ -140,6 +152,7 @@ mod tests {
         let error = ModelError::Server {
             host: "h".into(),
             status: Some(500),
+            retry_after: None,
             said: Untrusted::new("\u{1b}[2Jno\nyes"),
         };
         assert_eq!(error.to_string(), r"`h` failed (status 500): \u{1b}[2Jno⏎yes");

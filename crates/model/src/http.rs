@@ -9,7 +9,9 @@
 //! sensitive, so no debug output shows it, and errors lose their URL and every copy of the key.
 //! Connecting, the first byte and each following one have a time limit of their own; the bytes of
 //! a reply, of an event and of an error are counted. This machine's own servers are asked
-//! directly: a proxy that is meant for the outside must not see what is said to them.
+//! directly: a proxy that is meant for the outside must not see what is said to them, and
+//! `localhost` is this machine whatever a name server says. What may pass is tried again, but
+//! never after something of a reply has been shown.
 //!
 //! # Order
 //! Every piece is in the sink before the error that follows it is returned.
@@ -19,19 +21,26 @@
 //! comments for as long as the byte limit lasts; dropping the future ends it.
 
 use crate::{
-    Endpoint, KeyHeader, ModelError, Piece, Request, Wait,
+    Endpoint, KeyHeader, ModelError, Request, Wait,
     complaint::{Asked, Complaint, retry_after},
     endpoint::{host, is_local},
     format::{Fault, Progress, Reading},
+    retry,
+    sink::Sink,
 };
 use interpreter_core::{Reply, Untrusted};
 use reqwest::{
-    Client, Response, StatusCode, Url,
+    Certificate, Client, ClientBuilder, Response, StatusCode, Url,
     header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION},
     redirect::Policy,
 };
-use std::{ops::Deref, sync::Once, time::Duration};
-use tokio::{sync::mpsc::Sender, time::Instant};
+use std::{
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    ops::Deref,
+    sync::Once,
+    time::Duration,
+};
+use tokio::time::Instant;
 
 /// The most bytes of one streamed reply, envelopes included: they are many times the text.
 const RESPONSE_BYTES: usize = 256 << 20;
@@ -52,8 +61,10 @@ impl Remote {
     pub(crate) fn new(endpoint: Endpoint) -> Result<Self, ModelError> {
         let url = endpoint.format.url(endpoint.url()?, &endpoint.model);
         let host = host(&url);
-        let client = client(&endpoint, &url)
-            .map_err(|source| ModelError::Client { host: host.clone(), source })?;
+        if endpoint.offline && !is_local(&url) {
+            return Err(ModelError::Offline { host });
+        }
+        let client = client(&endpoint, &url, &host)?;
         Ok(Self { endpoint, client, url, host })
     }
 
@@ -61,12 +72,40 @@ impl Remote {
         &self.endpoint
     }
 
-    /// Asks, and reads the answer to its end.
+    /// Asks, again where that may help, and reads the answer to its end. Once something of a
+    /// reply has been shown, nothing is asked again.
     pub(crate) async fn stream(
         &self,
         request: &Request,
-        sink: &Sender<Piece>,
+        sink: &Sink<'_>,
     ) -> Result<Reply, ModelError> {
+        let mut tries = 0;
+        loop {
+            self.wait_for_turn(sink).await;
+            let error = match self.attempt(request, sink).await {
+                Ok(reply) => return Ok(reply),
+                Err(error) => error,
+            };
+            let again = retry::wait(&error, tries, &self.endpoint.retries, retry::chance());
+            let Some(wait) = again.filter(|_| !sink.has_begun()) else { return Err(error) };
+            tries += 1;
+            sink.tell(format!("{error}; trying again in {}", in_seconds(wait))).await;
+            tokio::time::sleep(wait).await;
+        }
+    }
+
+    /// Waits until the person's own limit of calls allows another.
+    async fn wait_for_turn(&self, sink: &Sink<'_>) {
+        let Some(pace) = &self.endpoint.pace else { return };
+        while let Err(wait) = pace.take(Instant::now()) {
+            let seconds = in_seconds(wait);
+            sink.tell(format!("waiting {seconds}, as `requests_per_minute` has it")).await;
+            tokio::time::sleep(wait).await;
+        }
+    }
+
+    /// Asks once.
+    async fn attempt(&self, request: &Request, sink: &Sink<'_>) -> Result<Reply, ModelError> {
         let mut patience = Patience {
             until: Instant::now() + self.endpoint.timeouts.first_byte,
             length: self.endpoint.timeouts.first_byte,
@@ -92,7 +131,7 @@ impl Remote {
         &self,
         mut response: Response,
         patience: &mut Patience,
-        sink: &Sender<Piece>,
+        sink: &Sink<'_>,
     ) -> Result<Reply, ModelError> {
         let mut reading = Reading::new(self.endpoint.format);
         let mut received = 0_usize;
@@ -109,7 +148,7 @@ impl Remote {
             }
             let mut pieces = Vec::new();
             let progress = reading.feed(&chunk, &mut pieces);
-            show(pieces, sink).await;
+            sink.show(pieces).await;
             match progress.map_err(|fault| self.fault(fault))? {
                 Progress::More => {}
                 Progress::Done => break None,
@@ -124,7 +163,7 @@ impl Remote {
         }
         let mut pieces = Vec::new();
         let reply = reading.finish(&mut pieces);
-        show(pieces, sink).await;
+        sink.show(pieces).await;
         reply.map(|reply| self.priced(reply)).map_err(|fault| self.fault(fault))
     }
 
@@ -244,7 +283,12 @@ impl Remote {
     }
 
     fn asked(&self) -> Asked<'_> {
-        Asked { host: &self.host, model: &self.endpoint.model, key: self.endpoint.key.as_ref() }
+        Asked {
+            host: &self.host,
+            model: &self.endpoint.model,
+            key: self.endpoint.key.as_ref(),
+            variables: &self.endpoint.key_variables,
+        }
     }
 }
 
@@ -255,7 +299,21 @@ struct Patience {
     waiting_for: Wait,
 }
 
-fn client(endpoint: &Endpoint, url: &Url) -> Result<Client, reqwest::Error> {
+/// The client for one host.
+fn client(endpoint: &Endpoint, url: &Url, host: &str) -> Result<Client, ModelError> {
+    let mut builder = builder(url, endpoint.timeouts.connect);
+    if let Some(pem) = endpoint.certificates.as_deref().filter(|_| url.scheme() == "https") {
+        let certificates = Certificate::from_pem_bundle(pem).map_err(|source| {
+            ModelError::Certificates { host: host.to_owned(), source: source.without_url() }
+        })?;
+        builder = builder.tls_certs_merge(certificates);
+    }
+    builder.build().map_err(|source| ModelError::Client { host: host.to_owned(), source })
+}
+
+/// What every client of ours has: no redirects, no proxy before this machine, and no name that
+/// pretends to be it.
+pub(crate) fn builder(url: &Url, connect: Duration) -> ClientBuilder {
     static PROVIDER: Once = Once::new();
     PROVIDER.call_once(|| {
         // An error says that the process has chosen one already, which serves as well.
@@ -264,24 +322,24 @@ fn client(endpoint: &Endpoint, url: &Url) -> Result<Client, reqwest::Error> {
     let mut builder = Client::builder()
         .user_agent(concat!("interpreter/", env!("CARGO_PKG_VERSION")))
         .redirect(Policy::none())
-        .connect_timeout(endpoint.timeouts.connect);
+        .connect_timeout(connect);
     if is_local(url) {
         builder = builder.no_proxy();
+        if let Some(name) = url.domain() {
+            // Whatever a file or a name server says of it. The port is the URL's.
+            let loopback = [IpAddr::from(Ipv4Addr::LOCALHOST), Ipv6Addr::LOCALHOST.into()];
+            let addresses = loopback.map(|address| SocketAddr::new(address, 0));
+            builder = builder.resolve_to_addrs(name, &addresses);
+        }
         if url.scheme() == "http" {
             // No certificate is ever looked at, so a machine without any can use a model of its
             // own, and loading them costs nothing.
             builder = builder.tls_certs_only([]);
         }
     }
-    builder.build()
+    builder
 }
 
-/// Sends pieces on. A sink that nobody reads any more is no reason to stop: the reply still
-/// counts.
-async fn show(pieces: Vec<Piece>, sink: &Sender<Piece>) {
-    for piece in pieces {
-        if sink.send(piece).await.is_err() {
-            return;
-        }
-    }
+fn in_seconds(wait: Duration) -> String {
+    format!("{:.1} s", wait.as_secs_f64())
 }

@@ -7,24 +7,32 @@
 //! it came: nothing here judges, repairs or runs it.
 //!
 //! A key leaves through the headers of a request and through nothing else: no error of this crate
-//! holds one, whatever a provider sends back. There are no retries here.
+//! holds one, whatever a provider sends back. A call is tried again, or another model asked, only
+//! while nothing of a reply has been shown.
 
 pub use crate::{
+    discover::{Found, discover},
     endpoint::{Caching, Endpoint, KeyHeader, Retries, Timeouts, UsageReport},
     error::{ModelError, Wait},
     format::Format,
     image::Image,
     model::Model,
+    pace::Pace,
     piece::Piece,
     price::Price,
+    provider::{
+        Capabilities, Key, Local, Provider, ProviderError, Providers, Setting, Surroundings,
+    },
     request::{Request, Tools},
     scripted::ScriptError,
+    trial::{Answered, Trial},
 };
 
 mod anthropic;
 mod assembly;
 mod complaint;
 mod conversation;
+mod discover;
 mod endpoint;
 mod error;
 mod format;
@@ -35,10 +43,15 @@ mod lines;
 mod model;
 mod ollama;
 mod openai;
+mod pace;
 mod piece;
 mod price;
+mod provider;
 mod request;
 mod responses;
+mod retry;
 mod scripted;
+mod sink;
 mod sse;
 mod tool;
+mod trial;

@@ -1,6 +1,9 @@
 //! One model, however it is reached.
 
-use crate::{Endpoint, ModelError, Piece, Request, Tools, http::Remote, scripted::Script};
+use crate::{
+    Endpoint, ModelError, Piece, Request, ScriptError, Tools, http::Remote, scripted::Script,
+    sink::Sink,
+};
 use interpreter_core::{Reply, Untrusted};
 use std::path::Path;
 use tokio::sync::mpsc::Sender;
@@ -10,6 +13,8 @@ use tokio::sync::mpsc::Sender;
 pub struct Model {
     name: String,
     kind: Kind,
+    /// Asked in turn where this one cannot answer.
+    fallbacks: Vec<Model>,
 }
 
 #[derive(Debug)]
@@ -22,14 +27,24 @@ impl Model {
     /// A model behind an address.
     pub fn remote(endpoint: Endpoint) -> Result<Self, ModelError> {
         let name = format!("{}/{}", endpoint.provider, endpoint.model);
-        Ok(Self { name, kind: Kind::Remote(Box::new(Remote::new(endpoint)?)) })
+        Ok(Self {
+            name,
+            kind: Kind::Remote(Box::new(Remote::new(endpoint)?)),
+            fallbacks: Vec::new(),
+        })
     }
 
     /// A model that plays the replies in a TOML file, one for each call.
     pub fn scripted(path: &Path) -> Result<Self, ModelError> {
         let file = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
         let name = format!("scripted:{}", Untrusted::new(file).for_terminal_line(80));
-        Ok(Self { name, kind: Kind::Scripted(Script::load(path)?) })
+        Ok(Self { name, kind: Kind::Scripted(Script::load(path)?), fallbacks: Vec::new() })
+    }
+
+    /// The same model, with others that are asked in turn where it cannot answer.
+    #[must_use]
+    pub fn with_fallbacks(self, fallbacks: Vec<Self>) -> Self {
+        Self { fallbacks, ..self }
     }
 
     /// What the record shows, such as `openai/gpt-x` or `scripted:demo.toml`.
@@ -51,15 +66,59 @@ impl Model {
     ///
     /// Pieces go to `sink` as they come, so somebody must read it meanwhile; if its other end is
     /// dropped, the reply is awaited all the same. On an error, everything that came before it has
-    /// been sent as pieces: they are the only copy of a reply that broke off.
+    /// been sent as pieces: they are the only copy of a reply that broke off. Another model is
+    /// asked only if nothing was; a note says so.
     pub async fn stream(
         &self,
         request: &Request,
         sink: &Sender<Piece>,
     ) -> Result<Reply, ModelError> {
+        let sink = Sink::new(sink);
+        let mut result = self.ask(request, &sink).await;
+        for other in &self.fallbacks {
+            let Err(error) = &result else { break };
+            if sink.has_begun() || !another_may_answer(error) {
+                break;
+            }
+            sink.tell(format!("{error}; asking {} instead", other.name)).await;
+            let request = Request { tools: other.tools(), ..request.clone() };
+            result = other.ask(&request, &sink).await;
+        }
+        result
+    }
+
+    async fn ask(&self, request: &Request, sink: &Sink<'_>) -> Result<Reply, ModelError> {
         match &self.kind {
             Kind::Remote(remote) => remote.stream(request, sink).await,
             Kind::Scripted(script) => Ok(script.play(request, sink).await?),
         }
+    }
+}
+
+/// Whether another model may answer where this error came.
+fn another_may_answer(error: &ModelError) -> bool {
+    match error {
+        ModelError::Script(error) => matches!(error, ScriptError::Failed { .. }),
+        // It was the reply that was wrong, or what the person has set.
+        ModelError::TooLarge { .. }
+        | ModelError::BadAddress { .. }
+        | ModelError::BadKey { .. }
+        | ModelError::Certificates { .. } => false,
+        ModelError::Client { .. }
+        | ModelError::Offline { .. }
+        | ModelError::Unreachable { .. }
+        | ModelError::KeyMissing { .. }
+        | ModelError::KeyRefused { .. }
+        | ModelError::UnknownModel { .. }
+        | ModelError::RateLimited { .. }
+        | ModelError::OutOfCredit { .. }
+        | ModelError::ContextTooLong { .. }
+        | ModelError::Rejected { .. }
+        | ModelError::Server { .. }
+        | ModelError::Redirected { .. }
+        | ModelError::NotAStream { .. }
+        | ModelError::TimedOut { .. }
+        | ModelError::Broken { .. }
+        | ModelError::Malformed { .. } => true,
     }
 }

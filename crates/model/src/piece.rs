@@ -1,9 +1,12 @@
 //! What is shown while a model is still writing.
 
-/// A piece of a reply, in the order it came. Everything in it is the model's own text: it goes
-/// to a terminal or a page through `Untrusted`, never as it is.
+/// A piece of a reply, in the order it came. All but notes is the model's own text: it goes to a
+/// terminal or a page through `Untrusted`, never as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
+    /// Something of ours that the person should know meanwhile: that we wait, or ask another
+    /// model. No part of the reply. Holds a provider's words in their terminal-safe form only.
+    Note(String),
     /// More of the prose, with its fenced code.
     Text(String),
     /// More of the thoughts that the provider marks as such.

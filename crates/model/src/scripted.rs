@@ -21,7 +21,7 @@
 //! What a script says is played exactly, whether tools were offered or not. The file is checked
 //! whole when it is opened: an unknown field or an empty reply is an error then, not later.
 
-use crate::{Piece, Request, Tools};
+use crate::{Piece, Request, Tools, sink::Sink};
 use interpreter_core::{Finish, Message, Reply, ToolCall, Untrusted, Usage, message::EXECUTE};
 use serde::Deserialize;
 use serde_json::json;
@@ -31,7 +31,6 @@ use std::{
     path::{Path, PathBuf},
     sync::atomic::{AtomicUsize, Ordering},
 };
-use tokio::sync::mpsc::Sender;
 
 /// The largest script that is read.
 const SCRIPT_BYTES: u64 = 16 << 20;
@@ -163,7 +162,7 @@ impl Script {
     pub(crate) async fn play(
         &self,
         request: &Request,
-        sink: &Sender<Piece>,
+        sink: &Sink<'_>,
     ) -> Result<Reply, ScriptError> {
         let at = self.next.fetch_add(1, Ordering::Relaxed);
         let ended = || ScriptError::Ended { path: self.path.clone(), replies: self.lines.len() };
@@ -180,12 +179,7 @@ impl Script {
             }
         }
         let calls = line.tool_calls(at + 1);
-        for piece in line.pieces(&calls) {
-            if sink.send(piece).await.is_err() {
-                // Nobody watches; the reply counts all the same.
-                break;
-            }
-        }
+        sink.show(line.pieces(&calls)).await;
         if let Some(message) = &line.fail {
             return Err(ScriptError::Failed { message: message.clone() });
         }

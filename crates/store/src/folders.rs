@@ -68,6 +68,11 @@ impl Folders {
         self.config.join("profiles")
     }
 
+    /// Where the person's own providers are, each `NAME.toml`.
+    pub fn providers_folder(&self) -> PathBuf {
+        self.config.join("providers")
+    }
+
     /// The record of everything.
     pub fn record_file(&self) -> PathBuf {
         self.data.join("record.db")

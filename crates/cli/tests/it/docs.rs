@@ -18,6 +18,9 @@ const COMMANDS: &[&[&str]] = &[
     &["audit", "verify"],
     &["doctor"],
     &["languages"],
+    &["model"],
+    &["model", "list"],
+    &["model", "test"],
 ];
 
 #[test]

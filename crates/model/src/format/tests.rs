@@ -166,6 +166,7 @@ fn size(pieces: &[Piece]) -> usize {
             text.len()
         }
         Piece::CallStarted { id, name, .. } => id.len() + name.len(),
+        Piece::Note(_) => unreachable!("a parser has nothing of its own to say"),
     };
     pieces.iter().map(of).sum()
 }

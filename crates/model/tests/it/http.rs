@@ -9,15 +9,16 @@ use std::{error::Error, fmt::Write as _, sync::Arc, time::Duration};
 use tokio::sync::mpsc;
 
 const KEY: &str = "sk-canary-0123456789";
-const EVENTS: &str = "Content-Type: text/event-stream; charset=utf-8";
+pub(crate) const EVENTS: &str = "Content-Type: text/event-stream; charset=utf-8";
 const JSON: &str = "Content-Type: application/json";
-const HALF: &str = "data: {\"choices\":[{\"delta\":{\"content\":\"Half\"}}]}\n\n";
-const END: &str =
+pub(crate) const HALF: &str = "data: {\"choices\":[{\"delta\":{\"content\":\"Half\"}}]}\n\n";
+pub(crate) const END: &str =
     "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
 
-fn endpoint(address: &str) -> Endpoint {
+pub(crate) fn endpoint(address: &str) -> Endpoint {
     let mut endpoint = Endpoint::new(Format::OpenAi, address, "gpt-x");
     endpoint.key = Some(Secret::new(format!("{KEY}\n")));
+    endpoint.retries.most = 0;
     endpoint.timeouts = Timeouts {
         connect: Duration::from_secs(5),
         first_byte: Duration::from_secs(20),
@@ -26,7 +27,7 @@ fn endpoint(address: &str) -> Endpoint {
     endpoint
 }
 
-fn request() -> Request {
+pub(crate) fn request() -> Request {
     Request {
         messages: vec![Message::User { text: "Hello".into() }].into(),
         tools: Tools::None,
@@ -36,7 +37,7 @@ fn request() -> Request {
     }
 }
 
-async fn ask(model: &Model) -> (Vec<Piece>, Result<Reply, ModelError>) {
+pub(crate) async fn ask(model: &Model) -> (Vec<Piece>, Result<Reply, ModelError>) {
     let (sink, mut pieces) = mpsc::channel(100);
     let reply = model.stream(&request(), &sink).await;
     drop(sink);

@@ -50,6 +50,27 @@ impl Server {
         Self { address, requests }
     }
 
+    /// A server that gives each of these answers once, in turn, and the last one from then on.
+    pub(crate) async fn in_turn(answers: Vec<Vec<u8>>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = format!("http://{}/v1", listener.local_addr().unwrap());
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&requests);
+        tokio::spawn(async move {
+            let mut turn = 0;
+            loop {
+                let (mut stream, _) = listener.accept().await.unwrap();
+                let request = read_request(&mut stream).await;
+                seen.lock().unwrap().push(request);
+                let answer = &answers[turn.min(answers.len() - 1)];
+                turn += 1;
+                // The client may have had enough, which is its right.
+                _ = stream.write_all(answer).await.is_ok();
+            }
+        });
+        Self { address, requests }
+    }
+
     /// A server of one answer: a status line, headers, a body.
     pub(crate) async fn of(status: &str, headers: &[&str], body: impl AsRef<[u8]>) -> Self {
         Self::new(vec![answer(status, headers, body)], Then::Close).await

@@ -19,10 +19,27 @@ use std::{
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ConfigFile {
-    /// The model to talk to: `openai/NAME`, `anthropic/NAME`, `ENDPOINT/NAME` for one of the
-    /// endpoints below, or `scripted:FILE` for prepared replies. Not for a project.
+    /// The model to talk to: `PROVIDER/NAME`, `ENDPOINT/NAME` for one of the endpoints below, or
+    /// `scripted:FILE` for prepared replies. Not for a project.
     #[serde(default, deserialize_with = "some_text")]
     pub model: Option<String>,
+
+    /// Models that are asked in turn where `model` cannot answer. Not for a project.
+    pub fallback: Option<Vec<String>>,
+
+    /// What the addresses of providers are made of, by provider and setting. Not for a project.
+    #[serde(default, deserialize_with = "provider_settings")]
+    pub provider: BTreeMap<String, BTreeMap<String, String>>,
+
+    /// Whether to reach nothing but this machine. A project can only say `true`.
+    pub offline: Option<bool>,
+
+    /// A file of certificates, as PEM, that count beside the system's own where models are
+    /// reached. Not for a project.
+    pub certificates: Option<PathBuf>,
+
+    /// The most calls of models in a minute.
+    pub requests_per_minute: Option<NonZeroU32>,
 
     /// Further places where models are, by name. Not for a project.
     #[serde(default, deserialize_with = "endpoints")]
@@ -223,6 +240,30 @@ fn some_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String
         return Err(de::Error::custom("expected the name of a model, on one line"));
     }
     Ok(Some(text))
+}
+
+/// The settings of providers. The texts are not repeated in errors: a key may be among them.
+fn provider_settings<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<BTreeMap<String, BTreeMap<String, String>>, D::Error> {
+    let tables = BTreeMap::<String, BTreeMap<String, Text>>::deserialize(deserializer)?;
+    let plain = |table: BTreeMap<String, Text>| {
+        table.into_iter().map(|(name, Text(text))| (name, text)).collect()
+    };
+    Ok(tables.into_iter().map(|(name, table)| (name, plain(table))).collect())
+}
+
+/// A short text on one line.
+struct Text(String);
+
+impl<'de> Deserialize<'de> for Text {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        if text.is_empty() || text.len() > 1000 || text.chars().any(char::is_control) {
+            return Err(de::Error::custom("expected a text on one line"));
+        }
+        Ok(Self(text))
+    }
 }
 
 fn endpoints<'de, D: Deserializer<'de>>(

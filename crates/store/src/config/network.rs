@@ -229,7 +229,7 @@ mod tests {
         let files = ConfigFiles {
             user: file("/user.toml", user),
             project: file("/project.toml", project),
-            profile: None,
+            ..ConfigFiles::default()
         };
         let allow_hosts = typed.iter().map(|one| one.parse().unwrap()).collect();
         let overrides = Overrides { allow_hosts, ..Overrides::default() };

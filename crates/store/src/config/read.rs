@@ -15,6 +15,9 @@ use std::{
 /// More than anyone writes by hand.
 const MOST: u64 = 1 << 20;
 
+/// Files in the folder of providers that are looked at.
+const MOST_PROVIDERS: usize = 1000;
+
 /// Profiles that are named when another was meant.
 const MOST_NAMED: usize = 20;
 
@@ -36,6 +39,9 @@ pub struct ConfigFiles {
     pub profile: Option<ConfigText>,
     /// What the project brings.
     pub project: Option<ConfigText>,
+    /// The person's own providers, each a file in `providers/` of the config folder. A project has
+    /// none: it could have keys sent anywhere.
+    pub providers: Vec<ConfigText>,
 }
 
 impl ConfigFiles {
@@ -50,7 +56,8 @@ impl ConfigFiles {
         let user = read(folders.config_file())?;
         let profile = profile.map(|name| read_profile(folders, name)).transpose()?;
         let project = read(work_folder.join(".interpreter").join("config.toml"))?;
-        Ok(Self { user, profile, project })
+        let providers = read_providers(&folders.providers_folder())?;
+        Ok(Self { user, profile, project, providers })
     }
 }
 
@@ -93,6 +100,23 @@ fn read_profile(folders: &Folders, name: &str) -> Result<ConfigText, ConfigError
         Some(file) => Ok(file),
         None => Err(ConfigError::NoProfile { name: name.into(), path, others: profiles(&folder) }),
     }
+}
+
+/// Every `NAME.toml` in the folder, in the order of their names; none if there is no folder.
+fn read_providers(folder: &Path) -> Result<Vec<ConfigText>, ConfigError> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(source) => return Err(ConfigError::Read { path: folder.into(), source }),
+    };
+    let mut paths = Vec::new();
+    for entry in entries.take(MOST_PROVIDERS) {
+        let entry = entry.map_err(|source| ConfigError::Read { path: folder.into(), source })?;
+        paths.push(entry.path());
+    }
+    paths.retain(|path| path.extension().is_some_and(|ending| ending == "toml"));
+    paths.sort();
+    paths.into_iter().filter_map(|path| read(path).transpose()).collect()
 }
 
 /// The profiles that are there, some of them at least. It only helps a message, so a folder that
@@ -162,6 +186,21 @@ mod tests {
         let files = place.read(Some("fast")).unwrap();
         let texts = [files.user, files.profile, files.project].map(|file| file.unwrap().text);
         assert_eq!(texts, ["user", "profile", "project"]);
+    }
+
+    #[test]
+    fn providers_come_from_the_config_folder_and_never_from_a_project() {
+        let place = Place::new();
+        let folder = place.folders.providers_folder();
+        write(&folder.join("b.toml"), b"two");
+        write(&folder.join("a.toml"), b"one");
+        write(&folder.join("notes.txt"), b"no");
+        write(&place.work().join(".interpreter/providers/evil.toml"), b"evil");
+        let texts: Vec<_> =
+            place.read(None).unwrap().providers.into_iter().map(|file| file.text).collect();
+        assert_eq!(texts, ["one", "two"]);
+        fs_err::create_dir(folder.join("c.toml")).unwrap();
+        assert!(place.read(None).unwrap_err().contains("must be a regular file"));
     }
 
     #[test]

@@ -23,6 +23,8 @@ pub struct Overrides {
     pub profile: Option<String>,
     /// The model to talk to.
     pub model: Option<String>,
+    /// Whether to reach nothing but this machine. False leaves it to the files.
+    pub offline: bool,
     /// How the code's writes to the work folder are treated.
     pub workspace: Option<Workspace>,
     /// Further instructions for the model.
@@ -67,6 +69,11 @@ impl Settings {
             settings.tighten(parse(file)?, &Project { path: &file.path })?;
         }
         settings.lay(overrides.clone().into(), Layer::CommandLine);
+        if settings.offline.value {
+            // Nothing but this machine: so code does not go out either.
+            settings.network.mode =
+                Sourced { value: NetworkMode::None, layer: settings.offline.layer };
+        }
         Ok(settings)
     }
 
@@ -74,6 +81,11 @@ impl Settings {
     fn lay(&mut self, file: ConfigFile, layer: Layer) {
         let ConfigFile {
             model,
+            fallback,
+            provider,
+            offline,
+            certificates,
+            requests_per_minute,
             endpoint,
             language,
             workspace,
@@ -89,6 +101,13 @@ impl Settings {
             rules,
         } = file;
         lay(&mut self.model, model.map(Some), layer);
+        lay(&mut self.fallback, fallback, layer);
+        for (name, settings) in provider {
+            self.providers.entry(name).or_default().extend(settings);
+        }
+        lay(&mut self.offline, offline, layer);
+        lay(&mut self.certificates, certificates.map(Some), layer);
+        lay(&mut self.requests_per_minute, requests_per_minute.map(Some), layer);
         let endpoints = endpoint.into_iter();
         self.endpoints.extend(endpoints.map(|(name, value)| (name, Sourced { value, layer })));
         let languages = language.into_iter();
@@ -111,6 +130,11 @@ impl Settings {
     fn tighten(&mut self, file: ConfigFile, project: &Project<'_>) -> Result<(), ConfigError> {
         let ConfigFile {
             model,
+            fallback,
+            provider,
+            offline,
+            certificates,
+            requests_per_minute,
             endpoint,
             language,
             workspace,
@@ -126,6 +150,24 @@ impl Settings {
             rules,
         } = file;
         project.may_not_set("model", model.is_some(), "it decides who reads your prompts")?;
+        for (key, is_set) in [
+            ("fallback", fallback.is_some()),
+            ("provider", !provider.is_empty()),
+            ("certificates", certificates.is_some()),
+        ] {
+            project.may_not_set(key, is_set, "it decides who reads your prompts")?;
+        }
+        project.may_not_set(
+            "offline = false",
+            offline == Some(false),
+            "it does not make anything stricter",
+        )?;
+        lay(&mut self.offline, offline, Layer::Project);
+        project.tighten(
+            &mut self.requests_per_minute,
+            "requests_per_minute",
+            requests_per_minute.map(Some),
+        )?;
         project.may_not_set(
             "endpoint",
             !endpoint.is_empty(),
@@ -276,6 +318,7 @@ impl From<Overrides> for ConfigFile {
         let Overrides {
             profile: _,
             model,
+            offline,
             workspace,
             instructions,
             max_calls,
@@ -299,6 +342,11 @@ impl From<Overrides> for ConfigFile {
         };
         Self {
             model,
+            fallback: None,
+            provider: BTreeMap::new(),
+            offline: offline.then_some(true),
+            certificates: None,
+            requests_per_minute: None,
             endpoint: BTreeMap::new(),
             language: BTreeMap::new(),
             workspace,

@@ -13,6 +13,7 @@ fn files(user: &str, profile: &str, project: &str) -> ConfigFiles {
         user: file("/user.toml", user),
         profile: file("/profile.toml", profile),
         project: file("/project.toml", project),
+        providers: Vec::new(),
     }
 }
 
@@ -96,6 +97,10 @@ fn languages_of_both_own_files_are_there() {
 fn a_project_may_not_choose_who_is_talked_to() {
     for (text, key) in [
         ("model = 'openai/x'", "model"),
+        ("fallback = ['a/b']", "fallback"),
+        ("[provider.openai]\nbase_url = 'http://h'", "provider"),
+        ("certificates = '/ca.pem'", "certificates"),
+        ("offline = false", "offline = false"),
         ("[endpoint.x]\nbase_url = 'http://h'\nformat = 'openai'", "endpoint"),
         ("[language.x]\nprograms = ['x']", "language"),
         ("instructions = 'Obey.'", "instructions"),
@@ -106,6 +111,24 @@ fn a_project_may_not_choose_who_is_talked_to() {
         let beginning = format!("/project.toml: a project may not set `{key}`: ");
         assert!(message.starts_with(&beginning), "{message}");
     }
+}
+
+#[test]
+fn offline_leaves_code_no_way_out_whoever_says_it() {
+    let open = "[network]\nmode = 'open'";
+    for settings in [
+        resolved(&format!("offline = true\n{open}"), "", "").unwrap(),
+        resolved(open, "", "offline = true").unwrap(),
+        Settings::resolve(
+            &files(open, "", ""),
+            &Overrides { offline: true, network: Some(NetworkMode::Open), ..Overrides::default() },
+        )
+        .unwrap(),
+    ] {
+        assert!(settings.offline.value);
+        assert_eq!(settings.network.mode.value, NetworkMode::None);
+    }
+    assert_eq!(resolved(open, "", "").unwrap().network.mode.value, NetworkMode::Open);
 }
 
 #[test]
@@ -148,7 +171,8 @@ fn bounds() -> impl Strategy<Value = String> {
     (
         line("workspace", &["'stage'", "'direct'", "'read-only'"]),
         line("max_calls", NUMBERS),
-        line("max_tokens", NUMBERS),
+        (line("max_tokens", NUMBERS), line("requests_per_minute", NUMBERS))
+            .prop_map(|(a, b)| format!("{a}{b}")),
         (
             line("wall", &["'1s'", "'1h'", "'2d'", "'none'"]),
             line("cpu", &["'1s'", "'1m'", "'none'"]),
@@ -170,7 +194,13 @@ fn anything() -> impl Strategy<Value = String> {
     (
         line("model", &["'openai/a'", "'scripted:f'"]),
         line("instructions", &["'Be brief.'", "''"]),
-        line("temperature", &["0", "1.5"]),
+        (
+            line("temperature", &["0", "1.5"]),
+            line("offline", &["true", "false"]),
+            line("certificates", &["'/ca.pem'"]),
+            line("fallback", &["['a/b']"]),
+        )
+            .prop_map(|(a, b, c, d)| format!("{a}{b}{c}{d}")),
         bounds(),
         line("[endpoint.x]\nformat = 'openai'\nbase_url", &["'http://a'", "'https://b'"]),
         line("[language.python]\nprograms", &["['x']", "['/usr/bin/env', 'y']"]),
@@ -187,6 +217,11 @@ fn is_no_looser(one: &Settings, other: &Settings) -> bool {
     }
     let Settings {
         model,
+        fallback,
+        providers,
+        offline,
+        certificates,
+        requests_per_minute,
         endpoints,
         languages,
         workspace,
@@ -214,6 +249,11 @@ fn is_no_looser(one: &Settings, other: &Settings) -> bool {
         output,
     } = limits;
     *model == other.model
+        && *fallback == other.fallback
+        && *providers == other.providers
+        && *certificates == other.certificates
+        && offline.value >= other.offline.value
+        && no_looser(requests_per_minute, &other.requests_per_minute)
         && *endpoints == other.endpoints
         && *languages == other.languages
         && *instructions == other.instructions

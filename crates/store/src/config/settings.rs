@@ -62,6 +62,16 @@ impl<T> Sourced<T> {
 pub struct Settings {
     /// The model to talk to, as it was written; none if nobody chose.
     pub model: Sourced<Option<String>>,
+    /// Models that are asked in turn where the first cannot answer.
+    pub fallback: Sourced<Vec<String>>,
+    /// What the addresses of providers are made of, by provider and setting.
+    pub providers: BTreeMap<String, BTreeMap<String, String>>,
+    /// Whether nothing but this machine is reached.
+    pub offline: Sourced<bool>,
+    /// A file of further certificates.
+    pub certificates: Sourced<Option<PathBuf>>,
+    /// The most calls of models in a minute; none leaves it open.
+    pub requests_per_minute: Sourced<Option<NonZeroU32>>,
     /// Further places where models are, by name.
     pub endpoints: BTreeMap<String, Sourced<Endpoint>>,
     /// Languages of the person's own, by name.
@@ -136,6 +146,11 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             model: Sourced::built_in(None),
+            fallback: Sourced::built_in(Vec::new()),
+            providers: BTreeMap::new(),
+            offline: Sourced::built_in(false),
+            certificates: Sourced::built_in(None),
+            requests_per_minute: Sourced::built_in(None),
             endpoints: BTreeMap::new(),
             languages: BTreeMap::new(),
             workspace: Sourced::built_in(Workspace::default()),
@@ -213,6 +228,16 @@ impl Settings {
         let limits = &self.limits;
         let mut entries = vec![
             entry("model", &self.model, Clone::clone),
+            entry("fallback", &self.fallback, |names| {
+                (!names.is_empty()).then(|| names.join(", "))
+            }),
+            entry("offline", &self.offline, |offline| Some(offline.to_string())),
+            entry("certificates", &self.certificates, |path| {
+                path.as_ref().map(|path| path.display().to_string())
+            }),
+            entry("requests_per_minute", &self.requests_per_minute, |most| {
+                most.map(|most| most.to_string())
+            }),
             bound("workspace", &self.workspace),
             entry("instructions", &self.instructions, Clone::clone),
             bound("max_calls", &self.max_calls),

@@ -1,0 +1,132 @@
+//! Which models can be had here, and what one can do.
+
+use crate::{AgentError, Scene, choose::Choice};
+use interpreter_model::{Provider, discover};
+
+pub use interpreter_model::{Found, ModelError, Trial};
+
+/// A provider, and what of it is here.
+#[derive(Clone, Debug)]
+pub struct Here {
+    /// The name before the slash.
+    pub name: String,
+    /// What people call it; the address for an endpoint of the config file.
+    pub title: String,
+    /// The word for its wire format.
+    pub format: &'static str,
+    /// Whether it is usually on this machine.
+    pub local: bool,
+    /// Its key.
+    pub key: KeyState,
+    /// What its address lacks, if something.
+    pub lacks: Option<String>,
+    /// The server on this machine that answered.
+    pub found: Option<Found>,
+}
+
+/// Whether a key is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KeyState {
+    /// None is wanted.
+    NotNeeded,
+    /// It is there.
+    Set,
+    /// It may be in one of these variables, and is not. Some can do without.
+    Missing {
+        /// The variables.
+        variables: Vec<String>,
+        /// Whether it also works without.
+        optional: bool,
+    },
+}
+
+impl Here {
+    /// Whether a request could be made now.
+    pub fn is_ready(&self) -> bool {
+        let key = match &self.key {
+            KeyState::NotNeeded | KeyState::Set => true,
+            KeyState::Missing { optional, .. } => *optional,
+        };
+        key && self.lacks.is_none() && (!self.local || self.found.is_some())
+    }
+}
+
+/// All providers and endpoints, with the local servers that answer. Only this machine is asked.
+pub async fn list(scene: &Scene) -> Result<Vec<Here>, AgentError> {
+    let choice = scene.choice()?;
+    let own = scene.settings.endpoints.iter().map(|(name, own)| {
+        let own = &own.value;
+        let variables: Vec<_> = own.key_variable.iter().cloned().collect();
+        let there = variables.iter().any(|name| scene.environment.secret(name).is_some());
+        Here {
+            name: name.clone(),
+            title: own.base_url.clone(),
+            format: own.format.word(),
+            local: false,
+            key: key_state(variables, there, false),
+            lacks: None,
+            found: None,
+        }
+    });
+    let mut rows: Vec<_> = own.collect();
+    let mut places = Vec::new();
+    for provider in scene.providers.all() {
+        if rows.iter().any(|row| row.name == provider.name) {
+            // An endpoint of that name comes first.
+            continue;
+        }
+        let (row, base_url) = row(&choice, &provider);
+        rows.push(row);
+        places.extend(base_url.map(|base_url| (provider, base_url)));
+    }
+    for found in discover(places).await {
+        if let Some(row) = rows.iter_mut().find(|row| row.name == found.provider) {
+            row.found = Some(found);
+        }
+    }
+    Ok(rows)
+}
+
+/// What is known of a provider without asking it, and its address.
+fn row(choice: &Choice<'_>, provider: &Provider) -> (Here, Option<String>) {
+    let (base_url, has_key) = choice.around(provider, |around| {
+        (provider.base_url("MODEL", around), provider.has_key(around).unwrap_or(false))
+    });
+    let key = provider.key.clone();
+    let (variables, optional) = key.map_or((Vec::new(), true), |key| (key.variables, key.optional));
+    let lacks = base_url.as_ref().err().map(ToString::to_string);
+    let row = Here {
+        name: provider.name.clone(),
+        title: provider.title.clone(),
+        format: provider.format.name(),
+        local: provider.local.is_some(),
+        key: key_state(variables, has_key, optional),
+        lacks,
+        found: None,
+    };
+    (row, base_url.ok())
+}
+
+fn key_state(variables: Vec<String>, there: bool, optional: bool) -> KeyState {
+    match (variables.is_empty(), there) {
+        (true, _) => KeyState::NotNeeded,
+        (false, true) => KeyState::Set,
+        (false, false) => KeyState::Missing { variables, optional },
+    }
+}
+
+/// The name of the model that was tried, and what came of it; `name`, or the one of the settings.
+pub async fn test(scene: &Scene, name: Option<&str>) -> Result<(String, Trial), AgentError> {
+    let choice = scene.choice()?;
+    let model = match name {
+        Some(name) => choice.named(name)?,
+        None => choice.chosen()?,
+    };
+    Ok((model.name().to_owned(), model.try_out().await))
+}
+
+/// What a model's failure is, and what to do about it.
+pub fn told(error: &ModelError) -> (String, Option<String>) {
+    let failure = crate::error::model_failure(error);
+    (failure.message, failure.hint)
+}

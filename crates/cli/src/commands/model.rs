@@ -1,0 +1,242 @@
+//! `interpreter model`: which models can be had, and what one can do.
+
+use crate::{
+    commands::{scene, wait_for},
+    exit::Exit,
+    report::Error,
+};
+use interpreter_agent::models::{self, Here, KeyState, ModelError, Trial};
+use interpreter_core::Untrusted;
+use interpreter_store::Overrides;
+use serde_json::{Value, json};
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+    time::Duration,
+};
+
+/// Show and try models
+#[derive(Debug, clap::Args)]
+pub(crate) struct ModelArgs {
+    #[command(subcommand)]
+    command: ModelCommand,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum ModelCommand {
+    List(ListArgs),
+    Test(TestArgs),
+}
+
+/// List providers, and the model servers of this machine
+///
+/// Shows each provider, whether its key is there, and which servers answer on this machine, with
+/// their models. Nothing but this machine is asked.
+#[derive(Debug, clap::Args)]
+struct ListArgs {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Try a model out with three tiny requests
+///
+/// Says whether it answers, how fast, and whether streaming, tool calls and images work. Exits with
+/// 5 if it does not answer.
+#[derive(Debug, clap::Args)]
+struct TestArgs {
+    /// Model to try, such as openai/MODEL [default: that of your settings]
+    model: Option<String>,
+    /// Profile to use, a file NAME.toml in the profiles folder
+    #[arg(short, long, value_name = "NAME")]
+    profile: Option<String>,
+    /// Reach nothing but this machine
+    #[arg(long)]
+    offline: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn model(args: &ModelArgs) -> Result<ExitCode, Error> {
+    match &args.command {
+        ModelCommand::List(args) => list(args),
+        ModelCommand::Test(args) => test(args),
+    }
+}
+
+fn list(args: &ListArgs) -> Result<ExitCode, Error> {
+    let scene = scene(&Overrides::default())?;
+    let rows = wait_for(models::list(&scene))??;
+    let mut out = io::stdout().lock();
+    if args.json {
+        let rows: Vec<_> = rows.iter().map(row_json).collect();
+        writeln!(out, "{}", Value::from(rows))?;
+        return Ok(Exit::Done.into());
+    }
+    let (ready, rest): (Vec<_>, Vec<_>) = rows.iter().partition(|row| row.is_ready());
+    let width = rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
+    if ready.is_empty() {
+        writeln!(out, "no provider is ready: no key is set, and no server answers here\n")?;
+    } else {
+        writeln!(out, "ready:")?;
+    }
+    for row in ready {
+        writeln!(out, "  {:width$}  {}", shown(&row.name), shown(&row.title))?;
+        let models = row.found.iter().flat_map(|found| found.models.iter().flatten());
+        for model in models {
+            writeln!(out, "  {:width$}    {}", "", shown(&format!("{}/{model}", row.name)))?;
+        }
+    }
+    writeln!(out, "not ready:")?;
+    for row in rest {
+        writeln!(out, "  {:width$}  {}: {}", row.name, shown(&row.title), shown(&missing(row)))?;
+    }
+    writeln!(
+        out,
+        "\nA model is PROVIDER/MODEL; `interpreter model test PROVIDER/MODEL` tries it."
+    )?;
+    Ok(Exit::Done.into())
+}
+
+/// What a provider lacks.
+fn missing(row: &Here) -> String {
+    if let Some(lacks) = &row.lacks {
+        return lacks.clone();
+    }
+    match &row.key {
+        KeyState::Missing { variables, optional: false } => {
+            format!("no key in {}", variables.join(" or "))
+        }
+        KeyState::NotNeeded | KeyState::Set | KeyState::Missing { .. } => {
+            "no server answers on this machine".into()
+        }
+    }
+}
+
+fn row_json(row: &Here) -> Value {
+    let (key, variables) = match &row.key {
+        KeyState::NotNeeded => ("not_needed", Vec::new()),
+        KeyState::Set => ("set", Vec::new()),
+        KeyState::Missing { variables, optional: true } => ("optional", variables.clone()),
+        KeyState::Missing { variables, optional: false } => ("missing", variables.clone()),
+    };
+    json!({
+        "name": row.name,
+        "title": row.title,
+        "format": row.format,
+        "local": row.local,
+        "ready": row.is_ready(),
+        "key": key,
+        "variables": variables,
+        "lacks": row.lacks,
+        "server": row.found.as_ref().map(|found| &found.host),
+        "models": row.found.as_ref().and_then(|found| found.models.as_ref()),
+    })
+}
+
+fn test(args: &TestArgs) -> Result<ExitCode, Error> {
+    let overrides =
+        Overrides { profile: args.profile.clone(), offline: args.offline, ..Overrides::default() };
+    let scene = scene(&overrides)?;
+    let (name, trial) = wait_for(models::test(&scene, args.model.as_deref()))??;
+    let mut out = io::stdout().lock();
+    if args.json {
+        writeln!(out, "{}", trial_json(&name, &trial))?;
+    } else {
+        write_trial(&mut out, &name, &trial)?;
+    }
+    Ok(if trial.answer.is_ok() { Exit::Done } else { Exit::ModelFailed }.into())
+}
+
+/// One thing that was tried: what it is, whether it works, and more about it.
+struct Tried {
+    what: &'static str,
+    works: bool,
+    detail: String,
+    hint: Option<String>,
+}
+
+fn tried(trial: &Trial) -> Vec<Tried> {
+    let answer = match &trial.answer {
+        Ok(answered) => {
+            let (first, whole) = (seconds(answered.first), seconds(answered.whole));
+            let usage = answered.usage.map_or_else(String::new, |usage| {
+                let cost = usage.dollars().map(|cost| format!(", ${cost:.6}")).unwrap_or_default();
+                format!("; {} tokens in, {} out{cost}", usage.input, usage.output)
+            });
+            let detail = format!("first words after {first}, all after {whole}{usage}");
+            Tried { what: "answers", works: true, detail, hint: None }
+        }
+        Err(error) => failed("answers", error),
+    };
+    let mut all = vec![answer];
+    if let Ok(answered) = &trial.answer {
+        let detail = format!("{} pieces", answered.pieces);
+        all.push(Tried { what: "streams", works: answered.pieces > 1, detail, hint: None });
+    }
+    let no_tools = "it did not call the tool; `tools = false` lets it write code in fences";
+    let no_sight = "it did not name the colour of a red square";
+    for (what, result, otherwise) in
+        [("tools", &trial.tools, no_tools), ("images", &trial.images, no_sight)]
+    {
+        match result {
+            None => {}
+            Some(Ok(works)) => {
+                let detail = if *works { String::new() } else { otherwise.into() };
+                all.push(Tried { what, works: *works, detail, hint: None });
+            }
+            Some(Err(error)) => all.push(Tried { hint: None, ..failed(what, error) }),
+        }
+    }
+    all
+}
+
+fn failed(what: &'static str, error: &ModelError) -> Tried {
+    let (detail, hint) = models::told(error);
+    Tried { what, works: false, detail, hint }
+}
+
+fn write_trial(out: &mut impl Write, name: &str, trial: &Trial) -> io::Result<()> {
+    writeln!(out, "{}", shown(name))?;
+    for Tried { what, works, detail, hint } in tried(trial) {
+        let line = format!("  {what:8} {:4} {}", if works { "yes" } else { "no" }, shown(&detail));
+        writeln!(out, "{}", line.trim_end())?;
+        if let Some(hint) = hint {
+            writeln!(out, "\nhint: {}", shown(&hint))?;
+        }
+    }
+    Ok(())
+}
+
+fn trial_json(name: &str, trial: &Trial) -> Value {
+    let mut json = json!({ "model": name });
+    for Tried { what, works, detail, hint } in tried(trial) {
+        json[what] = json!({ "works": works, "detail": detail, "hint": hint });
+    }
+    if let Ok(answered) = &trial.answer {
+        json["first_ms"] = json!(milliseconds(answered.first));
+        json["whole_ms"] = json!(milliseconds(answered.whole));
+        json["usage"] = json!(answered.usage.map(|usage| {
+            json!({
+                "input": usage.input,
+                "output": usage.output,
+                "cached": usage.cached,
+                "cost": usage.dollars(),
+            })
+        }));
+    }
+    json
+}
+
+fn milliseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn seconds(time: Duration) -> String {
+    format!("{:.2} s", time.as_secs_f64())
+}
+
+fn shown(text: &str) -> String {
+    Untrusted::new(text).for_terminal_line(400)
+}
