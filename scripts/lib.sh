@@ -66,6 +66,17 @@ fetch_javascripts() {
   fi
 }
 
+# A server that speaks the wire formats of five providers, for the tests of models. Quick when it is
+# there; where it cannot be had, those tests say that they were not tried.
+fetch_model_server() {
+  local folder=target/test-tools/aimock
+  command -v npm >/dev/null 2>&1 || return 0
+  [ -e "$folder/node_modules/@copilotkit/aimock/dist/index.js" ] && return 0
+  echo "Fetching a model server …"
+  mkdir -p "$folder"
+  timeout 120 npm install --silent --no-audit --no-fund --ignore-scripts --prefix "$folder" @copilotkit/aimock@1.43 >/dev/null 2>&1 || return 0
+}
+
 # Jupyter kernels in an environment of their own: ipykernel, one that is written in C++, and one of
 # another language. Quick when they are there.
 need_jupyter() {

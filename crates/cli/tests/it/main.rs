@@ -31,6 +31,7 @@ mod hardened;
 mod hostile;
 mod jupyter;
 mod languages;
+mod models;
 mod network;
 mod output;
 mod peers;
