@@ -160,8 +160,12 @@ fn model_hint(error: &ModelError) -> Option<String> {
         ModelError::Offline { .. } => {
             "choose a model on this machine (`interpreter model list`), or go without `--offline`"
         }
-        ModelError::Unreachable { .. } | ModelError::TimedOut { .. } => {
-            "check the network, a proxy in HTTPS_PROXY, and that the server is up"
+        ModelError::Unreachable { .. } => {
+            "check the network, a proxy in HTTPS_PROXY, that the server is up, and `certificates` in \
+             your config file if its certificate is not known here"
+        }
+        ModelError::TimedOut { .. } => {
+            "check the network and that the server is up, or name other models in `fallback`"
         }
         ModelError::UnknownModel { .. } => {
             "choose another with `--model`; `interpreter model list` shows providers and local models"
@@ -172,13 +176,18 @@ fn model_hint(error: &ModelError) -> Option<String> {
         ModelError::Redirected { .. } | ModelError::NotAStream { .. } => {
             "check `base_url`: it should end where the provider's version does, as in `/v1`"
         }
-        ModelError::Client { .. }
-        | ModelError::Rejected { .. }
-        | ModelError::Server { .. }
-        | ModelError::Broken { .. }
-        | ModelError::Malformed { .. }
-        | ModelError::TooLarge { .. }
-        | ModelError::Script(_) => return None,
+        ModelError::Client { .. } => {
+            "install the system's certificates (`ca-certificates`), or name a file in `certificates`"
+        }
+        ModelError::Rejected { .. } => {
+            "`interpreter model test` shows what the model can do; check `temperature` and \
+             `max_tokens`, and `tools` of the endpoint"
+        }
+        ModelError::Server { .. } => "ask again later, or name other models in `fallback`",
+        ModelError::Broken { .. } => "ask again; what came is on record",
+        ModelError::Malformed { .. } => "check `base_url` and `format` of the endpoint",
+        ModelError::TooLarge { .. } => "ask again; this was no reply that a model would mean",
+        ModelError::Script(_) => return None,
     };
     Some(hint.into())
 }

@@ -161,6 +161,9 @@ pub struct Timeouts {
     pub first_byte: Duration,
     /// Between two parts of the reply.
     pub idle: Duration,
+    /// Without a word of the reply, although something comes: comments that keep a connection
+    /// alive, or thoughts that are not shown.
+    pub wordless: Duration,
 }
 
 impl Default for Timeouts {
@@ -169,6 +172,7 @@ impl Default for Timeouts {
             connect: Duration::from_secs(10),
             first_byte: Duration::from_mins(5),
             idle: Duration::from_mins(2),
+            wordless: Duration::from_mins(15),
         }
     }
 }

@@ -113,6 +113,8 @@ pub enum Wait {
     FirstByte,
     /// The next part of it.
     NextByte,
+    /// A word of it, among much that is none.
+    Words,
 }
 
 impl fmt::Display for Wait {
@@ -120,6 +122,7 @@ impl fmt::Display for Wait {
         f.write_str(match self {
             Self::FirstByte => "no reply",
             Self::NextByte => "nothing more",
+            Self::Words => "no word of a reply",
         })
     }
 }

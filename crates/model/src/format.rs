@@ -91,6 +91,12 @@ impl Format {
         }
     }
 
+    /// Whether an answer of this kind may be one of this format.
+    pub(crate) fn is_content_type(self, kind: &str) -> bool {
+        // Servers that imitate this one call it what each of its lines is.
+        kind == self.content_type() || self == Self::Ollama && kind == "application/json"
+    }
+
     /// What an answer of this format claims to be.
     pub(crate) fn content_type(self) -> &'static str {
         match self {

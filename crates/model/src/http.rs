@@ -17,8 +17,8 @@
 //! Every piece is in the sink before the error that follows it is returned.
 //!
 //! # Limits
-//! Over plain `http://` anyone on the way can read the key. A server may keep a stream alive with
-//! comments for as long as the byte limit lasts; dropping the future ends it.
+//! Over plain `http://` anyone on the way can read the key. A server that sends a word now and
+//! then is listened to for as long as the byte limit lasts; dropping the future ends it.
 
 use crate::{
     Endpoint, KeyHeader, ModelError, Request, Wait,
@@ -135,6 +135,7 @@ impl Remote {
     ) -> Result<Reply, ModelError> {
         let mut reading = Reading::new(self.endpoint.format);
         let mut received = 0_usize;
+        let mut last_word = Instant::now();
         let failure = loop {
             let chunk = match self.chunk(&mut response, patience).await {
                 Ok(Some(chunk)) => chunk,
@@ -148,6 +149,12 @@ impl Remote {
             }
             let mut pieces = Vec::new();
             let progress = reading.feed(&chunk, &mut pieces);
+            let now = Instant::now();
+            if !pieces.is_empty() {
+                last_word = now;
+            } else if now.duration_since(last_word) > self.endpoint.timeouts.wordless {
+                break Some(self.timed_out(Wait::Words, self.endpoint.timeouts.wordless));
+            }
             sink.show(pieces).await;
             match progress.map_err(|fault| self.fault(fault))? {
                 Progress::More => {}
@@ -180,8 +187,8 @@ impl Remote {
     fn is_stream(&self, response: &Response) -> bool {
         let Some(content_type) = response.headers().get(CONTENT_TYPE) else { return true };
         let essence = content_type.to_str().unwrap_or_default().split(';').next();
-        let expected = self.endpoint.format.content_type();
-        essence.unwrap_or_default().trim().eq_ignore_ascii_case(expected)
+        let essence = essence.unwrap_or_default().trim().to_ascii_lowercase();
+        self.endpoint.format.is_content_type(&essence)
     }
 
     /// The next bytes, or nothing at the end.
@@ -204,11 +211,13 @@ impl Remote {
         patience: &Patience,
         future: impl Future<Output = T>,
     ) -> Result<T, ModelError> {
-        tokio::time::timeout_at(patience.until, future).await.map_err(|_| ModelError::TimedOut {
-            host: self.host.clone(),
-            waiting_for: patience.waiting_for,
-            after: patience.length,
-        })
+        tokio::time::timeout_at(patience.until, future)
+            .await
+            .map_err(|_| self.timed_out(patience.waiting_for, patience.length))
+    }
+
+    fn timed_out(&self, waiting_for: Wait, after: Duration) -> ModelError {
+        ModelError::TimedOut { host: self.host.clone(), waiting_for, after }
     }
 
     fn headers(&self) -> Result<HeaderMap, ModelError> {

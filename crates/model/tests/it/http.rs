@@ -1,6 +1,6 @@
 //! What a model behind an address gives, and how it fails.
 
-use crate::server::{Server, Then, answer};
+use crate::server::{Server, Then, answer, read_request};
 use interpreter_core::{Message, Reply, Secret};
 use interpreter_model::{
     Endpoint, Format, Model, ModelError, Piece, Request, Timeouts, Tools, Wait,
@@ -23,6 +23,7 @@ pub(crate) fn endpoint(address: &str) -> Endpoint {
         connect: Duration::from_secs(5),
         first_byte: Duration::from_secs(20),
         idle: Duration::from_secs(20),
+        wordless: Duration::from_secs(20),
     };
     endpoint
 }
@@ -287,11 +288,45 @@ async fn silence_ends_when_patience_does() {
         match waiting {
             Wait::FirstByte => endpoint.timeouts.first_byte = short,
             Wait::NextByte => endpoint.timeouts.idle = short,
+            Wait::Words => unreachable!("has a test of its own"),
         }
         let (pieces, error) = error(endpoint).await;
         let ModelError::TimedOut { waiting_for, after, .. } = error else { panic!("{error:?}") };
         assert_eq!((waiting_for, after), (waiting, short));
         assert_eq!(pieces.is_empty(), waiting == Wait::FirstByte);
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_only_keeps_the_line_open_is_not_listened_to_for_ever() {
+    use tokio::io::AsyncWriteExt;
+
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("http://{}/v1", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        read_request(&mut stream).await;
+        stream.write_all(&answer("200 OK", &[EVENTS], HALF)).await.unwrap();
+        // Until the client has had enough.
+        while stream.write_all(b": keep-alive\n\n").await.is_ok() {}
+    });
+    let mut endpoint = endpoint(&address);
+    endpoint.timeouts.wordless = Duration::from_millis(100);
+    let (pieces, error) = error(endpoint).await;
+    assert_eq!(pieces, half());
+    let waited = matches!(error, ModelError::TimedOut { waiting_for: Wait::Words, .. });
+    assert!(waited, "{error:?}");
+    assert!(error.to_string().ends_with("sent no word of a reply for 100ms"), "{error}");
+}
+
+#[tokio::test]
+async fn what_imitates_ollama_may_call_its_lines_json() {
+    let lines = "{\"message\":{\"content\":\"Half\"},\"done\":false}\n{\"done\":true}\n";
+    for kind in ["application/x-ndjson", "application/json; charset=utf-8"] {
+        let server = Server::of("200 OK", &[&format!("Content-Type: {kind}")], lines).await;
+        let endpoint = Endpoint::new(Format::Ollama, &server.address, "qwen");
+        let (pieces, reply) = ask(&Model::remote(endpoint).unwrap()).await;
+        assert_eq!((pieces, reply.unwrap().text.raw()), (half(), "Half"), "{kind}");
     }
 }
 

@@ -95,7 +95,7 @@ pub(crate) fn answer(status: &str, headers: &[&str], body: impl AsRef<[u8]>) -> 
     answer
 }
 
-async fn read_request(stream: &mut TcpStream) -> String {
+pub(crate) async fn read_request(stream: &mut TcpStream) -> String {
     let mut bytes = Vec::new();
     let mut part = [0; 4096];
     loop {
