@@ -33,7 +33,7 @@ pub(crate) struct Args {
 #[derive(Debug, Subcommand)]
 #[expect(clippy::large_enum_variant, reason = "there is one, for as long as the program runs")]
 pub(crate) enum Command {
-    Run(Box<run::RunArgs>),
+    Run(run::RunArgs),
     Changes(changes::ChangesArgs),
     History(history::HistoryArgs),
     Audit(audit::AuditArgs),

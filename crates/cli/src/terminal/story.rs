@@ -201,13 +201,17 @@ pub(crate) fn tell(record: &Record) -> String {
         }
         Body::Note { text } => head(&Untrusted::new(&**text).for_terminal_line(400)),
         Body::Usage { input, output, cached, cost } => {
-            let cached = if *cached == 0 { String::new() } else { format!(" ({cached} cached)") };
-            let cost = cost.map(|cost| format!(", ${cost:.4}")).unwrap_or_default();
-            head(&format!("{input} tokens in{cached}, {output} out{cost}"))
+            head(&usage(*input, *output, *cached, *cost))
         }
         Body::SessionEnded {} => head("session ended"),
         Body::Request { .. } | Body::Findings { .. } | Body::TurnFinished { .. } => String::new(),
     }
+}
+
+fn usage(input: u64, output: u64, cached: u64, cost: Option<f64>) -> String {
+    let cached = if cached == 0 { String::new() } else { format!(" ({cached} cached)") };
+    let cost = cost.map(|cost| format!(", ${cost:.4}")).unwrap_or_default();
+    format!("{input} tokens in{cached}, {output} out{cost}")
 }
 
 /// A head with lines under it, if there are any.

@@ -102,7 +102,7 @@ mod tests {
         let files = ConfigFiles {
             user: file("/user.toml", user),
             project: file("/project.toml", project),
-            profile: None,
+            ..ConfigFiles::default()
         };
         let settings = Settings::resolve(&files, typed).map_err(|error| error.to_string())?;
         Ok(settings.sandbox.sandboxing())
