@@ -82,6 +82,22 @@ fn nothing_reads_them_in_any_workspace() {
 }
 
 #[test]
+fn what_belongs_to_another_and_is_closed_to_us_is_in_nobodys_way() {
+    if !Who::Ourselves.is_root() {
+        return eprintln!("not tried: only root can make what belongs to another");
+    }
+    for mode in MODES {
+        let scene = Scene::of(Who::Ordinary).file("open.txt", "readable\n");
+        let theirs = scene.work().join("theirs");
+        std::fs::create_dir(&theirs).unwrap();
+        std::fs::write(theirs.join(".env"), "KEY=canary\n").unwrap();
+        std::fs::set_permissions(&theirs, std::fs::Permissions::from_mode(0o700)).unwrap();
+        let reads = "chmod -R 777 theirs; mv theirs ours; cat theirs/.env ours/.env; cat open.txt";
+        run(&scene, mode, &[], reads).lacks("canary").mentions("readable");
+    }
+}
+
+#[test]
 fn one_is_shown_by_its_exact_path_and_the_others_are_not() {
     for who in Who::all() {
         for mode in MODES {

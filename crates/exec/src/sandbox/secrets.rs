@@ -8,7 +8,7 @@
 //! Every folder is listed once, by descriptor, without a look at any file: name and kind come with
 //! the listing. No link is followed on the way. What cannot be looked into (it is locked, or
 //! deeper than a path reaches) is covered as a whole, because code could open it and we have not
-//! seen what it holds. A link by such a name is covered where it leads.
+//! seen what it holds; unless it is somebody else's and closed to us, and so to code. A link by such a name is covered where it leads.
 //!
 //! # Order
 //! Before the sandbox's mounts, while its process starts.
@@ -25,7 +25,7 @@ use interpreter_core::{
 };
 use rustix::{
     fd::{AsFd, OwnedFd},
-    fs::{FileType, Mode, OFlags, RawDir, ResolveFlags, open, openat2, statat},
+    fs::{FileType, Mode, OFlags, RawDir, ResolveFlags, fstat, open, openat2, statat},
     io::Errno,
 };
 use std::{
@@ -239,6 +239,8 @@ impl Search<'_> {
             Err(error @ (Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::NOSYS)) => {
                 return Err(error);
             }
+            // Code is the same user as we are, or less.
+            Err(Errno::ACCESS) if self.belongs_to_another(folder) => return Ok(listing),
             // Code may be able to look into it where we are not.
             Err(_) => {
                 listing.covered.push(self.root.join(folder));
@@ -266,6 +268,14 @@ impl Search<'_> {
     fn open(&self, folder: &Path) -> Result<OwnedFd, Errno> {
         let path = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         openat2(&self.descriptor, path, FOLDER, Mode::empty(), BELOW)
+    }
+
+    /// Whether a folder is somebody else's, so that nobody here can open it to themselves.
+    fn belongs_to_another(&self, folder: &Path) -> bool {
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let handle = openat2(&self.descriptor, folder, flags, Mode::empty(), BELOW);
+        let us = rustix::process::geteuid().as_raw();
+        handle.and_then(fstat).is_ok_and(|stat| stat.st_uid != us)
     }
 
     /// What one name comes to.
