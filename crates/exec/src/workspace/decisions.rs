@@ -33,8 +33,9 @@ impl Set {
     /// only the first [`Set::LISTED`] are looked for.
     pub fn changes(&self) -> Result<Vec<FileChange>, WorkspaceError> {
         // As after most runs: asked after each, so it is answered at once. What cannot be read so
-        // simply is looked at as anything else.
-        if std::fs::read_dir(self.upper()).is_ok_and(|mut names| names.next().is_none()) {
+        // simply is looked at as anything else, and of a copy the layer has to be derived first.
+        let is_empty = || std::fs::read_dir(self.upper()).is_ok_and(|mut all| all.next().is_none());
+        if self.copy().is_none() && is_empty() {
             return Ok(Vec::new());
         }
         let upper = self.open_upper(Intent::Look)?;
