@@ -100,7 +100,8 @@ impl Set {
         let to = Folder::open(root, Intent::Change).during_at("open", root)?;
         let place = self.work_folder();
         let left_out = NotCopied::default();
-        let mut copying = Taker { place, from: &from, to: &to, most, taken: &mut taken, left_out };
+        let mut copying =
+            Taker { place, from: &from, to: &to, most, only: None, taken: &mut taken, left_out };
         copying.take_all()?;
         let left_out = copying.left_out;
         let mode = Stat::of(&from, c"").during_at("read", place)?.mode & PERMISSIONS | 0o700;
@@ -183,8 +184,7 @@ impl Set {
         taken: &mut Taken,
         path: &Relative,
     ) -> Result<(), WorkspaceError> {
-        let was_there = taken.at(path).is_some();
-        taken.forget(path);
+        let known = taken.split(path);
         let removed = copy.walk(&path.parent(), Intent::Change).and_then(|parent| {
             if parent.stat(path.name())?.is_some() {
                 sweep::remove(&parent, path.name())?;
@@ -193,12 +193,13 @@ impl Set {
         });
         gone_is_fine(removed).during("discard", || path.text())?;
         let from = self.open_work_folder(Intent::Look)?;
-        let Some(from) = from.filter(|_| was_there) else { return Ok(()) };
-        // As much as was copied before may be copied again.
+        let Some(from) = from.filter(|_| known.at(path).is_some()) else { return Ok(()) };
+        // What was copied before may be copied again, and nothing else: it may be a secret.
         let most = Usage { bytes: u64::MAX, files: u64::MAX };
         let usage = taken.usage;
         let (place, left_out) = (self.work_folder(), NotCopied::default());
-        let mut copying = Taker { place, from: &from, to: copy, most, taken, left_out };
+        let mut copying =
+            Taker { place, from: &from, to: copy, most, only: Some(&known), taken, left_out };
         let copied = copying.take(path);
         taken.usage = usage;
         copied

@@ -55,6 +55,8 @@ pub(super) struct Taker<'a> {
     pub(super) to: &'a Folder,
     /// How much may be copied.
     pub(super) most: Usage,
+    /// What was copied before, if nothing else is to be copied now.
+    pub(super) only: Option<&'a Taken>,
     /// What was copied.
     pub(super) taken: &'a mut Taken,
     /// What was not.
@@ -136,7 +138,8 @@ impl Taker<'_> {
         path: &Relative,
         stat: &Stat,
     ) -> Result<bool, WorkspaceError> {
-        if self.taken.covered.contains(path) {
+        let is_new = self.only.is_some_and(|known| known.at(path).is_none());
+        if is_new || self.taken.covered.contains(path) {
             return Ok(false);
         }
         if path.parts().count() > DEEPEST || path.length() > LONGEST {

@@ -117,19 +117,21 @@ impl Taken {
         folder.insert(Relative::of(path.name()), record);
     }
 
-    /// Forgets what was at and below a path.
-    pub(super) fn forget(&mut self, path: &Relative) {
-        let name = Relative::of(path.name());
-        if let Some(folder) = self.folders.get_mut(&path.parent()) {
-            folder.remove(&name);
+    /// Takes out what was at and below a path.
+    pub(super) fn split(&mut self, path: &Relative) -> Self {
+        let mut out = Self::default();
+        let parent = self.folders.get_mut(&path.parent());
+        if let Some(record) = parent.and_then(|it| it.remove(&Relative::of(path.name()))) {
+            out.add(path, record);
         }
         // All of a folder's content comes right after it.
-        let inside: Vec<_> = self.folders.range(path.clone()..).map(|(folder, _)| folder).collect();
-        let inside: Vec<_> =
-            inside.into_iter().take_while(|folder| folder.is_within(path)).cloned().collect();
-        for folder in inside {
-            self.folders.remove(&folder);
+        let mut inside = self.folders.split_off(path);
+        let end = inside.keys().find(|folder| !folder.is_within(path)).cloned();
+        if let Some(end) = end {
+            self.folders.extend(inside.split_off(&end));
         }
+        out.folders.extend(inside);
+        out
     }
 
     /// Writes it to `path`, where it then is in full or not at all.

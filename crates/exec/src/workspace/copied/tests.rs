@@ -299,3 +299,41 @@ fn some_of_it_can_be_forgotten() {
     assert_eq!(scene.lines(), ["changed a", "created n/m"]);
     assert_eq!(fs::read_to_string(copy.join("b")).unwrap(), "1");
 }
+
+#[test]
+fn what_is_put_back_is_what_was_there_before_and_nothing_newer() {
+    let (mut scene, copy) = copying(&[("d/a", "1"), ("d/s/b", "1"), ("d-", "1"), ("e/c", "1")]);
+    put(&scene.work, "d/.env", "canary");
+    put(&scene.work, "d/a", "mine");
+    fs::remove_dir_all(copy.join("d")).unwrap();
+    fs::remove_file(copy.join("d-")).unwrap();
+    scene.set.discard(&[]).unwrap();
+    let names: Vec<_> = snapshot(&copy).into_keys().collect();
+    assert_eq!(names, ["d", "d-", "d/a", "d/s", "d/s/b", "e", "e/c"]);
+    assert_eq!(fs::read_to_string(copy.join("d/a")).unwrap(), "mine");
+    assert_eq!(scene.lines(), Vec::<String>::new());
+    // Nor does the crash of a session after that tell of anything.
+    let scene = scene.reopen();
+    assert_eq!(scene.lines(), Vec::<String>::new());
+}
+
+#[test]
+fn what_changed_after_it_was_shown_is_not_applied() {
+    let (mut scene, copy) = copying(&[("a", "1"), ("b", "1")]);
+    put(&copy, "a", "2");
+    for trick in ["content", "another", "deleted", "mode"] {
+        let shown = scene.set.review().unwrap();
+        match trick {
+            "content" => fs::write(copy.join("a"), "evil").unwrap(),
+            "another" => put(&copy, "n/extra", "evil"),
+            "deleted" => fs::remove_file(copy.join("b")).unwrap(),
+            _ => set_mode(&copy.join("a"), 0o755),
+        }
+        let refused = scene.set.apply_shown(&shown, Conflict::Refuse);
+        assert!(matches!(refused, Err(WorkspaceError::ChangedSinceShown { .. })), "{trick}");
+        assert_eq!((scene.reads("a"), scene.reads("b")), ("1".into(), "1".into()));
+    }
+    let shown = scene.set.review().unwrap();
+    scene.set.apply_shown(&shown, Conflict::Refuse).unwrap();
+    assert_eq!(scene.reads("a"), "evil");
+}
