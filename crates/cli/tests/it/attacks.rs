@@ -99,7 +99,7 @@ enum Arena {
     Proxy,
     /// One with small limits.
     Limits,
-    /// One whose changes are applied at its end. Only the native sandbox has these.
+    /// One whose changes are staged, and applied at its end.
     Staging,
     /// One of its own.
     Alone,
@@ -190,8 +190,14 @@ impl Attack {
     }
 
     /// Whether it has a meaning there.
-    fn is_for(&self, backend: Backend) -> bool {
-        self.arena != Arena::Staging || backend == Backend::Native
+    fn is_for(&self, backend: Backend, who: Who) -> bool {
+        // Without a sandbox nothing is staged; in landlock root's code is another user.
+        let stages = match backend {
+            Backend::Native | Backend::Bubblewrap | Backend::Firejail => true,
+            Backend::Landlock => !who.is_root(),
+            Backend::None => false,
+        };
+        self.arena != Arena::Staging || stages
     }
 }
 

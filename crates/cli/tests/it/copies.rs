@@ -4,7 +4,10 @@ use crate::scene::{Scene, Seen, Who, cell};
 use interpreter_core::{Backend, Promise};
 use std::{
     fs,
-    os::unix::{fs::PermissionsExt, net::UnixListener},
+    os::unix::{
+        fs::{MetadataExt, PermissionsExt},
+        net::UnixListener,
+    },
 };
 
 const WRITES: &str = "open('out.txt', 'w').write('new\\n')\nopen('old.txt', 'a').write('more\\n')\n\
@@ -96,7 +99,12 @@ fn conflicts_are_refused_and_paths_chosen() {
 fn secrets_and_ways_out_are_not_in_the_copy() {
     for (backend, who) in present() {
         let scene = scene(who);
+        let scene = scene.file("locked", "nobody's\n");
         let _listener = UnixListener::bind(scene.work().join("socket")).unwrap();
+        let locked = || fs::metadata(scene.work().join("locked")).unwrap();
+        fs::set_permissions(scene.work().join("locked"), fs::Permissions::from_mode(0o000))
+            .unwrap();
+        let before = (locked().ctime(), locked().ctime_nsec());
         let work = scene.work().display().to_string();
         let code = format!(
             "{{ cat .env {work}/.env; ls -A; cat {work}/old.txt >/dev/null && echo read; \
@@ -119,6 +127,8 @@ fn secrets_and_ways_out_are_not_in_the_copy() {
         let notes: String =
             seen.of_kind("note").iter().map(|note| note["text"].to_string()).collect();
         assert!(notes.contains("socket (it is a socket)"), "{backend}: {notes}");
+        assert!(notes.contains("locked (you may not read it)"), "{backend}: {notes}");
+        assert_eq!((locked().ctime(), locked().ctime_nsec()), before, "{backend}");
         assert_eq!(notes.contains("works in a copy of the folder"), !shown, "{backend}: {notes}");
         scene.run(&["changes", "apply"]);
         assert_eq!(scene.read(".env").unwrap(), "KEY=canary\n", "{backend}");

@@ -80,18 +80,19 @@ fn on(backend: Backend) {
         say(&format!("{backend} is not here, and was not attacked"));
         return;
     }
-    let attacks: Vec<_> = all().filter(|attack| attack.is_for(backend)).collect();
     let columns = thread::scope(|scope| {
-        let places = Who::all_for(backend).into_iter().map(|who| Place::On(backend, who));
-        let attacks = &attacks;
-        let started: Vec<_> =
-            places.map(|place| scope.spawn(move || Column::of(place, attacks))).collect();
+        let one = |who| {
+            let attacks: Vec<_> = all().filter(|attack| attack.is_for(backend, who)).collect();
+            Column::of(Place::On(backend, who), &attacks)
+        };
+        let people = Who::all_for(backend).into_iter();
+        let started: Vec<_> = people.map(|who| scope.spawn(move || one(who))).collect();
         started.into_iter().map(|column| column.join().unwrap()).collect::<Vec<_>>()
     });
     judge(&columns);
     // What gets through is what the backend says that it lacks.
     let lacks = lacks(backend);
-    for attack in attacks.iter().filter(|attack| attack.through.contains(&backend)) {
+    for attack in all().filter(|attack| attack.through.contains(&backend)) {
         let (name, promise) = (attack.name, attack.promise);
         assert!(lacks.contains(&promise), "{name} breaks promise {promise} of {backend}");
     }

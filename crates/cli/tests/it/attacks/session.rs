@@ -99,7 +99,7 @@ fn session(place: Place, attacks: &[&'static Attack]) -> Outcomes {
             chatted(&scene, place, attacks, &cells, &ports)
         }
     };
-    if arena == Arena::Staging && place.backend() == Backend::Native {
+    if arena == Arena::Staging && place.backend() != Backend::None {
         scene.run(&["changes", "apply"]).exits(0);
     }
     let judged = attacks.iter().zip(&mut outsides).zip(said);
@@ -193,7 +193,12 @@ fn chatted(
 }
 
 fn options(scene: &Scene, place: Place, arena: Arena, ports: &[&str]) -> Vec<String> {
-    let mut options: Vec<_> = scene.on(place.backend()).into_iter().map(str::to_owned).collect();
+    let mut on = scene.on(place.backend());
+    // The last word says how the folder is shown.
+    if let (Arena::Staging, Place::On(..), Some(shown)) = (arena, place, on.last_mut()) {
+        *shown = "stage";
+    }
+    let mut options: Vec<_> = on.into_iter().map(str::to_owned).collect();
     let mut list = |host: String| options.extend(["--allow-host".to_owned(), host]);
     if arena == Arena::Proxy {
         list("127.0.0.1:1".into());
