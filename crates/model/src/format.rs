@@ -170,6 +170,26 @@ pub(crate) enum Fault {
     Complaint(Complaint),
 }
 
+/// The JSON of an event. None if there is none: an empty event, or the mark after the last one, which
+/// servers that speak several formats add to all of them.
+pub(crate) fn json_of(event: &Event) -> Result<Option<Value>, Fault> {
+    match event.data.trim() {
+        "" | "[DONE]" => Ok(None),
+        data => serde_json::from_str(data)
+            .map(Some)
+            .map_err(|_| Fault::Malformed("an event that is not JSON")),
+    }
+}
+
+/// The same, unless it is a complaint.
+pub(crate) fn said_by(event: &Event) -> Result<Option<Value>, Fault> {
+    let json = json_of(event)?;
+    match json.as_ref().and_then(Complaint::in_json) {
+        Some(complaint) => Err(Fault::Complaint(complaint)),
+        None => Ok(json),
+    }
+}
+
 /// What cuts a stream into its parts.
 enum Cutter {
     Events(Decoder),

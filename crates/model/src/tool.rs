@@ -1,5 +1,6 @@
 //! The one tool that models are offered, in words that no wire format changes.
 
+use interpreter_core::message::EXECUTE;
 use serde_json::{Value, json};
 
 /// What the tool is for.
@@ -20,4 +21,12 @@ pub(crate) fn parameters() -> Value {
         "required": ["language", "code"],
         "additionalProperties": false,
     })
+}
+
+/// The tool as a function, in the shape of chat completions, which Ollama has too.
+pub(crate) fn functions() -> Value {
+    json!([{
+        "type": "function",
+        "function": { "name": EXECUTE, "description": DESCRIPTION, "parameters": parameters() },
+    }])
 }

@@ -3,7 +3,7 @@
 use crate::scene::{
     End,
     Language::{Python, Shell},
-    Place, Scene,
+    Place, Scene, lines,
 };
 use interpreter_host::{Claim, Inward, KernelSpec, Outward};
 use std::collections::BTreeMap;
@@ -162,6 +162,38 @@ fn a_slow_reader_slows_the_program_and_loses_nothing() {
         }
     }
     assert_eq!((length, restored), (64 << 20, true));
+}
+
+#[test]
+fn much_on_both_pipes_at_once_comes_out_whole() {
+    let mut scene = Scene::with(Shell);
+    let code = "seq 1 400000 & seq 1 400000 >&2 & wait; echo end";
+    let all = lines(1..400_001);
+    let outcome = scene.run(code).ends(End::Finished(0));
+    assert!(outcome.stdout == format!("{all}end\n").into_bytes());
+    assert!(outcome.stderr == all.into_bytes());
+}
+
+#[test]
+fn code_that_takes_back_what_it_printed_harms_itself_alone() {
+    let mut scene = Scene::with(Python);
+    let code = "
+import os, threading
+own = os.open('/proc/self/fd/1', os.O_RDONLY | os.O_NONBLOCK)
+done = False
+def take():
+    while not done:
+        try: os.read(own, 1 << 20)
+        except BlockingIOError: pass
+thread = threading.Thread(target=take)
+thread.start()
+for _ in range(500): os.write(1, b'x' * 65536)
+done = True
+thread.join()
+os.close(own)
+";
+    scene.run(code).ends(End::Finished(0));
+    scene.run("print('still here')").succeeds().prints("still here\n");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::{
     Piece,
     assembly::{Assembly, CallPart},
     complaint::Complaint,
-    format::{Fault, Parse, Progress},
+    format::{Fault, Parse, Progress, said_by},
     sse::Event,
 };
 use interpreter_core::{Finish, Reply, Usage};
@@ -24,16 +24,7 @@ pub(crate) struct Parser {
 
 impl Parse for Parser {
     fn event(&mut self, event: &Event, pieces: &mut Vec<Piece>) -> Result<Progress, Fault> {
-        let data = event.data.trim();
-        // Not of the format, but servers that speak several add it.
-        if data.is_empty() || data == "[DONE]" {
-            return Ok(Progress::More);
-        }
-        let data = serde_json::from_str::<Value>(data)
-            .map_err(|_| Fault::Malformed("an event that is not JSON"))?;
-        if let Some(complaint) = Complaint::in_json(&data) {
-            return Err(Fault::Complaint(complaint));
-        }
+        let Some(data) = said_by(event)? else { return Ok(Progress::More) };
         match data["type"].as_str().unwrap_or(&event.name) {
             "message_start" => self.count(&data["message"]["usage"]),
             "content_block_start" => self.block(&data, pieces)?,

@@ -7,7 +7,7 @@ use crate::{
     Piece,
     assembly::{Assembly, CallPart},
     complaint::Complaint,
-    format::{Fault, Parse, Progress},
+    format::{Fault, Parse, Progress, said_by},
     sse::Event,
 };
 use interpreter_core::{Finish, Reply, Usage};
@@ -23,15 +23,7 @@ pub(crate) struct Parser {
 
 impl Parse for Parser {
     fn event(&mut self, event: &Event, pieces: &mut Vec<Piece>) -> Result<Progress, Fault> {
-        let data = event.data.trim();
-        if data.is_empty() || data == "[DONE]" {
-            return Ok(Progress::More);
-        }
-        let chunk = serde_json::from_str::<Value>(data)
-            .map_err(|_| Fault::Malformed("an event that is not JSON"))?;
-        if let Some(complaint) = Complaint::in_json(&chunk) {
-            return Err(Fault::Complaint(complaint));
-        }
+        let Some(chunk) = said_by(event)? else { return Ok(Progress::More) };
         if let Some(usage) = usage(&chunk["usageMetadata"]) {
             self.usage = Some(usage);
         }

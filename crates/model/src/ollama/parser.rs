@@ -6,8 +6,7 @@
 use crate::{
     Piece,
     assembly::{Assembly, CallPart},
-    complaint::Complaint,
-    format::{Fault, Parse, Progress},
+    format::{Fault, Parse, Progress, said_by},
     sse::Event,
 };
 use interpreter_core::{Finish, Reply, Usage};
@@ -23,11 +22,7 @@ pub(crate) struct Parser {
 
 impl Parse for Parser {
     fn event(&mut self, event: &Event, pieces: &mut Vec<Piece>) -> Result<Progress, Fault> {
-        let line = serde_json::from_str::<Value>(&event.data)
-            .map_err(|_| Fault::Malformed("a line that is not JSON"))?;
-        if let Some(complaint) = Complaint::in_json(&line) {
-            return Err(Fault::Complaint(complaint));
-        }
+        let Some(line) = said_by(event)? else { return Ok(Progress::More) };
         let message = &line["message"];
         let words = |field: &str| message[field].as_str().unwrap_or_default();
         self.assembly.reasoning(words("thinking"), pieces)?;

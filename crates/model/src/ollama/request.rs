@@ -5,7 +5,6 @@ use crate::{
     conversation::{Callees, Conversation, Turn},
     tool,
 };
-use interpreter_core::message::EXECUTE;
 use serde_json::{Map, Value, json};
 
 /// The body of a request.
@@ -30,7 +29,7 @@ pub(crate) fn request(request: &Request, endpoint: &Endpoint) -> Value {
         body["options"] = Value::Object(options);
     }
     match request.tools {
-        Tools::Offer => body["tools"] = tools(),
+        Tools::Offer => body["tools"] = tool::functions(),
         Tools::None => {}
     }
     body
@@ -70,17 +69,6 @@ fn messages(conversation: Conversation) -> Vec<Value> {
         }
     }
     messages
-}
-
-fn tools() -> Value {
-    json!([{
-        "type": "function",
-        "function": {
-            "name": EXECUTE,
-            "description": tool::DESCRIPTION,
-            "parameters": tool::parameters(),
-        },
-    }])
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@ use crate::{
     endpoint::UsageReport,
     tool,
 };
-use interpreter_core::message::EXECUTE;
 use serde_json::{Value, json};
 
 /// The body of a request.
@@ -27,7 +26,7 @@ pub(crate) fn request(request: &Request, endpoint: &Endpoint) -> Value {
         body["temperature"] = json!(temperature);
     }
     match request.tools {
-        Tools::Offer => body["tools"] = tools(),
+        Tools::Offer => body["tools"] = tool::functions(),
         Tools::None => {}
     }
     body
@@ -85,17 +84,6 @@ fn messages(conversation: Conversation) -> Vec<Value> {
         }
     }
     messages
-}
-
-fn tools() -> Value {
-    json!([{
-        "type": "function",
-        "function": {
-            "name": EXECUTE,
-            "description": tool::DESCRIPTION,
-            "parameters": tool::parameters(),
-        },
-    }])
 }
 
 #[cfg(test)]

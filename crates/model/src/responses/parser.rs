@@ -8,7 +8,7 @@ use crate::{
     Piece,
     assembly::{Assembly, CallPart},
     complaint::Complaint,
-    format::{Fault, Parse, Progress},
+    format::{Fault, Parse, Progress, json_of},
     sse::Event,
 };
 use interpreter_core::{Finish, Reply, Usage};
@@ -32,13 +32,7 @@ struct Begun {
 
 impl Parse for Parser {
     fn event(&mut self, event: &Event, pieces: &mut Vec<Piece>) -> Result<Progress, Fault> {
-        let data = event.data.trim();
-        // Not of the format, but servers that speak several add it.
-        if data.is_empty() || data == "[DONE]" {
-            return Ok(Progress::More);
-        }
-        let data = serde_json::from_str::<Value>(data)
-            .map_err(|_| Fault::Malformed("an event that is not JSON"))?;
+        let Some(data) = json_of(event)? else { return Ok(Progress::More) };
         let words = |field: &str| data[field].as_str().unwrap_or_default();
         match data["type"].as_str().unwrap_or(&event.name) {
             "response.output_text.delta" | "response.refusal.delta" => {

@@ -81,7 +81,7 @@ fn only_a_line_that_says_done_ends_a_reply() {
     assert_eq!(end, Err(Fault::Broken));
     let reply = reply(NO_NEWLINE);
     assert_eq!((reply.text.raw(), reply.finish), ("All", Finish::Length));
-    assert_eq!(whole("<html>\n").1, Err(Fault::Malformed("a line that is not JSON")));
+    assert_eq!(whole("<html>\n").1, Err(Fault::Malformed("an event that is not JSON")));
 }
 
 proptest! {
