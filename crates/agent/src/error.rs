@@ -187,6 +187,9 @@ fn model_hint(error: &ModelError) -> Option<String> {
         ModelError::Broken { .. } => "ask again; what came is on record",
         ModelError::Malformed { .. } => "check `base_url` and `format` of the endpoint",
         ModelError::TooLarge { .. } => "ask again; this was no reply that a model would mean",
+        ModelError::NoEngine { .. } => {
+            "build with the feature `embedded`, or choose another model with `--model`"
+        }
         ModelError::Script(_) => return None,
     };
     Some(hint.into())

@@ -101,6 +101,10 @@ pub enum ModelError {
     #[error("`{host}` sent more than {limit} bytes {place}")]
     TooLarge { host: String, limit: usize, place: &'static str },
 
+    /// This program was built without the engine.
+    #[error("`embedded/{model}` cannot be run: this program was built without the engine for it")]
+    NoEngine { model: String },
+
     /// The scripted model cannot go on.
     #[error(transparent)]
     Script(#[from] ScriptError),

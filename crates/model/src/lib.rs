@@ -12,6 +12,7 @@
 
 pub use crate::{
     discover::{Found, discover},
+    embedded::Weights,
     endpoint::{Caching, Endpoint, KeyHeader, Retries, Timeouts, UsageReport},
     error::{ModelError, Wait},
     format::Format,
@@ -33,6 +34,7 @@ mod assembly;
 mod complaint;
 mod conversation;
 mod discover;
+mod embedded;
 mod endpoint;
 mod error;
 mod format;

@@ -1,8 +1,8 @@
 //! One model, however it is reached.
 
 use crate::{
-    Endpoint, ModelError, Piece, Request, ScriptError, Tools, http::Remote, scripted::Script,
-    sink::Sink,
+    Endpoint, ModelError, Piece, Request, ScriptError, Tools, Weights, http::Remote,
+    scripted::Script, sink::Sink,
 };
 use interpreter_core::{Reply, Untrusted};
 use std::path::Path;
@@ -32,6 +32,11 @@ impl Model {
             kind: Kind::Remote(Box::new(Remote::new(endpoint)?)),
             fallbacks: Vec::new(),
         })
+    }
+
+    /// A model that runs in this process.
+    pub fn embedded(weights: Weights) -> Result<Self, ModelError> {
+        Err(ModelError::NoEngine { model: weights.name })
     }
 
     /// A model that plays the replies in a TOML file, one for each call.
@@ -103,7 +108,8 @@ fn another_may_answer(error: &ModelError) -> bool {
         ModelError::TooLarge { .. }
         | ModelError::BadAddress { .. }
         | ModelError::BadKey { .. }
-        | ModelError::Certificates { .. } => false,
+        | ModelError::Certificates { .. }
+        | ModelError::NoEngine { .. } => false,
         ModelError::Client { .. }
         | ModelError::Offline { .. }
         | ModelError::Unreachable { .. }

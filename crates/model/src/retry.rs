@@ -69,6 +69,7 @@ fn passing(error: &ModelError) -> Passing {
         | ModelError::TimedOut { .. }
         | ModelError::Malformed { .. }
         | ModelError::TooLarge { .. }
+        | ModelError::NoEngine { .. }
         | ModelError::Script(_) => Passing::No,
     }
 }
