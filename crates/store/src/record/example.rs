@@ -45,7 +45,7 @@ impl Place {
             .unwrap()
             .collect::<Result<_, _>>()
             .unwrap();
-        assert_eq!(triggers.len(), 5);
+        assert_eq!(triggers.len(), 7);
         for name in triggers {
             connection.execute_batch(&format!("DROP TRIGGER {name}")).unwrap();
         }

@@ -3,12 +3,10 @@
 //! One connection, one thread at a time; other processes may append to the same file meanwhile.
 //! Must not change or remove what is there.
 
-use super::{failure::failure, link::Columns, schema};
+use super::{failure::failure, link::Columns, schema, spans::Head};
 use crate::{Folders, StoreError, private};
 use interpreter_core::{Body, Record, Untrusted, record::VERSION};
-use rusqlite::{
-    Connection, OpenFlags, OptionalExtension, TransactionBehavior, config::DbConfig, params,
-};
+use rusqlite::{Connection, OpenFlags, TransactionBehavior, config::DbConfig, params};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeMap,
@@ -70,13 +68,10 @@ impl Log {
         // Takes the write lock at once: the head that is read here stays the head until the end.
         let transaction =
             self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let head = transaction
-            .prepare_cached("SELECT seq, hash FROM head WHERE id = 1")?
-            .query_row([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))
-            .optional()?;
-        let Some((last, mut prev)) = head else { return Ok(None) };
-        let Ok(first) = u64::try_from(last.saturating_add(1)) else { return Ok(None) };
-        let mut seq = last;
+        let Some(head) = Head::read(&transaction)? else { return Ok(None) };
+        let Ok(first) = u64::try_from(head.seq.saturating_add(1)) else { return Ok(None) };
+        let mut prev = head.hash.clone();
+        let mut seq = head.seq;
         if new.is_empty() {
             return Ok(Some(first));
         }
@@ -101,9 +96,7 @@ impl Log {
                 .execute(params![seq, session, time, kind, body, prev, hash])?;
             prev = hash;
         }
-        transaction
-            .prepare_cached("UPDATE head SET seq = ?1, hash = ?2 WHERE id = 1")?
-            .execute(params![seq, prev])?;
+        head.advance(&transaction, session, seq, &prev)?;
         transaction.commit()?;
         Ok(Some(first))
     }

@@ -194,7 +194,9 @@ fn the_guards_refuse_every_change_but_the_next_record() {
         "INSERT OR REPLACE INTO record SELECT * FROM record WHERE seq = 2",
         "UPDATE head SET seq = 1",
         "DELETE FROM head",
-        "INSERT INTO head VALUES (2, 0, '')",
+        "INSERT INTO head (id, seq, hash) VALUES (2, 0, '')",
+        "UPDATE span SET last = 2",
+        "DELETE FROM span",
     ] {
         assert!(place.log.connection.execute(change, []).is_err(), "{change}");
     }
@@ -296,15 +298,23 @@ fn a_record_of_a_newer_interpreter_is_refused() {
     let error = opened_with(|path| {
         Connection::open(path).unwrap().pragma_update(None, "user_version", 7).unwrap();
     });
-    assert!(error.to_string().contains("newer interpreter (format 7, this one knows 2)"));
+    assert!(error.to_string().contains("newer interpreter (format 7, this one knows 3)"));
 }
 
 #[test]
 fn a_record_of_an_older_interpreter_is_brought_up_to_date() {
     let mut place = Place::new();
-    place.log.append("s1", &prompt("before")).unwrap();
+    for session in ["s1", "s2", "s2", "s1"] {
+        place.log.append(session, &prompt("before")).unwrap();
+    }
     // As the first format was.
     let older = "DROP TRIGGER head_further;
+        DROP TRIGGER span_no_update;
+        DROP TRIGGER span_no_delete;
+        DROP TABLE span;
+        ALTER TABLE head DROP COLUMN session;
+        ALTER TABLE head DROP COLUMN since;
+        CREATE INDEX record_session ON record (session, seq);
         CREATE TRIGGER head_one_further BEFORE UPDATE ON head
             WHEN NEW.seq <> OLD.seq + 1
             BEGIN SELECT RAISE(ABORT, 'the record is append-only'); END;
@@ -312,8 +322,11 @@ fn a_record_of_an_older_interpreter_is_brought_up_to_date() {
     Connection::open(place.folders.record_file()).unwrap().execute_batch(older).unwrap();
     place.log = Log::open(&place.folders).unwrap();
     let entries = [Entry::now(prompt("one")), Entry::now(prompt("two"))];
-    assert_eq!(place.log.append_all("s1", &entries).unwrap(), 2);
-    assert_eq!(place.log.verify().unwrap(), whole(3));
+    assert_eq!(place.log.append_all("s1", &entries).unwrap(), 5);
+    assert_eq!(place.log.verify().unwrap(), whole(6));
+    let seqs = |session| place.log.records(session).map(|record| record.unwrap().seq);
+    assert_eq!(seqs("s1").collect::<Vec<_>>(), [1, 4, 5, 6]);
+    assert_eq!(seqs("s2").collect::<Vec<_>>(), [2, 3]);
     let back = "UPDATE head SET seq = 1 WHERE id = 1";
     assert!(place.log.connection.execute(back, []).is_err());
 }

@@ -14,7 +14,9 @@
 //! ```
 //!
 //! None of them holds a newline, so no two records have the same text. `head` holds the number
-//! and hash of the last record, so that a removed end is noticed. Anyone can check a record:
+//! and hash of the last record, so that a removed end is noticed. It and `span` also say which
+//! records are of which session, so that a session is found; that is checked with the links, from
+//! which it follows. Anyone can check a record:
 //!
 //! ```text
 //! sqlite3 record.db "SELECT hash FROM record WHERE seq = 7"
@@ -50,6 +52,7 @@ mod log;
 mod read;
 mod schema;
 mod sessions;
+mod spans;
 mod verify;
 
 #[cfg(test)]

@@ -16,6 +16,8 @@ pub struct Records<'a> {
     session: String,
     /// The last record that was read.
     after: i64,
+    /// The last record of the span that is being read.
+    until: i64,
     page: VecDeque<StoredRow>,
     state: State,
 }
@@ -36,6 +38,7 @@ impl Log {
             log: self,
             session: session.to_owned(),
             after: i64::MIN,
+            until: i64::MIN,
             page: VecDeque::new(),
             state: State::MayHaveMore,
         }
@@ -67,16 +70,21 @@ impl Iterator for Records<'_> {
 
 impl Records<'_> {
     fn next_page(&mut self) -> rusqlite::Result<VecDeque<StoredRow>> {
+        if self.after >= self.until {
+            let Some((first, last)) = self.log.span_after(&self.session, self.after)? else {
+                self.state = State::AtEnd;
+                return Ok(VecDeque::new());
+            };
+            (self.after, self.until) = (self.after.max(first.saturating_sub(1)), last);
+        }
         let mut statement = self.log.connection.prepare_cached(
             "SELECT seq, session, time, body FROM record
-             WHERE session = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3",
+             WHERE seq > ?1 AND seq <= ?2 ORDER BY seq LIMIT ?3",
         )?;
-        let rows = statement.query_map(params![self.session, self.after, PAGE], stored_row)?;
+        let rows = statement.query_map(params![self.after, self.until, PAGE], stored_row)?;
         let page: VecDeque<_> = rows.collect::<rusqlite::Result<_>>()?;
-        match page.back() {
-            Some((seq, ..)) => self.after = *seq,
-            None => self.state = State::AtEnd,
-        }
+        // Where records are missing, the check tells; what is there is read.
+        self.after = page.back().map_or(self.until, |(seq, ..)| *seq);
         Ok(page)
     }
 }

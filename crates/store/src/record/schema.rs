@@ -3,13 +3,13 @@
 //! The triggers guard against mistakes of our own and of curious hands; against intent there are
 //! the links. A change here needs a new [`VERSION`] and a way from each older one.
 
-use super::{failure::failure, link::BEFORE_THE_FIRST};
+use super::{failure::failure, link::BEFORE_THE_FIRST, spans};
 use crate::StoreError;
 use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 use std::path::Path;
 
 /// The format that this program writes, kept in the file as `user_version`.
-const VERSION: i64 = 2;
+const VERSION: i64 = 3;
 
 /// Tries to switch to write-ahead logging while others open the same new file.
 const ATTEMPTS: usize = 20;
@@ -24,14 +24,15 @@ CREATE TABLE record (
     prev    TEXT NOT NULL,
     hash    TEXT NOT NULL
 ) STRICT;
-CREATE INDEX record_session ON record (session, seq);
 CREATE INDEX record_landmark ON record (session, kind, seq)
     WHERE kind = 'session_started' OR kind = 'prompt' OR kind = 'session_ended';
 
 CREATE TABLE head (
     id   INTEGER PRIMARY KEY CHECK (id = 1),
     seq  INTEGER NOT NULL,
-    hash TEXT NOT NULL
+    hash TEXT NOT NULL,
+    session TEXT,
+    since INTEGER
 ) STRICT;
 
 CREATE TRIGGER record_no_update BEFORE UPDATE ON record
@@ -41,20 +42,39 @@ CREATE TRIGGER record_no_delete BEFORE DELETE ON record
 CREATE TRIGGER record_no_replace BEFORE INSERT ON record
     WHEN EXISTS (SELECT 1 FROM record WHERE seq = NEW.seq)
     BEGIN SELECT RAISE(ABORT, 'the record is append-only'); END;
-CREATE TRIGGER head_further BEFORE UPDATE ON head
-    WHEN NEW.seq <= OLD.seq
-    BEGIN SELECT RAISE(ABORT, 'the record is append-only'); END;
 CREATE TRIGGER head_no_delete BEFORE DELETE ON head
     BEGIN SELECT RAISE(ABORT, 'the record is append-only'); END;
 ";
 
-/// From the first format: the head went one record at a time, and now goes to the last of those
-/// that are appended together.
-const FROM_1: &str = "
-DROP TRIGGER head_one_further;
+/// Which records are of which session.
+const SPAN: &str = "
+CREATE TABLE span (
+    session TEXT NOT NULL,
+    first   INTEGER NOT NULL,
+    last    INTEGER NOT NULL,
+    PRIMARY KEY (session, first)
+) STRICT, WITHOUT ROWID;
+CREATE TRIGGER span_no_update BEFORE UPDATE ON span
+    BEGIN SELECT RAISE(ABORT, 'the record is append-only'); END;
+CREATE TRIGGER span_no_delete BEFORE DELETE ON span
+    BEGIN SELECT RAISE(ABORT, 'the record is append-only'); END;
+";
+
+/// The head goes on and never back.
+const HEAD_FURTHER: &str = "
 CREATE TRIGGER head_further BEFORE UPDATE ON head
     WHEN NEW.seq <= OLD.seq
     BEGIN SELECT RAISE(ABORT, 'the record is append-only'); END;
+";
+
+/// From the formats before: an index told which records are of which session. In the first one the
+/// head went one record at a time. Both had a trigger that is in the way of what is added.
+const FROM_BEFORE: &str = "
+DROP TRIGGER IF EXISTS head_one_further;
+DROP TRIGGER IF EXISTS head_further;
+DROP INDEX record_session;
+ALTER TABLE head ADD COLUMN session TEXT;
+ALTER TABLE head ADD COLUMN since INTEGER;
 ";
 
 /// Makes the tables in a new file, and brings an older file up to date; refuses a file that is not ours or is newer than we are.
@@ -72,11 +92,13 @@ pub(super) fn prepare(connection: &mut Connection, path: &Path) -> Result<(), St
                 if tables > 0 {
                     return Err(StoreError::NotARecord { path: path.into() });
                 }
-                transaction.execute_batch(TABLES).map_err(failed)?;
+                for part in [TABLES, SPAN, HEAD_FURTHER] {
+                    transaction.execute_batch(part).map_err(failed)?;
+                }
                 let head = "INSERT INTO head (id, seq, hash) VALUES (1, 0, ?1)";
                 transaction.execute(head, [BEFORE_THE_FIRST]).map_err(failed)?;
             }
-            1 => transaction.execute_batch(FROM_1).map_err(failed)?,
+            1 | 2 => bring_up(&transaction).map_err(failed)?,
             VERSION => {}
             found => {
                 return Err(StoreError::Newer { path: path.into(), found, known: VERSION });
@@ -86,6 +108,13 @@ pub(super) fn prepare(connection: &mut Connection, path: &Path) -> Result<(), St
         transaction.commit().map_err(failed)?;
     }
     use_write_ahead_log(connection).map_err(failed)
+}
+
+fn bring_up(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch(FROM_BEFORE)?;
+    connection.execute_batch(SPAN)?;
+    spans::find(connection)?;
+    connection.execute_batch(HEAD_FURTHER)
 }
 
 fn version(connection: &Connection) -> rusqlite::Result<i64> {

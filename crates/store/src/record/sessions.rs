@@ -4,6 +4,7 @@ use super::{
     Log,
     failure::failure,
     read::{record, stored_row},
+    spans::SPANS,
 };
 use crate::StoreError;
 use interpreter_core::{Body, Record, Untrusted};
@@ -45,10 +46,10 @@ impl Log {
         let failed = |error| failure(&self.path, error);
         let mut statement = self
             .connection
-            .prepare_cached(
-                "SELECT session, count(*), min(seq) AS first FROM record
-                 GROUP BY session ORDER BY first DESC",
-            )
+            .prepare_cached(&format!(
+                "SELECT session, sum(last - first + 1), min(first) AS began FROM {SPANS}
+                 GROUP BY session ORDER BY began DESC"
+            ))
             .map_err(failed)?;
         let rows = statement
             .query_map([], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?, row.get(2)?)))
@@ -125,19 +126,16 @@ impl Log {
         }
     }
 
-    /// The next session by name. One step through the index, so a session with a million records
-    /// costs no more than one with ten.
+    /// The next session by name. A session with a million records costs no more than one with ten.
     fn next_session(&self, from: Start<'_>) -> Result<Option<String>, StoreError> {
-        let (query, from) = match from {
-            Start::This(from) => {
-                ("SELECT session FROM record WHERE session >= ?1 ORDER BY session LIMIT 1", from)
-            }
-            Start::After(from) => {
-                ("SELECT session FROM record WHERE session > ?1 ORDER BY session LIMIT 1", from)
-            }
+        let (than, from) = match from {
+            Start::This(from) => (">=", from),
+            Start::After(from) => (">", from),
         };
+        let query =
+            format!("SELECT session FROM {SPANS} WHERE session {than} ?1 ORDER BY session LIMIT 1");
         self.connection
-            .prepare_cached(query)
+            .prepare_cached(&query)
             .and_then(|mut statement| statement.query_row([from], |row| row.get(0)).optional())
             .map_err(|error| failure(&self.path, error))
     }

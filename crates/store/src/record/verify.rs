@@ -7,6 +7,7 @@ use super::{
     Log,
     failure::failure,
     link::{BEFORE_THE_FIRST, Columns},
+    spans,
 };
 use crate::StoreError;
 use rusqlite::{Connection, OptionalExtension, Row, types::ValueRef};
@@ -48,6 +49,8 @@ pub enum BreakReason {
     Added,
     /// It is the last one, but the head knows another, or there is no head.
     NotTheHead,
+    /// It is whole, but not listed under its session, or under another.
+    Unlisted,
 }
 
 impl fmt::Display for BreakReason {
@@ -61,6 +64,7 @@ impl fmt::Display for BreakReason {
             Self::Unlinked => f.write_str("it does not follow from the record before it"),
             Self::Added => f.write_str("it was added by something else"),
             Self::NotTheHead => f.write_str("the head of the record does not match it"),
+            Self::Unlisted => f.write_str("it is not listed as one of its session"),
         }
     }
 }
@@ -82,6 +86,7 @@ fn verify(connection: &Connection) -> rusqlite::Result<Verification> {
         "SELECT seq, session, time, kind, body, prev, hash FROM record NOT INDEXED ORDER BY seq",
     )?;
     let mut rows = statement.query([])?;
+    let mut spans = spans::Check::new(connection)?;
     let mut whole: u64 = 0;
     let mut last = BEFORE_THE_FIRST.to_owned();
     while let Some(row) = rows.next()? {
@@ -89,11 +94,14 @@ fn verify(connection: &Connection) -> rusqlite::Result<Verification> {
             Ok(hash) => last = hash,
             Err(reason) => return Ok(broken(whole, whole + 1, reason)),
         }
+        spans.take(text(row, 1)?.unwrap_or_default(), row.get(0)?);
         whole += 1;
     }
     Ok(match head {
         Some((seq, hash)) if seq == whole && hash == last => {
-            Verification { records: whole, first_break: None }
+            let unlisted = spans.finish().map(i64::unsigned_abs);
+            let first_break = unlisted.map(|seq| Break { seq, reason: BreakReason::Unlisted });
+            Verification { records: whole, first_break }
         }
         Some((seq, _)) if seq > whole => {
             broken(whole, whole + 1, BreakReason::EndMissing { last: seq })

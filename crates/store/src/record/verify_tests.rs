@@ -175,3 +175,15 @@ fn without_a_head_nothing_is_appended() {
     let error = place.log.append("s1", &prompt("x")).unwrap_err();
     assert!(matches!(error, StoreError::Broken { .. }), "{error}");
 }
+
+#[test]
+fn a_session_that_was_hidden_or_renamed_is_noticed() {
+    let unlisted = |seq| Some((seq, BreakReason::Unlisted));
+    assert_eq!(after("DELETE FROM span"), unlisted(1));
+    assert_eq!(after("UPDATE span SET session = 's9'"), unlisted(1));
+    assert_eq!(after("UPDATE span SET last = 2"), unlisted(1));
+    assert_eq!(after("UPDATE head SET session = 's1'"), unlisted(4));
+    assert_eq!(after("UPDATE head SET session = NULL"), unlisted(4));
+    assert_eq!(after("UPDATE head SET since = 5"), unlisted(4));
+    assert_eq!(after("INSERT INTO span VALUES ('s3', 9, 9)"), unlisted(9));
+}
