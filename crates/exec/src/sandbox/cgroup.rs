@@ -21,9 +21,14 @@
 
 use interpreter_core::Limits;
 use std::{
+    fs::File,
     io,
+    os::unix::fs::FileExt,
     path::{Path, PathBuf},
-    sync::atomic::{AtomicU32, Ordering},
+    sync::{
+        OnceLock,
+        atomic::{AtomicU32, Ordering},
+    },
 };
 
 /// What our groups are called, before the number of the process that made them.
@@ -36,12 +41,17 @@ const ROOM: u64 = 128 << 20;
 /// Processes of ours in the sandbox.
 const OURS: u64 = 4;
 
+/// Bytes of a file of counts; they hold some ten short lines.
+const COUNTS: usize = 1024;
+
 /// A group of version 2, or one group for each controller of version 1.
 #[derive(Debug)]
 pub(crate) struct Group {
     memory: PathBuf,
     processes: PathBuf,
     version: Version,
+    /// Where the kernel counts whom it killed for memory. Asked after each run, so it stays open.
+    kills: OnceLock<File>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,7 +137,7 @@ impl Groups {
             if fs_err::create_dir(&at).is_err() {
                 continue;
             }
-            let group = Group { memory: at.clone(), processes: at, version: Version::Two };
+            let group = Group::at(at.clone(), at, Version::Two);
             // Without the controllers these files are not there.
             if group.bound(limits).is_ok() {
                 return Ok(group);
@@ -165,12 +175,15 @@ fn sweep(parent: &Path) {
 }
 
 impl Group {
+    fn at(memory: PathBuf, processes: PathBuf, version: Version) -> Self {
+        Self { memory, processes, version, kills: OnceLock::new() }
+    }
+
     fn one(memory: &Path, processes: &Path, name: &str, limits: &Limits) -> io::Result<Self> {
         for parent in [memory, processes] {
             sweep(parent);
         }
-        let version = Version::One;
-        let group = Self { memory: memory.join(name), processes: processes.join(name), version };
+        let group = Self::at(memory.join(name), processes.join(name), Version::One);
         fs_err::create_dir(&group.memory)?;
         fs_err::create_dir(&group.processes)?;
         group.bound(limits)?;
@@ -206,17 +219,27 @@ impl Group {
 
     /// How many processes the kernel has killed because the group's memory was used up.
     pub(crate) fn killed_for_memory(&self) -> u64 {
-        let file = match self.version {
+        let name = match self.version {
             Version::One => "memory.oom_control",
             Version::Two => "memory.events",
         };
-        counted(&self.memory.join(file), "oom_kill")
+        if self.kills.get().is_none()
+            && let Ok(file) = File::open(self.memory.join(name))
+        {
+            // It is not set: nobody else has the group.
+            _ = self.kills.set(file);
+        }
+        let mut text = [0; COUNTS];
+        let read = self.kills.get().and_then(|file| file.read_at(&mut text, 0).ok());
+        let text = str::from_utf8(&text[..read.unwrap_or(0)]).unwrap_or_default();
+        count(text, "oom_kill")
     }
 
     /// How many times a process could not be started because the group had enough.
     #[cfg(test)]
     fn refused_processes(&self) -> u64 {
-        counted(&self.processes.join("pids.events"), "max")
+        let text = fs_err::read_to_string(self.processes.join("pids.events"));
+        count(&text.unwrap_or_default(), "max")
     }
 }
 
@@ -235,9 +258,8 @@ impl Drop for Group {
     }
 }
 
-/// A number from a file of names and numbers.
-fn counted(file: &Path, name: &str) -> u64 {
-    let text = fs_err::read_to_string(file).unwrap_or_default();
+/// A number from lines of names and numbers.
+fn count(text: &str, name: &str) -> u64 {
     let mut pairs = text.lines().filter_map(|line| line.split_once(' '));
     pairs.find(|(key, _)| *key == name).and_then(|(_, count)| count.parse().ok()).unwrap_or(0)
 }
