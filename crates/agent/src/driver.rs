@@ -95,7 +95,7 @@ impl Driver {
         )?;
         let (tell, happenings) = mpsc::channel(64);
         let runner = Rc::new(Runner::start(scene.runner_setup(&id)?, tell));
-        let sampling = scene.sampling();
+        let sampling = scene.sampling(setup.strength);
         let driver = Self {
             journal: Journal::new(id, log, scene.outputs()),
             model,

@@ -11,7 +11,7 @@ use crate::{
 };
 use interpreter_core::{
     Access, Confinement, Lack, Network, Untrusted,
-    instructions::{self, Protocol},
+    instructions::{self, Protocol, Strength, Telling},
     sandbox::lacks,
     sensitive::{Form, SENSITIVE},
     session::{Approval, Setup},
@@ -22,7 +22,7 @@ use interpreter_exec::{
     is_system,
     sandbox::{Machine, admit, explain, keeps, secrets::cover},
 };
-use interpreter_model::{Model, Providers, Tools};
+use interpreter_model::{Model, Providers};
 use interpreter_store::{ConfigFiles, Environment, Folders, Log, Outputs, Overrides, Settings};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -30,6 +30,10 @@ use std::{
     path::{Component, Path, PathBuf},
     sync::Arc,
 };
+
+/// The most tokens of a small model's reply, unless the person says otherwise: far more than the
+/// code that it gets right.
+const SMALL_REPLY: u32 = 512;
 
 /// What a session needs.
 pub struct Scene {
@@ -154,10 +158,19 @@ impl Scene {
         Outputs::new(&self.folders)
     }
 
-    pub(crate) fn sampling(&self) -> Sampling {
+    pub(crate) fn sampling(&self, strength: Strength) -> Sampling {
         #[expect(clippy::cast_possible_truncation, reason = "a number from 0 to 2")]
         let temperature = self.settings.temperature.value.map(|value| value.value() as f32);
-        Sampling { max_tokens: self.settings.max_tokens.value.map(Into::into), temperature }
+        let max_tokens = self.settings.max_tokens.value.map(Into::into);
+        match strength {
+            Strength::Usual => Sampling { max_tokens, temperature },
+            // The likeliest word is the best guess of a small model, and one that has lost its
+            // way does not end by itself.
+            Strength::Small => Sampling {
+                max_tokens: max_tokens.or(Some(SMALL_REPLY)),
+                temperature: temperature.or(Some(0.0)),
+            },
+        }
     }
 
     pub(crate) fn runner_setup(&self, session: &str) -> Result<RunnerSetup, AgentError> {
@@ -175,13 +188,19 @@ impl Scene {
     pub(crate) fn setup(&self, model: Option<&Model>, approval: Approval) -> Setup {
         let languages = self.interpreters.languages();
         let confinement = self.confinement();
-        let protocol = match model.map(Model::tools) {
-            Some(Tools::Offer) => Protocol::Tool,
-            Some(Tools::None) | None => Protocol::Fence,
-        };
-        let custom = self.settings.instructions.value.as_deref();
+        let protocol = model.map_or(Protocol::Fence, |model| model.tools().protocol());
+        let strength = model.map_or(Strength::Usual, Model::strength);
+        let opening = instructions::opening(&Telling {
+            languages: &languages,
+            within: &confinement,
+            protocol,
+            strength,
+            custom: self.settings.instructions.value.as_deref(),
+            project: &[],
+        });
         Setup {
-            instructions: instructions::system(&languages, &confinement, protocol, custom),
+            opening,
+            strength,
             languages,
             user_rules: self.settings.user_rules(),
             project_rules: self.settings.project_rules(),

@@ -1,9 +1,16 @@
 //! What a model is told before it is asked anything.
 //!
-//! Short, and only facts that matter: which languages run, where, within which bounds. Program
-//! output is named as data, so that text found in a file is not taken for an instruction.
+//! Short, and only facts that matter: which languages run, where, within which bounds, and how to
+//! get what is not there. Program output is named as data, so that text found in a file is not
+//! taken for an instruction. A small model is told less and shown examples instead.
+//!
+//! What stands here is the same for every call of a session, so that a provider's cache, or an
+//! engine's saved state, can begin with it.
 
-use crate::{Backend, Choice, Confinement, Continuity, Languages, Network, Workspace};
+use crate::{
+    Backend, Choice, Confinement, Continuity, Languages, Message, Network, Workspace, few_shot,
+    look,
+};
 use std::fmt::Write;
 
 /// How a model hands over code.
@@ -15,13 +22,77 @@ pub enum Protocol {
     Fence,
 }
 
-/// The system message for a session.
-pub fn system(
-    languages: &Languages,
-    within: &Confinement,
-    protocol: Protocol,
-    custom: Option<&str>,
-) -> String {
+/// How much a model can be expected to understand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Strength {
+    /// It follows instructions, and can be asked what an output means.
+    #[default]
+    Usual,
+    /// A few billion parameters at most: it copies what it sees, writes code in fences, and makes
+    /// up what it does not know.
+    Small,
+}
+
+/// Instructions that came with the project, and that the person trusts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Project {
+    /// The file's name, relative to the work folder.
+    pub file: String,
+    /// What it says.
+    pub text: String,
+}
+
+/// What a session tells its model.
+#[derive(Clone, Copy, Debug)]
+pub struct Telling<'a> {
+    /// The languages that run here.
+    pub languages: &'a Languages,
+    /// What bounds every run.
+    pub within: &'a Confinement,
+    /// How the model hands over code.
+    pub protocol: Protocol,
+    /// How much it can be expected to understand.
+    pub strength: Strength,
+    /// The person's own instructions.
+    pub custom: Option<&'a str>,
+    /// The project's. A small model is not told them.
+    pub project: &'a [Project],
+}
+
+/// How a conversation begins, before the person has said anything.
+pub fn opening(telling: &Telling<'_>) -> Vec<Message> {
+    match telling.strength {
+        Strength::Usual => vec![Message::System { text: system(telling) }],
+        Strength::Small => {
+            let mut text = few_shot::prompt(telling.languages);
+            if let Some(custom) = telling.custom {
+                text.push_str("\n\n");
+                add_custom(&mut text, custom);
+            }
+            let mut messages = vec![Message::System { text }];
+            messages.extend(few_shot::examples(telling.languages));
+            messages
+        }
+    }
+}
+
+/// What another model has to know that is asked in this one's place, and hands over code in
+/// another way.
+pub fn instead(protocol: Protocol) -> &'static str {
+    match protocol {
+        Protocol::Tool => {
+            "From here on the tool `execute` is there: to run code, call it with the language and \
+             the code."
+        }
+        Protocol::Fence => {
+            "From here on there are no tools: to run code, write exactly one fenced code block \
+             that names its language, such as ```python, and stop after it."
+        }
+    }
+}
+
+fn system(telling: &Telling<'_>) -> String {
+    let Telling { languages, within, protocol, custom, project, .. } = telling;
     let names: Vec<_> = languages.offered().map(|info| info.name.as_str()).collect();
     let mut text = format!(
         "You are Open Interpreter. You complete tasks by writing code that runs on the user's \
@@ -36,10 +107,14 @@ pub fn system(
              ```python, and stop after it. "
         }
     });
-    text.push_str(
-        "The user sees the code and decides whether it runs; then you are given its output. \
-         Print what you need to know. When the task is done, or needs no code, answer in plain \
-         words without code.\n",
+    // Writing to a string cannot fail.
+    _ = writeln!(
+        text,
+        "The user sees the code and decides whether it runs; then you are given its output. Print \
+         what you need to know. Of a long output you see beginning and end; to see more, run, say, \
+         `p3 4001-8000` (run p3, characters 4001 to 8000) in the language `{}`. When the task is \
+         done, or needs no code, answer in plain words without code.",
+        look::LANGUAGE
     );
     bounds(&mut text, within);
     text.push_str(
@@ -47,15 +122,26 @@ pub fn system(
          it.\n",
     );
     if let Some(granted) = within.granted_words() {
-        // Writing to a string cannot fail.
         _ = writeln!(text, "The user has also granted: {granted}.");
     }
     if let Some(custom) = custom {
-        text.push_str("The user's own instructions:\n");
-        text.push_str(custom.trim_end());
-        text.push('\n');
+        add_custom(&mut text, custom);
+    }
+    for Project { file, text: said } in *project {
+        _ = writeln!(
+            text,
+            "This project's instructions, from {file}, which the user trusts; what is said above \
+             comes first:\n{}",
+            said.trim_end()
+        );
     }
     text
+}
+
+fn add_custom(text: &mut String, custom: &str) {
+    text.push_str("The user's own instructions:\n");
+    text.push_str(custom.trim_end());
+    text.push('\n');
 }
 
 /// Where code runs, and what it reaches.
@@ -120,45 +206,106 @@ const NAMED: usize = 20;
 
 fn network(network: &Network) -> String {
     match network {
-        Network::Only(hosts) if !hosts.allow.is_empty() => {
+        Network::None => "There is no network but loopback. ".into(),
+        Network::Only(hosts) if hosts.allow.is_empty() => format!(
+            "There is no network but loopback, unless the user allows a host: just try to reach \
+             it, and the user is asked. {PACKAGES}"
+        ),
+        Network::Only(hosts) => {
             let names: Vec<_> = hosts.allow.iter().take(NAMED).map(ToString::to_string).collect();
             format!(
                 "The network leads, through the proxy that the environment names, to these hosts: \
-                 {}. Others only if the user allows them. ",
+                 {}. Others only if the user allows them: just try, and the user is asked. \
+                 {PACKAGES}",
                 names.join(", ")
             )
         }
-        Network::None | Network::Only(_) => "There is no network but loopback, unless the user \
-                                             allows a host when code tries to reach it. "
-            .into(),
         Network::Open(_) => {
-            "The network is open, through the proxy that the environment names. ".into()
+            format!("The network is open, through the proxy that the environment names. {PACKAGES}")
         }
     }
 }
 
+/// How to get a package: the installed ones are read-only, and there is no home.
+const PACKAGES: &str = "A Python package that is missing is installed with `python -m pip install \
+                        --target /tmp/packages NAME`; then add that folder to sys.path. ";
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{LanguageInfo, language, session::tests::confinement};
+    use crate::{LanguageInfo, egress::Hosts, language, session::tests::confinement};
+    use std::sync::LazyLock;
+
+    static LANGUAGES: LazyLock<Languages> = LazyLock::new(language::example);
+    static WITHIN: LazyLock<Confinement> = LazyLock::new(confinement);
+
+    fn usual() -> Telling<'static> {
+        Telling {
+            languages: &LANGUAGES,
+            within: &WITHIN,
+            protocol: Protocol::Fence,
+            strength: Strength::Usual,
+            custom: None,
+            project: &[],
+        }
+    }
+
+    /// What a model is told, all in one text.
+    fn told(telling: Telling<'_>) -> String {
+        let text = |message| match message {
+            Message::System { text } | Message::User { text } => text,
+            Message::Assistant { text, .. } | Message::Result { text, .. } => text.raw().to_owned(),
+        };
+        opening(&telling).into_iter().map(text).collect::<Vec<_>>().join("\n")
+    }
 
     #[test]
     fn says_what_matters_and_no_more() {
-        let text = system(
-            &language::example(),
-            &confinement(),
-            Protocol::Fence,
-            Some("Answer in French."),
-        );
-        insta::assert_snapshot!(text);
+        let project =
+            [Project { file: "AGENTS.md".into(), text: "Run `make test` at the end.\n".into() }];
+        let custom = Some("Answer in French.");
+        insta::assert_snapshot!(told(Telling { custom, project: &project, ..usual() }));
     }
+
+    #[test]
+    fn it_is_short() {
+        // About 350 tokens.
+        let text = told(usual());
+        assert!(text.len() < 1_500, "{} bytes", text.len());
+    }
+
+    #[test]
+    fn a_small_model_is_told_the_persons_wishes_and_no_facts() {
+        let project = [Project { file: "AGENTS.md".into(), text: "Use tabs.".into() }];
+        let (strength, custom) = (Strength::Small, Some("Answer in French."));
+        let text = told(Telling { strength, custom, project: &project, ..usual() });
+        assert!(text.contains("Answer in French."), "{text}");
+        for fact in ["/home/u/project", "Use tabs", "sandbox", "javascript", "network"] {
+            assert!(!text.contains(fact), "{fact} in {text}");
+        }
+    }
+
+    #[test]
+    fn what_is_said_of_the_network_is_true_of_it() {
+        let of = |network: Network| {
+            let within = Confinement { network, ..confinement() };
+            told(Telling { within: &within, ..usual() })
+        };
+        let none = of(Network::None);
+        assert!(none.contains("no network but loopback. ") && !none.contains("pip"), "{none}");
+        let asked = of(Network::Only(Hosts::default()));
+        assert!(asked.contains("just try to reach it, and the user is asked"), "{asked}");
+        assert!(asked.contains("pip install"), "{asked}");
+        assert!(of(Network::Open(Hosts::default())).contains("The network is open"));
+    }
+
     #[test]
     fn a_model_knows_where_each_run_starts_afresh() {
         let (name, continuity) = ("c".to_owned(), Continuity::Fresh);
         let c = LanguageInfo { name, aliases: vec![], endings: vec![], continuity };
         let alone = Languages::new(vec![c.clone()]);
         let mixed = Languages::new(language::example().iter().cloned().chain([c]).collect());
-        let told = |table| system(table, &confinement(), Protocol::Tool, None);
+        let told = |languages| told(Telling { languages, ..usual() });
         let expected = "Languages: python, shell, javascript, c. Variables and imports are kept \
                         between runs of python, shell, javascript; in the other languages each \
                         run is a whole program.";

@@ -32,6 +32,7 @@ pub mod denial;
 pub mod effects;
 pub mod egress;
 pub mod extract;
+mod few_shot;
 pub mod findings;
 pub mod hash;
 pub mod instructions;

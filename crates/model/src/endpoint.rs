@@ -1,7 +1,7 @@
 //! Where a model is reached, with what key, and how long we wait for it.
 
 use crate::{Format, ModelError, Pace, Price, Tools};
-use interpreter_core::Secret;
+use interpreter_core::{Secret, instructions::Strength};
 use reqwest::{Url, header::HeaderMap};
 use std::{net::IpAddr, sync::Arc, time::Duration};
 
@@ -28,6 +28,10 @@ pub struct Endpoint {
     pub headers: HeaderMap,
     /// Whether this model is to be offered tools.
     pub tools: Tools,
+    /// How much it can be expected to understand.
+    pub strength: Strength,
+    /// Whether it sees pictures.
+    pub images: bool,
     /// How the provider is told what to keep in its cache.
     pub caching: Caching,
     /// Whether the provider must be asked to count tokens.
@@ -122,6 +126,8 @@ impl Endpoint {
             key_header: format.key_header(),
             headers: HeaderMap::new(),
             tools: Tools::Offer,
+            strength: Strength::Usual,
+            images: false,
             caching: Caching::default(),
             usage: UsageReport::default(),
             context: None,

@@ -4,8 +4,11 @@ use crate::{
     Endpoint, ModelError, Piece, Request, ScriptError, Tools, Weights, http::Remote,
     scripted::Script, sink::Sink,
 };
-use interpreter_core::{Reply, Untrusted};
-use std::path::Path;
+use interpreter_core::{
+    Message, Reply, Untrusted,
+    instructions::{self, Strength},
+};
+use std::{path::Path, sync::Arc};
 use tokio::sync::mpsc::Sender;
 
 /// A model that can be asked.
@@ -66,6 +69,14 @@ impl Model {
         }
     }
 
+    /// How much it can be expected to understand.
+    pub fn strength(&self) -> Strength {
+        match &self.kind {
+            Kind::Remote(remote) => remote.endpoint().strength,
+            Kind::Scripted(script) => script.strength(),
+        }
+    }
+
     /// Asks the model and waits for the whole reply. Dropping the future cancels the call and
     /// closes the connection.
     ///
@@ -86,10 +97,21 @@ impl Model {
                 break;
             }
             sink.tell(format!("{error}; asking {} instead", other.name)).await;
-            let request = Request { tools: other.tools(), ..request.clone() };
-            result = other.ask(&request, &sink).await;
+            result = other.ask(&other.adapted(request), &sink).await;
         }
         result
+    }
+
+    /// A request that was meant for another model. If that one hands over code in another way, it
+    /// is told so.
+    fn adapted(&self, request: &Request) -> Request {
+        let mut request = request.clone();
+        if request.tools != self.tools() {
+            request.tools = self.tools();
+            let text = instructions::instead(request.tools.protocol()).into();
+            Arc::make_mut(&mut request.messages).push(Message::System { text });
+        }
+        request
     }
 
     async fn ask(&self, request: &Request, sink: &Sink<'_>) -> Result<Reply, ModelError> {
@@ -126,5 +148,41 @@ fn another_may_answer(error: &ModelError) -> bool {
         | ModelError::TimedOut { .. }
         | ModelError::Broken { .. }
         | ModelError::Malformed { .. } => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scripted(script: &str) -> Model {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("script.toml");
+        fs_err::write(&path, script).unwrap();
+        Model::scripted(&path).unwrap()
+    }
+
+    #[test]
+    fn another_model_is_told_how_to_hand_over_code_if_it_does_so_in_another_way() {
+        let fences = scripted("[[reply]]\ntext = 'a'\n");
+        let tools = scripted("[[reply]]\ncall = { language = 'sh', code = 'ls' }\n");
+        let request = Request { tools: Tools::Offer, ..crate::request::examples::with_tools() };
+        let same = tools.adapted(&request);
+        assert_eq!(same.messages, request.messages);
+        let other = fences.adapted(&request);
+        assert_eq!(other.tools, Tools::None);
+        let Some(Message::System { text }) = other.messages.last() else { panic!("{other:?}") };
+        assert!(text.contains("there are no tools"), "{text}");
+        // And back again, as if it had never been otherwise.
+        let Some(Message::System { text }) = tools.adapted(&other).messages.last().cloned() else {
+            panic!("{other:?}")
+        };
+        assert!(text.contains("the tool `execute` is there"), "{text}");
+    }
+
+    #[test]
+    fn a_script_can_play_a_small_model() {
+        assert_eq!(scripted("[[reply]]\ntext = 'a'\n").strength(), Strength::Usual);
+        assert_eq!(scripted("small = true\n[[reply]]\ntext = 'a'\n").strength(), Strength::Small);
     }
 }

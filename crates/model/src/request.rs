@@ -1,7 +1,7 @@
 //! What a model is asked, in no provider's format.
 
 use crate::Image;
-use interpreter_core::Message;
+use interpreter_core::{Message, instructions::Protocol};
 use std::sync::Arc;
 
 /// One call of a model.
@@ -36,6 +36,16 @@ pub enum Tools {
     Offer,
     /// In fenced blocks of plain Markdown: it is offered none.
     None,
+}
+
+impl Tools {
+    /// The same, as the instructions name it.
+    pub fn protocol(self) -> Protocol {
+        match self {
+            Self::Offer => Protocol::Tool,
+            Self::None => Protocol::Fence,
+        }
+    }
 }
 
 /// The requests whose bodies all formats keep as snapshots.

@@ -17,12 +17,16 @@
 //! fail = "rate limit"  # the call fails with this message, after the text if there is any
 //! ```
 //!
+//! Before the replies may stand what kind of model it plays: `small = true`.
+//!
 //! A call may also be given as it would come: `{ name = "execute", arguments = "{ broken" }`.
 //! What a script says is played exactly, whether tools were offered or not. The file is checked
 //! whole when it is opened: an unknown field or an empty reply is an error then, not later.
 
 use crate::{Piece, Request, Tools, sink::Sink};
-use interpreter_core::{Finish, Message, Reply, ToolCall, Untrusted, Usage, message::EXECUTE};
+use interpreter_core::{
+    Finish, Message, Reply, ToolCall, Untrusted, Usage, instructions::Strength, message::EXECUTE,
+};
 use serde::Deserialize;
 use serde_json::json;
 use std::{
@@ -74,6 +78,8 @@ pub enum ScriptError {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
+    #[serde(default)]
+    small: bool,
     reply: Vec<Line>,
 }
 
@@ -126,6 +132,7 @@ struct Tokens {
 #[derive(Debug)]
 pub(crate) struct Script {
     path: PathBuf,
+    small: bool,
     lines: Vec<Line>,
     next: AtomicUsize,
 }
@@ -149,13 +156,17 @@ impl Script {
                 return Err(ScriptError::BadReply { path, number: at + 1, problem });
             }
         }
-        Ok(Self { path, lines: file.reply, next: AtomicUsize::new(0) })
+        Ok(Self { path, small: file.small, lines: file.reply, next: AtomicUsize::new(0) })
     }
 
     /// A script with a call in it plays a model with tools.
     pub(crate) fn tools(&self) -> Tools {
         let any = self.lines.iter().any(|line| line.calls().next().is_some());
         if any { Tools::Offer } else { Tools::None }
+    }
+
+    pub(crate) fn strength(&self) -> Strength {
+        if self.small { Strength::Small } else { Strength::Usual }
     }
 
     /// Plays the next reply.

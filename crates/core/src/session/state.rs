@@ -2,7 +2,7 @@
 
 use crate::{
     Confinement, Excerpt, FileChange, Findings, Languages, Message, Proposal, Rules, Verdict,
-    look::Look, record::TurnEnd,
+    instructions::Strength, look::Look, record::TurnEnd,
 };
 use std::{collections::VecDeque, sync::Arc};
 
@@ -21,8 +21,10 @@ pub struct Setup {
     pub approval: Approval,
     /// How often the model may be called in one turn.
     pub max_calls: u32,
-    /// The system message.
-    pub instructions: String,
+    /// How the conversation begins: what the model is told before the person says anything.
+    pub opening: Vec<Message>,
+    /// How much the model can be expected to understand.
+    pub strength: Strength,
 }
 
 /// Who answers where the rules say ask. Deny stays deny.
@@ -48,6 +50,8 @@ pub struct State {
     pub(super) next_id: u32,
     /// Model calls in this turn.
     pub(super) calls: u32,
+    /// Results of this turn that a small model was given to try again.
+    pub(super) retries: u32,
     /// What the turn ends as if the model has nothing to add.
     pub(super) outcome: TurnEnd,
     /// The change set and its files, if something is staged and undecided.
@@ -92,7 +96,7 @@ pub(super) struct Work {
 impl State {
     /// A session in which nothing has been said.
     pub fn new(setup: Setup) -> Self {
-        let messages = Arc::new(vec![Message::System { text: setup.instructions.clone() }]);
+        let messages = Arc::new(setup.opening.clone());
         Self {
             setup,
             messages,
@@ -100,6 +104,7 @@ impl State {
             phase: Phase::Idle,
             next_id: 1,
             calls: 0,
+            retries: 0,
             outcome: TurnEnd::Done,
             staged: None,
             notices: Vec::new(),

@@ -11,6 +11,7 @@ use crate::{
     Body, Excerpt, Findings, Finish, Grantor, Language, Message, Opinion, Origin, Permit, Proposal,
     Reply, Untrusted, Verdict,
     extract::{self, Extraction},
+    instructions::Strength,
     policy,
     record::TurnEnd,
 };
@@ -107,6 +108,7 @@ fn submitted(mut state: State, language: Language, code: String) -> (State, Vec<
 fn asked(mut state: State, prompt: String) -> (State, Vec<Effect>) {
     state.say(Message::User { text: prompt });
     state.calls = 0;
+    state.retries = 0;
     state.outcome = TurnEnd::Done;
     call_model(state)
 }
@@ -350,10 +352,32 @@ fn finished(
     }
     match (current.origin, interrupted) {
         (_, Interruption::Asked) => end_turn(state, TurnEnd::Interrupted),
-        (Origin::Model, Interruption::None) => call_model(state),
+        (Origin::Model, Interruption::None) => go_on(state, excerpt, ran),
         (Origin::Person, Interruption::None) => {
             let outcome = state.outcome;
             end_turn(state, outcome)
+        }
+    }
+}
+
+/// How often a small model is given a result in one turn, so that it tries again.
+const RETRIES: u32 = 2;
+
+/// After a run of a model's code: the model says what it means, or does more.
+///
+/// A small model is not asked what it means: it would make something up. What the code printed is
+/// the answer; where it failed, or nothing came of it, the model may try again, but not for ever.
+fn go_on(mut state: State, excerpt: &Excerpt, ran: &Ran) -> (State, Vec<Effect>) {
+    let came = !excerpt.is_empty() || !ran.effects.files.is_empty();
+    match state.setup.strength {
+        Strength::Usual => call_model(state),
+        Strength::Small if (ran.succeeded() && came) || state.retries == RETRIES => {
+            let outcome = state.outcome;
+            end_turn(state, outcome)
+        }
+        Strength::Small => {
+            state.retries += 1;
+            call_model(state)
         }
     }
 }

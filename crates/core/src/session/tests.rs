@@ -6,7 +6,9 @@
 use super::*;
 use crate::{
     Access, Change, Confinement, Effects, FileChange, Findings, Finish, Grantor, Limits, Network,
-    Opinion, Reply, Rule, Rules, Sandboxing, Stream, ToolCall, Untrusted, Workspace, language,
+    Opinion, Reply, Rule, Rules, Sandboxing, Stream, ToolCall, Untrusted, Workspace,
+    instructions::Strength,
+    language,
     record::{Body, ChangesState, TurnEnd},
 };
 
@@ -38,7 +40,8 @@ impl Script {
             confinement: confinement(),
             approval: Approval::AsRulesSay,
             max_calls: 3,
-            instructions: "be good".into(),
+            opening: vec![crate::Message::System { text: "be good".into() }],
+            strength: Strength::Usual,
         };
         change(&mut setup);
         Self { state: Some(State::new(setup)), said: vec![] }
@@ -559,4 +562,56 @@ mod hosts {
             "-[no output]\n[status 1]\n[refused b.org:443 (2 times): b.org:443 is not allowed here]\n"
         );
     }
+}
+
+fn small(setup: &mut Setup) {
+    setup.strength = Strength::Small;
+    setup.approval = Approval::Yes;
+    setup.max_calls = 25;
+}
+
+#[test]
+fn what_a_small_models_code_printed_is_the_answer() {
+    Script::new(small)
+        .asked()
+        .replied(PYTHON)
+        .judged()
+        .printed("1\n")
+        .ran(0)
+        .gives(&["finish Done"])
+        .asked()
+        .gives(&["call 2"]);
+}
+
+#[test]
+fn a_small_model_tries_again_twice_and_no_more() {
+    let failing = |script: Script| script.replied(PYTHON).judged().printed("Error\n").ran(1);
+    let script = failing(Script::new(small).asked()).gives(&["call 1"]).tells("Error");
+    let script = failing(script).gives(&["call 1"]);
+    let script = failing(script).gives(&["finish CodeFailed"]);
+    // The next turn has its own two.
+    failing(script.asked()).gives(&["call 1"]);
+}
+
+#[test]
+fn a_small_model_is_told_that_nothing_was_printed_unless_something_was_made() {
+    let ran = |script: Script| script.asked().replied(PYTHON).judged().ran(0);
+    ran(Script::new(small)).gives(&["call 1"]).tells("[no output]");
+    let files = vec![FileChange::new("nums.txt", Change::Created)];
+    let effects = Effects { files, changes: Some("c1".into()), ..Effects::default() };
+    let ran = Ran { proposal: "p1".into(), status: Some(0), effects, ..Ran::default() };
+    let script = Script::new(small).asked().replied(PYTHON).judged().when(Event::Ran(ran));
+    script.gives(&["review 1"]);
+}
+
+#[test]
+fn the_examples_are_sent_first_and_are_not_a_prompt() {
+    let examples = |setup: &mut Setup| {
+        let text = "hi".to_owned();
+        setup.opening.push(crate::Message::User { text });
+        let text = Untrusted::new("Hello!");
+        setup.opening.push(crate::Message::Assistant { text, calls: vec![] });
+    };
+    let script = Script::new(examples).asked().gives(&["call 4"]);
+    script.replied("Yes.").gives(&["finish Done"]).asked().gives(&["call 1"]);
 }

@@ -108,6 +108,8 @@ pub struct Entry {
     pub tools: Option<bool>,
     /// Whether they see pictures.
     pub images: Option<bool>,
+    /// Whether they are small: then they are shown examples, and write code in fences.
+    pub small: Option<bool>,
     /// The most tokens of a conversation.
     pub context: Option<u64>,
     /// What tokens cost.
@@ -121,6 +123,8 @@ pub struct Capabilities {
     pub tools: bool,
     /// Whether it sees pictures.
     pub images: bool,
+    /// Whether it is small.
+    pub small: bool,
     /// The most tokens of a conversation, if that is known.
     pub context: Option<u64>,
     /// What tokens cost, if that is known.
@@ -158,8 +162,11 @@ impl Provider {
     /// What is known of a model.
     pub fn capabilities(&self, model: &str) -> Capabilities {
         let fitting = || self.models.iter().filter(|entry| entry.fits(model) || entry.name == "*");
+        let small = fitting().find_map(|entry| entry.small).unwrap_or(false);
         Capabilities {
-            tools: fitting().find_map(|entry| entry.tools).unwrap_or(true),
+            // They would write a call as text, if at all.
+            tools: !small && fitting().find_map(|entry| entry.tools).unwrap_or(true),
+            small,
             images: fitting().find_map(|entry| entry.images).unwrap_or(false),
             context: fitting().find_map(|entry| entry.context),
             price: fitting().find_map(|entry| entry.price.clone()),

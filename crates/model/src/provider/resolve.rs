@@ -4,7 +4,7 @@
 
 use super::{Provider, ProviderError, Setting};
 use crate::{Endpoint, Tools};
-use interpreter_core::Secret;
+use interpreter_core::{Secret, instructions::Strength};
 use reqwest::{
     Url,
     header::{HeaderName, HeaderValue},
@@ -50,6 +50,8 @@ impl Provider {
             }
         }
         endpoint.tools = if can.tools { Tools::Offer } else { Tools::None };
+        endpoint.strength = if can.small { Strength::Small } else { Strength::Usual };
+        endpoint.images = can.images;
         endpoint.caching = self.caching;
         endpoint.usage = self.usage;
         endpoint.context = can.context;

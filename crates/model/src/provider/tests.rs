@@ -130,6 +130,10 @@ fn a_model_is_known_by_the_first_entry_that_fits() {
     let other = xai.capabilities("grok-99");
     assert!(other.tools && other.images && other.price.is_none());
     assert!(!shipped("perplexity").capabilities("sonar").tools);
+    let small = shipped("ollama").capabilities("qwen2.5-coder:1.5b");
+    assert!(small.small && !small.tools && small.context == Some(16_384));
+    let large = shipped("ollama").capabilities("qwen2.5-coder:7b");
+    assert!(!large.small && large.tools);
     with(&[], NEEDED, |around| {
         let endpoint = shipped("anthropic").endpoint("claude-sonnet-4-5", around).unwrap();
         assert_eq!((endpoint.caching, endpoint.tools), (Caching::Marked, Tools::Offer));
