@@ -8,6 +8,7 @@ use crate::{
     error::{exec_failure, model_failure},
     journal::Journal,
     network,
+    project::Told,
     speech::Speech,
 };
 use interpreter_analyze::analyze;
@@ -83,7 +84,11 @@ impl Driver {
             Mode::Run => None,
         };
         let id = interpreter_store::new_session_id();
-        let setup = scene.setup(model.as_deref(), approval);
+        let project = match &model {
+            Some(model) => scene.project_told(model.strength())?,
+            None => Told::default(),
+        };
+        let setup = scene.setup(model.as_deref(), approval, &project.files);
         let mut log = scene.log()?;
         log.append(
             &id,
@@ -96,8 +101,12 @@ impl Driver {
         let (tell, happenings) = mpsc::channel(64);
         let runner = Rc::new(Runner::start(scene.runner_setup(&id)?, tell));
         let sampling = scene.sampling(setup.strength);
+        let mut journal = Journal::new(id, log, scene.outputs());
+        for text in project.notes {
+            journal.note(Body::Note { text });
+        }
         let driver = Self {
-            journal: Journal::new(id, log, scene.outputs()),
+            journal,
             model,
             sampling,
             runner,

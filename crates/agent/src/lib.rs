@@ -26,6 +26,7 @@ mod journal;
 pub mod languages;
 pub mod models;
 mod network;
+mod project;
 mod scene;
 mod session;
 mod speech;

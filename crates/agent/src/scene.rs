@@ -11,7 +11,7 @@ use crate::{
 };
 use interpreter_core::{
     Access, Confinement, Lack, Network, Untrusted,
-    instructions::{self, Protocol, Strength, Telling},
+    instructions::{self, Project, Protocol, Strength, Telling},
     sandbox::lacks,
     sensitive::{Form, SENSITIVE},
     session::{Approval, Setup},
@@ -185,7 +185,12 @@ impl Scene {
         })
     }
 
-    pub(crate) fn setup(&self, model: Option<&Model>, approval: Approval) -> Setup {
+    pub(crate) fn setup(
+        &self,
+        model: Option<&Model>,
+        approval: Approval,
+        project: &[Project],
+    ) -> Setup {
         let languages = self.interpreters.languages();
         let confinement = self.confinement();
         let protocol = model.map_or(Protocol::Fence, |model| model.tools().protocol());
@@ -196,7 +201,7 @@ impl Scene {
             protocol,
             strength,
             custom: self.settings.instructions.value.as_deref(),
-            project: &[],
+            project,
         });
         Setup {
             opening,

@@ -6,7 +6,7 @@ use interpreter_core::{Choice, Promise, Workspace};
 use interpreter_store::{Bytes, Listed, NetworkMode, Overrides, TimeLimit};
 use std::{num::NonZeroU32, path::PathBuf};
 
-use crate::commands::{audit, changes, doctor, history, languages, model, run};
+use crate::commands::{audit, changes, doctor, history, languages, model, run, trust};
 
 /// Let a model do things on your computer, in a sandbox, with your yes
 ///
@@ -40,6 +40,7 @@ pub(crate) enum Command {
     Doctor(doctor::DoctorArgs),
     Languages(languages::LanguagesArgs),
     Model(model::ModelArgs),
+    Trust(trust::TrustArgs),
 }
 
 /// Options of everything that runs code.

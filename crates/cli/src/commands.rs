@@ -17,6 +17,7 @@ pub(crate) mod history;
 pub(crate) mod languages;
 pub(crate) mod model;
 pub(crate) mod run;
+pub(crate) mod trust;
 
 /// Parses what was typed and does it.
 pub(crate) fn run(typed: impl Iterator<Item = OsString>) -> Result<ExitCode, Error> {
@@ -37,6 +38,7 @@ pub(crate) fn run(typed: impl Iterator<Item = OsString>) -> Result<ExitCode, Err
         Some(Command::Doctor(args)) => doctor::doctor(&args),
         Some(Command::Languages(args)) => languages::languages(&args),
         Some(Command::Model(args)) => model::model(&args),
+        Some(Command::Trust(args)) => trust::trust(&args),
     }
 }
 

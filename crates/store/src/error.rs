@@ -64,6 +64,10 @@ pub enum StoreError {
     #[error("the output in `{}` was changed after it was recorded", shown(path))]
     AlteredOutput { path: PathBuf },
 
+    /// The answers about projects' instructions are damaged.
+    #[error("`{}` cannot be read; move it away, and you are asked again", shown(path))]
+    Trust { path: PathBuf, source: serde_json::Error },
+
     /// The settings are not in order.
     #[error(transparent)]
     Config(#[from] ConfigError),

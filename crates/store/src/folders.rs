@@ -78,6 +78,11 @@ impl Folders {
         self.data.join("record.db")
     }
 
+    /// What the person said to instructions of projects.
+    pub fn trust_file(&self) -> PathBuf {
+        self.data.join("trust.json")
+    }
+
     /// Where change sets are kept.
     pub fn changes_folder(&self) -> PathBuf {
         self.data.join("changes")

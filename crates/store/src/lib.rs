@@ -22,6 +22,7 @@ pub use crate::{
         Break, BreakReason, Entry as LogEntry, KeptOutputs, Log, Records, SessionSummary,
         Verification, new_session_id,
     },
+    trust::{Found as FoundInstructions, Instructions, Standing},
 };
 
 mod config;
@@ -33,3 +34,4 @@ mod outputs;
 mod private;
 mod quantity;
 mod record;
+pub mod trust;

@@ -2,7 +2,7 @@
 
 use crate::{
     args::{Args, misuse},
-    commands::{scene, wait_for},
+    commands::{scene, trust, wait_for},
     exit::Exit,
     report::Error,
     terminal::{
@@ -69,7 +69,13 @@ async fn converse(
     } else {
         Person::Nobody
     };
-    let face = if json { Face::Json } else { Face::Chat(Chat::new(style, &scene.confinement())) };
+    let mut screen = Chat::new(style, &scene.confinement());
+    if let Person::There { keys, .. } = &person {
+        for file in scene.unasked_instructions()? {
+            trust::ask(&scene, &mut screen, keys, &file).await?;
+        }
+    }
+    let face = if json { Face::Json } else { Face::Chat(screen) };
     let greeting = greeting(&scene, style);
     let session = Session::start(&scene, Mode::Chat, approval)?;
     if at_terminal {

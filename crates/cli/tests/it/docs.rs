@@ -21,6 +21,7 @@ const COMMANDS: &[&[&str]] = &[
     &["model"],
     &["model", "list"],
     &["model", "test"],
+    &["trust"],
 ];
 
 #[test]

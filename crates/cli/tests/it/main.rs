@@ -29,6 +29,7 @@ mod fences;
 mod growth;
 mod hardened;
 mod hostile;
+mod instructions;
 mod jupyter;
 mod languages;
 mod models;

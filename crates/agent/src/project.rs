@@ -1,0 +1,70 @@
+//! What a project tells the model, if the person trusts it.
+
+use crate::{AgentError, Scene};
+use interpreter_core::instructions::{Project, Strength};
+use interpreter_store::{Instructions, Standing, trust};
+
+/// What a session uses of the project's instructions, and what is said of the rest.
+#[derive(Debug, Default)]
+pub(crate) struct Told {
+    pub(crate) files: Vec<Project>,
+    pub(crate) notes: Vec<String>,
+}
+
+impl Scene {
+    /// The project's instructions that the person has said nothing to yet. None for a model that
+    /// would not be told them.
+    pub fn unasked_instructions(&self) -> Result<Vec<Instructions>, AgentError> {
+        if self.model_is_known_to_be_small() {
+            return Ok(Vec::new());
+        }
+        let mut files = self.instructions()?;
+        files.retain(|file| file.standing == Standing::Unknown);
+        Ok(files)
+    }
+
+    /// The project's instructions, whatever the person said to them.
+    pub fn instructions(&self) -> Result<Vec<Instructions>, AgentError> {
+        Ok(trust::find(&self.folders, &self.work_folder)?.files)
+    }
+
+    /// Keeps what the person says to a file, as it was found.
+    pub fn keep_trust(&self, file: &Instructions, said: Standing) -> Result<(), AgentError> {
+        Ok(trust::keep(&self.folders, file, said)?)
+    }
+
+    /// What a model of this strength is told of them.
+    pub(crate) fn project_told(&self, strength: Strength) -> Result<Told, AgentError> {
+        if strength == Strength::Small {
+            return Ok(Told::default());
+        }
+        let found = trust::find(&self.folders, &self.work_folder)?;
+        let mut told = Told::default();
+        for file in found.files {
+            match file.standing {
+                Standing::Trusted => {
+                    told.notes.push(format!("the model is told what {} says", file.name));
+                    told.files.push(Project { file: file.name.into(), text: file.text });
+                }
+                Standing::Unknown => told.notes.push(format!(
+                    "{} is not used: you have not said that you trust it; `interpreter trust` \
+                     shows it and asks",
+                    file.name
+                )),
+                Standing::Refused => {}
+            }
+        }
+        let unusable = found.unusable.into_iter();
+        told.notes.extend(unusable.map(|(name, why)| format!("{name} is not used: {why}")));
+        Ok(told)
+    }
+
+    /// Whether the settings name a model that is known to be small, without making it.
+    fn model_is_known_to_be_small(&self) -> bool {
+        let name = self.settings.model.value.as_deref().unwrap_or_default();
+        let Some((place, model)) = name.split_once('/') else { return false };
+        let own = self.settings.endpoints.contains_key(place);
+        let provider = self.providers.get(place).filter(|_| !own);
+        place == "embedded" || provider.is_some_and(|one| one.capabilities(model).small)
+    }
+}
