@@ -206,6 +206,7 @@ impl Scene {
         Setup {
             opening,
             strength,
+            syntax: interpreter_analyze::tongue,
             languages,
             user_rules: self.settings.user_rules(),
             project_rules: self.settings.project_rules(),

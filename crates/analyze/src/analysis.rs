@@ -29,11 +29,11 @@ const NESTING: usize = 4;
 
 /// Stack for parsers and walks. Their recursion is bounded by the nesting checks; this is about
 /// eight times what the deepest allowed code was measured to need in a debug build.
-const STACK: usize = 16 * 1024 * 1024;
+pub(crate) const STACK: usize = 16 * 1024 * 1024;
 
 /// Stack that suffices: twice that need. Where so much is left nothing is set up, which takes
 /// longer than reading a line of code.
-const ENOUGH: usize = 4 * 1024 * 1024;
+pub(crate) const ENOUGH: usize = 4 * 1024 * 1024;
 
 /// What `code` would do, as far as its text tells. Never fails: code that cannot be read, or in a
 /// language that is not known here, is a finding of its own.
@@ -128,16 +128,21 @@ impl Script {
 
     /// Whether brackets nest deeper than `most`, counting those in strings and comments too.
     pub(crate) fn is_deeper_than(&self, most: usize) -> bool {
-        let mut depth = 0_usize;
-        self.text.bytes().any(|byte| {
-            match byte {
-                b'(' | b'[' | b'{' => depth += 1,
-                b')' | b']' | b'}' => depth = depth.saturating_sub(1),
-                _ => {}
-            }
-            depth > most
-        })
+        nests_deeper_than(&self.text, most)
     }
+}
+
+/// Whether brackets nest deeper than `most`, counting those in strings and comments too.
+pub(crate) fn nests_deeper_than(text: &str, most: usize) -> bool {
+    let mut depth = 0_usize;
+    text.bytes().any(|byte| {
+        match byte {
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth > most
+    })
 }
 
 /// What was found, and what is still to read.

@@ -9,7 +9,7 @@
 //!
 //! This crate must not touch disk, network, clock or processes, and any text may be fed to it.
 
-pub use crate::analysis::analyze;
+pub use crate::{analysis::analyze, tongue::tongue};
 
 mod analysis;
 mod call;
@@ -20,6 +20,7 @@ mod literal;
 mod place;
 mod python;
 mod shell;
+mod tongue;
 
 #[cfg(test)]
 mod tests;

@@ -62,6 +62,39 @@ pub(crate) fn read(script: &Script, analysis: &mut Analysis) {
     }
 }
 
+/// Whether a text is Python, as the kernel reads it. In doubt it is.
+pub(crate) fn parses(text: &str) -> bool {
+    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    let text = notebook::read(&text).map_or(text, |notebook| notebook.python);
+    depth::check(&text).is_err()
+        || parse_unchecked_source(&text, PySourceType::Python).errors().is_empty()
+}
+
+/// Whether a text is Python that does something: a word or a number alone is Python too.
+pub(crate) fn is_program(text: &str) -> bool {
+    if depth::check(text).is_err() {
+        return false;
+    }
+    let parsed = parse_unchecked_source(text, PySourceType::Python);
+    let acts = |statement: &Stmt| match statement {
+        Stmt::Import(_)
+        | Stmt::ImportFrom(_)
+        | Stmt::FunctionDef(_)
+        | Stmt::ClassDef(_)
+        | Stmt::For(_)
+        | Stmt::While(_)
+        | Stmt::With(_)
+        | Stmt::Try(_) => true,
+        Stmt::Expr(expression) => match &*expression.value {
+            // `name (remark)` would be a call as well.
+            Expr::Call(call) => call.func.range().end() == call.arguments.range().start(),
+            _ => false,
+        },
+        _ => false,
+    };
+    parsed.errors().is_empty() && parsed.syntax().body.iter().any(acts)
+}
+
 /// Finds what a text does. If it is not Python, finds what it can and says where it is not.
 fn read_text(
     text: &str,

@@ -4,7 +4,7 @@
 //! and here-documents, behind `sudo`, `env`, `xargs` and `find -exec`, in `sh -c '…'`.
 
 use crate::{
-    analysis::{Analysis, Script},
+    analysis::{Analysis, Script, nests_deeper_than},
     literal::Literal,
 };
 use shuck_parser::parser::{ParseStatus, Parser};
@@ -45,6 +45,14 @@ pub(crate) fn read(script: &Script, analysis: &mut Analysis) {
         }
     }
     walk::walk(&parsed.file, script, analysis);
+}
+
+/// Whether a text is a whole script, as far as it can be read.
+pub(crate) fn parses(text: &str) -> bool {
+    let shallow = !nests_deeper_than(text, DEPTH);
+    let substitutions = text.bytes().filter(|byte| b"(`<".contains(byte)).count();
+    let read = || matches!(Parser::new(text).parse().status, ParseStatus::Clean);
+    shallow && substitutions.saturating_mul(text.len()) <= WORK && read()
 }
 
 /// Notes what one command does that another language starts: a program and its arguments.

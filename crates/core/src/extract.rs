@@ -4,6 +4,10 @@
 //! but is none, each with a reason that the model can act on. [`Fences`] and [`call::CallCode`] show the
 //! same code while it is still being written.
 //!
+//! Models that hand over code in fences do so in many ways. A block that names no language, or
+//! names Python and is shell, is taken for what its syntax says it is, if that is beyond doubt and
+//! the reply has no other block; JSON in the form of a call is a call, in a fence or without.
+//!
 //! Never repairs code. A proposal is byte for byte what stood between the fences, its last line's
 //! end included, or what the tool call's JSON says. In doubt nothing is proposed: code that was
 //! cut off must not run, since its beginning may do something else than the whole.
@@ -23,6 +27,11 @@ pub mod call;
 pub mod fences;
 mod lines;
 mod tag;
+mod written;
+
+/// The language that code is in by its own syntax, where that is beyond doubt and another one than
+/// was said: the first argument is what was said, if anything was.
+pub type Syntax = fn(Option<&str>, &str) -> Option<&'static str>;
 
 /// What a reply holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,6 +42,8 @@ pub struct Extraction {
     pub looks: Vec<Look>,
     /// What looked like code and is not proposed, in the order it was written.
     pub rejected: Vec<NotProposed>,
+    /// What was taken for something else than it says, for the person.
+    pub notes: Vec<String>,
 }
 
 /// Something that looked like code, but is no proposal.
@@ -49,14 +60,11 @@ pub struct NotProposed {
 /// The proposals of a reply, named `p{next_id}` and on.
 ///
 /// A reply with tool calls proposes by them alone: fences in its text then only explain. Without
-/// any, each fenced block in a known language is a proposal. Nothing of a reply that the person
-/// stopped is.
-pub fn proposals(reply: &Reply, languages: &Languages, next_id: u32) -> Extraction {
+/// any, each fenced block in a known language is a proposal, and without a block each call that is
+/// written out as JSON. Nothing of a reply that the person stopped is.
+pub fn proposals(reply: &Reply, languages: &Languages, syntax: Syntax, next_id: u32) -> Extraction {
     let candidates: Vec<Candidate> = match reply.calls.split_last() {
-        None => blocks(reply.text.raw())
-            .into_iter()
-            .map(|block| Candidate::from_block(block, reply.finish, languages))
-            .collect(),
+        None => in_text(reply, languages, syntax),
         Some((last, others)) => others
             .iter()
             // Whatever cut the reply came after these.
@@ -66,7 +74,7 @@ pub fn proposals(reply: &Reply, languages: &Languages, next_id: u32) -> Extracti
     };
     let mut found = Extraction::default();
     let mut ids = (u64::from(next_id)..).map(|number| format!("p{number}"));
-    for Candidate { language, call, code } in candidates {
+    for Candidate { language, call, code, note } in candidates {
         let code = match reply.finish {
             Finish::Stop | Finish::Length | Finish::Filtered => code,
             Finish::Interrupted => Err("the person stopped the reply".into()),
@@ -74,6 +82,7 @@ pub fn proposals(reply: &Reply, languages: &Languages, next_id: u32) -> Extracti
         match code {
             Ok(Wanted::Look(look)) => found.looks.push(look),
             Ok(Wanted::Run(known, code)) => {
+                found.notes.extend(note);
                 let id = ids.next().expect("64 bits are more ids than a session can use");
                 found.proposals.push(Proposal::new(id, Origin::Model, call, known, code));
             }
@@ -88,6 +97,8 @@ struct Candidate {
     language: Option<Untrusted>,
     call: Option<String>,
     code: Result<Wanted, String>,
+    /// What is said of it to the person.
+    note: Option<String>,
 }
 
 /// What a model wants.
@@ -101,7 +112,14 @@ enum Wanted {
 impl Candidate {
     fn from_block(block: Block, finish: Finish, languages: &Languages) -> Self {
         let language = block.tag.clone().map(Untrusted::from);
-        Self { language, call: None, code: block.judge(finish, languages) }
+        Self { language, call: None, code: block.judge(finish, languages), note: None }
+    }
+
+    /// A call that was written out as text.
+    fn from_written((language, code): (String, String), languages: &Languages) -> Self {
+        let code = wanted(&language, code, None, languages);
+        let note = Some("the reply holds a call as text, which is taken for one".into());
+        Self { language: Some(language.into()), call: None, code, note }
     }
 
     fn from_call(call: &ToolCall, finish: Finish, languages: &Languages) -> Self {
@@ -112,7 +130,7 @@ impl Candidate {
             }
             Err(reason) => (None, Err(reason)),
         };
-        Self { language, call: Some(call.id.clone()), code }
+        Self { language, call: Some(call.id.clone()), code, note: None }
     }
 }
 
@@ -138,6 +156,28 @@ struct Block {
 }
 
 impl Block {
+    /// The call in it, if it is in no language that runs and is the JSON of a call.
+    fn written(&self, languages: &Languages) -> Option<(String, String)> {
+        let runs = self.tag.as_deref().is_some_and(|tag| languages.find(tag).is_some());
+        if runs { None } else { written::whole(&self.code) }
+    }
+
+    /// Takes it for what its syntax says it is. What the person is told, if that is another
+    /// language than it names.
+    fn reread(&mut self, languages: &Languages, syntax: Syntax) -> Option<String> {
+        let said = match &self.tag {
+            Some(tag) => Some(languages.find(tag)?),
+            None => None,
+        };
+        let found = syntax(said.as_ref().map(Language::written_in), &self.code)?;
+        let language = languages.find(found)?;
+        self.tag = Some(language.name().to_owned());
+        Some(match said {
+            Some(said) => format!("the block says {said}, but is {language}"),
+            None => format!("the block names no language; it is {language}"),
+        })
+    }
+
     fn judge(self, finish: Finish, languages: &Languages) -> Result<Wanted, String> {
         let Some(tag) = self.tag else {
             return Err("the block names no language after its opening fence".into());
@@ -156,6 +196,29 @@ impl Block {
         }
         Ok(wanted)
     }
+}
+
+/// What a reply without calls holds.
+fn in_text(reply: &Reply, languages: &Languages, syntax: Syntax) -> Vec<Candidate> {
+    let text = reply.text.raw();
+    let mut blocks = blocks(text);
+    if blocks.is_empty() {
+        let calls = written::all(text).into_iter();
+        return calls.map(|call| Candidate::from_written(call, languages)).collect();
+    }
+    let note = match blocks.as_mut_slice() {
+        [only] => only.reread(languages, syntax),
+        _ => None,
+    };
+    let of = |block: Block| match block.written(languages) {
+        Some(call) => Candidate::from_written(call, languages),
+        None => Candidate::from_block(block, reply.finish, languages),
+    };
+    let mut candidates: Vec<_> = blocks.into_iter().map(of).collect();
+    if let ([only], Some(note)) = (candidates.as_mut_slice(), note) {
+        only.note = Some(note);
+    }
+    candidates
 }
 
 /// All fenced blocks of a text.

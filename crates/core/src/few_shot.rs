@@ -104,7 +104,8 @@ mod tests {
         for pair in examples(&languages).chunks(2) {
             let [_, Message::Assistant { text, .. }] = pair else { panic!("{pair:?}") };
             let reply = Reply { text: text.clone(), ..Reply::default() };
-            let Extraction { proposals, rejected, .. } = extract::proposals(&reply, &languages, 1);
+            let Extraction { proposals, rejected, .. } =
+                extract::proposals(&reply, &languages, |_, _| None, 1);
             assert_eq!(rejected, []);
             assert_eq!(proposals.len(), usize::from(text.raw().contains("```")), "{pair:?}");
         }

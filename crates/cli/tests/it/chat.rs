@@ -137,3 +137,21 @@ fn no_secret_of_the_environment_reaches_code_record_or_output() {
     let record = std::fs::read(scene.data().join("record.db")).unwrap();
     assert!(!String::from_utf8_lossy(&record).contains("sk-canary"));
 }
+
+#[test]
+fn code_is_found_however_a_model_hands_it_over() {
+    let json = r#"{"name": "execute", "arguments": {"language": "python", "code": "print(6*7)"}}"#;
+    for (reply, language, printed) in [
+        (json.to_owned(), "python", "42\n"),
+        (format!("Sure.\n{FENCE}json\n{json}\n{FENCE}\n"), "python", "42\n"),
+        (format!("{FENCE}\nprint(6*7)\n{FENCE}\n"), "python", "42\n"),
+        (format!("~~~\necho 42 | cat\n~~~\n"), "shell", "42\n"),
+        (format!("{FENCE}python\necho 42 | cat\n{FENCE}\n"), "shell", "42\n"),
+        (format!("1. Run:\n   {FENCE}bash\n   echo 42\n   {FENCE}\n"), "shell", "42\n"),
+    ] {
+        let scene = Scene::new().model_says(&[&reply, "Done."]);
+        let seen = scene.chat(&["--yes", "--json", "go"]).exits(0);
+        assert_eq!(seen.of_kind("proposal")[0]["language"], language, "{reply}");
+        assert_eq!(seen.of_kind("output")[0]["text"], printed, "{reply}");
+    }
+}

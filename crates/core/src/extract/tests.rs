@@ -17,9 +17,18 @@ fn languages() -> Languages {
         .with_missing(vec![missing])
 }
 
+/// Stands for analysis.
+fn syntax(said: Option<&str>, code: &str) -> Option<&'static str> {
+    match (said, code) {
+        (Some("python") | None, "$ ls\n" | "$ rm -r bu") => Some("shell"),
+        (None, "> 1\n") => Some("python"),
+        _ => None,
+    }
+}
+
 fn text(text: &str, finish: Finish) -> Extraction {
     let reply = Reply { text: Untrusted::new(text), finish, ..Reply::default() };
-    proposals(&reply, &languages(), 1)
+    proposals(&reply, &languages(), syntax, 1)
 }
 
 fn call(id: &str, name: &str, arguments: &str) -> ToolCall {
@@ -33,7 +42,7 @@ fn calls(calls: &[ToolCall], finish: Finish) -> Extraction {
         finish,
         ..Reply::default()
     };
-    proposals(&reply, &languages(), 7)
+    proposals(&reply, &languages(), syntax, 7)
 }
 
 /// Id, language and code of each proposal.
@@ -247,15 +256,79 @@ fn a_reply_that_ends_in_backticks_loses_nothing() {
 fn ids_go_on_from_the_last_one_and_do_not_run_out() {
     let reply =
         Reply { text: Untrusted::new("```sh\na\n```\n```sh\nb\n```\n"), ..Reply::default() };
-    let found = proposals(&reply, &languages(), u32::MAX);
+    let found = proposals(&reply, &languages(), syntax, u32::MAX);
     let ids: Vec<_> = proposed(&found).into_iter().map(|(id, ..)| id).collect();
     assert_eq!(ids, ["p4294967295", "p4294967296"]);
 }
 
 #[test]
+fn a_block_is_taken_for_what_its_syntax_says_if_it_is_the_only_one() {
+    for (reply, proposal, note) in [
+        ("```\n$ ls\n```\n", ("p1", "shell", "$ ls\n"), "the block names no language; it is shell"),
+        ("~~~\n> 1\n~~~\n", ("p1", "python", "> 1\n"), "the block names no language; it is python"),
+        (
+            "A:\n```py\n$ ls\n```\nB",
+            ("p1", "shell", "$ ls\n"),
+            "the block says python, but is shell",
+        ),
+    ] {
+        let found = text(reply, Finish::Stop);
+        assert_eq!(proposed(&found), [proposal], "{reply}");
+        assert_eq!(found.notes, [note], "{reply}");
+    }
+    // A second block may be its output, or another way to do it.
+    let found = text("```\n$ ls\n```\n```\na.txt\n```\n", Finish::Stop);
+    assert_eq!((found.proposals.len(), found.rejected.len()), (0, 2));
+    let found = text("```js\n$ ls\n```\n", Finish::Stop);
+    assert_eq!(proposed(&found), [("p1", "javascript", "$ ls\n")]);
+    let found = text("```\n42\n```\n", Finish::Stop);
+    assert_eq!(found.proposals, []);
+    let found = text("```\n$ rm -r bu", Finish::Length);
+    assert_eq!((found.proposals.len(), found.notes.len()), (0, 0), "what was cut does not run");
+}
+
+#[test]
+fn a_call_that_is_written_as_text_is_a_call() {
+    let plain = r#"{"language": "bash", "code": "ls\n"}"#;
+    let named = format!(r#"{{"name": "execute", "arguments": {plain}}}"#);
+    for json in [plain, &named] {
+        for reply in [
+            json.to_owned(),
+            format!("I will list it.\n{json}\n"),
+            format!("```json\n{json}\n```\n"),
+            format!("```\n{json}\n```\n"),
+            format!("Sure:\n\n```tool_call\n{json}\n```"),
+            format!("<tool_call>\n{json}\n</tool_call>"),
+        ] {
+            let found = text(&reply, Finish::Stop);
+            assert_eq!(proposed(&found), [("p1", "shell", "ls\n")], "{reply}");
+            assert_eq!(found.proposals[0].call, None);
+            assert_eq!(found.notes.len(), 1, "{reply}");
+        }
+    }
+    let found = text(r#"{"language": "cobol", "code": "x"}"#, Finish::Stop);
+    assert!(rejected(&found)[0].1.contains("`cobol` is not a language"), "{found:?}");
+    let found = text(r#"{"language": "bash", "code": "rm -r bu"#, Finish::Length);
+    assert_eq!(found, Extraction::default());
+    // JSON that is code stays code.
+    let found = text(&format!("```python\n{plain}\n```\n"), Finish::Stop);
+    assert_eq!(proposed(&found), [("p1", "python", format!("{plain}\n").as_str())]);
+    let found = calls(&[call("c", EXECUTE, plain)], Finish::Stop);
+    assert_eq!(found.notes, Vec::<String>::new());
+}
+
+#[test]
+fn prose_proposes_nothing() {
+    for reply in ["It is 4.", "Use `ls`:\n\n    ls -la\n", "{\"a\": 1}", "", "```"] {
+        let found = text(reply, Finish::Stop);
+        assert_eq!(found.proposals, [], "{reply}");
+    }
+}
+
+#[test]
 fn thoughts_are_not_searched() {
     let reply = Reply { reasoning: Untrusted::new("```sh\nls\n```\n"), ..Reply::default() };
-    assert_eq!(proposals(&reply, &languages(), 1), Extraction::default());
+    assert_eq!(proposals(&reply, &languages(), syntax, 1), Extraction::default());
 }
 
 fn finish() -> impl Strategy<Value = Finish> {

@@ -2,7 +2,7 @@
 
 use crate::{
     Confinement, Excerpt, FileChange, Findings, Languages, Message, Proposal, Rules, Verdict,
-    instructions::Strength, look::Look, record::TurnEnd,
+    extract::Syntax, instructions::Strength, look::Look, record::TurnEnd,
 };
 use std::{collections::VecDeque, sync::Arc};
 
@@ -25,6 +25,8 @@ pub struct Setup {
     pub opening: Vec<Message>,
     /// How much the model can be expected to understand.
     pub strength: Strength,
+    /// What tells the language of code by its syntax.
+    pub syntax: Syntax,
 }
 
 /// Who answers where the rules say ask. Deny stays deny.

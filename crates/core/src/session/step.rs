@@ -132,12 +132,14 @@ pub(super) fn call_model(mut state: State) -> (State, Vec<Effect>) {
 }
 
 fn replied(mut state: State, reply: Reply) -> (State, Vec<Effect>) {
-    let Extraction { proposals, looks, rejected } =
-        extract::proposals(&reply, &state.setup.languages, state.next_id);
+    let setup = &state.setup;
+    let Extraction { proposals, looks, rejected, notes } =
+        extract::proposals(&reply, &setup.languages, setup.syntax, state.next_id);
     state.say(Message::Assistant { text: reply.text, calls: reply.calls });
     // The model wrote it, so it need not be sent as news.
     state.sent = state.messages.len();
-    let mut effects = Vec::new();
+    let mut effects: Vec<_> =
+        notes.into_iter().map(|text| Effect::Note(Body::Note { text })).collect();
     let mut answers_due = false;
     for block in rejected {
         effects.push(Effect::Note(Body::NotProposed {

@@ -42,6 +42,7 @@ impl Script {
             max_calls: 3,
             opening: vec![crate::Message::System { text: "be good".into() }],
             strength: Strength::Usual,
+            syntax: |_, _| None,
         };
         change(&mut setup);
         Self { state: Some(State::new(setup)), said: vec![] }
@@ -614,4 +615,40 @@ fn the_examples_are_sent_first_and_are_not_a_prompt() {
     };
     let script = Script::new(examples).asked().gives(&["call 4"]);
     script.replied("Yes.").gives(&["finish Done"]).asked().gives(&["call 1"]);
+}
+
+#[test]
+fn one_session_takes_calls_and_fences_in_turn() {
+    let call = |id: &str| {
+        let arguments = Untrusted::new(r#"{"language":"python","code":"print(1)"}"#);
+        let calls = vec![ToolCall { id: id.into(), name: "execute".into(), arguments }];
+        Event::Replied(Reply { calls, ..Reply::default() })
+    };
+    Script::new(|setup| {
+        setup.approval = Approval::Yes;
+        setup.max_calls = 25;
+    })
+    .asked()
+    .when(call("a"))
+    .judged()
+    .printed("1\n")
+    .ran(0)
+    .gives(&["call 1"])
+    .tells("a1\n")
+    .replied(PYTHON)
+    .judged()
+    .printed("2\n")
+    .ran(0)
+    .tells("-2\n")
+    .replied("{\"language\": \"sh\", \"code\": \"ls\"}")
+    .gives(&["note", "proposal p3 shell ls", "judge ls"])
+    .judged()
+    .printed("3\n")
+    .ran(0)
+    .tells("-3\n")
+    .when(call("b"))
+    .judged()
+    .printed("4\n")
+    .ran(0)
+    .tells("b4\n");
 }
