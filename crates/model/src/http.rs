@@ -64,7 +64,8 @@ impl Remote {
         if endpoint.offline && !is_local(&url) {
             return Err(ModelError::Offline { host });
         }
-        let client = client(&endpoint, &url, &host)?;
+        let certificates = endpoint.certificates.as_deref();
+        let client = client(&url, endpoint.timeouts.connect, certificates)?;
         Ok(Self { endpoint, client, url, host })
     }
 
@@ -308,16 +309,20 @@ struct Patience {
     waiting_for: Wait,
 }
 
-/// The client for one host.
-fn client(endpoint: &Endpoint, url: &Url, host: &str) -> Result<Client, ModelError> {
-    let mut builder = builder(url, endpoint.timeouts.connect);
-    if let Some(pem) = endpoint.certificates.as_deref().filter(|_| url.scheme() == "https") {
+/// The client for the host of an address, with certificates in the PEM form beside the system's own.
+pub(crate) fn client(
+    url: &Url,
+    connect: Duration,
+    certificates: Option<&[u8]>,
+) -> Result<Client, ModelError> {
+    let mut builder = builder(url, connect);
+    if let Some(pem) = certificates.filter(|_| url.scheme() == "https") {
         let certificates = Certificate::from_pem_bundle(pem).map_err(|source| {
-            ModelError::Certificates { host: host.to_owned(), source: source.without_url() }
+            ModelError::Certificates { host: host(url), source: source.without_url() }
         })?;
         builder = builder.tls_certs_merge(certificates);
     }
-    builder.build().map_err(|source| ModelError::Client { host: host.to_owned(), source })
+    builder.build().map_err(|source| ModelError::Client { host: host(url), source })
 }
 
 /// What every client of ours has: no redirects, no proxy before this machine, and no name that

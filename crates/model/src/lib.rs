@@ -2,9 +2,12 @@
 //!
 //! A [`Request`] goes in; [`Piece`]s come out while the model writes, and a
 //! [`Reply`](interpreter_core::Reply) when it is done. A wire format is a pure pair of functions,
-//! one that writes a request and one that reads events; `http` is the only place that touches
-//! the network and `scripted` the only one that reads a file. What a model says is passed on as
-//! it came: nothing here judges, repairs or runs it.
+//! one that writes a request and one that reads events; only `http` asks a model over the network,
+//! and `scripted` reads one from a file. What a model says is passed on as it came: nothing here
+//! judges, repairs or runs it.
+//!
+//! The weights of a model that runs in this process stand in the [`catalogue`]; [`pull`] fetches them,
+//! and the [`shelf`] hands them out, checked.
 //!
 //! A key leaves through the headers of a request and through nothing else: no error of this crate
 //! holds one, whatever a provider sends back. A call is tried again, or another model asked, only
@@ -31,6 +34,7 @@ pub use crate::{
 
 mod anthropic;
 mod assembly;
+pub mod catalogue;
 mod complaint;
 mod conversation;
 mod discover;
@@ -49,10 +53,12 @@ mod pace;
 mod piece;
 mod price;
 mod provider;
+pub mod pull;
 mod request;
 mod responses;
 mod retry;
 mod scripted;
+pub mod shelf;
 mod sink;
 mod sse;
 mod tool;

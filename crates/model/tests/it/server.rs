@@ -71,6 +71,30 @@ impl Server {
         Self { address, requests }
     }
 
+    /// A server that makes an answer of each request, and says nothing more if that is cut short.
+    pub(crate) async fn by(answer: impl Fn(&str) -> Vec<u8> + Send + 'static, then: Then) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&requests);
+        tokio::spawn(async move {
+            let mut held = Vec::new();
+            loop {
+                let (mut stream, _) = listener.accept().await.unwrap();
+                let request = read_request(&mut stream).await;
+                let answer = answer(&request);
+                seen.lock().unwrap().push(request);
+                // The client may have had enough, which is its right.
+                _ = stream.write_all(&answer).await.is_ok();
+                match then {
+                    Then::Close => drop(stream),
+                    Then::Hang => held.push(stream),
+                }
+            }
+        });
+        Self { address, requests }
+    }
+
     /// A server of one answer: a status line, headers, a body.
     pub(crate) async fn of(status: &str, headers: &[&str], body: impl AsRef<[u8]>) -> Self {
         Self::new(vec![answer(status, headers, body)], Then::Close).await

@@ -1,0 +1,55 @@
+//! That a file was hashed and found right, kept beside it.
+
+use serde::{Deserialize, Serialize};
+use std::{
+    fs::Metadata,
+    io::{self, Read},
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+};
+
+/// More than what is kept ever needs.
+const MOST: u64 = 4096;
+
+/// What a file was when it was hashed.
+#[derive(PartialEq, Eq, Serialize, Deserialize)]
+struct Checked {
+    bytes: u64,
+    seconds: i64,
+    nanoseconds: i64,
+    sha256: String,
+}
+
+impl Checked {
+    fn of(found: &Metadata, sha256: &str) -> Self {
+        let (seconds, nanoseconds) = (found.mtime(), found.mtime_nsec());
+        Self { bytes: found.len(), seconds, nanoseconds, sha256: sha256.into() }
+    }
+}
+
+/// Where it is kept.
+pub(super) fn path(file: &Path) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(".checked");
+    name.into()
+}
+
+/// Whether the file, as it was found, has this hash.
+pub(super) fn has(file: &Path, found: &Metadata, sha256: &str) -> bool {
+    read(file).is_ok_and(|checked| checked == Checked::of(found, sha256))
+}
+
+fn read(file: &Path) -> io::Result<Checked> {
+    let mut text = String::new();
+    fs_err::File::open(path(file))?.take(MOST).read_to_string(&mut text)?;
+    Ok(serde_json::from_str(&text)?)
+}
+
+/// Keeps it. Where that fails the file is hashed again next time, which is all that is lost.
+pub(super) fn keep(file: &Path, sha256: &str) {
+    let kept = fs_err::metadata(file).and_then(|found| {
+        let text = serde_json::to_string(&Checked::of(&found, sha256))?;
+        fs_err::write(path(file), text)
+    });
+    _ = kept.is_ok();
+}

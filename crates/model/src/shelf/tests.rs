@@ -1,0 +1,111 @@
+//! What is on the shelf is used only if it is what the catalogue says.
+
+use super::*;
+use crate::catalogue::Role;
+use fs_err as fs;
+use interpreter_core::hash::sha256;
+
+fn entry(bytes: &[u8]) -> Entry {
+    Entry {
+        name: "small".into(),
+        title: "Small".into(),
+        role: Role::Default,
+        file: "small.gguf".into(),
+        bytes: bytes.len() as u64,
+        sha256: sha256(bytes),
+        licence: "MIT".into(),
+        context: 1024,
+        sources: vec![],
+    }
+}
+
+#[test]
+fn a_file_is_used_if_size_and_hash_are_right() {
+    let folder = tempfile::tempdir().unwrap();
+    let (shelf, entry) = (Shelf::new(folder.path().into()), entry(b"weights"));
+    assert_eq!(shelf.holds(&entry), Held::Nothing);
+    assert!(matches!(shelf.verified(&entry), Err(ShelfError::Missing { .. })));
+    fs::write(folder.path().join("small.gguf.part"), "wei").unwrap();
+    assert_eq!(shelf.holds(&entry), Held::Part(3));
+    fs::write(folder.path().join("small.gguf"), "weight").unwrap();
+    assert!(matches!(shelf.verified(&entry), Err(ShelfError::WrongSize { bytes: 6, .. })));
+    fs::write(folder.path().join("small.gguf"), "wEights").unwrap();
+    assert_eq!(shelf.holds(&entry), Held::Whole);
+    assert!(matches!(shelf.verified(&entry), Err(ShelfError::Altered { .. })));
+    fs::write(folder.path().join("small.gguf"), "weights").unwrap();
+    assert_eq!(shelf.verified(&entry).unwrap(), folder.path().join("small.gguf"));
+}
+
+#[test]
+fn a_file_that_was_hashed_is_not_hashed_again_until_it_changes() {
+    let folder = tempfile::tempdir().unwrap();
+    let (shelf, entry) = (Shelf::new(folder.path().into()), entry(b"weights"));
+    let path = folder.path().join("small.gguf");
+    fs::write(&path, "weights").unwrap();
+    shelf.verified(&entry).unwrap();
+    let then = fs::metadata(&path).unwrap().modified().unwrap();
+    let set_time = |time| {
+        let file = fs::File::options().write(true).open(&path).unwrap();
+        file.file().set_modified(time).unwrap();
+    };
+    // The same size and the same time: nothing says that it is another one.
+    fs::write(&path, "WEIGHTS").unwrap();
+    set_time(then);
+    assert!(shelf.verified(&entry).is_ok());
+    set_time(then + std::time::Duration::from_micros(1));
+    assert!(matches!(shelf.verified(&entry), Err(ShelfError::Altered { .. })));
+    // What is remembered for one hash says nothing about another.
+    fs::write(&path, "weights").unwrap();
+    shelf.verified(&entry).unwrap();
+    let other = Entry { sha256: sha256(b"others!"), ..entry };
+    assert!(matches!(shelf.verified(&other), Err(ShelfError::Altered { .. })));
+}
+
+#[test]
+fn damaged_or_endless_memory_is_no_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let (shelf, entry) = (Shelf::new(folder.path().into()), entry(b"weights"));
+    fs::write(folder.path().join("small.gguf"), "wEights").unwrap();
+    for memory in ["", "{}", "[1]", &"x".repeat(100_000)] {
+        fs::write(folder.path().join("small.gguf.checked"), memory).unwrap();
+        assert!(matches!(shelf.verified(&entry), Err(ShelfError::Altered { .. })));
+    }
+}
+
+#[test]
+fn removing_takes_everything_of_a_model_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let (shelf, entry) = (Shelf::new(folder.path().join("models")), entry(b"weights"));
+    let message = shelf.remove(&entry).unwrap_err().to_string();
+    assert_eq!(message, "`embedded/small` is not on this machine");
+    fs::create_dir_all(shelf.saved(&entry).join("deep")).unwrap();
+    for name in ["small.gguf", "small.gguf.part", "small.gguf.checked", "other.gguf"] {
+        fs::write(shelf.folder().join(name), "1234").unwrap();
+    }
+    fs::write(shelf.saved(&entry).join("deep/state"), "12345").unwrap();
+    assert_eq!(shelf.remove(&entry).unwrap(), 17);
+    let left = fs::read_dir(shelf.folder()).unwrap().map(|one| one.unwrap().file_name());
+    let mut left: Vec<_> = left.collect();
+    left.sort();
+    assert_eq!(left, ["lock", "other.gguf"]);
+    assert!(matches!(shelf.remove(&entry), Err(ShelfError::Missing { .. })));
+}
+
+#[test]
+fn a_part_alone_can_be_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (shelf, entry) = (Shelf::new(folder.path().into()), entry(b"weights"));
+    fs::write(shelf.part(&entry), "wei").unwrap();
+    assert_eq!(shelf.remove(&entry).unwrap(), 3);
+}
+
+#[test]
+fn nobody_removes_what_somebody_fetches() {
+    let folder = tempfile::tempdir().unwrap();
+    let (shelf, entry) = (Shelf::new(folder.path().into()), entry(b"weights"));
+    fs::write(shelf.part(&entry), "wei").unwrap();
+    let lock = shelf.lock().unwrap();
+    assert!(matches!(shelf.remove(&entry), Err(ShelfError::Busy { .. })));
+    drop(lock);
+    shelf.remove(&entry).unwrap();
+}
