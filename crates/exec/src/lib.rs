@@ -13,6 +13,7 @@ pub use crate::{
         Activated, DeclaredBy, Early, Interpreter, Interpreters, Known, Precedence,
         VirtualEnvironment, is_system,
     },
+    packages::{Pip, PipError},
     runner::{Command, Completions, Happening, Report, Runner, RunnerSetup, attack, check},
 };
 
@@ -20,6 +21,7 @@ pub mod egress;
 mod error;
 mod interpreters;
 mod output;
+mod packages;
 mod runner;
 pub mod sandbox;
 pub mod workspace;

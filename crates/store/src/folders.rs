@@ -98,9 +98,22 @@ impl Folders {
         self.data.join("sandboxes")
     }
 
+    /// Where models that run in this program are.
+    pub fn models_folder(&self) -> PathBuf {
+        self.data.join("models")
+    }
+
     /// The lines that were typed.
     pub fn history_file(&self) -> PathBuf {
         self.state.join("history.txt")
+    }
+
+    /// The folder of models, made if need be.
+    pub fn make_models_folder(&self) -> Result<PathBuf, StoreError> {
+        private::make_folder(&self.data)?;
+        let folder = self.models_folder();
+        private::make_folder(&folder)?;
+        Ok(folder)
     }
 
     /// The folder of change sets, made if need be.
@@ -258,6 +271,7 @@ mod tests {
         let folders = Folders::under(&root);
         assert!(!root.exists());
         assert!(folders.make_changes_folder().unwrap().is_dir());
+        assert!(folders.make_models_folder().unwrap().is_dir());
         assert!(folders.make_history_file().unwrap().is_file());
         assert!(!folders.config.exists() && !folders.cache.exists());
         assert!(folders.make_cache_folder().unwrap().is_dir());
