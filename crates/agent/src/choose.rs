@@ -1,11 +1,15 @@
 //! From the name of a model to the model.
 //!
 //! `scripted:FILE` plays a file. `NAME/MODEL` is a model of an endpoint of the person's own, or of
-//! a provider. Keys come from the environment and go nowhere but into the endpoint.
+//! a provider; `embedded/MODEL` runs in this program. Where no name is given, one that runs here is
+//! taken if its file is here. Keys come from the environment and go nowhere but into the endpoint.
 
+use crate::embedded::{ENGINE, unknown};
 use interpreter_model::{
     Endpoint, Format, Model, ModelError, Pace, Provider, ProviderError, Providers, Surroundings,
-    Tools,
+    Tools, Weights,
+    catalogue::{Catalogue, Entry, Role},
+    shelf::{Held, Shelf, ShelfError},
 };
 use interpreter_store::{Endpoint as OwnEndpoint, Environment, Folders, Settings, WireFormat};
 use std::{collections::BTreeMap, io::Read, path::Path, sync::Arc};
@@ -33,6 +37,17 @@ pub enum ChooseError {
         /// What was written.
         name: String,
     },
+    /// There is no model of this name that runs in this program.
+    #[error("`{name}` is none of the models that run in this program: {}", known.join(", "))]
+    UnknownEmbedded {
+        /// What was written.
+        name: String,
+        /// Those that there are.
+        known: Vec<String>,
+    },
+    /// The weights of a model that runs in this program.
+    #[error(transparent)]
+    Weights(#[from] ShelfError),
     /// The provider's file, or what its address is made of.
     #[error(transparent)]
     Provider(#[from] ProviderError),
@@ -49,6 +64,7 @@ pub(crate) struct Choice<'a> {
     settings: &'a Settings,
     environment: &'a Environment,
     providers: &'a Providers,
+    shelf: Shelf,
     certificates: Option<Arc<[u8]>>,
     pace: Option<Arc<Pace>>,
 }
@@ -73,20 +89,43 @@ impl<'a> Choice<'a> {
             settings,
             environment,
             providers,
+            shelf: Shelf::new(folders.models_folder()),
             certificates: certificates.map_err(ChooseError::Certificates)?.map(Into::into),
             pace: settings.requests_per_minute.value.map(|most| Arc::new(Pace::new(most))),
         })
     }
 
-    /// The model that the settings name, with those that are asked where it cannot answer.
+    /// The model that the settings name, or one that is here, with those that are asked where it
+    /// cannot answer.
     pub(crate) fn chosen(&self) -> Result<Model, ChooseError> {
-        let first = self.settings.model.value.as_deref().ok_or(ChooseError::None)?;
         let others = &self.settings.fallback.value;
         let then = |left: usize| if left == 0 { Then::Nothing } else { Then::Another };
-        let model = self.model(first, then(others.len()))?;
+        let model = match self.settings.model.value.as_deref() {
+            Some(first) => self.model(first, then(others.len()))?,
+            None => self.embedded(&self.here().ok_or(ChooseError::None)?)?,
+        };
         let others = others.iter().zip((0..others.len()).rev());
         let others = others.map(|(name, left)| self.model(name, then(left)));
         Ok(model.with_fallbacks(others.collect::<Result<_, _>>()?))
+    }
+
+    /// The name of the model that is chosen, if one is.
+    pub(crate) fn name(&self) -> Option<String> {
+        let named = self.settings.model.value.clone();
+        named.or_else(|| Some(format!("embedded/{}", self.here()?.name)))
+    }
+
+    /// The best model that runs in this program and whose file is here.
+    fn here(&self) -> Option<Entry> {
+        let catalogue = Catalogue::shipped();
+        let useful = [Role::Default, Role::Tiny].into_iter().filter(|_| ENGINE);
+        let mut useful = useful.filter_map(|role| catalogue.of_role(role));
+        useful.find(|entry| self.shelf.holds(entry) == Held::Whole).cloned()
+    }
+
+    /// Further certificates, in the PEM form.
+    pub(crate) fn certificates(&self) -> Option<Arc<[u8]>> {
+        self.certificates.clone()
     }
 
     /// The model of this name alone.
@@ -112,6 +151,9 @@ impl<'a> Choice<'a> {
         if let Some(file) = name.strip_prefix("scripted:") {
             return Ok(Model::scripted(Path::new(file))?);
         }
+        if let Some(entry) = self.embedded_entry(name)? {
+            return self.embedded(&entry);
+        }
         let mut endpoint = self.endpoint(name)?;
         endpoint.offline = self.settings.offline.value;
         endpoint.certificates.clone_from(&self.certificates);
@@ -121,6 +163,35 @@ impl<'a> Choice<'a> {
             endpoint.retries.most = 1;
         }
         Ok(Model::remote(endpoint)?)
+    }
+
+    /// The model in this program that a name means; none if it means something else. An endpoint or a
+    /// provider of the person's own may have the name.
+    fn embedded_entry(&self, name: &str) -> Result<Option<Entry>, ChooseError> {
+        let (place, model) = name.split_once('/').unwrap_or((name, ""));
+        let theirs = self.settings.endpoints.contains_key(place);
+        if place != "embedded" || theirs || self.providers.get(place).is_some() {
+            return Ok(None);
+        }
+        let catalogue = Catalogue::shipped();
+        if model.is_empty() {
+            return Ok(self.here().or_else(|| catalogue.of_role(Role::Default).cloned()));
+        }
+        let entry = catalogue.get(model).cloned();
+        entry.map(Some).ok_or_else(|| unknown(&catalogue, model))
+    }
+
+    fn embedded(&self, entry: &Entry) -> Result<Model, ChooseError> {
+        if !ENGINE {
+            return Err(ModelError::NoEngine { model: entry.name.clone() }.into());
+        }
+        Ok(Model::embedded(Weights {
+            name: entry.name.clone(),
+            file: self.shelf.verified(entry)?,
+            saved: self.shelf.saved(entry),
+            context: entry.context,
+            threads: None,
+        })?)
     }
 
     fn endpoint(&self, name: &str) -> Result<Endpoint, ChooseError> {
@@ -215,6 +286,20 @@ mod tests {
         assert!(chosen("", Some("azure/x")).unwrap_err().contains("needs `resource`"));
         let missing = chosen("certificates = 'ca.pem'", Some("openai/x")).unwrap_err();
         assert!(missing.contains("`certificates`"), "{missing}");
+    }
+
+    #[test]
+    fn a_model_in_this_program_is_known_by_its_name_unless_the_person_has_one_of_that_name() {
+        let own = LOCAL.replace("endpoint.here", "endpoint.embedded");
+        assert_eq!(chosen(&own, Some("embedded")).unwrap(), "embedded/small");
+        for name in ["embedded", "embedded/", "embedded/qwen2.5-coder-1.5b"] {
+            let error = chosen("", Some(name)).unwrap_err();
+            assert!(error.starts_with("`embedded/qwen2.5-coder-1.5b` "), "{error}");
+            let expected = if ENGINE { "is not on this machine" } else { "without the engine" };
+            assert!(error.contains(expected), "{error}");
+        }
+        let error = chosen("", Some("embedded/gpt-x")).unwrap_err();
+        assert!(error.starts_with("`gpt-x` is none of the models"), "{error}");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::ChooseError;
 use interpreter_core::{record::TurnEnd, session::Failure};
 use interpreter_exec::{ExecError, workspace::WorkspaceError};
-use interpreter_model::ModelError;
+use interpreter_model::{ModelError, pull::PullError};
 use interpreter_store::StoreError;
 use std::path::PathBuf;
 
@@ -19,6 +19,17 @@ pub enum AgentError {
     /// The model itself.
     #[error(transparent)]
     Model(#[from] ModelError),
+    /// Fetching or removing a model that runs in this program.
+    #[error(transparent)]
+    Pull(#[from] PullError),
+    /// Nothing but this machine may be reached, and the model is elsewhere.
+    #[error(
+        "`embedded/{name}` cannot be fetched: nothing but this machine may be reached (`offline`)"
+    )]
+    PullOffline {
+        /// The model.
+        name: String,
+    },
     /// The sandbox or what runs in it.
     #[error(transparent)]
     Exec(#[from] ExecError),

@@ -20,6 +20,7 @@ pub mod changes;
 mod choose;
 pub mod doctor;
 mod driver;
+pub mod embedded;
 mod error;
 mod grants;
 mod journal;

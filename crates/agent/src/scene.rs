@@ -145,6 +145,11 @@ impl Scene {
         Ok(self.choice()?.chosen()?)
     }
 
+    /// The name of the model that is chosen, if one is: by the settings, or because its file is here.
+    pub fn model_name(&self) -> Result<Option<String>, AgentError> {
+        Ok(self.choice()?.name())
+    }
+
     /// What a model is made from.
     pub(crate) fn choice(&self) -> Result<Choice<'_>, ChooseError> {
         Choice::new(&self.settings, &self.environment, &self.providers, &self.folders)

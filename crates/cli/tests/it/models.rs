@@ -5,7 +5,7 @@ use crate::scene::Scene;
 use servers::{Mock, Plain, Tls};
 use std::{fs, path::Path};
 
-mod servers;
+pub(crate) mod servers;
 
 const KEY: &str = "sk-canary-0123456789";
 const CONFIG: &str = ".config/interpreter/config.toml";

