@@ -148,6 +148,8 @@ impl Pip {
         let mut command = tokio::process::Command::new(&self.program);
         command.args(self.arguments).args(DOWNLOAD).arg(into).arg("--").arg(requirement);
         command.env_clear().envs(&self.environment).env("TMPDIR", into).current_dir(into);
+        // Some people forbid pip outside of an environment of Python; nothing is installed here.
+        command.env("PIP_REQUIRE_VIRTUALENV", "0");
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.kill_on_drop(true).spawn().map_err(start)?;
         let said = match child.stderr.take() {

@@ -1,12 +1,13 @@
 //! How far a download is: one line that is drawn again at a terminal, a line for every tenth
 //! elsewhere, or JSON.
 
+use super::style::Style;
 use interpreter_agent::embedded::{Failure, Progress};
 use interpreter_core::Untrusted;
 use serde_json::json;
 use std::{
     fmt::Write as _,
-    io::{self, IsTerminal, Write},
+    io::{self, Write},
     time::{Duration, Instant},
 };
 
@@ -19,8 +20,11 @@ const OFTEN: Duration = Duration::from_millis(100);
 /// How progress is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Manner {
-    /// One line, drawn again.
-    Line,
+    /// One line, drawn again, on a terminal of this width.
+    Line {
+        /// In characters.
+        width: usize,
+    },
     /// A line for every tenth.
     Lines,
     /// JSON, one object a line, for every tenth.
@@ -42,12 +46,12 @@ pub(crate) struct Download {
 }
 
 impl Download {
-    /// Shown as JSON on standard output, or else for a person on standard error.
-    pub(crate) fn new(json: bool) -> Self {
-        let manner = match (json, io::stderr().is_terminal()) {
+    /// Shown as JSON on standard output, or else for a person on standard error, in whose style.
+    pub(crate) fn new(json: bool, style: Style) -> Self {
+        let manner = match (json, style.width()) {
             (true, _) => Manner::Json,
-            (false, true) => Manner::Line,
-            (false, false) => Manner::Lines,
+            (false, Some(width)) => Manner::Line { width },
+            (false, None) => Manner::Lines,
         };
         let began = Instant::now();
         Self { manner, began, before: 0, drawn: None, standing: false, tenths: 0, package: None }
@@ -84,13 +88,14 @@ impl Download {
 
     fn bytes(&mut self, done: u64, total: u64) -> io::Result<()> {
         match self.manner {
-            Manner::Line => {
+            Manner::Line { width } => {
                 let soon = self.drawn.is_some_and(|drawn| drawn.elapsed() < OFTEN);
                 if soon && done < total {
                     return Ok(());
                 }
                 (self.drawn, self.standing) = (Some(Instant::now()), true);
-                let line = self.line(done, total);
+                // A line that breaks cannot be drawn again.
+                let line: String = self.line(done, total).chars().take(width - 1).collect();
                 let mut out = io::stderr().lock();
                 write!(out, "\r{CLEAR}{line}")?;
                 out.flush()
@@ -117,7 +122,7 @@ impl Download {
     fn say(&mut self, words: &str, json: &serde_json::Value) -> io::Result<()> {
         self.end();
         match self.manner {
-            Manner::Line | Manner::Lines => writeln!(io::stderr(), "{words}"),
+            Manner::Line { .. } | Manner::Lines => writeln!(io::stderr(), "{words}"),
             Manner::Json => writeln!(io::stdout(), "{json}"),
         }
     }

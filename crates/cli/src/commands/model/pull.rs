@@ -4,7 +4,10 @@ use crate::{
     commands::{scene, wait_for},
     exit::Exit,
     report::Error,
-    terminal::download::{Download, size},
+    terminal::{
+        download::{Download, size},
+        style::Style,
+    },
 };
 use interpreter_agent::{
     Scene,
@@ -71,7 +74,7 @@ pub(crate) async fn fetch(
     from: Option<&Path>,
     json: bool,
 ) -> Result<Option<Pulled>, Error> {
-    let mut download = Download::new(json);
+    let mut download = Download::new(json, Style::of_stderr(&scene.environment));
     let pulled = {
         let mut tell = |progress| download.show(&progress);
         tokio::select! {
