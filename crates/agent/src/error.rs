@@ -201,6 +201,13 @@ fn model_hint(error: &ModelError) -> Option<String> {
         ModelError::NoEngine { .. } => {
             "build with the feature `embedded`, or choose another model with `--model`"
         }
+        ModelError::Processor { .. } => "choose a hosted model or a local server with `--model`",
+        ModelError::BadWeights { .. } => "fetch it again with `interpreter model pull`",
+        ModelError::Memory { .. } => {
+            "close other programs, or choose a smaller model; `interpreter model list` shows them"
+        }
+        ModelError::NoThread { .. } => "close other programs, or raise the limit of processes",
+        ModelError::Engine { .. } => "ask again; if it fails again, choose another with `--model`",
         ModelError::Script(_) => return None,
     };
     Some(hint.into())

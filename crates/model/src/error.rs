@@ -8,7 +8,7 @@
 
 use crate::ScriptError;
 use interpreter_core::Untrusted;
-use std::{fmt, time::Duration};
+use std::{fmt, io, path::PathBuf, time::Duration};
 
 /// Why a model did not answer, or not to the end.
 #[derive(Debug, thiserror::Error)]
@@ -104,6 +104,26 @@ pub enum ModelError {
     /// This program was built without the engine.
     #[error("`embedded/{model}` cannot be run: this program was built without the engine for it")]
     NoEngine { model: String },
+
+    /// The engine was compiled for newer processors.
+    #[error("`embedded/{model}` cannot be run on this processor, which lacks {lacks}")]
+    Processor { model: String, lacks: String },
+
+    /// The file of weights is not one.
+    #[error("`{}` cannot be run as `embedded/{model}`: it {problem}", path.display())]
+    BadWeights { model: String, path: PathBuf, problem: &'static str },
+
+    /// The model does not fit into memory; both in megabytes.
+    #[error("`embedded/{model}` needs {needed} MB of memory, and {available} MB are free")]
+    Memory { model: String, needed: u64, available: u64 },
+
+    /// There is no thread to run it.
+    #[error("the thread for `embedded/{model}` did not start")]
+    NoThread { model: String, source: io::Error },
+
+    /// The engine failed.
+    #[error("the engine failed with `embedded/{model}`: {problem}")]
+    Engine { model: String, problem: &'static str },
 
     /// The scripted model cannot go on.
     #[error(transparent)]

@@ -40,6 +40,8 @@ mod conversation;
 mod discover;
 mod embedded;
 mod endpoint;
+#[cfg(any(feature = "embedded", test))]
+mod engine;
 mod error;
 mod format;
 mod gemini;

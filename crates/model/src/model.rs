@@ -1,5 +1,7 @@
 //! One model, however it is reached.
 
+#[cfg(feature = "embedded")]
+use crate::engine::Engine;
 use crate::{
     Endpoint, ModelError, Piece, Request, ScriptError, Tools, Weights, http::Remote,
     scripted::Script, sink::Sink,
@@ -23,6 +25,8 @@ pub struct Model {
 #[derive(Debug)]
 enum Kind {
     Remote(Box<Remote>),
+    #[cfg(feature = "embedded")]
+    Embedded(Engine),
     Scripted(Script),
 }
 
@@ -37,7 +41,16 @@ impl Model {
         })
     }
 
-    /// A model that runs in this process.
+    /// A model that runs in this process. It is loaded meanwhile; what is wrong with its file is told when it is asked.
+    #[cfg(feature = "embedded")]
+    pub fn embedded(weights: Weights) -> Result<Self, ModelError> {
+        let name = format!("embedded/{}", weights.name);
+        let kind = Kind::Embedded(Engine::start(weights)?);
+        Ok(Self { name, kind, fallbacks: Vec::new() })
+    }
+
+    /// A model that runs in this process: this program has no engine for one.
+    #[cfg(not(feature = "embedded"))]
     pub fn embedded(weights: Weights) -> Result<Self, ModelError> {
         Err(ModelError::NoEngine { model: weights.name })
     }
@@ -65,6 +78,8 @@ impl Model {
     pub fn tools(&self) -> Tools {
         match &self.kind {
             Kind::Remote(remote) => remote.endpoint().tools,
+            #[cfg(feature = "embedded")]
+            Kind::Embedded(_) => Tools::None,
             Kind::Scripted(script) => script.tools(),
         }
     }
@@ -73,7 +88,21 @@ impl Model {
     pub fn strength(&self) -> Strength {
         match &self.kind {
             Kind::Remote(remote) => remote.endpoint().strength,
+            #[cfg(feature = "embedded")]
+            Kind::Embedded(_) => Strength::Small,
             Kind::Scripted(script) => script.strength(),
+        }
+    }
+
+    /// How many tokens a text has, by the model's own tokenizer; none where that is not here, or is still being loaded.
+    pub fn count(&self, text: &str) -> Option<usize> {
+        match &self.kind {
+            #[cfg(feature = "embedded")]
+            Kind::Embedded(engine) => engine.count(text),
+            Kind::Remote(_) | Kind::Scripted(_) => {
+                _ = text;
+                None
+            }
         }
     }
 
@@ -117,6 +146,8 @@ impl Model {
     async fn ask(&self, request: &Request, sink: &Sink<'_>) -> Result<Reply, ModelError> {
         match &self.kind {
             Kind::Remote(remote) => remote.stream(request, sink).await,
+            #[cfg(feature = "embedded")]
+            Kind::Embedded(engine) => engine.stream(request, sink).await,
             Kind::Scripted(script) => Ok(script.play(request, sink).await?),
         }
     }
@@ -131,7 +162,8 @@ fn another_may_answer(error: &ModelError) -> bool {
         | ModelError::BadAddress { .. }
         | ModelError::BadKey { .. }
         | ModelError::Certificates { .. }
-        | ModelError::NoEngine { .. } => false,
+        | ModelError::NoEngine { .. }
+        | ModelError::BadWeights { .. } => false,
         ModelError::Client { .. }
         | ModelError::Offline { .. }
         | ModelError::Unreachable { .. }
@@ -147,7 +179,11 @@ fn another_may_answer(error: &ModelError) -> bool {
         | ModelError::NotAStream { .. }
         | ModelError::TimedOut { .. }
         | ModelError::Broken { .. }
-        | ModelError::Malformed { .. } => true,
+        | ModelError::Malformed { .. }
+        | ModelError::Processor { .. }
+        | ModelError::Memory { .. }
+        | ModelError::NoThread { .. }
+        | ModelError::Engine { .. } => true,
     }
 }
 

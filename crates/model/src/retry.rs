@@ -70,6 +70,11 @@ fn passing(error: &ModelError) -> Passing {
         | ModelError::Malformed { .. }
         | ModelError::TooLarge { .. }
         | ModelError::NoEngine { .. }
+        | ModelError::Processor { .. }
+        | ModelError::BadWeights { .. }
+        | ModelError::Memory { .. }
+        | ModelError::NoThread { .. }
+        | ModelError::Engine { .. }
         | ModelError::Script(_) => Passing::No,
     }
 }

@@ -1,0 +1,211 @@
+//! The thread that computes, and the way to it.
+
+use super::{
+    llama::{self, Answer, Fault, Runner},
+    processor,
+};
+use crate::{ModelError, Piece, Request, Weights, sink::Sink};
+use interpreter_core::{Reply, Untrusted, Usage};
+use llama_cpp_2::model::LlamaModel;
+use std::{
+    fmt,
+    path::PathBuf,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::{self, JoinHandle},
+    time::Duration,
+};
+use tokio::sync::mpsc::{self, Receiver, Sender};
+
+/// As much as the main thread has.
+const STACK_BYTES: usize = 8 << 20;
+
+/// A model that is being loaded, or runs.
+pub(crate) struct Engine {
+    model: String,
+    file: PathBuf,
+    /// Always there until it is dropped.
+    jobs: Option<Sender<Job>>,
+    /// There once it is loaded.
+    loaded: Arc<OnceLock<Arc<LlamaModel>>>,
+    /// Whether loading is to go on.
+    wanted: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// One call of the model.
+struct Job {
+    request: Request,
+    steps: Sender<Step>,
+}
+
+/// What comes of it.
+enum Step {
+    Text(String),
+    Ended(Result<Answer, Fault>),
+}
+
+impl Engine {
+    /// Begins to load a model.
+    pub(crate) fn start(weights: Weights) -> Result<Self, ModelError> {
+        let model = weights.name.clone();
+        let lacks = processor::lacks();
+        if !lacks.is_empty() {
+            return Err(ModelError::Processor { model, lacks: lacks.join(", ") });
+        }
+        let file = weights.file.clone();
+        let (jobs, asked) = mpsc::channel(1);
+        let (loaded, wanted) = (Arc::default(), Arc::new(AtomicBool::new(true)));
+        let (loaded_there, wanted_there) = (Arc::clone(&loaded), Arc::clone(&wanted));
+        let thread = thread::Builder::new()
+            .name("engine".into())
+            .stack_size(STACK_BYTES)
+            .spawn(move || work(&weights, &loaded_there, wanted_there, asked))
+            .map_err(|source| ModelError::NoThread { model: model.clone(), source })?;
+        Ok(Self { model, file, jobs: Some(jobs), loaded, wanted, thread: Some(thread) })
+    }
+
+    /// How many tokens a text has; none while the model is being loaded.
+    pub(crate) fn count(&self, text: &str) -> Option<usize> {
+        Some(llama::count(self.loaded.get()?, text))
+    }
+
+    pub(crate) async fn stream(
+        &self,
+        request: &Request,
+        sink: &Sink<'_>,
+    ) -> Result<Reply, ModelError> {
+        if !request.images.is_empty() {
+            return Err(ModelError::Rejected {
+                host: self.name(),
+                status: None,
+                said: Untrusted::new("it sees no pictures"),
+            });
+        }
+        let (steps, mut heard) = mpsc::channel(64);
+        let job = Job { request: request.clone(), steps };
+        let ended = || self.error(Fault::Library("its thread has ended"));
+        self.jobs.as_ref().ok_or_else(ended)?.send(job).await.map_err(|_| ended())?;
+        while let Some(step) = heard.recv().await {
+            match step {
+                Step::Text(text) => sink.show([Piece::Text(text)]).await,
+                Step::Ended(Ok(answer)) => {
+                    sink.tell(speed(&answer)).await;
+                    return Ok(reply(answer));
+                }
+                Step::Ended(Err(fault)) => return Err(self.error(fault)),
+            }
+        }
+        Err(ended())
+    }
+
+    fn name(&self) -> String {
+        format!("embedded/{}", self.model)
+    }
+
+    fn error(&self, fault: Fault) -> ModelError {
+        let model = self.model.clone();
+        match fault {
+            Fault::Weights(problem) => {
+                ModelError::BadWeights { model, path: self.file.clone(), problem }
+            }
+            Fault::Memory { needed, available } => {
+                ModelError::Memory { model, needed: needed >> 20, available: available >> 20 }
+            }
+            Fault::TooLong { tokens, most } => ModelError::ContextTooLong {
+                host: self.name(),
+                model: self.name(),
+                said: Untrusted::new(format!("it has {tokens} tokens, and {most} are the most")),
+            },
+            Fault::Library(problem) => ModelError::Engine { model, problem },
+            Fault::Gone => ModelError::Engine { model, problem: "nobody waited for it" },
+        }
+    }
+}
+
+impl Drop for Engine {
+    /// Waits for the thread: the library must not compute while the program ends around it.
+    fn drop(&mut self) {
+        self.wanted.store(false, Ordering::Relaxed);
+        self.jobs.take();
+        if let Some(thread) = self.thread.take() {
+            // If it panicked, that has been told.
+            thread.join().unwrap_or_default();
+        }
+    }
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine").field("model", &self.model).finish_non_exhaustive()
+    }
+}
+
+/// Loads the model and answers, until nobody can ask any more.
+fn work(
+    weights: &Weights,
+    loaded: &OnceLock<Arc<LlamaModel>>,
+    wanted: Arc<AtomicBool>,
+    mut asked: Receiver<Job>,
+) {
+    let model = match llama::load(weights, wanted) {
+        Ok(model) => Arc::new(model),
+        Err(fault) => return refuse(asked, fault),
+    };
+    let model = loaded.get_or_init(|| model);
+    let mut runner = match Runner::new(model, weights) {
+        Ok(runner) => runner,
+        Err(fault) => return refuse(asked, fault),
+    };
+    while let Some(Job { request, steps }) = asked.blocking_recv() {
+        let mut hear = |part: &str| {
+            if part.is_empty() {
+                return !steps.is_closed();
+            }
+            steps.blocking_send(Step::Text(part.to_owned())).is_ok()
+        };
+        let ended = runner.answer(&request, &mut hear);
+        // Whoever has gone needs no answer.
+        steps.blocking_send(Step::Ended(ended)).unwrap_or_default();
+    }
+}
+
+/// Answers everybody with the same fault.
+fn refuse(mut asked: Receiver<Job>, fault: Fault) {
+    while let Some(Job { steps, .. }) = asked.blocking_recv() {
+        steps.blocking_send(Step::Ended(Err(fault))).unwrap_or_default();
+    }
+}
+
+fn reply(answer: Answer) -> Reply {
+    Reply {
+        text: answer.text.into(),
+        reasoning: String::new().into(),
+        calls: Vec::new(),
+        finish: answer.finish,
+        usage: Some(Usage {
+            input: answer.prompt as u64,
+            output: u64::from(answer.written),
+            cached: answer.known as u64,
+            ..Usage::default()
+        }),
+    }
+}
+
+/// What the person is told of it.
+fn speed(answer: &Answer) -> String {
+    let Answer { written, prompt, known, .. } = answer;
+    // The first one was there when the prompt was read.
+    let writing = each(u64::from(written.saturating_sub(1)), answer.writing);
+    let read = prompt - known;
+    let reading = each(read as u64, answer.reading);
+    format!("{writing} tokens/s ({written} written; {read} of {prompt} read at {reading}/s)")
+}
+
+/// How many there were in a second.
+#[expect(clippy::cast_precision_loss, reason = "nobody writes so many tokens")]
+fn each(tokens: u64, taken: Duration) -> String {
+    format!("{:.1}", tokens as f64 / taken.as_secs_f64().max(1e-9))
+}
