@@ -190,7 +190,7 @@ impl<'a> Choice<'a> {
             file: self.shelf.verified(entry)?,
             saved: self.shelf.saved(entry),
             context: entry.context,
-            threads: None,
+            threads: self.settings.threads.value.and_then(|count| count.try_into().ok()),
         })?)
     }
 

@@ -15,6 +15,7 @@ const SMALL_BYTES: u64 = 98_362_432;
 /// A scene in which nobody has weights, and a token must not be seen again.
 fn nowhere(hub: &str) -> Scene {
     Scene::new()
+        .with_engine()
         .variable("HF_ENDPOINT", hub)
         .variable("HF_TOKEN", TOKEN)
         .variable("PIP_NO_INDEX", "1")
@@ -34,7 +35,7 @@ fn zeros(scene: &Scene, name: &str, bytes: u64) -> PathBuf {
 
 #[test]
 fn the_catalogue_is_listed_with_sizes_licences_and_what_is_here() {
-    let scene = Scene::new();
+    let scene = Scene::new().with_engine();
     scene
         .run(&["model", "list"])
         .mentions("embedded/qwen2.5-coder-1.5b  not here: Qwen2.5-Coder 1.5B Instruct, Q4_K_M")
@@ -131,7 +132,7 @@ fn offline_asks_nobody_and_takes_a_file() {
 
 #[test]
 fn a_file_that_is_not_the_one_of_the_catalogue_is_not_loaded() {
-    let scene = Scene::new();
+    let scene = Scene::new().with_engine();
     let arguments = ["--model", "embedded/smollm2-135m", "hello"];
     scene
         .run(&arguments)
@@ -157,7 +158,7 @@ fn a_file_that_is_not_the_one_of_the_catalogue_is_not_loaded() {
 
 #[test]
 fn removing_frees_what_a_model_takes_and_says_so() {
-    let scene = Scene::new();
+    let scene = Scene::new().with_engine();
     scene.run(&["model", "remove", "smollm2-135m"]).mentions("is not on this machine").exits(2);
     scene.run(&["model", "remove", "gpt-x"]).mentions("is none of the models").exits(2);
     zeros(&scene, SMALL, SMALL_BYTES);
@@ -222,6 +223,7 @@ fn what_is_ready_is_named_at_the_first_start() {
     let server =
         Plain::answering("200 OK", "application/json", "{\"models\":[{\"name\":\"qwen\"}]}");
     let scene = Scene::new()
+        .with_engine()
         .variable("OLLAMA_HOST", server.address.trim_start_matches("http://"))
         .variable("OPENAI_API_KEY", "sk-canary");
     let terminal = Terminal::start(&scene, &[]);

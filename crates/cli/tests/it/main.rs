@@ -23,6 +23,7 @@ mod denials;
 mod docs;
 mod doctor;
 mod embedded;
+mod engine;
 mod environments;
 mod escape;
 mod faithful;

@@ -74,15 +74,27 @@ impl Who {
 /// The binary, where every user can execute it.
 pub(crate) fn binary() -> &'static Path {
     static COPY: OnceLock<(TempDir, PathBuf)> = OnceLock::new();
-    let (_, path) = COPY.get_or_init(|| {
-        let folder = tempfile::tempdir().unwrap();
-        open_to_all(folder.path());
-        let path = folder.path().join("interpreter");
-        std::fs::copy(env!("CARGO_BIN_EXE_interpreter"), &path).unwrap();
-        open_to_all(&path);
-        (folder, path)
-    });
-    path
+    &COPY.get_or_init(|| open_copy(Path::new(env!("CARGO_BIN_EXE_interpreter")))).1
+}
+
+/// A binary with the engine in it: this one, or the released one, which `scripts/test` builds.
+fn with_engine() -> &'static Path {
+    static COPY: OnceLock<(TempDir, PathBuf)> = OnceLock::new();
+    if cfg!(feature = "embedded") {
+        return binary();
+    }
+    let released = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/release/interpreter");
+    assert!(released.exists(), "this test needs `cargo build --release --bin interpreter` before");
+    &COPY.get_or_init(|| open_copy(&released)).1
+}
+
+fn open_copy(binary: &Path) -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    open_to_all(folder.path());
+    let path = folder.path().join("interpreter");
+    std::fs::copy(binary, &path).unwrap();
+    open_to_all(&path);
+    (folder, path)
 }
 
 fn open_to_all(path: &Path) {
@@ -91,6 +103,7 @@ fn open_to_all(path: &Path) {
 
 /// Where the program is run.
 pub(crate) struct Scene {
+    program: &'static Path,
     who: Who,
     root: TempDir,
     environment: BTreeMap<String, String>,
@@ -109,13 +122,18 @@ impl Scene {
         environment.insert("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned());
         environment.insert("TERM".to_owned(), "xterm".to_owned());
         environment.insert("CANARY_KEY".to_owned(), "sk-canary-in-the-environment".to_owned());
-        let scene = Self { who, root, environment };
+        let scene = Self { program: binary(), who, root, environment };
         for folder in [scene.home(), scene.work()] {
             std::fs::create_dir(&folder).unwrap();
             scene.give(&folder);
         }
         let home = scene.home();
         scene.variable("HOME", home.to_str().unwrap())
+    }
+
+    /// The same, with a program that has the engine for models in it.
+    pub(crate) fn with_engine(self) -> Self {
+        Self { program: with_engine(), ..self }
     }
 
     pub(crate) fn variable(mut self, name: &str, value: &str) -> Self {
@@ -199,7 +217,7 @@ impl Scene {
 
     /// The program with these arguments.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(binary());
+        let mut command = Command::new(self.program);
         command.args(arguments).current_dir(self.work()).env_clear().envs(&self.environment);
         self.as_its_user(&mut command);
         command

@@ -1,6 +1,6 @@
 //! A person at a real pseudo-terminal.
 
-use crate::scene::{Scene, binary};
+use crate::scene::Scene;
 use pty_process::blocking::{Command, Pty};
 use std::{
     io::{Read, Write},
@@ -40,8 +40,10 @@ impl Terminal {
         let (pty, tty) = pty_process::blocking::open().unwrap();
         pty.resize(pty_process::Size::new(60, 100)).unwrap();
         let template = scene.command(&[]);
-        let mut command =
-            Command::new(binary()).args(arguments).current_dir(scene.work()).env_clear();
+        let mut command = Command::new(template.get_program())
+            .args(arguments)
+            .current_dir(scene.work())
+            .env_clear();
         for (name, value) in template.get_envs() {
             command = command.env(name, value.unwrap());
         }

@@ -3,8 +3,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
-#[cfg(feature = "embedded")]
-mod engine;
 mod http;
 mod pull;
 mod retry;

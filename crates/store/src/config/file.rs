@@ -41,6 +41,9 @@ pub struct ConfigFile {
     /// The most calls of models in a minute.
     pub requests_per_minute: Option<NonZeroU32>,
 
+    /// How many threads compute a model that runs in this program. Not for a project.
+    pub threads: Option<NonZeroU32>,
+
     /// Further places where models are, by name. Not for a project.
     #[serde(default, deserialize_with = "endpoints")]
     pub endpoint: BTreeMap<String, Endpoint>,

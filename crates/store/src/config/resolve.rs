@@ -86,6 +86,7 @@ impl Settings {
             offline,
             certificates,
             requests_per_minute,
+            threads,
             endpoint,
             language,
             workspace,
@@ -108,6 +109,7 @@ impl Settings {
         lay(&mut self.offline, offline, layer);
         lay(&mut self.certificates, certificates.map(Some), layer);
         lay(&mut self.requests_per_minute, requests_per_minute.map(Some), layer);
+        lay(&mut self.threads, threads.map(Some), layer);
         let endpoints = endpoint.into_iter();
         self.endpoints.extend(endpoints.map(|(name, value)| (name, Sourced { value, layer })));
         let languages = language.into_iter();
@@ -135,6 +137,7 @@ impl Settings {
             offline,
             certificates,
             requests_per_minute,
+            threads,
             endpoint,
             language,
             workspace,
@@ -168,6 +171,7 @@ impl Settings {
             "requests_per_minute",
             requests_per_minute.map(Some),
         )?;
+        project.may_not_set("threads", threads.is_some(), "it is about your machine")?;
         project.may_not_set(
             "endpoint",
             !endpoint.is_empty(),
@@ -347,6 +351,7 @@ impl From<Overrides> for ConfigFile {
             offline: offline.then_some(true),
             certificates: None,
             requests_per_minute: None,
+            threads: None,
             endpoint: BTreeMap::new(),
             language: BTreeMap::new(),
             workspace,

@@ -199,8 +199,9 @@ fn anything() -> impl Strategy<Value = String> {
             line("offline", &["true", "false"]),
             line("certificates", &["'/ca.pem'"]),
             line("fallback", &["['a/b']"]),
+            line("threads", NUMBERS),
         )
-            .prop_map(|(a, b, c, d)| format!("{a}{b}{c}{d}")),
+            .prop_map(|(a, b, c, d, e)| format!("{a}{b}{c}{d}{e}")),
         bounds(),
         line("[endpoint.x]\nformat = 'openai'\nbase_url", &["'http://a'", "'https://b'"]),
         line("[language.python]\nprograms", &["['x']", "['/usr/bin/env', 'y']"]),
@@ -222,6 +223,7 @@ fn is_no_looser(one: &Settings, other: &Settings) -> bool {
         offline,
         certificates,
         requests_per_minute,
+        threads,
         endpoints,
         languages,
         workspace,
@@ -254,6 +256,7 @@ fn is_no_looser(one: &Settings, other: &Settings) -> bool {
         && *certificates == other.certificates
         && offline.value >= other.offline.value
         && no_looser(requests_per_minute, &other.requests_per_minute)
+        && *threads == other.threads
         && *endpoints == other.endpoints
         && *languages == other.languages
         && *instructions == other.instructions

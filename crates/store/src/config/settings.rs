@@ -72,6 +72,8 @@ pub struct Settings {
     pub certificates: Sourced<Option<PathBuf>>,
     /// The most calls of models in a minute; none leaves it open.
     pub requests_per_minute: Sourced<Option<NonZeroU32>>,
+    /// How many threads compute a model that runs in this program; none leaves it to the engine.
+    pub threads: Sourced<Option<NonZeroU32>>,
     /// Further places where models are, by name.
     pub endpoints: BTreeMap<String, Sourced<Endpoint>>,
     /// Languages of the person's own, by name.
@@ -151,6 +153,7 @@ impl Default for Settings {
             offline: Sourced::built_in(false),
             certificates: Sourced::built_in(None),
             requests_per_minute: Sourced::built_in(None),
+            threads: Sourced::built_in(None),
             endpoints: BTreeMap::new(),
             languages: BTreeMap::new(),
             workspace: Sourced::built_in(Workspace::default()),
@@ -238,6 +241,7 @@ impl Settings {
             entry("requests_per_minute", &self.requests_per_minute, |most| {
                 most.map(|most| most.to_string())
             }),
+            entry("threads", &self.threads, |threads| threads.map(|count| count.to_string())),
             bound("workspace", &self.workspace),
             entry("instructions", &self.instructions, Clone::clone),
             bound("max_calls", &self.max_calls),

@@ -1,6 +1,10 @@
-//! The engine itself, with a model of 135 million parameters that writes little sense: what is tested is how it comes, not what it says.
+//! The engine itself, with a model of 135 million parameters that writes little sense: what is tested is how it comes,
+//! not what it says.
 //!
-//! `scripts/lib.sh` fetches the weights. Where they are not, these tests say that they were not tried.
+//! `scripts/test` fetches the weights. Where they are not, these tests say that they were not tried. They are a binary of their own,
+//! because the engine is compiled once, for the release, and all other tests go without it.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
 use fs_err as fs;
 use interpreter_core::{Finish, Message, Reply};
