@@ -6,10 +6,8 @@ use serde_json::{Value, json};
 use std::io::{self, Write};
 
 pub(super) fn write(out: &mut impl Write, models: &[(Entry, Held)]) -> io::Result<()> {
-    if !ENGINE {
-        return writeln!(out, "in this program: nothing, it was built without an engine\n");
-    }
-    writeln!(out, "in this program:")?;
+    let without = if ENGINE { "" } else { " (it was built without the engine for them)" };
+    writeln!(out, "in this program{without}:")?;
     let width = models.iter().map(|(entry, _)| entry.name.len()).max().unwrap_or(0);
     for (entry, held) in models {
         let here = match held {

@@ -64,6 +64,9 @@ pub(super) fn pull(args: &PullArgs) -> Result<ExitCode, Error> {
     let already = if matches!(pulled, Pulled::Already(_)) { " already" } else { "" };
     let (name, bytes) = (&entry.name, size(entry.bytes));
     writeln!(out, "embedded/{name} is here{already}: {bytes}, SHA-256 checked.")?;
+    if !embedded::ENGINE {
+        writeln!(out, "This program was built without the engine for it.")?;
+    }
     Ok(Exit::Done.into())
 }
 
