@@ -51,6 +51,16 @@ struct Call {
     pieces: mpsc::Receiver<Piece>,
     task: JoinHandle<Result<Reply, ModelError>>,
     speech: Speech,
+    purpose: Purpose,
+}
+
+/// What the model was called for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    /// To answer the person, who reads along.
+    Reply,
+    /// To sum up what was said.
+    Summary,
 }
 
 /// What the settings say about replies.
@@ -253,7 +263,8 @@ impl Driver {
         match effect {
             // It was recorded, which is all.
             Effect::Note(_) | Effect::End => {}
-            Effect::CallModel { messages, .. } => self.call_model(messages),
+            Effect::CallModel { messages, .. } => self.call_model(messages, Purpose::Reply),
+            Effect::Summarise { messages } => self.call_model(messages, Purpose::Summary),
             Effect::CancelModel => self.cancel_model().await,
             Effect::Judge(proposal) => {
                 let findings = analyze(&proposal.language, proposal.code().raw());
@@ -310,18 +321,17 @@ impl Driver {
         }
     }
 
-    fn call_model(&mut self, messages: Arc<Vec<Message>>) {
+    fn call_model(&mut self, messages: Arc<Vec<Message>>, purpose: Purpose) {
         let Some(model) = self.model.clone() else { return };
         let (sink, pieces) = mpsc::channel(64);
         let request = Request {
             messages,
             tools: model.tools(),
             max_tokens: self.sampling.max_tokens,
-            images: Vec::new(),
             temperature: self.sampling.temperature,
         };
         let task = tokio::task::spawn_local(async move { model.stream(&request, &sink).await });
-        self.call = Some(Call { pieces, task, speech: Speech::default() });
+        self.call = Some(Call { pieces, task, speech: Speech::default(), purpose });
     }
 
     async fn hear(&mut self, piece: Piece) {
@@ -330,17 +340,27 @@ impl Driver {
             return;
         }
         let Some(call) = &mut self.call else { return };
-        for live in call.speech.hear(piece) {
-            self.update(Update::Live(live)).await;
+        let (shown, purpose) = (call.speech.hear(piece), call.purpose);
+        if purpose == Purpose::Reply {
+            self.show(shown).await;
         }
     }
 
     /// No more pieces: the call has ended, one way or the other.
     async fn model_done(&mut self) -> Result<(), AgentError> {
-        let Some(Call { task, mut speech, .. }) = self.call.take() else { return Ok(()) };
-        self.show(speech.end()).await;
+        let Some(Call { task, mut speech, purpose, .. }) = self.call.take() else { return Ok(()) };
+        if purpose == Purpose::Reply {
+            self.show(speech.end()).await;
+        }
         match task.await {
+            Ok(said) if purpose == Purpose::Summary => {
+                let said = said.map_err(|error| model_failure(&error));
+                self.happened(Event::Summarised(said)).await
+            }
             Ok(Ok(reply)) => self.happened(Event::Replied(reply)).await,
+            Ok(Err(error @ ModelError::ContextTooLong { .. })) if speech.is_silent() => {
+                self.happened(Event::TooLong(model_failure(&error))).await
+            }
             Ok(Err(error)) => {
                 if let Some(Reply { text, reasoning, finish, .. }) = speech.fragment() {
                     self.journal.note(Body::Reply { text, reasoning, finish });
@@ -354,10 +374,14 @@ impl Driver {
     }
 
     async fn cancel_model(&mut self) {
-        let Some(Call { task, mut speech, .. }) = self.call.take() else { return };
+        let Some(Call { task, mut speech, purpose, .. }) = self.call.take() else { return };
         task.abort();
-        self.show(speech.end()).await;
         let nothing = Reply { finish: Finish::Interrupted, ..Reply::default() };
+        if purpose == Purpose::Summary {
+            self.owed.push_back(Event::Summarised(Ok(nothing)));
+            return;
+        }
+        self.show(speech.end()).await;
         self.owed.push_back(Event::Replied(speech.fragment().unwrap_or(nothing)));
     }
 

@@ -1,11 +1,11 @@
 //! What can go wrong around a session.
 
 use crate::ChooseError;
-use interpreter_core::{record::TurnEnd, session::Failure};
+use interpreter_core::{Untrusted, record::TurnEnd, session::Failure};
 use interpreter_exec::{ExecError, workspace::WorkspaceError};
 use interpreter_model::{ModelError, pull::PullError};
 use interpreter_store::StoreError;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Why a session could not start or go on.
 #[derive(Debug, thiserror::Error)]
@@ -55,12 +55,25 @@ pub enum AgentError {
         /// Why not.
         reason: String,
     },
+    /// A picture cannot be shown to the model.
+    #[error("the picture `{}` cannot be sent: {reason}", shown(path))]
+    Image {
+        /// Its path, as it was typed.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
     /// The work folder.
     #[error("the work folder cannot be found")]
     WorkFolder(#[source] std::io::Error),
     /// Our own binary.
     #[error("this program cannot find its own file, which the sandbox is started from")]
     Program(#[source] std::io::Error),
+}
+
+/// A path as a message may hold it.
+fn shown(path: &Path) -> String {
+    Untrusted::new(path.to_string_lossy()).for_terminal_line(200)
 }
 
 impl AgentError {

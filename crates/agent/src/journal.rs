@@ -7,7 +7,11 @@
 //!
 //! Must not give a record out before it is written.
 
-use interpreter_core::{Body, Record, Untrusted, look::Look};
+use interpreter_core::{
+    Body, Record, Untrusted,
+    look::Look,
+    output::{is_words, kind, words},
+};
 use interpreter_store::{Log, LogEntry, Outputs, Restored, StoreError};
 use std::{
     collections::VecDeque,
@@ -138,9 +142,12 @@ impl Journal {
             let mut body = record?.body;
             match &body {
                 Body::RunStarted { proposal, .. } if *proposal == look.run => seen.found = true,
-                Body::Output { proposal, text, kept, .. } if *proposal == look.run => {
-                    let inline = || text.raw().chars().count() as u64;
-                    let count = kept.as_ref().map_or_else(inline, |kept| kept.characters);
+                Body::Output { proposal, text, kept, mime, .. } if *proposal == look.run => {
+                    let count = match kept {
+                        Some(kept) if is_words(mime) => kept.characters,
+                        Some(_) => kind(mime).chars().count() as u64,
+                        None => words(mime, text).chars().count() as u64,
+                    };
                     if seen.wants(count) {
                         let restored = self.outputs.restore(&mut body)?;
                         seen.take(&body, restored);
@@ -179,7 +186,7 @@ impl<'a> Seen<'a> {
     }
 
     fn take(&mut self, body: &Body, restored: Restored) {
-        let Body::Output { text, .. } = body else { return };
+        let Body::Output { text, mime, .. } = body else { return };
         if restored == Restored::Gone {
             self.text.push_str("[… some of it is not kept any more …]");
             return;
@@ -187,7 +194,7 @@ impl<'a> Seen<'a> {
         let skipped = (self.look.first - 1).saturating_sub(self.total);
         let wanted = self.look.last - self.total.max(self.look.first - 1);
         let number = |count| usize::try_from(count).unwrap_or(usize::MAX);
-        self.text.extend(text.raw().chars().skip(number(skipped)).take(number(wanted)));
+        self.text.extend(words(mime, text).chars().skip(number(skipped)).take(number(wanted)));
     }
 
     fn told(self) -> Result<Untrusted, String> {

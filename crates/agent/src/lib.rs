@@ -16,6 +16,7 @@ pub use crate::{
     session::{Live, Mode, Session, Update},
 };
 
+mod attach;
 pub mod changes;
 mod choose;
 pub mod doctor;

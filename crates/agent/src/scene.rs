@@ -11,10 +11,11 @@ use crate::{
 };
 use interpreter_core::{
     Access, Confinement, Lack, Network, Untrusted,
+    context::{Counter, Gauge},
     instructions::{self, Project, Protocol, Strength, Telling},
     sandbox::lacks,
     sensitive::{Form, SENSITIVE},
-    session::{Approval, Setup},
+    session::{Approval, Setup, Sight},
 };
 use interpreter_exec::{
     Activated, Interpreters, RunnerSetup,
@@ -212,6 +213,8 @@ impl Scene {
             opening,
             strength,
             syntax: interpreter_analyze::tongue,
+            gauge: self.gauge(model),
+            sight: model.map_or(Sight::Blind, Model::sight),
             languages,
             user_rules: self.settings.user_rules(),
             project_rules: self.settings.project_rules(),
@@ -219,6 +222,13 @@ impl Scene {
             approval,
             max_calls: self.settings.max_calls.value.into(),
         }
+    }
+
+    /// How much the model takes.
+    fn gauge(&self, model: Option<&Model>) -> Gauge {
+        let Some(model) = model else { return Gauge::new(None, None, Counter::default()) };
+        let reply = self.sampling(model.strength()).max_tokens.map(u64::from);
+        Gauge::new(model.context(), reply, model.counter())
     }
 
     /// What bounds every run of the session.

@@ -63,6 +63,11 @@ impl Speech {
         shown
     }
 
+    /// Whether nothing has come of the reply.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.text.is_empty() && self.reasoning.is_empty() && self.call.is_none()
+    }
+
     /// What came of a reply that broke off; none if nothing did.
     pub(crate) fn fragment(self) -> Option<Reply> {
         if self.text.is_empty() && self.reasoning.is_empty() {

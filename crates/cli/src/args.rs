@@ -25,6 +25,9 @@ pub(crate) struct Args {
     pub(crate) command: Option<Command>,
     #[command(flatten)]
     pub(crate) session: SessionArgs,
+    /// Picture that goes with the prompt, for models that see; again for each
+    #[arg(long, value_name = "PATH")]
+    pub(crate) image: Vec<PathBuf>,
     /// What you want; without it you are asked
     #[arg(value_name = "PROMPT")]
     pub(crate) prompt: Vec<String>,

@@ -98,7 +98,9 @@ fn advice(error: &Error) -> (Exit, Option<String>) {
         }
         Error::Hardening(_) => (Exit::CannotConfine, None),
         Error::Misuse(_) => (Exit::Misuse, Some("`interpreter --help` lists what there is".into())),
-        Error::Agent(AgentError::NoIndex { .. } | AgentError::Grant { .. })
+        Error::Agent(
+            AgentError::NoIndex { .. } | AgentError::Grant { .. } | AgentError::Image { .. },
+        )
         | Error::Io { .. }
         | Error::Output(_) => (Exit::Misuse, None),
     }

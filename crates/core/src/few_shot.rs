@@ -50,7 +50,7 @@ pub(crate) fn examples(languages: &Languages) -> Vec<Message> {
             Pair::Code { language, .. } if here(languages).all(|tag| tag != language) => continue,
             Pair::Code { user, language, code } => (user, format!("```{language}\n{code}\n```")),
         };
-        messages.push(Message::User { text: user.clone() });
+        messages.push(Message::user(user.as_str()));
         messages.push(Message::Assistant { text: Untrusted::new(answer), calls: vec![] });
     }
     messages
@@ -72,9 +72,11 @@ mod tests {
 
     fn told(languages: &Languages) -> String {
         let said = |message| match message {
-            Message::User { text } => format!("user: {text}"),
+            Message::User { text, .. } => format!("user: {text}"),
             Message::Assistant { text, .. } => format!("assistant: {}", text.raw()),
-            Message::System { .. } | Message::Result { .. } => panic!("{message:?}"),
+            Message::System { .. } | Message::Earlier { .. } | Message::Result { .. } => {
+                panic!("{message:?}")
+            }
         };
         let pairs = examples(languages).into_iter().map(said);
         std::iter::once(prompt(languages)).chain(pairs).collect::<Vec<_>>().join("\n\n")

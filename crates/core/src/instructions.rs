@@ -253,8 +253,10 @@ mod tests {
     /// What a model is told, all in one text.
     fn told(telling: Telling<'_>) -> String {
         let text = |message| match message {
-            Message::System { text } | Message::User { text } => text,
-            Message::Assistant { text, .. } | Message::Result { text, .. } => text.raw().to_owned(),
+            Message::System { text } | Message::User { text, .. } => text,
+            Message::Assistant { text, .. }
+            | Message::Earlier { text }
+            | Message::Result { text, .. } => text.raw().to_owned(),
         };
         opening(&telling).into_iter().map(text).collect::<Vec<_>>().join("\n")
     }

@@ -13,9 +13,10 @@ pub use crate::{
     denial::{Denial, Denials, Denied},
     effects::{About, Admission, Change, Effects, FileChange, HostContact, LeftOut, Turn},
     findings::{Capability, Findings, Risk},
+    image::Image,
     language::{Continuity, Language, LanguageInfo, Languages, MissingLanguage},
     message::{Message, ToolCall},
-    output::{Excerpt, Stream},
+    output::{Excerpt, Printed, Stream},
     permit::{Grantor, Permit},
     policy::{Opinion, Rule, Rules, Verdict},
     proposal::{Origin, Proposal},
@@ -27,6 +28,7 @@ pub use crate::{
 };
 
 pub mod confinement;
+pub mod context;
 pub mod declaration;
 pub mod denial;
 pub mod effects;
@@ -35,6 +37,7 @@ pub mod extract;
 mod few_shot;
 pub mod findings;
 pub mod hash;
+pub mod image;
 pub mod instructions;
 pub mod language;
 pub mod look;

@@ -3,8 +3,9 @@
 //! One shape for every provider and for models with and without tool calls, so that the model
 //! can be changed in the middle of a session. Wire formats live in `interpreter-model`.
 
-use crate::Untrusted;
+use crate::{Image, Printed, Untrusted};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// One entry of the conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,10 +16,18 @@ pub enum Message {
         /// Our own words.
         text: String,
     },
+    /// What stands for the oldest part of the conversation, which was too long.
+    Earlier {
+        /// A summary by a model, or that something was left out.
+        text: Untrusted,
+    },
     /// What the person said.
     User {
         /// The prompt.
         text: String,
+        /// Pictures that belong to it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        images: Vec<Image>,
     },
     /// What the model said.
     Assistant {
@@ -33,7 +42,64 @@ pub enum Message {
         call: Option<String>,
         /// What the model is told. Holds a program's output, so it is data, not instructions.
         text: Untrusted,
+        /// Pictures that the code made.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        images: Vec<Image>,
+        /// What of the text can be had again, so that it can be shortened.
+        #[serde(skip)]
+        printed: Option<Printed>,
     },
+}
+
+impl Message {
+    /// What the person said, in words alone.
+    pub fn user(text: impl Into<String>) -> Self {
+        Self::User { text: text.into(), images: Vec::new() }
+    }
+
+    /// Puts words in the place of pictures, for a model that does not see them.
+    pub fn hide_images(messages: &mut Arc<Vec<Self>>) {
+        if messages.iter().any(Self::has_images) {
+            for message in Arc::make_mut(messages) {
+                message.hide();
+            }
+        }
+    }
+
+    /// Whether there are pictures in it.
+    pub fn has_images(&self) -> bool {
+        match self {
+            Self::User { images, .. } | Self::Result { images, .. } => !images.is_empty(),
+            Self::System { .. } | Self::Earlier { .. } | Self::Assistant { .. } => false,
+        }
+    }
+
+    /// Puts words in the place of its pictures. Whether it had any.
+    pub(crate) fn hide(&mut self) -> bool {
+        let words = |images: &mut Vec<Image>| {
+            let words = images.drain(..).map(|image| format!("\n[a picture: {}]", image.words()));
+            words.collect::<String>()
+        };
+        let said = match self {
+            Self::User { text, images } => {
+                let said = words(images);
+                text.push_str(&said);
+                said
+            }
+            Self::Result { text, images, .. } => {
+                let said = words(images);
+                text.push(&Untrusted::new(said.as_str()));
+                said
+            }
+            Self::System { .. } | Self::Earlier { .. } | Self::Assistant { .. } => String::new(),
+        };
+        !said.is_empty()
+    }
+
+    /// What came of a proposal, in words that cannot be shortened.
+    pub fn result(call: Option<String>, text: Untrusted) -> Self {
+        Self::Result { call, text, images: Vec::new(), printed: None }
+    }
 }
 
 /// A model's request to run something, by the provider's tool-calling protocol.

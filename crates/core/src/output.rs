@@ -4,9 +4,12 @@
 //! head and tail, with the exact number of what was left out. Memory is bounded by the excerpt's
 //! size, whatever a program prints.
 
-use crate::{Untrusted, look};
+use crate::{
+    Untrusted,
+    look::{self, Look},
+};
 use serde::{Deserialize, Serialize};
-use std::fmt::Write;
+use std::{borrow::Cow, fmt::Write, ops::Range};
 
 /// Which way a piece of output came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +32,22 @@ impl Stream {
             Self::Result => "result",
         }
     }
+}
+
+/// What is told in words of a piece of output: itself, if it is text, and otherwise its kind. What
+/// a model counts when it asks for characters of an output.
+pub fn words<'a>(mime: &str, text: &'a Untrusted) -> Cow<'a, str> {
+    if is_words(mime) { text.raw().into() } else { kind(mime).into() }
+}
+
+/// Whether output of a kind is text.
+pub fn is_words(mime: &str) -> bool {
+    mime.starts_with("text/") || mime == "application/json"
+}
+
+/// What is told of output that is no text.
+pub fn kind(mime: &str) -> String {
+    format!("[{mime}]\n")
 }
 
 /// The head and the tail of a text that may be endless.
@@ -66,17 +85,19 @@ impl Excerpt {
     pub fn text(&self, run: &str) -> Untrusted {
         let mut text = self.head.clone();
         if let Some((first, last)) = self.omitted() {
-            let (count, some) = (last - first + 1, last.min(first + look::MOST - 1));
-            // Writing to a string cannot fail.
-            _ = write!(
-                text,
-                "\n[… {count} characters omitted, {first} to {last}; to see some of them, run \
-                 `{run} {first}-{some}` in the language `{}` …]\n",
-                look::LANGUAGE
-            );
+            omit(&mut text, run, first, last);
         }
         text.push_str(ending(&self.tail));
         Untrusted::new(text)
+    }
+
+    /// The same, added to a text, with what it takes to shorten it there.
+    pub fn add_to(&self, text: &mut String, run: &str) -> Printed {
+        let start = text.len();
+        text.push_str(self.text(run).raw());
+        let part = start..text.len();
+        let kept = if self.omitted().is_some() { Some(KEPT) } else { None };
+        Printed::Run { run: run.into(), part, total: self.total, kept }
     }
 
     /// The first and the last character that are left out, counted from 1.
@@ -91,6 +112,68 @@ impl Excerpt {
     }
 }
 
+/// Says how much is left out and how it can be seen.
+fn omit(text: &mut String, run: &str, first: u64, last: u64) {
+    let (count, some) = (last - first + 1, last.min(first + look::MOST - 1));
+    // Writing to a string cannot fail.
+    _ = write!(
+        text,
+        "\n[… {count} characters omitted, {first} to {last}; to see some of them, run `{run} \
+         {first}-{some}` in the language `{}` …]\n",
+        look::LANGUAGE
+    );
+}
+
+/// The part of a message that a model can see again, and so need not be told twice.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Printed {
+    /// What a run printed.
+    Run {
+        /// The run's name.
+        run: String,
+        /// Where in the message it stands, in bytes.
+        part: Range<usize>,
+        /// The characters that it had.
+        total: u64,
+        /// The characters that are left at each end, if some are left out.
+        kept: Option<usize>,
+    },
+    /// The whole message is what the model wanted to see of a run.
+    Look(Look),
+}
+
+impl Printed {
+    /// The message with no more than so many characters at each end of what was printed; none if
+    /// it has no more now.
+    pub fn shorten(&self, text: &str, keep: usize) -> Option<(String, Self)> {
+        match self {
+            Self::Run { run, part, total, kept } => {
+                let shown = text.get(part.clone())?;
+                if kept.unwrap_or(usize::try_from(*total).ok()?.div_ceil(2)) <= keep {
+                    return None;
+                }
+                let (before, after) = (&text[..part.start], &text[part.end..]);
+                let mut short = before.to_owned();
+                short.push_str(&shown[..beginning(shown, keep)]);
+                omit(&mut short, run, keep as u64 + 1, total - keep as u64);
+                short.push_str(last_of(shown, keep));
+                let part = part.start..short.len();
+                short.push_str(after);
+                let run = run.clone();
+                Some((short, Self::Run { run, part, total: *total, kept: Some(keep) }))
+            }
+            Self::Look(Look { run, first, last, .. }) => {
+                let short = format!(
+                    "[characters {first} to {last} of {run} stood here; to see them again, run \
+                     `{run} {first}-{last}` in the language `{}`]\n",
+                    look::LANGUAGE
+                );
+                (short.len() < text.len()).then(|| (short, self.clone()))
+            }
+        }
+    }
+}
+
 /// Where the first `count` characters of a text end.
 fn beginning(text: &str, count: usize) -> usize {
     text.char_indices().nth(count).map_or(text.len(), |(at, _)| at)
@@ -98,7 +181,13 @@ fn beginning(text: &str, count: usize) -> usize {
 
 /// The last characters of a text, as many as are kept.
 fn ending(text: &str) -> &str {
-    let start = text.char_indices().rev().nth(KEPT - 1).map_or(0, |(at, _)| at);
+    last_of(text, KEPT)
+}
+
+/// The last `count` characters of a text.
+fn last_of(text: &str, count: usize) -> &str {
+    let before = count.checked_sub(1).map(|skipped| text.char_indices().rev().nth(skipped));
+    let start = before.map_or(text.len(), |found| found.map_or(0, |(at, _)| at));
     &text[start..]
 }
 
@@ -124,6 +213,34 @@ mod tests {
         let expected = "[… 92000 characters omitted, 4001 to 96000; to see some of them, run \
                         `p1 4001-12000` in the language `output` …]";
         assert!(excerpt.text("p1").raw().contains(expected), "{}", excerpt.text("p1").raw());
+    }
+
+    #[test]
+    fn a_message_is_shortened_where_it_can_be_seen_again() {
+        let mut excerpt = Excerpt::default();
+        for number in 0..2_000 {
+            excerpt.push(&format!("é{number:04}"));
+        }
+        let mut text = "[notice]\n".to_owned();
+        let printed = excerpt.add_to(&mut text, "p7");
+        text.push_str("\n[status 0]\n");
+        let (short, printed) = printed.shorten(&text, 10).unwrap();
+        assert_eq!(
+            short,
+            "[notice]\né0000é0001\n[… 9980 characters omitted, 11 to 9990; to see some of them, run \
+             `p7 11-8010` in the language `output` …]\né1998é1999\n[status 0]\n"
+        );
+        assert_eq!(printed.shorten(&short, 10), None);
+        let (shorter, _) = printed.shorten(&short, 0).unwrap();
+        assert!(shorter.contains("[… 10000 characters omitted, 1 to 10000;"), "{shorter}");
+        assert!(shorter.ends_with("…]\n\n[status 0]\n"), "{shorter}");
+
+        let mut short = Excerpt::default();
+        short.push("abcd");
+        let mut text = String::new();
+        let printed = short.add_to(&mut text, "p1");
+        assert_eq!(printed.shorten(&text, 2), None);
+        assert!(printed.shorten(&text, 1).unwrap().0.starts_with("a\n[… 2 characters omitted"));
     }
 
     proptest! {

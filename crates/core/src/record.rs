@@ -5,8 +5,8 @@
 //! [`VERSION`]. Hashing and writing are `interpreter-store`'s.
 
 use crate::{
-    Capability, Confinement, Denial, FileChange, Grantor, HostContact, LeftOut, Message, Opinion,
-    Origin, Risk, Stream, Untrusted, reply::Finish, session::Grant,
+    Capability, Confinement, Denial, FileChange, Grantor, HostContact, Image, LeftOut, Message,
+    Opinion, Origin, Risk, Stream, Untrusted, reply::Finish, session::Grant,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -39,10 +39,19 @@ pub enum Body {
     SessionStarted { version: String, model: Option<String>, confinement: Box<Confinement> },
     /// The person asked.
     Prompt { text: String },
+    /// The person shows the model a picture, with the next prompt.
+    Image {
+        name: String,
+        #[serde(flatten)]
+        image: Image,
+        kept: Kept,
+    },
     /// A model is about to be called, with this many messages; the newest ones are in full.
     Request { model: String, messages: usize, newest: Vec<Message> },
     /// A model answered.
     Reply { text: Untrusted, reasoning: Untrusted, finish: Finish },
+    /// The oldest part of the conversation in short, by the model.
+    Summary { text: Untrusted },
     /// What a reply cost.
     Usage {
         input: u64,
@@ -52,6 +61,9 @@ pub enum Body {
         /// In US dollars.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         cost: Option<f64>,
+        /// The most tokens that the model takes, what it is sent and its reply together.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        context: Option<u64>,
     },
     /// Code wants to run.
     Proposal { id: String, origin: Origin, language: String, code: Untrusted, hash: String },

@@ -18,6 +18,13 @@ pub struct Reply {
     pub usage: Option<Usage>,
 }
 
+impl Reply {
+    /// What the record says of it, and what it cost.
+    pub(crate) fn with_usage(&self, said: Body) -> Vec<Body> {
+        [said].into_iter().chain(self.usage.map(|usage| usage.body())).collect()
+    }
+}
+
 /// Why a reply ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -50,6 +57,9 @@ pub struct Usage {
     /// that are known for the model; none if neither is.
     #[serde(default)]
     pub nano_dollars: Option<u64>,
+    /// The most tokens that the model takes, what it is sent and its reply together.
+    #[serde(default)]
+    pub context: Option<u64>,
 }
 
 impl Usage {
@@ -60,6 +70,7 @@ impl Usage {
             output: self.output,
             cached: self.cached,
             cost: self.dollars(),
+            context: self.context,
         }
     }
 

@@ -10,10 +10,10 @@
 pub use self::{
     effect::{Effect, Question},
     event::{
-        Answer, Chunk, Echo, Event, Failure, Grant, HostAnswer, HostWanted, InputWanted, Ran,
-        Settle, Typed,
+        Answer, Attachment, Chunk, Echo, Event, Failure, Grant, HostAnswer, HostWanted,
+        InputWanted, Ran, Settle, Typed,
     },
-    state::{Approval, Setup, State},
+    state::{Approval, Setup, Sight, State},
     step::step,
     words::{Kernel, death, ending},
 };
@@ -22,7 +22,10 @@ mod effect;
 mod event;
 mod hosts;
 mod look;
+mod pictures;
 mod restart;
+mod running;
+mod sending;
 mod state;
 mod step;
 mod words;

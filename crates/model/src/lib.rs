@@ -19,7 +19,6 @@ pub use crate::{
     endpoint::{Caching, Endpoint, KeyHeader, Retries, Timeouts, UsageReport},
     error::{ModelError, Wait},
     format::Format,
-    image::Image,
     model::Model,
     pace::Pace,
     piece::Piece,
@@ -46,7 +45,6 @@ mod error;
 mod format;
 mod gemini;
 mod http;
-mod image;
 mod lines;
 mod model;
 mod ollama;

@@ -8,7 +8,9 @@ use crate::{
 };
 use interpreter_core::{
     Message, Reply, Untrusted,
+    context::Counter,
     instructions::{self, Strength},
+    session::Sight,
 };
 use std::{path::Path, sync::Arc};
 use tokio::sync::mpsc::Sender;
@@ -90,7 +92,39 @@ impl Model {
             Kind::Remote(remote) => remote.endpoint().strength,
             #[cfg(feature = "embedded")]
             Kind::Embedded(_) => Strength::Small,
-            Kind::Scripted(script) => script.strength(),
+            Kind::Scripted(script) if script.small => Strength::Small,
+            Kind::Scripted(_) => Strength::Usual,
+        }
+    }
+
+    /// Whether it sees pictures.
+    pub fn sight(&self) -> Sight {
+        let sees = match &self.kind {
+            Kind::Remote(remote) => remote.endpoint().images,
+            #[cfg(feature = "embedded")]
+            Kind::Embedded(_) => false,
+            Kind::Scripted(script) => script.images,
+        };
+        if sees { Sight::Sees } else { Sight::Blind }
+    }
+
+    /// The most tokens that it takes, what it is sent and its reply together; none if that is not
+    /// known.
+    pub fn context(&self) -> Option<u64> {
+        match &self.kind {
+            Kind::Remote(remote) => remote.endpoint().context,
+            #[cfg(feature = "embedded")]
+            Kind::Embedded(engine) => Some(engine.context().into()),
+            Kind::Scripted(script) => script.context,
+        }
+    }
+
+    /// What counts tokens as it does; an estimate where only the provider can count.
+    pub fn counter(&self) -> Counter {
+        match &self.kind {
+            #[cfg(feature = "embedded")]
+            Kind::Embedded(engine) => engine.counter(),
+            Kind::Remote(_) | Kind::Scripted(_) => Counter::default(),
         }
     }
 
@@ -140,16 +174,23 @@ impl Model {
             let text = instructions::instead(request.tools.protocol()).into();
             Arc::make_mut(&mut request.messages).push(Message::System { text });
         }
+        if self.sight() == Sight::Blind {
+            Message::hide_images(&mut request.messages);
+        }
         request
     }
 
     async fn ask(&self, request: &Request, sink: &Sink<'_>) -> Result<Reply, ModelError> {
-        match &self.kind {
-            Kind::Remote(remote) => remote.stream(request, sink).await,
+        let mut reply = match &self.kind {
+            Kind::Remote(remote) => remote.stream(request, sink).await?,
             #[cfg(feature = "embedded")]
-            Kind::Embedded(engine) => engine.stream(request, sink).await,
-            Kind::Scripted(script) => Ok(script.play(request, sink).await?),
+            Kind::Embedded(engine) => engine.stream(request, sink).await?,
+            Kind::Scripted(script) => script.play(request, sink).await?,
+        };
+        if let Some(usage) = &mut reply.usage {
+            usage.context = self.context();
         }
+        Ok(reply)
     }
 }
 

@@ -1,6 +1,5 @@
 //! What a model is asked, in no provider's format.
 
-use crate::Image;
 use interpreter_core::{Message, instructions::Protocol};
 use std::sync::Arc;
 
@@ -14,8 +13,6 @@ pub struct Request {
     /// The most tokens it may write; the provider's own limit if none, or 4096 where the format
     /// demands a number.
     pub max_tokens: Option<u32>,
-    /// Pictures to the newest prompt.
-    pub images: Vec<Image>,
     /// How freely it writes; the provider's own default if none. Zero is sent like any other.
     pub temperature: Option<f32>,
 }
@@ -52,7 +49,8 @@ impl Tools {
 #[cfg(test)]
 pub(crate) mod examples {
     use super::*;
-    use interpreter_core::ToolCall;
+    use crate::trial::RED;
+    use interpreter_core::{Image, ToolCall};
 
     /// A conversation of every kind of message, as a model with tools has it.
     pub(crate) fn with_tools() -> Request {
@@ -61,14 +59,13 @@ pub(crate) mod examples {
             name: "execute".into(),
             arguments: format!(r#"{{"language": "python", "code": "{code}"}}"#).into(),
         };
-        let result = |call: Option<&str>, text: &str| Message::Result {
-            call: call.map(Into::into),
-            text: text.to_owned().into(),
+        let result = |call: Option<&str>, text: &str| {
+            Message::result(call.map(Into::into), text.to_owned().into())
         };
         Request {
             messages: Arc::new(vec![
                 Message::System { text: "You write code.".into() },
-                Message::User { text: "Add two and two, twice.".into() },
+                Message::user("Add two and two, twice."),
                 Message::Assistant {
                     text: "Two calls.".to_owned().into(),
                     calls: vec![call("a", "print(2+2)"), call("b", "print(4)")],
@@ -80,24 +77,22 @@ pub(crate) mod examples {
                     calls: vec![],
                 },
                 result(None, "1"),
-                Message::User { text: "Thanks.".into() },
+                Message::user("Thanks."),
             ]),
             tools: Tools::Offer,
             max_tokens: Some(320),
-            images: Vec::new(),
             temperature: None,
         }
     }
 
     /// The same conversation, after the model was changed for one without tools, with a picture.
     pub(crate) fn without_tools() -> Request {
-        let image = Image { mime: "image/png".into(), data: "iVBORw0K".into() };
-        Request {
-            tools: Tools::None,
-            max_tokens: None,
-            temperature: Some(0.0),
-            images: vec![image],
-            ..with_tools()
-        }
+        let mut request = with_tools();
+        let images = vec![Image::decode(RED).unwrap()];
+        let thanks = Message::User { text: "Thanks.".into(), images };
+        let messages = Arc::make_mut(&mut request.messages);
+        messages.pop();
+        messages.push(thanks);
+        Request { tools: Tools::None, max_tokens: None, temperature: Some(0.0), ..request }
     }
 }

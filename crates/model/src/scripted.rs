@@ -17,16 +17,15 @@
 //! fail = "rate limit"  # the call fails with this message, after the text if there is any
 //! ```
 //!
-//! Before the replies may stand what kind of model it plays: `small = true`.
+//! Before the replies may stand what kind of model it plays: `small = true`, `images = true`,
+//! `context = 8000`.
 //!
 //! A call may also be given as it would come: `{ name = "execute", arguments = "{ broken" }`.
 //! What a script says is played exactly, whether tools were offered or not. The file is checked
 //! whole when it is opened: an unknown field or an empty reply is an error then, not later.
 
 use crate::{Piece, Request, Tools, sink::Sink};
-use interpreter_core::{
-    Finish, Message, Reply, ToolCall, Untrusted, Usage, instructions::Strength, message::EXECUTE,
-};
+use interpreter_core::{Finish, Message, Reply, ToolCall, Untrusted, Usage, message::EXECUTE};
 use serde::Deserialize;
 use serde_json::json;
 use std::{
@@ -80,6 +79,9 @@ pub enum ScriptError {
 struct File {
     #[serde(default)]
     small: bool,
+    #[serde(default)]
+    images: bool,
+    context: Option<u64>,
     reply: Vec<Line>,
 }
 
@@ -132,7 +134,9 @@ struct Tokens {
 #[derive(Debug)]
 pub(crate) struct Script {
     path: PathBuf,
-    small: bool,
+    pub(crate) small: bool,
+    pub(crate) images: bool,
+    pub(crate) context: Option<u64>,
     lines: Vec<Line>,
     next: AtomicUsize,
 }
@@ -156,17 +160,14 @@ impl Script {
                 return Err(ScriptError::BadReply { path, number: at + 1, problem });
             }
         }
-        Ok(Self { path, small: file.small, lines: file.reply, next: AtomicUsize::new(0) })
+        let File { small, images, context, reply: lines } = file;
+        Ok(Self { path, small, images, context, lines, next: AtomicUsize::new(0) })
     }
 
     /// A script with a call in it plays a model with tools.
     pub(crate) fn tools(&self) -> Tools {
         let any = self.lines.iter().any(|line| line.calls().next().is_some());
         if any { Tools::Offer } else { Tools::None }
-    }
-
-    pub(crate) fn strength(&self) -> Strength {
-        if self.small { Strength::Small } else { Strength::Usual }
     }
 
     /// Plays the next reply.
@@ -297,8 +298,8 @@ impl<'a> Iterator for Parts<'a> {
 /// Everything a message says.
 fn content(message: &Message) -> String {
     match message {
-        Message::System { text } | Message::User { text } => text.clone(),
-        Message::Result { text, .. } => text.raw().to_owned(),
+        Message::System { text } | Message::User { text, .. } => text.clone(),
+        Message::Result { text, .. } | Message::Earlier { text } => text.raw().to_owned(),
         Message::Assistant { text, calls } => {
             let calls = calls.iter().map(|call| call.arguments.raw());
             std::iter::once(text.raw()).chain(calls).collect::<Vec<_>>().join("\n")

@@ -2,16 +2,16 @@
 //!
 //! Three small requests, each by itself, so that one that fails says nothing of the others.
 
-use crate::{Image, Model, ModelError, Piece, Request, Tools};
-use interpreter_core::{Message, Reply, Usage, message::EXECUTE};
-use std::time::Duration;
+use crate::{Model, ModelError, Piece, Request, Tools};
+use interpreter_core::{Image, Message, Reply, Usage, message::EXECUTE};
+use std::{sync::Arc, time::Duration};
 use tokio::{sync::mpsc, time::Instant};
 
 /// Enough for a word, also for models that think before they speak.
 const MAX_TOKENS: u32 = 1024;
 
 /// A red square, as PNG.
-const RED: &str = "iVBORw0KGgoAAAANSUhEUgAAACAAAAAgCAIAAAD8GO2jAAAAJ0lEQVR42u3NsQkAAAjAsP7/tF7hIASyp6lTCQQCgUAgEAgEgi/BAjLD/C5w/SM9AAAAAElFTkSuQmCC";
+pub(crate) const RED: &str = "iVBORw0KGgoAAAANSUhEUgAAACAAAAAgCAIAAAD8GO2jAAAAJ0lEQVR42u3NsQkAAAjAsP7/tF7hIASyp6lTCQQCgUAgEAgEgi/BAjLD/C5w/SM9AAAAAElFTkSuQmCC";
 
 /// What came of it.
 #[derive(Debug)]
@@ -80,7 +80,10 @@ impl Model {
 
     async fn sees(&self) -> Result<bool, ModelError> {
         let mut request = request("Which colour is this square? Reply with one word.", Tools::None);
-        request.images = vec![Image { mime: "image/png".into(), data: RED.into() }];
+        if let Some(Message::User { images, .. }) = Arc::make_mut(&mut request.messages).last_mut()
+        {
+            images.extend(Image::decode(RED));
+        }
         let reply = self.reply(&request).await?;
         Ok(reply.text.raw().to_ascii_lowercase().contains("red"))
     }
@@ -95,10 +98,9 @@ impl Model {
 
 fn request(words: &str, tools: Tools) -> Request {
     Request {
-        messages: vec![Message::User { text: words.into() }].into(),
+        messages: vec![Message::user(words)].into(),
         tools,
         max_tokens: Some(MAX_TOKENS),
-        images: Vec::new(),
         temperature: None,
     }
 }

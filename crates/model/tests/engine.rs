@@ -7,7 +7,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
 use fs_err as fs;
-use interpreter_core::{Finish, Message, Reply};
+use interpreter_core::{Finish, Image, Message, Reply};
 use interpreter_model::{Model, ModelError, Piece, Request, Tools, Weights};
 use std::{
     num::NonZeroUsize,
@@ -44,14 +44,9 @@ fn weights(folder: &TempDir) -> Option<Weights> {
 
 fn request(words: &str, max_tokens: u32) -> Request {
     Request {
-        messages: vec![
-            Message::System { text: INSTRUCTIONS.into() },
-            Message::User { text: words.into() },
-        ]
-        .into(),
+        messages: vec![Message::System { text: INSTRUCTIONS.into() }, Message::user(words)].into(),
         tools: Tools::None,
         max_tokens: Some(max_tokens),
-        images: Vec::new(),
         temperature: None,
     }
 }
@@ -264,8 +259,9 @@ async fn pictures_are_refused() {
     let folder = TempDir::new().unwrap();
     let Some(weights) = weights(&folder) else { return };
     let model = Model::embedded(weights).unwrap();
-    let image = interpreter_model::Image { mime: "image/png".into(), data: String::new() };
-    let seen = Request { images: vec![image], ..request("What is this?", 2) };
+    let image = Image::new(b"GIF89a\x01\x00\x01\x00").unwrap();
+    let shown = Message::User { text: "What is this?".into(), images: vec![image] };
+    let seen = Request { messages: vec![shown].into(), ..request("What is this?", 2) };
     let error = ask(&model, &seen).await.0.unwrap_err();
     assert!(error.to_string().contains("sees no pictures"), "{error}");
 }

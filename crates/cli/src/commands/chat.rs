@@ -22,6 +22,7 @@ use interpreter_core::{
 };
 use std::{
     io::{self, IsTerminal, Read, Write},
+    path::Path,
     process::ExitCode,
 };
 
@@ -37,7 +38,10 @@ pub(crate) fn chat(args: &Args) -> Result<ExitCode, Error> {
         (None, true) => None,
         (None, false) => Some(piped_prompt()?),
     };
-    wait_for(converse(scene, approval, args.session.json, at_terminal, first))?
+    let shown = args.image.iter().map(|path| Ok(scene.attach(path)?.0));
+    let mut events = shown.collect::<Result<Vec<_>, Error>>()?;
+    events.extend(first.map(Event::Asked));
+    wait_for(converse(scene, approval, args.session.json, at_terminal, events))?
 }
 
 fn piped_prompt() -> Result<String, Error> {
@@ -57,7 +61,7 @@ async fn converse(
     approval: Approval,
     json: bool,
     at_terminal: bool,
-    first: Option<String>,
+    first: Vec<Event>,
 ) -> Result<ExitCode, Error> {
     let style = Style::of_stdout(&scene.environment);
     let person = if at_terminal {
@@ -88,11 +92,15 @@ async fn converse(
         writeln!(io::stdout(), "{greeting}")?;
     }
     let mut talk = Talk::new(session, face, person, Settle::Later)?;
-    let mut next = first;
+    let mut first = first.into_iter();
     let mut end = TurnEnd::Done;
     loop {
-        let event = match next.take() {
-            Some(prompt) => Event::Asked(prompt),
+        let event = match first.next() {
+            Some(attached @ Event::Attached(_)) => {
+                talk.session.send(attached);
+                continue;
+            }
+            Some(event) => event,
             None => match ask_what_next(&talk, &scene).await? {
                 Some(event) => event,
                 None => break,
@@ -132,6 +140,7 @@ Say what you want in your own words; the model answers, and asks to run code whe
   e        edit it first       q           leave
 Changes to your files are staged; at the end of each turn you decide whether to keep them.
   /help    this text           /quit       leave (also Ctrl-D)
+  /image PATH                  show the model a picture, with your next prompt
   /restart [LANGUAGE]          end its interpreter, or all, with all variables, and start afresh";
 
 /// Waits for something to ask the model, or a command that is a turn of its own; none if the
@@ -148,6 +157,16 @@ async fn ask_what_next(talk: &Talk, scene: &Scene) -> Result<Option<Event>, Erro
             "" => {}
             "/quit" | "/exit" => return Ok(None),
             "/help" | "%help" => writeln!(io::stdout(), "{HELP}")?,
+            command if command.starts_with("/image ") => {
+                let path = command["/image ".len()..].trim();
+                match scene.attach(Path::new(path)) {
+                    Ok((event, words)) => {
+                        talk.session.send(event);
+                        writeln!(io::stdout(), "With your next prompt: {words}.")?;
+                    }
+                    Err(error) => writeln!(io::stdout(), "{error}.")?,
+                }
+            }
             "/restart" => return Ok(Some(Event::Restart(None))),
             command if command.starts_with("/restart ") => {
                 let name = command["/restart ".len()..].trim();

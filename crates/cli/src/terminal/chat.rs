@@ -28,6 +28,8 @@ pub(crate) struct Chat {
     open: Option<(Section, Gutter)>,
     /// The code that was shown last, if nothing came after it.
     shown: Option<String>,
+    /// How full the model's context is, where that is known.
+    full: Option<String>,
 }
 
 /// Clears the line that the cursor is on.
@@ -64,6 +66,7 @@ impl Chat {
             bounds,
             open: None,
             shown: None,
+            full: None,
             lines: Lines::None,
             passing: Passing::None,
         }
@@ -153,10 +156,20 @@ impl Chat {
                 let text = Untrusted::new(&**text).for_terminal_line(400);
                 self.say(&self.style.dim(&format!("note: {text}")))
             }
-            Body::TurnFinished { end } => match story::turn_end(*end) {
-                Some(words) => self.say(words),
-                None => self.close(),
-            },
+            Body::Usage { input, output, context, .. } => {
+                self.full = context.and_then(|most| story::fullness(*input, *output, most));
+                Ok(())
+            }
+            Body::TurnFinished { end } => {
+                match story::turn_end(*end) {
+                    Some(words) => self.say(words)?,
+                    None => self.close()?,
+                }
+                match self.full.take() {
+                    Some(full) => self.say(&self.style.dim(&full)),
+                    None => Ok(()),
+                }
+            }
             _ => Ok(()),
         }
     }

@@ -2,8 +2,8 @@
 
 use super::{hosts, style::Style};
 use interpreter_core::{
-    Backend, Body, Choice, Confinement, Denial, FileChange, LeftOut, Network, Record, Untrusted,
-    Workspace,
+    Backend, Body, Choice, Confinement, Denial, FileChange, Grantor, LeftOut, Network, Record,
+    Untrusted, Workspace,
     record::{Decision, TurnEnd},
     session::{self, Kernel},
 };
@@ -139,6 +139,10 @@ pub(crate) fn tell(record: &Record) -> String {
             )),
         )),
         Body::Prompt { text } => head("you") + &indented(&Untrusted::new(&**text)),
+        Body::Image { name, image, .. } => {
+            let name = Untrusted::new(&**name).for_terminal_line(200);
+            head(&format!("you show {name} ({})", image.words()))
+        }
         Body::Reply { text, .. } => head("model") + &indented(text),
         Body::Proposal { id, language, code, hash, .. } => {
             let hash = hash.get(..12).unwrap_or(hash);
@@ -146,16 +150,7 @@ pub(crate) fn tell(record: &Record) -> String {
         }
         Body::Verdict { proposal, rule, .. } => head(&format!("{proposal} {rule}")),
         Body::Answer { proposal, decision, by, code, reason, .. } => {
-            let decision = match decision {
-                Decision::Run => "run",
-                Decision::Edit => "run, edited",
-                Decision::Reject => "rejected",
-            };
-            let reason = reason.as_ref().map_or_else(String::new, |reason| {
-                format!(": {}", Untrusted::new(&**reason).for_terminal_line(200))
-            });
-            let by = format!("{by:?}").to_lowercase();
-            head(&format!("{proposal} {decision} by {by}{reason}"))
+            head(&format!("{proposal} {}", answer(*decision, *by, reason.as_deref())))
                 + &code.as_ref().map(indented).unwrap_or_default()
         }
         Body::RunStarted { proposal, backend, .. } => {
@@ -200,18 +195,41 @@ pub(crate) fn tell(record: &Record) -> String {
             head(&format!("error: {}", Untrusted::new(&**message).for_terminal_line(400)))
         }
         Body::Note { text } => head(&Untrusted::new(&**text).for_terminal_line(400)),
-        Body::Usage { input, output, cached, cost } => {
-            head(&usage(*input, *output, *cached, *cost))
+        Body::Usage { input, output, cached, cost, context } => {
+            head(&usage(*input, *output, *cached, *cost, *context))
         }
+        Body::Summary { text } => head("model, summing up what was said before") + &indented(text),
         Body::SessionEnded {} => head("session ended"),
         Body::Request { .. } | Body::Findings { .. } | Body::TurnFinished { .. } => String::new(),
     }
 }
 
-fn usage(input: u64, output: u64, cached: u64, cost: Option<f64>) -> String {
+/// What was said to a question, and by whom.
+fn answer(decision: Decision, by: Grantor, reason: Option<&str>) -> String {
+    let decision = match decision {
+        Decision::Run => "run",
+        Decision::Edit => "run, edited",
+        Decision::Reject => "rejected",
+    };
+    let reason = reason.map_or_else(String::new, |reason| {
+        format!(": {}", Untrusted::new(reason).for_terminal_line(200))
+    });
+    let by = format!("{by:?}").to_lowercase();
+    format!("{decision} by {by}{reason}")
+}
+
+fn usage(input: u64, output: u64, cached: u64, cost: Option<f64>, context: Option<u64>) -> String {
     let cached = if cached == 0 { String::new() } else { format!(" ({cached} cached)") };
     let cost = cost.map(|cost| format!(", ${cost:.4}")).unwrap_or_default();
-    format!("{input} tokens in{cached}, {output} out{cost}")
+    let full = context.and_then(|context| fullness(input, output, context));
+    let full = full.map(|words| format!("; {words}")).unwrap_or_default();
+    format!("{input} tokens in{cached}, {output} out{cost}{full}")
+}
+
+/// How full the model's context is.
+pub(crate) fn fullness(input: u64, output: u64, context: u64) -> Option<String> {
+    let percent = input.saturating_add(output).saturating_mul(100).checked_div(context)?;
+    Some(format!("context {percent} % full"))
 }
 
 /// A head with lines under it, if there are any.

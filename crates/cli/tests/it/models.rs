@@ -227,3 +227,16 @@ fn a_wrong_provider_file_stops_and_says_where() {
         Scene::new().file(".interpreter/config.toml", "[provider.openai]\nbase_url='http://h'\n");
     scene.code("python", "1").mentions("a project may not set `provider`").exits(2);
 }
+
+#[test]
+fn a_conversation_that_the_provider_finds_too_long_is_sent_once_more_with_less() {
+    let body = r#"{"error":{"code":"context_length_exceeded","message":"too many tokens"}}"#;
+    let server = Plain::answering("400 Bad Request", "application/json", body);
+    let scene = at(&server.address);
+    let seen = scene.run(&["--model", "openai/gpt-x", "--json", "hello"]).exits(5);
+    assert_eq!(server.asked().len(), 2);
+    let note = seen.of_kind("note")[0]["text"].as_str().unwrap().to_owned();
+    assert!(note.contains("it is sent less"), "{note}");
+    assert_eq!(seen.of_kind("error").len(), 1);
+    assert_eq!(seen.of_kind("turn_finished")[0]["end"], "model_failed");
+}

@@ -20,6 +20,11 @@ pub enum Effect {
         /// How many of them the model has not seen yet.
         unseen: usize,
     },
+    /// Have the model sum up the oldest part of the conversation.
+    Summarise {
+        /// What it is sent.
+        messages: Arc<Vec<Message>>,
+    },
     /// Stop waiting for the model; what has come of its reply is still an event.
     CancelModel,
     /// Analyse the proposal.
@@ -80,6 +85,7 @@ impl Effect {
         match self {
             Self::Note(_) | Self::Judge(_) | Self::Run(_) | Self::End => false,
             Self::CallModel { .. }
+            | Self::Summarise { .. }
             | Self::CancelModel
             | Self::Look(_)
             | Self::Ask(_)
@@ -104,6 +110,11 @@ impl Effect {
                 model: model.into(),
                 messages: messages.len(),
                 newest: messages[messages.len().saturating_sub(*unseen)..].to_vec(),
+            }),
+            Self::Summarise { messages } => Some(Body::Request {
+                model: model.into(),
+                messages: messages.len(),
+                newest: messages.last().cloned().into_iter().collect(),
             }),
             Self::FinishTurn(end) => Some(Body::TurnFinished { end: *end }),
             Self::End => Some(Body::SessionEnded {}),

@@ -2,9 +2,9 @@
 
 use super::words;
 use crate::{
-    Body, Effects, FileChange, Findings, Grantor, LeftOut, Reply, Secret, Stream, Untrusted,
+    Body, Effects, FileChange, Findings, Grantor, Image, LeftOut, Reply, Secret, Stream, Untrusted,
     egress::Host,
-    record::{ChangesState, Decision, TurnEnd},
+    record::{ChangesState, Decision, Kept, TurnEnd},
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -14,6 +14,8 @@ use std::collections::BTreeMap;
 pub enum Event {
     /// The person asked the model.
     Asked(String),
+    /// The person shows the model a picture, with the next prompt.
+    Attached(Attachment),
     /// The person handed over code of their own: `interpreter run`.
     Submitted {
         /// The language's name.
@@ -23,6 +25,10 @@ pub enum Event {
     },
     /// The model's reply is complete, or was cut by an interrupt.
     Replied(Reply),
+    /// The model has summed up the oldest part of the conversation, or could not.
+    Summarised(Result<Reply, Failure>),
+    /// The provider says that the conversation is too long for the model.
+    TooLong(Failure),
     /// The model, the sandbox or the record failed.
     Failed(Failure),
     /// Analysis of the proposal at hand is done.
@@ -78,6 +84,17 @@ pub enum Event {
     Interrupted,
     /// The person wants to leave.
     Quit,
+}
+
+/// A picture of the person's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attachment {
+    /// What the person calls it, fit for a terminal.
+    pub name: String,
+    /// The picture.
+    pub image: Image,
+    /// Where its bytes are, beside the record.
+    pub kept: Kept,
 }
 
 /// An answer to the question whether code may run.
@@ -248,14 +265,18 @@ impl Event {
     pub fn bodies(&self) -> Vec<Body> {
         match self {
             Self::Asked(text) => vec![Body::Prompt { text: text.clone() }],
+            Self::Attached(Attachment { name, image, kept }) => {
+                vec![Body::Image { name: name.clone(), image: image.clone(), kept: kept.clone() }]
+            }
             Self::Replied(reply) => {
-                let mut bodies = vec![Body::Reply {
-                    text: reply.text.clone(),
-                    reasoning: reply.reasoning.clone(),
-                    finish: reply.finish,
-                }];
-                bodies.extend(reply.usage.map(|usage| usage.body()));
-                bodies
+                let (text, reasoning) = (reply.text.clone(), reply.reasoning.clone());
+                reply.with_usage(Body::Reply { text, reasoning, finish: reply.finish })
+            }
+            Self::Summarised(Ok(reply)) => {
+                reply.with_usage(Body::Summary { text: reply.text.clone() })
+            }
+            Self::Summarised(Err(failure)) => {
+                vec![Body::Note { text: format!("no summary: {}", failure.message) }]
             }
             Self::Failed(failure) => {
                 vec![Body::Error { message: failure.message.clone(), hint: failure.hint.clone() }]
@@ -317,6 +338,7 @@ impl Event {
             // The step that follows says these in full: the proposal, the findings with the
             // proposal's id, what the model is sent, what was settled, the end.
             Self::Submitted { .. }
+            | Self::TooLong(_)
             | Self::Judged(_)
             | Self::Looked(_)
             | Self::Decided(_)

@@ -3,6 +3,7 @@
 use super::{
     effect::Effect,
     event::{HostAnswer, HostWanted},
+    running::Run,
     state::{Interruption, Phase, State},
 };
 use crate::Grantor;
@@ -10,7 +11,7 @@ use crate::Grantor;
 /// Code wants to reach a host that is not listed. Whoever is asked decides; where nothing runs,
 /// or what runs is being stopped, nobody is asked.
 pub(super) fn wanted(mut state: State, phase: Phase, wanted: HostWanted) -> (State, Vec<Effect>) {
-    let ask = matches!(phase, Phase::Running { interrupted: Interruption::None, .. });
+    let ask = matches!(phase, Phase::Running(Run { interrupted: Interruption::None, .. }));
     state.phase = phase;
     if ask {
         return (state, vec![Effect::AskHost(wanted)]);

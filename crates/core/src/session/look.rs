@@ -6,7 +6,7 @@ use super::{
     step::{call_model, propose},
     words,
 };
-use crate::{Body, Message, Proposal, Untrusted, look::Look};
+use crate::{Body, Message, Printed, Proposal, Untrusted, look::Look};
 use std::collections::VecDeque;
 
 /// Reads what the model wants to see next. When it has seen everything, what else it proposed is
@@ -37,8 +37,14 @@ pub(super) fn looked(
     seen: Result<Untrusted, String>,
 ) -> (State, Vec<Effect>) {
     if let Some(look) = looks.pop_front() {
-        let text = seen.unwrap_or_else(|reason| words::could_not_show(&reason));
-        state.say(Message::Result { call: look.call, text });
+        let call = look.call.clone();
+        state.say(match seen {
+            Ok(text) => {
+                let (images, printed) = (Vec::new(), Some(Printed::Look(look)));
+                Message::Result { call, text, images, printed }
+            }
+            Err(reason) => Message::result(call, words::could_not_show(&reason)),
+        });
     }
     next(state, looks, waiting)
 }

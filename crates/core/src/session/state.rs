@@ -1,8 +1,9 @@
 //! Where a session stands.
 
+use super::running::Run;
 use crate::{
-    Confinement, Excerpt, FileChange, Findings, Languages, Message, Proposal, Rules, Verdict,
-    extract::Syntax, instructions::Strength, look::Look, record::TurnEnd,
+    Confinement, FileChange, Findings, Image, Languages, Message, Proposal, Rules, Verdict,
+    context::Gauge, extract::Syntax, instructions::Strength, look::Look, record::TurnEnd,
 };
 use std::{collections::VecDeque, sync::Arc};
 
@@ -27,6 +28,19 @@ pub struct Setup {
     pub strength: Strength,
     /// What tells the language of code by its syntax.
     pub syntax: Syntax,
+    /// How much the model takes.
+    pub gauge: Gauge,
+    /// Whether the model sees pictures.
+    pub sight: Sight,
+}
+
+/// Whether a model sees pictures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sight {
+    /// It does.
+    Sees,
+    /// It is told in words that there is one.
+    Blind,
 }
 
 /// Who answers where the rules say ask. Deny stays deny.
@@ -48,6 +62,10 @@ pub struct State {
     pub(super) messages: Arc<Vec<Message>>,
     /// How many of the messages the model has been sent.
     pub(super) sent: usize,
+    /// How much of what the model takes is used.
+    pub(super) gauge: Gauge,
+    /// Whether the call at hand was made shorter because the provider asked for that.
+    pub(super) squeeze: Squeeze,
     pub(super) phase: Phase,
     pub(super) next_id: u32,
     /// Model calls in this turn.
@@ -58,6 +76,8 @@ pub struct State {
     pub(super) outcome: TurnEnd,
     /// The change set and its files, if something is staged and undecided.
     pub(super) staged: Option<(String, Vec<FileChange>)>,
+    /// Pictures that go with the next prompt.
+    pub(super) attached: Vec<Image>,
     /// What the model is told with the next result: kernels that are gone, with their variables.
     pub(super) notices: Vec<String>,
 }
@@ -66,13 +86,36 @@ pub struct State {
 pub(super) enum Phase {
     Idle,
     Thinking,
-    Looking { looks: VecDeque<Look>, waiting: VecDeque<Proposal> },
-    Judging { work: Work, approved: Approved },
-    Asking { work: Work, findings: Findings, verdict: Verdict },
-    Running { work: Work, excerpt: Excerpt, interrupted: Interruption },
-    Reviewing { id: String, end: TurnEnd },
+    /// The model sums up everything between the opening and `until`.
+    Summarising {
+        until: usize,
+    },
+    Looking {
+        looks: VecDeque<Look>,
+        waiting: VecDeque<Proposal>,
+    },
+    Judging {
+        work: Work,
+        approved: Approved,
+    },
+    Asking {
+        work: Work,
+        findings: Findings,
+        verdict: Verdict,
+    },
+    Running(Run),
+    Reviewing {
+        id: String,
+        end: TurnEnd,
+    },
     Restarting,
     Ended,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Squeeze {
+    NotYet,
+    Done,
 }
 
 /// Whether the person has already said yes to the code as it stands, by editing it.
@@ -100,15 +143,18 @@ impl State {
     pub fn new(setup: Setup) -> Self {
         let messages = Arc::new(setup.opening.clone());
         Self {
+            gauge: setup.gauge.clone(),
             setup,
             messages,
             sent: 0,
+            squeeze: Squeeze::NotYet,
             phase: Phase::Idle,
             next_id: 1,
             calls: 0,
             retries: 0,
             outcome: TurnEnd::Done,
             staged: None,
+            attached: Vec::new(),
             notices: Vec::new(),
         }
     }

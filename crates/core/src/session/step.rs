@@ -2,20 +2,21 @@
 
 use super::{
     effect::{Effect, Question},
-    event::{Answer, Event, Failure, Ran, Settle},
-    hosts, look, restart,
-    state::{Approval, Approved, Interruption, Phase, State, Work},
+    event::{Answer, Event, Failure, Settle},
+    hosts, look, pictures, restart,
+    running::{self, Run},
+    sending,
+    state::{Approval, Approved, Phase, Squeeze, State, Work},
     words,
 };
 use crate::{
-    Body, Excerpt, Findings, Finish, Grantor, Language, Message, Opinion, Origin, Permit, Proposal,
-    Reply, Untrusted, Verdict,
+    Body, Findings, Finish, Grantor, Language, Message, Opinion, Origin, Permit, Proposal, Reply,
+    Untrusted, Verdict,
     extract::{self, Extraction},
-    instructions::Strength,
     policy,
     record::TurnEnd,
 };
-use std::{collections::VecDeque, mem, sync::Arc};
+use std::{collections::VecDeque, mem};
 
 /// Takes the session one step further. Reads nothing, waits for nothing, performs nothing.
 pub fn step(mut state: State, event: Event) -> (State, Vec<Effect>) {
@@ -30,10 +31,22 @@ pub fn step(mut state: State, event: Event) -> (State, Vec<Effect>) {
             (state, vec![Effect::End])
         }
         (Phase::Idle, Event::Asked(prompt)) => asked(state, prompt),
+        (phase, Event::Attached(attachment)) => {
+            state.phase = phase;
+            pictures::attach(state, attachment.image)
+        }
         (Phase::Idle, Event::Submitted { language, code }) => submitted(state, language, code),
         (Phase::Thinking, Event::Replied(reply)) => replied(state, reply),
         (Phase::Thinking, Event::Interrupted) => {
             state.phase = Phase::Thinking;
+            (state, vec![Effect::CancelModel])
+        }
+        (Phase::Thinking, Event::TooLong(failure)) => sending::too_long(state, &failure),
+        (Phase::Summarising { until }, Event::Summarised(said)) => {
+            sending::summarised(state, until, said)
+        }
+        (Phase::Summarising { until }, Event::Interrupted) => {
+            state.phase = Phase::Summarising { until };
             (state, vec![Effect::CancelModel])
         }
         (Phase::Looking { looks, waiting }, Event::Looked(seen)) => {
@@ -48,28 +61,16 @@ pub fn step(mut state: State, event: Event) -> (State, Vec<Effect>) {
             answered(state, work, findings, verdict, answer, by)
         }
         (Phase::Asking { work, .. }, Event::Interrupted) => refuse(state, work, None),
-        (Phase::Running { work, mut excerpt, interrupted }, Event::Output(chunk)) => {
-            excerpt.push(chunk.text.raw());
-            state.phase = Phase::Running { work, excerpt, interrupted };
-            (state, vec![])
-        }
-        (Phase::Running { work, excerpt, interrupted }, Event::InputWanted(wanted)) => {
-            state.phase = Phase::Running { work, excerpt, interrupted };
-            (state, vec![Effect::AskInput(wanted)])
-        }
-        (Phase::Running { work, excerpt, interrupted }, Event::InputGiven(typed)) => {
-            state.phase = Phase::Running { work, excerpt, interrupted };
-            (state, vec![Effect::GiveInput(typed)])
-        }
+        (
+            Phase::Running(run),
+            event @ (Event::Output(_)
+            | Event::InputWanted(_)
+            | Event::InputGiven(_)
+            | Event::Interrupted
+            | Event::Ran(_)),
+        ) => running::happened(state, run, event),
         (phase, Event::HostWanted(wanted)) => hosts::wanted(state, phase, wanted),
         (phase, Event::HostAnswered(answer)) => hosts::answered(state, phase, answer),
-        (Phase::Running { work, excerpt, .. }, Event::Interrupted) => {
-            state.phase = Phase::Running { work, excerpt, interrupted: Interruption::Asked };
-            (state, vec![Effect::Interrupt])
-        }
-        (Phase::Running { work, excerpt, interrupted }, Event::Ran(ran)) => {
-            finished(state, work, &excerpt, interrupted, &ran)
-        }
         (Phase::Reviewing { id, end }, Event::Decided(decision)) => match decision {
             Settle::Later => finish(state, end),
             Settle::Apply | Settle::Discard => {
@@ -106,7 +107,8 @@ fn submitted(mut state: State, language: Language, code: String) -> (State, Vec<
 }
 
 fn asked(mut state: State, prompt: String) -> (State, Vec<Effect>) {
-    state.say(Message::User { text: prompt });
+    let images = mem::take(&mut state.attached);
+    state.say(Message::User { text: prompt, images });
     state.calls = 0;
     state.retries = 0;
     state.outcome = TurnEnd::Done;
@@ -124,14 +126,14 @@ pub(super) fn call_model(mut state: State) -> (State, Vec<Effect>) {
         return (state, effects);
     }
     state.calls += 1;
-    let unseen = state.messages.len() - state.sent;
-    state.sent = state.messages.len();
-    state.phase = Phase::Thinking;
-    let messages = Arc::clone(&state.messages);
-    (state, vec![Effect::CallModel { messages, unseen }])
+    state.squeeze = Squeeze::NotYet;
+    sending::fit_and_send(state)
 }
 
 fn replied(mut state: State, reply: Reply) -> (State, Vec<Effect>) {
+    if let Some(usage) = &reply.usage {
+        state.gauge.heard(&state.messages, usage.input);
+    }
     let setup = &state.setup;
     let Extraction { proposals, looks, rejected, notes } =
         extract::proposals(&reply, &setup.languages, setup.syntax, state.next_id);
@@ -149,10 +151,7 @@ fn replied(mut state: State, reply: Reply) -> (State, Vec<Effect>) {
         if block.call.is_some() {
             // Providers insist that every call is answered.
             answers_due = true;
-            state.say(Message::Result {
-                call: block.call,
-                text: words::could_not_run(&block.reason),
-            });
+            state.say(Message::result(block.call, words::could_not_run(&block.reason)));
         }
     }
     let mut waiting = VecDeque::from(proposals);
@@ -255,8 +254,7 @@ fn judged(
 /// The one expression in the program that makes a permit.
 fn permit(mut state: State, work: Work, by: Grantor) -> (State, Vec<Effect>) {
     let permit = Permit::grant(work.current.clone(), state.setup.confinement.clone(), by);
-    state.phase =
-        Phase::Running { work, excerpt: Excerpt::default(), interrupted: Interruption::None };
+    state.phase = Phase::Running(Run::new(work));
     (state, vec![Effect::Run(permit)])
 }
 
@@ -316,83 +314,27 @@ fn drop_work(state: &mut State, work: Work, why: Untrusted) {
     if work.current.origin == Origin::Person {
         return;
     }
-    state.say(Message::Result { call: work.current.call, text: why });
+    state.say(Message::result(work.current.call, why));
     for skipped in work.waiting {
         if skipped.call.is_some() {
-            state.say(Message::Result { call: skipped.call, text: words::not_reached() });
-        }
-    }
-}
-
-fn finished(
-    mut state: State,
-    work: Work,
-    excerpt: &Excerpt,
-    interrupted: Interruption,
-    ran: &Ran,
-) -> (State, Vec<Effect>) {
-    let stopped = interrupted == Interruption::Asked;
-    let notices = mem::take(&mut state.notices);
-    // What a person ran is no answer to a model that did not propose it.
-    if work.current.origin == Origin::Model {
-        state.say(Message::Result {
-            call: work.current.call.clone(),
-            text: words::ran(ran, excerpt, stopped, &notices),
-        });
-    }
-    state.outcome = if ran.succeeded() { TurnEnd::Done } else { TurnEnd::CodeFailed };
-    state.staged = ran.effects.changes.clone().map(|id| (id, ran.effects.files.clone()));
-    let Work { current, mut waiting } = work;
-    if ran.succeeded() && !stopped {
-        if let Some(next) = waiting.pop_front() {
-            return propose(state, next, waiting);
-        }
-    } else {
-        for skipped in waiting.into_iter().filter(|skipped| skipped.call.is_some()) {
-            state.say(Message::Result { call: skipped.call, text: words::not_reached() });
-        }
-    }
-    match (current.origin, interrupted) {
-        (_, Interruption::Asked) => end_turn(state, TurnEnd::Interrupted),
-        (Origin::Model, Interruption::None) => go_on(state, excerpt, ran),
-        (Origin::Person, Interruption::None) => {
-            let outcome = state.outcome;
-            end_turn(state, outcome)
-        }
-    }
-}
-
-/// How often a small model is given a result in one turn, so that it tries again.
-const RETRIES: u32 = 2;
-
-/// After a run of a model's code: the model says what it means, or does more.
-///
-/// A small model is not asked what it means: it would make something up. What the code printed is
-/// the answer; where it failed, or nothing came of it, the model may try again, but not for ever.
-fn go_on(mut state: State, excerpt: &Excerpt, ran: &Ran) -> (State, Vec<Effect>) {
-    let came = !excerpt.is_empty() || !ran.effects.files.is_empty();
-    match state.setup.strength {
-        Strength::Usual => call_model(state),
-        Strength::Small if (ran.succeeded() && came) || state.retries == RETRIES => {
-            let outcome = state.outcome;
-            end_turn(state, outcome)
-        }
-        Strength::Small => {
-            state.retries += 1;
-            call_model(state)
+            state.say(Message::result(skipped.call, words::not_reached()));
         }
     }
 }
 
 /// Something outside of the code failed. Whatever was under way is over, and the model is told
 /// where it waits for an answer.
-fn failed(mut state: State, phase: Phase, failure: &Failure) -> (State, Vec<Effect>) {
+pub(super) fn failed(mut state: State, phase: Phase, failure: &Failure) -> (State, Vec<Effect>) {
     match phase {
-        Phase::Judging { work, .. } | Phase::Asking { work, .. } | Phase::Running { work, .. } => {
+        Phase::Judging { work, .. }
+        | Phase::Asking { work, .. }
+        | Phase::Running(Run { work, .. }) => {
             drop_work(&mut state, work, words::could_not_run(&failure.message));
             end_turn(state, failure.end)
         }
-        Phase::Thinking | Phase::Looking { .. } => end_turn(state, failure.end),
+        Phase::Thinking | Phase::Summarising { .. } | Phase::Looking { .. } => {
+            end_turn(state, failure.end)
+        }
         // The changes could not be applied: they are still staged, and the person may decide
         // again with `interpreter changes`.
         Phase::Reviewing { .. } | Phase::Restarting => finish(state, failure.end),
@@ -404,7 +346,7 @@ fn failed(mut state: State, phase: Phase, failure: &Failure) -> (State, Vec<Effe
 }
 
 /// Ends the turn, after the person has decided about what is staged.
-fn end_turn(mut state: State, end: TurnEnd) -> (State, Vec<Effect>) {
+pub(super) fn end_turn(mut state: State, end: TurnEnd) -> (State, Vec<Effect>) {
     match state.staged.take() {
         Some((id, files)) => {
             state.phase = Phase::Reviewing { id: id.clone(), end };

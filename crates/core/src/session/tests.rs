@@ -7,6 +7,7 @@ use super::*;
 use crate::{
     Access, Change, Confinement, Effects, FileChange, Findings, Finish, Grantor, Limits, Network,
     Opinion, Reply, Rule, Rules, Sandboxing, Stream, ToolCall, Untrusted, Workspace,
+    context::{Counter, Gauge},
     instructions::Strength,
     language,
     record::{Body, ChangesState, TurnEnd},
@@ -43,6 +44,8 @@ impl Script {
             opening: vec![crate::Message::System { text: "be good".into() }],
             strength: Strength::Usual,
             syntax: |_, _| None,
+            gauge: Gauge::new(None, None, Counter::default()),
+            sight: Sight::Blind,
         };
         change(&mut setup);
         Self { state: Some(State::new(setup)), said: vec![] }
@@ -101,7 +104,7 @@ impl Script {
 
     fn last_message(&self) -> String {
         match self.state.as_ref().unwrap().messages().last().unwrap() {
-            crate::Message::Result { text, call } => {
+            crate::Message::Result { text, call, .. } => {
                 format!("{}{}", call.as_deref().unwrap_or("-"), text.for_terminal())
             }
             other => format!("{other:?}"),
@@ -121,6 +124,7 @@ fn short(effect: &Effect) -> String {
             other => serde_json::to_value(other).unwrap()["kind"].as_str().unwrap().into(),
         },
         Effect::CallModel { unseen, .. } => format!("call {unseen}"),
+        Effect::Summarise { messages } => format!("summarise {}", messages.len()),
         Effect::Judge(proposal) => format!("judge {}", proposal.code().for_terminal_line(40)),
         Effect::Look(look) => format!("look {} {}-{}", look.run, look.first, look.last),
         Effect::Ask(question) => format!("ask {}", question.proposal.id),
@@ -609,7 +613,7 @@ fn a_small_model_is_told_that_nothing_was_printed_unless_something_was_made() {
 fn the_examples_are_sent_first_and_are_not_a_prompt() {
     let examples = |setup: &mut Setup| {
         let text = "hi".to_owned();
-        setup.opening.push(crate::Message::User { text });
+        setup.opening.push(crate::Message::user(text));
         let text = Untrusted::new("Hello!");
         setup.opening.push(crate::Message::Assistant { text, calls: vec![] });
     };
@@ -651,4 +655,159 @@ fn one_session_takes_calls_and_fences_in_turn() {
     .printed("4\n")
     .ran(0)
     .tells("b4\n");
+}
+
+/// A model that takes few tokens, one for each byte.
+fn narrow(setup: &mut Setup) {
+    setup.gauge = Gauge::new(Some(4_000), Some(0), Counter::new(|text| Some(text.len() as u64)));
+    setup.approval = Approval::Yes;
+    setup.max_calls = 25;
+}
+
+/// Two turns of much talk, and a third that is too much.
+fn too_much_talk() -> Script {
+    let long = "w".repeat(1_500);
+    Script::new(narrow).asked().replied(&long).asked().replied(&long).asked()
+}
+
+fn summary(text: &str) -> Event {
+    Event::Summarised(Ok(Reply { text: Untrusted::new(text), ..Reply::default() }))
+}
+
+#[test]
+fn a_conversation_that_is_too_long_is_summed_up_and_goes_on() {
+    let long = "w".repeat(1_500);
+    let script = too_much_talk().replied(&long).asked().gives(&["summarise 6"]);
+    let script = script.when(summary("They talked.")).gives(&["note", "call 4"]);
+    let messages = script.state.as_ref().unwrap().messages();
+    assert!(
+        matches!(&messages[1], crate::Message::Earlier { text } if text.raw() == "They talked.")
+    );
+    assert_eq!(messages.len(), 5);
+    script.replied("Yes.").gives(&["finish Done"]);
+}
+
+#[test]
+fn what_cannot_be_summed_up_is_left_out_with_a_sentence_that_says_so() {
+    let long = "w".repeat(1_500);
+    let failed = Event::Summarised(Err(Failure {
+        message: "the server failed".into(),
+        hint: None,
+        end: TurnEnd::ModelFailed,
+    }));
+    let script = too_much_talk().replied(&long).asked().when(failed).gives(&["note", "call 4"]);
+    let messages = script.state.as_ref().unwrap().messages();
+    let crate::Message::Earlier { text } = &messages[1] else { panic!("{messages:?}") };
+    assert!(text.raw().starts_with("[4 older messages of this conversation were left out"));
+}
+
+#[test]
+fn a_summary_can_be_interrupted_and_nothing_is_lost() {
+    let long = "w".repeat(1_500);
+    let script = too_much_talk().replied(&long).asked().when(Event::Interrupted).gives(&["cancel"]);
+    let before = script.state.as_ref().unwrap().messages().len();
+    let stopped = Reply { finish: Finish::Interrupted, ..Reply::default() };
+    let script = script.when(Event::Summarised(Ok(stopped))).gives(&["finish Interrupted"]);
+    assert_eq!(script.state.as_ref().unwrap().messages().len(), before);
+}
+
+#[test]
+fn a_provider_that_says_too_long_is_asked_again_with_less_and_only_once() {
+    let too_long = || {
+        Event::TooLong(Failure {
+            message: "too long".into(),
+            hint: None,
+            end: TurnEnd::ModelFailed,
+        })
+    };
+    let script = Script::new(|setup| setup.approval = Approval::Yes)
+        .asked()
+        .replied(PYTHON)
+        .judged()
+        .printed(&"x".repeat(7_000))
+        .ran(0)
+        .gives(&["call 1"])
+        .when(too_long());
+    // The opening stays, and the output is the newest, so it is shortened.
+    let script = script.gives(&["note", "note", "call 0"]).tells("characters omitted");
+    script.when(too_long()).gives(&["error", "finish ModelFailed"]);
+}
+
+/// A result with a picture in one of its forms.
+fn picture(display: Option<&str>) -> Event {
+    Event::Output(Chunk {
+        proposal: "p1".into(),
+        stream: Stream::Result,
+        text: Untrusted::new("<Figure>"),
+        mime: "text/plain".into(),
+        bundle: [("image/png".to_owned(), Untrusted::new(crate::image::RED))].into(),
+        display: display.map(Into::into),
+        bytes: None,
+    })
+}
+
+fn images(script: &Script) -> usize {
+    match script.state.as_ref().unwrap().messages().last().unwrap() {
+        crate::Message::Result { images, .. } | crate::Message::User { images, .. } => images.len(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_model_that_sees_is_sent_the_last_pictures_of_a_run_and_another_is_told_of_them() {
+    let plotted = |sight| {
+        let script = Script::new(|setup| {
+            setup.approval = Approval::Yes;
+            setup.sight = sight;
+        });
+        let script = script.asked().replied(PYTHON).judged();
+        let names = [None, None, None, None, Some("plot"), None, Some("plot")];
+        names.into_iter().fold(script, |script, name| script.when(picture(name)))
+    };
+    let script = plotted(Sight::Sees).ran(0).tells("earlier pictures that are not shown to you: 2");
+    assert_eq!(images(&script), 4);
+    let script = plotted(Sight::Blind).ran(0);
+    let script = script.tells("pictures that the user saw and you cannot see: 6");
+    assert_eq!(images(&script), 0);
+}
+
+#[test]
+fn a_result_that_is_only_a_picture_is_not_told_as_text() {
+    let only = |data: &str| {
+        Event::Output(Chunk {
+            proposal: "p1".into(),
+            stream: Stream::Result,
+            text: Untrusted::new(data),
+            mime: "image/png".into(),
+            bundle: [].into(),
+            display: None,
+            bytes: None,
+        })
+    };
+    let script = Script::new(|setup| {
+        setup.approval = Approval::Yes;
+        setup.sight = Sight::Sees;
+    });
+    let script = script.asked().replied(PYTHON).judged().when(only(crate::image::RED));
+    let script = script.when(only("bm8gcGljdHVyZQ==")).ran(0);
+    assert_eq!(images(&script), 1);
+    let told = script.last_message();
+    assert!(told.contains("[image/png]") && !told.contains("iVBOR"), "{told}");
+    assert!(told.contains("[a picture is not shown to you: it is no PNG"), "{told}");
+}
+
+#[test]
+fn a_picture_of_the_persons_goes_with_the_next_prompt_and_no_further() {
+    let attached = || {
+        let image = crate::Image::decode(crate::image::RED).unwrap();
+        let kept = crate::record::Kept { hash: "h".into(), bytes: 1, characters: 0 };
+        Event::Attached(Attachment { name: "red.png".into(), image, kept })
+    };
+    let script = Script::new(|setup| setup.sight = Sight::Sees).when(attached()).gives(&[]);
+    let script = script.asked().gives(&["call 2"]);
+    assert_eq!(images(&script), 1);
+    let script = script.replied("It is red.").asked();
+    assert_eq!(images(&script), 0);
+    let script = Script::new(|_| {}).when(attached()).gives(&["note"]).asked();
+    assert_eq!(images(&script), 0);
 }

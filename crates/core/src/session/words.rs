@@ -2,7 +2,7 @@
 //! and marked as data where it is. What is not known is not claimed.
 
 use super::event::Ran;
-use crate::{Denial, Excerpt, FileChange, HostContact, Language, Untrusted};
+use crate::{Denial, Excerpt, FileChange, HostContact, Language, Message, Untrusted};
 use std::fmt::Write;
 
 /// How many changed files are named to the model.
@@ -15,17 +15,18 @@ const NAMED_HOSTS: usize = 10;
 const NAMED_DENIALS: usize = 10;
 
 pub(super) fn ran(
+    call: Option<String>,
     ran: &Ran,
     excerpt: &Excerpt,
     interrupted: bool,
     notices: &[String],
-) -> Untrusted {
+) -> Message {
     let mut text = String::new();
     for notice in notices {
         // Writing to a string cannot fail.
         _ = writeln!(text, "[{notice}]");
     }
-    text.push_str(excerpt.text(&ran.proposal).raw());
+    let printed = Some(excerpt.add_to(&mut text, &ran.proposal));
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
     }
@@ -53,7 +54,7 @@ pub(super) fn ran(
     if !ran.effects.files.is_empty() {
         _ = writeln!(text, "[staged: {}]", files(&ran.effects.files));
     }
-    Untrusted::new(text)
+    Message::Result { call, text: Untrusted::new(text), images: Vec::new(), printed }
 }
 
 /// Whether the process that read the code is still there.

@@ -74,7 +74,7 @@ fn messages(turns: Vec<Turn>) -> Vec<Value> {
                 // Answers come first: the format refuses them after text.
                 let images = images.into_iter().map(|image| {
                     let source =
-                        json!({ "type": "base64", "media_type": image.mime, "data": image.data });
+                        json!({ "type": "base64", "media_type": image.mime, "data": image.data() });
                     json!({ "type": "image", "source": source })
                 });
                 let content = answers.chain(images).chain(blocks(&text)).collect::<Vec<_>>();

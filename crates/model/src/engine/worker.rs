@@ -5,7 +5,7 @@ use super::{
     processor,
 };
 use crate::{ModelError, Piece, Request, Weights, sink::Sink};
-use interpreter_core::{Reply, Untrusted, Usage};
+use interpreter_core::{Message, Reply, Untrusted, Usage, context::Counter};
 use llama_cpp_2::model::LlamaModel;
 use std::{
     fmt,
@@ -26,6 +26,7 @@ const STACK_BYTES: usize = 8 << 20;
 pub(crate) struct Engine {
     model: String,
     file: PathBuf,
+    context: u32,
     /// Always there until it is dropped.
     jobs: Option<Sender<Job>>,
     /// There once it is loaded.
@@ -55,7 +56,7 @@ impl Engine {
         if !lacks.is_empty() {
             return Err(ModelError::Processor { model, lacks: lacks.join(", ") });
         }
-        let file = weights.file.clone();
+        let (file, context) = (weights.file.clone(), weights.context);
         let (jobs, asked) = mpsc::channel(1);
         let (loaded, wanted) = (Arc::default(), Arc::new(AtomicBool::new(true)));
         let (loaded_there, wanted_there) = (Arc::clone(&loaded), Arc::clone(&wanted));
@@ -64,7 +65,7 @@ impl Engine {
             .stack_size(STACK_BYTES)
             .spawn(move || work(&weights, &loaded_there, wanted_there, asked))
             .map_err(|source| ModelError::NoThread { model: model.clone(), source })?;
-        Ok(Self { model, file, jobs: Some(jobs), loaded, wanted, thread: Some(thread) })
+        Ok(Self { model, file, context, jobs: Some(jobs), loaded, wanted, thread: Some(thread) })
     }
 
     /// How many tokens a text has; none while the model is being loaded.
@@ -72,12 +73,23 @@ impl Engine {
         Some(llama::count(self.loaded.get()?, text))
     }
 
+    /// What counts the tokens of a text, as soon as the model is loaded.
+    pub(crate) fn counter(&self) -> Counter {
+        let loaded = Arc::clone(&self.loaded);
+        Counter::new(move |text| Some(llama::count(loaded.get()?, text) as u64))
+    }
+
+    /// The most tokens that it takes.
+    pub(crate) fn context(&self) -> u32 {
+        self.context
+    }
+
     pub(crate) async fn stream(
         &self,
         request: &Request,
         sink: &Sink<'_>,
     ) -> Result<Reply, ModelError> {
-        if !request.images.is_empty() {
+        if request.messages.iter().any(Message::has_images) {
             return Err(ModelError::Rejected {
                 host: self.name(),
                 status: None,

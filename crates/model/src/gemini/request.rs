@@ -57,7 +57,7 @@ fn contents(turns: Vec<Turn>, signatures: bool) -> Vec<Value> {
                     } })
                 });
                 let images = images.into_iter().map(
-                    |image| json!({ "inlineData": { "mimeType": image.mime, "data": image.data } }),
+                    |image| json!({ "inlineData": { "mimeType": image.mime, "data": image.data() } }),
                 );
                 let parts = answers.chain(images).chain(text_part(&text)).collect::<Vec<_>>();
                 contents.push(json!({ "role": "user", "parts": parts }));

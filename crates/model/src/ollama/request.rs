@@ -5,6 +5,7 @@ use crate::{
     conversation::{Callees, Conversation, Turn},
     tool,
 };
+use interpreter_core::Image;
 use serde_json::{Map, Value, json};
 
 /// The body of a request.
@@ -48,7 +49,7 @@ fn messages(conversation: Conversation) -> Vec<Value> {
                     json!({ "role": "tool", "tool_name": name, "content": answer.text })
                 }));
                 if !images.is_empty() {
-                    let images = images.into_iter().map(|image| image.data).collect::<Vec<_>>();
+                    let images = images.iter().map(Image::data).collect::<Vec<_>>();
                     messages.push(json!({ "role": "user", "content": text, "images": images }));
                 } else if !text.is_empty() {
                     messages.push(json!({ "role": "user", "content": text }));

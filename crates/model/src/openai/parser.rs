@@ -137,6 +137,7 @@ fn usage(usage: &Value) -> Option<Usage> {
         cached,
         written: 0,
         nano_dollars: usage["cost"].as_f64().and_then(nano),
+        context: None,
     })
 }
 

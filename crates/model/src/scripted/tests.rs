@@ -14,10 +14,9 @@ fn open(script: &str) -> Result<Model, ModelError> {
 /// Asks with `prompt` as the newest message.
 async fn ask(model: &Model, prompt: &str) -> (Vec<Piece>, Result<Reply, ModelError>) {
     let request = Request {
-        messages: vec![Message::User { text: prompt.into() }].into(),
+        messages: vec![Message::user(prompt)].into(),
         tools: model.tools(),
         max_tokens: None,
-        images: Vec::new(),
         temperature: None,
     };
     let (sink, mut pieces) = mpsc::channel(100);
@@ -102,7 +101,6 @@ async fn a_reply_can_hang_until_it_is_dropped() {
         messages: vec![].into(),
         tools: Tools::None,
         max_tokens: None,
-        images: Vec::new(),
         temperature: None,
     };
     let (sink, mut pieces) = mpsc::channel(1);

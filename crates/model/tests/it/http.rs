@@ -30,10 +30,9 @@ pub(crate) fn endpoint(address: &str) -> Endpoint {
 
 pub(crate) fn request() -> Request {
     Request {
-        messages: vec![Message::User { text: "Hello".into() }].into(),
+        messages: vec![Message::user("Hello")].into(),
         tools: Tools::None,
         max_tokens: Some(10),
-        images: Vec::new(),
         temperature: Some(0.0),
     }
 }

@@ -18,21 +18,24 @@ pub struct KeptOutputs {
 }
 
 impl Log {
-    /// Checks every output that the record names.
+    /// Checks every output and every picture that the record names.
     pub fn verify_outputs(&self, outputs: &Outputs) -> Result<KeptOutputs, StoreError> {
         let failed = |error| failure(&self.path, error);
         let mut statement = self
             .connection
             .prepare(
                 "SELECT seq, session, time, body FROM record
-                 WHERE kind = 'output' AND instr(body, '\"kept\":{') > 0 ORDER BY seq",
+                 WHERE kind IN ('output', 'image') AND instr(body, '\"kept\":{') > 0 ORDER BY seq",
             )
             .map_err(failed)?;
         let mut rows = statement.query([]).map_err(failed)?;
         let mut found = KeptOutputs::default();
         while let Some(row) = rows.next().map_err(failed)? {
             let record = record(stored_row(row).map_err(failed)?)?;
-            let Body::Output { kept: Some(kept), .. } = &record.body else { continue };
+            let (Body::Output { kept: Some(kept), .. } | Body::Image { kept, .. }) = &record.body
+            else {
+                continue;
+            };
             match outputs.get(kept) {
                 Ok(Some(_)) => found.whole += 1,
                 Ok(None) => found.gone += 1,

@@ -129,7 +129,7 @@ fn text_comes_whole_with_its_usage() {
     assert_eq!(reply.finish, Finish::Stop);
     assert_eq!(
         reply.usage,
-        Some(Usage { input: 15, output: 7, cached: 2, written: 3, nano_dollars: None })
+        Some(Usage { input: 15, output: 7, cached: 2, written: 3, ..Usage::default() })
     );
 }
 

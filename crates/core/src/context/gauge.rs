@@ -1,0 +1,120 @@
+//! How much a conversation weighs, in tokens.
+
+use crate::Message;
+use std::{fmt, sync::Arc};
+
+/// Bytes of a token, in tenths, where nothing is known: a little less than English has, and a
+/// little more than code.
+const BYTES: u64 = 35;
+
+/// Tokens that a message takes beside its words.
+const FRAME: u64 = 4;
+
+/// What estimates are multiplied by, in thousandths, until a provider says otherwise.
+const UNKNOWN: u64 = 1_000;
+
+/// Counts the tokens of a text as the model does, where that can be known.
+#[derive(Clone, Default)]
+pub struct Counter(Option<Arc<Count>>);
+
+type Count = dyn Fn(&str) -> Option<u64> + Send + Sync;
+
+impl Counter {
+    /// A counter that knows, or will know: it may say nothing at first.
+    pub fn new(count: impl Fn(&str) -> Option<u64> + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(count)))
+    }
+}
+
+impl fmt::Debug for Counter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "Counter(exact)" } else { "Counter(estimate)" })
+    }
+}
+
+/// What is known of how much the model takes, and how much of it is used.
+#[derive(Clone, Debug)]
+pub struct Gauge {
+    /// The most tokens of a conversation with its reply; none if that is not known.
+    window: Option<u64>,
+    /// Those of them that are left to the reply.
+    reply: u64,
+    counter: Counter,
+    /// What estimates are multiplied by, in thousandths.
+    ratio: u64,
+    /// The provider's own figure for the first so many messages.
+    known: Option<(usize, u64)>,
+}
+
+impl Gauge {
+    /// For a model that takes `window` tokens in all, of which a reply may have `reply`.
+    pub fn new(window: Option<u64>, reply: Option<u64>, counter: Counter) -> Self {
+        // A reply that is not bounded leaves a quarter of a small window, and of a large one what
+        // replies usually have.
+        let usual = window.map_or(0, |window| (window / 4).min(4_096));
+        let reply = reply.unwrap_or(usual).min(window.unwrap_or(u64::MAX) / 2);
+        Self { window, reply, counter, ratio: UNKNOWN, known: None }
+    }
+
+    /// The most tokens that may be sent; none if that is not known. A little is left for what the
+    /// estimate misses.
+    pub fn room(&self) -> Option<u64> {
+        self.window.map(|window| (window - self.reply).saturating_sub(window / 32))
+    }
+
+    /// The tokens of a conversation.
+    pub fn tokens(&self, messages: &[Message]) -> u64 {
+        let (count, tokens) =
+            self.known.filter(|(count, _)| *count <= messages.len()).unwrap_or((0, 0));
+        tokens + messages[count..].iter().map(|message| self.weight(message)).sum::<u64>()
+    }
+
+    /// The tokens of one message.
+    pub fn weight(&self, message: &Message) -> u64 {
+        let pictures = match message {
+            Message::User { images, .. } | Message::Result { images, .. } => {
+                images.iter().map(crate::Image::tokens).sum()
+            }
+            Message::System { .. } | Message::Earlier { .. } | Message::Assistant { .. } => 0,
+        };
+        let words = match message {
+            Message::System { text } | Message::User { text, .. } => self.text(text),
+            Message::Earlier { text } | Message::Result { text, .. } => self.text(text.raw()),
+            Message::Assistant { text, calls } => {
+                let calls = calls.iter().map(|call| self.text(call.arguments.raw()) + FRAME);
+                self.text(text.raw()) + calls.sum::<u64>()
+            }
+        };
+        FRAME + words + pictures
+    }
+
+    fn text(&self, text: &str) -> u64 {
+        let counted = self.counter.0.as_ref().and_then(|count| count(text));
+        counted.unwrap_or_else(|| (text.len() as u64 * 10 * self.ratio).div_ceil(BYTES * UNKNOWN))
+    }
+
+    /// Takes in what the provider says of a conversation that it was sent.
+    pub fn heard(&mut self, messages: &[Message], tokens: u64) {
+        // Some servers say nothing, and call it nought.
+        if tokens == 0 {
+            return;
+        }
+        self.forget();
+        let estimate = self.tokens(messages).max(1);
+        // A provider that counts wildly must not make us send nothing, or everything.
+        self.ratio = (self.ratio * tokens / estimate).clamp(UNKNOWN / 4, UNKNOWN * 4);
+        self.known = Some((messages.len(), tokens));
+    }
+
+    /// What was known of a conversation is true no more: it was changed.
+    pub fn forget(&mut self) {
+        self.known = None;
+    }
+
+    /// The provider says that a conversation is too long: from now on less is sent.
+    pub fn too_long(&mut self, messages: &[Message]) {
+        let less = self.tokens(messages) / 10 * 7;
+        let room = self.room().unwrap_or(u64::MAX).min(less);
+        self.window = Some((room + self.reply) / 31 * 32 + 1);
+    }
+}

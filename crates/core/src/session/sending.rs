@@ -1,0 +1,118 @@
+//! The steps by which a conversation is made to fit, and sent.
+
+use super::{
+    effect::Effect,
+    event::Failure,
+    state::{Phase, Squeeze, State},
+    step::{end_turn, failed},
+};
+use crate::{
+    Body, Finish, Reply,
+    context::{self, Fit},
+    record::TurnEnd,
+};
+use std::sync::Arc;
+
+/// Sends the conversation, once it fits. At most one part of it is summed up on the way.
+pub(super) fn fit_and_send(mut state: State) -> (State, Vec<Effect>) {
+    let opening = state.setup.opening.len();
+    let messages = Arc::make_mut(&mut state.messages);
+    let (shortened, until) = match context::fit(messages, opening, &mut state.gauge) {
+        Fit::Send { shortened } => (shortened, None),
+        Fit::Summarise { shortened, until } => (shortened, Some(until)),
+    };
+    let mut effects = vec![];
+    if shortened > 0 {
+        effects.push(note(format!(
+            "the conversation is nearly as long as the model takes: {shortened} of its messages are \
+             told in short from now on"
+        )));
+    }
+    let Some(until) = until else {
+        let (state, more) = send(state);
+        effects.extend(more);
+        return (state, effects);
+    };
+    let request = context::request(&state.messages, opening, until);
+    let fits = state.gauge.room().is_none_or(|room| state.gauge.tokens(&request) <= room);
+    if fits {
+        state.phase = Phase::Summarising { until };
+        effects.push(Effect::Summarise { messages: Arc::new(request) });
+        return (state, effects);
+    }
+    effects.push(note(leave_out(&mut state, until)));
+    let (state, more) = send(state);
+    effects.extend(more);
+    (state, effects)
+}
+
+/// Sends the conversation as it stands.
+fn send(mut state: State) -> (State, Vec<Effect>) {
+    let unseen = state.messages.len().saturating_sub(state.sent);
+    state.sent = state.messages.len();
+    state.phase = Phase::Thinking;
+    let messages = Arc::clone(&state.messages);
+    (state, vec![Effect::CallModel { messages, unseen }])
+}
+
+/// The model has summed up the oldest part, or could not.
+pub(super) fn summarised(
+    mut state: State,
+    until: usize,
+    said: Result<Reply, Failure>,
+) -> (State, Vec<Effect>) {
+    let text = match said {
+        Ok(Reply { finish: Finish::Interrupted, .. }) => {
+            return end_turn(state, TurnEnd::Interrupted);
+        }
+        Ok(reply) if !reply.text.raw().trim().is_empty() => reply.text,
+        Ok(_) | Err(_) => {
+            let text = leave_out(&mut state, until);
+            let (state, more) = send(state);
+            return (state, [note(text)].into_iter().chain(more).collect());
+        }
+    };
+    let count = put(&mut state, until, text);
+    let text = format!("{count} older messages were summed up; the model is told the summary");
+    let (state, more) = send(state);
+    (state, [note(text)].into_iter().chain(more).collect())
+}
+
+/// Leaves the oldest part out, and says so to the model. What the person is told.
+fn leave_out(state: &mut State, until: usize) -> String {
+    let count = until - state.setup.opening.len();
+    put(state, until, context::left_out(count));
+    format!(
+        "{count} older messages could not be summed up and are left out of what the model is sent; \
+         they are on record"
+    )
+}
+
+/// Puts a text in the place of the oldest part. How many messages that had.
+fn put(state: &mut State, until: usize, text: crate::Untrusted) -> usize {
+    let opening = state.setup.opening.len();
+    context::replace(Arc::make_mut(&mut state.messages), opening, until, text);
+    state.gauge.forget();
+    // From here on it is another conversation, and the record has it so.
+    state.sent = state.sent.min(opening);
+    until - opening
+}
+
+/// The provider says that the conversation is too long. Less is sent, once.
+pub(super) fn too_long(mut state: State, failure: &Failure) -> (State, Vec<Effect>) {
+    if state.squeeze == Squeeze::Done {
+        let (message, hint) = (failure.message.clone(), failure.hint.clone());
+        let (state, more) = failed(state, Phase::Thinking, failure);
+        let error = Effect::Note(Body::Error { message, hint });
+        return (state, [error].into_iter().chain(more).collect());
+    }
+    state.squeeze = Squeeze::Done;
+    state.gauge.too_long(&state.messages);
+    let (state, more) = fit_and_send(state);
+    let text = "the model does not take a conversation as long as this one; it is sent less".into();
+    (state, [note(text)].into_iter().chain(more).collect())
+}
+
+fn note(text: String) -> Effect {
+    Effect::Note(Body::Note { text })
+}
