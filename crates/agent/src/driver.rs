@@ -17,7 +17,7 @@ use interpreter_core::{
     session::{Approval, Chunk, Effect, Event, Ran, Settle, State, step},
 };
 use interpreter_exec::{Command, Happening, Interpreters, Report, Runner, workspace::Conflict};
-use interpreter_model::{Model, ModelError, Piece, Request};
+use interpreter_model::{Model, ModelError, Piece, Request, Tools};
 use interpreter_store::Folders;
 use std::{collections::VecDeque, future::pending, rc::Rc, sync::Arc, time::Instant};
 use tokio::{sync::mpsc, task::JoinHandle};
@@ -95,7 +95,7 @@ impl Driver {
         };
         let id = interpreter_store::new_session_id();
         let project = match &model {
-            Some(model) => scene.project_told(model.strength())?,
+            Some(model) => scene.project_told(model)?,
             None => Told::default(),
         };
         let setup = scene.setup(model.as_deref(), approval, &project.files);
@@ -324,9 +324,14 @@ impl Driver {
     fn call_model(&mut self, messages: Arc<Vec<Message>>, purpose: Purpose) {
         let Some(model) = self.model.clone() else { return };
         let (sink, pieces) = mpsc::channel(64);
+        let tools = match purpose {
+            Purpose::Reply => model.tools(),
+            // It is to write, and not to do anything.
+            Purpose::Summary => Tools::None,
+        };
         let request = Request {
             messages,
-            tools: model.tools(),
+            tools,
             max_tokens: self.sampling.max_tokens,
             temperature: self.sampling.temperature,
         };

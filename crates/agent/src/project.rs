@@ -2,7 +2,14 @@
 
 use crate::{AgentError, Scene};
 use interpreter_core::instructions::{Project, Strength};
+use interpreter_model::Model;
 use interpreter_store::{Instructions, Standing, trust};
+
+/// The part of what a model takes that one file may have.
+const SHARE: u64 = 4;
+
+/// Bytes of a token, about.
+const BYTES: u64 = 3;
 
 /// What a session uses of the project's instructions, and what is said of the rest.
 #[derive(Debug, Default)]
@@ -33,15 +40,20 @@ impl Scene {
         Ok(trust::keep(&self.folders, file, said)?)
     }
 
-    /// What a model of this strength is told of them.
-    pub(crate) fn project_told(&self, strength: Strength) -> Result<Told, AgentError> {
-        if strength == Strength::Small {
+    /// What a model is told of them.
+    pub(crate) fn project_told(&self, model: &Model) -> Result<Told, AgentError> {
+        if model.strength() == Strength::Small {
             return Ok(Told::default());
         }
+        let most = model.context().map_or(u64::MAX, |context| context / SHARE * BYTES);
         let found = trust::find(&self.folders, &self.work_folder)?;
         let mut told = Told::default();
         for file in found.files {
             match file.standing {
+                Standing::Trusted if file.text.len() as u64 > most => told.notes.push(format!(
+                    "{} is not used: it would take more than a quarter of what this model takes",
+                    file.name
+                )),
                 Standing::Trusted => {
                     told.notes.push(format!("the model is told what {} says", file.name));
                     told.files.push(Project { file: file.name.into(), text: file.text });

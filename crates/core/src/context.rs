@@ -20,6 +20,12 @@ const OLD: usize = 600;
 /// The fewest characters that are left at each end of the newest output.
 const FEWEST: usize = 200;
 
+/// Pictures of a conversation, beside the newest ones.
+const PICTURES: usize = 16;
+
+/// Bytes of them, as they are sent.
+const PICTURE_BYTES: usize = 12 << 20;
+
 /// Tokens that a summary is reckoned at.
 const SUMMARY: u64 = 700;
 
@@ -42,14 +48,17 @@ pub enum Fit {
 
 /// Makes a conversation fit. The first `opening` messages stay as they are.
 pub fn fit(messages: &mut [Message], opening: usize, gauge: &mut Gauge) -> Fit {
-    let Some(room) = gauge.room() else { return Fit::Send { shortened: 0 } };
+    let newest = newest(messages).max(opening);
+    let mut shortened = hide_old_pictures(&mut messages[opening..newest]);
+    if shortened > 0 {
+        gauge.forget();
+    }
+    let Some(room) = gauge.room() else { return Fit::Send { shortened } };
     if gauge.tokens(messages) <= room {
-        return Fit::Send { shortened: 0 };
+        return Fit::Send { shortened };
     }
     // More than is needed, so that not every call changes what the provider has in its cache.
     let target = room / 4 * 3;
-    let newest = newest(messages).max(opening);
-    let mut shortened = 0;
     gauge.forget();
     let mut total = gauge.tokens(messages);
     let mut shorten = |message: &mut Message, keep: usize, total: &mut u64| {
@@ -77,6 +86,29 @@ pub fn fit(messages: &mut [Message], opening: usize, gauge: &mut Gauge) -> Fit {
         Some(until) if total > room => Fit::Summarise { shortened, until },
         Some(_) | None => Fit::Send { shortened },
     }
+}
+
+/// Puts words in the place of the oldest pictures, if there are more than providers take. Half of
+/// what they take stays, so that not every picture changes what they have in their cache.
+fn hide_old_pictures(old: &mut [Message]) -> usize {
+    let (mut count, mut bytes) = (0, 0);
+    for image in old.iter().flat_map(Message::images) {
+        count += 1;
+        bytes += image.data().len();
+    }
+    if count <= PICTURES && bytes <= PICTURE_BYTES {
+        return 0;
+    }
+    let mut hidden = 0;
+    for message in old {
+        if count <= PICTURES / 2 && bytes <= PICTURE_BYTES / 2 {
+            break;
+        }
+        count -= message.images().len();
+        bytes -= message.images().iter().map(|image| image.data().len()).sum::<usize>();
+        hidden += usize::from(message.hide());
+    }
+    hidden
 }
 
 /// Where the messages begin that the model has not answered yet.

@@ -66,12 +66,17 @@ impl Message {
         }
     }
 
+    /// The pictures in it.
+    pub fn images(&self) -> &[Image] {
+        match self {
+            Self::User { images, .. } | Self::Result { images, .. } => images,
+            Self::System { .. } | Self::Earlier { .. } | Self::Assistant { .. } => &[],
+        }
+    }
+
     /// Whether there are pictures in it.
     pub fn has_images(&self) -> bool {
-        match self {
-            Self::User { images, .. } | Self::Result { images, .. } => !images.is_empty(),
-            Self::System { .. } | Self::Earlier { .. } | Self::Assistant { .. } => false,
-        }
+        !self.images().is_empty()
     }
 
     /// Puts words in the place of its pictures. Whether it had any.

@@ -41,6 +41,17 @@ fn a_projects_instructions_are_told_once_they_are_trusted_and_until_they_change(
 }
 
 #[test]
+fn instructions_that_leave_no_room_are_not_used_and_that_is_said() {
+    let long = "Be brief. ".repeat(400);
+    let scene =
+        Scene::new().script("context = 4000\n[[reply]]\ntext = \"Hi.\"\n").file("AGENTS.md", &long);
+    scene.run(&["trust", "--yes"]).exits(0);
+    let seen = scene.chat(&["hello"]).exits(0);
+    seen.mentions("AGENTS.md is not used: it would take more than a quarter");
+    assert!(!system(&scene).contains("Be brief"));
+}
+
+#[test]
 fn a_person_sees_the_file_and_is_asked_once() {
     let scene = Scene::new()
         .model_says(&["Hi.", "Bye."])

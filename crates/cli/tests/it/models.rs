@@ -229,14 +229,12 @@ fn a_wrong_provider_file_stops_and_says_where() {
 }
 
 #[test]
-fn a_conversation_that_the_provider_finds_too_long_is_sent_once_more_with_less() {
+fn a_conversation_that_is_too_long_and_cannot_be_less_is_not_sent_again() {
     let body = r#"{"error":{"code":"context_length_exceeded","message":"too many tokens"}}"#;
     let server = Plain::answering("400 Bad Request", "application/json", body);
     let scene = at(&server.address);
     let seen = scene.run(&["--model", "openai/gpt-x", "--json", "hello"]).exits(5);
-    assert_eq!(server.asked().len(), 2);
-    let note = seen.of_kind("note")[0]["text"].as_str().unwrap().to_owned();
-    assert!(note.contains("it is sent less"), "{note}");
+    assert_eq!(server.asked().len(), 1, "there is nothing to shorten");
     assert_eq!(seen.of_kind("error").len(), 1);
     assert_eq!(seen.of_kind("turn_finished")[0]["end"], "model_failed");
 }

@@ -71,12 +71,7 @@ impl Gauge {
 
     /// The tokens of one message.
     pub fn weight(&self, message: &Message) -> u64 {
-        let pictures = match message {
-            Message::User { images, .. } | Message::Result { images, .. } => {
-                images.iter().map(crate::Image::tokens).sum()
-            }
-            Message::System { .. } | Message::Earlier { .. } | Message::Assistant { .. } => 0,
-        };
+        let pictures: u64 = message.images().iter().map(crate::Image::tokens).sum();
         let words = match message {
             Message::System { text } | Message::User { text, .. } => self.text(text),
             Message::Earlier { text } | Message::Result { text, .. } => self.text(text.raw()),
@@ -95,14 +90,15 @@ impl Gauge {
 
     /// Takes in what the provider says of a conversation that it was sent.
     pub fn heard(&mut self, messages: &[Message], tokens: u64) {
-        // Some servers say nothing, and call it nought.
-        if tokens == 0 {
+        self.forget();
+        self.ratio = UNKNOWN;
+        let estimate = self.tokens(messages).max(1);
+        // Some servers say nought, or count only what they had not kept from before.
+        if tokens < estimate / 3 {
             return;
         }
-        self.forget();
-        let estimate = self.tokens(messages).max(1);
-        // A provider that counts wildly must not make us send nothing, or everything.
-        self.ratio = (self.ratio * tokens / estimate).clamp(UNKNOWN / 4, UNKNOWN * 4);
+        // One that counts wildly must not make us send next to nothing.
+        self.ratio = (UNKNOWN * tokens / estimate).min(UNKNOWN * 4);
         self.known = Some((messages.len(), tokens));
     }
 
@@ -113,6 +109,8 @@ impl Gauge {
 
     /// The provider says that a conversation is too long: from now on less is sent.
     pub fn too_long(&mut self, messages: &[Message]) {
+        self.forget();
+        self.ratio = self.ratio.max(UNKNOWN);
         let less = self.tokens(messages) / 10 * 7;
         let room = self.room().unwrap_or(u64::MAX).min(less);
         self.window = Some((room + self.reply) / 31 * 32 + 1);

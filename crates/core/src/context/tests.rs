@@ -101,6 +101,22 @@ fn old_pictures_become_words_and_count_as_pictures() {
 }
 
 #[test]
+fn there_are_never_more_pictures_than_providers_take() {
+    let red = Image::decode(crate::image::RED).unwrap();
+    let shown = |_| Message::User { text: "look".into(), images: vec![red.clone()] };
+    let mut messages = vec![system(10)];
+    messages.extend((0..PICTURES).map(shown));
+    messages.push(assistant("a"));
+    let mut unknown = Gauge::new(None, None, Counter::default());
+    assert_eq!(fit(&mut messages, 1, &mut unknown), Fit::Send { shortened: 0 });
+    messages.insert(1, shown(0));
+    assert_eq!(fit(&mut messages, 1, &mut unknown), Fit::Send { shortened: 9 });
+    let left: Vec<_> = messages.iter().map(|message| message.images().len()).collect();
+    assert_eq!(left[1..10], [0; 9]);
+    assert_eq!(left[10..18], [1; 8]);
+}
+
+#[test]
 fn what_cannot_be_shortened_is_summed_up_from_the_oldest_on() {
     let long = "w".repeat(1_500);
     let mut messages = vec![system(100)];
@@ -171,9 +187,11 @@ fn the_providers_figure_counts_and_teaches_the_estimate() {
     assert_eq!(gauge.tokens(&messages), 4_016 + 2_000 + 4);
     gauge.forget();
     assert_eq!(gauge.tokens(&messages), 3 * (2_000 + 4));
-    // A figure of nought is none.
-    gauge.heard(&messages, 0);
-    assert_eq!(gauge.tokens(&messages), 3 * (2_000 + 4));
+    // A figure that cannot be is none, and what was learned is doubted with it.
+    for figure in [0, 10] {
+        gauge.heard(&messages, figure);
+        assert_eq!(gauge.tokens(&messages), 3 * (1_000 + 4));
+    }
 }
 
 #[test]

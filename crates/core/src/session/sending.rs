@@ -11,20 +11,29 @@ use crate::{
     context::{self, Fit},
     record::TurnEnd,
 };
-use std::sync::Arc;
+use std::{mem, sync::Arc};
 
 /// Sends the conversation, once it fits. At most one part of it is summed up on the way.
 pub(super) fn fit_and_send(mut state: State) -> (State, Vec<Effect>) {
-    let opening = state.setup.opening.len();
+    let fit = fit(&mut state);
+    send_fitted(state, &fit)
+}
+
+fn fit(state: &mut State) -> Fit {
     let messages = Arc::make_mut(&mut state.messages);
-    let (shortened, until) = match context::fit(messages, opening, &mut state.gauge) {
+    context::fit(messages, state.setup.opening.len(), &mut state.gauge)
+}
+
+fn send_fitted(mut state: State, fit: &Fit) -> (State, Vec<Effect>) {
+    let opening = state.setup.opening.len();
+    let (shortened, until) = match *fit {
         Fit::Send { shortened } => (shortened, None),
         Fit::Summarise { shortened, until } => (shortened, Some(until)),
     };
     let mut effects = vec![];
     if shortened > 0 {
         effects.push(note(format!(
-            "the conversation is nearly as long as the model takes: {shortened} of its messages are \
+            "the conversation is nearly as much as the model takes: {shortened} of its messages are \
              told in short from now on"
         )));
     }
@@ -100,15 +109,17 @@ fn put(state: &mut State, until: usize, text: crate::Untrusted) -> usize {
 
 /// The provider says that the conversation is too long. Less is sent, once.
 pub(super) fn too_long(mut state: State, failure: &Failure) -> (State, Vec<Effect>) {
-    if state.squeeze == Squeeze::Done {
+    let before = mem::replace(&mut state.squeeze, Squeeze::Done);
+    state.gauge.too_long(&state.messages);
+    let fit = fit(&mut state);
+    // The same once more would be answered in the same way.
+    if before == Squeeze::Done || fit == (Fit::Send { shortened: 0 }) {
         let (message, hint) = (failure.message.clone(), failure.hint.clone());
         let (state, more) = failed(state, Phase::Thinking, failure);
         let error = Effect::Note(Body::Error { message, hint });
         return (state, [error].into_iter().chain(more).collect());
     }
-    state.squeeze = Squeeze::Done;
-    state.gauge.too_long(&state.messages);
-    let (state, more) = fit_and_send(state);
+    let (state, more) = send_fitted(state, &fit);
     let text = "the model does not take a conversation as long as this one; it is sent less".into();
     (state, [note(text)].into_iter().chain(more).collect())
 }
