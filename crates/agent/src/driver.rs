@@ -93,6 +93,9 @@ impl Driver {
             Mode::Chat => Some(Rc::new(scene.model()?)),
             Mode::Run => None,
         };
+        if let Some(model) = &model {
+            model.prepare();
+        }
         let id = interpreter_store::new_session_id();
         let project = match &model {
             Some(model) => scene.project_told(model)?,

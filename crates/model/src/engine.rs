@@ -1,7 +1,7 @@
 //! Runs a model in this process, with llama.cpp.
 //!
-//! One thread owns the model and its context. It begins to load as soon as the model is chosen, so that it is there when
-//! the person has typed; a [`Request`] goes to it through a channel and text comes back through another. Whoever drops
+//! One thread owns the model and its context. It is told to load when a session begins, so that the model is there when
+//! the person has typed; a [`Request`](crate::Request) goes to it through a channel and text comes back through another. Whoever drops
 //! the second one ends the reply: the thread looks at it after each token.
 //!
 //! What can be decided without the library is decided without it: how a conversation becomes a prompt (`prompt`), where a

@@ -43,7 +43,7 @@ impl Model {
         })
     }
 
-    /// A model that runs in this process. It is loaded meanwhile; what is wrong with its file is told when it is asked.
+    /// A model that runs in this process. What is wrong with its file is told when it is asked.
     #[cfg(feature = "embedded")]
     pub fn embedded(weights: Weights) -> Result<Self, ModelError> {
         let name = format!("embedded/{}", weights.name);
@@ -125,6 +125,15 @@ impl Model {
             #[cfg(feature = "embedded")]
             Kind::Embedded(engine) => engine.counter(),
             Kind::Remote(_) | Kind::Scripted(_) => Counter::default(),
+        }
+    }
+
+    /// Begins what takes long before a first reply, if anything does: the person may still be typing.
+    pub fn prepare(&self) {
+        match &self.kind {
+            #[cfg(feature = "embedded")]
+            Kind::Embedded(engine) => engine.prepare(),
+            Kind::Remote(_) | Kind::Scripted(_) => {}
         }
     }
 

@@ -86,6 +86,10 @@ async fn a_reply_comes_in_pieces_and_is_their_sum() {
     let Some(weights) = weights(&folder) else { return };
     let model = Model::embedded(weights).unwrap();
     assert_eq!((model.name(), model.tools()), ("embedded/small", Tools::None));
+    // Nothing is loaded before it is needed.
+    assert_eq!(model.count("one"), None);
+    model.prepare();
+    model.prepare();
     let (reply, pieces) = ask(&model, &request("Tell me about the sea.", 24)).await;
     let reply = reply.unwrap();
     assert!(pieces.len() > 10, "{pieces:?}");

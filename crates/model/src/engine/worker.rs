@@ -22,7 +22,7 @@ use tokio::sync::mpsc::{self, Receiver, Sender};
 /// As much as the main thread has.
 const STACK_BYTES: usize = 8 << 20;
 
-/// A model that is being loaded, or runs.
+/// A model that is loaded when it is first needed, or before.
 pub(crate) struct Engine {
     model: String,
     file: PathBuf,
@@ -36,10 +36,12 @@ pub(crate) struct Engine {
     thread: Option<JoinHandle<()>>,
 }
 
-/// One call of the model.
-struct Job {
-    request: Request,
-    steps: Sender<Step>,
+/// What the thread is to do.
+enum Job {
+    /// Load the model, if that has not been done.
+    Load,
+    /// Answer.
+    Ask { request: Request, steps: Sender<Step> },
 }
 
 /// What comes of it.
@@ -49,7 +51,7 @@ enum Step {
 }
 
 impl Engine {
-    /// Begins to load a model.
+    /// A model that is not loaded yet.
     pub(crate) fn start(weights: Weights) -> Result<Self, ModelError> {
         let model = weights.name.clone();
         let lacks = processor::lacks();
@@ -66,6 +68,13 @@ impl Engine {
             .spawn(move || work(&weights, &loaded_there, wanted_there, asked))
             .map_err(|source| ModelError::NoThread { model: model.clone(), source })?;
         Ok(Self { model, file, context, jobs: Some(jobs), loaded, wanted, thread: Some(thread) })
+    }
+
+    /// Begins to load it, unless there is something to do anyway. What goes wrong is told when it is asked.
+    pub(crate) fn prepare(&self) {
+        if let Some(jobs) = &self.jobs {
+            jobs.try_send(Job::Load).unwrap_or_default();
+        }
     }
 
     /// How many tokens a text has; none while the model is being loaded.
@@ -97,7 +106,7 @@ impl Engine {
             });
         }
         let (steps, mut heard) = mpsc::channel(64);
-        let job = Job { request: request.clone(), steps };
+        let job = Job::Ask { request: request.clone(), steps };
         let ended = || self.error(Fault::Library("its thread has ended"));
         self.jobs.as_ref().ok_or_else(ended)?.send(job).await.map_err(|_| ended())?;
         while let Some(step) = heard.recv().await {
@@ -155,39 +164,52 @@ impl fmt::Debug for Engine {
     }
 }
 
-/// Loads the model and answers, until nobody can ask any more.
+/// Waits for the first job, loads the model, and answers until nobody can ask any more.
 fn work(
     weights: &Weights,
     loaded: &OnceLock<Arc<LlamaModel>>,
     wanted: Arc<AtomicBool>,
     mut asked: Receiver<Job>,
 ) {
+    let Some(first) = asked.blocking_recv() else { return };
     let model = match llama::load(weights, wanted) {
         Ok(model) => Arc::new(model),
-        Err(fault) => return refuse(asked, fault),
+        Err(fault) => return refuse(first, asked, fault),
     };
     let model = loaded.get_or_init(|| model);
     let mut runner = match Runner::new(model, weights) {
         Ok(runner) => runner,
-        Err(fault) => return refuse(asked, fault),
+        Err(fault) => return refuse(first, asked, fault),
     };
-    while let Some(Job { request, steps }) = asked.blocking_recv() {
-        let mut hear = |part: &str| {
-            if part.is_empty() {
-                return !steps.is_closed();
-            }
-            steps.blocking_send(Step::Text(part.to_owned())).is_ok()
-        };
-        let ended = runner.answer(&request, &mut hear);
-        // Whoever has gone needs no answer.
-        steps.blocking_send(Step::Ended(ended)).unwrap_or_default();
+    let mut next = Some(first);
+    while let Some(job) = next {
+        if let Job::Ask { request, steps } = job {
+            answer(&mut runner, &request, &steps);
+        }
+        next = asked.blocking_recv();
     }
 }
 
+fn answer(runner: &mut Runner<'_>, request: &Request, steps: &Sender<Step>) {
+    let mut hear = |part: &str| {
+        if part.is_empty() {
+            return !steps.is_closed();
+        }
+        steps.blocking_send(Step::Text(part.to_owned())).is_ok()
+    };
+    let ended = runner.answer(request, &mut hear);
+    // Whoever has gone needs no answer.
+    steps.blocking_send(Step::Ended(ended)).unwrap_or_default();
+}
+
 /// Answers everybody with the same fault.
-fn refuse(mut asked: Receiver<Job>, fault: Fault) {
-    while let Some(Job { steps, .. }) = asked.blocking_recv() {
-        steps.blocking_send(Step::Ended(Err(fault))).unwrap_or_default();
+fn refuse(first: Job, mut asked: Receiver<Job>, fault: Fault) {
+    let mut next = Some(first);
+    while let Some(job) = next {
+        if let Job::Ask { steps, .. } = job {
+            steps.blocking_send(Step::Ended(Err(fault))).unwrap_or_default();
+        }
+        next = asked.blocking_recv();
     }
 }
 
