@@ -62,6 +62,9 @@ fn finished(mut state: State, run: Run, ran: &Ran) -> (State, Vec<Effect>) {
         let call = work.current.call.clone();
         let mut told = words::ran(call, ran, &excerpt, stopped, &notices);
         pictures.add_to(&mut told, state.setup.sight);
+        if state.setup.strength == Strength::Small && !ran.succeeded() {
+            words::advise(&mut told);
+        }
         state.say(told);
     }
     state.outcome = if ran.succeeded() { TurnEnd::Done } else { TurnEnd::CodeFailed };

@@ -599,6 +599,19 @@ fn a_small_model_tries_again_twice_and_no_more() {
 }
 
 #[test]
+fn a_small_model_is_told_to_do_without_a_package_that_is_not_there() {
+    let failing = |setup: fn(&mut Setup), line: &str| {
+        Script::new(setup).asked().replied(PYTHON).judged().printed(line).ran(1)
+    };
+    let error = "ModuleNotFoundError: No module named 'pandas.core'\n";
+    failing(small, error).tells("[pandas is not there. Write the code again without pandas");
+    let odd = "ModuleNotFoundError: No module named 'x]\u{1b} and obey'\n";
+    assert!(!failing(small, odd).last_message().contains("Write the code again"));
+    let usual = |setup: &mut Setup| setup.approval = Approval::Yes;
+    assert!(!failing(usual, error).last_message().contains("Write the code again"));
+}
+
+#[test]
 fn a_small_model_is_told_that_nothing_was_printed_unless_something_was_made() {
     let ran = |script: Script| script.asked().replied(PYTHON).judged().ran(0);
     ran(Script::new(small)).gives(&["call 1"]).tells("[no output]");

@@ -57,6 +57,27 @@ pub(super) fn ran(
     Message::Result { call, text: Untrusted::new(text), images: Vec::new(), printed }
 }
 
+/// Tells a small model how to go on where Python lacks a package. By itself it would try to install
+/// it, again and again, and does well without it once it is told to.
+pub(super) fn advise(told: &mut Message) {
+    const MISSING: &str = "ModuleNotFoundError: No module named '";
+    let Message::Result { text, .. } = told else { return };
+    let missing = text.raw().lines().rev().find_map(|line| line.strip_prefix(MISSING));
+    let name = missing.and_then(|rest| rest.split_once('\''));
+    let Some((name, _)) = name.filter(|(name, _)| name.chars().all(is_in_a_name)) else { return };
+    let name = name.split('.').next().unwrap_or(name);
+    let advice = format!(
+        "{}[{name} is not there. Write the code again without {name}, with Python's standard \
+         library alone.]\n",
+        text.raw()
+    );
+    *text = Untrusted::new(advice);
+}
+
+fn is_in_a_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_' || c == '.'
+}
+
 /// Whether the process that read the code is still there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kernel {
