@@ -34,7 +34,7 @@ use std::{
 };
 
 /// How many tokens are read at once. More would be little faster, and nobody could interrupt it.
-const CHUNK: u32 = 128;
+const CHUNK: u32 = 64;
 /// The most tokens of a reply, unless the request says otherwise.
 const MOST_WRITTEN: u32 = 320;
 /// No conversation is answered that leaves less room than this.
