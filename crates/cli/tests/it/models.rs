@@ -2,7 +2,7 @@
 //! not ours, keys that stay where they belong, and what can be said of models without a chat.
 
 use crate::scene::Scene;
-use servers::{Mock, Plain, Tls};
+use servers::{Llama, Mock, Plain, Tls};
 use std::{fs, path::Path};
 
 pub(crate) mod servers;
@@ -12,8 +12,13 @@ const CONFIG: &str = ".config/interpreter/config.toml";
 
 /// A scene in which every provider is this address, with a key that must not be seen again.
 fn at(address: &str) -> Scene {
+    at_with(address, "")
+}
+
+/// The same, with these settings.
+fn at_with(address: &str, settings: &str) -> Scene {
     let config = format!(
-        "[provider.openai]\nbase_url = '{address}/v1'\n\
+        "{settings}[provider.openai]\nbase_url = '{address}/v1'\n\
          [provider.openai-responses]\nbase_url = '{address}/v1'\n\
          [provider.anthropic]\nbase_url = '{address}'\n\
          [provider.gemini]\nbase_url = '{address}/v1beta'\n\
@@ -66,6 +71,22 @@ fn one_conversation_goes_through_every_format() {
         let replies = seen.of_kind("reply");
         assert_eq!(replies[1]["text"], "The answer is four, héé 漢字 😀.", "{model}");
         assert_eq!(seen.of_kind("request")[0]["model"], model);
+        no_key(&scene, &seen.stdout());
+    }
+}
+
+#[test]
+fn a_real_model_answers_in_every_format_that_llama_cpp_serves() {
+    let Some(server) = Llama::start() else { return };
+    for model in ["openai/any", "openai-responses/any", "anthropic/any"] {
+        let scene = at_with(&server.address, "max_tokens = 24\ntemperature = 0\n");
+        let seen = scene.run(&["--model", model, "--json", "--max-calls", "1", "Say hello."]);
+        assert!(seen.of_kind("error").is_empty(), "{model}: {}", seen.stdout());
+        let (reply, usage) = (&seen.of_kind("reply")[0], &seen.of_kind("usage")[0]);
+        let text = reply["text"].as_str().unwrap();
+        assert!(!text.is_empty() || !seen.of_kind("proposal").is_empty(), "{model}: {reply}");
+        assert!((1..=24).contains(&usage["output"].as_u64().unwrap()), "{model}: {usage}");
+        assert!(usage["input"].as_u64().unwrap() > 20, "{model}: {usage}");
         no_key(&scene, &seen.stdout());
     }
 }

@@ -81,6 +81,51 @@ impl Mock {
     }
 }
 
+/// llama.cpp's own server with a tiny model: whatever it says, it says in formats that others defined.
+pub(crate) struct Llama {
+    pub(crate) address: String,
+    child: Child,
+}
+
+impl Llama {
+    pub(crate) fn start() -> Option<Self> {
+        let tools = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/test-tools");
+        let folder = tools.join("llama-server/shellwise/bin/linux-x64");
+        let (program, weights) =
+            (folder.join("llama-server"), tools.join("models/SmolLM2-135M-Instruct.Q4_1.gguf"));
+        if !program.exists() || !weights.exists() {
+            return untried("llama-server");
+        }
+        let mut child = Command::new(program)
+            .arg("-m")
+            .arg(weights)
+            .args(["-t", "1", "-c", "4096", "-np", "1", "--no-webui"])
+            .args(["--host", "127.0.0.1", "--port", "0"])
+            .env("LD_LIBRARY_PATH", folder)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+        let address = lines.find_map(|line| {
+            line.split_once("listening on ").map(|(_, address)| address.trim().to_owned())
+        });
+        // It says more, and must not wait for a reader.
+        thread::spawn(move || lines.for_each(drop));
+        let address = address.expect("it says where it listens, or why it does not");
+        Some(Self { address, child })
+    }
+}
+
+impl Drop for Llama {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        _ = self.child.kill();
+        _ = self.child.wait();
+    }
+}
+
 /// A server that gives one answer to everything.
 pub(crate) struct Plain {
     pub(crate) address: String,
