@@ -72,7 +72,7 @@ impl Excerpt {
         let room = KEPT.saturating_sub(usize::try_from(self.total).unwrap_or(KEPT));
         let split = if room == 0 { 0 } else { beginning(piece, room) };
         let (head, rest) = piece.split_at(split);
-        self.total += piece.chars().count() as u64;
+        self.total += characters(piece);
         self.head.push_str(head);
         // Of a huge piece only its end can stay, so the rest of it is not copied.
         self.tail.push_str(ending(rest));
@@ -110,6 +110,12 @@ impl Excerpt {
     pub fn is_empty(&self) -> bool {
         self.total == 0
     }
+}
+
+/// How many characters a text has. Most of what programs print is ASCII, where it is told at a glance.
+pub fn characters(text: &str) -> u64 {
+    let count = if text.is_ascii() { text.len() } else { text.chars().count() };
+    count as u64
 }
 
 /// Says how much is left out and how it can be seen.

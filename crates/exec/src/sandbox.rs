@@ -1,4 +1,4 @@
-//! Sandboxes: each starts a host in isolation and hands back one duplex byte stream.
+//! Sandboxes: each starts a host in isolation and hands back the stream to it.
 //!
 //! # Threat
 //! See `SECURITY.md`: code that a hostile model wrote.
@@ -22,13 +22,13 @@
 
 use crate::{ExecError, workspace::Set};
 use interpreter_core::{Backend, Confinement};
-use interpreter_host::KernelSpec;
+use interpreter_host::{KernelSpec, Link};
 use interpreter_jail::Failure;
 use std::{path::Path, time::Duration};
 use tokio::{
-    io::AsyncReadExt,
+    io::{AsyncReadExt, unix::AsyncFd},
     net::unix::OwnedWriteHalf,
-    process::{Child, ChildStderr, ChildStdout},
+    process::{Child, ChildStderr},
 };
 
 use self::{
@@ -61,9 +61,6 @@ mod start;
 mod view;
 mod watch;
 
-/// Bytes that the pipe from the host is to hold.
-const ROOM: usize = 1 << 20;
-
 /// How long the host may take to end everything inside.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -73,7 +70,8 @@ pub(crate) struct Sandbox {
     pub(crate) child: Child,
     /// Ends the stream when it is dropped.
     pub(crate) input: OwnedWriteHalf,
-    pub(crate) output: ChildStdout,
+    /// What comes from inside.
+    pub(crate) link: AsyncFd<Link>,
     errors: ChildStderr,
     /// What bounds all of its processes together.
     group: Option<Group>,
@@ -167,10 +165,28 @@ pub(crate) async fn start(
 impl Sandbox {
     /// Why there is nothing more to read from it.
     pub(crate) async fn why_it_ended(self) -> ExecError {
-        let Self { child, input, output, errors, backend, group: _group, folder: _folder, .. } =
-            self;
-        drop((input, output));
+        let Self { child, input, link, errors, backend, group: _group, folder: _folder, .. } = self;
+        drop((input, link));
         why_it_ended(backend, child, errors).await
+    }
+
+    /// Waits for what comes from inside, and takes it in. `false` means that nothing will come any
+    /// more. May be dropped at any time without losing anything.
+    pub(crate) async fn take_in(&mut self) -> std::io::Result<bool> {
+        if self.link.get_ref().has_heard() {
+            return Ok(true);
+        }
+        loop {
+            let mut ready = self.link.readable_mut().await?;
+            if let Ok(taken) = ready.try_io(|link| link.get_mut().take_in()) {
+                return taken;
+            }
+        }
+    }
+
+    /// Whether more processes can be started, as far as that is known out here.
+    pub(crate) fn has_room(&self) -> bool {
+        self.group.as_ref().is_some_and(Group::has_room)
     }
 
     /// A kernel as it is started in this sandbox.
@@ -196,10 +212,10 @@ impl Sandbox {
     /// Kills everything inside and waits until it is dead.
     pub(crate) async fn stop(self) {
         // The group goes at the end of this, when nothing is in it any more.
-        let Self { mut child, input, output, errors, group: _group, folder: _folder, .. } = self;
+        let Self { mut child, input, link, errors, group: _group, folder: _folder, .. } = self;
         // The host ends with its stream. Its keeper ends when it has, which the system lets happen
         // only after all other processes of its namespace are gone.
-        drop((input, output, errors));
+        drop((input, link, errors));
         if tokio::time::timeout(PATIENCE, child.wait()).await.is_err() {
             // With its keeper the host dies, and with that all others.
             _ = child.kill().await.is_ok();
@@ -215,19 +231,10 @@ pub async fn probe(
 ) -> Result<Protection, ExecError> {
     let sandbox = start(backend, confinement, None, None, &Refusals::default(), machine).await?;
     let Sandbox {
-        mut child,
-        input,
-        mut output,
-        errors,
-        group: _group,
-        folder: _folder,
-        protection,
-        ..
+        mut child, input, link, errors, group: _group, folder: _folder, protection, ..
     } = sandbox;
     // The host ends when its stream does. If a step failed, the status says so instead.
-    drop(input);
-    let mut nothing = Vec::new();
-    output.read_to_end(&mut nothing).await?;
+    drop((input, link));
     if child.wait().await?.success() {
         return Ok(protection);
     }

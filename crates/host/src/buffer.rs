@@ -34,11 +34,6 @@ impl Buffer {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// The end, for what appends to a vector.
-    pub(crate) fn end(&mut self) -> &mut Vec<u8> {
-        &mut self.bytes
-    }
-
     /// Uses up the first `count` bytes.
     pub(crate) fn consume(&mut self, count: usize) {
         self.used += count;

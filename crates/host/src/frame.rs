@@ -52,6 +52,9 @@ pub enum FrameError {
         /// The kind.
         kind: u8,
     },
+    /// A kernel was started, and its wires did not come with the word, or are none.
+    #[error("a kernel comes without its pipes and its socket")]
+    NoWires,
     /// Its payload does not say what its kind promises, or cannot be said as text.
     #[error("the payload of a frame of kind {kind} is not understood")]
     Payload {
@@ -69,30 +72,13 @@ pub enum FrameError {
 /// appended then.
 pub fn encode<F: Frame>(message: &F, to: &mut Vec<u8>) -> Result<(), FrameError> {
     let (kind, kernel, payload) = message.parts()?;
-    encode_parts::<F>(kind, kernel, &payload, to)
-}
-
-/// The same for what is not a message yet, so that a payload need not be copied for it.
-pub(crate) fn encode_parts<F: Frame>(
-    kind: u8,
-    kernel: u32,
-    payload: &[u8],
-    to: &mut Vec<u8>,
-) -> Result<(), FrameError> {
     check(F::longest(kind), kind, payload.len())?;
-    to.extend_from_slice(&head(kind, kernel, payload.len()));
-    to.extend_from_slice(payload);
+    let length = u32::try_from(HEAD + payload.len()).expect("no kind may be so long");
+    to.extend_from_slice(&length.to_le_bytes());
+    to.push(kind);
+    to.extend_from_slice(&kernel.to_le_bytes());
+    to.extend_from_slice(&payload);
     Ok(())
-}
-
-/// What stands before a payload of so many bytes, which its kind allows.
-pub(crate) fn head(kind: u8, kernel: u32, payload: usize) -> [u8; 4 + HEAD] {
-    let mut head = [0; 4 + HEAD];
-    let length = u32::try_from(HEAD + payload).expect("no kind may be so long");
-    head[..4].copy_from_slice(&length.to_le_bytes());
-    head[4] = kind;
-    head[5..].copy_from_slice(&kernel.to_le_bytes());
-    head
 }
 
 fn check(most: Option<usize>, kind: u8, length: usize) -> Result<(), FrameError> {
@@ -107,29 +93,9 @@ fn check(most: Option<usize>, kind: u8, length: usize) -> Result<(), FrameError>
 #[derive(Debug)]
 pub struct Decoder<F> {
     buffer: Buffer,
-    /// A long frame that has begun. Then nothing else has been kept.
-    begun: Option<Begun>,
     state: State,
     message: PhantomData<fn() -> F>,
 }
-
-/// A frame whose head has come. Its payload is gathered where it stays.
-#[derive(Debug)]
-struct Begun {
-    kind: u8,
-    kernel: u32,
-    length: usize,
-    payload: Vec<u8>,
-}
-
-impl Begun {
-    fn missing(&self) -> usize {
-        self.length - self.payload.len()
-    }
-}
-
-/// Payloads of which more than this is missing are read to where they stay.
-const LONG: usize = 32 << 10;
 
 #[derive(Debug, PartialEq, Eq)]
 enum State {
@@ -139,8 +105,7 @@ enum State {
 
 impl<F> Default for Decoder<F> {
     fn default() -> Self {
-        let (buffer, begun) = (Buffer::default(), None);
-        Self { buffer, begun, state: State::Reading, message: PhantomData }
+        Self { buffer: Buffer::default(), state: State::Reading, message: PhantomData }
     }
 }
 
@@ -148,31 +113,8 @@ impl<F: Frame> Decoder<F> {
     /// Takes the next piece. To stay within one frame of memory, call [`Decoder::next`] until
     /// it gives nothing before the next piece.
     pub fn push(&mut self, bytes: &[u8]) {
-        if self.state == State::Broken {
-            return;
-        }
-        let mut rest = bytes;
-        if let Some(begun) = &mut self.begun {
-            let (more, after) = rest.split_at(begun.missing().min(rest.len()));
-            begun.payload.extend_from_slice(more);
-            rest = after;
-        }
-        self.buffer.push(rest);
-    }
-
-    /// Where the next piece is to be appended, for what reads straight into a vector, and how many
-    /// bytes it may have: `usual` or as many as the frame that has begun still wants.
-    pub fn space(&mut self, usual: usize) -> (&mut Vec<u8>, usize) {
-        match &mut self.begun {
-            Some(begun) if begun.missing() > 0 => {
-                let missing = begun.missing();
-                (&mut begun.payload, missing)
-            }
-            Some(_) | None => {
-                let space = self.buffer.end();
-                space.reserve(usual);
-                (space, usual)
-            }
+        if self.state == State::Reading {
+            self.buffer.push(bytes);
         }
     }
 
@@ -183,24 +125,16 @@ impl<F: Frame> Decoder<F> {
         if frame.is_err() {
             self.state = State::Broken;
             self.buffer.clear();
-            self.begun = None;
         }
         Some(frame)
     }
 
     /// Whether the stream could end here without a frame being cut off.
     pub fn is_between_frames(&self) -> bool {
-        self.state == State::Reading && self.buffer.is_empty() && self.begun.is_none()
+        self.state == State::Reading && self.buffer.is_empty()
     }
 
     fn cut(&mut self) -> Result<Option<F>, FrameError> {
-        if self.begun.is_some() {
-            return self
-                .begun
-                .take_if(|begun| begun.missing() == 0)
-                .map(|begun| F::from_parts(begun.kind, begun.kernel, begun.payload))
-                .transpose();
-        }
         let Some((head, rest)) = self.buffer.unused().split_first_chunk::<4>() else {
             return Ok(None);
         };
@@ -212,15 +146,7 @@ impl<F: Frame> Decoder<F> {
         check(F::longest(kind), kind, payload)?;
         let Some((kernel, rest)) = rest[1..].split_first_chunk::<4>() else { return Ok(None) };
         let kernel = u32::from_le_bytes(*kernel);
-        let Some(bytes) = rest.get(..payload) else {
-            if payload - rest.len() > LONG {
-                let mut begun = Vec::with_capacity(payload);
-                begun.extend_from_slice(rest);
-                self.begun = Some(Begun { kind, kernel, length: payload, payload: begun });
-                self.buffer.clear();
-            }
-            return Ok(None);
-        };
+        let Some(bytes) = rest.get(..payload) else { return Ok(None) };
         let frame = F::from_parts(kind, kernel, bytes.to_vec())?;
         self.buffer.consume(4 + length);
         Ok(Some(frame))
@@ -255,65 +181,46 @@ mod tests {
 
     #[test]
     fn frames_come_out_whole_whatever_pieces_they_come_in() {
+        let errors = vec!["é".repeat(50_000), String::new()];
         let frames = vec![
-            Outward::Started { kernel: 7 },
-            Outward::Stdout { kernel: 7, bytes: b"a\0\xff\n".to_vec() },
-            Outward::Stderr { kernel: u32::MAX, bytes: Vec::new() },
-            Outward::Claim { kernel: 7, claim: b"{}".to_vec() },
-            Outward::Stdout { kernel: 8, bytes: vec![b'x'; 3 * LONG] },
-            Outward::Stdout { kernel: 8, bytes: vec![b'y'; LONG + 1] },
+            Outward::Started { kernel: 7, process: 8 },
+            Outward::Failed { kernel: u32::MAX, message: "no\nway".into() },
+            Outward::Restored { errors },
+            Outward::Used { milliseconds: 258 },
             Outward::Exited { kernel: 7, status: None, signal: Some(11) },
         ];
         let bytes = encoded(&frames);
-        for piece in [1, 2, 3, 5, 8, 1_000, LONG, 2 * LONG, bytes.len()] {
+        for piece in [1, 2, 3, 5, 8, 1_000, 64 << 10, bytes.len()] {
             assert_eq!(decoded(&bytes, piece), frames);
-            assert_eq!(read_straight(&bytes, piece), frames);
         }
-    }
-
-    /// As [`decoded`], where each piece is put where the decoder wants it.
-    fn read_straight(mut bytes: &[u8], usual: usize) -> Vec<Outward> {
-        let mut decoder = Decoder::default();
-        let mut frames = Vec::new();
-        while !bytes.is_empty() {
-            let (space, most) = decoder.space(usual);
-            let (piece, rest) = bytes.split_at(most.min(bytes.len()));
-            space.extend_from_slice(piece);
-            bytes = rest;
-            while let Some(frame) = decoder.next() {
-                frames.push(frame.unwrap());
-            }
-        }
-        assert!(decoder.is_between_frames());
-        frames
     }
 
     #[test]
     fn the_wire_is_little_endian_with_the_length_of_the_rest_first() {
         let mut bytes = Vec::new();
-        encode(&Inward::Execute { kernel: 258, code: b"x".to_vec() }, &mut bytes).unwrap();
-        assert_eq!(bytes, [6, 0, 0, 0, 2, 2, 1, 0, 0, b'x']);
+        encode(&Inward::Interrupt { kernel: 258 }, &mut bytes).unwrap();
+        assert_eq!(bytes, [5, 0, 0, 0, 3, 2, 1, 0, 0]);
     }
 
     #[test]
     fn a_frame_that_is_too_long_is_refused_by_its_head_alone() {
         let mut decoder = Decoder::<Outward>::default();
-        let length = u32::try_from(crate::message::LONGEST_OUTPUT + HEAD + 1).unwrap();
+        let length = u32::try_from(crate::message::LONGEST + HEAD + 1).unwrap();
         decoder.push(&length.to_le_bytes());
-        let stdout = encoded(&[Outward::Stdout { kernel: 0, bytes: Vec::new() }])[4];
-        decoder.push(&[stdout]);
+        let restored = encoded(&[Outward::Restored { errors: Vec::new() }])[4];
+        decoder.push(&[restored]);
         assert!(matches!(decoder.next(), Some(Err(FrameError::TooLong { .. }))));
     }
 
     #[test]
     fn after_a_broken_frame_nothing_more_is_read() {
         for broken in
-            [&[4, 0, 0, 0, 0][..], &[5, 0, 0, 0, 250], &[6, 0, 0, 0, 68, 0, 0, 0, 0, b'!']]
+            [&[4, 0, 0, 0, 0][..], &[5, 0, 0, 0, 250], &[6, 0, 0, 0, 81, 0, 0, 0, 0, b'!']]
         {
             let mut decoder = Decoder::<Outward>::default();
             decoder.push(broken);
             assert!(decoder.next().unwrap().is_err());
-            decoder.push(&encoded(&[Outward::Started { kernel: 1 }]));
+            decoder.push(&encoded(&[Outward::Started { kernel: 1, process: 2 }]));
             assert!(decoder.next().is_none() && !decoder.is_between_frames());
         }
     }
@@ -321,8 +228,8 @@ mod tests {
     #[test]
     fn what_is_too_long_is_not_sent_either() {
         let mut bytes = Vec::new();
-        let code = vec![b' '; crate::message::LONGEST + 1];
-        assert!(encode(&Inward::Execute { kernel: 1, code }, &mut bytes).is_err());
+        let message = " ".repeat(crate::message::LONGEST + 1);
+        assert!(encode(&Outward::Failed { kernel: 1, message }, &mut bytes).is_err());
         assert!(bytes.is_empty());
     }
 }

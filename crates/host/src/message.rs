@@ -1,10 +1,9 @@
 //! What the outside and the host say to each other.
 //!
-//! Output and code travel as the bytes they are; everything else is JSON. `Inward` is said by the
-//! outside and obeyed. `Outward` comes out of a sandbox: the outside shows and counts it, and
+//! What is more than a number is JSON. Output and code are not among it: they travel through a
+//! kernel's own wires, see [`crate::link`]. `Inward` is said by the outside and obeyed. `Outward` comes out of a sandbox: the outside shows and counts it, and
 //! measures for itself whatever matters.
 
-use crate::claim;
 use crate::frame::{Frame, FrameError};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::borrow::Cow;
@@ -12,9 +11,6 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 /// Bytes of the longest payload.
 pub const LONGEST: usize = 16 << 20;
-
-/// Bytes of the longest piece of output.
-pub const LONGEST_OUTPUT: usize = 1 << 20;
 
 /// How a kernel is started. The environment is the whole of it; nothing is inherited.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,30 +36,6 @@ pub enum Inward {
         /// How.
         spec: KernelSpec,
     },
-    /// Give a kernel the next cell; answered by the claim `finished`, or by `Exited`.
-    Execute {
-        /// Which kernel.
-        kernel: u32,
-        /// The code, byte for byte.
-        code: Vec<u8>,
-    },
-    /// Answer what the code asked the person; without a text, that nothing more comes.
-    Answer {
-        /// Which kernel.
-        kernel: u32,
-        /// The line, without its end.
-        text: Option<Vec<u8>>,
-    },
-    /// Ask a kernel how code could go on; answered by the claim `completions`. It says nothing
-    /// while a cell runs.
-    Complete {
-        /// Which kernel.
-        kernel: u32,
-        /// The code as it stands.
-        code: Vec<u8>,
-        /// Where the cursor is, in bytes.
-        cursor: u32,
-    },
     /// Send SIGINT to a kernel's process group. A driver that is between cells ignores it. It may
     /// be lost: before the driver has begun a cell, or at the moment when a shell starts a program
     /// or V8 is busy with itself. Then it takes another, and in the end a `Stop`.
@@ -74,6 +46,19 @@ pub enum Inward {
     /// Kill a kernel, if it is there, and everything else that does not descend from another
     /// one; answered by `Exited`.
     Stop {
+        /// Which kernel.
+        kernel: u32,
+    },
+    /// Kill a kernel and its process group, if it is still that process; answered by `Exited`.
+    Kill {
+        /// Which kernel.
+        kernel: u32,
+        /// The number of its process, as it was told when it was started.
+        process: u32,
+    },
+    /// See to it that there is room for what a kernel may start; answered by `Tidied`, and before it
+    /// by `Crowded` if everything had to be ended.
+    Tidy {
         /// Which kernel.
         kernel: u32,
     },
@@ -93,32 +78,13 @@ pub enum Inward {
 /// What the host tells the outside.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outward {
-    /// A kernel, or a program it started, wrote to its stdout.
-    Stdout {
-        /// Which kernel.
-        kernel: u32,
-        /// The bytes.
-        bytes: Vec<u8>,
-    },
-    /// A kernel, or a program it started, wrote to its stderr.
-    Stderr {
-        /// Which kernel.
-        kernel: u32,
-        /// The bytes.
-        bytes: Vec<u8>,
-    },
-    /// A kernel's driver said something, perhaps a [`crate::Claim`]. All output that was written
-    /// before it has been sent before it.
-    Claim {
-        /// Which kernel.
-        kernel: u32,
-        /// One line, without its newline, as it came.
-        claim: Vec<u8>,
-    },
-    /// A kernel's process exists. Whether its driver works is its own claim.
+    /// A kernel's process exists, and the outside's ends of its pipes and its socket come with this
+    /// frame: standard output, standard error, control. Whether its driver works is its own claim.
     Started {
         /// Which kernel.
         kernel: u32,
+        /// The number of its process inside.
+        process: u32,
     },
     /// A kernel could not be started.
     Failed {
@@ -127,7 +93,7 @@ pub enum Outward {
         /// Why.
         message: String,
     },
-    /// A kernel is dead, and its number is free. Nothing more comes from it.
+    /// A kernel is dead, and its number is free.
     Exited {
         /// Which kernel.
         kernel: u32,
@@ -144,8 +110,13 @@ pub enum Outward {
     },
     /// What earlier code had left filled the room for processes, so everything was ended. All
     /// kernels but this one are about to have `Exited`; this one, for which the room was wanted,
-    /// is a new one.
+    /// is about to be `Started` afresh if it was there.
     Crowded {
+        /// Which kernel.
+        kernel: u32,
+    },
+    /// There is room for what a kernel may start.
+    Tidied {
         /// Which kernel.
         kernel: u32,
     },
@@ -184,20 +155,15 @@ struct RestoredPayload {
 }
 
 const START: u8 = 1;
-const EXECUTE: u8 = 2;
 const INTERRUPT: u8 = 3;
 const STOP: u8 = 4;
 const RESTORE: u8 = 5;
-const ANSWER: u8 = 6;
-const END_OF_INPUT: u8 = 7;
-const COMPLETE: u8 = 8;
+const KILL: u8 = 6;
+const TIDY: u8 = 7;
 
 const MEASURE: u8 = 20;
 
 // Other numbers than inward, so that a stream that is looped back is noticed.
-pub(crate) const STDOUT: u8 = 65;
-pub(crate) const STDERR: u8 = 66;
-const CLAIM: u8 = 67;
 const STARTED: u8 = 68;
 const FAILED: u8 = 69;
 const EXITED: u8 = 70;
@@ -205,12 +171,14 @@ const RESTORED: u8 = 71;
 
 const USED: u8 = 80;
 const CROWDED: u8 = 81;
+const TIDIED: u8 = 82;
 
 impl Frame for Inward {
     fn longest(kind: u8) -> Option<usize> {
         match kind {
-            START | EXECUTE | RESTORE | ANSWER | COMPLETE => Some(LONGEST),
-            INTERRUPT | STOP | MEASURE | END_OF_INPUT => Some(0),
+            START | RESTORE => Some(LONGEST),
+            INTERRUPT | STOP | TIDY | MEASURE => Some(0),
+            KILL => Some(4),
             _ => None,
         }
     }
@@ -218,14 +186,12 @@ impl Frame for Inward {
     fn parts(&self) -> Result<(u8, u32, Cow<'_, [u8]>), FrameError> {
         Ok(match self {
             Self::Start { kernel, spec } => (START, *kernel, json(START, spec)?),
-            Self::Execute { kernel, code } => (EXECUTE, *kernel, Cow::Borrowed(code)),
-            Self::Complete { kernel, code, cursor } => {
-                (COMPLETE, *kernel, Cow::Owned([&cursor.to_le_bytes(), &code[..]].concat()))
-            }
-            Self::Answer { kernel, text: Some(text) } => (ANSWER, *kernel, Cow::Borrowed(text)),
-            Self::Answer { kernel, text: None } => (END_OF_INPUT, *kernel, Cow::default()),
             Self::Interrupt { kernel } => (INTERRUPT, *kernel, Cow::default()),
             Self::Stop { kernel } => (STOP, *kernel, Cow::default()),
+            Self::Kill { kernel, process } => {
+                (KILL, *kernel, Cow::Owned(process.to_le_bytes().to_vec()))
+            }
+            Self::Tidy { kernel } => (TIDY, *kernel, Cow::default()),
             Self::Measure => (MEASURE, 0, Cow::default()),
             Self::Restore { work, lower, paths } => {
                 let (work, lower, paths) = (work.clone(), lower.clone(), paths.clone());
@@ -237,18 +203,10 @@ impl Frame for Inward {
     fn from_parts(kind: u8, kernel: u32, payload: Vec<u8>) -> Result<Self, FrameError> {
         Ok(match kind {
             START => Self::Start { kernel, spec: parsed(kind, &payload)? },
-            EXECUTE => Self::Execute { kernel, code: payload },
-            COMPLETE => match payload.split_first_chunk() {
-                Some((cursor, code)) => {
-                    let (code, cursor) = (code.to_vec(), u32::from_le_bytes(*cursor));
-                    Self::Complete { kernel, code, cursor }
-                }
-                None => return Err(FrameError::TooShort { length: payload.len() }),
-            },
-            ANSWER => Self::Answer { kernel, text: Some(payload) },
-            END_OF_INPUT => Self::Answer { kernel, text: None },
             INTERRUPT => Self::Interrupt { kernel },
             STOP => Self::Stop { kernel },
+            KILL => Self::Kill { kernel, process: number(&payload) },
+            TIDY => Self::Tidy { kernel },
             MEASURE => Self::Measure,
             RESTORE => {
                 let RestorePayload { work, lower, paths } = parsed(kind, &payload)?;
@@ -262,9 +220,8 @@ impl Frame for Inward {
 impl Frame for Outward {
     fn longest(kind: u8) -> Option<usize> {
         match kind {
-            STDOUT | STDERR => Some(LONGEST_OUTPUT),
-            CLAIM => Some(claim::LONGEST),
-            STARTED | CROWDED => Some(0),
+            CROWDED | TIDIED => Some(0),
+            STARTED => Some(4),
             USED => Some(8),
             FAILED | EXITED | RESTORED => Some(LONGEST),
             _ => None,
@@ -273,10 +230,9 @@ impl Frame for Outward {
 
     fn parts(&self) -> Result<(u8, u32, Cow<'_, [u8]>), FrameError> {
         Ok(match self {
-            Self::Stdout { kernel, bytes } => (STDOUT, *kernel, Cow::Borrowed(bytes)),
-            Self::Stderr { kernel, bytes } => (STDERR, *kernel, Cow::Borrowed(bytes)),
-            Self::Claim { kernel, claim } => (CLAIM, *kernel, Cow::Borrowed(claim)),
-            Self::Started { kernel } => (STARTED, *kernel, Cow::default()),
+            Self::Started { kernel, process } => {
+                (STARTED, *kernel, Cow::Owned(process.to_le_bytes().to_vec()))
+            }
             Self::Failed { kernel, message } => {
                 let message = message.clone();
                 (FAILED, *kernel, json(FAILED, &FailedPayload { message })?)
@@ -289,6 +245,7 @@ impl Frame for Outward {
                 (USED, 0, Cow::Owned(milliseconds.to_le_bytes().to_vec()))
             }
             Self::Crowded { kernel } => (CROWDED, *kernel, Cow::default()),
+            Self::Tidied { kernel } => (TIDIED, *kernel, Cow::default()),
             Self::Restored { errors } => {
                 let errors = errors.clone();
                 (RESTORED, 0, json(RESTORED, &RestoredPayload { errors })?)
@@ -298,10 +255,7 @@ impl Frame for Outward {
 
     fn from_parts(kind: u8, kernel: u32, payload: Vec<u8>) -> Result<Self, FrameError> {
         Ok(match kind {
-            STDOUT => Self::Stdout { kernel, bytes: payload },
-            STDERR => Self::Stderr { kernel, bytes: payload },
-            CLAIM => Self::Claim { kernel, claim: payload },
-            STARTED => Self::Started { kernel },
+            STARTED => Self::Started { kernel, process: number(&payload) },
             FAILED => {
                 let FailedPayload { message } = parsed(kind, &payload)?;
                 Self::Failed { kernel, message }
@@ -317,6 +271,7 @@ impl Frame for Outward {
                 Self::Used { milliseconds: u64::from_le_bytes(bytes) }
             }
             CROWDED => Self::Crowded { kernel },
+            TIDIED => Self::Tidied { kernel },
             RESTORED => {
                 let RestoredPayload { errors } = parsed(kind, &payload)?;
                 Self::Restored { errors }
@@ -324,6 +279,13 @@ impl Frame for Outward {
             _ => return Err(FrameError::Unknown { kind }),
         })
     }
+}
+
+/// A number of at most four bytes. Fewer are a smaller number; more are refused above.
+fn number(payload: &[u8]) -> u32 {
+    let mut bytes = [0; 4];
+    bytes[..payload.len()].copy_from_slice(payload);
+    u32::from_le_bytes(bytes)
 }
 
 fn json<T: Serialize>(kind: u8, payload: &T) -> Result<Cow<'static, [u8]>, FrameError> {
@@ -359,15 +321,15 @@ mod tests {
             folder: "/work".into(),
         };
         returns(&Inward::Start { kernel: 1, spec });
-        returns(&Inward::Execute { kernel: 1, code: b"\0\xff".to_vec() });
-        returns(&Inward::Answer { kernel: 1, text: Some(b"yes".to_vec()) });
-        returns(&Inward::Answer { kernel: 1, text: None });
-        returns(&Inward::Complete { kernel: 1, code: b"a.\xff".to_vec(), cursor: 2 });
         returns(&Inward::Interrupt { kernel: 1 });
         returns(&Inward::Stop { kernel: 1 });
+        returns(&Inward::Kill { kernel: 1, process: 258 });
+        returns(&Outward::Started { kernel: 1, process: u32::MAX });
+        returns(&Inward::Tidy { kernel: 1 });
         returns(&Inward::Measure);
         returns(&Outward::Used { milliseconds: u64::MAX });
         returns(&Outward::Crowded { kernel: 7 });
+        returns(&Outward::Tidied { kernel: 7 });
         let paths = vec!["a/b".into()];
         returns(&Inward::Restore { work: "/w".into(), lower: "/l".into(), paths });
         returns(&Outward::Failed { kernel: 1, message: "no".into() });

@@ -1,25 +1,23 @@
-//! The host's one loop: waits for the stream, the kernels and their deaths, and acts.
+//! The host's one loop: waits for the stream and the kernels' deaths, and acts.
 //!
 //! One thread sleeps in `poll` until something can be done; there are no timers. No read or write
-//! blocks. When the outside is slow to read, the kernels are read less, so the pressure reaches
-//! the programs that write; requests from the outside are always read, so that it can stop them.
-//!
-//! Order is the promise here: output that was written before a claim, or before a death, is sent
-//! before it.
+//! blocks. What kernels print and say does not come through here: the outside has their wires.
 
 use crate::census::{Census, Room};
 use crate::egress::{ADDRESS, SOCKET, hand_out};
 use crate::error::HostError;
 use crate::frame::Decoder;
-use crate::kernel::{Kernel, PIECE, Received, Stream, receive, set_nonblocking};
+use crate::kernel::Kernel;
 use crate::message::{Inward, KernelSpec, Outward};
 use crate::outgoing::{Connection, Outgoing};
 use crate::processes::{Buried, Dead, Role, bury, find_dead, kill_all_but};
 use crate::restore::restore;
 use nix::errno::Errno;
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::unistd::read;
 use std::collections::{BTreeMap, btree_map::Entry};
 use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
@@ -74,9 +72,6 @@ enum Ready {
     Requests,
     Sending,
     Deaths,
-    Output(u32, Stream),
-    Claims(u32),
-    Cells(u32),
 }
 
 struct Host {
@@ -88,6 +83,7 @@ struct Host {
     requests: Decoder<Inward>,
     kernels: BTreeMap<u32, Kernel>,
     outgoing: Outgoing,
+    scratch: Vec<u8>,
 }
 
 impl Host {
@@ -112,37 +108,19 @@ impl Host {
             requests: Decoder::default(),
             kernels: BTreeMap::new(),
             outgoing: Outgoing::default(),
+            scratch: vec![0; 64 << 10],
         })
     }
 
     fn serve(&mut self) -> Result<(), HostError> {
         loop {
-            if self.pass_on() == Connection::Ended {
+            if self.outgoing.send(&self.output) == Connection::Ended {
                 return Ok(());
             }
             for ready in self.wait()? {
                 if self.act(ready)? == Connection::Ended {
                     return Ok(());
                 }
-            }
-        }
-    }
-
-    /// Passes on what the drivers said, as far as the outside takes it without waiting. What is
-    /// left then is taken up again when it reads on: nothing else would wake us for it.
-    fn pass_on(&mut self) -> Connection {
-        loop {
-            for (&number, kernel) in &mut self.kernels {
-                self.outgoing.forward_claims(number, kernel);
-            }
-            if self.outgoing.is_empty() {
-                return Connection::Open;
-            }
-            if self.outgoing.send(&self.output) == Connection::Ended {
-                return Connection::Ended;
-            }
-            if !self.outgoing.is_empty() {
-                return Connection::Open;
             }
         }
     }
@@ -154,27 +132,9 @@ impl Host {
             PollFd::new(self.input.as_fd(), PollFlags::POLLIN),
             PollFd::new(self.deaths.as_fd(), PollFlags::POLLIN),
         ];
-        let mut watch = |what, fd, flags| {
-            ready.push(what);
-            polled.push(PollFd::new(fd, flags));
-        };
         if !self.outgoing.is_empty() {
-            watch(Ready::Sending, self.output.as_fd(), PollFlags::POLLOUT);
-        }
-        for (&number, kernel) in &self.kernels {
-            if self.outgoing.has_room() {
-                for stream in Stream::BOTH {
-                    if let Some(pipe) = kernel.output(stream) {
-                        watch(Ready::Output(number, stream), pipe, PollFlags::POLLIN);
-                    }
-                }
-                if let Some(control) = kernel.control() {
-                    watch(Ready::Claims(number), control, PollFlags::POLLIN);
-                }
-            }
-            if let (Some(control), true) = (kernel.control(), kernel.has_cells_to_send()) {
-                watch(Ready::Cells(number), control, PollFlags::POLLOUT);
-            }
+            ready.push(Ready::Sending);
+            polled.push(PollFd::new(self.output.as_fd(), PollFlags::POLLOUT));
         }
         match poll(&mut polled, PollTimeout::NONE) {
             Ok(_) | Err(Errno::EINTR) => {}
@@ -186,34 +146,21 @@ impl Host {
 
     fn act(&mut self, ready: Ready) -> Result<Connection, HostError> {
         match ready {
-            Ready::Requests => return self.receive_requests(),
-            Ready::Sending => return Ok(self.outgoing.send(&self.output)),
-            Ready::Deaths => self.bury_the_dead(),
-            // A kernel may have died of what was ready before.
-            Ready::Output(number, stream) => {
-                if let Some(kernel) = self.kernels.get_mut(&number) {
-                    self.outgoing.forward_output(number, kernel, stream, PIECE);
-                }
-            }
-            Ready::Claims(number) => {
-                if let Some(kernel) = self.kernels.get_mut(&number) {
-                    kernel.receive_claims(&mut self.outgoing.scratch);
-                }
-            }
-            Ready::Cells(number) => {
-                if let Some(kernel) = self.kernels.get_mut(&number) {
-                    kernel.send_cells();
-                }
+            Ready::Requests => self.receive_requests(),
+            Ready::Sending => Ok(self.outgoing.send(&self.output)),
+            Ready::Deaths => {
+                self.bury_the_dead();
+                Ok(Connection::Open)
             }
         }
-        Ok(Connection::Open)
     }
 
     fn receive_requests(&mut self) -> Result<Connection, HostError> {
-        match receive(self.input.as_fd(), &mut self.outgoing.scratch) {
-            Received::Bytes(count) => self.requests.push(&self.outgoing.scratch[..count]),
-            Received::Nothing => {}
-            Received::End => return Ok(Connection::Ended),
+        match read(&self.input, &mut self.scratch) {
+            Ok(count) if count > 0 => self.requests.push(&self.scratch[..count]),
+            Err(Errno::EAGAIN | Errno::EINTR) => {}
+            // A reset socket, say: nothing will come.
+            Ok(_) | Err(_) => return Ok(Connection::Ended),
         }
         while let Some(request) = self.requests.next() {
             self.obey(request?);
@@ -226,23 +173,6 @@ impl Host {
             Inward::Start { kernel, spec } => {
                 self.make_room(kernel);
                 self.start(kernel, &spec);
-            }
-            // A kernel that is gone has said so, or is about to.
-            Inward::Execute { kernel, code } => {
-                self.make_room(kernel);
-                if let Some(kernel) = self.kernels.get_mut(&kernel) {
-                    kernel.execute(&code);
-                }
-            }
-            Inward::Answer { kernel, text } => {
-                if let Some(kernel) = self.kernels.get_mut(&kernel) {
-                    kernel.answer(text.as_deref());
-                }
-            }
-            Inward::Complete { kernel, code, cursor } => {
-                if let Some(kernel) = self.kernels.get_mut(&kernel) {
-                    kernel.complete(&code, cursor);
-                }
             }
             Inward::Interrupt { kernel } => {
                 if let Some(kernel) = self.kernels.get(&kernel) {
@@ -258,6 +188,17 @@ impl Host {
                     spared => kill_all_but(self.role, spared),
                 }
             }
+            // It may be another one by now, where room had to be made.
+            Inward::Kill { kernel, process } => {
+                let kernel = self.kernels.get(&kernel);
+                if let Some(kernel) = kernel.filter(|kernel| kernel.process() == process) {
+                    kernel.kill();
+                }
+            }
+            Inward::Tidy { kernel } => {
+                self.make_room(kernel);
+                self.outgoing.push(&Outward::Tidied { kernel });
+            }
             Inward::Measure => {
                 self.outgoing.push(&Outward::Used { milliseconds: Census::take().used() });
             }
@@ -270,20 +211,20 @@ impl Host {
 
     fn start(&mut self, number: u32, spec: &KernelSpec) {
         let failed = |message| Outward::Failed { kernel: number, message };
-        let answer = match self.kernels.entry(number) {
-            Entry::Occupied(_) => failed(format!("kernel {number} is running already")),
+        let (answer, ends) = match self.kernels.entry(number) {
+            Entry::Occupied(_) => (failed(format!("kernel {number} is running already")), None),
             Entry::Vacant(entry) => match Kernel::start(spec) {
-                Ok(kernel) => {
-                    entry.insert(kernel);
-                    Outward::Started { kernel: number }
+                Ok((kernel, ends)) => {
+                    let process = entry.insert(kernel).process();
+                    (Outward::Started { kernel: number, process }, Some(ends))
                 }
                 Err(error) => {
                     let (program, folder) = (spec.program.display(), spec.folder.display());
-                    failed(format!("cannot start `{program}` in `{folder}`: {error}"))
+                    (failed(format!("cannot start `{program}` in `{folder}`: {error}")), None)
                 }
             },
         };
-        self.outgoing.push(&answer);
+        self.outgoing.push_with(&answer, ends);
     }
 
     /// Where earlier code has left so many processes that none can be started, everything is
@@ -294,12 +235,13 @@ impl Host {
         }
         self.role.end_all();
         self.outgoing.push(&Outward::Crowded { kernel: wanted });
-        for (number, mut kernel) in std::mem::take(&mut self.kernels) {
-            self.outgoing.last_words(number, &mut kernel);
+        for (number, kernel) in std::mem::take(&mut self.kernels) {
             if number == wanted
-                && let Ok(kernel) = Kernel::start(kernel.spec())
+                && let Ok((kernel, ends)) = Kernel::start(kernel.spec())
             {
+                let started = Outward::Started { kernel: number, process: kernel.process() };
                 self.kernels.insert(number, kernel);
+                self.outgoing.push_with(&started, Some(ends));
                 continue;
             }
             let (status, signal) = (None, Some(Signal::SIGKILL as i32));
@@ -333,9 +275,8 @@ impl Host {
 
     /// Tells the end of a kernel that is dead and not buried.
     fn end(&mut self, number: u32) {
-        let Some(mut kernel) = self.kernels.remove(&number) else { return };
+        let Some(kernel) = self.kernels.remove(&number) else { return };
         kernel.kill();
-        self.outgoing.last_words(number, &mut kernel);
         let status = kernel.bury();
         self.outgoing.push(&Outward::Exited {
             kernel: number,
@@ -343,4 +284,11 @@ impl Host {
             signal: status.and_then(|status| status.signal()),
         });
     }
+}
+
+/// Makes reads and writes return at once.
+fn set_nonblocking(fd: impl AsFd) -> Result<(), Errno> {
+    let fd = fd.as_fd();
+    let flags = OFlag::from_bits_retain(fcntl(fd, FcntlArg::F_GETFL)?);
+    fcntl(fd, FcntlArg::F_SETFL(flags | OFlag::O_NONBLOCK)).map(drop)
 }

@@ -14,7 +14,7 @@
 
 use crate::{Folders, StoreError, private};
 use base64::{Engine, engine::general_purpose::STANDARD};
-use interpreter_core::{Body, Stream, Untrusted, hash::sha256, record::Kept};
+use interpreter_core::{Body, Stream, Untrusted, hash::sha256, output::characters, record::Kept};
 use lz4_flex::frame::{BlockSize, FrameDecoder, FrameEncoder, FrameInfo};
 use serde::{Deserialize, Serialize};
 use std::{
@@ -81,7 +81,7 @@ impl Outputs {
         if kept.is_some() {
             return Ok(());
         }
-        let characters = text.raw().chars().count() as u64;
+        let characters = characters(text.raw());
         let content: Cow<'_, [u8]> = match (*stream, bytes.as_deref()) {
             (Stream::Result, _) => {
                 let whole = serde_json::to_vec(&Whole {

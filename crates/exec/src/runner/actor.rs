@@ -22,7 +22,7 @@ use interpreter_core::{
     egress::Host,
     session::{Echo, InputWanted, Ran, Typed},
 };
-use interpreter_host::{Claim, Inward, Outward};
+use interpreter_host::{Claim, Heard, Inward, Outward};
 use std::{future::pending, time::Instant};
 use tokio::sync::mpsc;
 
@@ -116,7 +116,7 @@ impl Actor {
                 Woken::Told(None) => break,
                 Woken::Told(Some(command)) if matches!(*command, Command::Stop) => break,
                 Woken::Told(Some(command)) => self.told(*command).await,
-                Woken::Read(Ok(true)) => self.take_frames().await,
+                Woken::Read(Ok(true)) => self.take_heard().await,
                 Woken::Read(Ok(false) | Err(_)) => self.stream_ended().await,
                 Woken::Host(host, port) => {
                     self.host_wanted(host, port).await;
@@ -167,13 +167,17 @@ impl Actor {
             Command::Prepare { language, confinement } => self.prepare(language, confinement).await,
             Command::Run(permit) => self.execute(permit).await,
             Command::Interrupt => self.interrupt().await,
-            Command::Answer(typed) => self.answer(typed).await,
+            Command::Answer(typed) => {
+                self.answer(typed);
+                Ok(())
+            }
             Command::AnswerHost(answer) => {
                 self.host_answered(answer);
                 Ok(())
             }
             Command::Complete { language, code, cursor, reply } => {
-                self.complete(&language, code, cursor, reply).await
+                self.complete(&language, code, cursor, reply);
+                Ok(())
             }
             Command::Restart(language) => self.restart(language.as_ref()).await,
             Command::Review => self.review().await,
@@ -298,7 +302,7 @@ impl Actor {
         self.begin_egress();
         self.open_budget(kernel).await?;
         match &mut self.live {
-            Some(live) => live.send(&Inward::Execute { kernel, code }).await,
+            Some(live) => live.execute(kernel, code).await,
             None => Ok(()),
         }
     }
@@ -332,20 +336,30 @@ impl Actor {
         self.act(due).await
     }
 
-    async fn take_frames(&mut self) -> Result<(), ExecError> {
+    async fn take_heard(&mut self) -> Result<(), ExecError> {
         while let Some(live) = &mut self.live {
-            let Some(frame) = live.next_frame()? else { break };
-            self.take(frame).await?;
+            let Some(heard) = live.next_heard()? else { break };
+            self.take(heard).await?;
         }
         Ok(())
     }
 
-    async fn take(&mut self, frame: Outward) -> Result<(), ExecError> {
-        match frame {
-            Outward::Stdout { kernel, bytes } => self.printed(kernel, Stream::Stdout, bytes).await,
-            Outward::Stderr { kernel, bytes } => self.printed(kernel, Stream::Stderr, bytes).await,
-            Outward::Claim { kernel, claim } => self.claimed(kernel, &claim).await,
-            Outward::Started { .. } => Ok(()),
+    async fn take(&mut self, heard: Heard) -> Result<(), ExecError> {
+        match heard {
+            Heard::Stdout { kernel, bytes } => self.printed(kernel, Stream::Stdout, bytes).await,
+            Heard::Stderr { kernel, bytes } => self.printed(kernel, Stream::Stderr, bytes).await,
+            Heard::Claim { kernel, claim } => self.claimed(kernel, &claim).await,
+            Heard::Lost { kernel, process } => match &mut self.live {
+                Some(live) => live.send(&Inward::Kill { kernel, process }).await,
+                None => Ok(()),
+            },
+            Heard::Told(told) => self.host_says(told).await,
+        }
+    }
+
+    async fn host_says(&mut self, told: Outward) -> Result<(), ExecError> {
+        match told {
+            Outward::Started { .. } | Outward::Tidied { .. } => Ok(()),
             Outward::Failed { kernel, message } => self.kernel_failed(kernel, &message),
             Outward::Exited { kernel, status, signal } => {
                 self.kernel_exited(kernel, status, signal).await
@@ -472,15 +486,15 @@ impl Actor {
     }
 
     /// Hands the code what the person typed.
-    async fn answer(&mut self, typed: Typed) -> Result<(), ExecError> {
-        let (Some(cell), Some(live)) = (&self.cell, &mut self.live) else { return Ok(()) };
+    fn answer(&mut self, typed: Typed) {
+        let (Some(cell), Some(live)) = (&self.cell, &mut self.live) else { return };
         let text = match typed {
             Typed::Line(text) => Some(text.into_bytes()),
             // One of the places where a secret goes to whom it was typed for: the code that asked.
             Typed::Hidden(secret) => Some(secret.reveal().as_bytes().to_vec()),
             Typed::End => None,
         };
-        live.send(&Inward::Answer { kernel: cell.kernel, text }).await
+        live.answer(cell.kernel, text.as_deref());
     }
 }
 

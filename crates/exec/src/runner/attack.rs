@@ -12,7 +12,7 @@ use crate::{
 use interpreter_core::{Backend, Confinement, Promise};
 pub use interpreter_host::attack::Attack;
 use interpreter_host::{
-    Inward, KernelSpec, Outward,
+    Heard, Inward, KernelSpec, Outward,
     attack::{ATTACK, Said},
 };
 use std::{collections::BTreeSet, time::Duration};
@@ -109,16 +109,16 @@ async fn hear(live: &mut Live, spec: KernelSpec) -> Result<Vec<u8>, ExecError> {
     live.send(&Inward::Start { kernel: ONLY, spec }).await?;
     let mut said = Vec::new();
     loop {
-        while let Some(frame) = live.next_frame()? {
-            if let Outward::Stdout { bytes, .. } = &frame
+        while let Some(heard) = live.next_heard()? {
+            if let Heard::Stdout { bytes, .. } = &heard
                 && said.len() < MOST
             {
                 said.extend_from_slice(bytes);
             }
-            if let Outward::Failed { message, .. } = &frame {
+            if let Heard::Told(Outward::Failed { message, .. }) = &heard {
                 return Err(ended(message));
             }
-            if let Outward::Exited { .. } = &frame {
+            if let Heard::Told(Outward::Exited { .. }) = &heard {
                 return Ok(said);
             }
         }

@@ -6,7 +6,7 @@ use crate::{
     sandbox::{Machine, Refusals, find},
 };
 use interpreter_core::{Confinement, Language, Untrusted};
-use interpreter_host::{Claim, Inward, Outward};
+use interpreter_host::{Claim, Heard, Inward, Outward};
 use std::time::Duration;
 
 /// Bytes of what it complains that are kept.
@@ -53,14 +53,14 @@ pub async fn check(
 async fn answer(live: &mut Live, own: u32) -> Result<Result<Untrusted, Untrusted>, ExecError> {
     let mut said = Vec::new();
     loop {
-        while let Some(frame) = live.next_frame()? {
-            if let Outward::Stderr { kernel, bytes } = &frame
+        while let Some(heard) = live.next_heard()? {
+            if let Heard::Stderr { kernel, bytes } = &heard
                 && *kernel == own
                 && said.len() < SAID
             {
                 said.extend_from_slice(bytes);
             }
-            if let Some(answer) = told(&frame, own, &said) {
+            if let Some(answer) = told(&heard, own, &said) {
                 return Ok(answer);
             }
         }
@@ -70,20 +70,20 @@ async fn answer(live: &mut Live, own: u32) -> Result<Result<Untrusted, Untrusted
     }
 }
 
-/// What a frame tells of a kernel that has printed this.
-fn told(frame: &Outward, own: u32, said: &[u8]) -> Option<Result<Untrusted, Untrusted>> {
-    if let Outward::Claim { kernel, claim } = frame
+/// What is told of a kernel that has printed this.
+fn told(heard: &Heard, own: u32, said: &[u8]) -> Option<Result<Untrusted, Untrusted>> {
+    if let Heard::Claim { kernel, claim } = heard
         && *kernel == own
         && let Ok(Claim::Ready { version, .. }) = Claim::parse(claim)
     {
         return Some(Ok(Untrusted::new(version)));
     }
-    if let Outward::Failed { kernel, message } = frame
+    if let Heard::Told(Outward::Failed { kernel, message }) = heard
         && *kernel == own
     {
         return Some(Err(Untrusted::new(message.as_str())));
     }
-    if let Outward::Exited { kernel, .. } = frame
+    if let Heard::Told(Outward::Exited { kernel, .. }) = heard
         && *kernel == own
     {
         let said = String::from_utf8_lossy(said).into_owned();

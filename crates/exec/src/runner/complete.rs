@@ -4,9 +4,8 @@
 //! has one answer, in order, so an answer that comes late is told from the one that is waited for.
 
 use super::{actor::Actor, live::KernelState};
-use crate::ExecError;
 use interpreter_core::{Language, Untrusted};
-use interpreter_host::{Inward, claim};
+use interpreter_host::claim;
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
@@ -36,27 +35,26 @@ pub(super) struct Completing {
 impl Actor {
     /// Asks the kernel of a language, if it has nothing else to do. An earlier question that is
     /// still open is given up.
-    pub(super) async fn complete(
+    pub(super) fn complete(
         &mut self,
         language: &Language,
         code: String,
         cursor: usize,
         reply: oneshot::Sender<Completions>,
-    ) -> Result<(), ExecError> {
+    ) {
         self.completing = None;
-        let Some(live) = self.live.as_mut().filter(|_| self.cell.is_none()) else { return Ok(()) };
-        let Some((kernel, KernelState::Ready)) = live.kernel_of(language) else { return Ok(()) };
+        let Some(live) = self.live.as_mut().filter(|_| self.cell.is_none()) else { return };
+        let Some((kernel, KernelState::Ready)) = live.kernel_of(language) else { return };
         let (Ok(cursor), true) = (u32::try_from(cursor), code.is_char_boundary(cursor)) else {
-            return Ok(());
+            return;
         };
         match live.kernels.get_mut(&kernel) {
             Some(kernel) if kernel.completes => kernel.asked += 1,
-            Some(_) | None => return Ok(()),
+            Some(_) | None => return,
         }
-        let bytes = code.as_bytes().to_vec();
+        live.complete(kernel, code.as_bytes(), cursor);
         let until = Instant::now() + PATIENCE;
         self.completing = Some(Completing { kernel, code, reply, until });
-        live.send(&Inward::Complete { kernel, code: bytes, cursor }).await
     }
 
     /// Takes what a driver says of it. Only what fits the code counts.

@@ -6,15 +6,12 @@ use crate::{
     workspace::Set,
 };
 use interpreter_core::{Backend, Confinement, Language};
-use interpreter_host::{Decoder, FrameError, Inward, KernelSpec, Outward, encode};
+use interpreter_host::{FrameError, Heard, Inward, KernelSpec, Link, encode};
 use std::{collections::BTreeMap, path::Path, time::Duration};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::AsyncWriteExt;
 
-/// How long the host may take to read what it is sent. It does nothing else but read and pass on.
+/// How long the host may take to read what it is sent. It does little else.
 const PATIENCE: Duration = Duration::from_secs(10);
-
-/// Bytes that are read at once, unless a longer frame has begun.
-const PIECE: usize = 16 << 10;
 
 /// A sandbox that is up.
 #[derive(Debug)]
@@ -25,7 +22,6 @@ pub(super) struct Live {
     /// Whether anything has come from inside: then it could be built.
     pub(super) answered: bool,
     pub(super) kernels: BTreeMap<u32, Kernel>,
-    decoder: Decoder<Outward>,
     next_kernel: u32,
     /// Processes that the kernel has killed for want of memory, when we last looked.
     killed: u64,
@@ -79,7 +75,6 @@ impl Live {
             backend,
             answered: false,
             kernels: BTreeMap::new(),
-            decoder: Decoder::default(),
             next_kernel: 1,
             killed: 0,
         })
@@ -131,19 +126,42 @@ impl Live {
         }
     }
 
-    /// Waits for bytes and takes them in. `false` means that the stream has ended. May be
+    /// Gives a kernel the next cell. Where earlier code may have left too many processes, the host
+    /// looks first.
+    pub(super) async fn execute(&mut self, kernel: u32, code: Vec<u8>) -> Result<(), ExecError> {
+        if self.sandbox.has_room() {
+            self.link().execute(kernel, &code);
+            return Ok(());
+        }
+        self.link().execute_when_tidied(kernel, code);
+        self.send(&Inward::Tidy { kernel }).await
+    }
+
+    /// Hands a kernel's code what the person typed; without a text, that nothing more comes.
+    pub(super) fn answer(&mut self, kernel: u32, text: Option<&[u8]>) {
+        self.link().answer(kernel, text);
+    }
+
+    /// Asks a kernel how code could go on.
+    pub(super) fn complete(&mut self, kernel: u32, code: &[u8], cursor: u32) {
+        self.link().complete(kernel, code, cursor);
+    }
+
+    fn link(&mut self) -> &mut Link {
+        self.sandbox.link.get_mut()
+    }
+
+    /// Waits until something comes and takes it in. `false` means that the stream has ended. May be
     /// dropped at any time without losing anything.
     pub(super) async fn read(&mut self) -> Result<bool, ExecError> {
-        let (space, most) = self.decoder.space(PIECE);
-        let mut output = (&mut self.sandbox.output).take(most as u64);
-        let came = output.read_buf(space).await? > 0;
+        let came = self.sandbox.take_in().await?;
         self.answered |= came;
         Ok(came)
     }
 
-    /// The next frame that has come in whole.
-    pub(super) fn next_frame(&mut self) -> Result<Option<Outward>, ExecError> {
-        self.decoder.next().transpose().map_err(broken)
+    /// The next thing that has come in whole.
+    pub(super) fn next_heard(&mut self) -> Result<Option<Heard>, ExecError> {
+        self.link().next().transpose().map_err(broken)
     }
 
     /// What it shows.

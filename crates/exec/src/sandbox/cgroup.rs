@@ -52,6 +52,10 @@ pub(crate) struct Group {
     version: Version,
     /// Where the kernel counts whom it killed for memory. Asked after each run, so it stays open.
     kills: OnceLock<File>,
+    /// Where the kernel counts the processes. Asked before each run.
+    count: OnceLock<File>,
+    /// How many there may be.
+    most: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,7 +141,7 @@ impl Groups {
             if fs_err::create_dir(&at).is_err() {
                 continue;
             }
-            let group = Group::at(at.clone(), at, Version::Two);
+            let group = Group::at(at.clone(), at, Version::Two, limits);
             // Without the controllers these files are not there.
             if group.bound(limits).is_ok() {
                 return Ok(group);
@@ -175,15 +179,17 @@ fn sweep(parent: &Path) {
 }
 
 impl Group {
-    fn at(memory: PathBuf, processes: PathBuf, version: Version) -> Self {
-        Self { memory, processes, version, kills: OnceLock::new() }
+    fn at(memory: PathBuf, processes: PathBuf, version: Version, limits: &Limits) -> Self {
+        let most = limits.processes.saturating_add(OURS);
+        let (kills, count) = (OnceLock::new(), OnceLock::new());
+        Self { memory, processes, version, kills, count, most }
     }
 
     fn one(memory: &Path, processes: &Path, name: &str, limits: &Limits) -> io::Result<Self> {
         for parent in [memory, processes] {
             sweep(parent);
         }
-        let group = Self::at(memory.join(name), processes.join(name), Version::One);
+        let group = Self::at(memory.join(name), processes.join(name), Version::One, limits);
         fs_err::create_dir(&group.memory)?;
         fs_err::create_dir(&group.processes)?;
         group.bound(limits)?;
@@ -192,8 +198,7 @@ impl Group {
 
     fn bound(&self, limits: &Limits) -> io::Result<()> {
         let bytes = limits.memory_bytes.saturating_add(ROOM).to_string();
-        let processes = limits.processes.saturating_add(OURS).to_string();
-        fs_err::write(self.processes.join("pids.max"), processes)?;
+        fs_err::write(self.processes.join("pids.max"), self.most.to_string())?;
         match self.version {
             Version::Two => {
                 fs_err::write(self.memory.join("memory.max"), &bytes)?;
@@ -223,16 +228,14 @@ impl Group {
             Version::One => "memory.oom_control",
             Version::Two => "memory.events",
         };
-        if self.kills.get().is_none()
-            && let Ok(file) = File::open(self.memory.join(name))
-        {
-            // It is not set: nobody else has the group.
-            _ = self.kills.set(file);
-        }
-        let mut text = [0; COUNTS];
-        let read = self.kills.get().and_then(|file| file.read_at(&mut text, 0).ok());
-        let text = str::from_utf8(&text[..read.unwrap_or(0)]).unwrap_or_default();
-        count(text, "oom_kill")
+        read(&self.kills, &self.memory.join(name), |text| count(text, "oom_kill")).unwrap_or(0)
+    }
+
+    /// Whether many more processes can be started. Where few can, it takes a closer look to know.
+    pub(crate) fn has_room(&self) -> bool {
+        let path = self.processes.join("pids.current");
+        let now = read(&self.count, &path, |text| text.trim().parse::<u64>().ok()).flatten();
+        now.is_some_and(|now| now < self.most / 2)
     }
 
     /// How many times a process could not be started because the group had enough.
@@ -256,6 +259,19 @@ impl Drop for Group {
             drop(fs_err::remove_dir(&self.processes));
         }
     }
+}
+
+/// What a file of counts says, which is opened once.
+fn read<T>(held: &OnceLock<File>, path: &Path, parse: impl FnOnce(&str) -> T) -> Option<T> {
+    if held.get().is_none()
+        && let Ok(file) = File::open(path)
+    {
+        // It is not set: nobody else has the group.
+        _ = held.set(file);
+    }
+    let mut text = [0; COUNTS];
+    let length = held.get()?.read_at(&mut text, 0).ok()?;
+    Some(parse(str::from_utf8(&text[..length]).ok()?))
 }
 
 /// A number from lines of names and numbers.

@@ -2,7 +2,7 @@
 //! binary applies to itself.
 
 use super::{
-    Machine, Protection, ROOM, Sandbox, bare, bubblewrap,
+    Machine, Protection, Sandbox, bare, bubblewrap,
     cgroup::Group,
     firejail,
     folder::{Layout, RunFolder},
@@ -14,6 +14,7 @@ use super::{
 };
 use crate::ExecError;
 use interpreter_core::{Backend, Confinement, Untrusted};
+use interpreter_host::Link;
 use interpreter_jail::{JAIL, Plan, encode};
 use std::{
     ffi::OsString,
@@ -21,7 +22,10 @@ use std::{
     path::{Path, PathBuf},
     process::Stdio,
 };
-use tokio::{io::AsyncWriteExt, net::UnixStream};
+use tokio::{
+    io::{AsyncWriteExt, Interest, unix::AsyncFd},
+    net::UnixStream,
+};
 
 /// What starts a sandbox.
 pub(super) struct Launch {
@@ -142,8 +146,9 @@ impl Launch {
             Some((program, arguments)) => (program, arguments.as_slice()),
             None => (&machine.program, &[][..]),
         };
-        // A socket, so that the process can hand a descriptor out by it.
+        // Sockets, so that the process can hand descriptors out by them.
         let (ours, theirs) = Socket::pair()?;
+        let (link, host) = Socket::pair()?;
         let spawned = {
             #[expect(clippy::disallowed_methods, reason = "the one place that starts a sandbox")]
             let mut command = tokio::process::Command::new(program);
@@ -158,7 +163,7 @@ impl Launch {
             command
                 .current_dir("/")
                 .stdin(Stdio::from(OwnedFd::from(theirs)))
-                .stdout(Stdio::piped())
+                .stdout(Stdio::from(OwnedFd::from(host)))
                 .stderr(Stdio::piped())
                 .kill_on_drop(true)
                 .spawn()
@@ -171,10 +176,8 @@ impl Launch {
         ours.set_nonblocking(true)?;
         let (handed_out, input) = UnixStream::from_std(ours)?.into_split();
         watch::watch(handed_out, refusals.clone());
-        let output = child.stdout.take().expect("it was asked for");
+        let link = watched(Link::new(link)?)?;
         let errors = child.stderr.take().expect("it was asked for");
-        // Fewer and larger pieces; where it is refused the usual size does.
-        rustix::pipe::fcntl_setpipe_size(&output, ROOM).unwrap_or_default();
         // The process reads its plan after this, and starts nothing before.
         let group = group.and_then(|group| match child.id().map(|id| group.add(id)) {
             Some(Ok(())) => Ok(group),
@@ -192,23 +195,19 @@ impl Launch {
                 View::unknown()
             }
         };
-        let mut sandbox = Sandbox {
-            child,
-            input,
-            output,
-            errors,
-            group,
-            backend,
-            folder,
-            moved,
-            protection,
-            view,
-        };
+        let mut sandbox =
+            Sandbox { child, input, link, errors, group, backend, folder, moved, protection, view };
         match sandbox.input.write_all(&encode(&plan)).await {
             Ok(()) => Ok(sandbox),
             Err(_) => Err(sandbox.why_it_ended().await),
         }
     }
+}
+
+/// The link, as the runtime watches it.
+#[expect(deprecated, reason = "the new form is `unsafe`, for things whose descriptor may change")]
+fn watched(link: Link) -> std::io::Result<AsyncFd<Link>> {
+    AsyncFd::with_interest(link, Interest::READABLE)
 }
 
 /// Everything that would be done, in words, a line each.

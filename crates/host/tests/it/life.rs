@@ -5,7 +5,7 @@ use crate::scene::{
     Language::{Python, Shell},
     Place, Scene, lines,
 };
-use interpreter_host::{Claim, Inward, KernelSpec, Outward};
+use interpreter_host::{Claim, Heard, Inward, KernelSpec, Outward};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -24,7 +24,7 @@ fn a_kernel_that_cannot_start_says_why() {
     };
     scene.send(&Inward::Start { kernel: 4, spec });
     let message = "cannot start `/nowhere/python3` in `/`: No such file or directory (os error 2)";
-    assert_eq!(scene.next(), Outward::Failed { kernel: 4, message: message.into() });
+    assert_eq!(scene.told(), Outward::Failed { kernel: 4, message: message.into() });
 }
 
 #[test]
@@ -32,7 +32,7 @@ fn a_number_is_used_once_until_its_kernel_has_exited() {
     let mut scene = Scene::with(Shell);
     let spec = scene.spec(Shell);
     scene.send(&Inward::Start { kernel: 1, spec });
-    assert!(matches!(scene.next(), Outward::Failed { kernel: 1, .. }));
+    assert!(matches!(scene.told(), Outward::Failed { kernel: 1, .. }));
     scene.run("exit 3").ends(End::Exited(3));
     scene.execute(1, "echo nobody hears this");
     scene.start(1, Shell);
@@ -136,7 +136,7 @@ fn a_program_that_never_stops_printing_cannot_keep_a_cell_from_ending() {
 #[test]
 fn a_slow_reader_slows_the_program_and_loses_nothing() {
     let mut scene = Scene::with(Python);
-    // Far more than host and pipes hold; nothing is read until the program says it is done.
+    // Far more than the pipes hold; nothing is read until the program says it is done.
     scene.execute(1, "import sys\nfor i in range(64): n = sys.stdout.write('x' * (1 << 20))");
     // Requests get through although nobody reads.
     scene.send(&Inward::Restore {
@@ -148,17 +148,14 @@ fn a_slow_reader_slows_the_program_and_loses_nothing() {
     let mut restored = false;
     loop {
         match scene.next() {
-            Outward::Stdout { bytes, .. } => length += bytes.len(),
-            Outward::Restored { errors } => restored = errors.is_empty(),
-            Outward::Claim { claim, .. }
+            Heard::Stdout { bytes, .. } => length += bytes.len(),
+            Heard::Told(Outward::Restored { errors }) => restored = errors.is_empty(),
+            Heard::Claim { claim, .. }
                 if matches!(Claim::parse(&claim), Ok(Claim::Line { .. })) => {}
-            Outward::Claim { .. } => break,
-            other @ (Outward::Stderr { .. }
-            | Outward::Started { .. }
-            | Outward::Failed { .. }
-            | Outward::Used { .. }
-            | Outward::Crowded { .. }
-            | Outward::Exited { .. }) => panic!("{other:?}"),
+            Heard::Claim { .. } => break,
+            other @ (Heard::Stderr { .. } | Heard::Lost { .. } | Heard::Told(_)) => {
+                panic!("{other:?}")
+            }
         }
     }
     assert_eq!((length, restored), (64 << 20, true));
@@ -257,7 +254,7 @@ fn stop_kills_a_daemon_although_other_kernels_live() {
 #[track_caller]
 fn used(scene: &mut Scene) -> u64 {
     scene.send(&Inward::Measure);
-    let Outward::Used { milliseconds } = scene.next() else { panic!("it was asked") };
+    let Outward::Used { milliseconds } = scene.told() else { panic!("it was asked") };
     milliseconds
 }
 
@@ -281,7 +278,7 @@ fn when_the_stream_ends_everything_ends() {
         scene.run("(setsid sh -c 'echo $$; exec sleep 1000' &) ; sleep 1000 & echo $!; echo $$");
     let mut pids = String::from_utf8(outcome.ends(End::Finished(0)).stdout).unwrap();
     while pids.lines().count() < 3 {
-        let Outward::Stdout { bytes, .. } = scene.next() else { panic!() };
+        let Heard::Stdout { bytes, .. } = scene.next() else { panic!() };
         pids.push_str(&String::from_utf8(bytes).unwrap());
     }
     assert!(pids.lines().all(is_alive));
@@ -321,6 +318,6 @@ fn paths_are_put_back() {
         paths: vec!["a".into(), "b".into(), "../x".into()],
     });
     let errors = vec!["`../x` was not put back: it is not below the work folder".to_owned()];
-    assert_eq!(scene.next(), Outward::Restored { errors });
+    assert_eq!(scene.told(), Outward::Restored { errors });
     scene.run("cat work/a; ls work").succeeds().prints("was\na\n");
 }

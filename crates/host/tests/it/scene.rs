@@ -1,9 +1,10 @@
 //! What every test stands on: a host, a folder, kernels, and what comes back.
 
-use interpreter_host::{Claim, Decoder, Inward, KernelSpec, Outward, drivers, encode};
+use interpreter_host::{Claim, Heard, Inward, KernelSpec, Link, Outward, drivers, encode};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, Write};
 use std::os::{fd::OwnedFd, unix::net::UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -128,12 +129,20 @@ pub(crate) fn tool(name: &str) -> Option<PathBuf> {
     found
 }
 
+/// What came before a time was over.
+#[derive(Debug)]
+enum Next {
+    Heard(Heard),
+    Nothing,
+    /// The host is gone.
+    Gone,
+}
+
 pub(crate) struct Scene {
     pub(crate) folder: TempDir,
     host: Child,
     stream: Option<UnixStream>,
-    decoder: Decoder<Outward>,
-    frames: VecDeque<Outward>,
+    link: Option<Link>,
     /// What the code is answered when it asks; the end of input when there is nothing left.
     pub(crate) answers: VecDeque<Option<String>>,
 }
@@ -161,9 +170,8 @@ impl Scene {
             .stderr(OwnedFd::from(theirs))
             .stdout(Stdio::null());
         let host = command.spawn().unwrap();
-        let (decoder, frames) = (Decoder::default(), VecDeque::new());
-        let answers = VecDeque::new();
-        Self { folder, host, stream: Some(ours), decoder, frames, answers }
+        let link = Link::new(ours.try_clone().unwrap()).unwrap();
+        Self { folder, host, stream: Some(ours), link: Some(link), answers: VecDeque::new() }
     }
 
     /// A host with one kernel, number 1, that is ready.
@@ -236,9 +244,10 @@ impl Scene {
     pub(crate) fn start(&mut self, kernel: u32, language: Language) {
         let spec = self.spec(language);
         self.send(&Inward::Start { kernel, spec });
-        assert_eq!(self.next(), Outward::Started { kernel });
+        let started = self.told();
+        assert!(matches!(started, Outward::Started { kernel: number, .. } if number == kernel));
         let claim = self.next();
-        let Outward::Claim { claim, .. } = &claim else { panic!("not ready: {claim:?}") };
+        let Heard::Claim { claim, .. } = &claim else { panic!("not ready: {claim:?}") };
         assert!(matches!(Claim::parse(claim), Ok(Claim::Ready { .. })), "{claim:?}");
     }
 
@@ -248,44 +257,72 @@ impl Scene {
         self.send_raw(&bytes);
     }
 
-    pub(crate) fn send_raw(&mut self, bytes: &[u8]) {
-        self.stream.as_ref().unwrap().write_all(bytes).unwrap();
+    pub(crate) fn send_raw(&mut self, mut bytes: &[u8]) {
+        let mut stream = self.stream.as_ref().unwrap();
+        while !bytes.is_empty() {
+            match stream.write(bytes) {
+                Ok(count) => bytes = &bytes[count..],
+                // It does not block, because the link reads from it.
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                Err(error) => panic!("the host does not listen: {error}"),
+            }
+        }
+    }
+
+    pub(crate) fn link(&mut self) -> &mut Link {
+        self.link.as_mut().expect("the test has not hung up")
     }
 
     pub(crate) fn execute(&mut self, kernel: u32, code: &str) {
-        self.send(&Inward::Execute { kernel, code: code.into() });
+        self.link().execute(kernel, code.as_bytes());
     }
 
     #[track_caller]
-    pub(crate) fn next(&mut self) -> Outward {
+    pub(crate) fn next(&mut self) -> Heard {
         self.try_next().expect("the host ended its stream")
     }
 
-    /// The next frame; none if the host is gone.
+    /// What the host says next.
     #[track_caller]
-    pub(crate) fn try_next(&mut self) -> Option<Outward> {
-        assert!(self.has_next_within(PATIENCE), "nothing came for a minute");
-        self.frames.pop_front()
+    pub(crate) fn told(&mut self) -> Outward {
+        let heard = self.next();
+        let Heard::Told(told) = heard else { panic!("the host did not say this: {heard:?}") };
+        told
     }
 
-    /// Whether there is a frame, or the end of the stream, before the time is over.
-    fn has_next_within(&mut self, time: Duration) -> bool {
-        let stream = self.stream.as_mut().expect("the test has not hung up");
-        stream.set_read_timeout(Some(time)).unwrap();
-        let mut bytes = vec![0; 64 << 10];
-        while self.frames.is_empty() {
-            match stream.read(&mut bytes) {
-                Ok(0) => return true,
-                Ok(count) => self.decoder.push(&bytes[..count]),
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return false,
-                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                Err(error) => panic!("the stream broke: {error}"),
-            }
-            while let Some(frame) = self.decoder.next() {
-                self.frames.push_back(frame.unwrap());
+    /// What comes next; none if the host is gone.
+    #[track_caller]
+    pub(crate) fn try_next(&mut self) -> Option<Heard> {
+        match self.next_within(PATIENCE) {
+            Next::Heard(heard) => Some(heard),
+            Next::Gone => None,
+            Next::Nothing => panic!("nothing came for a minute"),
+        }
+    }
+
+    /// What comes before the time is over, or that the host is gone.
+    fn next_within(&mut self, time: Duration) -> Next {
+        loop {
+            match self.link().next() {
+                Some(Ok(Heard::Lost { kernel, process })) => {
+                    self.send(&Inward::Kill { kernel, process });
+                }
+                Some(heard) => return Next::Heard(heard.unwrap()),
+                None => {
+                    let mut polled = [PollFd::new(self.link(), PollFlags::IN)];
+                    let time = Timespec::try_from(time).unwrap();
+                    if poll(&mut polled, Some(&time)).unwrap() == 0 {
+                        return Next::Nothing;
+                    }
+                    match self.link().take_in() {
+                        Ok(true) => {}
+                        Ok(false) => return Next::Gone,
+                        Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                        Err(error) => panic!("the stream broke: {error}"),
+                    }
+                }
             }
         }
-        true
     }
 
     /// Runs a cell in kernel 1 to its end.
@@ -306,10 +343,11 @@ impl Scene {
         }
         self.send(&Inward::Interrupt { kernel: 1 });
         while outcome.end.is_none() {
-            while !self.has_next_within(SOON) {
-                self.send(&Inward::Interrupt { kernel: 1 });
+            match self.next_within(SOON) {
+                Next::Heard(heard) => self.sort(heard, 1, &mut outcome),
+                Next::Nothing => self.send(&Inward::Interrupt { kernel: 1 }),
+                Next::Gone => panic!("the host ended its stream"),
             }
-            self.collect(1, &mut outcome);
         }
         outcome
     }
@@ -324,19 +362,25 @@ impl Scene {
         outcome
     }
 
-    /// Adds the next frame, which must be of that kernel, to its outcome.
+    /// Adds what comes next, which must be of that kernel, to its outcome.
     #[track_caller]
     pub(crate) fn collect(&mut self, expected: u32, outcome: &mut Outcome) {
-        match self.next() {
-            Outward::Stdout { kernel, bytes } => {
+        let heard = self.next();
+        self.sort(heard, expected, outcome);
+    }
+
+    #[track_caller]
+    fn sort(&mut self, heard: Heard, expected: u32, outcome: &mut Outcome) {
+        match heard {
+            Heard::Stdout { kernel, bytes } => {
                 assert_eq!(kernel, expected);
                 outcome.stdout.extend(bytes);
             }
-            Outward::Stderr { kernel, bytes } => {
+            Heard::Stderr { kernel, bytes } => {
                 assert_eq!(kernel, expected);
                 outcome.stderr.extend(bytes);
             }
-            Outward::Claim { kernel, claim } => {
+            Heard::Claim { kernel, claim } => {
                 assert_eq!(kernel, expected);
                 match Claim::parse(&claim) {
                     Ok(Claim::Result { bundle, .. }) => {
@@ -347,7 +391,7 @@ impl Scene {
                     Ok(Claim::Asks { prompt, secret }) => {
                         outcome.asked.push((prompt, secret));
                         let text = self.answers.pop_front().flatten().map(String::into_bytes);
-                        self.send(&Inward::Answer { kernel, text });
+                        self.link().answer(kernel, text.as_deref());
                     }
                     Ok(Claim::Refused { code, path }) => {
                         outcome.refused.push(format!("{code} {path}"));
@@ -362,7 +406,7 @@ impl Scene {
                     Ok(Claim::Ready { .. }) | Err(_) => outcome.noise += 1,
                 }
             }
-            Outward::Exited { kernel, status, signal } => {
+            Heard::Told(Outward::Exited { kernel, status, signal }) => {
                 assert_eq!(kernel, expected);
                 outcome.end = Some(match (status, signal) {
                     (Some(status), None) => End::Exited(status),
@@ -370,19 +414,13 @@ impl Scene {
                     (None, None) | (Some(_), Some(_)) => End::Unknown,
                 });
             }
-            other @ (Outward::Started { .. }
-            | Outward::Failed { .. }
-            | Outward::Used { .. }
-            | Outward::Crowded { .. }
-            | Outward::Restored { .. }) => {
-                panic!("unexpected: {other:?}")
-            }
+            other @ (Heard::Told(_) | Heard::Lost { .. }) => panic!("unexpected: {other:?}"),
         }
     }
 
     /// Ends the stream and waits for the host.
     pub(crate) fn hang_up(&mut self) -> ExitStatus {
-        self.stream = None;
+        (self.stream, self.link) = (None, None);
         self.host.wait().unwrap()
     }
 }

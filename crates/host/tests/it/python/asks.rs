@@ -2,14 +2,14 @@
 
 use super::python;
 use crate::scene::{End, Outcome, Scene};
-use interpreter_host::{Claim, Inward, Outward};
+use interpreter_host::{Claim, Heard, Inward};
 
 /// Runs a cell until it asks.
 #[track_caller]
 fn run_until_it_asks(scene: &mut Scene, code: &str) {
     scene.execute(1, code);
     loop {
-        if let Outward::Claim { claim, .. } = scene.next()
+        if let Heard::Claim { claim, .. } = scene.next()
             && matches!(Claim::parse(&claim), Ok(Claim::Asks { .. }))
         {
             return;
@@ -18,7 +18,7 @@ fn run_until_it_asks(scene: &mut Scene, code: &str) {
 }
 
 fn answer(scene: &mut Scene, text: &str) {
-    scene.send(&Inward::Answer { kernel: 1, text: Some(text.into()) });
+    scene.link().answer(1, Some(text.as_bytes()));
 }
 
 #[test]

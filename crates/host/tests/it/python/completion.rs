@@ -2,7 +2,6 @@
 
 use super::python;
 use crate::scene::{Outcome, Scene};
-use interpreter_host::Inward;
 
 /// Asks how code could go on where a `|` stands in it: the part that would be replaced, and by
 /// what.
@@ -10,12 +9,7 @@ use interpreter_host::Inward;
 fn complete(scene: &mut Scene, code: &str) -> (String, Vec<String>) {
     let cursor = code.find('|').unwrap();
     let code = code.replacen('|', "", 1);
-    let request = Inward::Complete {
-        kernel: 1,
-        code: code.clone().into(),
-        cursor: cursor.try_into().unwrap(),
-    };
-    scene.send(&request);
+    scene.link().complete(1, code.as_bytes(), cursor.try_into().unwrap());
     let mut outcome = Outcome::default();
     while outcome.completions.is_none() {
         scene.collect(1, &mut outcome);
@@ -61,8 +55,8 @@ fn nothing_is_found_where_nothing_can_be_known() {
     ] {
         assert!(complete(&mut scene, code).1.is_empty(), "{code}");
     }
-    scene.send(&Inward::Complete { kernel: 1, code: b"\xff\xfe".to_vec(), cursor: 1 });
-    scene.send(&Inward::Complete { kernel: 1, code: b"pri".to_vec(), cursor: 99 });
+    scene.link().complete(1, b"\xff\xfe", 1);
+    scene.link().complete(1, b"pri", 99);
     scene.run("1").succeeds().results("1");
 }
 

@@ -2,7 +2,7 @@
 
 use super::python;
 use crate::scene::{End, Outcome, Scene};
-use interpreter_host::{Claim, Outward};
+use interpreter_host::{Claim, Heard};
 use std::collections::BTreeMap;
 
 /// The results of a cell, each with the name by which it can be replaced.
@@ -11,7 +11,7 @@ fn results(scene: &mut Scene, code: &str) -> Vec<(BTreeMap<String, String>, Opti
     scene.execute(1, code);
     let mut shown = Vec::new();
     loop {
-        let Outward::Claim { claim, .. } = scene.next() else { continue };
+        let Heard::Claim { claim, .. } = scene.next() else { continue };
         match Claim::parse(&claim) {
             Ok(Claim::Result { bundle, display }) => shown.push((bundle, display)),
             Ok(Claim::Finished { status: 0 }) => return shown,

@@ -1,0 +1,502 @@
+//! The outside's end of a host: its stream of frames, and the wires of its kernels.
+//!
+//! Whoever holds it waits until its descriptor can be read, calls [`Link::take_in`], and asks
+//! [`Link::next`] until there is nothing. Nothing here blocks, and there are no timers. Whoever does
+//! not ask takes nothing in, so the pressure reaches the programs that write.
+//!
+//! Order is the promise here: output that was written before a claim, or before a death, is told
+//! before it.
+//!
+//! Must not believe anything that comes: the host is ours, but it runs inside.
+
+use crate::{
+    claim::Claim,
+    frame::{Decoder, FrameError},
+    message::Outward,
+    wires::{NextClaim, PIECE, Reach, Received, Stream, Wires, noise_before_claim},
+};
+use rustix::{
+    event::{Timespec, epoll},
+    io::Errno,
+    net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg},
+};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    io::{self, IoSliceMut},
+    mem::MaybeUninit,
+    os::{
+        fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd},
+        unix::net::UnixStream,
+    },
+};
+
+/// Drivers are listened to only while less than this waits to be told. One claim and what the
+/// pipes hold may come on top of it.
+const ENOUGH: usize = 1 << 20;
+
+/// The most that is read from a pipe at the end of a cell: what an unprivileged process can make
+/// a pipe hold. Whatever writes on without end must not keep the end from being told.
+const DRAINED: usize = 1 << 20;
+
+/// The most that is read of a dead kernel's socket, which a child of it may still write to.
+const LAST_WORDS: usize = 1 << 20;
+
+/// Descriptors of one kernel.
+const WIRES: usize = 3;
+
+/// Kernels whose descriptors may have come before what is said of them.
+const AHEAD: usize = 16;
+
+/// Said where the code's own errors go, because it is the code's doing.
+const TOO_LONG: &[u8] =
+    b"the code wrote too much to the kernel's control socket; the kernel ends\n";
+
+/// What comes from inside.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Heard {
+    /// A kernel, or a program it started, wrote to its stdout.
+    Stdout {
+        /// Which kernel.
+        kernel: u32,
+        /// The bytes.
+        bytes: Vec<u8>,
+    },
+    /// A kernel, or a program it started, wrote to its stderr.
+    Stderr {
+        /// Which kernel.
+        kernel: u32,
+        /// The bytes.
+        bytes: Vec<u8>,
+    },
+    /// A kernel's driver said something, perhaps a [`Claim`]. All output that was written
+    /// before it has come before it.
+    Claim {
+        /// Which kernel.
+        kernel: u32,
+        /// One line, without its newline, as it came.
+        claim: Vec<u8>,
+    },
+    /// A kernel's driver cannot be reached any more, so somebody has to kill it.
+    Lost {
+        /// Which kernel.
+        kernel: u32,
+        /// The number of its process inside.
+        process: u32,
+    },
+    /// The host said something.
+    Told(Outward),
+}
+
+/// What descriptors are watched for, and how they are told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Source {
+    Output(u32, u8),
+    Control(u32),
+    Host,
+}
+
+impl Source {
+    const HOST: u64 = u64::MAX;
+    const CONTROL: u64 = 2;
+
+    fn number(self) -> u64 {
+        match self {
+            Self::Output(kernel, pipe) => u64::from(kernel) << 2 | u64::from(pipe),
+            Self::Control(kernel) => u64::from(kernel) << 2 | Self::CONTROL,
+            Self::Host => Self::HOST,
+        }
+    }
+}
+
+/// The outside's end of a host.
+#[derive(Debug)]
+pub struct Link {
+    watch: OwnedFd,
+    stream: UnixStream,
+    frames: Decoder<Outward>,
+    /// Descriptors that have come, and that nothing was said of yet.
+    handed: VecDeque<OwnedFd>,
+    kernels: BTreeMap<u32, Wires>,
+    /// Cells that wait until the host says that there is room for them.
+    held: BTreeMap<u32, Vec<u8>>,
+    heard: Queue,
+    scratch: Vec<u8>,
+}
+
+/// What was heard and not asked for yet.
+#[derive(Debug, Default)]
+struct Queue {
+    heard: VecDeque<Heard>,
+    /// Bytes in it.
+    size: usize,
+}
+
+impl Queue {
+    fn push(&mut self, heard: Heard) {
+        self.size += Self::size_of(&heard);
+        self.heard.push_back(heard);
+    }
+
+    fn pop(&mut self) -> Option<Heard> {
+        let heard = self.heard.pop_front()?;
+        self.size -= Self::size_of(&heard);
+        Some(heard)
+    }
+
+    fn size_of(heard: &Heard) -> usize {
+        match heard {
+            Heard::Stdout { bytes, .. } | Heard::Stderr { bytes, .. } => bytes.len(),
+            Heard::Claim { claim, .. } => claim.len(),
+            Heard::Lost { .. } | Heard::Told(_) => 0,
+        }
+    }
+
+    fn has_room(&self) -> bool {
+        self.size < ENOUGH
+    }
+}
+
+impl Link {
+    /// The end of the host that says what it says through `stream`.
+    ///
+    /// # Errors
+    /// If the system refuses its means.
+    pub fn new(stream: UnixStream) -> io::Result<Self> {
+        stream.set_nonblocking(true)?;
+        let watch = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        let link = Self {
+            watch,
+            stream,
+            frames: Decoder::default(),
+            handed: VecDeque::new(),
+            kernels: BTreeMap::new(),
+            held: BTreeMap::new(),
+            heard: Queue::default(),
+            scratch: vec![0; PIECE],
+        };
+        link.watch(link.stream.as_fd(), Source::Host)?;
+        Ok(link)
+    }
+
+    /// Gives a kernel the next cell; answered by the claim `finished`, or by its exit. A kernel that
+    /// is gone has said so, or is about to.
+    pub fn execute(&mut self, kernel: u32, code: &[u8]) {
+        self.with(kernel, |wires| wires.execute(code));
+    }
+
+    /// The same, once the host has said that it is [`Outward::Tidied`].
+    pub fn execute_when_tidied(&mut self, kernel: u32, code: Vec<u8>) {
+        self.held.insert(kernel, code);
+    }
+
+    /// Answers what the code asked the person; without a text, that nothing more comes.
+    pub fn answer(&mut self, kernel: u32, text: Option<&[u8]>) {
+        self.with(kernel, |wires| wires.answer(text));
+    }
+
+    /// Asks a kernel how code could go on, with the cursor in bytes; answered by the claim
+    /// `completions`. It says nothing while a cell runs.
+    pub fn complete(&mut self, kernel: u32, code: &[u8], cursor: u32) {
+        self.with(kernel, |wires| wires.complete(code, cursor));
+    }
+
+    /// Whether there is something that [`Link::next`] would give without more coming in.
+    pub fn has_heard(&self) -> bool {
+        !self.heard.heard.is_empty()
+    }
+
+    /// Takes in what has come: a piece from each side. `false` means that the host is gone.
+    ///
+    /// # Errors
+    /// If nothing has come ([`io::ErrorKind::WouldBlock`]), or watching is refused.
+    pub fn take_in(&mut self) -> io::Result<bool> {
+        let mut space = [MaybeUninit::<epoll::Event>::uninit(); 32];
+        let (events, _) = epoll::wait(&self.watch, &mut space, Some(&Timespec::default()))?;
+        let mut ready: Vec<_> = events.iter().map(|event| event.data.u64()).collect();
+        if ready.is_empty() {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        // Of each kernel its output first, and the host last: it tells of their ends.
+        ready.sort_unstable();
+        for number in ready {
+            if number == Source::HOST {
+                return Ok(self.receive_frames());
+            }
+            let kernel = u32::try_from(number >> 2).unwrap_or(u32::MAX);
+            match number & 3 {
+                0 => self.receive_output(kernel, Stream::Stdout),
+                1 => self.receive_output(kernel, Stream::Stderr),
+                _ => self.receive_claims(kernel),
+            }
+        }
+        Ok(true)
+    }
+
+    /// The next thing that was heard.
+    ///
+    /// # Errors
+    /// If the host breaks the rules. Nothing more comes then.
+    #[expect(clippy::should_implement_trait, reason = "more may come after a `None`")]
+    pub fn next(&mut self) -> Option<Result<Heard, FrameError>> {
+        loop {
+            if let Some(heard) = self.heard.pop() {
+                return Some(Ok(heard));
+            }
+            // What drivers had said when there was no room for it comes before the next frame.
+            let talking: Vec<_> = self.kernels.keys().copied().collect();
+            for kernel in talking {
+                self.forward_claims(kernel);
+            }
+            if self.heard.heard.is_empty() {
+                match self.frames.next()? {
+                    Ok(told) => {
+                        if let Err(error) = self.told(told) {
+                            return Some(Err(error));
+                        }
+                    }
+                    Err(error) => return Some(Err(error)),
+                }
+            }
+        }
+    }
+
+    /// Does what a frame asks for before it is passed on.
+    fn told(&mut self, told: Outward) -> Result<(), FrameError> {
+        match &told {
+            Outward::Started { kernel, process } => {
+                let (kernel, process) = (*kernel, *process);
+                // One that takes the place of another.
+                self.last_words(kernel);
+                let wires = self.next_wires(process).ok_or(FrameError::NoWires)?;
+                self.watch_all(kernel, &wires).map_err(|_| FrameError::NoWires)?;
+                self.kernels.insert(kernel, wires);
+            }
+            Outward::Exited { kernel, .. } => {
+                self.last_words(*kernel);
+                self.held.remove(kernel);
+            }
+            Outward::Tidied { kernel } => {
+                if let Some(code) = self.held.remove(kernel) {
+                    self.execute(*kernel, &code);
+                }
+            }
+            Outward::Failed { .. }
+            | Outward::Used { .. }
+            | Outward::Crowded { .. }
+            | Outward::Restored { .. } => {}
+        }
+        self.heard.push(Heard::Told(told));
+        Ok(())
+    }
+
+    fn next_wires(&mut self, process: u32) -> Option<Wires> {
+        let wires: Vec<_> = (0..WIRES).map_while(|_| self.handed.pop_front()).collect();
+        Wires::new(process, wires.try_into().ok()?)
+    }
+
+    /// Watches the wires of a kernel.
+    fn watch_all(&self, kernel: u32, wires: &Wires) -> io::Result<()> {
+        for (stream, pipe) in Stream::BOTH.into_iter().zip(0..) {
+            if let Some(wire) = wires.output(stream) {
+                self.watch(wire, Source::Output(kernel, pipe))?;
+            }
+        }
+        wires.control().map_or(Ok(()), |wire| self.watch(wire, Source::Control(kernel)))
+    }
+
+    fn watch(&self, wire: BorrowedFd<'_>, source: Source) -> io::Result<()> {
+        let data = epoll::EventData::new_u64(source.number());
+        Ok(epoll::add(&self.watch, wire, data, epoll::EventFlags::IN)?)
+    }
+
+    /// Tells a kernel something. What it does not take at once goes when it can.
+    fn with(&mut self, kernel: u32, tell: impl FnOnce(&mut Wires) -> Reach) {
+        let Some(wires) = self.kernels.get_mut(&kernel) else { return };
+        let reach = tell(wires);
+        self.look_after(kernel, reach);
+    }
+
+    /// Watches for what a kernel is to be sent, and says that it is lost if it is.
+    fn look_after(&mut self, kernel: u32, reach: Reach) {
+        let Some(wires) = self.kernels.get(&kernel) else { return };
+        if reach == Reach::Lost {
+            self.heard.push(Heard::Lost { kernel, process: wires.process });
+        }
+        if let (Some(control), true) = (wires.control(), wires.has_cells_to_send()) {
+            let data = epoll::EventData::new_u64(Source::Control(kernel).number());
+            let flags = epoll::EventFlags::IN | epoll::EventFlags::OUT;
+            // Without it the rest goes when the driver says something.
+            _ = epoll::modify(&self.watch, control, data, flags).is_ok();
+        }
+    }
+
+    /// Whether the host is there.
+    fn receive_frames(&mut self) -> bool {
+        let (count, handed) = match receive_handed(&self.stream, &mut self.scratch) {
+            Ok(received) => received,
+            Err(Errno::AGAIN | Errno::INTR) => return true,
+            // A reset socket, say: nothing will come.
+            Err(_) => return false,
+        };
+        self.handed.extend(handed);
+        self.handed.truncate(AHEAD * WIRES);
+        self.frames.push(&self.scratch[..count]);
+        count > 0
+    }
+
+    fn receive_output(&mut self, kernel: u32, stream: Stream) {
+        if let Some(wires) = self.kernels.get_mut(&kernel) {
+            receive_piece(kernel, wires, stream, &mut self.scratch, &mut self.heard);
+        }
+    }
+
+    fn receive_claims(&mut self, kernel: u32) {
+        let Some(wires) = self.kernels.get_mut(&kernel) else { return };
+        let waited = wires.has_cells_to_send();
+        wires.send_cells();
+        if waited
+            && !wires.has_cells_to_send()
+            && let Some(control) = wires.control()
+        {
+            let data = epoll::EventData::new_u64(Source::Control(kernel).number());
+            _ = epoll::modify(&self.watch, control, data, epoll::EventFlags::IN).is_ok();
+        }
+        let (_, reach) = wires.receive_claims(&mut self.scratch);
+        self.forward_claims(kernel);
+        self.look_after(kernel, reach);
+    }
+
+    /// Passes on what a driver said, each line after all output that was written before it.
+    fn forward_claims(&mut self, kernel: u32) {
+        let Self { kernels, heard, scratch, watch, .. } = self;
+        let Some(wires) = kernels.get_mut(&kernel) else { return };
+        while heard.has_room() {
+            match wires.next_claim() {
+                NextClaim::Line(line) => {
+                    let claim = &line[noise_before_claim(&line)..];
+                    let finished = matches!(Claim::parse(claim), Ok(Claim::Finished { .. }));
+                    drain(kernel, wires, scratch, heard);
+                    if finished {
+                        wires.finish_cell();
+                        tell_of_closed_pipes(kernel, wires, heard);
+                    }
+                    push_claim(kernel, line, heard);
+                }
+                NextClaim::None => return,
+                NextClaim::TooLong => {
+                    drain(kernel, wires, scratch, heard);
+                    heard.push(Heard::Stderr { kernel, bytes: TOO_LONG.to_vec() });
+                    heard.push(Heard::Lost { kernel, process: wires.process });
+                    if let Some(control) = wires.control() {
+                        // What is watched in vain would wake us again and again.
+                        _ = epoll::delete(&*watch, control).is_ok();
+                    }
+                    return wires.silence();
+                }
+            }
+        }
+    }
+
+    /// Passes on what a dead kernel had still written, and lets go of it.
+    fn last_words(&mut self, kernel: u32) {
+        let Self { heard, scratch, .. } = self;
+        let Some(mut wires) = self.kernels.remove(&kernel) else { return };
+        let mut left = LAST_WORDS;
+        while left > 0 {
+            let (count, _) = wires.receive_claims(scratch);
+            if count == 0 {
+                break;
+            }
+            left = left.saturating_sub(count);
+        }
+        // Before the claims and not for each: nothing is written any more.
+        drain(kernel, &mut wires, scratch, heard);
+        while let NextClaim::Line(line) = wires.next_claim() {
+            push_claim(kernel, line, heard);
+        }
+    }
+}
+
+impl AsFd for Link {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.watch.as_fd()
+    }
+}
+
+impl AsRawFd for Link {
+    fn as_raw_fd(&self) -> RawFd {
+        self.watch.as_raw_fd()
+    }
+}
+
+/// Reads bytes of the stream, and the descriptors that come with them.
+fn receive_handed(stream: &UnixStream, scratch: &mut [u8]) -> Result<(usize, Vec<OwnedFd>), Errno> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(WIRES))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let mut parts = [IoSliceMut::new(scratch)];
+    let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT;
+    let received = recvmsg(stream, &mut parts, &mut control, flags)?;
+    let mut handed = Vec::new();
+    for message in control.drain() {
+        if let RecvAncillaryMessage::ScmRights(descriptors) = message {
+            handed.extend(descriptors);
+        }
+    }
+    Ok((received.bytes, handed))
+}
+
+/// Passes on one piece of output: how many bytes.
+fn receive_piece(
+    kernel: u32,
+    wires: &mut Wires,
+    stream: Stream,
+    scratch: &mut [u8],
+    heard: &mut Queue,
+) -> usize {
+    let Received::Bytes(bytes) = wires.receive(stream, scratch) else { return 0 };
+    let count = bytes.len();
+    heard.push(match stream {
+        Stream::Stdout => Heard::Stdout { kernel, bytes },
+        Stream::Stderr => Heard::Stderr { kernel, bytes },
+    });
+    count
+}
+
+/// Passes on what is in the pipes now, and little of what comes after it.
+fn drain(kernel: u32, wires: &mut Wires, scratch: &mut [u8], heard: &mut Queue) {
+    for stream in Stream::BOTH {
+        let mut left = DRAINED;
+        while left > 0 {
+            let count = receive_piece(kernel, wires, stream, scratch, heard);
+            // A shorter piece has emptied the pipe.
+            if count < PIECE {
+                break;
+            }
+            left = left.saturating_sub(count);
+        }
+    }
+}
+
+/// Says once that a kernel's output is not seen any more, where its errors would be.
+fn tell_of_closed_pipes(kernel: u32, wires: &mut Wires, heard: &mut Queue) {
+    for stream in wires.newly_closed() {
+        let name = match stream {
+            Stream::Stdout => "standard output",
+            Stream::Stderr => "standard error",
+        };
+        let text = format!(
+            "the code closed this interpreter's {name} or led it elsewhere: what is written \
+             there is not seen here; when the interpreter exits, a fresh one begins\n"
+        );
+        heard.push(Heard::Stderr { kernel, bytes: text.into_bytes() });
+    }
+}
+
+/// Passes a line on, in two parts where a claim stands behind noise.
+fn push_claim(kernel: u32, mut line: Vec<u8>, heard: &mut Queue) {
+    let claim = line.split_off(noise_before_claim(&line));
+    if !line.is_empty() {
+        heard.push(Heard::Claim { kernel, claim: line });
+    }
+    heard.push(Heard::Claim { kernel, claim });
+}
