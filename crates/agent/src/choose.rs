@@ -6,58 +6,19 @@
 
 use crate::embedded::{ENGINE, unknown};
 use interpreter_model::{
-    Endpoint, Format, Model, ModelError, Pace, Provider, ProviderError, Providers, Surroundings,
-    Tools, Weights,
+    Endpoint, Format, Model, ModelError, Pace, Provider, Providers, Surroundings, Tools, Weights,
     catalogue::{Catalogue, Entry, Role},
-    shelf::{Held, Shelf, ShelfError},
+    shelf::{Held, Shelf},
 };
 use interpreter_store::{Endpoint as OwnEndpoint, Environment, Folders, Settings, WireFormat};
 use std::{collections::BTreeMap, io::Read, path::Path, sync::Arc};
 
+pub use self::error::ChooseError;
+
+mod error;
+
 /// The largest file of certificates that is read.
 const CERTIFICATE_BYTES: u64 = 4 << 20;
-
-/// Why no model can be had.
-#[derive(Debug, thiserror::Error)]
-pub enum ChooseError {
-    /// Nobody chose one.
-    #[error("no model is chosen")]
-    None,
-    /// The name is not of a known form.
-    #[error("`{name}` does not name a model: `{provider}` is neither a provider nor an endpoint")]
-    UnknownEndpoint {
-        /// What was written.
-        name: String,
-        /// The part before the slash.
-        provider: String,
-    },
-    /// The endpoint has no default model.
-    #[error("`{name}` names a provider or an endpoint but no model of it")]
-    NoModel {
-        /// What was written.
-        name: String,
-    },
-    /// There is no model of this name that runs in this program.
-    #[error("`{name}` is none of the models that run in this program: {}", known.join(", "))]
-    UnknownEmbedded {
-        /// What was written.
-        name: String,
-        /// Those that there are.
-        known: Vec<String>,
-    },
-    /// The weights of a model that runs in this program.
-    #[error(transparent)]
-    Weights(#[from] ShelfError),
-    /// The provider's file, or what its address is made of.
-    #[error(transparent)]
-    Provider(#[from] ProviderError),
-    /// The file of further certificates.
-    #[error("the file that `certificates` names cannot be read")]
-    Certificates(#[source] std::io::Error),
-    /// The model cannot be made.
-    #[error(transparent)]
-    Model(#[from] ModelError),
-}
 
 /// What models are made from.
 pub(crate) struct Choice<'a> {
@@ -91,17 +52,28 @@ impl<'a> Choice<'a> {
             providers,
             shelf: Shelf::new(folders.models_folder()),
             certificates: certificates.map_err(ChooseError::Certificates)?.map(Into::into),
-            pace: settings.requests_per_minute.value.map(|most| Arc::new(Pace::new(most))),
+            pace: None,
         })
     }
 
-    /// The model that the settings name, or one that is here, with those that are asked where it
-    /// cannot answer.
-    pub(crate) fn chosen(&self) -> Result<Model, ChooseError> {
+    /// The same, with calls of all its models at this pace.
+    pub(crate) fn paced(self, pace: Option<Arc<Pace>>) -> Self {
+        Self { pace, ..self }
+    }
+
+    /// The model of this name, or that the settings name, or one that is here; with those that are
+    /// asked where it cannot answer.
+    pub(crate) fn chosen(&self, name: Option<&str>) -> Result<Model, ChooseError> {
         let others = &self.settings.fallback.value;
         let then = |left: usize| if left == 0 { Then::Nothing } else { Then::Another };
-        let model = match self.settings.model.value.as_deref() {
-            Some(first) => self.model(first, then(others.len()))?,
+        let model = match name.or(self.settings.model.value.as_deref()) {
+            Some(first) => {
+                let model = self.model(first, then(others.len()))?;
+                if others.is_empty() {
+                    self.has_its_key(first)?;
+                }
+                model
+            }
             None => self.embedded(&self.here().ok_or(ChooseError::None)?)?,
         };
         let others = others.iter().zip((0..others.len()).rev());
@@ -215,6 +187,18 @@ impl<'a> Choice<'a> {
         Ok(self.around(&provider, |around| provider.endpoint(&model, around))?)
     }
 
+    /// Fails if the provider of a model wants a key and there is none: it would answer nothing else.
+    /// Wherever the person sends requests by an address of their own, who listens there decides.
+    fn has_its_key(&self, name: &str) -> Result<(), ChooseError> {
+        let (place, model) = name.split_once('/').unwrap_or((name, ""));
+        let theirs = self.settings.endpoints.contains_key(place);
+        let Some(provider) = self.providers.get(place).filter(|_| !theirs) else { return Ok(()) };
+        match self.around(&provider, |around| provider.missing_key(model, around)) {
+            Some(error) => Err(error.into()),
+            None => Ok(()),
+        }
+    }
+
     /// A model of an endpoint in the person's config file.
     fn own(&self, name: &str, own: &OwnEndpoint, model: String) -> Endpoint {
         let mut endpoint = Endpoint::new(format(own.format), own.base_url.clone(), model);
@@ -248,14 +232,19 @@ mod tests {
     use interpreter_store::{ConfigFiles, ConfigText, Overrides};
 
     fn chosen(config: &str, name: Option<&str>) -> Result<String, String> {
+        later(config, name, None)
+    }
+
+    fn later(config: &str, name: Option<&str>, later: Option<&str>) -> Result<String, String> {
         let user = Some(ConfigText { path: "config.toml".into(), text: config.into() });
         let files = ConfigFiles { user, ..ConfigFiles::default() };
         let overrides = Overrides { model: name.map(Into::into), ..Overrides::default() };
         let settings = Settings::resolve(&files, &overrides).unwrap();
-        let environment = Environment::from_pairs([("OPENAI_API_KEY", "sk-canary")]);
+        let keys = ["OPENAI_API_KEY", "OPENROUTER_API_KEY"].map(|name| (name, "sk-canary"));
+        let environment = Environment::from_pairs(keys);
         let folders = Folders::under(Path::new("/nowhere"));
         Choice::new(&settings, &environment, &Providers::default(), &folders)
-            .and_then(|choice| choice.chosen())
+            .and_then(|choice| choice.chosen(later))
             .map(|model| model.name().to_owned())
             .map_err(|error| error.to_string())
     }
@@ -286,6 +275,28 @@ mod tests {
         assert!(chosen("", Some("azure/x")).unwrap_err().contains("needs `resource`"));
         let missing = chosen("certificates = 'ca.pem'", Some("openai/x")).unwrap_err();
         assert!(missing.contains("`certificates`"), "{missing}");
+    }
+
+    #[test]
+    fn a_key_that_is_missing_is_told_before_anything_is_sent() {
+        let missing = chosen("", Some("groq/x")).unwrap_err();
+        assert_eq!(missing, "`api.groq.com` wants a key, and none is set");
+        // Others are asked then.
+        assert_eq!(chosen("fallback = ['openai/y']", Some("groq/x")).unwrap(), "groq/x");
+        // Whoever listens at an address of the person's own may do without.
+        let own = "[provider.groq]\nbase_url = 'http://localhost:1/v1'\n";
+        assert_eq!(chosen(own, Some("groq/x")).unwrap(), "groq/x");
+        let endpoint = LOCAL.replace("endpoint.here", "endpoint.groq");
+        assert_eq!(chosen(&endpoint, Some("groq")).unwrap(), "groq/small");
+        assert_eq!(chosen("", Some("lmstudio/x")).unwrap(), "lmstudio/x");
+    }
+
+    #[test]
+    fn a_name_that_is_given_later_comes_before_that_of_the_settings() {
+        let settings = "model = 'nowhere/x'";
+        assert!(later(settings, None, None).is_err());
+        assert_eq!(later(settings, None, Some("ollama/qwen")).unwrap(), "ollama/qwen");
+        assert!(later("model = 'ollama/qwen'", None, Some("nowhere/x")).is_err());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What protects on this machine, found out by trying: every sandbox that is there is built, attacked
 //! from inside and ended. [`Report`] is what `interpreter doctor --json` prints.
 
-use crate::{AgentError, Scene, error::chain};
+use crate::{ChooseError, Scene, error::chain};
 use interpreter_core::{
     Continuity, Promise,
     surroundings::{Obstacle, Weight, obstacles},
@@ -208,14 +208,13 @@ fn languages(scene: &Scene) -> impl Iterator<Item = Finding> {
 
 fn model(scene: &Scene) -> Finding {
     let name = "model".to_owned();
-    match scene.model() {
+    match scene.choice().and_then(|choice| choice.chosen(None)) {
         Ok(model) => Finding { name, state: State::Good, detail: model.name().into(), fix: None },
-        Err(AgentError::Choose(error)) => Finding {
-            name,
-            state: State::Lacking,
-            detail: chain(&error),
-            fix: Some("choose one with `--model` or with `model = …` in your config file".into()),
-        },
-        Err(error) => Finding { name, state: State::Lacking, detail: chain(&error), fix: None },
+        Err(error) => {
+            let choose = "choose one with `--model` or with `model = …` in your config file";
+            let of_model = matches!(error, ChooseError::Model(_));
+            let fix = if of_model { error.hint() } else { Some(choose.into()) };
+            Finding { name, state: State::Lacking, detail: chain(&error), fix }
+        }
     }
 }

@@ -5,20 +5,20 @@
 
 use crate::{
     AgentError, Live, Mode, Scene, Update,
-    error::{exec_failure, model_failure},
+    audience::Chosen,
+    error::{choice_failure, exec_failure, model_failure},
     journal::Journal,
     network,
-    project::Told,
     speech::Speech,
 };
 use interpreter_analyze::analyze;
 use interpreter_core::{
     Body, Finish, Language, Message, Permit, Reply,
-    session::{Approval, Chunk, Effect, Event, Ran, Settle, State, step},
+    instructions::Strength,
+    session::{Approval, Chunk, Effect, Event, Failure, NewModel, Ran, Settle, State, step},
 };
 use interpreter_exec::{Command, Happening, Interpreters, Report, Runner, workspace::Conflict};
 use interpreter_model::{Model, ModelError, Piece, Request, Tools};
-use interpreter_store::Folders;
 use std::{collections::VecDeque, future::pending, rc::Rc, sync::Arc, time::Instant};
 use tokio::{sync::mpsc, task::JoinHandle};
 
@@ -28,8 +28,11 @@ const GATHERED: usize = 128 << 10;
 pub(crate) struct Driver {
     journal: Journal,
     state: Option<State>,
+    /// The model that is talked to, and how it writes.
     model: Option<Rc<Model>>,
     sampling: Sampling,
+    /// A model that was found, and that the session has not taken yet.
+    found: Option<(Model, Sampling)>,
     runner: Rc<Runner>,
     happenings: mpsc::Receiver<Happening>,
     updates: mpsc::Sender<Update>,
@@ -43,8 +46,8 @@ pub(crate) struct Driver {
     owed: VecDeque<Event>,
     /// What the runner said while its output was gathered.
     next: Option<Happening>,
-    /// Where the person's config file is, for hosts that are granted for good.
-    folders: Folders,
+    /// Where models come from, and where the person's config file is.
+    scene: Rc<Scene>,
 }
 
 struct Call {
@@ -84,24 +87,23 @@ enum Woken {
 
 impl Driver {
     pub(crate) fn new(
-        scene: &Scene,
+        scene: &Rc<Scene>,
         mode: Mode,
         approval: Approval,
         updates: mpsc::Sender<Update>,
     ) -> Result<Self, AgentError> {
-        let model = match mode {
-            Mode::Chat => Some(Rc::new(scene.model()?)),
-            Mode::Run => None,
+        let (model, audience, sampling, notes) = match mode {
+            Mode::Chat => {
+                let Chosen { model, audience, sampling, notes } = scene.chosen(None)?;
+                model.prepare();
+                (Some(Rc::new(model)), audience, sampling, notes)
+            }
+            Mode::Run => {
+                (None, scene.audience(None, &[]), scene.sampling(Strength::Usual), Vec::new())
+            }
         };
-        if let Some(model) = &model {
-            model.prepare();
-        }
         let id = interpreter_store::new_session_id();
-        let project = match &model {
-            Some(model) => scene.project_told(model)?,
-            None => Told::default(),
-        };
-        let setup = scene.setup(model.as_deref(), approval, &project.files);
+        let setup = scene.setup(audience, approval);
         let mut log = scene.log()?;
         log.append(
             &id,
@@ -113,15 +115,15 @@ impl Driver {
         )?;
         let (tell, happenings) = mpsc::channel(64);
         let runner = Rc::new(Runner::start(scene.runner_setup(&id)?, tell));
-        let sampling = scene.sampling(setup.strength);
         let mut journal = Journal::new(id, log, scene.outputs());
-        for text in project.notes {
+        for text in notes {
             journal.note(Body::Note { text });
         }
         let driver = Self {
             journal,
             model,
             sampling,
+            found: None,
             runner,
             happenings,
             updates,
@@ -130,7 +132,7 @@ impl Driver {
             waiting: Waiting::Nobody,
             owed: VecDeque::new(),
             next: None,
-            folders: scene.folders.clone(),
+            scene: Rc::clone(scene),
             state: Some(State::new(setup)),
         };
         if mode == Mode::Chat {
@@ -141,6 +143,11 @@ impl Driver {
 
     pub(crate) fn id(&self) -> &str {
         self.journal.session()
+    }
+
+    /// The name of the model that is talked to.
+    pub(crate) fn model_name(&self) -> Option<&str> {
+        self.model.as_ref().map(|model| model.name())
     }
 
     pub(crate) fn runner(&self) -> Rc<Runner> {
@@ -234,7 +241,7 @@ impl Driver {
         let state = self.state.take().expect("only this function takes the state, and returns it");
         let (state, effects) = step(state, event);
         self.state = Some(state);
-        let model = self.model.as_ref().map_or("", |model| model.name()).to_owned();
+        let model = self.model_name().unwrap_or_default().to_owned();
         for effect in effects {
             if let Some(body) = effect.body(&model) {
                 self.journal.note(body);
@@ -289,7 +296,7 @@ impl Driver {
             Effect::AskInput(wanted) => self.update(Update::Input(wanted)).await,
             Effect::AskHost(wanted) => self.update(Update::Host(wanted)).await,
             Effect::AnswerHost(answer) => {
-                if let Some(text) = network::keep(&self.folders, &answer) {
+                if let Some(text) = network::keep(&self.scene.folders, &answer) {
                     self.journal.note(Body::Note { text });
                 }
                 self.runner.tell(Command::AnswerHost(answer));
@@ -308,6 +315,11 @@ impl Driver {
                 self.waiting = Waiting::Session;
                 self.runner.tell(Command::Restart(language));
             }
+            Effect::FindModel(name) => {
+                let found = self.find_model(&name);
+                self.owed.push_back(Event::ModelFound(found));
+            }
+            Effect::UseModel => self.use_model(),
             Effect::Review { .. } => {
                 self.waiting = Waiting::Session;
                 self.runner.tell(Command::Review);
@@ -322,6 +334,24 @@ impl Driver {
             }
             Effect::FinishTurn(end) => self.update(Update::TurnFinished(end)).await,
         }
+    }
+
+    /// Finds a model, and keeps it until the session takes it.
+    fn find_model(&mut self, name: &str) -> Result<Box<NewModel>, Failure> {
+        let chosen = self.scene.chosen(Some(name)).map_err(|error| choice_failure(&error))?;
+        let Chosen { model, audience, sampling, notes } = chosen;
+        let name = model.name().to_owned();
+        self.found = Some((model, sampling));
+        Ok(Box::new(NewModel { name, audience, notes }))
+    }
+
+    /// Talks to the model that was found. The old one goes before the new one is loaded: there may be
+    /// no room for both.
+    fn use_model(&mut self) {
+        let Some((model, sampling)) = self.found.take() else { return };
+        self.model = None;
+        model.prepare();
+        (self.model, self.sampling) = (Some(Rc::new(model)), sampling);
     }
 
     fn call_model(&mut self, messages: Arc<Vec<Message>>, purpose: Purpose) {

@@ -77,9 +77,14 @@ fn shown(path: &Path) -> String {
 }
 
 impl AgentError {
-    /// What helps, where the sandbox itself knows it.
+    /// What helps, where the sandbox or the choice of a model knows it.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the others have no advice of their own")]
     pub fn hint(&self) -> Option<String> {
-        if let Self::Exec(error) = self { exec_failure(error).hint } else { None }
+        match self {
+            Self::Exec(error) => exec_failure(error).hint,
+            Self::Choose(error) => error.hint(),
+            _ => None,
+        }
     }
 }
 
@@ -155,6 +160,11 @@ fn workspace_hint(error: &WorkspaceError) -> Option<String> {
     }
 }
 
+/// Why a model cannot be talked to, as the session sees it.
+pub(crate) fn choice_failure(error: &AgentError) -> Failure {
+    Failure { message: chain(error), hint: error.hint(), end: TurnEnd::ModelFailed }
+}
+
 /// A failure of the model, as the session sees it.
 pub(crate) fn model_failure(error: &ModelError) -> Failure {
     Failure { message: chain(error), hint: model_hint(error), end: TurnEnd::ModelFailed }
@@ -192,10 +202,13 @@ fn model_hint(error: &ModelError) -> Option<String> {
             "check the network and that the server is up, or name other models in `fallback`"
         }
         ModelError::UnknownModel { .. } => {
-            "choose another with `--model`; `interpreter model list` shows providers and local models"
+            "choose another with `--model`, or in a chat with `/model`; `interpreter model list` shows \
+             providers and local models"
         }
         ModelError::RateLimited { .. } => "wait and ask again; nothing was lost",
-        ModelError::OutOfCredit { .. } => "add credit, or choose another model with `--model`",
+        ModelError::OutOfCredit { .. } => {
+            "add credit, or choose another model with `--model`, or in a chat with `/model`"
+        }
         ModelError::ContextTooLong { .. } => "start a new session, or ask for less at once",
         ModelError::Redirected { .. } | ModelError::NotAStream { .. } => {
             "check `base_url`: it should end where the provider's version does, as in `/v1`"
@@ -220,7 +233,9 @@ fn model_hint(error: &ModelError) -> Option<String> {
             "close other programs, or choose a smaller model; `interpreter model list` shows them"
         }
         ModelError::NoThread { .. } => "close other programs, or raise the limit of processes",
-        ModelError::Engine { .. } => "ask again; if it fails again, choose another with `--model`",
+        ModelError::Engine { .. } => {
+            "ask again; if it fails again, choose another, in a chat with `/model`"
+        }
         ModelError::Script(_) => return None,
     };
     Some(hint.into())

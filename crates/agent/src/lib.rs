@@ -17,6 +17,7 @@ pub use crate::{
 };
 
 mod attach;
+mod audience;
 pub mod changes;
 mod choose;
 pub mod doctor;

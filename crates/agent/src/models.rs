@@ -120,7 +120,7 @@ pub async fn test(scene: &Scene, name: Option<&str>) -> Result<(String, Trial), 
     let choice = scene.choice()?;
     let model = match name {
         Some(name) => choice.named(name)?,
-        None => choice.chosen()?,
+        None => choice.chosen(None)?,
     };
     Ok((model.name().to_owned(), model.try_out().await))
 }

@@ -20,9 +20,17 @@ pub(crate) struct Told {
 
 impl Scene {
     /// The project's instructions that the person has said nothing to yet. None for a model that
-    /// would not be told them.
-    pub fn unasked_instructions(&self) -> Result<Vec<Instructions>, AgentError> {
-        if self.model_is_known_to_be_small() {
+    /// would not be told them, or a name that leads nowhere; without a name the one that is chosen
+    /// is meant.
+    pub fn unasked_instructions(
+        &self,
+        model: Option<&str>,
+    ) -> Result<Vec<Instructions>, AgentError> {
+        let name = match model {
+            Some(name) => name.to_owned(),
+            None => self.model_name()?.unwrap_or_default(),
+        };
+        if !self.may_be_told(&name) {
             return Ok(Vec::new());
         }
         let mut files = self.instructions()?;
@@ -71,12 +79,16 @@ impl Scene {
         Ok(told)
     }
 
-    /// Whether the settings name a model that is known to be small, without making it.
-    fn model_is_known_to_be_small(&self) -> bool {
-        let name = self.settings.model.value.as_deref().unwrap_or_default();
-        let Some((place, model)) = name.split_once('/') else { return false };
-        let own = self.settings.endpoints.contains_key(place);
-        let provider = self.providers.get(place).filter(|_| !own);
-        place == "embedded" || provider.is_some_and(|one| one.capabilities(model).small)
+    /// Whether a model of this name may be told a project's instructions, without making it: not if
+    /// it is known to be small, and not if there is none.
+    fn may_be_told(&self, name: &str) -> bool {
+        let (place, model) = name.split_once('/').unwrap_or((name, ""));
+        if name.starts_with("scripted:") {
+            return true;
+        }
+        if self.settings.endpoints.contains_key(place) {
+            return true;
+        }
+        self.providers.get(place).is_some_and(|provider| !provider.capabilities(model).small)
     }
 }

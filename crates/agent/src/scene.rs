@@ -6,16 +6,13 @@
 use crate::{
     AgentError,
     choose::{Choice, ChooseError},
-    driver::Sampling,
     grants, network,
 };
 use interpreter_core::{
     Access, Confinement, Lack, Network, Untrusted,
-    context::{Counter, Gauge},
-    instructions::{self, Project, Protocol, Strength, Telling},
     sandbox::lacks,
     sensitive::{Form, SENSITIVE},
-    session::{Approval, Setup, Sight},
+    session::{Approval, Audience, Setup},
 };
 use interpreter_exec::{
     Activated, Interpreters, RunnerSetup,
@@ -23,7 +20,7 @@ use interpreter_exec::{
     is_system,
     sandbox::{Machine, admit, explain, keeps, secrets::cover},
 };
-use interpreter_model::{Model, Providers};
+use interpreter_model::{Pace, Providers};
 use interpreter_store::{ConfigFiles, Environment, Folders, Log, Outputs, Overrides, Settings};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -31,10 +28,6 @@ use std::{
     path::{Component, Path, PathBuf},
     sync::Arc,
 };
-
-/// The most tokens of a small model's reply, unless the person says otherwise: far more than the
-/// code that it gets right.
-const SMALL_REPLY: u32 = 512;
 
 /// What a session needs.
 pub struct Scene {
@@ -57,6 +50,8 @@ pub struct Scene {
     /// What tells programs inside where the proxy is, and where packages come from.
     network_variables: BTreeMap<String, String>,
     upstream: Option<Arc<Upstream>>,
+    /// How many calls of models a minute may have, of all models together.
+    pace: Option<Arc<Pace>>,
 }
 
 impl Scene {
@@ -97,6 +92,7 @@ impl Scene {
         )?;
         let granted = grants::granted(overrides, &folders, &work_folder)?;
         let upstream = network::upstream(&environment).map(Arc::new);
+        let pace = settings.requests_per_minute.value.map(|most| Arc::new(Pace::new(most)));
         Ok(Self {
             settings,
             folders,
@@ -110,6 +106,7 @@ impl Scene {
             network: reached.network,
             network_variables: reached.variables,
             upstream,
+            pace,
         })
     }
 
@@ -142,10 +139,6 @@ impl Scene {
         &self.machine
     }
 
-    pub(crate) fn model(&self) -> Result<Model, AgentError> {
-        Ok(self.choice()?.chosen()?)
-    }
-
     /// The name of the model that is chosen, if one is: by the settings, or because its file is here.
     pub fn model_name(&self) -> Result<Option<String>, AgentError> {
         Ok(self.choice()?.name())
@@ -153,7 +146,9 @@ impl Scene {
 
     /// What a model is made from.
     pub(crate) fn choice(&self) -> Result<Choice<'_>, ChooseError> {
-        Choice::new(&self.settings, &self.environment, &self.providers, &self.folders)
+        let choice =
+            Choice::new(&self.settings, &self.environment, &self.providers, &self.folders)?;
+        Ok(choice.paced(self.pace.clone()))
     }
 
     pub(crate) fn log(&self) -> Result<Log, AgentError> {
@@ -162,21 +157,6 @@ impl Scene {
 
     pub(crate) fn outputs(&self) -> Outputs {
         Outputs::new(&self.folders)
-    }
-
-    pub(crate) fn sampling(&self, strength: Strength) -> Sampling {
-        #[expect(clippy::cast_possible_truncation, reason = "a number from 0 to 2")]
-        let temperature = self.settings.temperature.value.map(|value| value.value() as f32);
-        let max_tokens = self.settings.max_tokens.value.map(Into::into);
-        match strength {
-            Strength::Usual => Sampling { max_tokens, temperature },
-            // The likeliest word is the best guess of a small model, and one that has lost its
-            // way does not end by itself.
-            Strength::Small => Sampling {
-                max_tokens: max_tokens.or(Some(SMALL_REPLY)),
-                temperature: temperature.or(Some(0.0)),
-            },
-        }
     }
 
     pub(crate) fn runner_setup(&self, session: &str) -> Result<RunnerSetup, AgentError> {
@@ -191,44 +171,18 @@ impl Scene {
         })
     }
 
-    pub(crate) fn setup(
-        &self,
-        model: Option<&Model>,
-        approval: Approval,
-        project: &[Project],
-    ) -> Setup {
-        let languages = self.interpreters.languages();
-        let confinement = self.confinement();
-        let protocol = model.map_or(Protocol::Fence, |model| model.tools().protocol());
-        let strength = model.map_or(Strength::Usual, Model::strength);
-        let opening = instructions::opening(&Telling {
-            languages: &languages,
-            within: &confinement,
-            protocol,
-            strength,
-            custom: self.settings.instructions.value.as_deref(),
-            project,
-        });
+    /// What a session starts with, for this model or for none.
+    pub(crate) fn setup(&self, audience: Audience, approval: Approval) -> Setup {
         Setup {
-            opening,
-            strength,
+            audience,
             syntax: interpreter_analyze::tongue,
-            gauge: self.gauge(model),
-            sight: model.map_or(Sight::Blind, Model::sight),
-            languages,
+            languages: self.interpreters.languages(),
             user_rules: self.settings.user_rules(),
             project_rules: self.settings.project_rules(),
-            confinement,
+            confinement: self.confinement(),
             approval,
             max_calls: self.settings.max_calls.value.into(),
         }
-    }
-
-    /// How much the model takes.
-    fn gauge(&self, model: Option<&Model>) -> Gauge {
-        let Some(model) = model else { return Gauge::new(None, None, Counter::default()) };
-        let reply = self.sampling(model.strength()).max_tokens.map(u64::from);
-        Gauge::new(model.context(), reply, model.counter())
     }
 
     /// What bounds every run of the session.

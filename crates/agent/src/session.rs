@@ -5,7 +5,7 @@
 
 use crate::{AgentError, Scene, driver};
 use interpreter_core::{
-    Confinement, FileChange, Language, Record, Untrusted,
+    Body, Confinement, FileChange, Language, Record, Untrusted,
     record::TurnEnd,
     session::{Approval, Event, HostWanted, InputWanted, Question},
 };
@@ -75,6 +75,8 @@ pub enum Live {
 pub struct Session {
     /// Its id in the record.
     pub id: String,
+    /// The name of the model that is talked to; none where only the person writes code.
+    pub model: Option<String>,
     events: mpsc::UnboundedSender<Event>,
     updates: mpsc::Receiver<Update>,
     runner: Rc<Runner>,
@@ -84,14 +86,15 @@ pub struct Session {
 
 impl Session {
     /// Starts a session. Must be called within a `LocalSet`.
-    pub fn start(scene: &Scene, mode: Mode, approval: Approval) -> Result<Self, AgentError> {
+    pub fn start(scene: &Rc<Scene>, mode: Mode, approval: Approval) -> Result<Self, AgentError> {
         let (events, inbox) = mpsc::unbounded_channel();
         let (updates_in, updates) = mpsc::channel(256);
         let driver = driver::Driver::new(scene, mode, approval, updates_in)?;
         let (id, runner) = (driver.id().to_owned(), driver.runner());
+        let model = driver.model_name().map(str::to_owned);
         tokio::task::spawn_local(driver.run(inbox));
         let (interpreters, confinement) = (scene.interpreters().clone(), scene.confinement());
-        Ok(Self { id, events, updates, runner, interpreters, confinement })
+        Ok(Self { id, model, events, updates, runner, interpreters, confinement })
     }
 
     /// Sends an event. If the session is over, its last update has said so.
@@ -122,7 +125,15 @@ impl Session {
     /// Waits for the next update; none after the last. May be dropped at any time without losing
     /// one.
     pub async fn next(&mut self) -> Option<Update> {
-        self.updates.recv().await
+        let update = self.updates.recv().await;
+        if let Some(Update::Records(records)) = &update {
+            for record in records {
+                if let Body::ModelChanged { model } = &record.body {
+                    self.model = Some(model.clone());
+                }
+            }
+        }
+        update
     }
 
     /// What is staged, as a diff.

@@ -7,7 +7,7 @@ use crate::exit::Exit;
 use interpreter_agent::{
     AgentError, ChooseError,
     changes::WorkspaceError,
-    embedded::{ENGINE, PullError, ShelfError},
+    embedded::{PullError, ShelfError},
     models,
 };
 use interpreter_core::Untrusted;
@@ -107,45 +107,27 @@ fn advice(error: &Error) -> (Exit, Option<String>) {
 }
 
 fn choice(error: &ChooseError) -> (Exit, Option<String>) {
-    match error {
-        ChooseError::None if ENGINE => (
-            Exit::Misuse,
-            Some(
-                "`interpreter model pull` downloads one that runs in this program, once; or name one \
-                 with `--model`, such as `openai/MODEL` (key in OPENAI_API_KEY), `ollama/MODEL` (a \
-                 server of your own) or an endpoint of your config file; `interpreter model list` \
-                 shows what there is"
-                    .into(),
-            ),
-        ),
-        ChooseError::UnknownEmbedded { .. } => {
-            (Exit::Misuse, Some("`interpreter model list` shows them".into()))
-        }
-        ChooseError::Weights(error) => (Exit::ModelFailed, Some(weights(error))),
-        ChooseError::None | ChooseError::NoModel { .. } | ChooseError::UnknownEndpoint { .. } => (
-            Exit::Misuse,
-            Some(
-                "name one with `--model`, such as `openai/MODEL` (key in OPENAI_API_KEY), \
-                 `ollama/MODEL` (a server of your own) or an endpoint of your config file; \
-                 `interpreter model list` shows what there is"
-                    .into(),
-            ),
-        ),
-        ChooseError::Provider(error) => (Exit::Misuse, error.hint()),
-        ChooseError::Certificates(_) => (Exit::Misuse, None),
-        ChooseError::Model(error) => (Exit::ModelFailed, models::told(error).1),
-    }
+    let exit = match error {
+        ChooseError::Weights(_) | ChooseError::Model(_) => Exit::ModelFailed,
+        ChooseError::None
+        | ChooseError::NoModel { .. }
+        | ChooseError::UnknownEndpoint { .. }
+        | ChooseError::UnknownEmbedded { .. }
+        | ChooseError::Provider(_)
+        | ChooseError::Certificates(_) => Exit::Misuse,
+    };
+    (exit, error.hint())
 }
 
 fn pulled(error: &PullError) -> (Exit, Option<String>) {
     let hint = match error {
         PullError::Shelf(error @ ShelfError::Missing { .. }) => {
-            return (Exit::Misuse, Some(weights(error)));
+            return (Exit::Misuse, Some(error.hint()));
         }
         PullError::Shelf(ShelfError::WrongSize { .. }) => {
             return (Exit::Misuse, Some("name the file that the catalogue has".into()));
         }
-        PullError::Shelf(error) => return (Exit::ModelFailed, Some(weights(error))),
+        PullError::Shelf(error) => return (Exit::ModelFailed, Some(error.hint())),
         PullError::NoSource { kept, .. } => {
             let kept = if *kept > 0 {
                 "what came is kept, and the next `pull` goes on with it; "
@@ -171,24 +153,6 @@ fn pulled(error: &PullError) -> (Exit, Option<String>) {
         PullError::From { .. } => return (Exit::Misuse, None),
     };
     (Exit::ModelFailed, Some(hint.into()))
-}
-
-fn weights(error: &ShelfError) -> String {
-    let hint = match error {
-        ShelfError::Missing { name } => {
-            return format!(
-                "`interpreter model pull {name}` fetches it; `interpreter model list` shows what is here"
-            );
-        }
-        ShelfError::WrongSize { .. } | ShelfError::Altered { .. } => {
-            "`interpreter model pull NAME` fetches it again"
-        }
-        ShelfError::Busy { .. } => "wait for it, or end it",
-        ShelfError::Read { .. } | ShelfError::Write { .. } | ShelfError::Remove { .. } => {
-            "check the folder and the disk it is on"
-        }
-    };
-    hint.into()
 }
 
 /// Without a record nothing runs; a wrong setting is the person's to mend.

@@ -37,6 +37,8 @@ pub struct Record {
 pub enum Body {
     /// A session began.
     SessionStarted { version: String, model: Option<String>, confinement: Box<Confinement> },
+    /// From here on the model is another one.
+    ModelChanged { model: String },
     /// The person asked.
     Prompt { text: String },
     /// The person shows the model a picture, with the next prompt.

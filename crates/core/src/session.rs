@@ -11,9 +11,9 @@ pub use self::{
     effect::{Effect, Question},
     event::{
         Answer, Attachment, Chunk, Echo, Event, Failure, Grant, HostAnswer, HostWanted,
-        InputWanted, Ran, Settle, Typed,
+        InputWanted, NewModel, Ran, Settle, Typed,
     },
-    state::{Approval, Setup, Sight, State},
+    state::{Approval, Audience, Setup, Sight, State},
     step::step,
     words::{Kernel, death, ending},
 };
@@ -28,6 +28,7 @@ mod running;
 mod sending;
 mod state;
 mod step;
+mod switching;
 mod words;
 
 #[cfg(test)]

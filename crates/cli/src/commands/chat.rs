@@ -1,5 +1,6 @@
 //! The chat: `interpreter`, `interpreter PROMPT`.
 
+use self::line::Line;
 use crate::{
     args::{Args, misuse},
     commands::{scene, trust, wait_for},
@@ -24,7 +25,10 @@ use std::{
     io::{self, IsTerminal, Read, Write},
     path::Path,
     process::ExitCode,
+    rc::Rc,
 };
+
+mod line;
 
 /// The longest prompt that is read from a pipe.
 const LONGEST: u64 = 4 << 20;
@@ -63,6 +67,7 @@ async fn converse(
     at_terminal: bool,
     first: Vec<Event>,
 ) -> Result<ExitCode, Error> {
+    let scene = Rc::new(scene);
     let style = Style::of_stdout(&scene.environment);
     let person = if at_terminal {
         Person::There {
@@ -81,7 +86,7 @@ async fn converse(
     }
     let mut screen = Chat::new(style, &scene.confinement());
     if let Person::There { keys, .. } = &person {
-        for file in scene.unasked_instructions()? {
+        for file in scene.unasked_instructions(None)? {
             trust::ask(&scene, &mut screen, keys, &file).await?;
         }
     }
@@ -101,7 +106,7 @@ async fn converse(
                 continue;
             }
             Some(event) => event,
-            None => match ask_what_next(&talk, &scene).await? {
+            None => match ask_what_next(&mut talk, &scene).await? {
                 Some(event) => event,
                 None => break,
             },
@@ -141,35 +146,26 @@ Say what you want in your own words; the model answers, and asks to run code whe
 Changes to your files are staged; at the end of each turn you decide whether to keep them.
   /help    this text           /quit       leave (also Ctrl-D)
   /image PATH                  show the model a picture, with your next prompt
+  /model [NAME]                say which model this is, or go on with another one
   /restart [LANGUAGE]          end its interpreter, or all, with all variables, and start afresh";
 
 /// Waits for something to ask the model, or a command that is a turn of its own; none if the
 /// person leaves.
-async fn ask_what_next(talk: &Talk, scene: &Scene) -> Result<Option<Event>, Error> {
-    let Person::There { keys, .. } = &talk.person else { return Ok(None) };
+async fn ask_what_next(talk: &mut Talk, scene: &Scene) -> Result<Option<Event>, Error> {
     loop {
+        let Person::There { keys, .. } = &talk.person else { return Ok(None) };
         let line = match keys.line(Wanted::Prompt).await {
             Heard::Line(line) => line,
             Heard::Interrupted => continue,
             Heard::Ended => return Ok(None),
         };
-        match line.trim() {
-            "" => {}
-            "/quit" | "/exit" => return Ok(None),
-            "/help" | "%help" => writeln!(io::stdout(), "{HELP}")?,
-            command if command.starts_with("/image ") => {
-                let path = command["/image ".len()..].trim();
-                match scene.attach(Path::new(path)) {
-                    Ok((event, words)) => {
-                        talk.session.send(event);
-                        writeln!(io::stdout(), "With your next prompt: {words}.")?;
-                    }
-                    Err(error) => writeln!(io::stdout(), "{error}.")?,
-                }
-            }
-            "/restart" => return Ok(Some(Event::Restart(None))),
-            command if command.starts_with("/restart ") => {
-                let name = command["/restart ".len()..].trim();
+        match Line::of(&line) {
+            Line::Nothing => {}
+            Line::Quit => return Ok(None),
+            Line::Help => writeln!(io::stdout(), "{HELP}")?,
+            Line::Image(path) => attach(talk, scene, path)?,
+            Line::Restart(None) => return Ok(Some(Event::Restart(None))),
+            Line::Restart(Some(name)) => {
                 let table = scene.interpreters().languages();
                 if let Some(language) = table.find(name) {
                     return Ok(Some(Event::Restart(Some(language))));
@@ -177,10 +173,47 @@ async fn ask_what_next(talk: &Talk, scene: &Scene) -> Result<Option<Event>, Erro
                 let names = table.names().collect::<Vec<_>>().join(", ");
                 writeln!(io::stdout(), "`{name}` does not run here; these do: {names}.")?;
             }
-            command if command.starts_with('/') && !command.contains(char::is_whitespace) => {
+            Line::Model(None) => writeln!(io::stdout(), "{}", which_model(&talk.session))?,
+            Line::Model(Some(name)) => {
+                ask_about_instructions(talk, scene, name).await?;
+                return Ok(Some(Event::ModelWanted(name.into())));
+            }
+            Line::Unknown(command) => {
                 writeln!(io::stdout(), "There is no command `{command}`; /help lists them.")?;
             }
-            _ => return Ok(Some(Event::Asked(line))),
+            Line::Prompt => return Ok(Some(Event::Asked(line))),
         }
     }
+}
+
+fn attach(talk: &Talk, scene: &Scene, path: &str) -> Result<(), Error> {
+    match scene.attach(Path::new(path)) {
+        Ok((event, words)) => {
+            talk.session.send(event);
+            writeln!(io::stdout(), "With your next prompt: {words}.")?;
+        }
+        Err(error) => writeln!(io::stdout(), "{error}.")?,
+    }
+    Ok(())
+}
+
+fn which_model(session: &Session) -> String {
+    let model = session.model.as_deref().unwrap_or_default();
+    format!(
+        "You are talking to {}. `/model NAME` goes on with another one, with all that was said; \
+         `interpreter model list` shows what there is.",
+        Untrusted::new(model).for_terminal_line(80)
+    )
+}
+
+/// Asks what was not asked at the start: the model of the start may be one that is told no
+/// instructions of a project.
+async fn ask_about_instructions(talk: &mut Talk, scene: &Scene, name: &str) -> Result<(), Error> {
+    let (Person::There { keys, .. }, Face::Chat(screen)) = (&talk.person, &mut talk.face) else {
+        return Ok(());
+    };
+    for file in scene.unasked_instructions(Some(name))? {
+        trust::ask(scene, screen, keys, &file).await?;
+    }
+    Ok(())
 }

@@ -23,6 +23,7 @@ use std::{
     io::{self, IsTerminal, Read, Write},
     path::{Path, PathBuf},
     process::ExitCode,
+    rc::Rc,
 };
 
 /// Run code of your own in the sandbox
@@ -63,7 +64,7 @@ pub(crate) struct RunArgs {
 
 pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, Error> {
     args.check()?;
-    let scene = scene(&args.session.overrides())?;
+    let scene = Rc::new(scene(&args.session.overrides())?);
     let language = args.language(&scene)?;
     if args.explain {
         write!(io::stdout(), "{}", scene.explain()?)?;
@@ -133,7 +134,7 @@ impl RunArgs {
 }
 
 async fn execute(
-    scene: Scene,
+    scene: Rc<Scene>,
     args: &RunArgs,
     language: Language,
     code: String,

@@ -156,6 +156,11 @@ impl Chat {
                 let text = Untrusted::new(&**text).for_terminal_line(400);
                 self.say(&self.style.dim(&format!("note: {text}")))
             }
+            Body::ModelChanged { model } => {
+                let model = Untrusted::new(&**model).for_terminal_line(80);
+                self.full = None;
+                self.say(&format!("Talking to {model} from now on; all that was said is kept."))
+            }
             Body::Usage { input, output, context, .. } => {
                 self.full = context.and_then(|most| story::fullness(*input, *output, most));
                 Ok(())

@@ -23,6 +23,7 @@ use interpreter_core::{
 use std::{
     io::{self, Write},
     process::ExitCode,
+    rc::Rc,
 };
 use tokio::sync::mpsc;
 
@@ -35,7 +36,7 @@ Changes to your files are staged; when you leave you decide whether to keep them
 
 /// Reads cells and runs them until the person leaves.
 pub(crate) async fn talk(
-    scene: &Scene,
+    scene: &Rc<Scene>,
     language: Language,
     approval: Approval,
 ) -> Result<ExitCode, Error> {

@@ -198,6 +198,10 @@ pub(crate) fn tell(record: &Record) -> String {
         Body::Usage { input, output, cached, cost, context } => {
             head(&usage(*input, *output, *cached, *cost, *context))
         }
+        Body::ModelChanged { model } => {
+            let model = Untrusted::new(&**model).for_terminal_line(80);
+            head(&format!("from here on with {model}"))
+        }
         Body::Summary { text } => head("model, summing up what was said before") + &indented(text),
         Body::SessionEnded {} => head("session ended"),
         Body::Request { .. } | Body::Findings { .. } | Body::TurnFinished { .. } => String::new(),

@@ -45,4 +45,5 @@ mod repl;
 mod run;
 mod scene;
 mod secrets;
+mod switch;
 mod terminal;

@@ -11,7 +11,7 @@ const KEY: &str = "sk-canary-0123456789";
 const CONFIG: &str = ".config/interpreter/config.toml";
 
 /// A scene in which every provider is this address, with a key that must not be seen again.
-fn at(address: &str) -> Scene {
+pub(crate) fn at(address: &str) -> Scene {
     at_with(address, "")
 }
 
@@ -32,7 +32,7 @@ fn with_keys(scene: Scene) -> Scene {
     variables.into_iter().fold(scene, |scene, name| scene.variable(name, KEY))
 }
 
-const FORMATS: [&str; 5] = [
+pub(crate) const FORMATS: [&str; 5] = [
     "openai/gpt-x",
     "openai-responses/gpt-x",
     "anthropic/claude-x",

@@ -1,6 +1,6 @@
 //! How much a conversation weighs, in tokens.
 
-use crate::Message;
+use crate::{Message, session::Sight};
 use std::{fmt, sync::Arc};
 
 /// Bytes of a token, in tenths, where nothing is known: a little less than English has, and a
@@ -9,6 +9,9 @@ const BYTES: u64 = 35;
 
 /// Tokens that a message takes beside its words.
 const FRAME: u64 = 4;
+
+/// Tokens of the words that stand for a picture where it is not seen.
+const IN_WORDS: u64 = 12;
 
 /// What estimates are multiplied by, in thousandths, until a provider says otherwise.
 const UNKNOWN: u64 = 1_000;
@@ -40,6 +43,8 @@ pub struct Gauge {
     /// Those of them that are left to the reply.
     reply: u64,
     counter: Counter,
+    /// Whether pictures are sent as such.
+    sight: Sight,
     /// What estimates are multiplied by, in thousandths.
     ratio: u64,
     /// The provider's own figure for the first so many messages.
@@ -47,13 +52,20 @@ pub struct Gauge {
 }
 
 impl Gauge {
-    /// For a model that takes `window` tokens in all, of which a reply may have `reply`.
+    /// For a model that takes `window` tokens in all, of which a reply may have `reply`, and sees
+    /// pictures.
     pub fn new(window: Option<u64>, reply: Option<u64>, counter: Counter) -> Self {
         // A reply that is not bounded leaves a quarter of a small window, and of a large one what
         // replies usually have.
         let usual = window.map_or(0, |window| (window / 4).min(4_096));
         let reply = reply.unwrap_or(usual).min(window.unwrap_or(u64::MAX) / 2);
-        Self { window, reply, counter, ratio: UNKNOWN, known: None }
+        Self { window, reply, counter, sight: Sight::Sees, ratio: UNKNOWN, known: None }
+    }
+
+    /// The same, for a model that may not see them.
+    #[must_use]
+    pub fn seeing(self, sight: Sight) -> Self {
+        Self { sight, ..self }
     }
 
     /// The most tokens that may be sent; none if that is not known. A little is left for what the
@@ -71,7 +83,11 @@ impl Gauge {
 
     /// The tokens of one message.
     pub fn weight(&self, message: &Message) -> u64 {
-        let pictures: u64 = message.images().iter().map(crate::Image::tokens).sum();
+        let picture = |image| match self.sight {
+            Sight::Sees => crate::Image::tokens(image),
+            Sight::Blind => IN_WORDS,
+        };
+        let pictures: u64 = message.images().iter().map(picture).sum();
         let words = match message {
             Message::System { text } | Message::User { text, .. } => self.text(text),
             Message::Earlier { text } | Message::Result { text, .. } => self.text(text.raw()),

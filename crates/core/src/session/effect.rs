@@ -47,6 +47,10 @@ pub enum Effect {
     Interrupt,
     /// End the kernel of a language, or all of them, and start afresh.
     Restart(Option<Language>),
+    /// Find the model of this name, and say whether it can be talked to.
+    FindModel(String),
+    /// Talk to the model that was found from now on.
+    UseModel,
     /// Ask the person what becomes of the staged changes.
     Review {
         /// The change set.
@@ -95,6 +99,8 @@ impl Effect {
             | Self::AnswerHost(_)
             | Self::Interrupt
             | Self::Restart(_)
+            | Self::FindModel(_)
+            | Self::UseModel
             | Self::Review { .. }
             | Self::Settle { .. }
             | Self::FinishTurn(_) => true,
@@ -129,6 +135,8 @@ impl Effect {
             | Self::AnswerHost(_)
             | Self::Interrupt
             | Self::Restart(_)
+            | Self::FindModel(_)
+            | Self::UseModel
             | Self::Review { .. }
             | Self::Settle { .. } => None,
         }

@@ -1,6 +1,6 @@
 //! What can happen to a session, and how it stands in the record.
 
-use super::words;
+use super::{state::Audience, words};
 use crate::{
     Body, Effects, FileChange, Findings, Grantor, Image, LeftOut, Reply, Secret, Stream, Untrusted,
     egress::Host,
@@ -67,6 +67,10 @@ pub enum Event {
     Restart(Option<crate::Language>),
     /// The kernels of these languages are fresh.
     Restarted(Vec<crate::Language>),
+    /// The person wants to talk to another model from now on, by its name.
+    ModelWanted(String),
+    /// The model that was wanted can be talked to; or why not.
+    ModelFound(Result<Box<NewModel>, Failure>),
     /// The person decided what becomes of the staged changes.
     Decided(Settle),
     /// What they decided was done.
@@ -84,6 +88,17 @@ pub enum Event {
     Interrupted,
     /// The person wants to leave.
     Quit,
+}
+
+/// A model that the rest of a session may be had with.
+#[derive(Clone, Debug)]
+pub struct NewModel {
+    /// What the record shows.
+    pub name: String,
+    /// What the session must know of it.
+    pub audience: Audience,
+    /// What is said of the change, such as which of the project's instructions it is told.
+    pub notes: Vec<String>,
 }
 
 /// A picture of the person's.
@@ -208,6 +223,19 @@ impl Chunk {
         let same = self.proposal == more.proposal && self.stream == more.stream;
         same && plain(self) && plain(more)
     }
+
+    fn body(&self) -> Body {
+        Body::Output {
+            proposal: self.proposal.clone(),
+            stream: self.stream,
+            text: self.text.clone(),
+            mime: self.mime.clone(),
+            bundle: self.bundle.clone(),
+            display: self.display.clone(),
+            bytes: self.bytes.clone(),
+            kept: None,
+        }
+    }
 }
 
 /// How a run ended, by outside measure.
@@ -278,20 +306,11 @@ impl Event {
             Self::Summarised(Err(failure)) => {
                 vec![Body::Note { text: format!("no summary: {}", failure.message) }]
             }
-            Self::Failed(failure) => {
+            Self::Failed(failure) | Self::ModelFound(Err(failure)) => {
                 vec![Body::Error { message: failure.message.clone(), hint: failure.hint.clone() }]
             }
             Self::Answered { proposal, answer, by } => vec![answer.body(proposal, *by)],
-            Self::Output(chunk) => vec![Body::Output {
-                proposal: chunk.proposal.clone(),
-                stream: chunk.stream,
-                text: chunk.text.clone(),
-                mime: chunk.mime.clone(),
-                bundle: chunk.bundle.clone(),
-                display: chunk.display.clone(),
-                bytes: chunk.bytes.clone(),
-                kept: None,
-            }],
+            Self::Output(chunk) => vec![chunk.body()],
             Self::InputWanted(wanted) => vec![Body::InputWanted {
                 proposal: wanted.proposal.clone(),
                 prompt: wanted.prompt.clone(),
@@ -336,8 +355,10 @@ impl Event {
             Self::Restarted(languages) => vec![Body::Note { text: words::restarted(languages) }],
             Self::Interrupted => vec![Body::Note { text: "interrupted by you".into() }],
             // The step that follows says these in full: the proposal, the findings with the
-            // proposal's id, what the model is sent, what was settled, the end.
+            // proposal's id, what the model is sent, what was settled, the new model, the end.
             Self::Submitted { .. }
+            | Self::ModelWanted(_)
+            | Self::ModelFound(Ok(_))
             | Self::TooLong(_)
             | Self::Judged(_)
             | Self::Looked(_)

@@ -20,20 +20,25 @@ const KINDS: [&str; 2] = ["image/png", "image/jpeg"];
 /// Pictures of the person's that go with one prompt.
 const ATTACHED: usize = 8;
 
-/// Keeps a picture of the person's for the next prompt, if the model sees it.
+/// Takes a picture of the person's in.
 pub(super) fn attach(mut state: State, image: Image) -> (State, Vec<Effect>) {
-    let refused = match state.setup.sight {
+    let refused = keep(&mut state, image);
+    (state, refused.into_iter().collect())
+}
+
+/// Keeps a picture of the person's for the next prompt, if the model sees it; or says why not.
+pub(super) fn keep(state: &mut State, image: Image) -> Option<Effect> {
+    let refused = match state.setup.audience.sight {
         Sight::Blind => Some("the model does not see pictures; this one is not sent".into()),
         Sight::Sees if state.attached.len() >= ATTACHED => {
             Some(format!("{ATTACHED} pictures go with one prompt; this one is not sent"))
         }
         Sight::Sees => None,
     };
-    if let Some(text) = refused {
-        return (state, vec![Effect::Note(Body::Note { text })]);
+    if refused.is_none() {
+        state.attached.push(image);
     }
-    state.attached.push(image);
-    (state, vec![])
+    refused.map(|text| Effect::Note(Body::Note { text }))
 }
 
 /// The pictures of one run, as they came.

@@ -61,8 +61,8 @@ fn finished(mut state: State, run: Run, ran: &Ran) -> (State, Vec<Effect>) {
     if work.current.origin == Origin::Model {
         let call = work.current.call.clone();
         let mut told = words::ran(call, ran, &excerpt, stopped, &notices);
-        pictures.add_to(&mut told, state.setup.sight);
-        if state.setup.strength == Strength::Small && !ran.succeeded() {
+        pictures.add_to(&mut told, state.setup.audience.sight);
+        if state.setup.audience.strength == Strength::Small && !ran.succeeded() {
             words::advise(&mut told);
         }
         state.say(told);
@@ -98,7 +98,7 @@ const RETRIES: u32 = 2;
 /// the answer; where it failed, or nothing came of it, the model may try again, but not for ever.
 fn go_on(mut state: State, excerpt: &Excerpt, ran: &Ran) -> (State, Vec<Effect>) {
     let came = !excerpt.is_empty() || !ran.effects.files.is_empty();
-    match state.setup.strength {
+    match state.setup.audience.strength {
         Strength::Usual => call_model(state),
         Strength::Small if (ran.succeeded() && came) || state.retries == RETRIES => {
             let outcome = state.outcome;

@@ -3,11 +3,11 @@
 use super::{
     effect::Effect,
     event::Failure,
-    state::{Phase, Squeeze, State},
+    state::{Phase, Sight, Squeeze, State},
     step::{end_turn, failed},
 };
 use crate::{
-    Body, Finish, Reply,
+    Body, Finish, Message, Reply,
     context::{self, Fit},
     record::TurnEnd,
 };
@@ -21,11 +21,11 @@ pub(super) fn fit_and_send(mut state: State) -> (State, Vec<Effect>) {
 
 fn fit(state: &mut State) -> Fit {
     let messages = Arc::make_mut(&mut state.messages);
-    context::fit(messages, state.setup.opening.len(), &mut state.gauge)
+    context::fit(messages, state.setup.audience.opening.len(), &mut state.gauge)
 }
 
 fn send_fitted(mut state: State, fit: &Fit) -> (State, Vec<Effect>) {
-    let opening = state.setup.opening.len();
+    let opening = state.setup.audience.opening.len();
     let (shortened, until) = match *fit {
         Fit::Send { shortened } => (shortened, None),
         Fit::Summarise { shortened, until } => (shortened, Some(until)),
@@ -46,7 +46,8 @@ fn send_fitted(mut state: State, fit: &Fit) -> (State, Vec<Effect>) {
     let fits = state.gauge.room().is_none_or(|room| state.gauge.tokens(&request) <= room);
     if fits {
         state.phase = Phase::Summarising { until };
-        effects.push(Effect::Summarise { messages: Arc::new(request) });
+        let messages = visible(&state, Arc::new(request));
+        effects.push(Effect::Summarise { messages });
         return (state, effects);
     }
     effects.push(note(leave_out(&mut state, until)));
@@ -60,8 +61,17 @@ fn send(mut state: State) -> (State, Vec<Effect>) {
     let unseen = state.messages.len().saturating_sub(state.sent);
     state.sent = state.messages.len();
     state.phase = Phase::Thinking;
-    let messages = Arc::clone(&state.messages);
+    let messages = visible(&state, Arc::clone(&state.messages));
     (state, vec![Effect::CallModel { messages, unseen }])
+}
+
+/// Messages as the model is sent them: with words for pictures if it does not see. The conversation
+/// keeps them, for the next model may.
+fn visible(state: &State, mut messages: Arc<Vec<Message>>) -> Arc<Vec<Message>> {
+    if state.setup.audience.sight == Sight::Blind {
+        Message::hide_images(&mut messages);
+    }
+    messages
 }
 
 /// The model has summed up the oldest part, or could not.
@@ -89,7 +99,7 @@ pub(super) fn summarised(
 
 /// Leaves the oldest part out, and says so to the model. What the person is told.
 fn leave_out(state: &mut State, until: usize) -> String {
-    let count = until - state.setup.opening.len();
+    let count = until - state.setup.audience.opening.len();
     put(state, until, context::left_out(count));
     format!(
         "{count} older messages could not be summed up and are left out of what the model is sent; \
@@ -99,7 +109,7 @@ fn leave_out(state: &mut State, until: usize) -> String {
 
 /// Puts a text in the place of the oldest part. How many messages that had.
 fn put(state: &mut State, until: usize, text: crate::Untrusted) -> usize {
-    let opening = state.setup.opening.len();
+    let opening = state.setup.audience.opening.len();
     context::replace(Arc::make_mut(&mut state.messages), opening, until, text);
     state.gauge.forget();
     // From here on it is another conversation, and the record has it so.

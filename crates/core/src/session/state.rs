@@ -22,15 +22,23 @@ pub struct Setup {
     pub approval: Approval,
     /// How often the model may be called in one turn.
     pub max_calls: u32,
-    /// How the conversation begins: what the model is told before the person says anything.
-    pub opening: Vec<Message>,
-    /// How much the model can be expected to understand.
-    pub strength: Strength,
     /// What tells the language of code by its syntax.
     pub syntax: Syntax,
-    /// How much the model takes.
+    /// The model that is talked to.
+    pub audience: Audience,
+}
+
+/// The model that is talked to, as far as a session must know it. It may be changed for another one
+/// between two turns.
+#[derive(Clone, Debug)]
+pub struct Audience {
+    /// How the conversation begins: what the model is told before the person says anything.
+    pub opening: Vec<Message>,
+    /// How much it can be expected to understand.
+    pub strength: Strength,
+    /// How much it takes.
     pub gauge: Gauge,
-    /// Whether the model sees pictures.
+    /// Whether it sees pictures.
     pub sight: Sight,
 }
 
@@ -109,6 +117,8 @@ pub(super) enum Phase {
         end: TurnEnd,
     },
     Restarting,
+    /// Another model is looked for.
+    Switching,
     Ended,
 }
 
@@ -141,9 +151,9 @@ pub(super) struct Work {
 impl State {
     /// A session in which nothing has been said.
     pub fn new(setup: Setup) -> Self {
-        let messages = Arc::new(setup.opening.clone());
+        let messages = Arc::new(setup.audience.opening.clone());
         Self {
-            gauge: setup.gauge.clone(),
+            gauge: setup.audience.gauge.clone(),
             setup,
             messages,
             sent: 0,

@@ -7,7 +7,7 @@ use super::{
     running::{self, Run},
     sending,
     state::{Approval, Approved, Phase, Squeeze, State, Work},
-    words,
+    switching, words,
 };
 use crate::{
     Body, Findings, Finish, Grantor, Language, Message, Opinion, Origin, Permit, Proposal, Reply,
@@ -85,6 +85,9 @@ pub fn step(mut state: State, event: Event) -> (State, Vec<Effect>) {
         (Phase::Reviewing { end, .. }, Event::Interrupted) => finish(state, end),
         (Phase::Idle, Event::Restart(language)) => restart::begin(state, language),
         (Phase::Restarting, Event::Restarted(languages)) => restart::end(state, &languages),
+        (Phase::Idle, Event::ModelWanted(name)) => switching::begin(state, name),
+        (phase, Event::ModelWanted(_)) => switching::not_now(state, phase),
+        (Phase::Switching, Event::ModelFound(found)) => switching::end(state, found),
         (phase, Event::KernelEnded { language, how }) => {
             restart::lost(state, phase, &language, &how)
         }
@@ -337,7 +340,9 @@ pub(super) fn failed(mut state: State, phase: Phase, failure: &Failure) -> (Stat
         }
         // The changes could not be applied: they are still staged, and the person may decide
         // again with `interpreter changes`.
-        Phase::Reviewing { .. } | Phase::Restarting => finish(state, failure.end),
+        Phase::Reviewing { .. } | Phase::Restarting | Phase::Switching => {
+            finish(state, failure.end)
+        }
         Phase::Idle | Phase::Ended => {
             state.phase = phase;
             (state, vec![])

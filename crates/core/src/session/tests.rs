@@ -13,6 +13,8 @@ use crate::{
     record::{Body, ChangesState, TurnEnd},
 };
 
+mod switching;
+
 pub(crate) fn confinement() -> Confinement {
     Confinement {
         work_folder: "/home/u/project".into(),
@@ -41,11 +43,13 @@ impl Script {
             confinement: confinement(),
             approval: Approval::AsRulesSay,
             max_calls: 3,
-            opening: vec![crate::Message::System { text: "be good".into() }],
-            strength: Strength::Usual,
             syntax: |_, _| None,
-            gauge: Gauge::new(None, None, Counter::default()),
-            sight: Sight::Blind,
+            audience: Audience {
+                opening: vec![crate::Message::System { text: "be good".into() }],
+                strength: Strength::Usual,
+                gauge: Gauge::new(None, None, Counter::default()),
+                sight: Sight::Blind,
+            },
         };
         change(&mut setup);
         Self { state: Some(State::new(setup)), said: vec![] }
@@ -137,6 +141,8 @@ fn short(effect: &Effect) -> String {
         Effect::Restart(language) => {
             format!("restart {}", language.as_ref().map_or("all", |language| language.name()))
         }
+        Effect::FindModel(name) => format!("find model {name}"),
+        Effect::UseModel => "use model".into(),
         Effect::AskInput(wanted) => format!("ask for input {}", wanted.prompt.raw()),
         Effect::GiveInput(_) => "give input".into(),
         Effect::AskHost(wanted) => format!("ask for {}", wanted.host.with_port(wanted.port)),
@@ -570,7 +576,7 @@ mod hosts {
 }
 
 fn small(setup: &mut Setup) {
-    setup.strength = Strength::Small;
+    setup.audience.strength = Strength::Small;
     setup.approval = Approval::Yes;
     setup.max_calls = 25;
 }
@@ -626,9 +632,9 @@ fn a_small_model_is_told_that_nothing_was_printed_unless_something_was_made() {
 fn the_examples_are_sent_first_and_are_not_a_prompt() {
     let examples = |setup: &mut Setup| {
         let text = "hi".to_owned();
-        setup.opening.push(crate::Message::user(text));
+        setup.audience.opening.push(crate::Message::user(text));
         let text = Untrusted::new("Hello!");
-        setup.opening.push(crate::Message::Assistant { text, calls: vec![] });
+        setup.audience.opening.push(crate::Message::Assistant { text, calls: vec![] });
     };
     let script = Script::new(examples).asked().gives(&["call 4"]);
     script.replied("Yes.").gives(&["finish Done"]).asked().gives(&["call 1"]);
@@ -672,7 +678,8 @@ fn one_session_takes_calls_and_fences_in_turn() {
 
 /// A model that takes few tokens, one for each byte.
 fn narrow(setup: &mut Setup) {
-    setup.gauge = Gauge::new(Some(4_000), Some(0), Counter::new(|text| Some(text.len() as u64)));
+    setup.audience.gauge =
+        Gauge::new(Some(4_000), Some(0), Counter::new(|text| Some(text.len() as u64)));
     setup.approval = Approval::Yes;
     setup.max_calls = 25;
 }
@@ -771,7 +778,7 @@ fn a_model_that_sees_is_sent_the_last_pictures_of_a_run_and_another_is_told_of_t
     let plotted = |sight| {
         let script = Script::new(|setup| {
             setup.approval = Approval::Yes;
-            setup.sight = sight;
+            setup.audience.sight = sight;
         });
         let script = script.asked().replied(PYTHON).judged();
         let names = [None, None, None, None, Some("plot"), None, Some("plot")];
@@ -799,7 +806,7 @@ fn a_result_that_is_only_a_picture_is_not_told_as_text() {
     };
     let script = Script::new(|setup| {
         setup.approval = Approval::Yes;
-        setup.sight = Sight::Sees;
+        setup.audience.sight = Sight::Sees;
     });
     let script = script.asked().replied(PYTHON).judged().when(only(crate::image::RED));
     let script = script.when(only("bm8gcGljdHVyZQ==")).ran(0);
@@ -816,7 +823,8 @@ fn a_picture_of_the_persons_goes_with_the_next_prompt_and_no_further() {
         let kept = crate::record::Kept { hash: "h".into(), bytes: 1, characters: 0 };
         Event::Attached(Attachment { name: "red.png".into(), image, kept })
     };
-    let script = Script::new(|setup| setup.sight = Sight::Sees).when(attached()).gives(&[]);
+    let script =
+        Script::new(|setup| setup.audience.sight = Sight::Sees).when(attached()).gives(&[]);
     let script = script.asked().gives(&["call 2"]);
     assert_eq!(images(&script), 1);
     let script = script.replied("It is red.").asked();

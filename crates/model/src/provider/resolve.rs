@@ -3,8 +3,8 @@
 //! Pure: variables and settings come in as values.
 
 use super::{Provider, ProviderError, Setting};
-use crate::{Endpoint, Tools};
-use interpreter_core::{Secret, instructions::Strength};
+use crate::{Endpoint, ModelError, Tools};
+use interpreter_core::{Secret, Untrusted, instructions::Strength};
 use reqwest::{
     Url,
     header::{HeaderName, HeaderValue},
@@ -63,6 +63,22 @@ impl Provider {
     pub fn has_key(&self, around: &Surroundings<'_>) -> Option<bool> {
         let key = self.key.as_ref()?;
         Some(key.variables.iter().any(|name| (around.key)(name).is_some()))
+    }
+
+    /// What a call would come to that needs a key which is not there; none if it may do without, or
+    /// goes to another address than the provider's own.
+    pub fn missing_key(&self, model: &str, around: &Surroundings<'_>) -> Option<ModelError> {
+        let key = self.key.as_ref().filter(|key| !key.optional)?;
+        let nothing =
+            Surroundings { settings: &BTreeMap::new(), variable: &|_| None, key: around.key };
+        let address = self.base_url(model, around).ok()?;
+        let own = self.base_url(model, &nothing).is_ok_and(|own| own == address);
+        if !own || self.has_key(around) != Some(false) {
+            return None;
+        }
+        let host = Url::parse(&address).ok()?.host_str()?.to_owned();
+        let variables = key.variables.clone();
+        Some(ModelError::KeyMissing { host, variables, said: Untrusted::default() })
     }
 
     /// The address, with everything in its place.

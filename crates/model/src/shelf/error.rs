@@ -38,3 +38,25 @@ pub enum ShelfError {
     #[error("the model cannot be removed")]
     Remove { source: io::Error },
 }
+
+impl ShelfError {
+    /// What to do next.
+    pub fn hint(&self) -> String {
+        let hint = match self {
+            Self::Missing { name } => {
+                return format!(
+                    "`interpreter model pull {name}` fetches it; `interpreter model list` shows what \
+                     is here"
+                );
+            }
+            Self::WrongSize { .. } | Self::Altered { .. } => {
+                "`interpreter model pull NAME` fetches it again"
+            }
+            Self::Busy { .. } => "wait for it, or end it",
+            Self::Read { .. } | Self::Write { .. } | Self::Remove { .. } => {
+                "check the folder and the disk it is on"
+            }
+        };
+        hint.into()
+    }
+}

@@ -1,0 +1,68 @@
+//! What a line means that is typed in a chat: a command of ours, or words for the model.
+
+/// A line, as it was meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Line<'a> {
+    Nothing,
+    Quit,
+    Help,
+    /// Show the model a picture.
+    Image(&'a str),
+    /// End the interpreter of a language, or all of them.
+    Restart(Option<&'a str>),
+    /// Talk to another model, or say which one it is.
+    Model(Option<&'a str>),
+    /// Something that looks like a command and is none.
+    Unknown(&'a str),
+    /// Words for the model.
+    Prompt,
+}
+
+impl<'a> Line<'a> {
+    /// Reads a line. Commands begin with `/`, some also with `%`. A sentence that begins with a path
+    /// is no command.
+    pub(super) fn of(typed: &'a str) -> Self {
+        let typed = typed.trim();
+        let (word, rest) = typed.split_once(char::is_whitespace).unwrap_or((typed, ""));
+        let rest = Some(rest.trim()).filter(|rest| !rest.is_empty());
+        match (word, rest) {
+            ("", _) => Self::Nothing,
+            ("/quit" | "/exit", None) => Self::Quit,
+            ("/help" | "%help", None) => Self::Help,
+            ("/image", Some(path)) => Self::Image(path),
+            ("/restart", language) => Self::Restart(language),
+            ("/model" | "%model", name) => Self::Model(name),
+            (command, None) if command.starts_with('/') => Self::Unknown(command),
+            _ => Self::Prompt,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_told_from_words() {
+        for (typed, line) in [
+            ("  ", Line::Nothing),
+            ("/quit", Line::Quit),
+            ("%help", Line::Help),
+            ("/image  a picture.png ", Line::Image("a picture.png")),
+            ("/image", Line::Unknown("/image")),
+            ("/restart", Line::Restart(None)),
+            ("/restart python", Line::Restart(Some("python"))),
+            ("/model", Line::Model(None)),
+            (" %model ", Line::Model(None)),
+            ("%model ollama/qwen:7b", Line::Model(Some("ollama/qwen:7b"))),
+            ("/model\tscripted:my file.toml", Line::Model(Some("scripted:my file.toml"))),
+            ("/models", Line::Unknown("/models")),
+            ("/etc/passwd is what?", Line::Prompt),
+            ("/quit now", Line::Prompt),
+            ("%modelling is fun", Line::Prompt),
+            ("what is 5 %model 3", Line::Prompt),
+        ] {
+            assert_eq!(Line::of(typed), line, "{typed}");
+        }
+    }
+}
