@@ -5,6 +5,7 @@
 //! taken if its file is here. Keys come from the environment and go nowhere but into the endpoint.
 
 use crate::embedded::{ENGINE, unknown};
+use interpreter_core::instructions::Strength;
 use interpreter_model::{
     Endpoint, Format, Model, ModelError, Pace, Provider, Providers, Surroundings, Tools, Weights,
     catalogue::{Catalogue, Entry, Role},
@@ -205,7 +206,11 @@ impl<'a> Choice<'a> {
         name.clone_into(&mut endpoint.provider);
         endpoint.key = own.key_variable.as_deref().and_then(|name| self.environment.secret(name));
         endpoint.key_variables = own.key_variable.iter().cloned().collect();
-        endpoint.tools = if own.tools { Tools::Offer } else { Tools::None };
+        // A small one would write a call as text, if at all.
+        endpoint.tools = if own.tools && !own.small { Tools::Offer } else { Tools::None };
+        endpoint.strength = if own.small { Strength::Small } else { Strength::Usual };
+        endpoint.images = own.images;
+        endpoint.context = own.context;
         endpoint
     }
 }
@@ -275,6 +280,27 @@ mod tests {
         assert!(chosen("", Some("azure/x")).unwrap_err().contains("needs `resource`"));
         let missing = chosen("certificates = 'ca.pem'", Some("openai/x")).unwrap_err();
         assert!(missing.contains("`certificates`"), "{missing}");
+    }
+
+    #[test]
+    fn an_endpoint_says_what_its_models_can_do() {
+        let endpoint = |more: &str| {
+            let text = format!("{LOCAL}{more}\n");
+            let user = Some(ConfigText { path: "config.toml".into(), text });
+            let files = ConfigFiles { user, ..ConfigFiles::default() };
+            let settings = Settings::resolve(&files, &Overrides::default()).unwrap();
+            let (environment, providers) = (Environment::default(), Providers::default());
+            let folders = Folders::under(Path::new("/nowhere"));
+            let choice = Choice::new(&settings, &environment, &providers, &folders).unwrap();
+            let Endpoint { tools, strength, images, context, .. } =
+                choice.endpoint("here").unwrap();
+            (tools, strength, images, context)
+        };
+        assert_eq!(endpoint(""), (Tools::Offer, Strength::Usual, false, None));
+        assert_eq!(endpoint("tools = false").0, Tools::None);
+        let all = endpoint("small = true\nimages = true\ncontext = 32768");
+        assert_eq!(all, (Tools::None, Strength::Small, true, Some(32_768)));
+        assert_eq!(endpoint("small = true\ntools = true").0, Tools::None);
     }
 
     #[test]

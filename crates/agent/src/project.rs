@@ -86,8 +86,8 @@ impl Scene {
         if name.starts_with("scripted:") {
             return true;
         }
-        if self.settings.endpoints.contains_key(place) {
-            return true;
+        if let Some(own) = self.settings.endpoints.get(place) {
+            return !own.value.small;
         }
         self.providers.get(place).is_some_and(|provider| !provider.capabilities(model).small)
     }

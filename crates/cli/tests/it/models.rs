@@ -1,7 +1,7 @@
 //! Models behind addresses, through the real program: every wire format against a server that is
 //! not ours, keys that stay where they belong, and what can be said of models without a chat.
 
-use crate::scene::Scene;
+use crate::{pictures::red, scene::Scene};
 use servers::{Llama, Mock, Plain, Tls};
 use std::{fs, path::Path};
 
@@ -247,6 +247,38 @@ fn a_wrong_provider_file_stops_and_says_where() {
     let scene =
         Scene::new().file(".interpreter/config.toml", "[provider.openai]\nbase_url='http://h'\n");
     scene.code("python", "1").mentions("a project may not set `provider`").exits(2);
+}
+
+#[test]
+fn an_endpoint_of_ones_own_says_what_its_models_can_do() {
+    let server = Plain::streaming("Hello from here.");
+    let endpoint = format!(
+        "[endpoint.here]\nbase_url = '{}/v1'\nformat = 'openai'\nmodel = 'm'\n",
+        server.address
+    );
+    let body = |at: usize| {
+        let asked = server.asked();
+        let body = &asked[at][asked[at].find('{').unwrap()..];
+        serde_json::from_str::<serde_json::Value>(body).unwrap()
+    };
+    let arguments = ["--model", "here", "--json", "--image", "red.png", "which colour?"];
+    let scene = |more: &str| {
+        let scene = Scene::new().home_file(CONFIG, &format!("{endpoint}{more}\n"));
+        scene.file("red.png", red())
+    };
+    let seen = scene("").run(&arguments).exits(0);
+    assert!(seen.stdout().contains("the model does not see pictures"));
+    assert!(body(0).get("tools").is_some() && !body(0).to_string().contains("image_url"));
+    scene("images = true").run(&arguments).lacks("does not see pictures").exits(0);
+    assert!(body(1).to_string().contains("image_url"));
+    scene("small = true").run(&["--model", "here", "hello"]).exits(0);
+    let small = body(2);
+    assert!(small.get("tools").is_none() && small["messages"].as_array().unwrap().len() > 10);
+    assert_eq!((&small["temperature"], &small["max_tokens"]), (&0.0.into(), &512.into()));
+    let narrow = scene("context = 2048").file("AGENTS.md", "Be brief. ".repeat(200));
+    narrow.run(&["trust", "--yes"]).exits(0);
+    narrow.run(&["--model", "here", "hello"]).mentions("more than a quarter").exits(0);
+    scene("context = 3").run(&arguments).mentions("`context` is how many tokens").exits(2);
 }
 
 #[test]

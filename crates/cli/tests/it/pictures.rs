@@ -9,7 +9,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 /// A red square of 32 pixels, as PNG.
 const RED: &str = "iVBORw0KGgoAAAANSUhEUgAAACAAAAAgCAIAAAD8GO2jAAAAJ0lEQVR42u3NsQkAAAjAsP7/tF7hIASyp6lTCQQCgUAgEAgEgi/BAjLD/C5w/SM9AAAAAElFTkSuQmCC";
 
-fn red() -> Vec<u8> {
+pub(crate) fn red() -> Vec<u8> {
     STANDARD.decode(RED).unwrap()
 }
 

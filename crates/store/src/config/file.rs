@@ -159,6 +159,20 @@ pub struct Endpoint {
     #[serde(default = "tools_work")]
     pub tools: bool,
 
+    /// Whether its models are small: a few billion parameters at most. Then they are shown examples,
+    /// and write code in fences.
+    #[serde(default)]
+    pub small: bool,
+
+    /// Whether its models see pictures.
+    #[serde(default)]
+    pub images: bool,
+
+    /// The most tokens that its models take, what they are sent and their reply together, such as
+    /// `32768`; none if that is not known.
+    #[serde(default, deserialize_with = "context")]
+    pub context: Option<u64>,
+
     /// The model that is meant when `model` names only the endpoint.
     #[serde(default, deserialize_with = "some_text")]
     pub model: Option<String>,
@@ -322,6 +336,21 @@ fn base_url<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Err
         return Err(de::Error::custom("expected an address such as `https://api.example.com/v1`"));
     }
     Ok(url)
+}
+
+/// The tokens that a model can be said to take: fewer leave no room for what it is told first.
+const CONTEXT: std::ops::RangeInclusive<u64> = 1_024..=1_000_000_000;
+
+fn context<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    let tokens = u64::deserialize(deserializer).ok().filter(|tokens| CONTEXT.contains(tokens));
+    if tokens.is_none() {
+        return Err(de::Error::custom(format!(
+            "`context` is how many tokens a model takes: a number from {} to {}, such as 32768",
+            CONTEXT.start(),
+            CONTEXT.end()
+        )));
+    }
+    Ok(tokens)
 }
 
 fn variable_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {

@@ -66,6 +66,9 @@ mod tests {
             format = "openai"
             key_variable = "LOCAL_KEY"
             tools = false
+            small = true
+            images = true
+            context = 32_768
             model = "qwen"
             [endpoint.other]
             base_url = "https://example.com"
@@ -97,6 +100,9 @@ mod tests {
         .unwrap();
         assert_eq!(file.endpoint["local"].key_variable.as_deref(), Some("LOCAL_KEY"));
         assert!(!file.endpoint["local"].tools && file.endpoint["other"].tools);
+        let (local, other) = (&file.endpoint["local"], &file.endpoint["other"]);
+        assert_eq!((local.small, local.images, local.context), (true, true, Some(32_768)));
+        assert_eq!((other.small, other.images, other.context), (false, false, None));
         assert_eq!(file.temperature.unwrap().to_string(), "0");
         assert_eq!(file.limits.memory.unwrap().count(), 2 << 30);
         assert_eq!(file.rules.len(), 1);
@@ -149,6 +155,19 @@ mod tests {
             ("[endpoint.x]\nformat = \"openai\"", "/c.toml:1:1: missing key `base_url`"),
         ] {
             let message = message(text);
+            assert!(message.starts_with(expected), "{message} is not {expected}");
+        }
+        let of = |line: &str| {
+            message(&format!("[endpoint.x]\nbase_url='http://h'\nformat='openai'\n{line}"))
+        };
+        for (line, expected) in [
+            ("context = 0", "/c.toml:4:11: `context` is how many tokens a model takes: a number"),
+            ("context = -5", "/c.toml:4:11: `context` is how many tokens"),
+            ("context = '32k'", "/c.toml:4:11: `context` is how many tokens"),
+            ("small = 1", "/c.toml:4:9: invalid type: integer `1`, expected a boolean"),
+            ("image = true", "/c.toml:4:1: unknown key `image`; did you mean `images`?"),
+        ] {
+            let message = of(line);
             assert!(message.starts_with(expected), "{message} is not {expected}");
         }
         assert!(

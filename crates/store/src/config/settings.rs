@@ -310,13 +310,17 @@ fn runs_by(declaration: &Declaration) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
-fn endpoint_entries(name: &str, endpoint: &Sourced<Endpoint>) -> [Entry; 5] {
-    let Endpoint { base_url, format, key_variable, tools, model } = &endpoint.value;
+fn endpoint_entries(name: &str, endpoint: &Sourced<Endpoint>) -> [Entry; 8] {
+    let Endpoint { base_url, format, key_variable, tools, small, images, context, model } =
+        &endpoint.value;
     [
         ("base_url", Some(base_url.clone())),
         ("format", Some(format.word().to_owned())),
         ("key_variable", key_variable.clone()),
         ("tools", Some(tools.to_string())),
+        ("small", Some(small.to_string())),
+        ("images", Some(images.to_string())),
+        ("context", context.map(|tokens| tokens.to_string())),
         ("model", model.clone()),
     ]
     .map(|(key, value)| Entry {
