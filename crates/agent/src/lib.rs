@@ -27,6 +27,7 @@ mod error;
 mod grants;
 mod journal;
 pub mod languages;
+mod local;
 pub mod models;
 mod network;
 mod project;

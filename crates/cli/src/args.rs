@@ -25,6 +25,10 @@ pub(crate) struct Args {
     pub(crate) command: Option<Command>,
     #[command(flatten)]
     pub(crate) session: SessionArgs,
+    /// Talk to a model of this machine: an embedded one that is here, else the first of a server that
+    /// answers here; no other model is asked in its place
+    #[arg(long, conflicts_with = "model")]
+    pub(crate) local: bool,
     /// Picture that goes with the prompt, for models that see; again for each
     #[arg(long, value_name = "PATH")]
     pub(crate) image: Vec<PathBuf>,

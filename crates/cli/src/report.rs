@@ -110,6 +110,7 @@ fn choice(error: &ChooseError) -> (Exit, Option<String>) {
     let exit = match error {
         ChooseError::Weights(_) | ChooseError::Model(_) => Exit::ModelFailed,
         ChooseError::None
+        | ChooseError::NoneLocal
         | ChooseError::NoModel { .. }
         | ChooseError::UnknownEndpoint { .. }
         | ChooseError::UnknownEmbedded { .. }

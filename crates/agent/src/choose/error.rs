@@ -9,6 +9,12 @@ pub enum ChooseError {
     /// Nobody chose one.
     #[error("no model is chosen")]
     None,
+    /// One of this machine was wanted.
+    #[error(
+        "no model of this machine was found: none that runs in this program is here, and no server \
+         with a model answers"
+    )]
+    NoneLocal,
     /// The name is not of a known form.
     #[error("`{name}` does not name a model: `{provider}` is neither a provider nor an endpoint")]
     UnknownEndpoint {
@@ -59,6 +65,16 @@ impl ChooseError {
                  with `--model`, {NAMES}"
             )),
             Self::None => Some(format!("name one with `--model`, {NAMES}")),
+            Self::NoneLocal if ENGINE => Some(
+                "`interpreter model pull` downloads one that runs in this program, once; or start a \
+                 server such as Ollama, and see with `interpreter model list` that it is found"
+                    .into(),
+            ),
+            Self::NoneLocal => Some(
+                "start a server such as Ollama, and see with `interpreter model list` that it is \
+                 found"
+                    .into(),
+            ),
             Self::NoModel { .. } | Self::UnknownEndpoint { .. } => {
                 Some(format!("name one that there is, {NAMES}"))
             }

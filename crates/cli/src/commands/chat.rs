@@ -15,7 +15,7 @@ use crate::{
         style::Style,
     },
 };
-use interpreter_agent::{Mode, Scene, Session};
+use interpreter_agent::{AgentError, ChooseError, Mode, Scene, Session};
 use interpreter_core::{
     Untrusted,
     record::TurnEnd,
@@ -34,7 +34,7 @@ mod line;
 const LONGEST: u64 = 4 << 20;
 
 pub(crate) fn chat(args: &Args) -> Result<ExitCode, Error> {
-    let scene = scene(&args.session.overrides())?;
+    let mut scene = scene(&args.session.overrides())?;
     let approval = if args.session.yes { Approval::Yes } else { Approval::AsRulesSay };
     let at_terminal = io::stdin().is_terminal() && io::stdout().is_terminal() && !args.session.json;
     let first = match (args.prompt(), at_terminal) {
@@ -45,7 +45,12 @@ pub(crate) fn chat(args: &Args) -> Result<ExitCode, Error> {
     let shown = args.image.iter().map(|path| Ok(scene.attach(path)?.0));
     let mut events = shown.collect::<Result<Vec<_>, Error>>()?;
     events.extend(first.map(Event::Asked));
-    wait_for(converse(scene, approval, args.session.json, at_terminal, events))?
+    wait_for(async {
+        if args.local {
+            scene.use_local_model().await?;
+        }
+        converse(scene, approval, args, at_terminal, events).await
+    })?
 }
 
 fn piped_prompt() -> Result<String, Error> {
@@ -63,7 +68,7 @@ fn piped_prompt() -> Result<String, Error> {
 async fn converse(
     scene: Scene,
     approval: Approval,
-    json: bool,
+    args: &Args,
     at_terminal: bool,
     first: Vec<Event>,
 ) -> Result<ExitCode, Error> {
@@ -84,13 +89,16 @@ async fn converse(
     {
         return Ok(Exit::CodeFailed.into());
     }
+    if args.local && scene.model_name()?.is_none() {
+        return Err(AgentError::from(ChooseError::NoneLocal).into());
+    }
     let mut screen = Chat::new(style, &scene.confinement());
     if let Person::There { keys, .. } = &person {
         for file in scene.unasked_instructions(None)? {
             trust::ask(&scene, &mut screen, keys, &file).await?;
         }
     }
-    let face = if json { Face::Json } else { Face::Chat(screen) };
+    let face = if args.session.json { Face::Json } else { Face::Chat(screen) };
     let greeting = greeting(&scene, style)?;
     let session = Session::start(&scene, Mode::Chat, approval)?;
     if at_terminal {

@@ -72,6 +72,15 @@ fn without_yes_nothing_runs() {
 }
 
 #[test]
+fn a_yes_has_the_spellings_that_people_know() {
+    for yes in ["-y", "--yes", "--auto-run", "--auto_run"] {
+        let scene = Scene::new().model_says(&[&python("print(1)"), "Done."]);
+        let seen = scene.chat(&[yes, "--json", "go"]).exits(0);
+        assert_eq!(seen.of_kind("run_started").len(), 1, "{yes}");
+    }
+}
+
+#[test]
 fn a_denied_proposal_is_told_to_the_model_and_not_run() {
     let scene = Scene::new()
         .home_file(

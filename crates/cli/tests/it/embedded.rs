@@ -219,6 +219,26 @@ fn the_first_start_fetches_what_was_chosen_and_says_why_it_could_not() {
 }
 
 #[test]
+fn a_model_of_this_machine_is_one_of_this_program_first_and_is_offered_if_there_is_none() {
+    let config = ".config/interpreter/config.toml";
+    let scene = nowhere("http://127.0.0.1:1").home_file(config, "model = 'openai/gpt-x'\n");
+    let terminal = Terminal::start(&scene, &["--local"]);
+    terminal.shows("One can run in this program").types("n").shows("no model is chosen").exits(2);
+    let pull = "`interpreter model pull` downloads one that runs in this program";
+    scene
+        .run(&["--local", "hello"])
+        .mentions("no model of this machine was found")
+        .mentions(pull)
+        .exits(2);
+    let server = Plain::serving(&["other"], "From a server.");
+    let scene = scene.variable("LMSTUDIO_HOST", &server.address);
+    scene.run(&["--local", "hello"]).mentions("From a server.").exits(0);
+    // One that has the size of the tiny one, and is looked at before it is used.
+    zeros(&scene, "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf", 491_400_064);
+    scene.run(&["--local", "hello"]).mentions("is not the file that it should be").exits(5);
+}
+
+#[test]
 fn what_is_ready_is_named_at_the_first_start() {
     let server =
         Plain::answering("200 OK", "application/json", "{\"models\":[{\"name\":\"qwen\"}]}");

@@ -35,6 +35,7 @@ mod hostile;
 mod instructions;
 mod jupyter;
 mod languages;
+mod local;
 mod models;
 mod network;
 mod output;

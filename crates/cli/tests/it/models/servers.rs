@@ -126,7 +126,7 @@ impl Drop for Llama {
     }
 }
 
-/// A server that gives one answer to everything.
+/// A server that gives one answer to every question, and perhaps another to who only looks.
 pub(crate) struct Plain {
     pub(crate) address: String,
     asked: Arc<Mutex<Vec<String>>>,
@@ -134,23 +134,36 @@ pub(crate) struct Plain {
 
 impl Plain {
     pub(crate) fn answering(status: &str, content_type: &str, body: &str) -> Self {
+        let answer = answer(status, content_type, body);
+        Self::saying(answer.clone(), answer)
+    }
+
+    /// Answers a GET and everything else with these bytes.
+    pub(crate) fn saying(get: String, other: String) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         let asked = Arc::new(Mutex::new(Vec::new()));
-        let answer = format!(
-            "HTTP/1.1 {status}\r\nContent-Type: {content_type}\r\nConnection: close\r\n\
-             Content-Length: {}\r\n\r\n{body}",
-            body.len()
-        );
         let remembered = Arc::clone(&asked);
         thread::spawn(move || {
             for mut stream in listener.incoming().flatten() {
-                remembered.lock().unwrap().push(request(&stream));
+                let request = request(&stream);
+                let answer = if request.starts_with("GET ") { &get } else { &other };
+                remembered.lock().unwrap().push(request.clone());
                 // The client may have had enough, which is its right.
                 _ = stream.write_all(answer.as_bytes());
             }
         });
         Self { address, asked }
+    }
+
+    /// A server that lists these models, and whose models say these words, by chat completions.
+    pub(crate) fn serving(models: &[&str], words: &str) -> Self {
+        let models: Vec<_> = models.iter().map(|name| serde_json::json!({ "id": name })).collect();
+        let list = serde_json::json!({ "data": models }).to_string();
+        Self::saying(
+            answer("200 OK", "application/json", &list),
+            answer("200 OK", "text/event-stream", &stream(words)),
+        )
     }
 
     /// A model that says these words, by chat completions.
@@ -162,6 +175,14 @@ impl Plain {
     pub(crate) fn asked(&self) -> Vec<String> {
         self.asked.lock().unwrap().clone()
     }
+}
+
+fn answer(status: &str, content_type: &str, body: &str) -> String {
+    format!(
+        "HTTP/1.1 {status}\r\nContent-Type: {content_type}\r\nConnection: close\r\n\
+         Content-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
 }
 
 fn stream(words: &str) -> String {
