@@ -141,17 +141,7 @@ impl Chat {
             Body::NotProposed { reason, .. } => {
                 self.say(&self.style.dim(&format!("Not run: {reason}")))
             }
-            Body::Error { message, hint } => {
-                let message = Untrusted::new(&**message).for_terminal_line(1_000);
-                self.say(&self.style.red(&format!("error: {message}")))?;
-                match hint {
-                    Some(hint) => self.say(&format!(
-                        "hint: {}",
-                        Untrusted::new(&**hint).for_terminal_line(1_000)
-                    )),
-                    None => Ok(()),
-                }
-            }
+            Body::Error { message, hint } => self.error(message, hint.as_deref()),
             Body::Note { text } => {
                 let text = Untrusted::new(&**text).for_terminal_line(400);
                 self.say(&self.style.dim(&format!("note: {text}")))
@@ -159,7 +149,9 @@ impl Chat {
             Body::ModelChanged { model } => {
                 let model = Untrusted::new(&**model).for_terminal_line(80);
                 self.full = None;
-                self.say(&format!("Talking to {model} from now on; all that was said is kept."))
+                self.say(&format!(
+                    "Talking to {model} from now on; it is sent all that was said so far."
+                ))
             }
             Body::Usage { input, output, context, .. } => {
                 self.full = context.and_then(|most| story::fullness(*input, *output, most));
@@ -176,6 +168,17 @@ impl Chat {
                 }
             }
             _ => Ok(()),
+        }
+    }
+
+    fn error(&mut self, message: &str, hint: Option<&str>) -> io::Result<()> {
+        let message = Untrusted::new(message).for_terminal_line(1_000);
+        self.say(&self.style.red(&format!("error: {message}")))?;
+        match hint {
+            Some(hint) => {
+                self.say(&format!("hint: {}", Untrusted::new(hint).for_terminal_line(1_000)))
+            }
+            None => Ok(()),
         }
     }
 

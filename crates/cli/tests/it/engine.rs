@@ -3,7 +3,10 @@
 //!
 //! What the engine does in detail is tested beside it (`model/tests/engine.rs`).
 
-use crate::scene::{Scene, Seen};
+use crate::{
+    scene::{Scene, Seen},
+    terminal::Terminal,
+};
 use serde_json::Value;
 use std::{
     fs,
@@ -112,4 +115,29 @@ fn other_bytes_than_the_weights_are_not_run() {
     let seen = ask(&scene);
     assert!(seen.of_kind("reply").is_empty(), "{}", seen.stdout());
     assert!(!seen.0.status.success());
+}
+
+#[test]
+fn a_chat_goes_on_with_it_and_with_another_after_it() {
+    let Some(scene) = scene() else { return };
+    let scene = scene.model_says(&["One."]).file("next.toml", "[[reply]]\ntext = 'Three.'\n");
+    let more = ["--offline", "--yes", "--max-calls", "1", "first"];
+    let terminal = Terminal::open(&scene, &more);
+    terminal.shows("One.");
+    terminal.types(&format!("/model {MODEL}")).shows(&format!("Talking to {MODEL} from now on"));
+    terminal.types("Hello.").shows(" tokens/s (");
+    terminal.types("/model scripted:next.toml").shows("Talking to scripted:next.toml");
+    terminal.types("third").shows("Three.");
+    terminal.types("/quit").exits(0);
+    let requests = scene.run(&["history", "show", "--json"]).of_kind("request");
+    let told = |model: &str| {
+        let request = requests.iter().find(|request| request["model"] == model).unwrap();
+        let newest = request["newest"].as_array().unwrap().iter();
+        newest.map(|message| message["text"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let small = told(MODEL);
+    assert_eq!(small[small.len() - 3..], ["first", "One.", "Hello."]);
+    let next = told("scripted:next.toml");
+    assert_eq!(next[1..4], ["first", "One.", "Hello."]);
+    assert_eq!(next.last().unwrap(), "third");
 }

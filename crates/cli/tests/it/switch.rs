@@ -173,6 +173,17 @@ fn a_model_that_cannot_be_had_leaves_the_old_one() {
 }
 
 #[test]
+fn offline_holds_for_the_next_model_too() {
+    let scene = Scene::new().model_says(&["One.", "Two."]).variable("OPENAI_API_KEY", "sk-canary");
+    let terminal = Terminal::open(&scene, &["--offline", "first"]);
+    terminal.shows("One.");
+    terminal.types("/model openai/gpt-x").shows("`api.openai.com` is not on this machine");
+    terminal.shows("hint: choose a model on this machine").shows("stays as it was");
+    terminal.types("second").shows("Two.");
+    terminal.types("/quit").exits(0);
+}
+
+#[test]
 fn a_projects_instructions_follow_the_model_and_are_asked_about_before_it_is_told_them() {
     let usual = Plain::streaming("Yes.");
     let small = "title='Mine'\nformat='openai'\nbase_url='http://127.0.0.1:1/v1'\n\
