@@ -246,7 +246,8 @@ struct Whole<'a> {
 
 /// `content` as an LZ4 frame.
 fn compressed(content: &[u8]) -> Vec<u8> {
-    let info = FrameInfo::new().block_size(BlockSize::Max256KB);
+    // As far back as LZ4 looks. Larger blocks only take larger buffers, which are made anew each time.
+    let info = FrameInfo::new().block_size(BlockSize::Max64KB);
     let mut encoder = FrameEncoder::with_frame_info(info, Vec::with_capacity(content.len() / 2));
     let written = encoder.write_all(content);
     let frame = written.and_then(|()| encoder.finish().map_err(io::Error::from));
