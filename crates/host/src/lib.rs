@@ -15,7 +15,8 @@ pub use crate::{
     claim::Claim,
     error::HostError,
     frame::{Decoder, Frame, FrameError, encode},
-    link::{Heard, Link},
+    heard::Heard,
+    link::Link,
     message::{Inward, KernelSpec, Outward},
     serve::{run, serve},
 };
@@ -28,6 +29,7 @@ pub mod drivers;
 pub mod egress;
 mod error;
 pub mod frame;
+mod heard;
 mod kernel;
 mod link;
 pub mod message;

@@ -12,8 +12,9 @@
 use crate::{
     claim::Claim,
     frame::{Decoder, FrameError},
+    heard::{Heard, Queue, drain, push_claim, receive_piece, tell_of_closed_pipes},
     message::Outward,
-    wires::{NextClaim, PIECE, Reach, Received, Stream, Wires, noise_before_claim},
+    wires::{NextClaim, PIECE, Reach, Stream, Wires, noise_before_claim},
 };
 use rustix::{
     event::{Timespec, epoll},
@@ -30,14 +31,6 @@ use std::{
     },
 };
 
-/// Drivers are listened to only while less than this waits to be told. One claim and what the
-/// pipes hold may come on top of it.
-const ENOUGH: usize = 1 << 20;
-
-/// The most that is read from a pipe at the end of a cell: what an unprivileged process can make
-/// a pipe hold. Whatever writes on without end must not keep the end from being told.
-const DRAINED: usize = 1 << 20;
-
 /// The most that is read of a dead kernel's socket, which a child of it may still write to.
 const LAST_WORDS: usize = 1 << 20;
 
@@ -50,42 +43,6 @@ const AHEAD: usize = 16;
 /// Said where the code's own errors go, because it is the code's doing.
 const TOO_LONG: &[u8] =
     b"the code wrote too much to the kernel's control socket; the kernel ends\n";
-
-/// What comes from inside.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Heard {
-    /// A kernel, or a program it started, wrote to its stdout.
-    Stdout {
-        /// Which kernel.
-        kernel: u32,
-        /// The bytes.
-        bytes: Vec<u8>,
-    },
-    /// A kernel, or a program it started, wrote to its stderr.
-    Stderr {
-        /// Which kernel.
-        kernel: u32,
-        /// The bytes.
-        bytes: Vec<u8>,
-    },
-    /// A kernel's driver said something, perhaps a [`Claim`]. All output that was written
-    /// before it has come before it.
-    Claim {
-        /// Which kernel.
-        kernel: u32,
-        /// One line, without its newline, as it came.
-        claim: Vec<u8>,
-    },
-    /// A kernel's driver cannot be reached any more, so somebody has to kill it.
-    Lost {
-        /// Which kernel.
-        kernel: u32,
-        /// The number of its process inside.
-        process: u32,
-    },
-    /// The host said something.
-    Told(Outward),
-}
 
 /// What descriptors are watched for, and how they are told apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -121,39 +78,6 @@ pub struct Link {
     held: BTreeMap<u32, Vec<u8>>,
     heard: Queue,
     scratch: Vec<u8>,
-}
-
-/// What was heard and not asked for yet.
-#[derive(Debug, Default)]
-struct Queue {
-    heard: VecDeque<Heard>,
-    /// Bytes in it.
-    size: usize,
-}
-
-impl Queue {
-    fn push(&mut self, heard: Heard) {
-        self.size += Self::size_of(&heard);
-        self.heard.push_back(heard);
-    }
-
-    fn pop(&mut self) -> Option<Heard> {
-        let heard = self.heard.pop_front()?;
-        self.size -= Self::size_of(&heard);
-        Some(heard)
-    }
-
-    fn size_of(heard: &Heard) -> usize {
-        match heard {
-            Heard::Stdout { bytes, .. } | Heard::Stderr { bytes, .. } => bytes.len(),
-            Heard::Claim { claim, .. } => claim.len(),
-            Heard::Lost { .. } | Heard::Told(_) => 0,
-        }
-    }
-
-    fn has_room(&self) -> bool {
-        self.size < ENOUGH
-    }
 }
 
 impl Link {
@@ -202,7 +126,7 @@ impl Link {
 
     /// Whether there is something that [`Link::next`] would give without more coming in.
     pub fn has_heard(&self) -> bool {
-        !self.heard.heard.is_empty()
+        !self.heard.is_empty()
     }
 
     /// Takes in what has come: a piece from each side. `false` means that the host is gone.
@@ -247,7 +171,7 @@ impl Link {
             for kernel in talking {
                 self.forward_claims(kernel);
             }
-            if self.heard.heard.is_empty() {
+            if self.heard.is_empty() {
                 match self.frames.next()? {
                     Ok(told) => {
                         if let Err(error) = self.told(told) {
@@ -445,58 +369,6 @@ fn receive_handed(stream: &UnixStream, scratch: &mut [u8]) -> Result<(usize, Vec
     Ok((received.bytes, handed))
 }
 
-/// Passes on one piece of output: how many bytes.
-fn receive_piece(
-    kernel: u32,
-    wires: &mut Wires,
-    stream: Stream,
-    scratch: &mut [u8],
-    heard: &mut Queue,
-) -> usize {
-    let Received::Bytes(bytes) = wires.receive(stream, scratch) else { return 0 };
-    let count = bytes.len();
-    heard.push(match stream {
-        Stream::Stdout => Heard::Stdout { kernel, bytes },
-        Stream::Stderr => Heard::Stderr { kernel, bytes },
-    });
-    count
-}
-
-/// Passes on what is in the pipes now, and little of what comes after it.
-fn drain(kernel: u32, wires: &mut Wires, scratch: &mut [u8], heard: &mut Queue) {
-    for stream in Stream::BOTH {
-        let mut left = DRAINED;
-        while left > 0 {
-            let count = receive_piece(kernel, wires, stream, scratch, heard);
-            // A shorter piece has emptied the pipe.
-            if count < PIECE {
-                break;
-            }
-            left = left.saturating_sub(count);
-        }
-    }
-}
-
-/// Says once that a kernel's output is not seen any more, where its errors would be.
-fn tell_of_closed_pipes(kernel: u32, wires: &mut Wires, heard: &mut Queue) {
-    for stream in wires.newly_closed() {
-        let name = match stream {
-            Stream::Stdout => "standard output",
-            Stream::Stderr => "standard error",
-        };
-        let text = format!(
-            "the code closed this interpreter's {name} or led it elsewhere: what is written \
-             there is not seen here; when the interpreter exits, a fresh one begins\n"
-        );
-        heard.push(Heard::Stderr { kernel, bytes: text.into_bytes() });
-    }
-}
-
-/// Passes a line on, in two parts where a claim stands behind noise.
-fn push_claim(kernel: u32, mut line: Vec<u8>, heard: &mut Queue) {
-    let claim = line.split_off(noise_before_claim(&line));
-    if !line.is_empty() {
-        heard.push(Heard::Claim { kernel, claim: line });
-    }
-    heard.push(Heard::Claim { kernel, claim });
-}
+#[cfg(test)]
+#[path = "link_tests.rs"]
+mod tests;

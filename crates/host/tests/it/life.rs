@@ -116,6 +116,15 @@ fn a_forged_end_keeps_what_was_printed_before_it_before_it() {
 }
 
 #[test]
+fn descriptors_that_code_sends_are_taken_by_nobody() {
+    let mut scene = Scene::with(Python);
+    // The other end of a pipe ends when nobody has it any more.
+    let code = "import os, socket\nr, w = os.pipe()\ncontrol = socket.socket(fileno=os.dup(40))\n\
+                n = socket.send_fds(control, [b'noise\\n'], [w])\nos.close(w)\nos.read(r, 1)";
+    assert_eq!(scene.run(code).succeeds().results("b''").noise, 1);
+}
+
+#[test]
 fn a_claim_without_end_ends_its_kernel() {
     let mut scene = Scene::with(Python);
     scene
