@@ -29,8 +29,10 @@ impl Kernel {
         std::fs::File::create(&driver).unwrap().write_all(ONCE.as_bytes()).unwrap();
         let (ours, theirs) = UnixStream::pair().unwrap();
         #[expect(clippy::disallowed_methods, reason = "a test starts what it tests")]
-        let mut command = Command::new("bash");
-        command.args(["--noprofile", "--norc"]).arg(driver).args(arguments);
+        let mut command = Command::new("env");
+        // As the jail has it, whatever the tests are started by.
+        command.args(["--default-signal=INT", "bash", "--noprofile", "--norc"]);
+        command.arg(driver).args(arguments);
         command.env("TMPDIR", folder.path()).process_group(0);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.fd_mappings(vec![FdMapping { parent_fd: theirs.into(), child_fd: 3 }]).unwrap();

@@ -42,6 +42,9 @@ pub fn enter_if_asked() {
 }
 
 fn enter() -> Failure {
+    // Whoever starts us may ignore interrupts, as a shell has what it runs in the background do. Code
+    // inside must be interrupted all the same.
+    sys::heed_signals();
     let plan = match sys::close_from(3).and_then(|()| read_plan()) {
         Ok(plan) => plan,
         Err(error) => {

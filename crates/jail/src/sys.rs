@@ -45,6 +45,17 @@ pub(crate) fn exit_now(status: i32) -> ! {
     unsafe { libc::_exit(status) }
 }
 
+/// Gives every signal its usual effect. What a process ignores, the programs that it starts ignore
+/// too, and some of them for good.
+pub(crate) fn heed_signals() {
+    const HIGHEST: libc::c_int = 64;
+    for signal in 1..=HIGHEST {
+        // SAFETY: the default action is no code of ours. Where it cannot be set, the call says so and
+        // does nothing: it never could be ignored then.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
+    }
+}
+
 /// Closes every descriptor from `first` up.
 pub(crate) fn close_from(first: u32) -> io::Result<()> {
     // SAFETY: the call takes no pointer. It does close descriptors behind the back of whatever

@@ -196,3 +196,21 @@ fn when_the_program_is_ended_or_killed_nothing_of_it_goes_on() {
         BufReader::new(reader).read_to_end(&mut nothing).unwrap();
     }
 }
+
+#[test]
+fn code_heeds_signals_that_whoever_started_the_program_ignores() {
+    let scene = Scene::new();
+    let code = "grep SigIgn /proc/self/status";
+    let program = scene.command(&["run", "-l", "shell", "-c", code]);
+    let ignoring = "trap '' HUP INT QUIT TERM USR1; exec \"$0\" \"$@\"";
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", ignoring]).arg(program.get_program()).args(program.get_args());
+    command.current_dir(scene.work()).env_clear();
+    command.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let output = command.output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    let ignored = said.trim().strip_prefix("SigIgn:\t").expect(&said);
+    // The two that the C library keeps to itself cannot be set.
+    let ignored = u64::from_str_radix(ignored, 16).unwrap() & !0x1_8000_0000;
+    assert_eq!(ignored, 0, "{said}");
+}

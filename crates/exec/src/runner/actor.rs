@@ -298,13 +298,14 @@ impl Actor {
             given.printed = 0;
         }
         self.cell = Some(Cell::new(kernel, proposal.id, confinement.limits, Instant::now()));
-        self.bound_staging(kernel, &confinement.limits);
         self.begin_egress();
         self.open_budget(kernel).await?;
-        match &mut self.live {
-            Some(live) => live.execute(kernel, code).await,
-            None => Ok(()),
+        if let Some(live) = &mut self.live {
+            live.execute(kernel, code).await?;
         }
+        // While the code begins.
+        self.bound_staging(kernel, &confinement.limits);
+        Ok(())
     }
 
     async fn interrupt(&mut self) -> Result<(), ExecError> {
