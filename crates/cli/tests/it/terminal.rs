@@ -13,7 +13,7 @@ use std::{
 const FENCE: &str = "```";
 
 /// How long something may take before the test gives up. Nothing is measured by it.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// A terminal with the program in it.
 pub(crate) struct Terminal {
