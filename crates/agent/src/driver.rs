@@ -113,7 +113,8 @@ impl Driver {
                 confinement: Box::new(setup.confinement.clone()),
             },
         )?;
-        let (tell, happenings) = mpsc::channel(64);
+        // Each may be a quarter of a megabyte.
+        let (tell, happenings) = mpsc::channel(16);
         let runner = Rc::new(Runner::start(scene.runner_setup(&id)?, tell));
         let mut journal = Journal::new(id, log, scene.outputs());
         for text in notes {

@@ -46,13 +46,23 @@ pub enum Fit {
     },
 }
 
+impl Fit {
+    /// The same, when so many messages had been shortened before.
+    #[must_use]
+    pub fn after(self, before: usize) -> Self {
+        match self {
+            Self::Send { shortened } => Self::Send { shortened: shortened + before },
+            Self::Summarise { shortened, until } => {
+                Self::Summarise { shortened: shortened + before, until }
+            }
+        }
+    }
+}
+
 /// Makes a conversation fit. The first `opening` messages stay as they are.
 pub fn fit(messages: &mut [Message], opening: usize, gauge: &mut Gauge) -> Fit {
     let newest = newest(messages).max(opening);
-    let mut shortened = hide_old_pictures(&mut messages[opening..newest]);
-    if shortened > 0 {
-        gauge.forget();
-    }
+    let mut shortened = 0;
     let Some(room) = gauge.room() else { return Fit::Send { shortened } };
     if gauge.tokens(messages) <= room {
         return Fit::Send { shortened };
@@ -89,8 +99,18 @@ pub fn fit(messages: &mut [Message], opening: usize, gauge: &mut Gauge) -> Fit {
 }
 
 /// Puts words in the place of the oldest pictures, if there are more than providers take. Half of
-/// what they take stays, so that not every picture changes what they have in their cache.
-fn hide_old_pictures(old: &mut [Message]) -> usize {
+/// what they take stays, so that not every picture changes what they have in their cache. In how many
+/// messages; the first `opening` ones stay as they are.
+pub fn hide_pictures(messages: &mut [Message], opening: usize, gauge: &mut Gauge) -> usize {
+    let newest = newest(messages).max(opening);
+    let hidden = hide_oldest(&mut messages[opening..newest]);
+    if hidden > 0 {
+        gauge.forget();
+    }
+    hidden
+}
+
+fn hide_oldest(old: &mut [Message]) -> usize {
     let (mut count, mut bytes) = (0, 0);
     for image in old.iter().flat_map(Message::images) {
         count += 1;

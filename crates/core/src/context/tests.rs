@@ -108,9 +108,9 @@ fn there_are_never_more_pictures_than_providers_take() {
     messages.extend((0..PICTURES).map(shown));
     messages.push(assistant("a"));
     let mut unknown = Gauge::new(None, None, Counter::default());
-    assert_eq!(fit(&mut messages, 1, &mut unknown), Fit::Send { shortened: 0 });
+    assert_eq!(hide_pictures(&mut messages, 1, &mut unknown), 0);
     messages.insert(1, shown(0));
-    assert_eq!(fit(&mut messages, 1, &mut unknown), Fit::Send { shortened: 9 });
+    assert_eq!(hide_pictures(&mut messages, 1, &mut unknown), 9);
     let left: Vec<_> = messages.iter().map(|message| message.images().len()).collect();
     assert_eq!(left[1..10], [0; 9]);
     assert_eq!(left[10..18], [1; 8]);

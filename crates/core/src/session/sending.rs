@@ -3,7 +3,7 @@
 use super::{
     effect::Effect,
     event::Failure,
-    state::{Phase, Sight, Squeeze, State},
+    state::{Phase, Pictures, Sight, Squeeze, State},
     step::{end_turn, failed},
 };
 use crate::{
@@ -21,7 +21,12 @@ pub(super) fn fit_and_send(mut state: State) -> (State, Vec<Effect>) {
 
 fn fit(state: &mut State) -> Fit {
     let messages = Arc::make_mut(&mut state.messages);
-    context::fit(messages, state.setup.audience.opening.len(), &mut state.gauge)
+    let opening = state.setup.audience.opening.len();
+    let hidden = match state.pictures {
+        Pictures::None => 0,
+        Pictures::Some => context::hide_pictures(messages, opening, &mut state.gauge),
+    };
+    context::fit(messages, opening, &mut state.gauge).after(hidden)
 }
 
 fn send_fitted(mut state: State, fit: &Fit) -> (State, Vec<Effect>) {
@@ -68,7 +73,7 @@ fn send(mut state: State) -> (State, Vec<Effect>) {
 /// Messages as the model is sent them: with words for pictures if it does not see. The conversation
 /// keeps them, for the next model may.
 fn visible(state: &State, mut messages: Arc<Vec<Message>>) -> Arc<Vec<Message>> {
-    if state.setup.audience.sight == Sight::Blind {
+    if state.pictures == Pictures::Some && state.setup.audience.sight == Sight::Blind {
         Message::hide_images(&mut messages);
     }
     messages

@@ -68,6 +68,8 @@ pub struct State {
     pub(super) setup: Setup,
     /// The conversation. Shared with the call of the model that is under way.
     pub(super) messages: Arc<Vec<Message>>,
+    /// Whether there was ever a picture in it. A conversation without any is not searched for them.
+    pub(super) pictures: Pictures,
     /// How many of the messages the model has been sent.
     pub(super) sent: usize,
     /// How much of what the model takes is used.
@@ -88,6 +90,13 @@ pub struct State {
     pub(super) attached: Vec<Image>,
     /// What the model is told with the next result: kernels that are gone, with their variables.
     pub(super) notices: Vec<String>,
+}
+
+/// Whether a conversation may hold pictures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pictures {
+    None,
+    Some,
 }
 
 #[derive(Debug)]
@@ -153,6 +162,7 @@ impl State {
     pub fn new(setup: Setup) -> Self {
         let messages = Arc::new(setup.audience.opening.clone());
         Self {
+            pictures: Pictures::None,
             gauge: setup.audience.gauge.clone(),
             setup,
             messages,
@@ -176,6 +186,9 @@ impl State {
 
     /// Adds to the conversation. A call that is over holds it no more, so nothing is copied.
     pub(super) fn say(&mut self, message: Message) {
+        if message.has_images() {
+            self.pictures = Pictures::Some;
+        }
         Arc::make_mut(&mut self.messages).push(message);
     }
 
