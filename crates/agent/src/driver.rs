@@ -113,8 +113,8 @@ impl Driver {
                 confinement: Box::new(setup.confinement.clone()),
             },
         )?;
-        // Each may be a quarter of a megabyte.
-        let (tell, happenings) = mpsc::channel(16);
+        // Each may be a quarter of a megabyte, and is taken in sooner while it is in a cache.
+        let (tell, happenings) = mpsc::channel(4);
         let runner = Rc::new(Runner::start(scene.runner_setup(&id)?, tell));
         let mut journal = Journal::new(id, log, scene.outputs());
         for text in notes {

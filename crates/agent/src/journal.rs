@@ -21,8 +21,8 @@ use std::{
 };
 use tokio::task::JoinHandle;
 
-/// Bytes of output that may wait to be written.
-const MUCH: usize = 4 << 20;
+/// Bytes of output that may wait to be written. What is little enough is still in a processor's cache then.
+const MUCH: usize = 2 << 20;
 
 /// How long something that nothing waits for may stay unwritten. What a short run prints is then
 /// written together with its end.
