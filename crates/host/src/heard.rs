@@ -4,7 +4,7 @@
 
 use crate::{
     message::Outward,
-    wires::{PIECE, Received, Stream, Wires, noise_before_claim},
+    wires::{Received, Stream, Wires, noise_before_claim},
 };
 use std::collections::VecDeque;
 
@@ -15,6 +15,9 @@ pub(crate) const ENOUGH: usize = 1 << 20;
 /// The most that is read from a pipe at the end of a cell: what an unprivileged process can make
 /// a pipe hold. Whatever writes on without end must not keep the end from being told.
 const DRAINED: usize = 1 << 20;
+
+/// The most writes that such a pipe can hold: one for each of its pages.
+const WRITES: usize = DRAINED / 4096;
 
 /// What comes from inside.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,13 +113,13 @@ pub(crate) fn receive_piece(
 pub(crate) fn drain(kernel: u32, wires: &mut Wires, scratch: &mut [u8], heard: &mut Queue) {
     for stream in Stream::BOTH {
         let mut left = DRAINED;
-        while left > 0 {
+        // Not until a piece is short: code can have its pipe give one write at a time.
+        for _ in 0..WRITES {
             let count = receive_piece(kernel, wires, stream, scratch, heard);
-            // A shorter piece has emptied the pipe.
-            if count < PIECE {
+            left = left.saturating_sub(count);
+            if count == 0 || left == 0 {
                 break;
             }
-            left = left.saturating_sub(count);
         }
     }
 }

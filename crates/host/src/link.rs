@@ -44,23 +44,33 @@ const AHEAD: usize = 16;
 const TOO_LONG: &[u8] =
     b"the code wrote too much to the kernel's control socket; the kernel ends\n";
 
-/// What descriptors are watched for, and how they are told apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// What has come, and from where.
+#[derive(Clone, Copy, Debug)]
 enum Source {
-    Output(u32, u8),
+    Output(u32, Stream),
     Control(u32),
     Host,
 }
 
 impl Source {
-    const HOST: u64 = u64::MAX;
-    const CONTROL: u64 = 2;
-
+    /// It as the system remembers it. Of each kernel output is less than control, and the host is
+    /// more than all.
     fn number(self) -> u64 {
+        let of = |kernel: u32, wire: u64| u64::from(kernel) << 2 | wire;
         match self {
-            Self::Output(kernel, pipe) => u64::from(kernel) << 2 | u64::from(pipe),
-            Self::Control(kernel) => u64::from(kernel) << 2 | Self::CONTROL,
-            Self::Host => Self::HOST,
+            Self::Output(kernel, Stream::Stdout) => of(kernel, 0),
+            Self::Output(kernel, Stream::Stderr) => of(kernel, 1),
+            Self::Control(kernel) => of(kernel, 2),
+            Self::Host => u64::MAX,
+        }
+    }
+
+    fn of(number: u64) -> Self {
+        let Ok(kernel) = u32::try_from(number >> 2) else { return Self::Host };
+        match number & 3 {
+            0 => Self::Output(kernel, Stream::Stdout),
+            1 => Self::Output(kernel, Stream::Stderr),
+            _ => Self::Control(kernel),
         }
     }
 }
@@ -142,15 +152,11 @@ impl Link {
         }
         // Of each kernel its output first, and the host last: it tells of their ends.
         ready.sort_unstable();
-        for number in ready {
-            if number == Source::HOST {
-                return Ok(self.receive_frames());
-            }
-            let kernel = u32::try_from(number >> 2).unwrap_or(u32::MAX);
-            match number & 3 {
-                0 => self.receive_output(kernel, Stream::Stdout),
-                1 => self.receive_output(kernel, Stream::Stderr),
-                _ => self.receive_claims(kernel),
+        for source in ready.into_iter().map(Source::of) {
+            match source {
+                Source::Output(kernel, stream) => self.receive_output(kernel, stream),
+                Source::Control(kernel) => self.receive_claims(kernel),
+                Source::Host => return Ok(self.receive_frames()),
             }
         }
         Ok(true)
@@ -220,9 +226,9 @@ impl Link {
 
     /// Watches the wires of a kernel.
     fn watch_all(&self, kernel: u32, wires: &Wires) -> io::Result<()> {
-        for (stream, pipe) in Stream::BOTH.into_iter().zip(0..) {
+        for stream in Stream::BOTH {
             if let Some(wire) = wires.output(stream) {
-                self.watch(wire, Source::Output(kernel, pipe))?;
+                self.watch(wire, Source::Output(kernel, stream))?;
             }
         }
         wires.control().map_or(Ok(()), |wire| self.watch(wire, Source::Control(kernel)))
@@ -240,16 +246,22 @@ impl Link {
         self.look_after(kernel, reach);
     }
 
-    /// Watches for what a kernel is to be sent, and says that it is lost if it is.
+    /// Says that a kernel is lost if it is, and watches for what it can be sent if something waits.
     fn look_after(&mut self, kernel: u32, reach: Reach) {
         let Some(wires) = self.kernels.get(&kernel) else { return };
         if reach == Reach::Lost {
             self.heard.push(Heard::Lost { kernel, process: wires.process });
         }
-        if let (Some(control), true) = (wires.control(), wires.has_cells_to_send()) {
+        if wires.has_cells_to_send() {
+            self.want(kernel, epoll::EventFlags::IN | epoll::EventFlags::OUT);
+        }
+    }
+
+    /// What a kernel's control socket is watched for.
+    fn want(&self, kernel: u32, flags: epoll::EventFlags) {
+        if let Some(control) = self.kernels.get(&kernel).and_then(Wires::control) {
             let data = epoll::EventData::new_u64(Source::Control(kernel).number());
-            let flags = epoll::EventFlags::IN | epoll::EventFlags::OUT;
-            // Without it the rest goes when the driver says something.
+            // Where it is refused, the rest goes when the driver says something.
             _ = epoll::modify(&self.watch, control, data, flags).is_ok();
         }
     }
@@ -278,14 +290,10 @@ impl Link {
         let Some(wires) = self.kernels.get_mut(&kernel) else { return };
         let waited = wires.has_cells_to_send();
         wires.send_cells();
-        if waited
-            && !wires.has_cells_to_send()
-            && let Some(control) = wires.control()
-        {
-            let data = epoll::EventData::new_u64(Source::Control(kernel).number());
-            _ = epoll::modify(&self.watch, control, data, epoll::EventFlags::IN).is_ok();
-        }
         let (_, reach) = wires.receive_claims(&mut self.scratch);
+        if waited {
+            self.want(kernel, epoll::EventFlags::IN);
+        }
         self.forward_claims(kernel);
         self.look_after(kernel, reach);
     }

@@ -138,8 +138,7 @@ impl Wires {
         self.control.is_some() && !self.cells.is_empty()
     }
 
-    /// Reads a piece of output. One that is shorter than [`PIECE`] has emptied the pipe. At its end
-    /// the pipe is closed.
+    /// Reads a piece of output. At its end the pipe is closed.
     pub(crate) fn receive(&mut self, stream: Stream, scratch: &mut [u8]) -> Received {
         let Some(pipe) = self.output(stream) else { return Received::End };
         let much = self.much == Some(stream);

@@ -203,6 +203,15 @@ os.close(own)
 }
 
 #[test]
+fn output_in_packets_is_told_before_the_end_too() {
+    // A pipe in packet mode gives one write at a time, however much is in it.
+    let code = "import os, fcntl\n\
+                fcntl.fcntl(1, fcntl.F_SETFL, fcntl.fcntl(1, fcntl.F_GETFL) | os.O_DIRECT)\n\
+                for _ in range(100): n = os.write(1, b'x')";
+    Scene::with(Python).run(code).succeeds().prints(&"x".repeat(100));
+}
+
+#[test]
 fn stop_kills_the_kernel_and_what_left_its_group() {
     for place in [Place::Here, Place::Namespace] {
         for others in [0, 1] {
