@@ -125,6 +125,16 @@ fn descriptors_that_code_sends_are_taken_by_nobody() {
 }
 
 #[test]
+fn urgent_bytes_on_the_control_socket_keep_nobody_busy() {
+    let mut scene = Scene::with(Python);
+    let code = "import os, socket\ncontrol = socket.socket(fileno=os.dup(40))\n\
+                n = control.send(b'!', socket.MSG_OOB)";
+    scene.run(code).ends(End::Finished(0));
+    scene.run("'alive'").succeeds().results("'alive'");
+    scene.is_quiet();
+}
+
+#[test]
 fn a_claim_without_end_ends_its_kernel() {
     let mut scene = Scene::with(Python);
     scene

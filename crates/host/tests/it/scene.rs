@@ -300,6 +300,20 @@ impl Scene {
         }
     }
 
+    /// Nothing comes, and nothing wakes the link although nothing has come.
+    #[track_caller]
+    pub(crate) fn is_quiet(&mut self) {
+        for _ in 0..100 {
+            let mut polled = [PollFd::new(self.link(), PollFlags::IN)];
+            if poll(&mut polled, Some(&Timespec::default())).unwrap() == 0 {
+                return;
+            }
+            _ = self.link().take_in();
+            assert!(self.link().next().is_none(), "something came");
+        }
+        panic!("the link is woken again and again");
+    }
+
     /// What comes before the time is over, or that the host is gone.
     fn next_within(&mut self, time: Duration) -> Next {
         loop {
