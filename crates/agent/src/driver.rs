@@ -3,24 +3,23 @@
 //! The order is the promise. An event is on record before the session sees it, an effect before
 //! it is performed; if the record cannot be written, nothing more happens.
 
+use self::calls::{Call, Purpose, next_piece};
 use crate::{
-    AgentError, Live, Mode, Scene, Update,
-    audience::Chosen,
-    error::{choice_failure, exec_failure, model_failure},
-    journal::Journal,
+    AgentError, Mode, Scene, Update, audience::Chosen, error::exec_failure, journal::Journal,
     network,
-    speech::Speech,
 };
 use interpreter_analyze::analyze;
 use interpreter_core::{
-    Body, Finish, Language, Message, Permit, Reply,
+    Body, Language, Permit,
     instructions::Strength,
-    session::{Approval, Chunk, Effect, Event, Failure, NewModel, Ran, Settle, State, step},
+    session::{Approval, Chunk, Effect, Event, Ran, Settle, State, step},
 };
 use interpreter_exec::{Command, Happening, Interpreters, Report, Runner, workspace::Conflict};
-use interpreter_model::{Model, ModelError, Piece, Request, Tools};
-use std::{collections::VecDeque, future::pending, rc::Rc, sync::Arc, time::Instant};
-use tokio::{sync::mpsc, task::JoinHandle};
+use interpreter_model::{Model, Piece};
+use std::{collections::VecDeque, future::pending, rc::Rc, time::Instant};
+use tokio::sync::mpsc;
+
+mod calls;
 
 /// Bytes of output from which on a record gets no more.
 const GATHERED: usize = 128 << 10;
@@ -48,22 +47,6 @@ pub(crate) struct Driver {
     next: Option<Happening>,
     /// Where models come from, and where the person's config file is.
     scene: Rc<Scene>,
-}
-
-struct Call {
-    pieces: mpsc::Receiver<Piece>,
-    task: JoinHandle<Result<Reply, ModelError>>,
-    speech: Speech,
-    purpose: Purpose,
-}
-
-/// What the model was called for.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Purpose {
-    /// To answer the person, who reads along.
-    Reply,
-    /// To sum up what was said.
-    Summary,
 }
 
 /// What the settings say about replies.
@@ -337,99 +320,6 @@ impl Driver {
         }
     }
 
-    /// Finds a model, and keeps it until the session takes it.
-    fn find_model(&mut self, name: &str) -> Result<Box<NewModel>, Failure> {
-        let chosen = self.scene.chosen(Some(name)).map_err(|error| choice_failure(&error))?;
-        let Chosen { model, audience, sampling, notes } = chosen;
-        let name = model.name().to_owned();
-        self.found = Some((model, sampling));
-        Ok(Box::new(NewModel { name, audience, notes }))
-    }
-
-    /// Talks to the model that was found. The old one goes before the new one is loaded: there may be
-    /// no room for both.
-    fn use_model(&mut self) {
-        let Some((model, sampling)) = self.found.take() else { return };
-        self.model = None;
-        model.prepare();
-        (self.model, self.sampling) = (Some(Rc::new(model)), sampling);
-    }
-
-    fn call_model(&mut self, messages: Arc<Vec<Message>>, purpose: Purpose) {
-        let Some(model) = self.model.clone() else { return };
-        let (sink, pieces) = mpsc::channel(64);
-        let tools = match purpose {
-            Purpose::Reply => model.tools(),
-            // It is to write, and not to do anything.
-            Purpose::Summary => Tools::None,
-        };
-        let request = Request {
-            messages,
-            tools,
-            max_tokens: self.sampling.max_tokens,
-            temperature: self.sampling.temperature,
-        };
-        let task = tokio::task::spawn_local(async move { model.stream(&request, &sink).await });
-        self.call = Some(Call { pieces, task, speech: Speech::default(), purpose });
-    }
-
-    async fn hear(&mut self, piece: Piece) {
-        if let Piece::Note(text) = piece {
-            self.journal.note(Body::Note { text });
-            return;
-        }
-        let Some(call) = &mut self.call else { return };
-        let (shown, purpose) = (call.speech.hear(piece), call.purpose);
-        if purpose == Purpose::Reply {
-            self.show(shown).await;
-        }
-    }
-
-    /// No more pieces: the call has ended, one way or the other.
-    async fn model_done(&mut self) -> Result<(), AgentError> {
-        let Some(Call { task, mut speech, purpose, .. }) = self.call.take() else { return Ok(()) };
-        if purpose == Purpose::Reply {
-            self.show(speech.end()).await;
-        }
-        match task.await {
-            Ok(said) if purpose == Purpose::Summary => {
-                let said = said.map_err(|error| model_failure(&error));
-                self.happened(Event::Summarised(said)).await
-            }
-            Ok(Ok(reply)) => self.happened(Event::Replied(reply)).await,
-            Ok(Err(error @ ModelError::ContextTooLong { .. })) if speech.is_silent() => {
-                self.happened(Event::TooLong(model_failure(&error))).await
-            }
-            Ok(Err(error)) => {
-                if let Some(Reply { text, reasoning, finish, .. }) = speech.fragment() {
-                    self.journal.note(Body::Reply { text, reasoning, finish });
-                }
-                self.happened(Event::Failed(model_failure(&error))).await
-            }
-            // It was aborted, and whoever did that has said so; or it panicked, which is a bug
-            // that must not pass for a reply.
-            Err(error) => std::panic::resume_unwind(error.into_panic()),
-        }
-    }
-
-    async fn cancel_model(&mut self) {
-        let Some(Call { task, mut speech, purpose, .. }) = self.call.take() else { return };
-        task.abort();
-        let nothing = Reply { finish: Finish::Interrupted, ..Reply::default() };
-        if purpose == Purpose::Summary {
-            self.owed.push_back(Event::Summarised(Ok(nothing)));
-            return;
-        }
-        self.show(speech.end()).await;
-        self.owed.push_back(Event::Replied(speech.fragment().unwrap_or(nothing)));
-    }
-
-    async fn show(&self, pieces: Vec<Live>) {
-        for live in pieces {
-            self.update(Update::Live(live)).await;
-        }
-    }
-
     async fn runner_says(&mut self, happening: Happening) -> Result<(), AgentError> {
         match happening {
             Happening::Ready(report) => self.kernel_ready(report).await,
@@ -544,13 +434,6 @@ impl Driver {
 async fn until(due: Option<Instant>) {
     match due {
         Some(due) => tokio::time::sleep_until(due.into()).await,
-        None => pending().await,
-    }
-}
-
-async fn next_piece(call: Option<&mut Call>) -> Option<Piece> {
-    match call {
-        Some(call) => call.pieces.recv().await,
         None => pending().await,
     }
 }

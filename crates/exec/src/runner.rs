@@ -29,6 +29,7 @@ mod check;
 mod complete;
 mod death;
 mod ending;
+mod hearing;
 mod hosts;
 mod live;
 mod restart;

@@ -6,28 +6,24 @@ use super::{
     cell::Cell,
     complete::Completing,
     hosts,
-    live::{KernelState, Live, Next},
+    live::{KernelState, Live},
     restart::Restarting,
     staging::{self, Staging},
 };
 use crate::{
     ExecError,
     egress::Egress,
-    output,
     sandbox::{Refusals, Search},
     workspace::{Measured, Set, Shown},
 };
 use interpreter_core::{
-    Confinement, FileChange, HostContact, Language, Permit, Reached, Stream, Untrusted, Workspace,
+    Confinement, FileChange, HostContact, Language, Permit, Untrusted, Workspace,
     egress::Host,
-    session::{Echo, InputWanted, Ran, Typed},
+    session::{Ran, Typed},
 };
-use interpreter_host::{Claim, Heard, Inward, Outward};
+use interpreter_host::Inward;
 use std::{future::pending, time::Instant};
 use tokio::sync::mpsc;
-
-/// Characters of a question that code asks.
-const LONGEST_PROMPT: usize = 1_000;
 
 pub(super) struct Actor {
     pub(super) setup: RunnerSetup,
@@ -255,7 +251,7 @@ impl Actor {
     }
 
     /// A kernel stands ready: for the run that waits for it, or for whoever wanted to know.
-    async fn ready(&mut self, language: Language) -> Result<(), ExecError> {
+    pub(super) async fn ready(&mut self, language: Language) -> Result<(), ExecError> {
         let held = self.held.take_if(|permit| permit.proposal().language == language);
         if let Some(permit) = held {
             return self.give(permit).await;
@@ -335,155 +331,6 @@ impl Actor {
         self.check_staging(Instant::now()).await?;
         let due = self.cell.as_mut().and_then(|cell| cell.due(Instant::now()));
         self.act(due).await
-    }
-
-    async fn take_heard(&mut self) -> Result<(), ExecError> {
-        while let Some(live) = &mut self.live {
-            let Some(heard) = live.next_heard()? else { break };
-            self.take(heard).await?;
-        }
-        Ok(())
-    }
-
-    async fn take(&mut self, heard: Heard) -> Result<(), ExecError> {
-        match heard {
-            Heard::Stdout { kernel, bytes } => self.printed(kernel, Stream::Stdout, bytes).await,
-            Heard::Stderr { kernel, bytes } => self.printed(kernel, Stream::Stderr, bytes).await,
-            Heard::Claim { kernel, claim } => self.claimed(kernel, &claim).await,
-            Heard::Lost { kernel, process } => match &mut self.live {
-                Some(live) => live.send(&Inward::Kill { kernel, process }).await,
-                None => Ok(()),
-            },
-            Heard::Told(told) => self.host_says(told).await,
-        }
-    }
-
-    async fn host_says(&mut self, told: Outward) -> Result<(), ExecError> {
-        match told {
-            Outward::Started { .. } | Outward::Tidied { .. } => Ok(()),
-            Outward::Failed { kernel, message } => self.kernel_failed(kernel, &message),
-            Outward::Exited { kernel, status, signal } => {
-                self.kernel_exited(kernel, status, signal).await
-            }
-            Outward::Used { milliseconds } => self.measured(milliseconds).await,
-            Outward::Crowded { kernel } => {
-                self.crowded(kernel);
-                Ok(())
-            }
-            Outward::Restored { .. } => self.restored().await,
-        }
-    }
-
-    async fn printed(
-        &mut self,
-        kernel: u32,
-        stream: Stream,
-        bytes: Vec<u8>,
-    ) -> Result<(), ExecError> {
-        let size = bytes.len();
-        let Some(from) = self.live.as_mut().and_then(|live| live.kernels.get_mut(&kernel)) else {
-            return Ok(());
-        };
-        let decoder = match stream {
-            Stream::Stdout | Stream::Result => &mut from.stdout,
-            Stream::Stderr => &mut from.stderr,
-        };
-        if let Some(chunk) = decoder.feed(&self.last_proposal, stream, bytes) {
-            self.report(Happening::Output(chunk)).await;
-        }
-        self.count(kernel, size).await
-    }
-
-    /// Counts what a kernel says, in a run or between two. Too much ends the kernel.
-    async fn count(&mut self, number: u32, bytes: usize) -> Result<(), ExecError> {
-        let Some(live) = &mut self.live else { return Ok(()) };
-        let most = live.confinement.limits.output_bytes;
-        let Some(kernel) = live.kernels.get_mut(&number) else { return Ok(()) };
-        let before = kernel.printed;
-        kernel.printed += bytes as u64;
-        if before > most || kernel.printed <= most {
-            return Ok(());
-        }
-        kernel.why =
-            Some(format!("was ended: it printed past the limit on {}", Reached::Output(most)));
-        match self.cell.as_mut().filter(|cell| cell.kernel == number) {
-            Some(cell) => cell.printed_too_much(Instant::now()),
-            None => kernel.state = KernelState::Ending(Next::Nothing),
-        }
-        live.send(&Inward::Stop { kernel: number }).await
-    }
-
-    /// What a driver says. It shares a process with the code, so it is believed in nothing that
-    /// matters: it can show something, or say that the code is done, which only its own code
-    /// would suffer from if it were a lie.
-    async fn claimed(&mut self, kernel: u32, line: &[u8]) -> Result<(), ExecError> {
-        let Ok(claim) = Claim::parse(line) else { return Ok(()) };
-        match claim {
-            Claim::Ready { completes, .. } => {
-                let Some(from) = self.live.as_mut().and_then(|live| live.kernels.get_mut(&kernel))
-                else {
-                    return Ok(());
-                };
-                from.completes = completes;
-                // One that is being ended may still say so.
-                if from.state == KernelState::Starting {
-                    from.state = KernelState::Ready;
-                    let language = from.language.clone();
-                    self.replaced(&language).await;
-                    if self.awaited.take_if(|awaited| *awaited == language).is_some() {
-                        return self.ready(language).await;
-                    }
-                }
-                Ok(())
-            }
-            Claim::Result { bundle, display } => {
-                let chunk = output::result(&self.last_proposal, bundle, display.as_deref());
-                self.report(Happening::Output(chunk)).await;
-                self.count(kernel, line.len()).await
-            }
-            Claim::Line { line } => {
-                self.report(Happening::Line(line)).await;
-                Ok(())
-            }
-            Claim::Asks { prompt, secret } => self.asked(kernel, &prompt, secret).await,
-            // Its text has come by way of standard error.
-            Claim::Raised { name, .. } => {
-                let cell = self.cell.as_mut().filter(|cell| cell.kernel == kernel);
-                if let Some(cell) = cell.filter(|_| name == "MemoryError") {
-                    cell.wanted_memory();
-                }
-                Ok(())
-            }
-            // Told only if our own list says that it was our doing.
-            Claim::Refused { code, path } => {
-                let denied = self.live.as_ref().and_then(|live| live.view().denied(&path, &code));
-                if let Some(denial) = denied {
-                    self.refusals.note(denial);
-                }
-                self.count(kernel, line.len()).await
-            }
-            Claim::Completions { start, end, matches } => {
-                self.completed(kernel, start, end, matches);
-                Ok(())
-            }
-            Claim::Finished { status } => self.finish_cell(kernel, Some(status), None).await,
-        }
-    }
-
-    /// The code asks the person. Between runs there is nobody to ask.
-    async fn asked(&mut self, kernel: u32, prompt: &str, secret: bool) -> Result<(), ExecError> {
-        if self.cell.as_ref().is_none_or(|cell| cell.kernel != kernel) {
-            return Ok(());
-        }
-        let prompt = prompt.chars().take(LONGEST_PROMPT).collect::<String>();
-        let echo = if secret { Echo::Hidden } else { Echo::Shown };
-        self.report(Happening::InputWanted(InputWanted {
-            proposal: self.last_proposal.clone(),
-            prompt: Untrusted::new(prompt),
-            echo,
-        }))
-        .await;
-        self.count(kernel, LONGEST_PROMPT).await
     }
 
     /// Hands the code what the person typed.

@@ -1,0 +1,136 @@
+//! Calls of the model: which one is talked to, what it is asked, and what it says.
+
+use super::Driver;
+use crate::{
+    AgentError, Live, Update,
+    audience::Chosen,
+    error::{choice_failure, model_failure},
+    speech::Speech,
+};
+use interpreter_core::{
+    Body, Finish, Message, Reply,
+    session::{Event, Failure, NewModel},
+};
+use interpreter_model::{ModelError, Piece, Request, Tools};
+use std::{future::pending, rc::Rc, sync::Arc};
+use tokio::{sync::mpsc, task::JoinHandle};
+
+/// A call that is under way.
+pub(super) struct Call {
+    pieces: mpsc::Receiver<Piece>,
+    pub(super) task: JoinHandle<Result<Reply, ModelError>>,
+    speech: Speech,
+    purpose: Purpose,
+}
+
+/// What the model was called for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// To answer the person, who reads along.
+    Reply,
+    /// To sum up what was said.
+    Summary,
+}
+
+impl Driver {
+    /// Finds a model, and keeps it until the session takes it.
+    pub(super) fn find_model(&mut self, name: &str) -> Result<Box<NewModel>, Failure> {
+        let chosen = self.scene.chosen(Some(name)).map_err(|error| choice_failure(&error))?;
+        let Chosen { model, audience, sampling, notes } = chosen;
+        let name = model.name().to_owned();
+        self.found = Some((model, sampling));
+        Ok(Box::new(NewModel { name, audience, notes }))
+    }
+
+    /// Talks to the model that was found. The old one goes before the new one is loaded: there may be
+    /// no room for both.
+    pub(super) fn use_model(&mut self) {
+        let Some((model, sampling)) = self.found.take() else { return };
+        self.model = None;
+        model.prepare();
+        (self.model, self.sampling) = (Some(Rc::new(model)), sampling);
+    }
+
+    pub(super) fn call_model(&mut self, messages: Arc<Vec<Message>>, purpose: Purpose) {
+        let Some(model) = self.model.clone() else { return };
+        let (sink, pieces) = mpsc::channel(64);
+        let tools = match purpose {
+            Purpose::Reply => model.tools(),
+            // It is to write, and not to do anything.
+            Purpose::Summary => Tools::None,
+        };
+        let request = Request {
+            messages,
+            tools,
+            max_tokens: self.sampling.max_tokens,
+            temperature: self.sampling.temperature,
+        };
+        let task = tokio::task::spawn_local(async move { model.stream(&request, &sink).await });
+        self.call = Some(Call { pieces, task, speech: Speech::default(), purpose });
+    }
+
+    pub(super) async fn hear(&mut self, piece: Piece) {
+        if let Piece::Note(text) = piece {
+            self.journal.note(Body::Note { text });
+            return;
+        }
+        let Some(call) = &mut self.call else { return };
+        let (shown, purpose) = (call.speech.hear(piece), call.purpose);
+        if purpose == Purpose::Reply {
+            self.show(shown).await;
+        }
+    }
+
+    /// No more pieces: the call has ended, one way or the other.
+    pub(super) async fn model_done(&mut self) -> Result<(), AgentError> {
+        let Some(Call { task, mut speech, purpose, .. }) = self.call.take() else { return Ok(()) };
+        if purpose == Purpose::Reply {
+            self.show(speech.end()).await;
+        }
+        match task.await {
+            Ok(said) if purpose == Purpose::Summary => {
+                let said = said.map_err(|error| model_failure(&error));
+                self.happened(Event::Summarised(said)).await
+            }
+            Ok(Ok(reply)) => self.happened(Event::Replied(reply)).await,
+            Ok(Err(error @ ModelError::ContextTooLong { .. })) if speech.is_silent() => {
+                self.happened(Event::TooLong(model_failure(&error))).await
+            }
+            Ok(Err(error)) => {
+                if let Some(Reply { text, reasoning, finish, .. }) = speech.fragment() {
+                    self.journal.note(Body::Reply { text, reasoning, finish });
+                }
+                self.happened(Event::Failed(model_failure(&error))).await
+            }
+            // It was aborted, and whoever did that has said so; or it panicked, which is a bug
+            // that must not pass for a reply.
+            Err(error) => std::panic::resume_unwind(error.into_panic()),
+        }
+    }
+
+    pub(super) async fn cancel_model(&mut self) {
+        let Some(Call { task, mut speech, purpose, .. }) = self.call.take() else { return };
+        task.abort();
+        let nothing = Reply { finish: Finish::Interrupted, ..Reply::default() };
+        if purpose == Purpose::Summary {
+            self.owed.push_back(Event::Summarised(Ok(nothing)));
+            return;
+        }
+        self.show(speech.end()).await;
+        self.owed.push_back(Event::Replied(speech.fragment().unwrap_or(nothing)));
+    }
+
+    async fn show(&self, pieces: Vec<Live>) {
+        for live in pieces {
+            self.update(Update::Live(live)).await;
+        }
+    }
+}
+
+/// What the model says next; nothing while it is not asked.
+pub(super) async fn next_piece(call: Option<&mut Call>) -> Option<Piece> {
+    match call {
+        Some(call) => call.pieces.recv().await,
+        None => pending().await,
+    }
+}
