@@ -4,6 +4,7 @@
 
 use crate::Untrusted;
 use serde::{Deserialize, Serialize};
+use std::{cmp::Reverse, collections::HashMap};
 
 /// What analysis says about one proposal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,10 +55,70 @@ pub struct Capability {
     pub severity: Risk,
 }
 
+/// One thing that the code would do, on however many lines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Merged<'a> {
+    /// As in [`Capability::name`].
+    pub name: &'a str,
+    /// As in [`Capability::argument`].
+    pub argument: &'a Untrusted,
+    /// The gravest of them.
+    pub severity: Risk,
+    /// The lines, in order.
+    pub lines: Vec<u32>,
+}
+
 impl Findings {
+    /// The capabilities with the gravest first. Those that differ only in their line are one.
+    pub fn by_severity(&self) -> Vec<Merged<'_>> {
+        let mut merged: Vec<Merged<'_>> = Vec::new();
+        let mut places = HashMap::new();
+        for one in &self.capabilities {
+            let Capability { name, argument, line, severity } = one;
+            let at = *places.entry((name, argument.raw())).or_insert_with(|| {
+                merged.push(Merged { name, argument, severity: *severity, lines: Vec::new() });
+                merged.len() - 1
+            });
+            merged[at].severity = merged[at].severity.max(*severity);
+            if merged[at].lines.last() != Some(line) {
+                merged[at].lines.push(*line);
+            }
+        }
+        // Stable: within one severity they stay in the order of the code.
+        merged.sort_by_key(|one| Reverse(one.severity));
+        merged
+    }
+
     /// Findings whose risk is the gravest of the capabilities'.
     pub fn new(capabilities: Vec<Capability>) -> Self {
         let risk = capabilities.iter().map(|one| one.severity).max().unwrap_or(Risk::Low);
         Self { risk, capabilities }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_gravest_comes_first_and_repetitions_are_one() {
+        let found = |name: &str, argument: &str, line, severity| Capability {
+            name: name.into(),
+            argument: Untrusted::new(argument),
+            line,
+            severity,
+        };
+        let mut all: Vec<_> =
+            (1..=12).map(|line| found("writes", "a", line, Risk::Medium)).collect();
+        all.push(found("reads", "b", 13, Risk::Low));
+        all.push(found("deletes", "c", 14, Risk::High));
+        let findings = Findings::new(all);
+        let told: Vec<_> = findings
+            .by_severity()
+            .into_iter()
+            .map(|one| (one.name, one.lines.len(), one.severity))
+            .collect();
+        let expected = [("deletes", 1, Risk::High), ("writes", 12, Risk::Medium)];
+        assert_eq!(told, [&expected[..], &[("reads", 1, Risk::Low)]].concat());
     }
 }

@@ -12,7 +12,7 @@ pub use crate::{
     declaration::Declaration,
     denial::{Denial, Denials, Denied},
     effects::{About, Admission, Change, Effects, FileChange, HostContact, LeftOut, Turn},
-    findings::{Capability, Findings, Risk},
+    findings::{Capability, Findings, Merged, Risk},
     image::Image,
     language::{Continuity, Language, LanguageInfo, Languages, MissingLanguage},
     message::{Message, ToolCall},

@@ -6,13 +6,19 @@
 //!
 //! # Mechanism
 //! [`Untrusted`] has no `Display`. It reaches a terminal only through [`TerminalFilter`], which
-//! spells out every character that is not plainly visible, and keeps newlines and tabs.
+//! spells out every character that is not plainly visible, and keeps newlines and tabs. It spells
+//! out [`MARK`] too: only the program's own rows begin with that character, and no foreign text
+//! can contain it, however a terminal wraps or reflows it.
 //!
 //! # Limits
 //! Letters that look like other letters pass: the filter protects the terminal, not the reader.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::sync::Arc;
+
+/// The character that begins every row of the program's own on a terminal. Foreign text never
+/// shows it.
+pub const MARK: char = '❚';
 
 /// Bytes of a piece that is large.
 const LARGE: usize = 128 << 10;
@@ -86,6 +92,8 @@ impl From<String> for Untrusted {
 #[derive(Debug, Default)]
 pub struct TerminalFilter {
     after_return: bool,
+    /// Whether the last character can be drawn as an emoji.
+    after_emoji: bool,
 }
 
 impl TerminalFilter {
@@ -100,32 +108,59 @@ impl TerminalFilter {
                     continue;
                 }
             }
+            let selects_emoji = c == EMOJI_STYLE && self.after_emoji;
+            self.after_emoji = can_be_emoji(c);
             match c {
                 '\r' => self.after_return = true,
                 '\n' | '\t' => shown.push(c),
-                c if is_plain(c) => shown.push(c),
+                c if is_plain(c) || selects_emoji => shown.push(c),
                 c => shown.extend(c.escape_unicode()),
             }
         }
         shown
     }
 
-    /// What was held back because the text might have gone on.
+    /// Ends the text: a return that was held back, because a newline could have followed, becomes
+    /// the end of a line.
     pub fn finish(&mut self) -> &'static str {
         if std::mem::take(&mut self.after_return) { "\n" } else { "" }
     }
 }
 
+/// Has the character before it drawn as an emoji. Anywhere else it is invisible.
+const EMOJI_STYLE: char = '\u{fe0f}';
+
+/// Whether a character is drawn as an emoji if [`EMOJI_STYLE`] follows it.
+fn can_be_emoji(c: char) -> bool {
+    matches!(c,
+        '\u{a9}' | '\u{ae}' | '\u{203c}' | '\u{2049}' | '\u{2122}' | '\u{2139}'
+        | '\u{2194}'..='\u{21aa}' | '\u{231a}'..='\u{23ff}' | '\u{24c2}'
+        | '\u{25aa}'..='\u{27bf}' | '\u{2934}'..='\u{2935}' | '\u{2b05}'..='\u{2b55}'
+        | '\u{3030}' | '\u{303d}' | '\u{3297}' | '\u{3299}' | '\u{1f000}'..='\u{1faff}')
+}
+
 /// Whether a character shows as itself, in its place, and does nothing else.
+///
+/// Emoji sequences are joined with U+200D. Alone it is as invisible as the others, and it is rare
+/// enough in output to be spelled out.
 fn is_plain(c: char) -> bool {
-    !c.is_control()
-        && !matches!(c,
-            '\u{ad}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}'
-            | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-            | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}'
-            | '\u{e0000}'..='\u{e0fff}')
-    // Emoji sequences are joined with U+200D; alone it is as invisible as the others, and it
-    // is rare enough in output to be spelled out.
+    !(c.is_control() || c == MARK || is_invisible(c) || is_odd_blank(c))
+}
+
+/// Characters that draw nothing, or change how others are drawn.
+fn is_invisible(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
+        | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}'
+        | '\u{13430}'..='\u{1345f}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+        | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Blanks that look like a space and are not one: to a shell they are part of a word.
+fn is_odd_blank(c: char) -> bool {
+    c != ' ' && c.is_whitespace() || c == '\u{2800}'
 }
 
 #[cfg(test)]
@@ -140,6 +175,29 @@ mod tests {
     }
 
     #[test]
+    fn invisible_characters_and_odd_blanks_are_spelled_out() {
+        for c in "\u{34f}\u{17b4}\u{180b}\u{fe00}\u{fe0f}\u{13430}\u{1bca0}\u{1d173}\u{e0100}\
+                  \u{a0}\u{1680}\u{2007}\u{202f}\u{205f}\u{3000}\u{2800}\u{85}\u{7f}"
+            .chars()
+        {
+            let shown = Untrusted::new(format!("a{c}b")).for_terminal();
+            assert_eq!(shown, format!("a{}b", c.escape_unicode()));
+        }
+    }
+
+    #[test]
+    fn an_emoji_may_be_drawn_as_one() {
+        assert_eq!(Untrusted::new("⚠\u{fe0f}!").for_terminal(), "⚠\u{fe0f}!");
+        assert_eq!(Untrusted::new("⚠\u{fe0f}\u{fe0f}").for_terminal(), "⚠\u{fe0f}\\u{fe0f}");
+        assert_eq!(Untrusted::new("a\u{fe0f}").for_terminal(), r"a\u{fe0f}");
+    }
+
+    #[test]
+    fn the_mark_of_our_own_rows_is_ours_alone() {
+        assert_eq!(Untrusted::new("❚ Run it?").for_terminal(), r"\u{275a} Run it?");
+    }
+
+    #[test]
     fn a_return_ends_the_line() {
         assert_eq!(Untrusted::new("safe\rrm -rf\r\nx\r").for_terminal(), "safe\nrm -rf\nx\n");
     }
@@ -151,9 +209,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_control_character_gets_through(text in any::<String>()) {
+        fn nothing_invisible_gets_through(text in any::<String>()) {
             let shown = Untrusted::new(text).for_terminal();
-            prop_assert!(shown.chars().all(|c| c == '\n' || c == '\t' || is_plain(c)));
+            let fits = |c: char| c == '\n' || c == '\t' || c == EMOJI_STYLE || is_plain(c);
+            prop_assert!(shown.chars().all(fits));
+            prop_assert!(!shown.contains(MARK));
         }
 
         #[test]
