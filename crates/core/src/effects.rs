@@ -46,6 +46,45 @@ pub struct About {
     /// The size of such a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
+    /// Why it, or something in it, runs by itself later.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runs_later: Option<String>,
+    /// Whether it is a file that may be executed.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub executable: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the shape that serde wants")]
+fn is_false(value: &bool) -> bool {
+    !*value
+}
+
+/// What could come of a change that nobody looked at, the worst first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Danger {
+    /// Something runs it, or obeys it, without being asked again.
+    RunsLater,
+    /// It is a program.
+    Executable,
+    /// It replaces, renames or deletes a file of the person's.
+    Existing,
+    /// It is new.
+    New,
+}
+
+impl Danger {
+    /// All of them, in the order of lists.
+    pub const ALL: [Self; 4] = [Self::RunsLater, Self::Executable, Self::Existing, Self::New];
+
+    /// A heading for the files of this kind.
+    pub fn heading(self) -> &'static str {
+        match self {
+            Self::RunsLater => "runs by itself later",
+            Self::Executable => "executable",
+            Self::Existing => "your files",
+            Self::New => "new",
+        }
+    }
 }
 
 /// Something that was one thing and is another.
@@ -74,6 +113,26 @@ impl FileChange {
         Self { path: path.into(), change, about: About::default() }
     }
 
+    /// What could come of it.
+    pub fn danger(&self) -> Danger {
+        if self.about.runs_later.is_some() {
+            return Danger::RunsLater;
+        }
+        match self.change {
+            Change::Deleted => Danger::Existing,
+            Change::Created | Change::Changed | Change::Renamed if self.about.executable => {
+                Danger::Executable
+            }
+            Change::Changed | Change::Renamed => Danger::Existing,
+            Change::Created => Danger::New,
+        }
+    }
+
+    /// Puts changes in the order in which a person should see them: by danger, then by path.
+    pub fn sort_by_danger(files: &mut [Self]) {
+        files.sort_by(|one, other| one.danger().cmp(&other.danger()).then_with(|| one.cmp(other)));
+    }
+
     /// Every path that it is about: the old one, too, if it was renamed.
     pub fn paths(&self) -> impl Iterator<Item = &String> {
         std::iter::once(&self.path).chain(&self.about.from)
@@ -90,8 +149,11 @@ impl FileChange {
 
     /// What else there is to tell, fit for a terminal; often nothing.
     pub fn details(&self) -> String {
-        let About { mode, target, holds, bytes, .. } = &self.about;
+        let About { mode, target, holds, bytes, runs_later, executable, .. } = &self.about;
         let mut parts = Vec::new();
+        parts.extend(runs_later.as_ref().map(|why| Untrusted::new(&**why).for_terminal_line(100)));
+        // A mode that is told says the same.
+        parts.extend((*executable && mode.is_none()).then(|| "executable".to_owned()));
         parts.extend(mode.as_ref().map(|mode| format!("mode {}", mode.words())));
         parts.extend(target.as_ref().map(|target| format!("link to {}", target.words())));
         parts.extend(holds.as_ref().map(|holds| Untrusted::new(&**holds).for_terminal_line(60)));
@@ -186,5 +248,45 @@ impl HostContact {
         let times = if self.count > 1 { format!(" ({} times)", self.count) } else { String::new() };
         let why = self.why.as_deref().map_or_else(String::new, |why| format!(": {}", shown(why)));
         format!("{verdict} {}:{}{times}{why}", shown(&self.host), self.port)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(path: &str, change: Change, runs_later: bool, executable: bool) -> FileChange {
+        let runs_later = runs_later.then(|| "runs at commits".to_owned());
+        let about = About { runs_later, executable, ..About::default() };
+        FileChange { about, ..FileChange::new(path, change) }
+    }
+
+    #[test]
+    fn the_most_dangerous_comes_first() {
+        let mut files = [
+            told("a", Change::Created, false, false),
+            told("b", Change::Changed, false, false),
+            told("c", Change::Deleted, false, true),
+            told("d", Change::Created, false, true),
+            told("e", Change::Renamed, false, true),
+            told("z", Change::Deleted, true, false),
+        ];
+        FileChange::sort_by_danger(&mut files);
+        assert_eq!(files.map(|file| file.path).join(" "), "z d e b c a");
+    }
+
+    #[test]
+    fn what_is_to_be_told_is_additive_in_records() {
+        let old = r#"{"path":"a","change":"created"}"#;
+        let read: FileChange = serde_json::from_str(old).unwrap();
+        assert_eq!(read, FileChange::new("a", Change::Created));
+        assert_eq!(serde_json::to_string(&read).unwrap(), old);
+        let new = serde_json::to_value(told("a", Change::Created, true, true)).unwrap();
+        assert_eq!(
+            (&new["runs_later"], &new["executable"]),
+            (&"runs at commits".into(), &true.into())
+        );
+        let told = told("a", Change::Created, true, true);
+        assert_eq!(told.details(), "runs at commits, executable");
     }
 }

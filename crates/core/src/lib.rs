@@ -11,7 +11,7 @@ pub use crate::{
     confinement::{Access, Confinement, Limits, Network, Reached, Workspace},
     declaration::Declaration,
     denial::{Denial, Denials, Denied},
-    effects::{About, Admission, Change, Effects, FileChange, HostContact, LeftOut, Turn},
+    effects::{About, Admission, Change, Danger, Effects, FileChange, HostContact, LeftOut, Turn},
     findings::{Capability, Findings, Merged, Risk},
     image::Image,
     language::{Continuity, Language, LanguageInfo, Languages, MissingLanguage},
@@ -27,6 +27,7 @@ pub use crate::{
     untrusted::Untrusted,
 };
 
+pub mod autorun;
 pub mod confinement;
 pub mod context;
 pub mod declaration;
