@@ -7,7 +7,7 @@ use crate::{
 use clap::Parser;
 use interpreter_agent::{AgentError, Scene};
 use interpreter_store::{Environment, Overrides};
-use std::{ffi::OsString, process::ExitCode};
+use std::{ffi::OsString, io::IsTerminal, process::ExitCode};
 
 pub(crate) mod audit;
 pub(crate) mod changes;
@@ -47,6 +47,12 @@ fn scene(overrides: &Overrides) -> Result<Scene, Error> {
     let here = std::env::current_dir().map_err(AgentError::WorkFolder)?;
     let program = std::env::current_exe().map_err(AgentError::Program)?;
     Ok(Scene::open(Environment::read(), &here, program, overrides)?)
+}
+
+/// Whether a person can be asked: they see the question and can answer it.
+#[expect(clippy::disallowed_methods, reason = "nothing is written")]
+fn at_terminal() -> bool {
+    std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
 }
 
 /// Runs something that waits. One thread: what takes long happens in other processes.

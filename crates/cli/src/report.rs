@@ -3,16 +3,15 @@
 //! The one place that knows advice and exit codes. Readable without colour; a command stands in
 //! backticks; the hint stands on its own line after a blank one.
 
-use crate::exit::Exit;
+use crate::{exit::Exit, terminal::screen::Screen};
 use interpreter_agent::{
     AgentError, ChooseError,
     changes::WorkspaceError,
     embedded::{PullError, ShelfError},
     models,
 };
-use interpreter_core::Untrusted;
-use interpreter_store::StoreError;
-use std::{error::Error as _, io, io::Write, process::ExitCode};
+use interpreter_store::{Environment, StoreError};
+use std::{error::Error as _, io, process::ExitCode};
 
 /// Why a command could not do what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -39,7 +38,7 @@ pub(crate) fn show(error: &Error) -> ExitCode {
     {
         return Exit::Done.into();
     }
-    let mut text = format!("error: {error}");
+    let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(inner) = cause {
         let words = inner.to_string();
@@ -50,14 +49,9 @@ pub(crate) fn show(error: &Error) -> ExitCode {
         cause = inner.source();
     }
     let (exit, hint) = advice(error);
-    if let Some(hint) = hint {
-        text.push_str("\n\nhint: ");
-        text.push_str(&hint);
-    }
-    // Names of files and words of providers are in it: nothing goes out raw.
-    let text = Untrusted::new(text).for_terminal();
-    // If even that fails there is nobody left to tell.
-    _ = writeln!(io::stderr(), "{text}").is_ok();
+    // Names of files and words of providers are in it. If even that fails there is nobody left to
+    // tell.
+    _ = Screen::stderr(&Environment::read()).error(&text, hint.as_deref()).is_ok();
     exit.into()
 }
 
@@ -65,14 +59,10 @@ pub(crate) fn show(error: &Error) -> ExitCode {
 pub(crate) fn bug(panic: &std::panic::PanicHookInfo<'_>) {
     let what = panic.payload_as_str().unwrap_or("no message");
     let place = panic.location().map_or_else(String::new, |place| format!(" ({place})"));
-    // A message may quote what somebody else wrote.
-    let what = Untrusted::new(format!("{what}{place}")).for_terminal_line(1_000);
-    _ = writeln!(
-        io::stderr(),
-        "error: this is a bug in the interpreter: {what}\n\nhint: please report it with these \
-         lines; what ran is on record, see `interpreter history show`"
-    )
-    .is_ok();
+    let text = format!("this is a bug in the interpreter: {what}{place}");
+    let hint = "please report it with these lines; the record shows what ran: see `interpreter \
+                history show`";
+    _ = Screen::stderr(&Environment::read()).error(&text, Some(hint)).is_ok();
 }
 
 fn advice(error: &Error) -> (Exit, Option<String>) {

@@ -1,19 +1,30 @@
-//! How a session looks in a terminal, and how keys come in.
+//! A session at a terminal: one way to draw, one way to ask.
 //!
-//! Whatever a model or a program wrote passes [`gutter`], which spells out what is not plainly
-//! visible and keeps it off the first column: a line that starts there is always ours.
+//! Everything that is drawn goes through [`screen`], which tells our own rows from foreign ones.
+//! Every answer comes through [`ask`], which takes none that was typed before its question was
+//! visible.
 
+pub(crate) mod ask;
 pub(crate) mod chat;
 pub(crate) mod download;
+mod draft;
 mod editor;
 pub(crate) mod face;
 pub(crate) mod first_start;
-pub(crate) mod gutter;
+mod foreign;
 pub(crate) mod hosts;
 pub(crate) mod json;
-pub(crate) mod keys;
+mod keyboard;
+mod listing;
+pub(crate) mod ours;
+mod pager;
 pub(crate) mod plain;
 pub(crate) mod repl;
 pub(crate) mod repl_editor;
+pub(crate) mod screen;
+pub(crate) mod signals;
 pub(crate) mod story;
-pub(crate) mod style;
+mod strokes;
+mod style;
+mod tty;
+mod width;

@@ -140,7 +140,8 @@ impl FileChange {
 
     /// The path, or both of them, fit for a terminal.
     pub fn subject(&self) -> String {
-        let shown = |path: &str| Untrusted::new(path).for_terminal_line(200);
+        // A name that is cut could stand for another file.
+        let shown = |path: &str| Untrusted::new(path).for_terminal_line(usize::MAX);
         match &self.about.from {
             Some(from) => format!("{} → {}", shown(from), shown(&self.path)),
             None => shown(&self.path),
@@ -164,7 +165,7 @@ impl FileChange {
 
 impl Turn {
     fn words(&self) -> String {
-        let shown = |text: &String| Untrusted::new(&**text).for_terminal_line(200);
+        let shown = |text: &String| Untrusted::new(&**text).for_terminal_line(usize::MAX);
         let sides: Vec<_> = self.from.iter().chain(&self.to).map(shown).collect();
         sides.join(" → ")
     }
@@ -173,7 +174,7 @@ impl Turn {
 impl LeftOut {
     /// It as a line for a terminal.
     pub fn line(&self) -> String {
-        let shown = |text: &str| Untrusted::new(text).for_terminal_line(200);
+        let shown = |text: &str| Untrusted::new(text).for_terminal_line(usize::MAX);
         format!("left out {}: {}", shown(&self.path), shown(&self.why))
     }
 }

@@ -15,7 +15,7 @@ pub use self::{
     },
     state::{Approval, Audience, Setup, Sight, State},
     step::step,
-    words::{Kernel, death, ending},
+    words::{Kernel, death, ending, named_signal},
 };
 
 mod effect;

@@ -143,7 +143,7 @@ fn can_be_emoji(c: char) -> bool {
 ///
 /// Emoji sequences are joined with U+200D. Alone it is as invisible as the others, and it is rare
 /// enough in output to be spelled out.
-fn is_plain(c: char) -> bool {
+pub fn is_plain(c: char) -> bool {
     !(c.is_control() || c == MARK || is_invisible(c) || is_odd_blank(c))
 }
 

@@ -1,6 +1,6 @@
 //! `interpreter audit`: is the record whole?
 
-use crate::{exit::Exit, report::Error, terminal::story::count};
+use crate::{exit::Exit, report::Error, terminal::ours::count};
 use interpreter_store::{Environment, Folders, Log, Outputs};
 use std::{
     io::{self, Write},
@@ -43,10 +43,11 @@ fn verify() -> Result<ExitCode, Error> {
     writeln!(out, "{} records, all linked.", verification.records)?;
     let outputs = log.verify_outputs(&Outputs::new(&folders))?;
     if outputs.whole > 0 {
-        writeln!(out, "{}, all as recorded.", count(outputs.whole, "kept output"))?;
+        writeln!(out, "{}, all as recorded.", count(outputs.whole, "kept output").as_str())?;
     }
     if outputs.gone > 0 {
         let gone = count(outputs.gone, "output");
+        let gone = gone.as_str();
         writeln!(out, "{gone} made room for newer ones and cannot be checked.")?;
     }
     for seq in &outputs.altered {

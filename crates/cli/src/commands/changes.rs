@@ -4,13 +4,17 @@ use crate::{
     commands::scene,
     exit::Exit,
     report::Error,
-    terminal::story::{count, file_lines, left_out_lines},
+    terminal::{
+        ours::{count, ours, word},
+        screen::Screen,
+        story,
+    },
 };
 use interpreter_agent::{
     Scene,
     changes::{self, Applied, Conflict, Summary, Which},
 };
-use interpreter_store::Overrides;
+use interpreter_store::{Environment, Overrides};
 use std::{
     io::{self, Write},
     process::ExitCode,
@@ -153,6 +157,7 @@ fn list(scene: &Scene, json: bool) -> Result<ExitCode, Error> {
             writeln!(out, "{line}")?;
         } else {
             let files = count(set.files, "file");
+            let files = files.as_str();
             let notes = notes(&set);
             writeln!(out, "{}  {state:<9}  {files:>10}  {}{notes}", set.id, set.created)?;
         }
@@ -176,9 +181,11 @@ fn nothing() -> Result<ExitCode, Error> {
     Ok(Exit::Done.into())
 }
 
-fn told(done: &str, id: &str, applied: &Applied) -> Result<ExitCode, Error> {
-    let mut out = io::stdout().lock();
-    writeln!(out, "{done} {} (set {id}).", count(applied.files.len(), "change"))?;
-    write!(out, "{}{}", file_lines(&applied.files), left_out_lines(&applied.left_out))?;
+fn told(done: &'static str, id: &str, applied: &Applied) -> Result<ExitCode, Error> {
+    let mut screen = Screen::stdout(&Environment::read());
+    let changes = count(applied.files.len(), "change");
+    screen.say(ours(done) + " " + changes + " (set " + word(id) + ").")?;
+    story::files(&mut screen, &applied.files)?;
+    story::left_out(&mut screen, &applied.left_out)?;
     Ok(Exit::Done.into())
 }

@@ -3,26 +3,28 @@
 use self::line::Line;
 use crate::{
     args::{Args, misuse},
-    commands::{scene, trust, wait_for},
+    commands::{at_terminal, scene, trust, wait_for},
     exit::Exit,
     report::Error,
     terminal::{
+        ask::{Asker, Left},
         chat::Chat,
-        face::{Face, Person, Talk, Turn},
+        face::{Face, Person, Talk, There, Turn},
         first_start::{self, Start},
-        keys::{Heard, Keys, Wanted},
+        ours::ours,
+        repl_editor,
+        screen::Screen,
+        signals::Signals,
         story,
-        style::Style,
     },
 };
 use interpreter_agent::{AgentError, ChooseError, Mode, Scene, Session};
 use interpreter_core::{
-    Untrusted,
     record::TurnEnd,
     session::{Approval, Event, Settle},
 };
 use std::{
-    io::{self, IsTerminal, Read, Write},
+    io::{self, Read},
     path::Path,
     process::ExitCode,
     rc::Rc,
@@ -36,7 +38,7 @@ const LONGEST: u64 = 4 << 20;
 pub(crate) fn chat(args: &Args) -> Result<ExitCode, Error> {
     let mut scene = scene(&args.session.overrides())?;
     let approval = if args.session.yes { Approval::Yes } else { Approval::AsRulesSay };
-    let at_terminal = io::stdin().is_terminal() && io::stdout().is_terminal() && !args.session.json;
+    let at_terminal = at_terminal() && !args.session.json;
     let first = match (args.prompt(), at_terminal) {
         (Some(prompt), _) => Some(prompt),
         (None, true) => None,
@@ -73,38 +75,34 @@ async fn converse(
     first: Vec<Event>,
 ) -> Result<ExitCode, Error> {
     let scene = Rc::new(scene);
-    let style = Style::of_stdout(&scene.environment);
-    let person = if at_terminal {
-        Person::There {
-            keys: Keys::start(Some(scene.folders.make_history_file()?))?
-                .marked_for(&scene.confinement()),
-            editor: scene.environment.editor().map(Into::into),
-            folders: scene.folders.clone(),
-        }
-    } else {
-        Person::Nobody
-    };
-    if let Person::There { keys, .. } = &person
-        && first_start::settle(&scene, keys).await? == Start::Interrupted
+    let mut screen = Screen::stdout(&scene.environment);
+    let mut person = person(&scene, at_terminal)?;
+    if let Person::There(there) = &mut person
+        && first_start::settle(&scene, &mut there.asker, &mut screen).await? == Start::Interrupted
     {
         return Ok(Exit::CodeFailed.into());
     }
     if args.local && scene.model_name()?.is_none() {
         return Err(AgentError::from(ChooseError::NoneLocal).into());
     }
-    let mut screen = Chat::new(style, &scene.confinement());
-    if let Person::There { keys, .. } = &person {
+    if let Person::There(there) = &mut person {
         for file in scene.unasked_instructions(None)? {
-            trust::ask(&scene, &mut screen, keys, &file).await?;
+            let said = trust::ask(&scene, &mut screen, &mut there.asker, &file).await?;
+            if said == Err(Left::Terminated) {
+                return Ok(Exit::CodeFailed.into());
+            }
         }
     }
-    let face = if args.session.json { Face::Json } else { Face::Chat(screen) };
-    let greeting = greeting(&scene, style)?;
     let session = Session::start(&scene, Mode::Chat, approval)?;
     if at_terminal {
-        writeln!(io::stdout(), "{greeting}")?;
+        greet(&mut screen, &scene)?;
     }
-    let mut talk = Talk::new(session, face, person, Settle::Later)?;
+    let face = if args.session.json {
+        Face::Json
+    } else {
+        Face::Chat(Box::new(Chat::new(screen, scene.confinement())))
+    };
+    let mut talk = Talk::new(session, face, person, Settle::Later);
     let mut first = first.into_iter();
     let mut end = TurnEnd::Done;
     loop {
@@ -115,8 +113,12 @@ async fn converse(
             }
             Some(event) => event,
             None => match ask_what_next(&mut talk, &scene).await? {
-                Some(event) => event,
-                None => break,
+                Ok(event) => event,
+                Err(Left::Terminated) => {
+                    talk.end().await?;
+                    return Ok(Exit::CodeFailed.into());
+                }
+                Err(Left::Interrupted | Left::Ended) => break,
             },
         };
         match talk.turn(event).await? {
@@ -132,96 +134,104 @@ async fn converse(
     Ok(if at_terminal { Exit::Done } else { Exit::from(end) }.into())
 }
 
-fn greeting(scene: &Scene, style: Style) -> Result<String, Error> {
-    let model = scene.model_name()?.unwrap_or_default();
+/// The person at the terminal, if there is one.
+fn person(scene: &Scene, at_terminal: bool) -> Result<Person, Error> {
+    if !at_terminal {
+        return Ok(Person::Nobody(Signals::new()?));
+    }
+    let history = scene.folders.make_history_file()?;
+    let asker = Asker::start(&scene.environment, || repl_editor::prompts(history))?;
+    Ok(Person::There(Box::new(There {
+        asker: asker.marked_for(&scene.confinement()),
+        editor: scene.environment.editor().map(Into::into),
+        folders: scene.folders.clone(),
+    })))
+}
+
+fn greet(screen: &mut Screen, scene: &Scene) -> Result<(), Error> {
     let confinement = scene.confinement();
-    let folder = confinement.work_folder.display().to_string();
-    Ok(format!(
-        "Open Interpreter {} with {}\nCode runs {} in {}: {}.\nSay what you want. Ctrl-C \
-         interrupts, /help explains, /quit leaves.\n",
-        env!("CARGO_PKG_VERSION"),
-        Untrusted::new(model).for_terminal_line(80),
-        story::within(&confinement, style),
-        Untrusted::new(folder).for_terminal_line(200),
-        story::bounds(&confinement, style),
-    ))
+    screen.say(ours("Open Interpreter ") + env!("CARGO_PKG_VERSION"))?;
+    screen.row(&format!("model   {}", scene.model_name()?.unwrap_or_default()))?;
+    screen.row(&format!("folder  {}", confinement.work_folder.display()))?;
+    let words =
+        ours("Code runs ") + story::within(&confinement) + ": " + story::bounds(&confinement) + ".";
+    if story::is_alarming(&confinement) {
+        screen.warn(words)?
+    } else {
+        screen.say(words)?
+    }
+    story::granted(&confinement).iter().try_for_each(|row| screen.row(row))?;
+    screen.say("Say what you want. Ctrl-C interrupts, /help explains, /quit leaves.")?;
+    Ok(screen.blank()?)
 }
 
 const HELP: &str = "\
 Say what you want in your own words; the model answers, and asks to run code where it needs to.
-  y        run the code        n [REASON]  reject it, and tell the model why
-  e        edit it first       q           leave
+  y        run the code        n           reject it
+  e        edit it first       w           reject it, and tell the model why
+  d        show all of it      q           leave
 Changes to your files are staged; at the end of each turn you decide whether to keep them.
-  /help    this text           /quit       leave (also Ctrl-D)
+  /help    this text           /quit       leave (also Ctrl-D); Ctrl-Z suspends
   /image PATH                  show the model a picture, with your next prompt
-  /model [NAME]                say which model this is, or go on with another one
-  /restart [LANGUAGE]          end its interpreter, or all, with all variables, and start afresh";
+  /model [NAME]                show the current model, or switch to another one
+  /restart [LANGUAGE]          restart its interpreter, or all of them; variables are lost
+Rows that begin with this mark are the program's own. No model and no code can print it.
+Keys that you type while something is going on become the beginning of your next prompt.";
 
-/// Waits for something to ask the model, or a command that is a turn of its own; none if the
-/// person leaves.
-async fn ask_what_next(talk: &mut Talk, scene: &Scene) -> Result<Option<Event>, Error> {
+/// Waits for something to ask the model, or for a command that is a turn of its own.
+async fn ask_what_next(talk: &mut Talk, scene: &Scene) -> Result<Result<Event, Left>, Error> {
     loop {
-        let Person::There { keys, .. } = &talk.person else { return Ok(None) };
-        let line = match keys.line(Wanted::Prompt).await {
-            Heard::Line(line) => line,
-            Heard::Interrupted => continue,
-            Heard::Ended => return Ok(None),
+        let Person::There(there) = &mut talk.person else { return Ok(Err(Left::Ended)) };
+        let line = match there.asker.prompt().await {
+            Ok(line) => line,
+            Err(Left::Interrupted) => continue,
+            Err(left) => return Ok(Err(left)),
         };
+        let Some(screen) = talk.face.screen() else { return Ok(Err(Left::Ended)) };
         match Line::of(&line) {
             Line::Nothing => {}
-            Line::Quit => return Ok(None),
-            Line::Help => writeln!(io::stdout(), "{HELP}")?,
-            Line::Image(path) => attach(talk, scene, path)?,
-            Line::Restart(None) => return Ok(Some(Event::Restart(None))),
+            Line::Quit => return Ok(Err(Left::Ended)),
+            Line::Help => screen.say(HELP)?,
+            Line::Image(path) => attach(&talk.session, screen, scene, path)?,
+            Line::Restart(None) => return Ok(Ok(Event::Restart(None))),
             Line::Restart(Some(name)) => {
                 let table = scene.interpreters().languages();
                 if let Some(language) = table.find(name) {
-                    return Ok(Some(Event::Restart(Some(language))));
+                    return Ok(Ok(Event::Restart(Some(language))));
                 }
                 let names = table.names().collect::<Vec<_>>().join(", ");
-                writeln!(io::stdout(), "`{name}` does not run here; these do: {names}.")?;
+                screen.tell(&format!("`{name}` is not available; these are: {names}."))?;
             }
-            Line::Model(None) => writeln!(io::stdout(), "{}", which_model(&talk.session))?,
+            Line::Model(None) => {
+                let model = talk.session.model.as_deref().unwrap_or_default();
+                screen.tell(&format!("Model: {model}"))?;
+                screen.say("`/model NAME` switches and keeps the conversation.")?;
+            }
             Line::Model(Some(name)) => {
-                ask_about_instructions(talk, scene, name).await?;
-                return Ok(Some(Event::ModelWanted(name.into())));
+                for file in scene.unasked_instructions(Some(name))? {
+                    // The model of the start may be one that is given no project instructions.
+                    let said = trust::ask(scene, screen, &mut there.asker, &file).await?;
+                    if said == Err(Left::Terminated) {
+                        return Ok(Err(Left::Terminated));
+                    }
+                }
+                return Ok(Ok(Event::ModelWanted(name.into())));
             }
             Line::Unknown(command) => {
-                writeln!(io::stdout(), "There is no command `{command}`; /help lists them.")?;
+                screen.tell(&format!("There is no command `{command}`; /help lists them."))?;
             }
-            Line::Prompt => return Ok(Some(Event::Asked(line))),
+            Line::Prompt => return Ok(Ok(Event::Asked(line))),
         }
     }
 }
 
-fn attach(talk: &Talk, scene: &Scene, path: &str) -> Result<(), Error> {
+fn attach(session: &Session, screen: &mut Screen, scene: &Scene, path: &str) -> Result<(), Error> {
     match scene.attach(Path::new(path)) {
         Ok((event, words)) => {
-            talk.session.send(event);
-            writeln!(io::stdout(), "With your next prompt: {words}.")?;
+            session.send(event);
+            screen.tell(&format!("With your next prompt: {words}."))?;
         }
-        Err(error) => writeln!(io::stdout(), "{error}.")?,
-    }
-    Ok(())
-}
-
-fn which_model(session: &Session) -> String {
-    let model = session.model.as_deref().unwrap_or_default();
-    format!(
-        "You are talking to {}. `/model NAME` goes on with another one, with all that was said; \
-         `interpreter model list` shows what there is.",
-        Untrusted::new(model).for_terminal_line(80)
-    )
-}
-
-/// Asks what was not asked at the start: the model of the start may be one that is told no
-/// instructions of a project.
-async fn ask_about_instructions(talk: &mut Talk, scene: &Scene, name: &str) -> Result<(), Error> {
-    let (Person::There { keys, .. }, Face::Chat(screen)) = (&talk.person, &mut talk.face) else {
-        return Ok(());
-    };
-    for file in scene.unasked_instructions(Some(name))? {
-        trust::ask(scene, screen, keys, &file).await?;
+        Err(error) => screen.tell(&format!("{error}."))?,
     }
     Ok(())
 }

@@ -4,14 +4,11 @@ use crate::{
     commands::{scene, wait_for},
     exit::Exit,
     report::Error,
+    terminal::{json, screen::Screen},
 };
 use interpreter_agent::doctor::{State, examine};
-use interpreter_core::Untrusted;
 use interpreter_store::Overrides;
-use std::{
-    io::{self, Write},
-    process::ExitCode,
-};
+use std::{fmt::Write, io, process::ExitCode};
 
 /// Check what this machine can do
 ///
@@ -30,23 +27,23 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<ExitCode, Error> {
     let scene = scene(&Overrides::default())?;
     let report = wait_for(examine(&scene))?;
     let is_whole = report.findings.iter().all(|finding| finding.state != State::Broken);
-    let mut out = io::stdout().lock();
     if args.json {
-        let json = serde_json::to_string(&report).map_err(io::Error::from)?;
-        writeln!(out, "{json}")?;
+        json::print_value(&serde_json::to_value(&report).map_err(io::Error::from)?)?;
     } else {
+        let mut out = String::new();
         for finding in &report.rows() {
             let state = match finding.state {
                 State::Good => "ok     ",
                 State::Lacking => "missing",
                 State::Broken => "BROKEN ",
             };
-            let detail = Untrusted::new(&*finding.detail).for_terminal();
-            writeln!(out, "{state}  {:<11} {detail}", finding.name)?;
+            // Writing to a string cannot fail.
+            _ = writeln!(out, "{state}  {:<11} {}", finding.name, finding.detail);
             if let Some(fix) = &finding.fix {
-                writeln!(out, "         {:<11} fix: {fix}", "")?;
+                _ = writeln!(out, "         {:<11} fix: {fix}", "");
             }
         }
+        Screen::stdout(&scene.environment).lines(&out)?;
     }
     let exit = if report.keeps_everything && is_whole { Exit::Done } else { Exit::CannotConfine };
     Ok(exit.into())

@@ -4,7 +4,7 @@ use crate::{
     args::misuse,
     exit::Exit,
     report::Error,
-    terminal::{plain::Plain, story},
+    terminal::{plain::Plain, screen::Screen, story},
 };
 use interpreter_core::{Body, Untrusted};
 use interpreter_store::{Environment, Folders, Log, Outputs, Restored};
@@ -95,6 +95,7 @@ fn find(log: &Log, session: Option<&str>) -> Result<Option<String>, Error> {
 }
 
 fn show(log: &Log, outputs: &Outputs, id: &str, json: bool) -> Result<(), Error> {
+    let mut screen = Screen::stdout(&Environment::read());
     let mut out = io::stdout().lock();
     for record in log.records(id) {
         let mut record = record?;
@@ -104,7 +105,7 @@ fn show(log: &Log, outputs: &Outputs, id: &str, json: bool) -> Result<(), Error>
             let line = serde_json::to_string(&record).map_err(io::Error::from)?;
             writeln!(out, "{line}")?;
         } else {
-            write!(out, "{}", story::tell(&record))?;
+            story::tell(&mut screen, &record)?;
         }
     }
     Ok(())
@@ -113,7 +114,7 @@ fn show(log: &Log, outputs: &Outputs, id: &str, json: bool) -> Result<(), Error>
 /// Prints what one run printed, each stream to where it went.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the rest is not what a run printed")]
 fn show_output(log: &Log, outputs: &Outputs, id: &str, run: &str) -> Result<ExitCode, Error> {
-    let mut plain = Plain::default();
+    let mut plain = Plain::new(&Environment::read());
     let (mut found, mut exit) = (false, Exit::Done);
     for record in log.records(id) {
         let mut record = record?;
@@ -121,7 +122,7 @@ fn show_output(log: &Log, outputs: &Outputs, id: &str, run: &str) -> Result<Exit
             Body::RunStarted { proposal, .. } if proposal == run => found = true,
             Body::Output { proposal, .. } if proposal == run => {
                 if outputs.restore(&mut record.body)? == Restored::Gone {
-                    write!(io::stderr(), "{}", story::tell(&record))?;
+                    story::tell(plain.screen()?, &record)?;
                     exit = Exit::CodeFailed;
                 }
                 plain.record(&record)?;

@@ -4,6 +4,7 @@ use crate::{
     commands::{scene, wait_for},
     exit::Exit,
     report::Error,
+    terminal::{json, screen::Screen},
 };
 use interpreter_agent::languages::{Interpreter, Known, check};
 use interpreter_core::{Continuity, Untrusted};
@@ -52,12 +53,12 @@ pub(crate) fn languages(args: &LanguagesArgs) -> Result<ExitCode, Error> {
     let answers = if args.check { wait_for(check(&scene))?? } else { Answers::new() };
     let known = scene.interpreters().all();
     let rows: Vec<_> = known.map(|one| Row::new(one, answers.get(&one.info.name))).collect();
-    let mut out = io::stdout().lock();
     if args.json {
-        let list: Vec<_> = rows.iter().map(Row::json).collect();
-        writeln!(out, "{}", serde_json::Value::from(list))?;
+        json::print_value(&rows.iter().map(Row::json).collect())?;
     } else {
+        let mut out = Vec::new();
         write_table(&mut out, &rows)?;
+        Screen::stdout(&scene.environment).lines(&String::from_utf8_lossy(&out))?;
     }
     let silent = answers.values().any(Result::is_err);
     Ok(if silent { Exit::CodeFailed } else { Exit::Done }.into())

@@ -5,6 +5,7 @@ use crate::{
     commands::{scene, wait_for},
     exit::Exit,
     report::Error,
+    terminal::{json, screen::Screen},
 };
 use interpreter_agent::{
     embedded,
@@ -84,13 +85,12 @@ fn list(args: &ListArgs) -> Result<ExitCode, Error> {
     let scene = scene(&Overrides::default())?;
     let rows = wait_for(models::list(&scene))??;
     let embedded = embedded::list(&scene);
-    let mut out = io::stdout().lock();
     if args.json {
         let ours = std::iter::once(catalogue::json(&embedded));
-        let rows: Vec<_> = ours.chain(rows.iter().map(row_json)).collect();
-        writeln!(out, "{}", Value::from(rows))?;
+        json::print_value(&ours.chain(rows.iter().map(row_json)).collect())?;
         return Ok(Exit::Done.into());
     }
+    let mut out = Vec::new();
     catalogue::write(&mut out, &embedded)?;
     let (ready, rest): (Vec<_>, Vec<_>) = rows.iter().partition(|row| row.is_ready());
     let width = rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
@@ -115,6 +115,7 @@ fn list(args: &ListArgs) -> Result<ExitCode, Error> {
         "\nA model is PROVIDER/MODEL; `interpreter model test PROVIDER/MODEL` tries it, `interpreter \
          model pull` downloads one that runs in this program."
     )?;
+    Screen::stdout(&scene.environment).lines(&String::from_utf8_lossy(&out))?;
     Ok(Exit::Done.into())
 }
 
@@ -159,11 +160,12 @@ fn test(args: &TestArgs) -> Result<ExitCode, Error> {
         Overrides { profile: args.profile.clone(), offline: args.offline, ..Overrides::default() };
     let scene = scene(&overrides)?;
     let (name, trial) = wait_for(models::test(&scene, args.model.as_deref()))??;
-    let mut out = io::stdout().lock();
     if args.json {
-        writeln!(out, "{}", trial_json(&name, &trial))?;
+        json::print_value(&trial_json(&name, &trial))?;
     } else {
+        let mut out = Vec::new();
         write_trial(&mut out, &name, &trial)?;
+        Screen::stdout(&scene.environment).lines(&String::from_utf8_lossy(&out))?;
     }
     Ok(if trial.answer.is_ok() { Exit::Done } else { Exit::ModelFailed }.into())
 }

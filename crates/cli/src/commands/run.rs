@@ -2,16 +2,17 @@
 
 use crate::{
     args::{SessionArgs, misuse},
-    commands::{scene, wait_for},
+    commands::{at_terminal, scene, wait_for},
     exit::Exit,
     report::Error,
     terminal::{
+        ask::Asker,
         chat::Chat,
-        face::{Face, Person, Talk, Turn},
-        keys::Keys,
+        face::{Face, Person, Talk, There, Turn},
         plain::Plain,
         repl,
-        style::Style,
+        screen::Screen,
+        signals::Signals,
     },
 };
 use interpreter_agent::{Mode, Scene, Session};
@@ -19,8 +20,9 @@ use interpreter_core::{
     Language, Network,
     session::{Approval, Event, Settle},
 };
+use reedline::Reedline;
 use std::{
-    io::{self, IsTerminal, Read, Write},
+    io::{self, Read},
     path::{Path, PathBuf},
     process::ExitCode,
     rc::Rc,
@@ -67,7 +69,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, Error> {
     let scene = Rc::new(scene(&args.session.overrides())?);
     let language = args.language(&scene)?;
     if args.explain {
-        write!(io::stdout(), "{}", scene.explain()?)?;
+        Screen::stdout(&scene.environment).lines(&scene.explain()?)?;
         return Ok(Exit::Done.into());
     }
     if args.code.is_none() && args.file.is_none() {
@@ -81,8 +83,7 @@ impl RunArgs {
     /// Without code there must be somebody to type it.
     fn check(&self) -> Result<(), Error> {
         let is_given = self.file.is_some() || self.code.is_some() || self.explain;
-        let at_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
-        match (is_given, at_terminal && !self.session.json && !self.apply && !self.discard) {
+        match (is_given, at_terminal() && !self.session.json && !self.apply && !self.discard) {
             (true, _) | (false, true) => Ok(()),
             (false, false) => Err(misuse(
                 "there is no code to run: give a FILE, `-c CODE` or `-`, or start it at a terminal",
@@ -146,20 +147,24 @@ async fn execute(
         (false, false) => Settle::Later,
     };
     // Only `--ask` and a rule lead to a question; then it is put as in a chat.
-    let ask_here = args.ask && io::stdin().is_terminal() && io::stdout().is_terminal();
     let (face, person) = if args.session.json {
-        (Face::Json, Person::Nobody)
-    } else if ask_here {
-        let keys = Keys::start(None)?.marked_for(&scene.confinement());
-        let editor = scene.environment.editor().map(Into::into);
-        let chat = Chat::new(Style::of_stdout(&scene.environment), &scene.confinement());
-        (Face::Chat(chat), Person::There { keys, editor, folders: scene.folders.clone() })
+        (Face::Json, Person::Nobody(Signals::new()?))
+    } else if args.ask && at_terminal() {
+        let asker = Asker::start(&scene.environment, Reedline::create)?;
+        let there = There {
+            asker: asker.marked_for(&scene.confinement()),
+            editor: scene.environment.editor().map(Into::into),
+            folders: scene.folders.clone(),
+        };
+        let chat = Chat::new(Screen::stdout(&scene.environment), scene.confinement());
+        (Face::Chat(Box::new(chat)), Person::There(Box::new(there)))
     } else {
-        (Face::Plain(Plain::default()), Person::Nobody)
+        let plain = Plain::new(&scene.environment);
+        (Face::Plain(Box::new(plain)), Person::Nobody(Signals::new()?))
     };
     warn(&scene)?;
     let session = Session::start(&scene, Mode::Run, approval)?;
-    let mut talk = Talk::new(session, face, person, unasked)?;
+    let mut talk = Talk::new(session, face, person, unasked);
     match talk.turn(Event::Submitted { language, code }).await? {
         Turn::Over(end) => {
             talk.end().await?;
@@ -179,7 +184,5 @@ fn warn(scene: &Scene) -> Result<(), Error> {
     } else {
         return Ok(());
     };
-    let style = Style::of_stderr(&scene.environment);
-    writeln!(io::stderr(), "interpreter: {}", style.red(words))?;
-    Ok(())
+    Ok(Screen::stderr(&scene.environment).named_elsewhere("interpreter: ").warn(words)?)
 }

@@ -2,22 +2,20 @@
 
 use crate::{
     args::misuse,
-    commands::{scene, wait_for},
+    commands::{at_terminal, scene, wait_for},
     exit::Exit,
     report::Error,
     terminal::{
-        chat::Chat,
-        keys::{Heard, Keys, Wanted},
-        style::Style,
+        ask::{Asker, Left, choice},
+        ours::ours,
+        screen::{Screen, Section},
     },
 };
 use interpreter_agent::Scene;
 use interpreter_core::Untrusted;
 use interpreter_store::{Instructions, Overrides, Standing};
-use std::{
-    io::{self, IsTerminal},
-    process::ExitCode,
-};
+use reedline::Reedline;
+use std::process::ExitCode;
 
 /// Let models be told this folder's own instructions
 ///
@@ -37,7 +35,7 @@ pub(crate) struct TrustArgs {
 pub(crate) fn trust(args: &TrustArgs) -> Result<ExitCode, Error> {
     let scene = scene(&Overrides::default())?;
     let files = scene.instructions()?;
-    let mut screen = Chat::new(Style::of_stdout(&scene.environment), &scene.confinement());
+    let mut screen = Screen::stdout(&scene.environment);
     if files.is_empty() {
         screen.say(
             "There are no instructions here: neither AGENTS.md nor .interpreter/instructions.md \
@@ -45,45 +43,61 @@ pub(crate) fn trust(args: &TrustArgs) -> Result<ExitCode, Error> {
         )?;
         return Ok(Exit::Done.into());
     }
-    let somebody = io::stdin().is_terminal() && io::stdout().is_terminal();
-    if !args.yes && !args.forget && !somebody {
-        return Err(misuse("there is nobody to ask; `interpreter trust --yes` trusts them"));
+    if !args.yes && !args.forget {
+        if !at_terminal() {
+            return Err(misuse(
+                "there is no terminal to ask on; `interpreter trust --yes` trusts them",
+            ));
+        }
+        return wait_for(ask_about_all(&scene, &mut screen, &files))?;
     }
-    let keys = Keys::start(None)?;
     for file in &files {
         if args.forget {
             scene.keep_trust(file, Standing::Unknown)?;
-            screen.say(&format!("{} is not trusted any more.", file.name))?;
-        } else if args.yes {
-            scene.keep_trust(file, Standing::Trusted)?;
-            screen.say(&format!("{} is trusted as it is now.", file.name))?;
+            screen.tell(&format!("{} is not trusted any more.", file.name))?;
         } else {
-            wait_for(ask(&scene, &mut screen, &keys, file))??;
+            scene.keep_trust(file, Standing::Trusted)?;
+            screen.tell(&format!("{} is trusted as it is now.", file.name))?;
         }
     }
     Ok(Exit::Done.into())
 }
 
-/// Shows a file and keeps what the person says to it. Whoever does not answer is asked again
-/// another time.
+async fn ask_about_all(
+    scene: &Scene,
+    screen: &mut Screen,
+    files: &[Instructions],
+) -> Result<ExitCode, Error> {
+    let mut asker = Asker::start(&scene.environment, Reedline::create)?;
+    for file in files {
+        if ask(scene, screen, &mut asker, file).await? == Err(Left::Terminated) {
+            return Ok(Exit::CodeFailed.into());
+        }
+    }
+    Ok(Exit::Done.into())
+}
+
+/// Shows a file and keeps the person's answer. Whoever does not answer is asked again another
+/// time.
 pub(crate) async fn ask(
     scene: &Scene,
-    screen: &mut Chat,
-    keys: &Keys,
+    screen: &mut Screen,
+    asker: &mut Asker,
     file: &Instructions,
-) -> Result<(), Error> {
-    screen.say(&format!("This folder has instructions for models, {}:", file.name))?;
-    screen.quote(&Untrusted::new(file.text.as_str()))?;
-    screen.say("Are models to be told this?  y yes, until it changes · n no")?;
-    loop {
-        let said = match keys.line(Wanted::Answer).await {
-            Heard::Line(line) => line,
-            Heard::Interrupted | Heard::Ended => return Ok(()),
-        };
-        match said.trim() {
-            "y" | "yes" => return Ok(scene.keep_trust(file, Standing::Trusted)?),
-            "n" | "no" => return Ok(scene.keep_trust(file, Standing::Refused)?),
-            _ => screen.say("Please answer y or n.")?,
+) -> Result<Result<(), Left>, Error> {
+    screen.say("This folder has instructions for models:")?;
+    screen.row(&file.name.to_string())?;
+    screen.quote(Section::Output, &Untrusted::new(file.text.as_str()))?;
+    let choices = [
+        choice('y', "yes, until the file changes", Standing::Trusted),
+        choice('n', "no", Standing::Refused),
+    ];
+    let question = ours("Share these instructions with the model?");
+    match asker.choose(screen, &question, &choices).await {
+        Ok(standing) => {
+            scene.keep_trust(file, standing)?;
+            Ok(Ok(()))
         }
+        Err(left) => Ok(Err(left)),
     }
 }

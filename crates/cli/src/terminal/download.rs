@@ -1,18 +1,19 @@
 //! How far a download is: one line that is drawn again at a terminal, a line for every tenth
 //! elsewhere, or JSON.
 
-use super::style::Style;
+use super::{
+    json,
+    ours::{Ours, ours},
+    screen::Screen,
+};
 use interpreter_agent::embedded::{Failure, Progress};
 use interpreter_core::Untrusted;
+use interpreter_store::Environment;
 use serde_json::json;
 use std::{
-    fmt::Write as _,
-    io::{self, Write},
+    io,
     time::{Duration, Instant},
 };
-
-/// Clears the line that the cursor is on.
-const CLEAR: &str = "\u{1b}[2K";
 
 /// The line is not drawn more often than this.
 const OFTEN: Duration = Duration::from_millis(100);
@@ -20,14 +21,11 @@ const OFTEN: Duration = Duration::from_millis(100);
 /// How progress is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Manner {
-    /// One line, drawn again, on a terminal of this width.
-    Line {
-        /// In characters.
-        width: usize,
-    },
+    /// One line, drawn again.
+    Line,
     /// A line for every tenth.
     Lines,
-    /// JSON, one object a line, for every tenth.
+    /// JSON, one object per line, for every tenth.
     Json,
 }
 
@@ -35,26 +33,26 @@ enum Manner {
 #[derive(Debug)]
 pub(crate) struct Download {
     manner: Manner,
+    screen: Screen,
     began: Instant,
     /// Bytes that were there before.
     before: u64,
     drawn: Option<Instant>,
-    /// Whether the line that is drawn again stands there.
-    standing: bool,
     tenths: u64,
     package: Option<(u64, u64)>,
 }
 
 impl Download {
-    /// Shown as JSON on standard output, or else for a person on standard error, in whose style.
-    pub(crate) fn new(json: bool, style: Style) -> Self {
-        let manner = match (json, style.width()) {
+    /// Shown as JSON on standard output, or else for a person on standard error.
+    pub(crate) fn new(json: bool, environment: &Environment) -> Self {
+        let screen = Screen::stderr(environment);
+        let manner = match (json, screen.is_terminal()) {
             (true, _) => Manner::Json,
-            (false, Some(width)) => Manner::Line { width },
-            (false, None) => Manner::Lines,
+            (false, true) => Manner::Line,
+            (false, false) => Manner::Lines,
         };
         let began = Instant::now();
-        Self { manner, began, before: 0, drawn: None, standing: false, tenths: 0, package: None }
+        Self { manner, screen, began, before: 0, drawn: None, tenths: 0, package: None }
     }
 
     /// Shows what happened. What cannot be shown is no reason to stop.
@@ -66,7 +64,7 @@ impl Download {
         match progress {
             Progress::Resumed { bytes } => {
                 self.before = *bytes;
-                let words = format!("{} are here from an earlier try", size(*bytes));
+                let words = format!("{} are here from an earlier try", size(*bytes).as_str());
                 self.say(&words, &json!({ "event": "resumed", "bytes": bytes }))
             }
             Progress::Trying { source } => {
@@ -88,17 +86,14 @@ impl Download {
 
     fn bytes(&mut self, done: u64, total: u64) -> io::Result<()> {
         match self.manner {
-            Manner::Line { width } => {
+            Manner::Line => {
                 let soon = self.drawn.is_some_and(|drawn| drawn.elapsed() < OFTEN);
                 if soon && done < total {
                     return Ok(());
                 }
-                (self.drawn, self.standing) = (Some(Instant::now()), true);
-                // A line that breaks cannot be drawn again.
-                let line: String = self.line(done, total).chars().take(width - 1).collect();
-                let mut out = io::stderr().lock();
-                write!(out, "\r{CLEAR}{line}")?;
-                out.flush()
+                self.drawn = Some(Instant::now());
+                let line = self.line(done, total);
+                self.screen.say_in_passing(line)
             }
             Manner::Lines | Manner::Json => {
                 let tenths = done * 10 / total.max(1);
@@ -107,65 +102,71 @@ impl Download {
                 }
                 self.tenths = tenths;
                 let line = self.line(done, total);
-                self.say(&line, &json!({ "event": "bytes", "done": done, "total": total }))
+                self.say(line.as_str(), &json!({ "event": "bytes", "done": done, "total": total }))
             }
         }
     }
 
-    /// Ends the line that is drawn again, so that something else can be said.
-    pub(crate) fn end(&mut self) {
-        if std::mem::take(&mut self.standing) {
-            _ = writeln!(io::stderr()).is_ok();
-        }
+    /// Takes the line away that is drawn again, so that something else can be said.
+    pub(crate) fn end(&mut self) -> &mut Screen {
+        // Whoever writes next notices that the terminal is gone.
+        _ = self.screen.close().is_ok();
+        &mut self.screen
     }
 
     fn say(&mut self, words: &str, json: &serde_json::Value) -> io::Result<()> {
-        self.end();
         match self.manner {
-            Manner::Line { .. } | Manner::Lines => writeln!(io::stderr(), "{words}"),
-            Manner::Json => writeln!(io::stdout(), "{json}"),
+            Manner::Line | Manner::Lines => self.screen.tell(words),
+            Manner::Json => json::print_value(json),
         }
     }
 
-    fn line(&self, done: u64, total: u64) -> String {
+    fn line(&self, done: u64, total: u64) -> Ours {
         line(done, total, done.saturating_sub(self.before), self.began.elapsed(), self.package)
     }
 }
 
 /// A line that says how far it is, how fast `came` bytes came, and how long the rest will take.
-fn line(done: u64, total: u64, came: u64, after: Duration, package: Option<(u64, u64)>) -> String {
-    let mut line = format!("{:3} %  {} of {}", done * 100 / total.max(1), size(done), size(total));
+fn line(done: u64, total: u64, came: u64, after: Duration, package: Option<(u64, u64)>) -> Ours {
+    let percent = done * 100 / total.max(1);
+    let blanks = if percent < 10 {
+        "  "
+    } else if percent < 100 {
+        " "
+    } else {
+        ""
+    };
+    let mut line = ours(blanks) + percent + " %  " + size(done) + " of " + size(total);
     let milliseconds = u64::try_from(after.as_millis()).unwrap_or(u64::MAX);
     // Packages come all at once: before something has come nothing can be said of the speed.
     if milliseconds >= 1000 && came >= total / 50 {
         let speed = came.saturating_mul(1000) / milliseconds;
-        // Writing to a string cannot fail.
-        _ = write!(line, "  {}/s", size(speed));
+        line = line + "  " + size(speed) + "/s";
         if done < total && speed > 0 {
-            _ = write!(line, "  {} left", time((total - done) / speed));
+            line = line + "  " + time((total - done) / speed) + " left";
         }
     }
     if let Some((number, of)) = package.filter(|_| done < total) {
-        _ = write!(line, "  (package {number} of {of})");
+        line = line + "  (package " + number + " of " + of + ")";
     }
     line
 }
 
-fn time(seconds: u64) -> String {
+fn time(seconds: u64) -> Ours {
     match seconds {
-        0..60 => format!("{seconds} s"),
-        60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
-        _ => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
+        0..60 => ours(seconds) + " s",
+        60..3600 => ours(seconds / 60) + " min " + seconds % 60 + " s",
+        _ => ours(seconds / 3600) + " h " + seconds % 3600 / 60 + " min",
     }
 }
 
 /// Bytes as people say them.
-pub(crate) fn size(bytes: u64) -> String {
+pub(crate) fn size(bytes: u64) -> Ours {
     match bytes {
-        0..1_000 => format!("{bytes} bytes"),
-        1_000..1_000_000 => format!("{} kB", bytes / 1_000),
-        1_000_000..1_000_000_000 => format!("{} MB", bytes / 1_000_000),
-        _ => format!("{}.{} GB", bytes / 1_000_000_000, bytes / 100_000_000 % 10),
+        0..1_000 => ours(bytes) + " bytes",
+        1_000..1_000_000 => ours(bytes / 1_000) + " kB",
+        1_000_000..1_000_000_000 => ours(bytes / 1_000_000) + " MB",
+        _ => ours(bytes / 1_000_000_000) + "." + bytes / 100_000_000 % 10 + " GB",
     }
 }
 
@@ -182,7 +183,8 @@ mod tests {
     #[test]
     fn a_line_says_how_far_how_fast_and_how_long() {
         let at = |done, came, seconds, package| {
-            line(done, TOTAL, came, Duration::from_secs(seconds), package)
+            let line = line(done, TOTAL, came, Duration::from_secs(seconds), package);
+            line.as_str().to_owned()
         };
         assert_eq!(at(0, 0, 5, None), "  0 %  0 bytes of 1.1 GB");
         assert_eq!(at(50_000_000, 50_000_000, 0, None), "  4 %  50 MB of 1.1 GB");
@@ -192,16 +194,16 @@ mod tests {
             " 44 %  500 MB of 1.1 GB  10 MB/s  1 min 1 s left  (package 9 of 22)"
         );
         assert_eq!(at(TOTAL, TOTAL, 20, Some((22, 22))), "100 %  1.1 GB of 1.1 GB  55 MB/s");
-        assert_eq!(line(0, 0, 0, Duration::ZERO, None), "  0 %  0 bytes of 0 bytes");
+        assert_eq!(line(0, 0, 0, Duration::ZERO, None).as_str(), "  0 %  0 bytes of 0 bytes");
     }
 
     #[test]
     fn amounts_are_said_as_people_say_them() {
         let sizes = [(999, "999 bytes"), (1_500, "1 kB"), (491_400_064, "491 MB")];
         for (bytes, words) in sizes {
-            assert_eq!(size(bytes), words);
+            assert_eq!(size(bytes).as_str(), words);
         }
-        assert_eq!((time(59), time(61)), ("59 s".into(), "1 min 1 s".into()));
-        assert_eq!(time(7_260), "2 h 1 min");
+        assert_eq!((time(59).as_str(), time(61).as_str()), ("59 s", "1 min 1 s"));
+        assert_eq!(time(7_260).as_str(), "2 h 1 min");
     }
 }

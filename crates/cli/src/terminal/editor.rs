@@ -1,39 +1,48 @@
 //! The person's own editor, for code that they want to change before it runs.
 
-use crate::report::Error;
-use interpreter_core::Proposal;
-use interpreter_store::Folders;
-use std::{fs, io::Write, path::Path};
+use std::{
+    fs, io,
+    io::{Read, Write},
+    path::{Path, PathBuf},
+};
 
-/// Opens the code in `$VISUAL` or `$EDITOR` and returns what it was saved as; none if the editor
-/// says that it failed, which leaves everything as it was.
-pub(crate) fn edit(
-    proposal: &Proposal,
-    editor: Option<&str>,
-    folders: &Folders,
-) -> Result<Option<String>, Error> {
-    let failed = |what: &str, source| Error::Io { what: what.into(), source };
-    let folder = folders.make_cache_folder()?;
-    let file = folder.join(format!("edit-{}-{}.txt", std::process::id(), proposal.id));
-    let mut created = new_private(&file).map_err(|e| failed("the code cannot be written", e))?;
+/// A copy of the code, for the editor.
+#[derive(Debug)]
+pub(super) struct Copy {
+    pub(super) code: String,
+    /// What the file is called.
+    pub(super) name: String,
+    /// A private folder.
+    pub(super) folder: PathBuf,
+}
+
+/// Bytes of edited code that are read.
+const LONGEST: u64 = 16 << 20;
+
+/// Opens the code in `$VISUAL` or `$EDITOR` and returns it as it was saved. An editor that fails
+/// leaves everything as it was.
+pub(super) fn edit(copy: &Copy, editor: Option<&str>) -> io::Result<Option<String>> {
+    let file = copy.folder.join(&copy.name);
+    let mut created = new_private(&file)?;
     let result = created
-        .write_all(proposal.code().raw().as_bytes())
+        .write_all(copy.code.as_bytes())
         .and_then(|()| start(editor.unwrap_or("vi"), &file))
-        .map_err(|error| failed("the editor cannot be started", error))
-        .and_then(|saved| {
-            if !saved {
-                return Ok(None);
-            }
-            fs_err::read_to_string(&file)
-                .map(Some)
-                .map_err(|error| failed("the edited code cannot be read", error))
-        });
-    // What is left there is only a copy.
+        .and_then(|saved| if saved { read(&file).map(Some) } else { Ok(None) });
+    // Only a copy is left there.
     _ = fs::remove_file(&file).is_ok();
     result
 }
 
-fn new_private(file: &Path) -> std::io::Result<fs::File> {
+fn read(file: &Path) -> io::Result<String> {
+    let mut code = String::new();
+    fs_err::File::open(file)?.take(LONGEST + 1).read_to_string(&mut code)?;
+    if code.len() as u64 > LONGEST {
+        return Err(io::Error::other("the edited code is longer than 16 MiB"));
+    }
+    Ok(code)
+}
+
+fn new_private(file: &Path) -> io::Result<fs::File> {
     use std::os::unix::fs::OpenOptionsExt;
     fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(file)
 }
@@ -49,7 +58,7 @@ const LOADER: [&str; 6] = [
 ];
 
 /// Runs the editor as the person's shell would, because `$EDITOR` may hold arguments.
-fn start(editor: &str, file: &Path) -> std::io::Result<bool> {
+fn start(editor: &str, file: &Path) -> io::Result<bool> {
     #[expect(clippy::disallowed_methods, reason = "the person's own editor, by their own setting")]
     let mut command = std::process::Command::new("/bin/sh");
     // What changes how programs are loaded goes no further than to us.

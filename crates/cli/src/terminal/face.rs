@@ -1,12 +1,16 @@
-//! What a session shows itself through, and who answers its questions.
+//! Shows a session, and has a person answer its questions.
 
 use super::{
-    chat::Chat,
-    editor::edit,
-    json,
-    keys::{Heard, Keys, Wanted},
+    ask::{Asker, Left, choice},
+    chat::{Chat, finding},
+    editor, json,
+    keyboard::Typing,
+    listing,
+    ours::{count, ours, word},
+    pager,
     plain::Plain,
-    story,
+    screen::{Screen, Section},
+    signals::{Asked, Signals},
 };
 use crate::report::Error;
 use interpreter_agent::{Session, Update};
@@ -16,23 +20,48 @@ use interpreter_core::{
     session::{Answer, Echo, Event, InputWanted, Question, Settle, Typed},
 };
 use interpreter_store::Folders;
-use std::io::{self, Write};
-use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// One way of showing a session.
 pub(crate) enum Face {
     /// JSON lines for scripts.
     Json,
     /// A chat.
-    Chat(Chat),
+    Chat(Box<Chat>),
     /// A program's output.
-    Plain(Plain),
+    Plain(Box<Plain>),
+}
+
+impl Face {
+    /// The screen for rows of ours, if there is one.
+    pub(crate) fn screen(&mut self) -> Option<&mut Screen> {
+        match self {
+            Self::Json => None,
+            Self::Chat(chat) => Some(chat.screen()),
+            Self::Plain(plain) => plain.screen().ok(),
+        }
+    }
 }
 
 /// A person at a terminal, or nobody.
 pub(crate) enum Person {
-    Nobody,
-    There { keys: Keys, editor: Option<String>, folders: Folders },
+    Nobody(Signals),
+    There(Box<There>),
+}
+
+/// A person at a terminal.
+pub(crate) struct There {
+    pub(crate) asker: Asker,
+    pub(crate) editor: Option<String>,
+    pub(crate) folders: Folders,
+}
+
+impl Person {
+    fn signals(&mut self) -> &mut Signals {
+        match self {
+            Self::Nobody(signals) => signals,
+            Self::There(there) => &mut there.asker.signals,
+        }
+    }
 }
 
 /// What becomes of staged changes when nobody is asked.
@@ -44,8 +73,6 @@ pub(crate) struct Talk {
     pub(crate) face: Face,
     pub(crate) person: Person,
     unasked: Unasked,
-    interrupts: Signal,
-    terminations: Signal,
     pressed: u32,
     /// The staged changes that were last listed.
     listed: Vec<FileChange>,
@@ -59,7 +86,7 @@ pub(crate) struct Talk {
 pub(crate) enum Reviews {
     /// After each turn.
     EachTurn,
-    /// When they leave. Then a run that went well is not told of either.
+    /// When they leave. Then a run that went well is not reported either.
     AtTheEnd,
 }
 
@@ -73,33 +100,14 @@ pub(crate) enum Turn {
 
 enum Woken {
     Update(Option<Update>),
-    Interrupt,
-    Termination,
+    Signal(Asked),
 }
 
 impl Talk {
-    pub(crate) fn new(
-        session: Session,
-        face: Face,
-        person: Person,
-        unasked: Unasked,
-    ) -> Result<Self, Error> {
-        let interrupts = signal(SignalKind::interrupt())?;
-        let terminations = signal(SignalKind::terminate())?;
+    pub(crate) fn new(session: Session, face: Face, person: Person, unasked: Unasked) -> Self {
         let (pressed, listed, staged) = (0, Vec::new(), None);
         let reviews = Reviews::EachTurn;
-        Ok(Self {
-            session,
-            face,
-            person,
-            unasked,
-            interrupts,
-            terminations,
-            pressed,
-            listed,
-            staged,
-            reviews,
-        })
+        Self { session, face, person, unasked, pressed, listed, staged, reviews }
     }
 
     /// The same, with reviews at another time.
@@ -115,8 +123,7 @@ impl Talk {
         loop {
             let woken = tokio::select! {
                 update = self.session.next() => Woken::Update(update),
-                _ = self.interrupts.recv() => Woken::Interrupt,
-                _ = self.terminations.recv() => Woken::Termination,
+                asked = self.person.signals().next() => Woken::Signal(asked),
             };
             match woken {
                 Woken::Update(None) => return Ok(Turn::Last(end)),
@@ -128,14 +135,32 @@ impl Talk {
                     return Ok(Turn::Last(end));
                 }
                 Woken::Update(Some(update)) => self.show(update).await?,
-                Woken::Interrupt => {
-                    self.pressed += 1;
-                    // The first one stops what is under way, the second one everything.
-                    let event = if self.pressed == 1 { Event::Interrupted } else { Event::Quit };
+                Woken::Signal(asked) => {
                     end = TurnEnd::Interrupted;
-                    self.session.send(event);
+                    self.signalled(asked).await;
                 }
-                Woken::Termination => self.session.send(Event::Quit),
+            }
+        }
+    }
+
+    async fn signalled(&mut self, asked: Asked) {
+        match asked {
+            Asked::Interrupt => {
+                self.pressed += 1;
+                // The first one stops what is under way, the second one everything.
+                let event = if self.pressed == 1 { Event::Interrupted } else { Event::Quit };
+                self.session.send(event);
+            }
+            Asked::End => self.session.send(Event::Quit),
+            Asked::Suspend => {
+                if let Person::There(there) = &mut self.person {
+                    there.asker.suspend().await;
+                }
+            }
+            Asked::Continue => {
+                if let Person::There(there) = &self.person {
+                    there.asker.take_terminal();
+                }
             }
         }
     }
@@ -199,6 +224,13 @@ impl Talk {
         if let Body::Changes { state: ChangesState::Staged, files, id, .. } = &record.body {
             self.listed.clone_from(files);
             self.staged = Some(id.clone());
+            // The question at the end of the turn lists them.
+            if let (Person::There(_), Reviews::EachTurn) = (&self.person, self.reviews)
+                && let Some(screen) = self.face.screen()
+            {
+                let words = count(files.len(), "file") + " staged (set " + word(id) + ")";
+                return Ok(screen.say_quietly(words)?);
+            }
         }
         let shown = match &mut self.face {
             // All of them together.
@@ -209,7 +241,7 @@ impl Talk {
         Ok(shown?)
     }
 
-    /// Whether a record is nothing new: that a run went well, what has been listed.
+    /// Whether a record is nothing new: a run that went well, changes that have been listed.
     #[expect(clippy::wildcard_enum_match_arm, reason = "all others are shown")]
     fn goes_without_saying(&self, body: &Body) -> bool {
         match body {
@@ -224,72 +256,48 @@ impl Talk {
         if let Face::Chat(chat) = &mut self.face {
             chat.question(question)?;
         }
-        let Person::There { keys, editor, folders } = &self.person else {
-            if !matches!(self.face, Face::Json) {
-                writeln!(
-                    io::stderr(),
-                    "Nobody is there to be asked, so it is not run. `--yes` answers beforehand."
-                )?;
+        let (Person::There(there), Some(screen)) = (&mut self.person, self.face.screen()) else {
+            if let Some(screen) = self.face.screen() {
+                screen.say("Not run: no terminal to ask on. Use `--yes` to approve in advance.")?;
             }
             let answer = Answer::Reject { reason: None };
             self.session.send(Event::Answered { proposal, answer, by: Grantor::Nobody });
             return Ok(());
         };
-        let answer = loop {
-            writeln!(
-                io::stdout(),
-                "Run it?  y run · n reject · n REASON tell the model why · e edit · q quit"
-            )?;
-            let line = match keys.line(Wanted::Answer).await {
-                Heard::Line(line) => line,
-                Heard::Interrupted => break Answer::Reject { reason: None },
-                Heard::Ended => {
-                    self.session.send(Event::Quit);
-                    return Ok(());
-                }
-            };
-            match understood(&line) {
-                Some(Said::Run) => break Answer::Run,
-                Some(Said::Reject(reason)) => break Answer::Reject { reason },
-                Some(Said::Edit) => {
-                    if let Some(code) = edit(&question.proposal, editor.as_deref(), folders)? {
-                        break Answer::Edit(code);
-                    }
-                    writeln!(io::stdout(), "The editor saved nothing, so nothing has changed.")?;
-                }
-                Some(Said::Quit) => {
-                    self.session.send(Event::Quit);
-                    return Ok(());
-                }
-                None => {}
-            }
+        let answer = match there.about_code(screen, question).await {
+            Ok(answer) => answer,
+            Err(Left::Interrupted) => Some(Answer::Reject { reason: None }),
+            Err(Left::Ended | Left::Terminated) => None,
         };
-        self.session.send(Event::Answered { proposal, answer, by: Grantor::Person });
+        self.session.send(match answer {
+            Some(answer) => Event::Answered { proposal, answer, by: Grantor::Person },
+            None => Event::Quit,
+        });
         Ok(())
     }
 
     /// The code asks for a line. Nobody to ask means that there is no input.
     async fn input(&mut self, wanted: &InputWanted) -> Result<(), Error> {
-        let Person::There { keys, .. } = &self.person else {
+        let (Person::There(there), Some(screen)) = (&mut self.person, self.face.screen()) else {
             self.session.send(Event::InputGiven(Typed::End));
             return Ok(());
         };
-        if let Face::Chat(chat) = &mut self.face {
-            let prompt = wanted.prompt.for_terminal_line(400);
-            let proposal = &wanted.proposal;
-            chat.say(&format!("{proposal} asks: {prompt}"))?;
-        }
-        let heard = match wanted.echo {
-            Echo::Shown => keys.line(Wanted::Answer).await,
-            Echo::Hidden => keys.line(Wanted::Secret).await,
-        };
-        let event = match (heard, wanted.echo) {
-            (Heard::Line(line), Echo::Shown) => Event::InputGiven(Typed::Line(line)),
-            (Heard::Line(line), Echo::Hidden) => {
-                Event::InputGiven(Typed::Hidden(Secret::new(line)))
+        let (typing, words) = match wanted.echo {
+            Echo::Shown => (Typing::Shown, " asks you for a line, which goes to the code:"),
+            Echo::Hidden => {
+                (Typing::Hidden, " asks you for a secret, which goes to the code (hidden):")
             }
-            (Heard::Interrupted, _) => Event::Interrupted,
-            (Heard::Ended, _) => Event::InputGiven(Typed::End),
+        };
+        let draw = |screen: &mut Screen| {
+            screen.say(word(&wanted.proposal) + words)?;
+            screen.quote(Section::Output, &wanted.prompt)
+        };
+        let event = match (there.asker.line(screen, draw, typing).await, wanted.echo) {
+            (Ok(line), Echo::Shown) => Event::InputGiven(Typed::Line(line)),
+            (Ok(line), Echo::Hidden) => Event::InputGiven(Typed::Hidden(Secret::new(line))),
+            (Err(Left::Interrupted), _) => Event::Interrupted,
+            (Err(Left::Ended), _) => Event::InputGiven(Typed::End),
+            (Err(Left::Terminated), _) => Event::Quit,
         };
         self.session.send(event);
         Ok(())
@@ -300,89 +308,177 @@ impl Talk {
             self.session.send(Event::Decided(Settle::Later));
             return Ok(());
         }
-        let Person::There { keys, .. } = &self.person else {
-            if self.unasked == Settle::Later && !matches!(self.face, Face::Json) {
-                writeln!(
-                    io::stderr(),
-                    "They are not in your folder yet. `interpreter changes diff` shows them, \
-                     `interpreter changes apply` puts them there, `interpreter changes discard` \
-                     forgets them."
+        let Self { person, face, session, unasked, .. } = self;
+        let (Person::There(there), Some(screen)) = (person, face.screen()) else {
+            if let (Settle::Later, Some(screen)) = (&*unasked, face.screen()) {
+                screen.say(
+                    "Not in your folder yet. Review: `interpreter changes diff`; \
+                     keep: `interpreter changes apply`; drop: `interpreter changes discard`.",
                 )?;
             }
-            self.session.send(Event::Decided(self.unasked.clone()));
+            session.send(Event::Decided(unasked.clone()));
             return Ok(());
         };
-        if files != self.listed {
-            let lines = story::file_lines(files);
-            write!(io::stdout(), "What would be applied now is not what was listed:\n{lines}")?;
-        }
-        let count = files.len();
-        let noun = if count == 1 { "this change" } else { "these changes" };
         let decision = loop {
-            writeln!(
-                io::stdout(),
-                "Keep {noun} (set {id})?  a apply to your folder · d discard · l later · s show"
-            )?;
-            let heard = keys.line(Wanted::Answer).await;
-            let Heard::Line(line) = heard else { break Settle::Later };
-            match line.trim().to_lowercase().as_str() {
-                "a" | "apply" | "y" | "yes" => break Settle::Apply,
-                "d" | "discard" => break Settle::Discard,
-                "l" | "later" => break Settle::Later,
-                "s" | "show" | "diff" => {
-                    let diff = self.session.diff().await?;
-                    if let Face::Chat(chat) = &mut self.face {
-                        chat.quote(&diff)?;
+            match there.about_changes(screen, id, files).await {
+                Ok(Keep::Settle(decision)) => break Ok(decision),
+                Ok(Keep::Show) => {
+                    let diff = session.diff().await?;
+                    if let Err(left) = pager::text(&mut there.asker, screen, &diff).await? {
+                        break Err(left);
                     }
                 }
-                _ => {}
+                Ok(Keep::Names) => {
+                    let rows = listing::whole(files).rows;
+                    if let Err(left) = pager::rows(&mut there.asker, screen, &rows).await? {
+                        break Err(left);
+                    }
+                }
+                Err(left) => break Err(left),
             }
         };
-        self.session.send(Event::Decided(decision));
+        session.send(match decision {
+            Ok(decision) => Event::Decided(decision),
+            Err(Left::Interrupted | Left::Ended) => Event::Decided(Settle::Later),
+            Err(Left::Terminated) => Event::Quit,
+        });
         Ok(())
     }
 }
 
-/// An answer to a question, as it was typed.
-#[derive(Debug, PartialEq, Eq)]
+/// An answer to the question whether code may run.
+#[derive(Clone, Copy, Debug)]
 enum Said {
     Run,
-    Reject(Option<String>),
+    Reject,
+    Why,
     Edit,
+    Details,
     Quit,
 }
 
-/// What a line means. An empty one means nothing: code does not run because Enter was pressed
-/// once too often.
-fn understood(line: &str) -> Option<Said> {
-    let line = line.trim();
-    let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-    match (word.to_lowercase().as_str(), rest.trim()) {
-        ("y" | "yes" | "run", "") => Some(Said::Run),
-        ("n" | "no" | "reject", "") => Some(Said::Reject(None)),
-        ("n" | "no" | "reject", reason) => Some(Said::Reject(Some(reason.to_owned()))),
-        ("e" | "edit", "") => Some(Said::Edit),
-        ("q" | "quit" | "exit", "") => Some(Said::Quit),
-        _ => None,
-    }
+/// An answer to the question whether changes are kept.
+#[derive(Clone, Debug)]
+pub(super) enum Keep {
+    Settle(Settle),
+    /// Show the diff.
+    Show,
+    /// Show every name.
+    Names,
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+#[derive(Clone, Copy)]
+enum KeepKey {
+    Apply,
+    Discard,
+    Later,
+    Show,
+    Names,
+}
 
-    #[test]
-    fn only_a_clear_yes_runs_code() {
-        assert_eq!(understood("y"), Some(Said::Run));
-        assert_eq!(understood(" YES "), Some(Said::Run));
-        for line in ["", "yes please", "ok", "r", "1"] {
-            assert_eq!(understood(line), None, "{line}");
+impl There {
+    /// Asks whether code may run, as often as it takes. `None` means that the person leaves.
+    async fn about_code(
+        &mut self,
+        screen: &mut Screen,
+        question: &Question,
+    ) -> Result<Option<Answer>, Left> {
+        let choices = [
+            choice('y', "run", Said::Run),
+            choice('n', "reject", Said::Reject),
+            choice('w', "reject and say why", Said::Why),
+            choice('e', "edit", Said::Edit),
+            choice('d', "details", Said::Details),
+            choice('q', "quit", Said::Quit),
+        ];
+        loop {
+            match self.asker.choose(screen, &ours("Run it?"), &choices).await? {
+                Said::Run => return Ok(Some(Answer::Run)),
+                Said::Reject => return Ok(Some(Answer::Reject { reason: None })),
+                Said::Why => {
+                    let draw = |screen: &mut Screen| screen.say("Why not? The model reads it.");
+                    let why = self.asker.line(screen, draw, Typing::Shown).await?;
+                    let reason = Some(why.trim().to_owned()).filter(|why| !why.is_empty());
+                    return Ok(Some(Answer::Reject { reason }));
+                }
+                Said::Edit => match self.edited(screen, question).await {
+                    Some(code) => return Ok(Some(Answer::Edit(code))),
+                    None => gone(screen.say("The editor saved nothing, so nothing has changed."))?,
+                },
+                Said::Details => self.details(screen, question).await?,
+                Said::Quit => return Ok(None),
+            }
         }
     }
 
-    #[test]
-    fn a_no_can_carry_its_reason() {
-        assert_eq!(understood("n"), Some(Said::Reject(None)));
-        assert_eq!(understood("n use awk"), Some(Said::Reject(Some("use awk".into()))));
+    /// The code as the person's editor saved it.
+    async fn edited(&mut self, screen: &mut Screen, question: &Question) -> Option<String> {
+        let proposal = &question.proposal;
+        let copy = editor::Copy {
+            code: proposal.code().raw().to_owned(),
+            name: format!("edit-{}-{}.txt", std::process::id(), proposal.id),
+            folder: self.folders.make_cache_folder().ok()?.to_owned(),
+        };
+        let editor = self.editor.clone();
+        let saved = self.asker.lend(move || editor::edit(&copy, editor.as_deref())).await?;
+        match saved {
+            Ok(code) => code,
+            Err(error) => {
+                // If that cannot be said, the terminal is gone, and the next question notices.
+                _ = screen.error(&error.to_string(), None).is_ok();
+                None
+            }
+        }
     }
+
+    /// Shows the whole code and every finding.
+    async fn details(&mut self, screen: &mut Screen, question: &Question) -> Result<(), Left> {
+        let code = question.proposal.code();
+        pager::code(&mut self.asker, screen, code).await.unwrap_or(Err(Left::Ended))?;
+        let found = question.findings.by_severity();
+        let rows: Vec<_> = found
+            .iter()
+            .map(|one| format!("{:<7} {}", one.severity.word(), finding(one)))
+            .collect();
+        gone(screen.say(count(rows.len(), "finding") + ":"))?;
+        pager::rows(&mut self.asker, screen, &rows).await.unwrap_or(Err(Left::Ended))
+    }
+
+    /// Lists changes and asks whether they are kept.
+    pub(super) async fn about_changes(
+        &mut self,
+        screen: &mut Screen,
+        id: &str,
+        files: &[FileChange],
+    ) -> Result<Keep, Left> {
+        let listing = listing::short(files);
+        for row in &listing.rows {
+            gone(screen.row(row))?;
+        }
+        if listing.folded > 0 {
+            let folded = count(listing.folded, "file");
+            gone(screen.say(folded + " not listed by name: press f."))?;
+        }
+        let noun = if files.len() == 1 { "this change" } else { "these changes" };
+        let question = ours("Keep ") + noun + " (set " + word(id) + ")?";
+        let choices = [
+            choice('a', "apply to your folder", KeepKey::Apply),
+            choice('d', "discard", KeepKey::Discard),
+            choice('l', "later", KeepKey::Later),
+            choice('s', "show the diff", KeepKey::Show),
+            choice('f', "list every file", KeepKey::Names),
+        ];
+        Ok(match self.asker.choose(screen, &question, &choices).await? {
+            KeepKey::Apply => Keep::Settle(Settle::Apply),
+            KeepKey::Discard => Keep::Settle(Settle::Discard),
+            KeepKey::Later => Keep::Settle(Settle::Later),
+            KeepKey::Show => Keep::Show,
+            KeepKey::Names => Keep::Names,
+        })
+    }
+}
+
+/// A terminal that cannot be written to is gone.
+fn gone(written: std::io::Result<()>) -> Result<(), Left> {
+    written.map_err(|_| Left::Ended)
 }

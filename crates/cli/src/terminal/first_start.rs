@@ -1,11 +1,12 @@
-//! The first start: nobody has chosen a model, and one can be had.
+//! The first start: nobody has chosen a model, and one can be downloaded.
 //!
-//! One question, which says what would be downloaded and what else could be done. Without a clear yes
-//! nothing is downloaded.
+//! One question, with the download and the other ways. Without a clear yes nothing is downloaded.
 
 use super::{
+    ask::{Asker, Left, choice},
     download::size,
-    keys::{Heard, Keys, Wanted},
+    ours::ours,
+    screen::Screen,
 };
 use crate::{commands::model::fetch, report::Error};
 use interpreter_agent::{
@@ -14,7 +15,7 @@ use interpreter_agent::{
     models::{self, Here},
 };
 use interpreter_core::Untrusted;
-use std::io::{self, Write};
+use std::io;
 
 /// How many ways that are ready are named.
 const NAMED: usize = 5;
@@ -29,7 +30,11 @@ pub(crate) enum Start {
 }
 
 /// Makes sure that there is a model, and asks if there is none.
-pub(crate) async fn settle(scene: &Scene, keys: &Keys) -> Result<Start, Error> {
+pub(crate) async fn settle(
+    scene: &Scene,
+    asker: &mut Asker,
+    screen: &mut Screen,
+) -> Result<Start, Error> {
     if scene.model_name()?.is_some() || !embedded::ENGINE || scene.settings.offline.value {
         return Ok(Start::Ready);
     }
@@ -37,19 +42,20 @@ pub(crate) async fn settle(scene: &Scene, keys: &Keys) -> Result<Start, Error> {
     let offered = [Role::Default, Role::Tiny]
         .map(|role| embedded::list(scene).into_iter().find(|(entry, _)| entry.role == role));
     let [Some((usual, _)), Some((tiny, _))] = offered else { return Ok(Start::Ready) };
-    write!(io::stdout(), "{}", question(scene, &usual, &tiny, &rows))?;
-    let entry = loop {
-        match keys.line(Wanted::Answer).await {
-            Heard::Line(line) => match understood(&line) {
-                Some(Said::Usual) => break usual,
-                Some(Said::Tiny) => break tiny,
-                Some(Said::No) => return Err(AgentError::from(ChooseError::None).into()),
-                None => writeln!(io::stdout(), "y, t or n?")?,
-            },
-            Heard::Interrupted | Heard::Ended => {
-                return Err(AgentError::from(ChooseError::None).into());
-            }
+    offer(scene, screen, &usual, &tiny, &rows)?;
+    let choices = [
+        choice('y', "download", Some(Role::Default)),
+        choice('t', "download the smaller one", Some(Role::Tiny)),
+        choice('n', "no", None),
+    ];
+    let question = ours("Download it now (once)?");
+    let entry = match asker.choose(screen, &question, &choices).await {
+        Ok(Some(Role::Default | Role::Trial)) => usual,
+        Ok(Some(Role::Tiny)) => tiny,
+        Ok(None) | Err(Left::Interrupted | Left::Ended) => {
+            return Err(AgentError::from(ChooseError::None).into());
         }
+        Err(Left::Terminated) => return Ok(Start::Interrupted),
     };
     match fetch(scene, &entry, None, false).await? {
         Some(_) => Ok(Start::Ready),
@@ -57,37 +63,39 @@ pub(crate) async fn settle(scene: &Scene, keys: &Keys) -> Result<Start, Error> {
     }
 }
 
-fn question(scene: &Scene, usual: &Entry, tiny: &Entry, rows: &[Here]) -> String {
-    let offer = |entry: &Entry| {
-        let Entry { title, licence, bytes, .. } = entry;
-        format!("{title} ({}, {licence})", size(*bytes))
-    };
-    format!(
-        "No model is chosen{}.\nOne can run in this program, on this machine alone. Download it \
-         once, from {}?\n  y  {}\n  t  the tiny one, for little room, and wrong more often: {}\n  \
-         n  no\n{}\n",
-        if ways(rows).is_empty() {
-            ", no key is set, and no model server answers here"
-        } else {
-            ""
-        },
-        embedded::sources(scene, usual),
-        offer(usual),
-        offer(tiny),
-        others(rows),
-    )
+/// Draws what could be downloaded, and what else could be done.
+fn offer(
+    scene: &Scene,
+    screen: &mut Screen,
+    usual: &Entry,
+    tiny: &Entry,
+    rows: &[Here],
+) -> io::Result<()> {
+    screen.say(if ways(rows).is_empty() {
+        "No model is chosen, no API key is set, and no local model server responds."
+    } else {
+        "No model is chosen."
+    })?;
+    screen.say("A small model can run inside this program, entirely on this machine.")?;
+    screen.row(&format!("y  {}", entry(usual)))?;
+    screen.row(&format!("t  smaller: saves disk space, makes more mistakes: {}", entry(tiny)))?;
+    screen.row(&format!("from {}", embedded::sources(scene, usual)))?;
+    others(rows).iter().try_for_each(|row| screen.row(row))
+}
+
+fn entry(entry: &Entry) -> String {
+    let Entry { title, licence, bytes, .. } = entry;
+    format!("{title} ({}, {licence})", size(*bytes).as_str())
 }
 
 /// What else could be done.
-fn others(rows: &[Here]) -> String {
-    let other = "Other ways: a key, such as OPENAI_API_KEY, and `--model openai/MODEL`; a server of \
-                 your own, and `--model ollama/MODEL`.";
+fn others(rows: &[Here]) -> Vec<String> {
+    let other = "Other ways: an API key, such as OPENAI_API_KEY, and `--model openai/MODEL`; or a \
+                 model server of your own, and `--model ollama/MODEL`.";
     let ready = ways(rows).into_iter().take(NAMED).map(|way| format!("`--model {way}`"));
     let ready: Vec<_> = ready.collect();
-    if ready.is_empty() {
-        return other.into();
-    }
-    format!("Ready without it: {}.\n{other}", ready.join(", "))
+    let ready = (!ready.is_empty()).then(|| format!("Ready without it: {}.", ready.join(", ")));
+    ready.into_iter().chain([other.to_owned()]).collect()
 }
 
 /// Models that could be asked now.
@@ -101,39 +109,10 @@ fn ways(rows: &[Here]) -> Vec<String> {
     rows.iter().filter(|row| row.is_ready()).map(way).collect()
 }
 
-/// An answer, as it was typed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Said {
-    Usual,
-    Tiny,
-    No,
-}
-
-/// What a line means; none if it means nothing, as an empty one does.
-fn understood(line: &str) -> Option<Said> {
-    match line.trim().to_lowercase().as_str() {
-        "y" | "yes" => Some(Said::Usual),
-        "t" | "tiny" => Some(Said::Tiny),
-        "n" | "no" | "q" | "/quit" => Some(Said::No),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use interpreter_agent::models::KeyState;
-
-    #[test]
-    fn only_a_clear_word_downloads() {
-        assert_eq!(understood(" Y "), Some(Said::Usual));
-        assert_eq!(understood("yes"), Some(Said::Usual));
-        assert_eq!(understood("t"), Some(Said::Tiny));
-        assert_eq!(understood("no"), Some(Said::No));
-        for line in ["", "ok", "yes please", "1"] {
-            assert_eq!(understood(line), None, "{line}");
-        }
-    }
 
     fn row(name: &str, local: bool, key: KeyState) -> Here {
         let (title, format) = (String::new(), "openai");
@@ -144,7 +123,7 @@ mod tests {
     fn what_is_ready_is_named_and_the_rest_is_not() {
         let missing = KeyState::Missing { variables: vec!["K".into()], optional: false };
         let none = [row("groq", false, missing.clone()), row("ollama", true, KeyState::NotNeeded)];
-        assert!(others(&none).starts_with("Other ways: a key"), "{}", others(&none));
+        assert!(others(&none)[0].starts_with("Other ways: an API key"), "{:?}", others(&none));
         let mut server = row("ollama", true, KeyState::NotNeeded);
         server.found = Some(models::Found {
             provider: "ollama".into(),
@@ -153,6 +132,6 @@ mod tests {
         });
         let some = [row("groq", false, missing), row("openai", false, KeyState::Set), server];
         let words = r"Ready without it: `--model openai/MODEL`, `--model ollama/qwen\u{1b}`.";
-        assert_eq!(others(&some).lines().next(), Some(words));
+        assert_eq!(others(&some)[0], words);
     }
 }

@@ -1,18 +1,18 @@
-//! The question whether code may reach a host, and what is shown of hosts that it tried.
+//! The question whether code may reach a host, and the rows about hosts that it tried.
 
 use super::{
-    face::{Face, Person, Talk},
-    keys::{Heard, Wanted},
+    ask::{Left, choice},
+    face::{Person, Talk},
+    ours::{Ours, ours, word},
+    screen::Screen,
+    story::grantor,
 };
 use crate::report::Error;
 use interpreter_core::{
-    Admission, Body, Grantor, HostContact, Untrusted,
+    Admission, Body, Grantor, HostContact,
     session::{Event, Grant, HostAnswer, HostWanted},
 };
-use std::{
-    fmt::Write as _,
-    io::{self, Write},
-};
+use std::io;
 
 /// How many hosts are listed by name.
 const LISTED: usize = 30;
@@ -21,122 +21,86 @@ impl Talk {
     /// The code waits to reach a host. Nobody to ask means no.
     pub(super) async fn host(&mut self, wanted: &HostWanted) -> Result<(), Error> {
         let HostWanted { proposal, host, port } = wanted;
-        let answer = |grant, by| HostAnswer {
-            proposal: proposal.clone(),
-            host: host.clone(),
-            port: *port,
-            grant,
-            by,
+        let answer = |grant, by| {
+            let (proposal, host, port) = (proposal.clone(), host.clone(), *port);
+            Event::HostAnswered(HostAnswer { proposal, host, port, grant, by })
         };
-        let Person::There { keys, .. } = &self.person else {
-            self.session.send(Event::HostAnswered(answer(None, Grantor::Nobody)));
+        let (Person::There(there), Some(screen)) = (&mut self.person, self.face.screen()) else {
+            self.session.send(answer(None, Grantor::Nobody));
             return Ok(());
         };
-        if let Face::Chat(chat) = &mut self.face {
-            chat.say(&format!("{proposal} wants to reach {}.", host.with_port(*port)))?;
-        }
         let grant = loop {
-            writeln!(
-                io::stdout(),
-                "Allow it?  o for this run · s for this session · a always · n no"
-            )?;
-            match keys.line(Wanted::Answer).await {
-                Heard::Line(line) => {
-                    if let Some(said) = understood(&line) {
-                        break said.grant();
-                    }
-                }
-                Heard::Interrupted => {
-                    self.session.send(Event::HostAnswered(answer(None, Grantor::Person)));
-                    self.session.send(Event::Interrupted);
-                    return Ok(());
-                }
-                Heard::Ended => break None,
+            screen.say(word(proposal) + " wants to reach a host that is not listed:")?;
+            screen.row(&host.with_port(*port))?;
+            let choices = [
+                choice('o', "once, for this run", Some(Grant::Once)),
+                choice('s', "for this session", Some(Grant::Session)),
+                choice('a', "always", Some(Grant::Always)),
+                choice('n', "no", None),
+            ];
+            let said = there.asker.choose(screen, &ours("Allow it?"), &choices).await;
+            if said != Ok(Some(Grant::Always)) {
+                break said;
+            }
+            // It holds for every later session, so it takes another key.
+            let sure = ours("Add it to your settings, for every session from now on?");
+            let choices = [choice('w', "write it", true), choice('b', "go back", false)];
+            match there.asker.choose(screen, &sure, &choices).await {
+                Ok(true) => break said,
+                Ok(false) => {}
+                Err(left) => break Err(left),
             }
         };
-        self.session.send(Event::HostAnswered(answer(grant, Grantor::Person)));
+        let (grant, then) = match grant {
+            Ok(grant) => (grant, None),
+            Err(Left::Interrupted) => (None, Some(Event::Interrupted)),
+            Err(Left::Ended) => (None, None),
+            Err(Left::Terminated) => (None, Some(Event::Quit)),
+        };
+        self.session.send(answer(grant, Grantor::Person));
+        then.into_iter().for_each(|event| self.session.send(event));
         Ok(())
     }
 }
 
-/// An answer, as it was typed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Said {
-    Yes(Grant),
-    No,
-}
-
-impl Said {
-    fn grant(self) -> Option<Grant> {
-        match self {
-            Self::Yes(grant) => Some(grant),
-            Self::No => None,
-        }
-    }
-}
-
-/// What a line means; none if it means nothing, as an empty one does.
-fn understood(line: &str) -> Option<Said> {
-    match line.trim().to_lowercase().as_str() {
-        "o" | "once" => Some(Said::Yes(Grant::Once)),
-        "s" | "session" => Some(Said::Yes(Grant::Session)),
-        "a" | "always" => Some(Said::Yes(Grant::Always)),
-        "n" | "no" => Some(Said::No),
-        _ => None,
-    }
-}
-
-/// What a record says of a host; none if it is about something else.
-#[expect(clippy::wildcard_enum_match_arm, reason = "what is not listed is about something else")]
-pub(crate) fn tell(body: &Body) -> Option<String> {
-    let place =
-        |host: &str, port: u16| format!("{}:{port}", Untrusted::new(host).for_terminal_line(300));
-    match body {
+/// Tells a record about a host.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the caller passes on no other")]
+pub(super) fn tell(
+    screen: &mut Screen,
+    body: &Body,
+    head: impl Fn(Ours) -> Ours,
+) -> io::Result<()> {
+    let (words, host, port) = match body {
         Body::HostWanted { proposal, host, port } => {
-            Some(format!("{proposal} wants to reach {}", place(host, *port)))
+            (word(proposal) + " wants to reach", host, port)
         }
         Body::HostGranted { host, port, granted, by, .. } => {
-            let granted = format!("{granted:?} by {by:?}").to_lowercase();
-            Some(format!("{} granted: {granted}", place(host, *port)))
+            let granted = match granted {
+                Grant::Once => "once",
+                Grant::Session => "for the session",
+                Grant::Always => "always",
+            };
+            (ours("allowed ") + granted + " by " + grantor(*by), host, port)
         }
         Body::HostRefused { host, port, by, .. } => {
-            let by = format!("{by:?}").to_lowercase();
-            Some(format!("{} refused by {by}", place(host, *port)))
+            (ours("refused by ") + grantor(*by), host, port)
         }
-        _ => None,
-    }
+        _ => return Ok(()),
+    };
+    screen.say(head(words))?;
+    screen.row(&format!("{host}:{port}"))
 }
 
-/// One line for each host that was tried, indented.
-pub(crate) fn lines(contacts: &[HostContact]) -> String {
-    let mut text = String::new();
-    for contact in contacts.iter().take(LISTED) {
-        // Writing to a string cannot fail.
-        _ = writeln!(text, "  {}", contact.line());
+/// Lists hosts that were tried.
+pub(crate) fn list(screen: &mut Screen, contacts: &[HostContact]) -> io::Result<()> {
+    contacts.iter().take(LISTED).try_for_each(|contact| screen.row(&contact.line()))?;
+    match contacts.len().saturating_sub(LISTED) {
+        0 => Ok(()),
+        more => screen.row(&format!("and {more} more")),
     }
-    if contacts.len() > LISTED {
-        _ = writeln!(text, "  and {} more", contacts.len() - LISTED);
-    }
-    text
 }
 
 /// Those that were not let through.
 pub(crate) fn refused(contacts: &[HostContact]) -> Vec<HostContact> {
     contacts.iter().filter(|one| one.verdict == Admission::Refused).cloned().collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_a_clear_word_grants() {
-        assert_eq!(understood(" O "), Some(Said::Yes(Grant::Once)));
-        assert_eq!(understood("session"), Some(Said::Yes(Grant::Session)));
-        assert_eq!(understood("a"), Some(Said::Yes(Grant::Always)));
-        assert_eq!(understood("n"), Some(Said::No));
-        for line in ["", "y", "yes", "ok", "once more"] {
-            assert_eq!(understood(line), None, "{line}");
-        }
-    }
 }

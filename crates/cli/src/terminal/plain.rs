@@ -1,17 +1,23 @@
 //! `interpreter run` on the outside: the program's output where a program's output goes.
 //!
-//! On a terminal everything is filtered. In a pipe or a file the bytes come out exactly.
+//! On a terminal everything is marked. In a pipe or a file the bytes come out exactly.
 
-use crate::terminal::{hosts, story};
+use super::{
+    hosts,
+    ours::{count, word},
+    screen::{Screen, Section},
+    story::{self, Ending},
+};
 use base64::{Engine, engine::general_purpose::STANDARD};
-use interpreter_core::{Backend, Body, Record, Stream, Untrusted, untrusted::TerminalFilter};
-use std::io::{self, IsTerminal, Write};
+use interpreter_core::{Backend, Body, Record, Stream, Untrusted};
+use interpreter_store::Environment;
+use std::io::{self, Write};
 
-/// Prints what a run says.
-#[derive(Debug, Default)]
+/// Prints the records of a run.
+#[derive(Debug)]
 pub(crate) struct Plain {
-    stdout: TerminalFilter,
-    stderr: TerminalFilter,
+    stdout: Screen,
+    stderr: Screen,
     /// Whether much was printed: see [`Plain::widen`].
     widened: bool,
 }
@@ -23,66 +29,84 @@ const MUCH: usize = 64 << 10;
 const ROOM: usize = 1 << 20;
 
 impl Plain {
-    /// Prints what there is to say of a record.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "what is not listed is not shown")]
+    pub(crate) fn new(environment: &Environment) -> Self {
+        let stderr = Screen::stderr(environment).named_elsewhere("interpreter: ");
+        Self { stdout: Screen::stdout(environment), stderr, widened: false }
+    }
+
+    /// The screen for rows of ours.
+    pub(crate) fn screen(&mut self) -> io::Result<&mut Screen> {
+        self.stdout.close()?;
+        Ok(&mut self.stderr)
+    }
+
+    /// Prints a record, if there is anything to say about it.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the others are not shown")]
     pub(crate) fn record(&mut self, record: &Record) -> io::Result<()> {
         match &record.body {
             Body::Output { stream: Stream::Stdout, text, bytes, .. } => {
                 self.widen(text.raw().len());
-                print(&mut io::stdout().lock(), &mut self.stdout, text, bytes.as_deref())
+                self.print(Stream::Stdout, text, bytes.as_deref())
             }
             Body::Output { stream: Stream::Stderr, text, bytes, .. } => {
-                print(&mut io::stderr().lock(), &mut self.stderr, text, bytes.as_deref())
+                self.print(Stream::Stderr, text, bytes.as_deref())
             }
-            Body::Output { stream: Stream::Result, text, mime, .. } => {
-                let mut out = io::stdout().lock();
-                if mime == "text/plain" {
-                    print(&mut out, &mut self.stdout, text, None)?;
-                    writeln!(out)
-                } else {
-                    let mime = Untrusted::new(&**mime).for_terminal_line(80);
-                    writeln!(out, "[{mime}, {} bytes]", text.raw().len())
-                }
-            }
+            Body::Output { stream: Stream::Result, text, mime, .. } => self.result(text, mime),
             // That there is no sandbox was said before.
             Body::RunStarted { backend, missing, .. } if backend != Backend::None.word() => {
                 match story::header(backend, missing) {
-                    Some(words) => writeln!(io::stderr(), "interpreter: {words}"),
+                    Some(words) => self.screen()?.warn(words),
                     None => Ok(()),
                 }
             }
             Body::Effects { network, denials, .. } => {
-                let refused = hosts::lines(&hosts::refused(network));
-                write!(io::stderr(), "{refused}{}", story::denial_lines(denials))
+                let refused = hosts::refused(network);
+                let screen = self.screen()?;
+                hosts::list(screen, &refused)?;
+                story::denials(screen, denials)
             }
             Body::RunFinished { status, signal, limit, .. } => {
-                self.finish()?;
-                let fine = *status == Some(0) && signal.is_none() && limit.is_none();
-                if !fine {
-                    // Whether the interpreter lives on matters only where there is a next run.
-                    let how = story::ending(*status, *signal, limit.as_deref(), false);
-                    writeln!(io::stderr(), "interpreter: {how}")?;
-                }
-                Ok(())
+                // Whether the interpreter lives on matters only where there is a next run.
+                let ending = Ending {
+                    status: *status,
+                    signal: *signal,
+                    limit: limit.as_deref(),
+                    kernel_ended: false,
+                };
+                self.ended(&ending)
             }
-            Body::Error { message, hint } => {
-                let mut out = io::stderr().lock();
-                writeln!(out, "error: {}", Untrusted::new(&**message).for_terminal())?;
-                if let Some(hint) = hint {
-                    writeln!(out, "\nhint: {}", Untrusted::new(&**hint).for_terminal())?;
-                }
-                Ok(())
-            }
-            Body::Note { text } => {
-                writeln!(io::stderr(), "interpreter: {}", Untrusted::new(&**text).for_terminal())
-            }
+            Body::Error { message, hint } => self.screen()?.error(message, hint.as_deref()),
+            Body::Note { text } => self.screen()?.tell(text),
             Body::Changes { id, state, files, left_out } => {
-                let mut out = io::stderr().lock();
-                let files_word = story::count(files.len(), "file");
-                writeln!(out, "{files_word} {} as set {id}:", state.word())?;
-                write!(out, "{}{}", story::file_lines(files), story::left_out_lines(left_out))
+                let words = count(files.len(), "file") + " " + state.word() + " as set ";
+                let screen = self.screen()?;
+                screen.say(words + word(id) + ":")?;
+                story::files(screen, files)?;
+                story::left_out(screen, left_out)
             }
             _ => Ok(()),
+        }
+    }
+
+    fn result(&mut self, text: &Untrusted, mime: &str) -> io::Result<()> {
+        let shown = if mime == "text/plain" {
+            Untrusted::new(format!("{}\n", text.raw()))
+        } else {
+            let mime = Untrusted::new(mime).for_terminal_line(80);
+            Untrusted::new(format!("[{mime}, {} bytes]\n", text.raw().len()))
+        };
+        self.print(Stream::Stdout, &shown, None)
+    }
+
+    fn ended(&mut self, ending: &Ending<'_>) -> io::Result<()> {
+        let screen = self.screen()?;
+        screen.close()?;
+        if ending.is_fine() {
+            return Ok(());
+        }
+        match ending.limit() {
+            Some(limit) => screen.tell(&format!("stopped: {limit}")),
+            None => screen.warn(ending.words()),
         }
     }
 
@@ -92,33 +116,39 @@ impl Plain {
         if length > MUCH && !self.widened {
             self.widened = true;
             // Where it is refused, or is no pipe, the usual size does.
+            #[expect(clippy::disallowed_methods, reason = "nothing is written")]
             rustix::pipe::fcntl_setpipe_size(io::stdout(), ROOM).unwrap_or_default();
         }
     }
 
-    fn finish(&mut self) -> io::Result<()> {
-        if io::stdout().is_terminal() {
-            write!(io::stdout(), "{}", self.stdout.finish())?;
+    /// Prints a piece of output where it belongs.
+    fn print(&mut self, stream: Stream, text: &Untrusted, bytes: Option<&str>) -> io::Result<()> {
+        let Self { stdout, stderr, .. } = self;
+        let (screen, other) = match stream {
+            Stream::Stdout | Stream::Result => (stdout, stderr),
+            Stream::Stderr => (stderr, stdout),
+        };
+        if !screen.is_terminal() {
+            return exactly(stream, text, bytes);
         }
-        if io::stderr().is_terminal() {
-            write!(io::stderr(), "{}", self.stderr.finish())?;
+        // Both may be the same terminal.
+        if other.is_terminal() {
+            other.close()?;
         }
-        io::stdout().flush()
+        screen.stream(Section::Output, text)
     }
 }
 
-fn print(
-    out: &mut (impl Write + IsTerminal),
-    filter: &mut TerminalFilter,
-    text: &Untrusted,
-    bytes: Option<&str>,
-) -> io::Result<()> {
-    if out.is_terminal() {
-        write!(out, "{}", filter.feed(text.raw()))?;
-    } else if let Some(exact) = bytes.and_then(|encoded| STANDARD.decode(encoded).ok()) {
-        out.write_all(&exact)?;
-    } else {
-        out.write_all(text.raw().as_bytes())?;
+#[expect(clippy::disallowed_methods, reason = "another program reads it, byte for byte")]
+fn exactly(stream: Stream, text: &Untrusted, bytes: Option<&str>) -> io::Result<()> {
+    let exact = bytes.and_then(|encoded| STANDARD.decode(encoded).ok());
+    let exact = exact.as_deref().unwrap_or_else(|| text.raw().as_bytes());
+    match stream {
+        Stream::Stdout | Stream::Result => {
+            let mut out = io::stdout().lock();
+            out.write_all(exact)?;
+            out.flush()
+        }
+        Stream::Stderr => io::stderr().lock().write_all(exact),
     }
-    out.flush()
 }

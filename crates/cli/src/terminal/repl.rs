@@ -4,12 +4,15 @@
 //! and record. What is staged is asked about once, when the person leaves.
 
 use super::{
+    ask::{Asker, Left},
     chat::Chat,
-    face::{Face, Person, Reviews, Talk, Turn},
-    keys::{Heard, Keys, Wanted},
+    face::{Face, Keep, Person, Reviews, Talk, There, Turn},
+    listing,
+    ours::{count, word},
+    pager,
     repl_editor::{self, Question},
+    screen::Screen,
     story,
-    style::Style,
 };
 use crate::{exit::Exit, report::Error};
 use interpreter_agent::{
@@ -17,22 +20,19 @@ use interpreter_agent::{
     changes::{self, Conflict, Which},
 };
 use interpreter_core::{
-    Language, Untrusted,
+    Language,
     session::{Approval, Event, Settle},
 };
-use std::{
-    io::{self, Write},
-    process::ExitCode,
-    rc::Rc,
-};
+use std::{io, process::ExitCode, rc::Rc};
 use tokio::sync::mpsc;
 
 const HELP: &str = "\
 Type code; Enter runs it, and makes a new line where it cannot be whole yet. Alt-Enter always does.
-  Tab      complete             Ctrl-C   interrupt what runs, or clear the line
+  Tab      complete             Ctrl-C   interrupt the running code, or clear the line
   /restart forget all variables and start afresh
-  /help    this text            /quit    leave (also Ctrl-D)
-Changes to your files are staged; when you leave you decide whether to keep them.";
+  /help    this text            /quit    leave (also Ctrl-D); Ctrl-Z suspends
+Changes to your files are staged; when you leave you decide whether to keep them.
+Rows that begin with this mark are the program's own. No code can print it.";
 
 /// Reads cells and runs them until the person leaves.
 pub(crate) async fn talk(
@@ -42,19 +42,28 @@ pub(crate) async fn talk(
 ) -> Result<ExitCode, Error> {
     let (asks, mut questions) = mpsc::unbounded_channel();
     let indented = language.written_in() == "python";
-    let keys = Keys::start_with(move || repl_editor::editor(asks, indented))?
+    let asker = Asker::start(&scene.environment, move || repl_editor::editor(asks, indented))?
         .marked_for(&scene.confinement());
     let editor = scene.environment.editor().map(Into::into);
-    let person = Person::There { keys, editor, folders: scene.folders.clone() };
-    let face = Face::Chat(Chat::new(Style::of_stdout(&scene.environment), &scene.confinement()));
+    let there = There { asker, editor, folders: scene.folders.clone() };
+    let mut screen = Screen::stdout(&scene.environment);
     let session = Session::start(scene, Mode::Run, approval)?;
     session.prepare(&language);
-    writeln!(io::stdout(), "{}", greeting(scene, &language))?;
-    let mut talk = Talk::new(session, face, person, Settle::Later)?.reviewed(Reviews::AtTheEnd);
-    while let Some(event) = next(&talk, &language, &mut questions).await? {
-        match talk.turn(event).await? {
-            Turn::Over(_) => {}
-            Turn::Last(end) => return Ok(Exit::from(end).into()),
+    greet(&mut screen, scene, &language)?;
+    let face = Face::Chat(Box::new(Chat::new(screen, scene.confinement())));
+    let person = Person::There(Box::new(there));
+    let mut talk = Talk::new(session, face, person, Settle::Later).reviewed(Reviews::AtTheEnd);
+    loop {
+        match next(&mut talk, &language, &mut questions).await? {
+            Ok(event) => match talk.turn(event).await? {
+                Turn::Over(_) => {}
+                Turn::Last(end) => return Ok(Exit::from(end).into()),
+            },
+            Err(Left::Terminated) => {
+                talk.finish().await?;
+                return Ok(Exit::CodeFailed.into());
+            }
+            Err(Left::Interrupted | Left::Ended) => break,
         }
     }
     talk.finish().await?;
@@ -62,64 +71,78 @@ pub(crate) async fn talk(
     Ok(Exit::Done.into())
 }
 
-fn greeting(scene: &Scene, language: &Language) -> String {
-    let style = Style::of_stdout(&scene.environment);
+fn greet(screen: &mut Screen, scene: &Scene, language: &Language) -> io::Result<()> {
     let confinement = scene.confinement();
-    let folder = confinement.work_folder.display().to_string();
-    format!(
-        "{language} {} in {}: {}.\nTab completes, Ctrl-C interrupts, Ctrl-D leaves, \
-         /help explains.\n",
-        story::within(&confinement, style),
-        Untrusted::new(folder).for_terminal_line(200),
-        story::bounds(&confinement, style),
-    )
+    let words = word(language.name())
+        + " "
+        + story::within(&confinement)
+        + ": "
+        + story::bounds(&confinement)
+        + ".";
+    if story::is_alarming(&confinement) {
+        screen.warn(words)?
+    } else {
+        screen.say(words)?
+    }
+    screen.row(&format!("folder  {}", confinement.work_folder.display()))?;
+    story::granted(&confinement).iter().try_for_each(|row| screen.row(row))?;
+    screen.say("Tab completes, Ctrl-C interrupts, Ctrl-D leaves, /help explains.")
 }
 
-/// Waits for the next cell, or a command that is a turn of its own; none if the person leaves.
+/// Waits for the next cell, or for a command that is a turn of its own.
 async fn next(
-    talk: &Talk,
+    talk: &mut Talk,
     language: &Language,
     questions: &mut mpsc::UnboundedReceiver<Question>,
-) -> Result<Option<Event>, Error> {
+) -> Result<Result<Event, Left>, Error> {
     loop {
-        let line = match heard(talk, language, questions).await {
-            Heard::Line(line) => line,
-            Heard::Interrupted => continue,
-            Heard::Ended => return Ok(None),
+        let line = match typed(talk, language, questions).await {
+            Ok(line) => line,
+            Err(Left::Interrupted) => continue,
+            Err(left) => return Ok(Err(left)),
         };
         // Only these words: in a shell, a path is code.
         match line.trim() {
             "" => {}
-            "/quit" | "/exit" => return Ok(None),
-            "/help" => writeln!(io::stdout(), "{HELP}")?,
-            "/restart" => return Ok(Some(Event::Restart(Some(language.clone())))),
-            _ => return Ok(Some(Event::Submitted { language: language.clone(), code: line })),
+            "/quit" | "/exit" => return Ok(Err(Left::Ended)),
+            "/help" => {
+                if let Some(screen) = talk.face.screen() {
+                    screen.say(HELP)?;
+                }
+            }
+            "/restart" => return Ok(Ok(Event::Restart(Some(language.clone())))),
+            _ => {
+                let language = language.clone();
+                return Ok(Ok(Event::Submitted { language, code: line }));
+            }
         }
     }
 }
 
-/// What the person types, while their editor is told how it could go on.
-async fn heard(
-    talk: &Talk,
+/// Waits for a line, and answers the editor's questions how it could go on.
+async fn typed(
+    talk: &mut Talk,
     language: &Language,
     questions: &mut mpsc::UnboundedReceiver<Question>,
-) -> Heard {
-    let Person::There { keys, .. } = &talk.person else { return Heard::Ended };
-    let line = keys.line(Wanted::Prompt);
+) -> Result<String, Left> {
+    let Talk { person: Person::There(there), session, .. } = talk else {
+        return Err(Left::Ended);
+    };
+    let line = there.asker.prompt();
     tokio::pin!(line);
     loop {
         tokio::select! {
             heard = &mut line => return heard,
             Some(Question { code, cursor, reply }) = questions.recv() => {
                 // Who asked waits, unless the terminal is gone.
-                let found = talk.session.complete(language, code, cursor).await;
+                let found = session.complete(language, code, cursor).await;
                 _ = reply.send(found).is_ok();
             }
         }
     }
 }
 
-/// Asks what becomes of what is staged. The session is over, so nothing changes it any more.
+/// Asks what becomes of the staged changes. The session is over, so nothing changes them any more.
 async fn settle(scene: &Scene, talk: &mut Talk) -> Result<(), Error> {
     let Some(id) = talk.staged.take() else { return Ok(()) };
     let which = Which::Named(id.clone());
@@ -127,35 +150,35 @@ async fn settle(scene: &Scene, talk: &mut Talk) -> Result<(), Error> {
     else {
         return Ok(());
     };
-    let Person::There { keys, .. } = &talk.person else { return Ok(()) };
-    write!(io::stdout(), "Staged:\n{}", story::file_lines(&files))?;
-    loop {
-        writeln!(
-            io::stdout(),
-            "Keep {} (set {id})?  a apply to your folder · d discard · l later · s show",
-            if files.len() == 1 { "this change" } else { "these changes" },
-        )?;
-        let Heard::Line(line) = keys.line(Wanted::Answer).await else { return Ok(()) };
-        let done = match line.trim().to_lowercase().as_str() {
-            "a" | "apply" | "y" | "yes" => {
-                changes::apply(scene, &which, &[], Conflict::Refuse)?;
-                "applied"
-            }
-            "d" | "discard" => {
-                changes::discard(scene, &which, &[])?;
-                "discarded"
-            }
-            "l" | "later" => "still staged; `interpreter changes` has them",
-            "s" | "show" | "diff" => {
-                let diff = changes::diff(scene, &which, &[])?.unwrap_or_default();
-                if let Face::Chat(chat) = &mut talk.face {
-                    chat.quote(&diff)?;
-                }
-                continue;
-            }
-            _ => continue,
-        };
-        writeln!(io::stdout(), "{} {done}.", story::count(files.len(), "file"))?;
+    let (Person::There(there), Some(screen)) = (&mut talk.person, talk.face.screen()) else {
         return Ok(());
-    }
+    };
+    let done = loop {
+        let left = match there.about_changes(screen, &id, &files).await {
+            Ok(Keep::Settle(Settle::Apply)) => {
+                changes::apply(scene, &which, &[], Conflict::Refuse)?;
+                break "applied.";
+            }
+            Ok(Keep::Settle(Settle::Discard)) => {
+                changes::discard(scene, &which, &[])?;
+                break "discarded.";
+            }
+            Ok(Keep::Settle(Settle::Later)) => {
+                break "still staged: see `interpreter changes`.";
+            }
+            Ok(Keep::Show) => {
+                let diff = changes::diff(scene, &which, &[])?.unwrap_or_default();
+                pager::text(&mut there.asker, screen, &diff).await?
+            }
+            Ok(Keep::Names) => {
+                let rows = listing::whole(&files).rows;
+                pager::rows(&mut there.asker, screen, &rows).await?
+            }
+            Err(left) => Err(left),
+        };
+        if left.is_err() {
+            return Ok(());
+        }
+    };
+    Ok(screen.say(count(files.len(), "file") + " " + done)?)
 }

@@ -1,16 +1,18 @@
-//! The line editor for code: knows when a cell is whole, and asks how it could go on.
+//! The line editors: for prompts, and for code, which knows when a cell is whole and asks how it
+//! could go on.
 //!
 //! Runs on the keyboard's own thread. What it is told could stand there was chosen by code: only
 //! what is plainly visible is shown.
 
+use super::keyboard::Careful;
 use interpreter_agent::Completions;
 use interpreter_core::Untrusted;
 use reedline::{
-    ColumnarMenu, Completer, CompletionResult, Emacs, KeyCode, KeyModifiers, MenuBuilder, Reedline,
-    ReedlineEvent, ReedlineMenu, Span, Suggestion, ValidationResult, Validator,
-    default_emacs_keybindings,
+    ColumnarMenu, Completer, CompletionResult, FileBackedHistory, KeyCode, KeyModifiers,
+    MenuBuilder, Reedline, ReedlineEvent, ReedlineMenu, Span, Suggestion, ValidationResult,
+    Validator, default_emacs_keybindings,
 };
-use std::sync::mpsc as thread;
+use std::{path::PathBuf, sync::mpsc as thread};
 use tokio::sync::mpsc;
 
 const MENU: &str = "completions";
@@ -25,6 +27,18 @@ pub(crate) struct Question {
     pub(crate) reply: thread::Sender<Completions>,
 }
 
+/// Lines of prompts that are kept.
+const KEPT: usize = 10_000;
+
+/// An editor for prompts, which are kept in `history`.
+pub(crate) fn prompts(history: PathBuf) -> Reedline {
+    let editor = Reedline::create().with_edit_mode(Box::new(Careful::default()));
+    match FileBackedHistory::with_file(KEPT, history) {
+        Ok(history) => editor.with_history(Box::new(history)),
+        Err(_) => editor,
+    }
+}
+
 /// An editor for code. `indented` code goes on until a line is empty.
 pub(crate) fn editor(asks: mpsc::UnboundedSender<Question>, indented: bool) -> Reedline {
     let mut keys = default_emacs_keybindings();
@@ -33,7 +47,7 @@ pub(crate) fn editor(asks: mpsc::UnboundedSender<Question>, indented: bool) -> R
     keys.add_binding(KeyModifiers::SHIFT, KeyCode::BackTab, ReedlineEvent::MenuPrevious);
     let menu = ColumnarMenu::default().with_name(MENU);
     Reedline::create()
-        .with_edit_mode(Box::new(Emacs::new(keys)))
+        .with_edit_mode(Box::new(Careful::new(keys)))
         .with_completer(Box::new(Asking(asks)))
         .with_menu(ReedlineMenu::EngineCompleter(Box::new(menu)))
         .with_quick_completions(true)

@@ -1,115 +1,138 @@
 //! A record, told to a person.
 
-use super::{hosts, style::Style};
+use super::{
+    hosts, listing,
+    ours::{Ours, count, ours, word},
+    screen::{Screen, Section},
+};
 use interpreter_core::{
     Backend, Body, Choice, Confinement, Denial, FileChange, Grantor, LeftOut, Network, Record,
     Untrusted, Workspace,
     record::{Decision, TurnEnd},
-    session::{self, Kernel},
+    session,
 };
-use std::fmt::{Display, Write};
+use std::io;
 
-/// How many files are listed by name.
+/// Rows of a list that are shown where the whole of it is on the record.
 const LISTED: usize = 30;
 
-/// One line for each file, indented.
-pub(crate) fn file_lines(files: &[FileChange]) -> String {
-    let mut text = String::new();
-    for file in files.iter().take(LISTED) {
-        let (subject, details) = (file.subject(), file.details());
-        let details = if details.is_empty() { details } else { format!(" ({details})") };
-        // Writing to a string cannot fail.
-        _ = writeln!(text, "  {:<8} {subject}{details}", file.change.word());
-    }
-    if files.len() > LISTED {
-        _ = writeln!(text, "  and {} more", files.len() - LISTED);
-    }
-    text
+/// Lists changed files: in full where another program reads it, and otherwise folded if they are
+/// many.
+pub(crate) fn files(screen: &mut Screen, files: &[FileChange]) -> io::Result<()> {
+    let listing = if screen.is_terminal() { listing::short(files) } else { listing::whole(files) };
+    listing.rows.iter().try_for_each(|row| screen.row(row))
 }
 
-/// One line for each path that was left as it is, indented.
-pub(crate) fn left_out_lines(left_out: &[LeftOut]) -> String {
-    let mut text = String::new();
-    for one in left_out.iter().take(LISTED) {
-        // Writing to a string cannot fail.
-        _ = writeln!(text, "  {}", one.line());
+/// Lists paths that were left as they are.
+pub(crate) fn left_out(screen: &mut Screen, left_out: &[LeftOut]) -> io::Result<()> {
+    left_out.iter().try_for_each(|one| screen.row(&one.line()))
+}
+
+/// Lists the denials that no other row reports.
+pub(crate) fn denials(screen: &mut Screen, denials: &[Denial]) -> io::Result<()> {
+    let mut untold = denials.iter().filter(|denial| !denial.is_told_elsewhere());
+    untold.by_ref().take(LISTED + 1).try_for_each(|denial| screen.row(&denial.line()))?;
+    match untold.count() {
+        0 => Ok(()),
+        more => screen.row(&format!("and {more} more")),
     }
-    if left_out.len() > LISTED {
-        _ = writeln!(text, "  left out {} more", left_out.len() - LISTED);
-    }
-    text
 }
 
-/// One line for each thing that the sandbox stopped and that is not told elsewhere, indented.
-pub(crate) fn denial_lines(denials: &[Denial]) -> String {
-    let told = denials.iter().filter(|denial| !denial.is_told_elsewhere());
-    told.take(LISTED + 1).fold(String::new(), |mut text, denial| {
-        // Writing to a string cannot fail.
-        _ = writeln!(text, "  {}", denial.line());
-        text
-    })
-}
-
-/// A number of things: `1 file`, `2 files`.
-pub(crate) fn count<N: Copy + Display + PartialEq + From<u8>>(number: N, thing: &str) -> String {
-    if number == N::from(1) { format!("1 {thing}") } else { format!("{number} {thing}s") }
-}
-
-/// What code runs in, in a few words.
-pub(crate) fn within(confinement: &Confinement, style: Style) -> String {
+/// Where code runs, in a few words.
+pub(crate) fn within(confinement: &Confinement) -> Ours {
     match confinement.sandbox.backend {
-        Choice::Auto | Choice::Only(Backend::Native) => "in a sandbox".into(),
-        Choice::Only(Backend::None) => style.red("WITHOUT A SANDBOX"),
-        Choice::Only(backend) => format!("in the {backend} sandbox"),
+        Choice::Auto | Choice::Only(Backend::Native) => ours("in a sandbox"),
+        Choice::Only(Backend::None) => ours("WITHOUT A SANDBOX"),
+        Choice::Only(backend) => ours("in the ") + backend.word() + " sandbox",
     }
 }
 
-/// What is said of a run that begins: nothing, unless it is less confined than usual.
-pub(crate) fn header(backend: &str, missing: &[String]) -> Option<String> {
+/// A warning for a run that is less confined than usual.
+pub(crate) fn header(backend: &str, missing: &[String]) -> Option<Ours> {
     if backend == Backend::Native.word() {
         None
     } else if backend == Backend::None.word() {
-        Some("NO SANDBOX: the code has all your rights".into())
+        Some(ours("NO SANDBOX: the code has all your rights"))
     } else {
-        let promises: Vec<_> =
-            missing.iter().filter_map(|words| Some(words.split_once(" in full,")?.0)).collect();
-        Some(format!("{backend} sandbox; not kept in full: {}", promises.join(", ")))
+        let promises = missing.iter().filter_map(|words| Some(words.split_once(" in full,")?.0));
+        let promises = Ours::joined(promises.map(word), ", ");
+        Some(word(backend) + " sandbox; not kept in full: " + promises)
     }
 }
 
-/// What bounds every run, in a few words.
-pub(crate) fn bounds(confinement: &Confinement, style: Style) -> String {
+/// What bounds every run, in a few words. Names of hosts and paths are in [`granted`].
+pub(crate) fn bounds(confinement: &Confinement) -> Ours {
     if confinement.sandbox.is_none() {
-        return style.red("all your rights, the whole network, files written directly");
+        return ours("all your rights, the whole network, files written directly");
     }
     let files = match confinement.workspace {
         Workspace::Stage => "files staged",
         Workspace::Direct => "files written directly",
         Workspace::ReadOnly => "files read-only",
     };
-    let network = confinement.network.words();
     let network = match &confinement.network {
-        Network::Open(_) => style.red(&network),
-        Network::None | Network::Only(_) => network,
+        Network::Open(_) => ours("OPEN NETWORK"),
+        Network::Only(hosts) if !hosts.allow.is_empty() => {
+            ours("network only to ") + count(hosts.allow.len(), "host")
+        }
+        Network::None | Network::Only(_) => ours("no network"),
     };
-    let granted = confinement.granted_words();
-    let granted = granted.map_or_else(String::new, |words| format!(", granted {words}"));
-    format!("{network}, {files}{granted}")
+    let granted = if confinement.granted_words().is_some() { ", more granted" } else { "" };
+    network + ", " + files + granted
 }
 
-/// How a run ended, in a few words.
-pub(crate) fn ending(
-    status: Option<i32>,
-    signal: Option<i32>,
-    limit: Option<&str>,
-    kernel_ended: bool,
-) -> String {
-    let kernel = if kernel_ended { Kernel::Ended } else { Kernel::Lives };
-    let mut text = session::ending(status, signal, limit, kernel);
-    if kernel_ended {
-        text.push_str("; the next run starts afresh");
+/// Whether the bounds are so wide that they are shown as a warning.
+pub(crate) fn is_alarming(confinement: &Confinement) -> bool {
+    confinement.sandbox.is_none() || matches!(confinement.network, Network::Open(_))
+}
+
+/// The hosts and paths that the person has granted.
+pub(crate) fn granted(confinement: &Confinement) -> Vec<String> {
+    let hosts = match &confinement.network {
+        Network::Only(hosts) if !hosts.allow.is_empty() => Some(confinement.network.words()),
+        Network::None | Network::Only(_) | Network::Open(_) => None,
+    };
+    let paths = confinement.granted_words().map(|words| format!("granted {words}"));
+    hosts.into_iter().chain(paths).collect()
+}
+
+/// How a run ended.
+pub(crate) struct Ending<'a> {
+    pub(crate) status: Option<i32>,
+    pub(crate) signal: Option<i32>,
+    pub(crate) limit: Option<&'a str>,
+    pub(crate) kernel_ended: bool,
+}
+
+impl Ending<'_> {
+    /// Whether it ended well.
+    pub(crate) fn is_fine(&self) -> bool {
+        self.status == Some(0) && self.signal.is_none() && self.limit.is_none()
     }
-    text
+
+    /// It in a few words of ours. The limit, if one was reached, is not among them.
+    pub(crate) fn words(&self) -> Ours {
+        let how = match (self.limit, self.signal, self.status) {
+            (Some(_), _, _) => ours("stopped at a limit"),
+            (None, Some(signal), _) => match session::named_signal(signal) {
+                Some((name, meaning)) => {
+                    ours("the interpreter was ended by ") + name + " (" + meaning + ")"
+                }
+                None => ours("the interpreter was ended by signal ") + signal,
+            },
+            (None, None, Some(status)) if self.kernel_ended => {
+                ours("the interpreter exited with status ") + status
+            }
+            (None, None, Some(status)) => ours("status ") + status,
+            (None, None, None) => ours("the interpreter ended without a status"),
+        };
+        how + if self.kernel_ended { "; the next run starts afresh" } else { "" }
+    }
+
+    /// The limit that was reached.
+    pub(crate) fn limit(&self) -> Option<String> {
+        self.limit.map(|limit| format!("reached the limit on {limit}"))
+    }
 }
 
 /// What a turn's end means, if it needs saying.
@@ -125,126 +148,217 @@ pub(crate) fn turn_end(end: TurnEnd) -> Option<&'static str> {
 }
 
 /// One record of a session, as `history show` prints it.
-pub(crate) fn tell(record: &Record) -> String {
-    let time = record.time.get(11..19).unwrap_or(&record.time);
-    let head = |what: &str| format!("{time}  {what}\n");
+pub(crate) fn tell(screen: &mut Screen, record: &Record) -> io::Result<()> {
+    let time = record.time.get(11..19).unwrap_or_default();
+    let head = |what: Ours| word(time) + "  " + what;
     match &record.body {
-        Body::SessionStarted { model, confinement, .. } => head(&format!(
-            "session {} in {}{}",
-            record.session,
-            Untrusted::new(confinement.work_folder.display().to_string()).for_terminal_line(200),
-            model.as_ref().map_or_else(String::new, |model| format!(
-                " with {}",
-                Untrusted::new(&**model).for_terminal_line(80)
-            )),
-        )),
-        Body::Prompt { text } => head("you") + &indented(&Untrusted::new(&**text)),
+        Body::SessionStarted { model, confinement, .. } => {
+            screen.say(head(ours("session ") + word(&record.session)))?;
+            screen.row(&format!("in {}", confinement.work_folder.display()))?;
+            model.iter().try_for_each(|model| screen.row(&format!("with {model}")))
+        }
+        Body::Prompt { text } => {
+            screen.say(head(ours("you")))?;
+            screen.quote(Section::Prose, &Untrusted::new(&**text))
+        }
         Body::Image { name, image, .. } => {
-            let name = Untrusted::new(&**name).for_terminal_line(200);
-            head(&format!("you show {name} ({})", image.words()))
+            screen.say(head(ours("you show an image")))?;
+            screen.row(&format!("{name} ({})", image.words()))
         }
-        Body::Reply { text, .. } => head("model") + &indented(text),
+        Body::Reply { text, .. } => {
+            screen.say(head(ours("model")))?;
+            screen.quote(Section::Prose, text)
+        }
         Body::Proposal { id, language, code, hash, .. } => {
-            let hash = hash.get(..12).unwrap_or(hash);
-            head(&format!("{id} {language} (sha256 {hash}…)")) + &indented(code)
+            let hash = hash.get(..12).unwrap_or_default();
+            let words = word(id) + " " + word(language) + " (sha256 " + word(hash) + "…)";
+            screen.say(head(words))?;
+            screen.quote(Section::Code, code)
         }
-        Body::Verdict { proposal, rule, .. } => head(&format!("{proposal} {rule}")),
+        Body::Verdict { proposal, rule, .. } => {
+            screen.say(head(word(proposal) + " verdict"))?;
+            screen.row(rule)
+        }
         Body::Answer { proposal, decision, by, code, reason, .. } => {
-            head(&format!("{proposal} {}", answer(*decision, *by, reason.as_deref())))
-                + &code.as_ref().map(indented).unwrap_or_default()
+            screen.say(head(word(proposal) + " " + answer(*decision, *by)))?;
+            reason.iter().try_for_each(|reason| screen.row(reason))?;
+            code.iter().try_for_each(|code| screen.quote(Section::Code, code))
+        }
+        Body::RunStarted { proposal, backend, .. } if backend == Backend::None.word() => {
+            screen.warn(head(word(proposal) + " runs WITHOUT A SANDBOX"))
         }
         Body::RunStarted { proposal, backend, .. } => {
-            if backend == Backend::None.word() {
-                head(&format!("{proposal} runs WITHOUT A SANDBOX"))
-            } else {
-                head(&format!("{proposal} runs in the {backend} sandbox"))
-            }
+            screen.say(head(word(proposal) + " runs in the " + word(backend) + " sandbox"))
         }
         Body::Output { proposal, stream, text, kept: Some(kept), .. } if text.raw().is_empty() => {
-            let size = count(kept.bytes, "byte");
-            head(&format!("{proposal} {}: {size} that are not kept any more", stream.word()))
+            let what = word(proposal) + " " + stream.word() + ": " + count(kept.bytes, "byte");
+            screen.say(head(what + " that are not kept any more"))
         }
         Body::Output { proposal, stream, text, .. } => {
-            head(&format!("{proposal} {}", stream.word())) + &indented(text)
+            screen.say(head(word(proposal) + " " + stream.word()))?;
+            screen.quote(Section::Output, text)
         }
         Body::InputWanted { proposal, prompt, .. } => {
-            head(&format!("{proposal} asks: {}", prompt.for_terminal_line(400)))
+            screen.say(head(word(proposal) + " asks"))?;
+            screen.quote(Section::Output, prompt)
         }
-        Body::InputGiven { text } => {
-            let text = text.as_deref().unwrap_or("[no input]");
-            head(&format!("you answer: {}", Untrusted::new(text).for_terminal_line(400)))
+        Body::InputGiven { text: None } => screen.say(head(ours("no input"))),
+        Body::InputGiven { text: Some(text) } => {
+            screen.say(head(ours("you answer")))?;
+            screen.row(text)
         }
         Body::HostWanted { .. } | Body::HostGranted { .. } | Body::HostRefused { .. } => {
-            head(&hosts::tell(&record.body).unwrap_or_default())
+            hosts::tell(screen, &record.body, head)
         }
-        Body::Effects { proposal, files, network, denials } => {
-            section(&head(&format!("{proposal} staged")), &file_lines(files))
-                + &section(&head(&format!("{proposal} network")), &hosts::lines(network))
-                + &section(&head(&format!("{proposal} refused")), &denial_lines(denials))
+        Body::Effects { .. } | Body::RunFinished { .. } | Body::Changes { .. } => {
+            tell_effects(screen, &record.body, head)
         }
-        Body::RunFinished { proposal, status, signal, limit, kernel_ended, ms } => {
-            let how = ending(*status, *signal, limit.as_deref(), *kernel_ended);
-            head(&format!("{proposal} {how}, {ms} ms"))
+        Body::NotProposed { reason, .. } => {
+            screen.say(head(ours("not code to run")))?;
+            screen.row(reason)
         }
-        Body::Changes { id, state, files, left_out } => {
-            let files = count(files.len(), "file");
-            head(&format!("changes {id} {}, {files}", state.word())) + &left_out_lines(left_out)
-        }
-        Body::NotProposed { reason, .. } => head(&format!("not code to run: {reason}")),
         Body::Error { message, .. } => {
-            head(&format!("error: {}", Untrusted::new(&**message).for_terminal_line(400)))
+            screen.warn(head(ours("error")))?;
+            screen.row(message)
         }
-        Body::Note { text } => head(&Untrusted::new(&**text).for_terminal_line(400)),
+        Body::Note { text } => {
+            screen.say(head(ours("note")))?;
+            screen.row(text)
+        }
         Body::Usage { input, output, cached, cost, context } => {
-            head(&usage(*input, *output, *cached, *cost, *context))
+            screen.say(head(usage(*input, *output, *cached, *cost, *context)))
         }
         Body::ModelChanged { model } => {
-            let model = Untrusted::new(&**model).for_terminal_line(80);
-            head(&format!("from here on with {model}"))
+            screen.say(head(ours("from here on with another model")))?;
+            screen.row(model)
         }
-        Body::Summary { text } => head("model, summing up what was said before") + &indented(text),
-        Body::SessionEnded {} => head("session ended"),
-        Body::Request { .. } | Body::Findings { .. } | Body::TurnFinished { .. } => String::new(),
+        Body::Summary { text } => {
+            screen.say(head(ours("model, summing up the conversation so far")))?;
+            screen.quote(Section::Prose, text)
+        }
+        Body::SessionEnded {} => screen.say(head(ours("session ended"))),
+        Body::Request { .. } | Body::Findings { .. } | Body::TurnFinished { .. } => Ok(()),
+    }
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "the caller passes on no other")]
+fn tell_effects(screen: &mut Screen, body: &Body, head: impl Fn(Ours) -> Ours) -> io::Result<()> {
+    match body {
+        Body::Effects { proposal, files: changed, network, denials: denied } => {
+            if !changed.is_empty() {
+                screen.say(head(word(proposal) + " staged"))?;
+                files(screen, changed)?;
+            }
+            if !network.is_empty() {
+                screen.say(head(word(proposal) + " network"))?;
+                hosts::list(screen, network)?;
+            }
+            if denied.iter().any(|denial| !denial.is_told_elsewhere()) {
+                screen.say(head(word(proposal) + " refused"))?;
+                denials(screen, denied)?;
+            }
+            Ok(())
+        }
+        Body::RunFinished { proposal, status, signal, limit, kernel_ended, ms } => {
+            let ending = Ending {
+                status: *status,
+                signal: *signal,
+                limit: limit.as_deref(),
+                kernel_ended: *kernel_ended,
+            };
+            screen.say(head(word(proposal) + " " + ending.words() + ", " + *ms + " ms"))?;
+            ending.limit().iter().try_for_each(|limit| screen.row(limit))
+        }
+        Body::Changes { id, state, files: changed, left_out: left } => {
+            let words = ours("changes ") + word(id) + " " + state.word();
+            screen.say(head(words + ", " + count(changed.len(), "file")))?;
+            files(screen, changed)?;
+            left_out(screen, left)
+        }
+        _ => Ok(()),
     }
 }
 
 /// What was said to a question, and by whom.
-fn answer(decision: Decision, by: Grantor, reason: Option<&str>) -> String {
+fn answer(decision: Decision, by: Grantor) -> Ours {
     let decision = match decision {
-        Decision::Run => "run",
-        Decision::Edit => "run, edited",
+        Decision::Run => "approved",
+        Decision::Edit => "edited",
         Decision::Reject => "rejected",
     };
-    let reason = reason.map_or_else(String::new, |reason| {
-        format!(": {}", Untrusted::new(reason).for_terminal_line(200))
-    });
-    let by = format!("{by:?}").to_lowercase();
-    format!("{decision} by {by}{reason}")
+    ours(decision) + " by " + grantor(by)
 }
 
-fn usage(input: u64, output: u64, cached: u64, cost: Option<f64>, context: Option<u64>) -> String {
-    let cached = if cached == 0 { String::new() } else { format!(" ({cached} cached)") };
-    let cost = cost.map(|cost| format!(", ${cost:.4}")).unwrap_or_default();
-    let full = context.and_then(|context| fullness(input, output, context));
-    let full = full.map(|words| format!("; {words}")).unwrap_or_default();
-    format!("{input} tokens in{cached}, {output} out{cost}{full}")
+/// Who decided.
+pub(super) fn grantor(by: Grantor) -> &'static str {
+    match by {
+        Grantor::Person => "you",
+        Grantor::Typed => "you, by typing it",
+        Grantor::Flag => "`--yes`",
+        Grantor::Rule => "a rule",
+        Grantor::Nobody => "default: there was nobody to ask",
+    }
+}
+
+fn usage(input: u64, output: u64, cached: u64, cost: Option<f64>, context: Option<u64>) -> Ours {
+    let mut words = ours(input) + " tokens in";
+    if cached > 0 {
+        words = words + " (" + cached + " cached)";
+    }
+    words = words + ", " + output + " out";
+    if let Some(cost) = cost {
+        words = words + ", " + dollars(cost);
+    }
+    match context.and_then(|context| fullness(input, output, context)) {
+        Some(full) => words + "; " + full,
+        None => words,
+    }
+}
+
+/// An amount of money, to a hundredth of a cent.
+fn dollars(cost: f64) -> Ours {
+    // A cost that is no amount is none; one beyond all bounds is the largest.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
+    let parts = (cost * 10_000.0).round().max(0.0) as u64;
+    let fraction = parts % 10_000;
+    let zeros = match fraction {
+        0..10 => "000",
+        10..100 => "00",
+        100..1_000 => "0",
+        _ => "",
+    };
+    ours("$") + parts / 10_000 + "." + zeros + fraction
 }
 
 /// How full the model's context is.
-pub(crate) fn fullness(input: u64, output: u64, context: u64) -> Option<String> {
+pub(crate) fn fullness(input: u64, output: u64, context: u64) -> Option<Ours> {
     let percent = input.saturating_add(output).saturating_mul(100).checked_div(context)?;
-    Some(format!("context {percent} % full"))
+    Some(ours("context ") + percent + " % full")
 }
 
-/// A head with lines under it, if there are any.
-fn section(head: &str, lines: &str) -> String {
-    if lines.is_empty() { String::new() } else { format!("{head}{lines}") }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn indented(text: &Untrusted) -> String {
-    text.for_terminal().lines().fold(String::new(), |mut all, line| {
-        // Writing to a string cannot fail.
-        _ = writeln!(all, "    {line}");
-        all
-    })
+    #[test]
+    fn money_is_told_to_a_hundredth_of_a_cent() {
+        for (cost, words) in [(0.0, "$0.0000"), (0.00123, "$0.0012"), (12.5, "$12.5000")] {
+            assert_eq!(dollars(cost).as_str(), words);
+        }
+        assert_eq!(dollars(f64::NAN).as_str(), "$0.0000");
+    }
+
+    #[test]
+    fn an_ending_is_in_words_of_ours() {
+        let ended =
+            |status, signal, limit, kernel_ended| Ending { status, signal, limit, kernel_ended };
+        assert_eq!(ended(Some(1), None, None, false).words().as_str(), "status 1");
+        assert_eq!(
+            ended(Some(3), None, None, true).words().as_str(),
+            "the interpreter exited with status 3; the next run starts afresh"
+        );
+        let limited = ended(None, Some(9), Some("time (5 s)"), true);
+        assert!(!limited.is_fine());
+        assert_eq!(limited.limit().unwrap(), "reached the limit on time (5 s)");
+    }
 }

@@ -220,7 +220,7 @@ fn records_say_which_sandbox_it_was_and_what_it_lacks() {
 fn without_a_sandbox_every_screen_says_so() {
     let scene = Scene::new().model_says(&[&cell("shell", "echo ran"), "Done."]);
     let terminal = Terminal::open(&scene, &["--sandbox", "none", "--workspace", "direct"]);
-    terminal.shows("Code runs WITHOUT A SANDBOX in").shows("NO SANDBOX >").types("go");
+    terminal.shows("Code runs WITHOUT A SANDBOX:").shows("NO SANDBOX >").types("go");
     terminal.shows("risk").shows("WITHOUT A SANDBOX: all your rights").shows("NO SANDBOX ?");
     terminal.types("y").shows("NO SANDBOX: the code has all your rights").shows("ran");
 }

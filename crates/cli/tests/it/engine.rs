@@ -126,7 +126,7 @@ fn a_chat_goes_on_with_it_and_with_another_after_it() {
     terminal.shows("One.");
     terminal.types(&format!("/model {MODEL}")).shows(&format!("Talking to {MODEL} from now on"));
     terminal.types("Hello.").shows(" tokens/s (");
-    terminal.types("/model scripted:next.toml").shows("Talking to scripted:next.toml");
+    terminal.types("/model scripted:next.toml").shows("┆ scripted:next.toml");
     terminal.types("third").shows("Three.");
     terminal.types("/quit").exits(0);
     let requests = scene.run(&["history", "show", "--json"]).of_kind("request");

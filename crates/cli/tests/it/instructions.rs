@@ -25,7 +25,7 @@ fn a_projects_instructions_are_told_once_they_are_trusted_and_until_they_change(
         seen.mentions("AGENTS.md is not used").mentions("`interpreter trust`");
         assert!(!system(&scene).contains("tabs"));
 
-        scene.run(&["trust"]).mentions("there is nobody to ask").exits(2);
+        scene.run(&["trust"]).mentions("there is no terminal to ask on").exits(2);
         scene.run(&["trust", "--yes"]).mentions("AGENTS.md is trusted as it is now").exits(0);
         let text = system(&scene);
         assert!(text.contains("from AGENTS.md") && text.contains("Always use tabs."), "{text}");
@@ -58,16 +58,16 @@ fn a_person_sees_the_file_and_is_asked_once() {
         .file("AGENTS.md", "Always use tabs.\u{1b}[2J")
         .file(".interpreter/instructions.md", "Be kind.");
     let terminal = Terminal::open(&scene, &[]);
-    terminal.shows("Always use tabs.\\u{1b}[2J").shows("y yes, until it changes · n no");
-    terminal.types("maybe").shows("Please answer y or n.");
-    terminal.types("y").shows("instructions for models, .interpreter/instructions.md:");
+    terminal.shows("Always use tabs.\\u{1b}[2J").shows("y yes, until the file changes · n no");
+    terminal.types("hum").shows("press y, n");
+    terminal.types("y").shows("┆ .interpreter/instructions.md");
     terminal.types("n").shows("Say what you want.");
     terminal.types("hello").shows("Hi.");
     terminal.types("/quit").exits(0);
     let text = system(&scene);
     assert!(text.contains("Always use tabs.") && !text.contains("Be kind"), "{text}");
     let terminal = Terminal::open(&scene, &[]);
-    terminal.shows("Say what you want.").lacks("Are models to be told this?");
+    terminal.shows("Say what you want.").lacks("Share these instructions");
     terminal.types("/quit").exits(0);
 }
 

@@ -26,8 +26,8 @@ fn a_server_of_this_machine_is_found_and_comes_before_the_settings() {
         assert_eq!(seen.of_kind("reply")[0]["text"], "From here.");
     }
     let terminal = Terminal::start(&scene, &["--local"]);
-    terminal.shows("with lmstudio/org/qwen").shows("Say what you want.");
-    terminal.types("/model lmstudio/other").shows("Talking to lmstudio/other from now on");
+    terminal.shows("model   lmstudio/org/qwen").shows("Say what you want.");
+    terminal.types("/model lmstudio/other").shows("┆ lmstudio/other");
     terminal.types("hello").shows("From here.");
     terminal.types("/quit").exits(0);
 }

@@ -45,6 +45,7 @@ mod record;
 mod repl;
 mod run;
 mod scene;
+mod seam;
 mod secrets;
 mod switch;
 mod terminal;

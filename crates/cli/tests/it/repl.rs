@@ -12,7 +12,7 @@ fn cells_run_one_after_another_and_keep_their_state() {
     terminal.shows("Tab completes");
     terminal.types("x = 41").types("x + 1").shows("┆ 42");
     terminal.types("1 / 0").shows("ZeroDivisionError").shows("status 1");
-    terminal.types("name = input('Name? ')").shows("asks: Name?");
+    terminal.types("name = input('Name? ')").shows("┆ Name?");
     terminal.types("Ada").types("print(name, x)").shows("┆ Ada 41");
     // Ctrl-D, once the last cell is done.
     terminal.presses_all("\u{4}").exits(0);

@@ -54,10 +54,10 @@ fn a_conversation_goes_from_tools_to_fences_and_back_whole() {
     let scene = scene.file("again.toml", CALLING_AGAIN);
     let terminal = Terminal::open(&scene, &["--yes", "compute"]);
     terminal.shows("It was forty-two.");
-    terminal.types("/model").shows("You are talking to scripted:script.toml.");
+    terminal.types("/model").shows("Model: scripted:script.toml");
 
-    terminal.types("/model fences").shows("Talking to fences/m from now on");
-    terminal.types("%model").shows("You are talking to fences/m.");
+    terminal.types("/model fences").shows("┆ fences/m");
+    terminal.types("%model").shows("Model: fences/m");
     terminal.types("are you sure?").shows("It stays forty-two.");
     let body = sent(&fences, 0);
     assert!(body.get("tools").is_none(), "{body}");
@@ -72,7 +72,7 @@ fn a_conversation_goes_from_tools_to_fences_and_back_whole() {
     assert_eq!(messages[5], ("user".into(), "are you sure?".into()));
     assert_eq!(messages.len(), 6);
 
-    terminal.types("%model tools/other").shows("Talking to tools/other from now on");
+    terminal.types("%model tools/other").shows("┆ tools/other");
     terminal.types("really?").shows("Still.");
     let body = sent(&tools, 0);
     assert_eq!((&body["model"], body["tools"].as_array().unwrap().len()), (&"other".into(), 1));
@@ -85,14 +85,18 @@ fn a_conversation_goes_from_tools_to_fences_and_back_whole() {
     assert_eq!(words, expected);
 
     // Variables are not the model's: they stay too.
-    terminal.types("/model scripted:again.toml").shows("Talking to scripted:again.toml");
+    terminal.types("/model scripted:again.toml").shows("┆ scripted:again.toml");
     terminal.types("more").shows("43").shows("And one more.");
     terminal.types("/quit").exits(0);
     let seen = scene.run(&["history", "show", "--json"]);
     let changed = seen.of_kind("model_changed");
     let names: Vec<_> = changed.iter().map(|record| record["model"].as_str().unwrap()).collect();
     assert_eq!(names, ["fences/m", "tools/other", "scripted:again.toml"]);
-    scene.run(&["history", "show"]).mentions("from here on with fences/m").exits(0);
+    scene
+        .run(&["history", "show"])
+        .mentions("from here on with another model")
+        .mentions("fences/m")
+        .exits(0);
     scene.run(&["audit", "verify"]).exits(0);
 }
 
@@ -103,7 +107,7 @@ fn one_conversation_goes_from_each_format_to_the_next() {
     let terminal = Terminal::start(&scene, &["--model", FORMATS[0], "--yes", "two and two?"]);
     terminal.shows("The answer is four");
     for model in FORMATS[1..].iter().chain(&FORMATS[..1]) {
-        terminal.types(&format!("/model {model}")).shows(&format!("Talking to {model}"));
+        terminal.types(&format!("/model {model}")).shows(&format!("┆ {model}"));
         // Each makes a call, in its own format, after those that the others made in theirs.
         terminal.types("sure?").shows("The answer is four").lacks("error");
     }
@@ -123,10 +127,10 @@ fn a_small_model_is_shown_examples_and_the_next_one_is_not() {
     let scene = scene.home_file(CONFIG, &endpoint("usual", &usual, ""));
     let terminal = Terminal::open(&scene, &["--yes", "compute"]);
     terminal.shows("It was forty-two.");
-    terminal.types("/model scripted:small.toml").shows("Talking to scripted:small.toml");
+    terminal.types("/model scripted:small.toml").shows("┆ scripted:small.toml");
     // Its turn ends with what was printed: another call would fail.
     terminal.types("more").shows("┆ 44").lacks("error");
-    terminal.types("/model usual").shows("Talking to usual/m");
+    terminal.types("/model usual").shows("┆ usual/m");
     terminal.types("what was that?").shows("Forty-four.");
     terminal.types("/quit").exits(0);
     let seen = scene.run(&["history", "show", "--json"]);
@@ -158,11 +162,11 @@ fn a_model_that_cannot_be_had_leaves_the_old_one() {
         terminal.types("/model azure/x").shows("needs `resource`").shows("hint: put `resource");
         terminal.types("/model embedded/gpt-x").shows("`gpt-x` is none of the models");
         terminal.types("/model embedded/qwen2.5-coder-1.5b");
-        terminal.shows("error: `embedded/qwen2.5-coder-1.5b` ").shows("hint: ");
+        terminal.shows("┆ `embedded/qwen2.5-coder-1.5b` ").shows("hint: ");
         terminal.types("/model scripted:gone.toml").shows("the script cannot be read");
         terminal.types("/model scripted:odd.toml").shows("is not valid");
         terminal.types("/model a\u{202e}b/x").shows("\\u{202e}").shows("stays as it was");
-        terminal.types("/model").shows("You are talking to scripted:script.toml.");
+        terminal.types("/model").shows("Model: scripted:script.toml");
         terminal.types("second").shows("Two.");
         terminal.types("/quit").exits(0);
         let seen = scene.run(&["history", "show", "--json"]);
@@ -193,11 +197,11 @@ fn a_projects_instructions_follow_the_model_and_are_asked_about_before_it_is_tol
         .home_file(CONFIG, &endpoint("usual", &usual, ""))
         .file("AGENTS.md", "Always use tabs.");
     let terminal = Terminal::start(&scene, &["--model", "mine/x"]);
-    terminal.shows("Say what you want.").lacks("Are models to be told this?");
+    terminal.shows("Say what you want.").lacks("Share these instructions");
     terminal.types("/model nowhere/x").shows("stays as it was");
-    terminal.lacks("Are models to be told this?");
-    terminal.types("/model usual").shows("Are models to be told this?");
-    terminal.types("y").shows("Talking to usual/m").shows("the model is told what AGENTS.md says");
+    terminal.lacks("Share these instructions");
+    terminal.types("/model usual").shows("Share these instructions");
+    terminal.types("y").shows("┆ usual/m").shows("the model is told what AGENTS.md says");
     terminal.types("hello").shows("Yes.");
     terminal.types("/quit").exits(0);
     assert!(told(&sent(&usual, 0))[0].1.contains("Always use tabs."));
@@ -213,7 +217,7 @@ fn others_are_asked_where_the_new_model_cannot_answer_as_at_the_start() {
     let scene = Scene::new().script(CALLING).home_file(CONFIG, &config);
     let terminal = Terminal::open(&scene, &["--yes", "compute"]);
     terminal.shows("It was forty-two.");
-    terminal.types("/model broken").shows("Talking to broken/m");
+    terminal.types("/model broken").shows("┆ broken/m");
     terminal.types("well?").shows("asking other/m instead").shows("From the other.");
     terminal.types("/quit").exits(0);
     let messages = told(&sent(&other, 0));

@@ -15,6 +15,9 @@ const FENCE: &str = "```";
 /// How long something may take before the test gives up. Nothing is measured by it.
 const PATIENCE: Duration = Duration::from_mins(2);
 
+/// Rows of the window.
+const ROWS: u16 = 60;
+
 /// A terminal with the program in it.
 pub(crate) struct Terminal {
     child: Mutex<Child>,
@@ -37,8 +40,13 @@ impl Terminal {
 
     /// The program with these arguments.
     pub(crate) fn start(scene: &Scene, arguments: &[&str]) -> Self {
+        Self::start_at(scene, arguments, 100)
+    }
+
+    /// The same, in a window of so many columns.
+    pub(crate) fn start_at(scene: &Scene, arguments: &[&str], columns: u16) -> Self {
         let (pty, tty) = pty_process::blocking::open().unwrap();
-        pty.resize(pty_process::Size::new(60, 100)).unwrap();
+        pty.resize(pty_process::Size::new(ROWS, columns)).unwrap();
         let template = scene.command(&[]);
         let mut command = Command::new(template.get_program())
             .args(arguments)
@@ -52,12 +60,46 @@ impl Terminal {
         }
         let child = command.spawn(tty).unwrap();
         let pty = Arc::new(pty);
-        let screen =
-            Screen { parser: vt100::Parser::new(60, 100, 2_000), raw: vec![], closed: false };
+        let parser = vt100::Parser::new(ROWS, columns, 2_000);
+        let screen = Screen { parser, raw: vec![], closed: false };
         let screen = Arc::new((Mutex::new(screen), Condvar::new()));
         let (reader, shared) = (Arc::clone(&pty), Arc::clone(&screen));
         thread::spawn(move || watch(&reader, &shared));
         Self { child: Mutex::new(child), pty, screen }
+    }
+
+    /// Makes the window wider or narrower.
+    pub(crate) fn resizes(&self, columns: u16) -> &Self {
+        self.screen.0.lock().unwrap().parser.screen_mut().set_size(ROWS, columns);
+        self.pty.resize(pty_process::Size::new(ROWS, columns)).unwrap();
+        self
+    }
+
+    /// The rows that are on the screen.
+    pub(crate) fn rows(&self) -> Vec<String> {
+        let screen = self.screen.0.lock().unwrap();
+        let (_, columns) = screen.parser.screen().size();
+        screen.parser.screen().rows(0, columns).collect()
+    }
+
+    /// Waits until the program waits for somebody to type.
+    #[track_caller]
+    pub(crate) fn waits(&self) -> &Self {
+        self.wait_for("a line to type in", Screen::is_ready);
+        self
+    }
+
+    /// The program's process.
+    pub(crate) fn process(&self) -> nix::unistd::Pid {
+        let id = self.child.lock().unwrap().id();
+        nix::unistd::Pid::from_raw(id.try_into().unwrap())
+    }
+
+    /// Whether the terminal echoes and gathers lines, as it does for a shell.
+    pub(crate) fn is_as_it_was(&self) -> bool {
+        use nix::sys::termios::{LocalFlags, tcgetattr};
+        let modes = tcgetattr(&*self.pty).unwrap().local_flags;
+        modes.contains(LocalFlags::ECHO | LocalFlags::ICANON | LocalFlags::ISIG)
     }
 
     /// Waits until the text is on the screen, or was.
@@ -126,6 +168,11 @@ impl Terminal {
         assert_eq!(status.code(), Some(code), "{}", self.screen.0.lock().unwrap().text());
     }
 
+    /// Waits until the program has ended, however it did.
+    pub(crate) fn ends(&self) {
+        self.child.lock().unwrap().wait().unwrap();
+    }
+
     pub(crate) fn raw(&self) -> Vec<u8> {
         self.screen.0.lock().unwrap().raw.clone()
     }
@@ -144,12 +191,16 @@ impl Screen {
     fn is_ready(&self) -> bool {
         let screen = self.parser.screen();
         let (row, _) = screen.cursor_position();
-        let line = screen.rows(0, 100).nth(row.into()).unwrap_or_default();
-        matches!(line.trim_end().trim_start_matches("NO SANDBOX "), ">" | "?")
+        let (_, columns) = screen.size();
+        let line = screen.rows(0, columns).nth(row.into()).unwrap_or_default();
+        let line = line.trim_end().replace("NO SANDBOX ", "");
+        matches!(line.as_str(), "❚ >" | "❚ ?")
+            || line.starts_with("❚ ? (press ") && line.ends_with(')')
     }
 
     fn forget(&mut self) {
-        self.parser = vt100::Parser::new(60, 100, 2_000);
+        let (rows, columns) = self.parser.screen().size();
+        self.parser = vt100::Parser::new(rows, columns, 2_000);
     }
 }
 
@@ -247,8 +298,9 @@ fn a_rejection_reaches_the_model_with_its_reason() {
     ));
     let terminal = Terminal::open(&scene, &["do it"]);
     terminal.shows("Run it?");
-    terminal.types("").shows("Run it?");
-    terminal.types("n use fewer files").shows("As you wish.").lacks("┆");
+    terminal.types("").shows("press y, n, w, e, d, q");
+    terminal.types("w").shows("Why not?");
+    terminal.types("use fewer files").shows("As you wish.").lacks("┆");
     terminal.types("/quit").exits(0);
 }
 
@@ -259,7 +311,8 @@ fn edited_code_runs_instead_and_both_are_on_record() {
         .model_says(&[&python("print('un' + 'unedited'[2:])"), "Done."]);
     let terminal = Terminal::open(&scene, &["do it"]);
     terminal.shows("Run it?");
-    terminal.types("e").shows("Done.");
+    terminal.types("e").shows("'edited'").shows("Run it?").lacks("Done.");
+    terminal.types("y").shows("Done.");
     terminal.types("/quit").exits(0);
     let seen = scene.run(&["history", "show", "--json"]);
     let (answer, started) = (&seen.of_kind("answer")[0], &seen.of_kind("run_started")[0]);
@@ -274,8 +327,8 @@ fn code_can_ask_the_person_and_a_password_stays_hidden() {
         print('hello', name, len(word))";
     let scene = Scene::new().model_says(&[&python(code), "Done."]);
     let terminal = Terminal::open(&scene, &["--yes", "go"]);
-    terminal.shows("p1 asks: Name?");
-    terminal.types("Ada").shows("p1 asks: Word?");
+    terminal.shows("┆ Name?");
+    terminal.types("Ada").shows("┆ Word?");
     terminal.types("hunter2").shows("hello Ada 7").shows("Done.").lacks("hunter2");
     terminal.types("/quit").exits(0);
     let record = std::fs::read(scene.data().join("record.db-wal")).unwrap();

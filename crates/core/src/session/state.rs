@@ -113,7 +113,7 @@ pub(super) enum Phase {
     },
     Judging {
         work: Work,
-        approved: Approved,
+        version: Version,
     },
     Asking {
         work: Work,
@@ -137,11 +137,12 @@ pub(super) enum Squeeze {
     Done,
 }
 
-/// Whether the person has already said yes to the code as it stands, by editing it.
+/// Who wrote the code that is being judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Approved {
-    NotYet,
-    ByEditing,
+pub(super) enum Version {
+    Proposed,
+    /// The person has edited it. They see it again, with its findings, before it runs.
+    Edited,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use super::{
     hosts, look, pictures, restart,
     running::{self, Run},
     sending,
-    state::{Approval, Approved, Phase, Squeeze, State, Work},
+    state::{Approval, Phase, Squeeze, State, Version, Work},
     switching, words,
 };
 use crate::{
@@ -52,8 +52,8 @@ pub fn step(mut state: State, event: Event) -> (State, Vec<Effect>) {
         (Phase::Looking { looks, waiting }, Event::Looked(seen)) => {
             look::looked(state, looks, waiting, seen)
         }
-        (Phase::Judging { work, approved }, Event::Judged(findings)) => {
-            judged(state, work, approved, findings)
+        (Phase::Judging { work, version }, Event::Judged(findings)) => {
+            judged(state, work, version, findings)
         }
         (Phase::Asking { work, findings, verdict }, Event::Answered { proposal, answer, by })
             if proposal == work.current.id =>
@@ -191,21 +191,28 @@ pub(super) fn propose(
         hash: current.hash().into(),
     });
     let judge = Effect::Judge(current.clone());
-    state.phase = Phase::Judging { work: Work { current, waiting }, approved: Approved::NotYet };
+    state.phase = Phase::Judging { work: Work { current, waiting }, version: Version::Proposed };
     (state, vec![note, judge])
 }
 
 fn judged(
     mut state: State,
     work: Work,
-    approved: Approved,
+    version: Version,
     findings: Findings,
 ) -> (State, Vec<Effect>) {
     let setup = &state.setup;
     let mut verdict =
         policy::judge(&setup.user_rules, &setup.project_rules, &work.current, &findings);
-    if setup.approval == Approval::AlwaysAsk && verdict.opinion == Opinion::Allow {
-        verdict = Verdict { opinion: Opinion::Ask, rule: "you asked to be asked".into() };
+    if verdict.opinion == Opinion::Allow {
+        let rule = match (version, setup.approval) {
+            (Version::Edited, _) => Some("edited code is shown before it runs"),
+            (Version::Proposed, Approval::AlwaysAsk) => Some("you asked to be asked"),
+            (Version::Proposed, Approval::Yes | Approval::AsRulesSay) => None,
+        };
+        if let Some(rule) = rule {
+            verdict = Verdict { opinion: Opinion::Ask, rule: rule.into() };
+        }
     }
     let mut effects = vec![
         Effect::Note(Body::Findings {
@@ -219,7 +226,7 @@ fn judged(
             rule: verdict.rule.clone(),
         }),
     ];
-    let (state, more) = match (verdict.opinion, approved, setup.approval) {
+    let (state, more) = match (verdict.opinion, version, setup.approval) {
         (Opinion::Deny, _, _) => deny(state, work, &verdict),
         (Opinion::Allow, _, _) => {
             let by = match work.current.origin {
@@ -228,8 +235,7 @@ fn judged(
             };
             permit(state, work, by)
         }
-        (Opinion::Ask, Approved::ByEditing, _) => permit(state, work, Grantor::Person),
-        (Opinion::Ask, Approved::NotYet, Approval::Yes) => {
+        (Opinion::Ask, Version::Proposed, Approval::Yes) => {
             let answer = Answer::Run;
             let by = Grantor::Flag;
             effects.extend(
@@ -240,7 +246,7 @@ fn judged(
             );
             permit(state, work, by)
         }
-        (Opinion::Ask, Approved::NotYet, Approval::AsRulesSay | Approval::AlwaysAsk) => {
+        (Opinion::Ask, _, _) => {
             let question = Question {
                 proposal: work.current.clone(),
                 findings: findings.clone(),
@@ -276,13 +282,13 @@ fn answered(
             (state, vec![])
         }
         (Answer::Run, _) => permit(state, work, by),
-        // The edited code is another one, so the rules look at it again.
+        // The edited code is another one, so the rules and the person look at it again.
         (Answer::Edit(code), _) => {
             let Work { current, waiting } = work;
             let current = current.edited(Untrusted::new(code));
             let judge = Effect::Judge(current.clone());
             state.phase =
-                Phase::Judging { work: Work { current, waiting }, approved: Approved::ByEditing };
+                Phase::Judging { work: Work { current, waiting }, version: Version::Edited };
             (state, vec![judge])
         }
         (Answer::Reject { reason }, _) => refuse(state, work, reason.as_deref()),

@@ -224,14 +224,24 @@ fn an_edited_proposal_is_judged_again() {
 }
 
 #[test]
-fn an_edited_proposal_runs_without_a_second_question() {
-    Script::new(|_| {})
-        .asked()
-        .replied(PYTHON)
-        .judged()
-        .answered("p1", Answer::Edit("print(2)".into()))
-        .judged()
-        .gives(&["findings", "verdict Ask", "run p1 by Person"]);
+fn an_edited_proposal_is_shown_again_before_it_runs() {
+    let allow = Rule {
+        decision: Opinion::Allow,
+        language: None,
+        line: Some("print(2)".into()),
+        finding: None,
+    };
+    for rules in [vec![], vec![allow]] {
+        Script::new(|setup| setup.user_rules = Rules(rules))
+            .asked()
+            .replied(PYTHON)
+            .judged()
+            .answered("p1", Answer::Edit("print(2)".into()))
+            .judged()
+            .gives(&["findings", "verdict Ask", "ask p1"])
+            .answered("p1", Answer::Run)
+            .gives(&["run p1 by Person"]);
+    }
 }
 
 #[test]

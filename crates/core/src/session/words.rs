@@ -112,9 +112,16 @@ pub fn death(status: Option<i32>, signal: Option<i32>) -> String {
     }
 }
 
-/// A signal by its name on Linux, with what it usually means.
 fn signal_words(signal: i32) -> String {
-    let (name, meaning) = match signal {
+    match named_signal(signal) {
+        Some((name, meaning)) => format!("{name} ({meaning})"),
+        None => format!("signal {signal}"),
+    }
+}
+
+/// A signal by its name on Linux, and its usual meaning.
+pub fn named_signal(signal: i32) -> Option<(&'static str, &'static str)> {
+    Some(match signal {
         1 => ("SIGHUP", "a hang-up"),
         2 => ("SIGINT", "an interrupt"),
         3 => ("SIGQUIT", "a request to quit"),
@@ -131,9 +138,8 @@ fn signal_words(signal: i32) -> String {
         24 => ("SIGXCPU", "its own limit on CPU time"),
         25 => ("SIGXFSZ", "it wrote a larger file than `limits.file_size` allows"),
         31 => ("SIGSYS", "a system call that is refused here"),
-        _ => return format!("signal {signal}"),
-    };
-    format!("{name} ({meaning})")
+        _ => return None,
+    })
 }
 
 /// Hosts that could not be reached, so that the model does not guess why.

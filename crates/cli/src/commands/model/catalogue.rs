@@ -12,7 +12,7 @@ pub(super) fn write(out: &mut impl Write, models: &[(Entry, Held)]) -> io::Resul
     for (entry, held) in models {
         let here = match held {
             Held::Whole => "here".into(),
-            Held::Part(bytes) => format!("{} of it here", size(*bytes)),
+            Held::Part(bytes) => format!("{} of it here", size(*bytes).as_str()),
             Held::Nothing => "not here".into(),
         };
         let role = match entry.role {
@@ -21,7 +21,7 @@ pub(super) fn write(out: &mut impl Write, models: &[(Entry, Held)]) -> io::Resul
             Role::Trial => "; too weak to be of use, to try things out",
         };
         let (name, title, bytes) = (&entry.name, &entry.title, size(entry.bytes));
-        let licence = &entry.licence;
+        let (licence, bytes) = (&entry.licence, bytes.as_str());
         writeln!(out, "  embedded/{name:width$}  {here}: {title}, {bytes}, {licence}{role}")?;
     }
     writeln!(out)

@@ -6,7 +6,8 @@ use crate::{
     report::Error,
     terminal::{
         download::{Download, size},
-        style::Style,
+        json,
+        screen::Screen,
     },
 };
 use interpreter_agent::{
@@ -16,7 +17,6 @@ use interpreter_agent::{
 use interpreter_store::Overrides;
 use serde_json::json;
 use std::{
-    io::{self, Write},
     path::{Path, PathBuf},
     process::ExitCode,
 };
@@ -48,7 +48,6 @@ pub(super) fn pull(args: &PullArgs) -> Result<ExitCode, Error> {
     let fetched = wait_for(fetch(&scene, &entry, args.from.as_deref(), args.json))??;
     let Some(pulled) = fetched else { return Ok(Exit::CodeFailed.into()) };
     let (Pulled::Already(path) | Pulled::Fetched(path)) = &pulled;
-    let mut out = io::stdout().lock();
     if args.json {
         let done = json!({
             "event": "done",
@@ -58,14 +57,16 @@ pub(super) fn pull(args: &PullArgs) -> Result<ExitCode, Error> {
             "sha256": entry.sha256,
             "fetched": matches!(pulled, Pulled::Fetched(_)),
         });
-        writeln!(out, "{done}")?;
+        json::print_value(&done)?;
         return Ok(Exit::Done.into());
     }
     let already = if matches!(pulled, Pulled::Already(_)) { " already" } else { "" };
     let (name, bytes) = (&entry.name, size(entry.bytes));
-    writeln!(out, "embedded/{name} is here{already}: {bytes}, SHA-256 checked.")?;
+    let mut screen = Screen::stdout(&scene.environment);
+    let bytes = bytes.as_str();
+    screen.tell(&format!("embedded/{name} is here{already}: {bytes}, SHA-256 checked."))?;
     if !embedded::ENGINE {
-        writeln!(out, "This program was built without the engine for it.")?;
+        screen.say("This program was built without the engine for it.")?;
     }
     Ok(Exit::Done.into())
 }
@@ -77,7 +78,7 @@ pub(crate) async fn fetch(
     from: Option<&Path>,
     json: bool,
 ) -> Result<Option<Pulled>, Error> {
-    let mut download = Download::new(json, Style::of_stderr(&scene.environment));
+    let mut download = Download::new(json, &scene.environment);
     let pulled = {
         let mut tell = |progress| download.show(&progress);
         tokio::select! {
@@ -88,14 +89,13 @@ pub(crate) async fn fetch(
             }
         }
     };
-    download.end();
+    let screen = download.end();
     if let Some(pulled) = pulled {
         return Ok(Some(pulled?));
     }
     let name = &entry.name;
-    writeln!(
-        io::stderr(),
+    screen.tell(&format!(
         "Interrupted. What came is kept; `interpreter model pull {name}` goes on with it."
-    )?;
+    ))?;
     Ok(None)
 }

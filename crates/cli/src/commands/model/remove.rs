@@ -1,13 +1,15 @@
 //! `interpreter model remove`: takes a model that runs in this program off this machine.
 
-use crate::{commands::scene, exit::Exit, report::Error, terminal::download::size};
+use crate::{
+    commands::scene,
+    exit::Exit,
+    report::Error,
+    terminal::{download::size, json, screen::Screen},
+};
 use interpreter_agent::{AgentError, embedded};
 use interpreter_store::Overrides;
 use serde_json::json;
-use std::{
-    io::{self, Write},
-    process::ExitCode,
-};
+use std::process::ExitCode;
 
 /// Remove a model that runs in this program
 ///
@@ -23,13 +25,15 @@ pub(super) struct RemoveArgs {
 
 pub(super) fn remove(args: &RemoveArgs) -> Result<ExitCode, Error> {
     let entry = embedded::find(Some(&args.name)).map_err(AgentError::from)?;
-    let freed = embedded::remove(&scene(&Overrides::default())?, &entry)?;
-    let mut out = io::stdout().lock();
+    let scene = scene(&Overrides::default())?;
+    let freed = embedded::remove(&scene, &entry)?;
     if args.json {
         let model = format!("embedded/{}", entry.name);
-        writeln!(out, "{}", json!({ "model": model, "bytes": freed }))?;
+        json::print_value(&json!({ "model": model, "bytes": freed }))?;
     } else {
-        writeln!(out, "embedded/{} was removed: {} are free.", entry.name, size(freed))?;
+        let (name, freed) = (&entry.name, size(freed));
+        let words = format!("embedded/{name} was removed: {} are free.", freed.as_str());
+        Screen::stdout(&scene.environment).tell(&words)?;
     }
     Ok(Exit::Done.into())
 }

@@ -1,0 +1,77 @@
+//! What a person types while something else is going on: the beginning of their next prompt.
+//!
+//! Never an answer. It is shown when the next prompt is, and sent only when they press Enter there.
+
+use super::strokes::Stroke;
+use interpreter_core::Untrusted;
+
+/// Bytes of a draft; more is not taken.
+const LONGEST: usize = 1 << 20;
+
+/// A prompt that has been begun.
+#[derive(Debug, Default)]
+pub(super) struct Draft(String);
+
+impl Draft {
+    /// Adds what was typed.
+    pub(super) fn take(&mut self, stroke: &Stroke) {
+        match stroke {
+            Stroke::Typed(c) => self.push(c.encode_utf8(&mut [0; 4])),
+            Stroke::Enter => self.push("\n"),
+            Stroke::Backspace => _ = self.0.pop(),
+            Stroke::ClearLine => {
+                let line = self.0.rfind('\n').map_or(0, |at| at + 1);
+                self.0.truncate(line);
+            }
+            Stroke::Pasted(text) => self.push(&plain(text)),
+            Stroke::Interrupt
+            | Stroke::End
+            | Stroke::Suspend
+            | Stroke::Position
+            | Stroke::Other => {}
+        }
+    }
+
+    fn push(&mut self, text: &str) {
+        if self.0.len() + text.len() <= LONGEST {
+            self.0.push_str(text);
+        }
+    }
+
+    /// The text, which is the next prompt's. Empty lines around it are keys that were pressed once
+    /// too often.
+    pub(super) fn give(&mut self) -> String {
+        std::mem::take(&mut self.0).trim_matches('\n').trim_end().to_owned()
+    }
+}
+
+/// Pasted text as a person can see it: characters that do something, or are invisible, are spelled
+/// out, because a line editor would show them as they are.
+pub(super) fn plain(pasted: &str) -> String {
+    Untrusted::new(pasted).for_terminal()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::strokes::Strokes, *};
+
+    fn draft(bytes: &[u8]) -> String {
+        let mut draft = Draft::default();
+        for stroke in Strokes::default().feed(bytes) {
+            draft.take(&stroke);
+        }
+        draft.give()
+    }
+
+    #[test]
+    fn it_is_what_was_typed() {
+        assert_eq!(draft(b"\rabx\x7fc\rnext\r\r"), "abc\nnext");
+        assert_eq!(draft(b"one\rtwo\x15three"), "one\nthree");
+        assert_eq!(draft(b"\r\r"), "");
+    }
+
+    #[test]
+    fn a_paste_is_text() {
+        assert_eq!(draft(b"\x1b[200~y\r\x1b[2Ja\x1b[201~"), "y\n\\u{1b}[2Ja");
+    }
+}

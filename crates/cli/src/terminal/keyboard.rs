@@ -1,0 +1,582 @@
+//! The keyboard, on a thread of its own: the one door through which a person's keys come in.
+//!
+//! # Threat
+//! A key that a person pressed for something else and that answers a question: pressed before the
+//! question was on the screen, typed to a program's fake prompt, held down, or part of a paste.
+//!
+//! # Mechanism
+//! The thread reads the terminal at all times. While nothing is asked, keys become the draft of
+//! the next prompt. When something is asked it has been drawn before: the terminal is asked where
+//! its cursor is, and its answer comes behind everything that was typed before the question was
+//! visible. All of that is draft. Then keys count only once there has been a pause of
+//! [`PAUSE`]; the mark that a person answers behind appears at that moment. A paste is never an
+//! answer.
+//!
+//! # Limits
+//! A terminal that does not say where its cursor is gives no proof that it has drawn the question;
+//! there the pause is longer, and all there is.
+
+use super::{
+    draft::{Draft, plain},
+    strokes::{Stroke, Strokes},
+    tty::{Quiet, Tty, put},
+};
+use crossterm::event as terminal_event;
+use reedline::{
+    EditCommand, EditMode, Emacs, KeyCode, KeyModifiers, Keybindings, Prompt, PromptEditMode,
+    PromptHistorySearch, Reedline, ReedlineEvent, ReedlineRawEvent, Signal,
+};
+use rustix::{
+    event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll},
+    fd::OwnedFd,
+};
+use std::{
+    borrow::Cow,
+    io,
+    sync::{Arc, mpsc},
+    thread,
+    time::{Duration, Instant},
+};
+use tokio::sync::oneshot;
+
+/// How long no key may come before the next one counts. Shorter than anybody reads a question.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// The same where the terminal cannot say whether it has drawn the question.
+const LONG_PAUSE: Duration = Duration::from_millis(500);
+
+/// How long a terminal may take to say where its cursor is: one that never did, one that does.
+const FIRST_REPORT: Duration = Duration::from_secs(2);
+const REPORT: Duration = Duration::from_secs(20);
+
+/// The program's own command for the line editor.
+const SUSPEND: &str = "suspend";
+
+/// What came of waiting for the person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Heard {
+    /// A line, or the one key that was pressed.
+    Text(String),
+    /// Ctrl-C.
+    Interrupted,
+    /// Ctrl-D, or the terminal is gone.
+    Ended,
+    /// Ctrl-Z.
+    Suspended,
+    /// Something else was asked.
+    Withdrawn,
+}
+
+/// Whether what is typed can be seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Typing {
+    Shown,
+    Hidden,
+}
+
+enum Request {
+    /// A prompt, with the draft in it.
+    Prompt { mark: String, reply: oneshot::Sender<Heard> },
+    /// A line that answers a question.
+    Line { mark: String, typing: Typing, reply: oneshot::Sender<Heard> },
+    /// One of these keys.
+    Key { mark: String, keys: Vec<char>, reply: oneshot::Sender<Heard> },
+    /// Something that wants the terminal as it was.
+    Lend { act: Box<dyn FnOnce() + Send>, reply: oneshot::Sender<()> },
+    /// Make the terminal quiet again, whatever another program has made of it.
+    Hush,
+    /// Nothing is asked any more.
+    Rest,
+    /// Nothing will be.
+    Leave,
+}
+
+/// The keyboard. The terminal is quiet for as long as it lives.
+#[derive(Debug)]
+pub(crate) struct Keyboard {
+    requests: mpsc::Sender<Request>,
+    bell: Arc<OwnedFd>,
+    _quiet: Quiet,
+}
+
+impl Keyboard {
+    /// Takes the terminal and starts the thread. The editor for prompts is made on it.
+    pub(crate) fn start(
+        is_smart: bool,
+        editor: impl FnOnce() -> Reedline + Send + 'static,
+    ) -> io::Result<Self> {
+        let tty = Arc::new(Tty::find(is_smart)?);
+        let quiet = Quiet::begin(Arc::clone(&tty))?;
+        let (requests, inbox) = mpsc::channel();
+        let bell = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
+        let heard = Arc::clone(&bell);
+        thread::Builder::new().name("keyboard".into()).spawn(move || {
+            let desk = Desk {
+                inbox,
+                next: None,
+                bell: heard,
+                tty,
+                strokes: Strokes::default(),
+                draft: Draft::default(),
+                reports: Reports::Unknown,
+                is_gone: false,
+                prompts: editor(),
+                answers: Reedline::create().with_edit_mode(Box::new(Careful::default())),
+            };
+            desk.serve();
+        })?;
+        Ok(Self { requests, bell, _quiet: quiet })
+    }
+
+    /// Waits for a prompt. The mark stands before what is typed.
+    pub(crate) async fn prompt(&self, mark: String) -> Heard {
+        self.ask(|reply| Request::Prompt { mark, reply }).await
+    }
+
+    /// Waits for a line that answers what has just been drawn.
+    pub(crate) async fn line(&self, mark: String, typing: Typing) -> Heard {
+        self.ask(|reply| Request::Line { mark, typing, reply }).await
+    }
+
+    /// Waits for one of these keys, to answer what has just been drawn.
+    pub(crate) async fn key(&self, mark: String, keys: Vec<char>) -> Heard {
+        self.ask(|reply| Request::Key { mark, keys, reply }).await
+    }
+
+    async fn ask(&self, request: impl FnOnce(oneshot::Sender<Heard>) -> Request) -> Heard {
+        let (reply, answer) = oneshot::channel();
+        self.send(request(reply));
+        answer.await.unwrap_or(Heard::Ended)
+    }
+
+    /// Gives the terminal to `act` while it runs.
+    pub(crate) async fn lend<T: Send + 'static>(
+        &self,
+        act: impl FnOnce() -> T + Send + 'static,
+    ) -> Option<T> {
+        let (done, result) = oneshot::channel();
+        let act = Box::new(move || _ = done.send(act()).is_ok());
+        let (reply, over) = oneshot::channel();
+        self.send(Request::Lend { act, reply });
+        over.await.ok()?;
+        result.await.ok()
+    }
+
+    /// Withdraws what is asked.
+    pub(crate) fn rest(&self) {
+        self.send(Request::Rest);
+    }
+
+    /// Makes the terminal quiet again.
+    pub(crate) fn hush(&self) {
+        self.send(Request::Hush);
+    }
+
+    fn send(&self, request: Request) {
+        // If the thread is gone, so is the terminal, and whoever waits for an answer sees that.
+        _ = self.requests.send(request).is_ok();
+        _ = rustix::io::write(&self.bell, &1_u64.to_ne_bytes()).is_ok();
+    }
+}
+
+impl Drop for Keyboard {
+    fn drop(&mut self) {
+        self.send(Request::Leave);
+    }
+}
+
+/// Whether the terminal says where its cursor is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reports {
+    Unknown,
+    Given,
+    Never,
+}
+
+/// The thread's side.
+struct Desk {
+    inbox: mpsc::Receiver<Request>,
+    /// What withdrew the request before it.
+    next: Option<Request>,
+    bell: Arc<OwnedFd>,
+    tty: Arc<Tty>,
+    strokes: Strokes,
+    draft: Draft,
+    reports: Reports,
+    is_gone: bool,
+    prompts: Reedline,
+    answers: Reedline,
+}
+
+/// What ended a wait.
+enum Woken {
+    Strokes(Vec<Stroke>),
+    /// Somebody wants something else.
+    Bell,
+    /// The time is over.
+    Late,
+    /// The terminal is gone.
+    Gone,
+}
+
+/// Something else was asked meanwhile, or there is nobody left to answer.
+enum Stopped {
+    Withdrawn,
+    Gone,
+}
+
+impl From<Stopped> for Heard {
+    fn from(stopped: Stopped) -> Self {
+        match stopped {
+            Stopped::Withdrawn => Self::Withdrawn,
+            Stopped::Gone => Self::Ended,
+        }
+    }
+}
+
+impl Desk {
+    fn serve(mut self) {
+        loop {
+            match self.next.take().or_else(|| self.inbox.try_recv().ok()) {
+                Some(Request::Leave) => return,
+                Some(request) => self.answer(request),
+                None => match self.wait(None) {
+                    Woken::Strokes(strokes) => self.keep(&strokes),
+                    Woken::Bell | Woken::Late | Woken::Gone => {}
+                },
+            }
+        }
+    }
+
+    /// Whoever asked may have left; then nobody hears the answer.
+    fn answer(&mut self, request: Request) {
+        match request {
+            Request::Prompt { mark, reply } => _ = reply.send(self.prompt(mark)).is_ok(),
+            Request::Line { mark, typing, reply } => {
+                _ = reply.send(self.line(mark, typing).unwrap_or_else(Heard::from)).is_ok();
+            }
+            Request::Key { mark, keys, reply } => {
+                _ = reply.send(self.key(&mark, &keys).unwrap_or_else(Heard::from)).is_ok();
+            }
+            Request::Lend { act, reply } => {
+                self.tty.lend(act);
+                _ = reply.send(()).is_ok();
+            }
+            Request::Hush => _ = self.tty.hush().is_ok(),
+            Request::Rest | Request::Leave => {}
+        }
+    }
+
+    fn keep(&mut self, strokes: &[Stroke]) {
+        for stroke in strokes {
+            if *stroke == Stroke::Position {
+                self.reports = Reports::Given;
+            }
+            self.draft.take(stroke);
+        }
+    }
+
+    /// Waits until a key comes, the bell rings, or it is `until`.
+    fn wait(&mut self, until: Option<Instant>) -> Woken {
+        let terminal = io::stdin();
+        let bell = PollFd::new(&*self.bell, PollFlags::IN);
+        let keys = PollFd::new(&terminal, PollFlags::IN);
+        let mut all = [bell, keys];
+        let watched = if self.is_gone { &mut all[..1] } else { &mut all[..] };
+        let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+        let left = left.and_then(|left| Timespec::try_from(left).ok());
+        match poll(watched, left.as_ref()) {
+            Ok(0) => return Woken::Late,
+            Ok(_) => {}
+            Err(_) => return Woken::Strokes(Vec::new()),
+        }
+        let rang = !all[0].revents().is_empty();
+        let typed = !all[1].revents().is_empty();
+        if typed {
+            let mut bytes = [0; 4096];
+            match rustix::io::read(&terminal, &mut bytes) {
+                Ok(0) => self.is_gone = true,
+                Ok(count) => return Woken::Strokes(self.strokes.feed(&bytes[..count])),
+                Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
+                Err(_) => self.is_gone = true,
+            }
+            return Woken::Gone;
+        }
+        if rang {
+            let mut rings = [0; 8];
+            _ = rustix::io::read(&self.bell, &mut rings).is_ok();
+            // It may have rung for what is being answered.
+            self.next = self.inbox.try_recv().ok();
+        }
+        if self.next.is_some() { Woken::Bell } else { Woken::Strokes(Vec::new()) }
+    }
+
+    /// Waits until what was drawn can have been seen, and until no key comes any more. Everything
+    /// that was typed meanwhile is draft.
+    fn settle(&mut self) -> Result<(), Stopped> {
+        self.wait_for_screen()?;
+        let pause = if self.reports == Reports::Given { PAUSE } else { LONG_PAUSE };
+        loop {
+            match self.wait(Some(Instant::now() + pause)) {
+                Woken::Strokes(strokes) => self.keep(&strokes),
+                Woken::Late => return Ok(()),
+                Woken::Bell => return Err(Stopped::Withdrawn),
+                Woken::Gone => return Err(Stopped::Gone),
+            }
+        }
+    }
+
+    fn wait_for_screen(&mut self) -> Result<(), Stopped> {
+        let patience = match self.reports {
+            Reports::Unknown => FIRST_REPORT,
+            Reports::Given => REPORT,
+            Reports::Never => return Ok(()),
+        };
+        if !self.tty.is_smart() || self.tty.ask_position().is_err() {
+            self.reports = Reports::Never;
+            return Ok(());
+        }
+        let until = Instant::now() + patience;
+        loop {
+            match self.wait(Some(until)) {
+                Woken::Strokes(strokes) => {
+                    self.keep(&strokes);
+                    if strokes.contains(&Stroke::Position) {
+                        return Ok(());
+                    }
+                }
+                Woken::Late => {
+                    self.reports = Reports::Never;
+                    return Ok(());
+                }
+                Woken::Bell => return Err(Stopped::Withdrawn),
+                Woken::Gone => return Err(Stopped::Gone),
+            }
+        }
+    }
+
+    fn key(&mut self, mark: &str, keys: &[char]) -> Result<Heard, Stopped> {
+        self.settle()?;
+        show(mark);
+        loop {
+            let strokes = match self.wait(None) {
+                Woken::Strokes(strokes) => strokes,
+                Woken::Late => continue,
+                Woken::Bell => {
+                    show("\n");
+                    return Err(Stopped::Withdrawn);
+                }
+                Woken::Gone => return Err(Stopped::Gone),
+            };
+            for (at, stroke) in strokes.iter().enumerate() {
+                if let Some(heard) = pressed(stroke, keys) {
+                    // What was typed behind an answer is no answer to what comes next.
+                    self.keep(&strokes[at + 1..]);
+                    let echo = if let Heard::Text(key) = &heard { key.as_str() } else { "" };
+                    show(&format!("{echo}\n"));
+                    return Ok(heard);
+                }
+            }
+            let keys: Vec<_> = keys.iter().map(char::to_string).collect();
+            let clear = if self.tty.is_smart() { "\r\u{1b}[2K" } else { "\n" };
+            show(&format!("{clear}{mark}(press {}) ", keys.join(", ")));
+        }
+    }
+
+    fn line(&mut self, mark: String, typing: Typing) -> Result<Heard, Stopped> {
+        self.settle()?;
+        match typing {
+            Typing::Shown => {
+                let heard = read(&mut self.answers, &self.tty, mark);
+                self.keep_rest();
+                Ok(heard)
+            }
+            Typing::Hidden => self.hidden(&mark),
+        }
+    }
+
+    fn hidden(&mut self, mark: &str) -> Result<Heard, Stopped> {
+        show(mark);
+        let mut line = String::new();
+        loop {
+            let strokes = match self.wait(None) {
+                Woken::Strokes(strokes) => strokes,
+                Woken::Late => continue,
+                Woken::Bell => {
+                    show("\n");
+                    return Err(Stopped::Withdrawn);
+                }
+                Woken::Gone => return Err(Stopped::Gone),
+            };
+            for (at, stroke) in strokes.iter().enumerate() {
+                let heard = match stroke {
+                    Stroke::Typed(c) => {
+                        line.push(*c);
+                        continue;
+                    }
+                    Stroke::Pasted(text) => {
+                        line.push_str(text.trim_end_matches(['\r', '\n']));
+                        continue;
+                    }
+                    Stroke::Backspace => {
+                        line.pop();
+                        continue;
+                    }
+                    Stroke::ClearLine => {
+                        line.clear();
+                        continue;
+                    }
+                    Stroke::Position | Stroke::Other => continue,
+                    Stroke::Enter => Heard::Text(std::mem::take(&mut line)),
+                    Stroke::Interrupt => Heard::Interrupted,
+                    Stroke::Suspend => Heard::Suspended,
+                    Stroke::End => Heard::Ended,
+                };
+                self.keep(&strokes[at + 1..]);
+                show("\n");
+                return Ok(heard);
+            }
+        }
+    }
+
+    fn prompt(&mut self, mark: String) -> Heard {
+        let draft = self.draft.give();
+        if !draft.is_empty() {
+            self.prompts.run_edit_commands(&[EditCommand::InsertString(draft)]);
+        }
+        let heard = read(&mut self.prompts, &self.tty, mark);
+        self.keep_rest();
+        heard
+    }
+
+    /// Keeps what the line editor has read and not used.
+    fn keep_rest(&mut self) {
+        while terminal_event::poll(Duration::ZERO).unwrap_or(false) {
+            let Ok(event) = terminal_event::read() else { return };
+            let stroke = match event {
+                terminal_event::Event::Paste(text) => Stroke::Pasted(text),
+                terminal_event::Event::Key(key) => match (key.modifiers, key.code) {
+                    (KeyModifiers::NONE | KeyModifiers::SHIFT, KeyCode::Char(c)) => {
+                        Stroke::Typed(c)
+                    }
+                    (_, KeyCode::Enter) => Stroke::Enter,
+                    (_, KeyCode::Backspace) => Stroke::Backspace,
+                    _ => Stroke::Other,
+                },
+                terminal_event::Event::FocusGained
+                | terminal_event::Event::FocusLost
+                | terminal_event::Event::Mouse(_)
+                | terminal_event::Event::Resize(..) => Stroke::Other,
+            };
+            self.draft.take(&stroke);
+        }
+    }
+}
+
+/// What a stroke means where one of `keys` is wanted.
+fn pressed(stroke: &Stroke, keys: &[char]) -> Option<Heard> {
+    match stroke {
+        Stroke::Typed(c) => {
+            let key = c.to_ascii_lowercase();
+            keys.contains(&key).then(|| Heard::Text(key.to_string()))
+        }
+        Stroke::Interrupt => Some(Heard::Interrupted),
+        Stroke::End => Some(Heard::Ended),
+        Stroke::Suspend => Some(Heard::Suspended),
+        Stroke::Enter
+        | Stroke::Backspace
+        | Stroke::ClearLine
+        | Stroke::Pasted(_)
+        | Stroke::Position
+        | Stroke::Other => None,
+    }
+}
+
+/// If the terminal is gone, the next look at the keyboard says so.
+fn show(text: &str) {
+    _ = put(text.as_bytes()).is_ok();
+}
+
+/// Has the person write a line. Ctrl-Z suspends the program, and they go on where they were.
+fn read(editor: &mut Reedline, tty: &Tty, mark: String) -> Heard {
+    let mark = Mark(mark);
+    loop {
+        return match editor.read_line(&mark) {
+            Ok(Signal::Success(line)) => Heard::Text(line),
+            Ok(Signal::CtrlC) => Heard::Interrupted,
+            Ok(Signal::HostCommand(command)) if command == SUSPEND => {
+                tty.lend(suspend);
+                continue;
+            }
+            Ok(_) | Err(_) => Heard::Ended,
+        };
+    }
+}
+
+/// Stops this program until somebody lets it go on.
+pub(crate) fn suspend() {
+    // To this very thread: one that is sent to the process may stop it a moment later, when the
+    // terminal is quiet again. Where it is refused, nothing is stopped.
+    _ = nix::sys::signal::raise(nix::sys::signal::Signal::SIGSTOP).is_ok();
+}
+
+/// The keys of an editor: those of Emacs, with Ctrl-Z to suspend. Pastes become text that can be
+/// seen.
+pub(super) struct Careful(Emacs);
+
+impl Default for Careful {
+    fn default() -> Self {
+        Self::new(reedline::default_emacs_keybindings())
+    }
+}
+
+impl Careful {
+    pub(super) fn new(mut keys: Keybindings) -> Self {
+        let suspend = ReedlineEvent::ExecuteHostCommand(SUSPEND.into());
+        keys.add_binding(KeyModifiers::CONTROL, KeyCode::Char('z'), suspend);
+        Self(Emacs::new(keys))
+    }
+}
+
+impl EditMode for Careful {
+    fn parse_event(&mut self, event: ReedlineRawEvent) -> ReedlineEvent {
+        match event.into() {
+            terminal_event::Event::Paste(text) => {
+                ReedlineEvent::Edit(vec![EditCommand::InsertString(plain(&text))])
+            }
+            other => match ReedlineRawEvent::try_from(other) {
+                Ok(event) => self.0.parse_event(event),
+                Err(()) => ReedlineEvent::None,
+            },
+        }
+    }
+
+    fn edit_mode(&self) -> PromptEditMode {
+        self.0.edit_mode()
+    }
+}
+
+/// The few characters before what is typed.
+struct Mark(String);
+
+impl Prompt for Mark {
+    fn render_prompt_left(&self) -> Cow<'_, str> {
+        self.0.as_str().into()
+    }
+
+    fn render_prompt_right(&self) -> Cow<'_, str> {
+        "".into()
+    }
+
+    fn render_prompt_indicator(&self, _: PromptEditMode) -> Cow<'_, str> {
+        "".into()
+    }
+
+    fn render_prompt_multiline_indicator(&self) -> Cow<'_, str> {
+        "    ".into()
+    }
+
+    fn render_prompt_history_search_indicator(&self, _: PromptHistorySearch) -> Cow<'_, str> {
+        "search: ".into()
+    }
+}

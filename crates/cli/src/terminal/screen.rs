@@ -1,0 +1,413 @@
+//! The one way to draw.
+//!
+//! # Threat
+//! Foreign text (of a model, a program, a file's name, an error that quotes one) that a person
+//! takes for a row of ours and answers or believes.
+//!
+//! # Mechanism
+//! A row of ours begins with the mark of our own and holds [`Ours`], which no foreign text can
+//! become. Everything else goes through [`Foreign`], which marks every row as foreign and cannot
+//! show our mark. Both are wrapped here, at the width that the window has at that moment. No other
+//! file of this crate writes to standard output or standard error, but for JSON, exact bytes into
+//! a pipe, and the keyboard's own marks; clippy holds that.
+//!
+//! # Limits
+//! Where the output is not a terminal there are no marks, because another program reads it.
+
+use super::{
+    foreign::{Foreign, room},
+    ours::{Ours, UNBROKEN, ours},
+    style::Style,
+    width::Widths,
+};
+use interpreter_core::{Untrusted, untrusted::MARK};
+use interpreter_store::Environment;
+use std::io::{self, IsTerminal, Write};
+
+const PROSE: &str = "  ";
+const CODE: &str = "  │ ";
+const OUTPUT: &str = "  ┆ ";
+
+/// Goes to the start of the row that the cursor is on, and clears it.
+const CLEAR: &str = "\r\u{1b}[2K";
+
+/// What kind of foreign text it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Section {
+    /// Words of the model.
+    Prose,
+    /// The model's reasoning.
+    Thoughts,
+    /// Code that wants to run.
+    Code,
+    /// Everything else: output, names, errors, diffs.
+    Output,
+}
+
+impl Section {
+    fn mark(self) -> &'static str {
+        match self {
+            Self::Prose | Self::Thoughts => PROSE,
+            Self::Code => CODE,
+            Self::Output => OUTPUT,
+        }
+    }
+}
+
+/// Where a screen is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Port {
+    Stdout,
+    Stderr,
+}
+
+/// One of the two standard streams, as a person sees it.
+#[derive(Debug)]
+pub(crate) struct Screen {
+    port: Port,
+    style: Style,
+    widths: Widths,
+    at_terminal: bool,
+    /// Before rows of ours where the output is not a terminal.
+    elsewhere: &'static str,
+    open: Option<(Section, Foreign)>,
+    /// Whether a row of ours stands there that the next one replaces.
+    passing: bool,
+    /// Whether the terminal has gone: whatever is left to do is done without it.
+    gone: bool,
+}
+
+impl Screen {
+    /// Standard output.
+    pub(crate) fn stdout(environment: &Environment) -> Self {
+        Self::new(Port::Stdout, environment)
+    }
+
+    /// Standard error.
+    pub(crate) fn stderr(environment: &Environment) -> Self {
+        Self::new(Port::Stderr, environment)
+    }
+
+    fn new(port: Port, environment: &Environment) -> Self {
+        let at_terminal = port.is_terminal();
+        Self {
+            port,
+            style: Style::new(at_terminal, environment),
+            widths: Widths::of(environment),
+            at_terminal,
+            elsewhere: "",
+            open: None,
+            passing: false,
+            gone: false,
+        }
+    }
+
+    /// The same, with `words` before rows of ours where the output is not a terminal.
+    pub(crate) fn named_elsewhere(self, words: &'static str) -> Self {
+        Self { elsewhere: words, ..self }
+    }
+
+    /// Whether a person looks at it.
+    pub(crate) fn is_terminal(&self) -> bool {
+        self.at_terminal
+    }
+
+    /// How many of these lines of foreign text fit on the window at this moment: at least one. Room
+    /// is left for a question below.
+    pub(crate) fn page(&self, section: Section, lines: &[&str]) -> usize {
+        let (columns, rows) = self.port.size();
+        let mut left = rows.saturating_sub(4);
+        let fits = |line: &&&str| {
+            let laid_out = Foreign::new(section.mark(), self.widths).feed(line, columns);
+            let taken = laid_out.lines().count().max(1);
+            let fits = taken <= left;
+            left = left.saturating_sub(taken);
+            fits
+        };
+        lines.iter().take_while(fits).count().max(1)
+    }
+
+    /// Says something of our own, on rows of its own.
+    pub(crate) fn say(&mut self, text: impl Into<Ours>) -> io::Result<()> {
+        self.own(&text.into(), |_, row| row)
+    }
+
+    /// The same, for what matters less.
+    pub(crate) fn say_quietly(&mut self, text: impl Into<Ours>) -> io::Result<()> {
+        self.own(&text.into(), |style, row| style.dim(&row))
+    }
+
+    /// The same, for what must not be overlooked.
+    pub(crate) fn warn(&mut self, text: impl Into<Ours>) -> io::Result<()> {
+        self.own(&text.into(), |style, row| style.red(&row))
+    }
+
+    fn own(&mut self, text: &Ours, paint: impl Fn(Style, String) -> String) -> io::Result<()> {
+        self.close()?;
+        let mut out = String::new();
+        if self.at_terminal {
+            for row in own_rows(text, self.widths, self.port.size().0) {
+                out.push_str(&paint(self.style, row));
+                out.push('\n');
+            }
+        } else {
+            let text = text.as_str().replace(UNBROKEN, " ");
+            for line in text.split('\n') {
+                out.push_str(&paint(self.style, format!("{}{line}\n", self.elsewhere)));
+            }
+        }
+        self.write(&out)
+    }
+
+    /// Says something of our own that stands there only until anything else does. Not while a
+    /// program has begun a row: that is not written over.
+    pub(crate) fn say_in_passing(&mut self, text: impl Into<Ours>) -> io::Result<()> {
+        if !self.at_terminal || self.open.is_some() {
+            return Ok(());
+        }
+        let row = own_rows(&text.into(), self.widths, self.port.size().0)
+            .into_iter()
+            .next()
+            .unwrap_or_default();
+        let row = self.style.dim(&row);
+        self.write(&format!("{CLEAR}{row}"))?;
+        self.passing = true;
+        Ok(())
+    }
+
+    /// An empty row.
+    pub(crate) fn blank(&mut self) -> io::Result<()> {
+        self.close()?;
+        self.write("\n")
+    }
+
+    /// One row of text that is not ours alone, such as a line of a list. Longer ones are wrapped.
+    pub(crate) fn row(&mut self, text: &str) -> io::Result<()> {
+        self.close()?;
+        let line = text.replace('\n', "⏎");
+        if self.at_terminal {
+            return self.show(Section::Output, &line);
+        }
+        let shown = Untrusted::new(line).for_terminal().replace('\n', "⏎");
+        self.write(&format!("  {shown}\n"))
+    }
+
+    /// A sentence of ours that quotes something foreign. On a terminal it counts as foreign.
+    pub(crate) fn tell(&mut self, text: &str) -> io::Result<()> {
+        if self.at_terminal {
+            return self.row(text);
+        }
+        self.close()?;
+        let shown = Untrusted::new(text).for_terminal();
+        self.write(&format!("{}{shown}\n", self.elsewhere))
+    }
+
+    /// Lines of ours that hold something foreign, such as a table. On a terminal they count as
+    /// foreign.
+    pub(crate) fn lines(&mut self, text: &str) -> io::Result<()> {
+        if self.at_terminal {
+            return self.quote(Section::Output, &Untrusted::new(text));
+        }
+        self.close()?;
+        let shown = Untrusted::new(text).for_terminal();
+        self.write(&shown)
+    }
+
+    /// An error, and the next step. Both may quote something foreign.
+    pub(crate) fn error(&mut self, message: &str, hint: Option<&str>) -> io::Result<()> {
+        if self.at_terminal {
+            self.warn("error:")?;
+            message.split('\n').try_for_each(|line| self.row(line))?;
+            let hint = hint.map(|hint| format!("hint: {hint}"));
+            return hint
+                .iter()
+                .flat_map(|hint| hint.split('\n'))
+                .try_for_each(|line| self.row(line));
+        }
+        self.close()?;
+        let shown = |text: &str| Untrusted::new(text).for_terminal();
+        let hint = hint.map_or_else(String::new, |hint| format!("\nhint: {}\n", shown(hint)));
+        self.write(&format!("error: {}\n{hint}", shown(message)))
+    }
+
+    /// Foreign text as a whole. Indented where the output is not a terminal.
+    pub(crate) fn quote(&mut self, section: Section, text: &Untrusted) -> io::Result<()> {
+        self.close()?;
+        if !self.at_terminal {
+            self.open = Some((section, Foreign::new("    ", self.widths)));
+        }
+        self.show(section, text.raw())
+    }
+
+    fn show(&mut self, section: Section, text: &str) -> io::Result<()> {
+        self.write_foreign(section, text)?;
+        self.close()
+    }
+
+    /// The next piece of foreign text. A piece of another section begins a row of its own.
+    pub(crate) fn stream(&mut self, section: Section, text: &Untrusted) -> io::Result<()> {
+        self.write_foreign(section, text.raw())
+    }
+
+    fn write_foreign(&mut self, section: Section, text: &str) -> io::Result<()> {
+        if self.open.as_ref().is_some_and(|(open, _)| *open != section) {
+            self.close()?;
+        }
+        self.clear()?;
+        let columns = if self.at_terminal { self.port.size().0 } else { usize::MAX };
+        let mark = if self.at_terminal { section.mark() } else { "" };
+        let widths = self.widths;
+        let (_, foreign) = self.open.get_or_insert_with(|| (section, Foreign::new(mark, widths)));
+        let text = foreign.feed(text, columns);
+        let text = match section {
+            Section::Thoughts => self.style.dim(&text),
+            Section::Prose | Section::Code | Section::Output => text,
+        };
+        self.write(&text)
+    }
+
+    /// Whether foreign text is being written.
+    pub(crate) fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
+    /// Ends the row of foreign text that is open, so that the next row is anybody's.
+    pub(crate) fn close(&mut self) -> io::Result<()> {
+        self.clear()?;
+        let Some((_, mut foreign)) = self.open.take() else { return Ok(()) };
+        self.write(&foreign.end())
+    }
+
+    fn clear(&mut self) -> io::Result<()> {
+        if std::mem::take(&mut self.passing) { self.write(CLEAR) } else { Ok(()) }
+    }
+
+    fn write(&mut self, text: &str) -> io::Result<()> {
+        if self.gone || text.is_empty() {
+            return Ok(());
+        }
+        match self.port.write(text.as_bytes()) {
+            // A terminal that was closed must not keep the session from being ended in order.
+            Err(error) if self.at_terminal && error.raw_os_error() == Some(EIO) => {
+                self.gone = true;
+                Ok(())
+            }
+            other => other,
+        }
+    }
+}
+
+const EIO: i32 = rustix::io::Errno::IO.raw_os_error();
+
+#[expect(clippy::disallowed_methods, reason = "the one place that writes to the person")]
+impl Port {
+    fn is_terminal(self) -> bool {
+        match self {
+            Self::Stdout => io::stdout().is_terminal(),
+            Self::Stderr => io::stderr().is_terminal(),
+        }
+    }
+
+    /// Columns and rows of the window at this moment.
+    fn size(self) -> (usize, usize) {
+        let asked = match self {
+            Self::Stdout => rustix::termios::tcgetwinsize(io::stdout()),
+            Self::Stderr => rustix::termios::tcgetwinsize(io::stderr()),
+        };
+        let (columns, rows) = asked.map_or((0, 0), |size| (size.ws_col, size.ws_row));
+        let or = |said: u16, usual| if said == 0 { usual } else { usize::from(said) };
+        (or(columns, 80), or(rows, 24))
+    }
+
+    fn write(self, bytes: &[u8]) -> io::Result<()> {
+        fn all(mut out: impl Write, bytes: &[u8]) -> io::Result<()> {
+            out.write_all(bytes)?;
+            out.flush()
+        }
+        match self {
+            Self::Stdout => all(io::stdout().lock(), bytes),
+            Self::Stderr => all(io::stderr().lock(), bytes),
+        }
+    }
+}
+
+/// The mark of our own and what stands behind it, for the row that a person types in.
+pub(crate) fn own_mark(text: &Ours) -> String {
+    format!("{MARK} {}", text.as_str())
+}
+
+/// Rows of our own, each with the mark, none wider than the window. Broken between words where
+/// that is possible.
+fn own_rows(text: &Ours, widths: Widths, columns: usize) -> Vec<String> {
+    let mark = own_mark(&ours(""));
+    let room = room(&mark, widths, columns);
+    let mut rows = Vec::new();
+    for line in text.as_str().split('\n') {
+        let mut rest = line;
+        loop {
+            let fits = fitting(rest, widths, room);
+            let (row, more) = if fits == rest.len() {
+                (rest, "")
+            } else {
+                let here = rest[fits..].starts_with(' ').then_some(fits);
+                let at = here.or_else(|| rest[..fits].rfind(' ')).filter(|at| *at > 0);
+                let at = at.unwrap_or(fits);
+                (&rest[..at], rest[at..].trim_start_matches(' '))
+            };
+            let row = row.trim_end_matches(' ').replace(UNBROKEN, " ");
+            rows.push(format!("{mark}{row}"));
+            if more.is_empty() {
+                break;
+            }
+            rest = more;
+        }
+    }
+    rows
+}
+
+/// How many bytes of `text` fit into `room` columns: at least one character.
+fn fitting(text: &str, widths: Widths, room: usize) -> usize {
+    let mut taken = 0;
+    for (at, c) in text.char_indices() {
+        taken += widths.most(c);
+        if taken > room && at > 0 {
+            return at;
+        }
+    }
+    text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn widths() -> Widths {
+        Widths::of(&Environment::default())
+    }
+
+    #[test]
+    fn our_own_rows_are_wrapped_between_words_and_marked() {
+        let text = ours("Run it?  y run · n reject · e edit\n  indented");
+        assert_eq!(
+            own_rows(&text, widths(), 24),
+            ["❚ Run it?  y run · n", "❚ reject · e edit", "❚   indented"]
+        );
+        assert_eq!(own_rows(&ours(""), widths(), 20), ["❚ "]);
+    }
+
+    proptest! {
+        #[test]
+        fn no_word_of_ours_is_lost(
+            words in prop::collection::vec(prop::sample::select(&["a", "réject", "·", "xxxxxxxxxxxxxxxxxxxxxxxx"][..]), 0..20),
+            columns in 1_usize..60,
+        ) {
+            let text = Ours::joined(words.iter().map(|word| ours(*word)), " ");
+            let rows = own_rows(&text, widths(), columns);
+            prop_assert!(rows.iter().all(|row| row.starts_with(MARK)));
+            let together: String =
+                rows.iter().flat_map(|row| row.chars().skip(2)).filter(|c| *c != ' ').collect();
+            prop_assert_eq!(together, words.concat());
+        }
+    }
+}

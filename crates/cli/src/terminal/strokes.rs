@@ -1,0 +1,270 @@
+//! Bytes from a terminal, as keys.
+//!
+//! Used while something else than a line editor has the keyboard: while a model writes, while code
+//! runs, while a question waits. Pure: bytes in, strokes out, in any pieces.
+//!
+//! # Threat
+//! A paste that contains what would be an answer; the rest of an escape sequence that is taken for
+//! a key.
+//!
+//! # Mechanism
+//! A paste in brackets is one stroke, whatever it contains, and no sequence of an arrow or
+//! function key yields a character.
+
+/// The longest paste that is kept.
+const LONGEST_PASTE: usize = 1 << 20;
+
+/// One thing that a person did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Stroke {
+    /// A character was typed.
+    Typed(char),
+    Enter,
+    Backspace,
+    /// Ctrl-C.
+    Interrupt,
+    /// Ctrl-D.
+    End,
+    /// Ctrl-Z.
+    Suspend,
+    /// Ctrl-U.
+    ClearLine,
+    /// Text was pasted.
+    Pasted(String),
+    /// The terminal says where its cursor is: it has drawn everything that was written before it
+    /// was asked.
+    Position,
+    /// Any other key.
+    Other,
+}
+
+/// Takes bytes apart.
+#[derive(Debug, Default)]
+pub(super) struct Strokes {
+    state: State,
+    /// The bytes of a character or of a sequence that is not whole yet.
+    held: Vec<u8>,
+    pasted: Vec<u8>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum State {
+    #[default]
+    Ground,
+    /// After ESC.
+    Escape,
+    /// In `ESC [ … letter`.
+    Sequence,
+    /// In `ESC O letter`.
+    Function,
+    /// In a string that ends with BEL or ESC `\`.
+    Words,
+    /// In a paste.
+    Paste,
+}
+
+/// What ends a paste.
+const PASTE_ENDS: &[u8] = b"\x1b[201~";
+
+impl Strokes {
+    /// The strokes that `bytes` complete.
+    pub(super) fn feed(&mut self, bytes: &[u8]) -> Vec<Stroke> {
+        let mut strokes = Vec::new();
+        for &byte in bytes {
+            strokes.extend(self.take(byte));
+        }
+        // Terminals send a sequence in one piece: this was the key itself.
+        if self.state == State::Escape {
+            self.state = State::Ground;
+            strokes.push(Stroke::Other);
+        }
+        strokes
+    }
+
+    fn take(&mut self, byte: u8) -> Option<Stroke> {
+        match self.state {
+            State::Ground => self.in_ground(byte),
+            State::Escape => self.after_escape(byte),
+            State::Sequence => self.in_sequence(byte),
+            State::Function => {
+                self.state = State::Ground;
+                Some(Stroke::Other)
+            }
+            State::Words => {
+                let ends = byte == 0x07 || byte == b'\\' && self.held.last() == Some(&0x1b);
+                self.held.clear();
+                self.held.push(byte);
+                if ends {
+                    self.held.clear();
+                    self.state = State::Ground;
+                    return Some(Stroke::Other);
+                }
+                None
+            }
+            State::Paste => self.in_paste(byte),
+        }
+    }
+
+    fn in_ground(&mut self, byte: u8) -> Option<Stroke> {
+        if self.held.is_empty() {
+            match byte {
+                0x1b => {
+                    self.state = State::Escape;
+                    return None;
+                }
+                b'\r' | b'\n' => return Some(Stroke::Enter),
+                0x08 | 0x7f => return Some(Stroke::Backspace),
+                0x03 => return Some(Stroke::Interrupt),
+                0x04 => return Some(Stroke::End),
+                0x1a => return Some(Stroke::Suspend),
+                0x15 => return Some(Stroke::ClearLine),
+                b'\t' => return Some(Stroke::Typed('\t')),
+                0..0x20 => return Some(Stroke::Other),
+                0x20..0x80 => return Some(Stroke::Typed(byte.into())),
+                _ => {}
+            }
+        }
+        self.held.push(byte);
+        match std::str::from_utf8(&self.held) {
+            Ok(text) => {
+                let c = text.chars().next();
+                self.held.clear();
+                c.map(Stroke::Typed)
+            }
+            // More of it may follow.
+            Err(error) if error.error_len().is_none() => None,
+            Err(_) => {
+                self.held.clear();
+                Some(Stroke::Other)
+            }
+        }
+    }
+
+    fn after_escape(&mut self, byte: u8) -> Option<Stroke> {
+        self.held.clear();
+        self.state = match byte {
+            b'[' => State::Sequence,
+            b'O' => State::Function,
+            b']' | b'P' | b'_' | b'^' | b'X' => State::Words,
+            0x1b => State::Escape,
+            // A key together with Alt.
+            _ => {
+                self.state = State::Ground;
+                return Some(Stroke::Other);
+            }
+        };
+        None
+    }
+
+    fn in_sequence(&mut self, byte: u8) -> Option<Stroke> {
+        if !(0x40..0x7f).contains(&byte) && self.held.len() < 64 {
+            self.held.push(byte);
+            return None;
+        }
+        let parameters = std::mem::take(&mut self.held);
+        self.state = State::Ground;
+        Some(match (byte, parameters.as_slice()) {
+            (b'~', b"200") => {
+                self.state = State::Paste;
+                return None;
+            }
+            (b'R', place) if is_position(place) => Stroke::Position,
+            _ => Stroke::Other,
+        })
+    }
+
+    fn in_paste(&mut self, byte: u8) -> Option<Stroke> {
+        self.pasted.push(byte);
+        if !self.pasted.ends_with(PASTE_ENDS) {
+            // What ends it must still be recognised.
+            if self.pasted.len() > LONGEST_PASTE + PASTE_ENDS.len() {
+                self.pasted.remove(LONGEST_PASTE);
+            }
+            return None;
+        }
+        self.state = State::Ground;
+        let mut pasted = std::mem::take(&mut self.pasted);
+        pasted.truncate((pasted.len() - PASTE_ENDS.len()).min(LONGEST_PASTE));
+        Some(Stroke::Pasted(String::from_utf8_lossy(&pasted).into_owned()))
+    }
+}
+
+/// Whether these are the row and the column of a cursor.
+fn is_position(place: &[u8]) -> bool {
+    place.contains(&b';') && place.iter().all(|byte| byte.is_ascii_digit() || *byte == b';')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn strokes(bytes: &[u8]) -> Vec<Stroke> {
+        Strokes::default().feed(bytes)
+    }
+
+    #[test]
+    fn keys_are_told_apart() {
+        let typed = |text: &str| text.chars().map(Stroke::Typed).collect::<Vec<_>>();
+        assert_eq!(strokes("yä漢".as_bytes()), typed("yä漢"));
+        for (bytes, stroke) in [
+            (&b"\r"[..], Stroke::Enter),
+            (b"\n", Stroke::Enter),
+            (b"\x7f", Stroke::Backspace),
+            (b"\x03", Stroke::Interrupt),
+            (b"\x04", Stroke::End),
+            (b"\x1a", Stroke::Suspend),
+            (b"\x1b", Stroke::Other),
+            (b"\x1b[A", Stroke::Other),
+            (b"\x1b[1;5y", Stroke::Other),
+            (b"\x1bOa", Stroke::Other),
+            (b"\x1by", Stroke::Other),
+            (b"\x1b]0;yes\x07", Stroke::Other),
+            (b"\x1b]0;yes\x1b\\", Stroke::Other),
+            (b"\xff", Stroke::Other),
+            (b"\x1b[12;40R", Stroke::Position),
+        ] {
+            assert_eq!(strokes(bytes), [stroke], "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn a_paste_is_one_stroke_whatever_it_contains() {
+        let bytes = b"\x1b[200~y\ra\r\x1b[12;40R\x03\x1b[201~n";
+        let pasted = "y\ra\r\u{1b}[12;40R\u{3}".to_owned();
+        assert_eq!(strokes(bytes), [Stroke::Pasted(pasted), Stroke::Typed('n')]);
+    }
+
+    #[test]
+    fn a_huge_paste_is_cut_and_still_ends() {
+        let mut parser = Strokes::default();
+        parser.feed(b"\x1b[200~");
+        parser.feed(&vec![b'x'; LONGEST_PASTE + 10]);
+        let strokes = parser.feed(b"\x1b[201~y");
+        let [Stroke::Pasted(text), Stroke::Typed('y')] = strokes.as_slice() else { panic!() };
+        assert_eq!(text.len(), LONGEST_PASTE);
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_in_a_paste_is_a_key(text in "[ -~\r\n]{0,40}", cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..4)) {
+            let bytes = format!("\u{1b}[200~{text}\u{1b}[201~");
+            let mut at: Vec<_> = cuts.iter().map(|cut| 1 + cut.index(bytes.len() - 1)).collect();
+            at.sort_unstable();
+            let (mut parser, mut found, mut from) = (Strokes::default(), vec![], 0);
+            for to in at.into_iter().chain([bytes.len()]) {
+                // A piece that ends right behind ESC is taken for that key.
+                if from < to && bytes.as_bytes()[to - 1] != 0x1b {
+                    found.extend(parser.feed(&bytes.as_bytes()[from..to]));
+                    from = to;
+                }
+            }
+            prop_assert_eq!(found, vec![Stroke::Pasted(text)]);
+        }
+
+        #[test]
+        fn any_bytes_are_taken(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            strokes(&bytes);
+        }
+    }
+}
