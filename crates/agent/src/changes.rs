@@ -141,18 +141,28 @@ fn on_record(
     state: ChangesState,
     act: impl FnOnce() -> Result<Applied, WorkspaceError>,
 ) -> Result<Applied, AgentError> {
-    let mut log = Log::open(&scene.folders)?;
+    // Forgetting staged files frees space, so it must be possible on a full disk.
+    let frees = state == ChangesState::Discarded;
+    let folders = &scene.folders;
+    let mut log = if frees { Log::open_on_full_disk(folders)? } else { Log::open(folders)? };
     let session = new_session_id();
+    let mut append = |body: &Body| {
+        if frees {
+            log.append_on_full_disk(folders, &session, body)
+        } else {
+            log.append(&session, body)
+        }
+    };
     let text = format!("the changes {id} are to be {}", state.word());
-    log.append(&session, &Body::Note { text })?;
+    append(&Body::Note { text })?;
     match act() {
         Ok(done) => {
             let Applied { files, left_out } = done.clone();
-            log.append(&session, &Body::Changes { id: id.to_owned(), state, files, left_out })?;
+            append(&Body::Changes { id: id.to_owned(), state, files, left_out })?;
             Ok(done)
         }
         Err(error) => {
-            log.append(&session, &Body::Error { message: chain(&error), hint: None })?;
+            append(&Body::Error { message: chain(&error), hint: None })?;
             Err(error.into())
         }
     }

@@ -88,7 +88,7 @@ impl Driver {
         let id = interpreter_store::new_session_id();
         let setup = scene.setup(audience, approval);
         let mut log = scene.log()?;
-        log.append(
+        let started = log.append(
             &id,
             &Body::SessionStarted {
                 version: env!("CARGO_PKG_VERSION").into(),
@@ -96,6 +96,8 @@ impl Driver {
                 confinement: Box::new(setup.confinement.clone()),
             },
         )?;
+        // Nobody listens yet, and there is room for more than this.
+        _ = updates.try_send(Update::Records(vec![started])).is_ok();
         // Each may be a quarter of a megabyte, and is taken in sooner while it is in a cache.
         let (tell, happenings) = mpsc::channel(4);
         let runner = Rc::new(Runner::start(scene.runner_setup(&id)?, tell));

@@ -28,6 +28,9 @@ const MUCH: usize = 2 << 20;
 /// written together with its end.
 const SOON: Duration = Duration::from_millis(1);
 
+/// Outputs that one record names as pruned.
+const PRUNED: usize = 1_000;
+
 /// The record of one session.
 #[derive(Debug)]
 pub(crate) struct Journal {
@@ -129,7 +132,12 @@ impl Journal {
         if entries.is_empty() {
             return Ok(Vec::new());
         }
+        let pruned = self.outputs.to_be_pruned();
+        let told =
+            pruned.chunks(PRUNED).map(|hashes| Body::OutputsPruned { hashes: hashes.into() });
+        entries.extend(told.map(LogEntry::now));
         let first = self.log.append_all(&self.session, &entries)?;
+        self.outputs.prune(&pruned)?;
         let records = entries.into_iter().zip(first..);
         Ok(records.map(|(entry, seq)| entry.into_record(seq, &self.session)).collect())
     }

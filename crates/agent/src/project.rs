@@ -74,6 +74,7 @@ impl Scene {
                 Standing::Refused => {}
             }
         }
+        told.notes.extend(found.damaged);
         let unusable = found.unusable.into_iter();
         told.notes.extend(unusable.map(|(name, why)| format!("{name} is not used: {why}")));
         Ok(told)

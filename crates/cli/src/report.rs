@@ -156,7 +156,7 @@ fn kept(error: &StoreError) -> (Exit, Option<String>) {
         }
         _ => (
             Exit::CannotConfine,
-            Some("nothing was run: everything must be on record first".into()),
+            Some("nothing more is run: everything must be on record first".into()),
         ),
     }
 }

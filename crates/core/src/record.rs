@@ -167,6 +167,10 @@ pub enum Body {
     Error { message: String, hint: Option<String> },
     /// Something that changes nothing but should be known.
     Note { text: String },
+    /// These outputs are about to make room for newer ones, by the hashes of their files.
+    OutputsPruned { hashes: Vec<String> },
+    /// The person goes on with a record whose end did not fit, for this reason.
+    RecordAccepted { reason: String },
     /// A session ended.
     SessionEnded {},
 }

@@ -2,7 +2,7 @@
 //!
 //! Paths are shown through the terminal filter: a project's folder is named by whoever made it.
 
-use crate::config::ConfigError;
+use crate::{config::ConfigError, record::Ending};
 use interpreter_core::Untrusted;
 use std::{
     io,
@@ -64,16 +64,16 @@ pub enum StoreError {
     #[error("the output in `{}` was changed after it was recorded", shown(path))]
     AlteredOutput { path: PathBuf },
 
-    /// The answers about projects' instructions are damaged.
-    #[error("`{}` cannot be read; move it away, and you are asked again", shown(path))]
-    Trust { path: PathBuf, source: serde_json::Error },
-
     /// The settings are not in order.
     #[error(transparent)]
     Config(#[from] ConfigError),
 
     /// There is no room for another record.
-    #[error("the disk is full: `{}` cannot grow; free some space", shown(path))]
+    #[error(
+        "the disk is full: `{}` cannot grow; free some space, or let go of staged files with \
+         `interpreter changes discard`, which works on a full disk too",
+        shown(path)
+    )]
     Full { path: PathBuf, source: rusqlite::Error },
 
     /// The record cannot be written.
@@ -107,6 +107,17 @@ pub enum StoreError {
         shown(path)
     )]
     Broken { path: PathBuf },
+
+    /// The database and the file beside it disagree about where the record ends.
+    #[error(
+        "{ending}; `interpreter audit verify` checks the rest, `interpreter audit accept` goes on \
+         with the record as it is and puts that on record"
+    )]
+    End { path: PathBuf, ending: Box<Ending> },
+
+    /// The record was removed or replaced while it was open.
+    #[error("`{}` was removed or replaced while the session used it", shown(path))]
+    Gone { path: PathBuf },
 
     /// A row does not hold a record.
     #[error("record {seq} cannot be read; `interpreter audit verify` shows whether it was changed")]

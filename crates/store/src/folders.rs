@@ -78,6 +78,16 @@ impl Folders {
         self.data.join("record.db")
     }
 
+    /// Where the record ends: the number and hash of its newest entry.
+    pub fn end_file(&self) -> PathBuf {
+        self.data.join("record.end")
+    }
+
+    /// Room on the disk that is let go of when the record must grow and there is no other.
+    pub fn reserve_file(&self) -> PathBuf {
+        self.data.join("record.reserve")
+    }
+
     /// What the person said to instructions of projects.
     pub fn trust_file(&self) -> PathBuf {
         self.data.join("trust.json")

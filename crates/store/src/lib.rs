@@ -19,8 +19,8 @@ pub use crate::{
     outputs::{Outputs, Restored},
     quantity::{Bytes, QuantityError, TimeLimit},
     record::{
-        Break, BreakReason, Entry as LogEntry, KeptOutputs, Log, Records, SessionSummary,
-        Verification, new_session_id,
+        Break, BreakReason, Ending, Entry as LogEntry, HowMany, KeptOutputs, Log, Records,
+        Restarted, SessionSummary, Verification, new_session_id,
     },
     trust::{Found as FoundInstructions, Instructions, Standing},
 };

@@ -7,12 +7,15 @@
 //!
 //! The record holds the hash, so that an output which was changed afterwards is noticed like a
 //! record that was. What is hashed and written is what has been compressed: there is less of it.
-//! All files together are bounded: the oldest make room for the newest, and are then missing, which
-//! is not the same as changed.
+//! All files together are bounded: the oldest make room for the newest. That goes on record first,
+//! so that an output which was removed by something else is told apart.
 //!
 //! Must not believe a file: what is read back is checked against its name and its length.
 
-use crate::{Folders, StoreError, private};
+use crate::{
+    Folders, StoreError,
+    private::{self, Flush, UNFINISHED},
+};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use interpreter_core::{Body, Stream, Untrusted, hash::sha256, output::characters, record::Kept};
 use lz4_flex::frame::{BlockSize, FrameDecoder, FrameEncoder, FrameInfo};
@@ -20,13 +23,11 @@ use serde::{Deserialize, Serialize};
 use std::{
     borrow::Cow,
     collections::BTreeMap,
+    ffi::OsStr,
     fs::{self, File},
     io::{self, Read, Write},
-    path::{Path, PathBuf},
-    sync::{
-        Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, Ordering},
-    },
+    path::PathBuf,
+    sync::{Mutex, MutexGuard, PoisonError},
     time::SystemTime,
 };
 
@@ -39,9 +40,6 @@ const LARGE: usize = 16 << 10;
 /// How the name of a file ends.
 const ENDING: &str = "lz4";
 
-/// How the name of a file ends until it is whole.
-const UNFINISHED: &str = "new";
-
 /// The outputs that have files of their own.
 #[derive(Debug)]
 pub struct Outputs {
@@ -49,8 +47,8 @@ pub struct Outputs {
     most: u64,
     /// Bytes of all files, once they were counted.
     used: Mutex<Option<u64>>,
-    /// Names of files that are not whole must differ.
-    next: AtomicU64,
+    /// The hashes of those that are to go.
+    pruned: Mutex<Vec<String>>,
 }
 
 impl Outputs {
@@ -60,7 +58,7 @@ impl Outputs {
     }
 
     fn bounded(folder: PathBuf, most: u64) -> Self {
-        Self { folder, most, used: Mutex::new(None), next: AtomicU64::new(0) }
+        Self { folder, most, used: Mutex::new(None), pruned: Mutex::default() }
     }
 
     /// Bytes of the output in `body`, in all its forms.
@@ -137,7 +135,7 @@ impl Outputs {
             return Ok(hash);
         }
         private::make_folder(path.parent().expect("every output is in a folder"))?;
-        self.write(&path, &frame).map_err(failed)?;
+        private::write_new(&path, &frame, Flush::LetBe).map_err(failed)?;
         self.make_room(frame.len() as u64).map_err(failed)?;
         Ok(hash)
     }
@@ -169,28 +167,13 @@ impl Outputs {
         }
     }
 
-    /// Writes a file so that it is there whole or not at all.
-    fn write(&self, path: &Path, content: &[u8]) -> io::Result<()> {
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let unfinished =
-            path.with_extension(format!("{}-{number}.{UNFINISHED}", std::process::id()));
-        let written = private::create_file(&unfinished)
-            .and_then(|mut file| file.write_all(content))
-            .and_then(|()| fs::rename(&unfinished, path));
-        if written.is_err() {
-            // What matters is why it could not be written.
-            drop(fs::remove_file(&unfinished));
-        }
-        written
-    }
-
     /// Where an output is.
     fn path(&self, hash: &str) -> PathBuf {
         let folder = self.folder.join(hash.get(..2).unwrap_or("none"));
         folder.join(hash).with_extension(ENDING)
     }
 
-    /// Counts what was added; when that is too much, the oldest files go.
+    /// Counts what was added; when that is too much, the oldest files are to go.
     fn make_room(&self, added: u64) -> io::Result<()> {
         let mut used = lock(&self.used);
         let now = used.map_or(self.most.saturating_add(1), |used| used.saturating_add(added));
@@ -198,15 +181,39 @@ impl Outputs {
         Ok(())
     }
 
-    /// Counts all files, and removes the oldest until a tenth of the room is free.
+    /// The outputs that are to make room for newer ones, by their hashes. They go on record before
+    /// [`Outputs::prune`] removes them.
+    pub fn to_be_pruned(&self) -> Vec<String> {
+        std::mem::take(&mut lock(&self.pruned))
+    }
+
+    /// Removes outputs that have made room for newer ones.
+    pub fn prune(&self, hashes: &[String]) -> Result<(), StoreError> {
+        for path in hashes.iter().map(|hash| self.path(hash)) {
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(StoreError::Keep { path, source: error });
+                }
+                Ok(()) | Err(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts all files, and chooses the oldest to go until a tenth of the room is free. What killed
+    /// processes left half-written goes at once.
     fn sweep(&self) -> io::Result<u64> {
         let mut files = Vec::new();
         for above in fs::read_dir(&self.folder)? {
             for file in fs::read_dir(above?.path())? {
-                let file = file?;
+                let path = file?.path();
+                if path.extension() == Some(OsStr::new(UNFINISHED)) {
+                    _ = private::remove_unfinished(&path).is_ok();
+                    continue;
+                }
                 // Another process may have removed it meanwhile.
-                let Ok(metadata) = file.metadata() else { continue };
-                files.push((metadata.modified()?, metadata.len(), file.path()));
+                let Ok(metadata) = fs::metadata(&path) else { continue };
+                files.push((metadata.modified()?, metadata.len(), path));
             }
         }
         let mut used: u64 = files.iter().map(|(_, size, _)| size).sum();
@@ -214,15 +221,14 @@ impl Outputs {
             return Ok(used);
         }
         files.sort();
+        let mut pruned = lock(&self.pruned);
         for (_, size, path) in files {
             if used <= self.most / 10 * 9 {
                 break;
             }
-            match fs::remove_file(&path) {
-                Ok(()) => used -= size,
-                Err(error) if error.kind() == io::ErrorKind::NotFound => used -= size,
-                Err(error) => return Err(error),
-            }
+            used -= size;
+            let hash = path.file_stem().and_then(OsStr::to_str).filter(|name| is_hash(name));
+            pruned.extend(hash.map(str::to_owned));
         }
         Ok(used)
     }
@@ -361,6 +367,11 @@ mod tests {
     fn the_oldest_make_room_for_the_newest() {
         let Scene { outputs, .. } = &scene(20_000);
         let all: Vec<_> = (1..=8).map(|seed| kept(outputs, &noise(seed, 4_000))).collect();
+        // Nothing is gone before somebody has put it on record.
+        assert!(outputs.get(&all[0]).unwrap().is_some());
+        let going = outputs.to_be_pruned();
+        assert!(going.contains(&all[0].hash) && !going.contains(&all[7].hash));
+        outputs.prune(&going).unwrap();
         assert_eq!(outputs.get(&all[0]).unwrap(), None);
         assert_eq!(outputs.get(&all[7]).unwrap().unwrap(), noise(8, 4_000));
         assert!(outputs.used.lock().unwrap().unwrap() <= 20_000);
@@ -417,7 +428,7 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn nobody_else_reads_them() {
-        use std::os::unix::fs::PermissionsExt;
+        use std::{os::unix::fs::PermissionsExt, path::Path};
         let Scene { outputs, .. } = &scene(MOST);
         let kept = kept(outputs, b"private");
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;

@@ -8,6 +8,10 @@
 //! What we make has mode 0700 or 0600, whatever the umask. What is there already must belong to
 //! us and be closed to others, or nothing is read from it or written to it.
 //!
+//! A file whose content matters as a whole is written beside its place and renamed, so that a kill
+//! leaves the old one or the new one. The name beside is fixed and locked while it is written: what
+//! a killed process left there is overwritten by the next one.
+//!
 //! # Order
 //! A file is made, closed to others, before anything that writes to it opens it.
 //!
@@ -16,11 +20,85 @@
 //! another in its place. Root reads everything. Elsewhere than on Unix only the kind is checked.
 
 use crate::StoreError;
+use rustix::fs::{FlockOperation, flock};
 use std::{
-    fs::{self, Metadata},
-    io,
-    path::Path,
+    fs::{self, File, Metadata},
+    io::{self, Write},
+    path::{Path, PathBuf},
 };
+
+/// How the name of a file ends until it is whole.
+pub(crate) const UNFINISHED: &str = "new";
+
+/// Whether a write waits for the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flush {
+    Wait,
+    LetBe,
+}
+
+/// Writes a file so that it is there whole or as it was before.
+pub(crate) fn write(path: &Path, content: &[u8]) -> io::Result<()> {
+    let (unfinished, _lock) = beside(path, content, Flush::Wait)?;
+    fs::rename(unfinished, path)
+}
+
+/// The same for a file of the person's own, which stays as open to others as they made it.
+pub(crate) fn write_theirs(path: &Path, content: &[u8]) -> io::Result<()> {
+    let (unfinished, file) = beside(path, content, Flush::Wait)?;
+    if let Ok(before) = fs::metadata(path) {
+        file.set_permissions(before.permissions())?;
+    }
+    fs::rename(unfinished, path)
+}
+
+/// Writes a file so that it is there whole or not at all. One that is there already stays.
+pub(crate) fn write_new(path: &Path, content: &[u8], flush: Flush) -> io::Result<()> {
+    let (unfinished, _lock) = beside(path, content, flush)?;
+    // Whoever else makes it waits for the lock.
+    if path.try_exists()? { fs::remove_file(unfinished) } else { fs::rename(unfinished, path) }
+}
+
+/// Removes what a killed process left of a file that it was writing.
+pub(crate) fn remove_unfinished(unfinished: &Path) -> io::Result<()> {
+    let file = File::open(unfinished)?;
+    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) if platform::is_at(&file, unfinished)? => fs::remove_file(unfinished),
+        // Somebody is writing it, or has finished it meanwhile.
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// Writes `content` beside `path`, closed to others. The file is locked as long as it is open.
+fn beside(path: &Path, content: &[u8], flush: Flush) -> io::Result<(PathBuf, File)> {
+    let mut unfinished = path.as_os_str().to_owned();
+    unfinished.push(".");
+    unfinished.push(UNFINISHED);
+    let unfinished = PathBuf::from(unfinished);
+    // Each turn means that another writer has finished.
+    loop {
+        let mut file = platform::unfinished_file().open(&unfinished)?;
+        flock(&file, FlockOperation::LockExclusive)?;
+        // Another writer may have had the lock before, and given the file its name.
+        if !platform::is_at(&file, &unfinished)? {
+            continue;
+        }
+        platform::close_file(&file)?;
+        let written =
+            file.set_len(0).and_then(|()| file.write_all(content)).and_then(|()| match flush {
+                Flush::Wait => file.sync_all(),
+                Flush::LetBe => Ok(()),
+            });
+        return match written {
+            Ok(()) => Ok((unfinished, file)),
+            Err(error) => {
+                // What matters is why it could not be written.
+                drop(fs::remove_file(&unfinished));
+                Err(error)
+            }
+        };
+    }
+}
 
 /// Makes a folder, and those above it, unless it is there; then it must be ours and private.
 pub(crate) fn make_folder(path: &Path) -> Result<(), StoreError> {
@@ -80,15 +158,8 @@ pub(crate) fn make_file(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Makes a file that must not be there yet, closed to others, to be written.
-pub(crate) fn create_file(path: &Path) -> io::Result<fs::File> {
-    let file = platform::new_file().open(path)?;
-    platform::close_file(&file)?;
-    Ok(file)
-}
-
 /// Whether a file is there. If it is, it is ours and private.
-fn check_file(path: &Path) -> Result<bool, StoreError> {
+pub(crate) fn check_file(path: &Path) -> Result<bool, StoreError> {
     let Some(metadata) = metadata(path)? else { return Ok(false) };
     if !metadata.is_file() {
         return Err(StoreError::NotAFile { path: path.into() });
@@ -132,6 +203,24 @@ mod platform {
         options
     }
 
+    /// A file to be written beside another one. No link is followed.
+    pub(super) fn unfinished_file() -> OpenOptions {
+        let no_link = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(false).mode(0o600).custom_flags(no_link);
+        options
+    }
+
+    /// Whether a path leads to this very file.
+    pub(super) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+        let open = file.metadata()?;
+        match fs::symlink_metadata(path) {
+            Ok(there) => Ok((there.dev(), there.ino()) == (open.dev(), open.ino())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
     pub(super) fn close_file(file: &File) -> io::Result<()> {
         file.set_permissions(Permissions::from_mode(0o600))
     }
@@ -173,6 +262,16 @@ mod platform {
         options
     }
 
+    pub(super) fn unfinished_file() -> OpenOptions {
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(false);
+        options
+    }
+
+    pub(super) fn is_at(_: &File, _: &Path) -> io::Result<bool> {
+        Ok(true)
+    }
+
     pub(super) fn close_file(_: &File) -> io::Result<()> {
         Ok(())
     }
@@ -207,6 +306,52 @@ mod tests {
                 }
             });
         }
+    }
+
+    #[test]
+    fn several_can_write_the_same_file_and_leave_nothing_beside_it() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("answers.json");
+        std::thread::scope(|scope| {
+            for letter in [b'a', b'b', b'c', b'd'] {
+                let path = &path;
+                scope.spawn(move || {
+                    for _ in 0..200 {
+                        write(path, &[letter; 5_000]).unwrap();
+                    }
+                });
+            }
+            for _ in 0..500 {
+                let Ok(content) = fs_err::read(&path) else { continue };
+                assert_eq!(content.len(), 5_000);
+                assert!(content.iter().all(|byte| *byte == content[0]));
+            }
+        });
+        assert_eq!(fs_err::read_dir(home.path()).unwrap().count(), 1);
+        assert_eq!(mode(&path), 0o600);
+    }
+
+    #[test]
+    fn what_a_killed_process_left_is_overwritten() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("answers.json");
+        fs_err::write(home.path().join("answers.json.new"), "half of something longer").unwrap();
+        write(&path, b"whole").unwrap();
+        assert_eq!(fs_err::read(&path).unwrap(), b"whole");
+        assert_eq!(fs_err::read_dir(home.path()).unwrap().count(), 1);
+        write_new(&path, b"another", Flush::LetBe).unwrap();
+        assert_eq!(fs_err::read(&path).unwrap(), b"whole");
+        assert_eq!(fs_err::read_dir(home.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_link_beside_a_file_is_not_written_through() {
+        let home = tempfile::tempdir().unwrap();
+        let (path, theirs) = (home.path().join("answers.json"), home.path().join("theirs"));
+        fs_err::write(&theirs, "theirs").unwrap();
+        std::os::unix::fs::symlink(&theirs, home.path().join("answers.json.new")).unwrap();
+        assert!(write(&path, b"ours").is_err());
+        assert_eq!(fs_err::read(&theirs).unwrap(), b"theirs");
     }
 
     #[test]

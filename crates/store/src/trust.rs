@@ -15,12 +15,12 @@
 //! Trusted text can still be bad advice. It adds to what a model is told and changes no rule: what
 //! the model then proposes is judged, asked about and confined like everything else.
 
-use crate::{Folders, StoreError, private};
+use crate::{Folders, StoreError, error::shown, private};
 use interpreter_core::hash::sha256;
 use serde::{Deserialize, Serialize};
 use std::{
     fs::{self, File},
-    io::{self, Read, Write},
+    io::{self, Read},
     path::{Path, PathBuf},
 };
 
@@ -68,6 +68,8 @@ pub struct Found {
     pub files: Vec<Instructions>,
     /// Those that cannot, by name, and why.
     pub unusable: Vec<(&'static str, String)>,
+    /// Why the answers cannot be read; then nothing is trusted, and the next answer replaces them.
+    pub damaged: Option<String>,
 }
 
 /// One answer, as it is kept.
@@ -105,7 +107,8 @@ pub fn find(folders: &Folders, work_folder: &Path) -> Result<Found, StoreError> 
     if found.files.is_empty() {
         return Ok(found);
     }
-    let answers = answers(folders)?;
+    let (answers, damaged) = answers(folders)?;
+    found.damaged = damaged;
     for file in &mut found.files {
         let asked = file.answer(Standing::Unknown);
         let fits = |answer: &&Answer| answer.path == asked.path && answer.hash == asked.hash;
@@ -116,7 +119,7 @@ pub fn find(folders: &Folders, work_folder: &Path) -> Result<Found, StoreError> 
 
 /// Keeps what the person says to a file, as it was found. [`Standing::Unknown`] forgets it.
 pub fn keep(folders: &Folders, file: &Instructions, said: Standing) -> Result<(), StoreError> {
-    let mut answers = answers(folders)?;
+    let (mut answers, _) = answers(folders)?;
     let new = file.answer(said);
     answers.retain(|one| one.path != new.path);
     if said != Standing::Unknown {
@@ -127,7 +130,7 @@ pub fn keep(folders: &Folders, file: &Instructions, said: Standing) -> Result<()
     let path = folders.trust_file();
     let text = serde_json::to_vec_pretty(&answers[first..])
         .map_err(|source| StoreError::Unwritable { source })?;
-    write(&path, &text).map_err(|source| StoreError::Keep { path, source })
+    private::write(&path, &text).map_err(|source| StoreError::Keep { path, source })
 }
 
 /// Reads one file; none if it is not there. What cannot be used says why.
@@ -163,25 +166,33 @@ fn read(work_folder: &Path, name: &str) -> Result<Option<(PathBuf, String)>, Str
     }
 }
 
-fn answers(folders: &Folders) -> Result<Vec<Answer>, StoreError> {
+/// The answers so far, and why they cannot be read if they cannot: a damaged file holds none.
+fn answers(folders: &Folders) -> Result<(Vec<Answer>, Option<String>), StoreError> {
     let path = folders.trust_file();
     private::check_folder(&folders.data)?;
+    let failed = |source| StoreError::Read { path: path.clone(), source };
     let file = match File::open(&path) {
         Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(source) => return Err(StoreError::Read { path, source }),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((Vec::new(), None)),
+        Err(source) => return Err(failed(source)),
     };
-    let parsed = serde_json::from_reader(file.take(MOST_ANSWERS));
-    parsed.map_err(|source| StoreError::Trust { path, source })
-}
-
-/// Writes the file so that it is there whole or as it was.
-fn write(path: &Path, text: &[u8]) -> io::Result<()> {
-    let new = path.with_extension(format!("{}.new", std::process::id()));
-    // Left by a program that was killed.
-    _ = fs::remove_file(&new).is_ok();
-    private::create_file(&new)?.write_all(text)?;
-    fs::rename(&new, path)
+    let mut bytes = Vec::new();
+    file.take(MOST_ANSWERS + 1).read_to_end(&mut bytes).map_err(failed)?;
+    let damaged = |why: String| {
+        format!(
+            "`{}` is damaged ({why}), so no instructions are trusted; your next answer to \
+             `interpreter trust` replaces it",
+            shown(&path)
+        )
+    };
+    if bytes.len() as u64 > MOST_ANSWERS {
+        let why = damaged(format!("larger than {} MiB", MOST_ANSWERS >> 20));
+        return Ok((Vec::new(), Some(why)));
+    }
+    Ok(match serde_json::from_slice(&bytes) {
+        Ok(answers) => (answers, None),
+        Err(error) => (Vec::new(), Some(damaged(error.to_string()))),
+    })
 }
 
 #[cfg(test)]
@@ -287,12 +298,16 @@ mod tests {
     }
 
     #[test]
-    fn answers_that_cannot_be_read_stop_everything() {
+    fn answers_that_cannot_be_read_trust_nothing_and_are_replaced_by_the_next() {
         let place = Place::new();
         place.write("AGENTS.md", b"Be brief.");
-        place.say("AGENTS.md", Standing::Trusted);
-        fs_err::write(place.folders.trust_file(), "[{").unwrap();
-        let error = find(&place.folders, &place.work()).unwrap_err();
-        assert!(error.to_string().contains("trust.json"), "{error}");
+        for damage in [&b"[{"[..], b"", b"\xff", &vec![b' '; (4 << 20) + 1]] {
+            place.say("AGENTS.md", Standing::Trusted);
+            assert_eq!(place.found().damaged, None);
+            fs_err::write(place.folders.trust_file(), damage).unwrap();
+            let found = place.found();
+            assert_eq!(found.files[0].standing, Standing::Unknown);
+            assert!(found.damaged.unwrap().contains("trust.json"));
+        }
     }
 }

@@ -4,14 +4,16 @@ use crate::{
     args::misuse,
     exit::Exit,
     report::Error,
-    terminal::{plain::Plain, screen::Screen, story},
+    terminal::{json, plain::Plain, screen::Screen, story},
 };
 use interpreter_core::{Body, Untrusted};
-use interpreter_store::{Environment, Folders, Log, Outputs, Restored};
-use std::{
-    io::{self, Write},
-    process::ExitCode,
+use interpreter_store::{
+    Ending, Environment, Folders, HowMany, Log, Outputs, Restored, StoreError,
 };
+use std::process::ExitCode;
+
+/// Sessions that are listed unless all are wanted.
+const LISTED: usize = 100;
 
 /// Show earlier sessions
 #[derive(Debug, clap::Args)]
@@ -23,7 +25,12 @@ pub(crate) struct HistoryArgs {
 #[derive(Debug, clap::Subcommand)]
 enum HistoryCommand {
     /// List sessions, newest first
+    ///
+    /// Lists the newest 100 sessions unless `--all` is given.
     List {
+        /// List every session
+        #[arg(long)]
+        all: bool,
         /// Print JSON, one session a line
         #[arg(long)]
         json: bool,
@@ -43,72 +50,93 @@ enum HistoryCommand {
 
 pub(crate) fn history(args: &HistoryArgs) -> Result<ExitCode, Error> {
     let folders = Folders::find(&Environment::read())?;
-    let log = Log::open(&folders)?;
+    let log = Log::open_to_read(&folders)?;
+    match log.ending()? {
+        Ending::Whole => {}
+        ending => warn(&format!("{ending}; see `interpreter audit verify`"))?,
+    }
     let outputs = Outputs::new(&folders);
     match &args.command {
-        HistoryCommand::List { json } => list(&log, *json)?,
+        HistoryCommand::List { all, json } => list(&log, *all, *json)?,
         HistoryCommand::Show { session, json, output } => {
             let Some(id) = find(&log, session.as_deref())? else { return Ok(Exit::Done.into()) };
             match output {
                 Some(run) => return show_output(&log, &outputs, &id, run),
-                None => show(&log, &outputs, &id, *json)?,
+                None => return show(&log, &outputs, &id, *json),
             }
         }
     }
     Ok(Exit::Done.into())
 }
 
-fn list(log: &Log, json: bool) -> Result<(), Error> {
-    let mut out = io::stdout().lock();
-    for session in log.sessions()? {
-        if json {
-            let line = serde_json::json!({
+fn list(log: &Log, all: bool, as_json: bool) -> Result<(), Error> {
+    let mut screen = Screen::stdout(&Environment::read());
+    // One more than is listed, to know whether there are more.
+    let how_many = if all { HowMany::All } else { HowMany::Newest(LISTED + 1) };
+    let mut sessions = log.sessions(how_many)?;
+    let has_older = !all && sessions.len() > LISTED;
+    sessions.truncate(if all { usize::MAX } else { LISTED });
+    for session in sessions {
+        if as_json {
+            json::print_value(&serde_json::json!({
                 "session": session.id,
                 "started": session.started,
                 "ended": session.ended,
                 "prompt": session.first_prompt,
                 "records": session.records,
                 "work_folder": session.work_folder,
-            });
-            writeln!(out, "{line}")?;
+            }))?;
         } else {
             let prompt = session.first_prompt.unwrap_or_default();
-            writeln!(
-                out,
+            screen.tell(&format!(
                 "{}  {}  {:>5} records  {}",
                 session.id,
                 session.started.get(..19).unwrap_or(&session.started),
                 session.records,
                 Untrusted::new(prompt).for_terminal_line(60),
-            )?;
+            ))?;
         }
     }
+    if has_older {
+        let mut screen = Screen::stderr(&Environment::read());
+        screen.say("Older sessions are not listed; `--all` lists every session.")?;
+    }
     Ok(())
+}
+
+/// Something that the person should know, beside what they asked for.
+fn warn(text: &str) -> Result<(), Error> {
+    Ok(Screen::stderr(&Environment::read()).tell(&format!("warning: {text}"))?)
 }
 
 /// The session that is meant; none if there is none at all.
 fn find(log: &Log, session: Option<&str>) -> Result<Option<String>, Error> {
     Ok(match session {
         Some(prefix) => Some(log.find_session(prefix)?),
-        None => log.sessions()?.into_iter().next().map(|newest| newest.id),
+        None => log.newest_session()?,
     })
 }
 
-fn show(log: &Log, outputs: &Outputs, id: &str, json: bool) -> Result<(), Error> {
+fn show(log: &Log, outputs: &Outputs, id: &str, as_json: bool) -> Result<ExitCode, Error> {
     let mut screen = Screen::stdout(&Environment::read());
-    let mut out = io::stdout().lock();
+    let mut exit = Exit::Done;
     for record in log.records(id) {
         let mut record = record?;
-        // What is not kept any more is told as such.
-        _ = outputs.restore(&mut record.body)?;
-        if json {
-            let line = serde_json::to_string(&record).map_err(io::Error::from)?;
-            writeln!(out, "{line}")?;
+        // What is not kept any more is told as such; what was changed costs itself alone.
+        match outputs.restore(&mut record.body) {
+            Err(error @ StoreError::AlteredOutput { .. }) => {
+                warn(&format!("record {}: {error}", record.seq))?;
+                exit = Exit::CodeFailed;
+            }
+            other => drop(other?),
+        }
+        if as_json {
+            json::print(&[record])?;
         } else {
             story::tell(&mut screen, &record)?;
         }
     }
-    Ok(())
+    Ok(exit.into())
 }
 
 /// Prints what one run printed, each stream to where it went.

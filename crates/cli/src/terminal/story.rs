@@ -236,6 +236,13 @@ pub(crate) fn tell(screen: &mut Screen, record: &Record) -> io::Result<()> {
             screen.say(head(ours("model, summing up the conversation so far")))?;
             screen.quote(Section::Prose, text)
         }
+        Body::OutputsPruned { hashes } => {
+            screen.say(head(count(hashes.len(), "output") + " removed to make room"))
+        }
+        Body::RecordAccepted { reason } => {
+            screen.say(head(ours("you accepted the record as it is")))?;
+            screen.row(reason)
+        }
         Body::SessionEnded {} => screen.say(head(ours("session ended"))),
         Body::Request { .. } | Body::Findings { .. } | Body::TurnFinished { .. } => Ok(()),
     }

@@ -16,6 +16,7 @@ const COMMANDS: &[&[&str]] = &[
     &["history", "show"],
     &["audit"],
     &["audit", "verify"],
+    &["audit", "accept"],
     &["doctor"],
     &["languages"],
     &["model"],

@@ -1,6 +1,6 @@
 //! The record: whole, private, and written before anything happens.
 
-use crate::scene::{Scene, Who};
+use crate::scene::{Scene, Seen, Who, cell};
 use std::os::unix::fs::PermissionsExt;
 
 fn mode(path: &std::path::Path) -> u32 {
@@ -43,6 +43,147 @@ fn a_flipped_byte_is_found_and_named() {
     let changed = broken.of_kind("output").into_iter().chain(broken.of_kind("proposal"));
     let numbers: Vec<_> = changed.map(|r| format!("Record {} ", r["seq"])).collect();
     assert!(numbers.iter().any(|number| seen.stdout().contains(number)), "{}", seen.stdout());
+}
+
+#[test]
+fn the_newest_records_cannot_be_cut_off_unseen() {
+    let scene = Scene::new();
+    for code in ["one", "two", "three"] {
+        scene.code("shell", &format!("echo {code}")).exits(0);
+    }
+    let log = scene.data().join("record.db-wal");
+    let whole = std::fs::read(&log).unwrap();
+    let count = |seen: &str| -> u64 { seen.split(' ').next().unwrap().parse().unwrap() };
+    let all = count(&scene.run(&["audit", "verify"]).exits(0).stdout());
+    // A flipped byte in the last frame, and one further back.
+    for at in [whole.len() - 1_000, whole.len() / 2] {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 1;
+        std::fs::write(&log, &damaged).unwrap();
+        let seen = scene.run(&["audit", "verify"]).exits(1);
+        let left = count(&seen.stdout());
+        assert!(left < all, "{}", seen.stdout());
+        let lost = if all - left == 1 {
+            format!("the newest record ({all}) is missing")
+        } else {
+            format!("the newest {} records ({} to {all}) are missing", all - left, left + 1)
+        };
+        seen.mentions(&lost).mentions("no power failure explains it");
+        // Reading goes on, with a word about it; running does not.
+        scene.run(&["history", "list"]).mentions("warning: the newest").exits(0);
+        let run = ["run", "--workspace", "direct", "-l", "shell", "-c", "touch ran"];
+        scene.run(&run).mentions("missing").mentions("interpreter audit accept").exits(4);
+        assert_eq!(scene.read("ran"), None);
+    }
+    std::fs::write(&log, &whole).unwrap();
+    scene.run(&["audit", "verify"]).mentions("all linked").exits(0);
+    std::fs::write(&log, &whole[..whole.len() / 2]).unwrap();
+    scene.run(&["audit", "accept"]).mentions("The record goes on").exits(0);
+    scene.code("shell", "echo four").prints("four\n").exits(0);
+    scene.run(&["audit", "verify"]).mentions("you accepted this: the newest").exits(0);
+    scene.run(&["audit", "accept"]).mentions("nothing to accept").exits(0);
+}
+
+#[test]
+fn an_output_that_was_removed_is_not_taken_for_a_pruned_one() {
+    let scene = Scene::new();
+    scene.code("python", "print('x' * 100_000)").exits(0);
+    scene.run(&["audit", "verify"]).mentions("1 kept output, all as recorded").exits(0);
+    std::fs::remove_dir_all(scene.data().join("outputs")).unwrap();
+    scene.run(&["audit", "verify"]).mentions("was removed by something else").exits(1);
+}
+
+/// Has a session run cells, does something to the data folder after the first one, and tells what
+/// came of it.
+fn disturbed(workspace: &str, disturb: fn(&Scene)) -> (Scene, std::process::Output) {
+    use std::io::{BufRead, BufReader, Read};
+    let scene = Scene::new().file("go", "not yet");
+    // The first cell says that it runs and waits for a word; the second must not run.
+    let go = scene.work().join("go");
+    let first = "echo started; until grep -q now go; do sleep 0.01; done";
+    let scene = scene.model_says(&[&cell("shell", first), &cell("shell", "echo second"), "Done."]);
+    let arguments = scene.chat_arguments(&[
+        "--json",
+        "-y",
+        "--time-limit",
+        "20s",
+        "--workspace",
+        workspace,
+        "go on",
+    ]);
+    let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
+    let mut child = scene
+        .command(&arguments)
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut seen = Vec::new();
+    while !String::from_utf8_lossy(&seen).contains("\"text\":\"started\\n\"") {
+        assert!(out.read_until(b'\n', &mut seen).unwrap() > 0, "it ended before its code ran");
+    }
+    disturb(&scene);
+    std::fs::write(&go, "now").unwrap();
+    out.read_to_end(&mut seen).unwrap();
+    let mut output = child.wait_with_output().unwrap();
+    output.stdout = seen;
+    (scene, output)
+}
+
+#[test]
+fn when_the_record_is_gone_nothing_more_runs() {
+    let removed: fn(&Scene) = |scene| std::fs::remove_dir_all(scene.data()).unwrap();
+    let replaced: fn(&Scene) = |scene| {
+        std::fs::rename(scene.data(), scene.home().join("aside")).unwrap();
+        std::fs::create_dir(scene.data()).unwrap();
+        std::fs::set_permissions(scene.data(), std::fs::Permissions::from_mode(0o700)).unwrap();
+    };
+    let log_removed: fn(&Scene) =
+        |scene| std::fs::remove_file(scene.data().join("record.db-wal")).unwrap();
+    for disturb in [removed, replaced, log_removed] {
+        for workspace in ["direct", "read-only"] {
+            let (scene, output) = disturbed(workspace, disturb);
+            let (out, err) = (
+                String::from_utf8_lossy(&output.stdout).into_owned(),
+                String::from_utf8_lossy(&output.stderr).into_owned(),
+            );
+            assert_eq!(output.status.code(), Some(4), "{out}\n{err}");
+            assert!(err.contains("was removed or replaced"), "{err}");
+            assert!(!out.contains("second\\n"), "{out}");
+            assert_eq!(scene.left_running(), Vec::<String>::new());
+        }
+    }
+    // The control: nothing is disturbed.
+    let (_, output) = disturbed("direct", |_| {});
+    assert_eq!(output.status.code(), Some(0));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("second\\n"));
+}
+
+#[test]
+fn a_read_only_data_folder_can_be_read() {
+    for who in Who::all() {
+        let scene = Scene::of(who);
+        scene.code("shell", "echo remember me").exits(0);
+        // A mount that cannot be written, in a namespace of its own, holds root back too.
+        let data = scene.data();
+        let commands = "set -e
+            mount --bind \"$1\" \"$1\"; mount -o remount,ro,bind \"$1\"; shift
+            \"$@\" history list; \"$@\" history show; \"$@\" audit verify
+            if \"$@\" run -l shell -c 'echo no'; then exit 9; fi";
+        let inner = scene.command(&[]);
+        let mut command = std::process::Command::new("unshare");
+        command
+            .args(["--user", "--map-current-user", "--keep-caps", "--mount", "sh", "-c", commands])
+            .arg("sh")
+            .arg(&data)
+            .arg(inner.get_program())
+            .current_dir(scene.work())
+            .env_clear()
+            .envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let seen = Seen(scene.as_its_user(&mut command).output().unwrap());
+        seen.mentions("records").mentions("remember me").mentions("all linked").exits(0);
+    }
 }
 
 #[test]

@@ -111,6 +111,7 @@ fn json_is_one_record_a_line_and_nothing_else() {
     assert_eq!(
         kinds,
         [
+            "session_started",
             "proposal",
             "findings",
             "verdict",

@@ -6,7 +6,7 @@
 use super::{ConfigError, ConfigText, parse::parse, read::read};
 use crate::{Folders, StoreError, private};
 use interpreter_core::egress::HostRule;
-use std::{fs, io, io::Write, path::Path};
+use std::fs;
 use toml_edit::{Array, DocumentMut, Item, Table, Value};
 
 /// Adds a host to `network.hosts` in the person's config file. Whether anything had to be added.
@@ -24,7 +24,8 @@ pub fn keep_host(folders: &Folders, rule: &HostRule) -> Result<bool, StoreError>
         }
     };
     parse(&ConfigText { path: file.clone(), text: new.clone() })?;
-    write(&file, &new).map_err(|source| StoreError::Keep { path: file, source })?;
+    private::write_theirs(&file, new.as_bytes())
+        .map_err(|source| StoreError::Keep { path: file, source })?;
     Ok(true)
 }
 
@@ -52,19 +53,6 @@ fn added(text: &str, rule: &HostRule) -> Added {
     }
     hosts.push(entry);
     Added::Text(document.to_string())
-}
-
-fn write(file: &Path, text: &str) -> io::Result<()> {
-    let new = file.with_extension("toml.new");
-    // Left by a program that was killed.
-    _ = fs::remove_file(&new).is_ok();
-    let mut opened = private::create_file(&new)?;
-    opened.write_all(text.as_bytes())?;
-    opened.sync_all()?;
-    if let Ok(before) = fs::metadata(file) {
-        fs::set_permissions(&new, before.permissions())?;
-    }
-    fs::rename(&new, file)
 }
 
 #[cfg(test)]

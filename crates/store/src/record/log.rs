@@ -1,41 +1,47 @@
-//! The log: opens the record's file and appends to it.
+//! The log: appends to the record. `open.rs` opens it.
 //!
 //! One connection, one thread at a time; other processes may append to the same file meanwhile.
 //! Must not change or remove what is there.
 
-use super::{failure::failure, link::Columns, schema, spans::Head};
-use crate::{Folders, StoreError, private};
+use super::{end::EndFile, failure::failure, files::Files, link::Columns, spans::Head};
+use crate::StoreError;
 use interpreter_core::{Body, Record, Untrusted, record::VERSION};
-use rusqlite::{Connection, OpenFlags, TransactionBehavior, config::DbConfig, params};
+use rusqlite::{Connection, TransactionBehavior, params};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
-    time::Duration,
 };
 
-/// How long to wait for another process that is appending.
-const PATIENCE: Duration = Duration::from_secs(5);
-
-/// The record, open for appending and reading.
+/// The record, open for reading, and for appending if it was opened for that.
 #[derive(Debug)]
 pub struct Log {
     pub(super) connection: Connection,
     pub(super) path: PathBuf,
+    /// The file that says where the record ends.
+    pub(super) end_path: PathBuf,
+    /// Whether nothing was ever recorded here, so that no end is expected either.
+    pub(super) is_fresh: bool,
+    /// What every append needs.
+    pub(super) appending: Option<Appending>,
+}
+
+/// What every append needs, beside the database.
+#[derive(Debug)]
+pub(super) struct Appending {
+    pub(super) end: EndFile,
+    pub(super) files: Files,
+}
+
+/// What was appended in one transaction.
+struct Appended {
+    first: u64,
+    last: u64,
+    /// The hash of the last.
+    hash: String,
 }
 
 impl Log {
-    /// Opens the record, and makes it if there is none.
-    pub fn open(folders: &Folders) -> Result<Self, StoreError> {
-        private::make_folder(&folders.data)?;
-        let path = folders.record_file();
-        // SQLite would make it, and the files beside it, by the umask; so it finds it made.
-        private::make_file(&path)?;
-        let mut connection = connect(&path).map_err(|error| failure(&path, error))?;
-        schema::prepare(&mut connection, &path)?;
-        Ok(Self { connection, path })
-    }
-
     /// Where the record is.
     pub fn path(&self) -> &Path {
         &self.path
@@ -53,18 +59,30 @@ impl Log {
     /// have those that follow. When this returns, they are in the file.
     pub fn append_all(&mut self, session: &str, entries: &[Entry]) -> Result<u64, StoreError> {
         check_session(session)?;
+        if let Some(Appending { files, .. }) = &self.appending {
+            files.check()?;
+        }
         let stored = entries
             .iter()
             .map(|entry| Ok((entry.time.as_str(), stored(&entry.body)?)))
             .collect::<Result<Vec<_>, serde_json::Error>>()
             .map_err(|source| StoreError::Unwritable { source })?;
-        self.write(session, &stored)
+        let appended = self
+            .write(session, &stored)
             .map_err(|error| failure(&self.path, error))?
-            .ok_or_else(|| StoreError::Broken { path: self.path.clone() })
+            .ok_or_else(|| StoreError::Broken { path: self.path.clone() })?;
+        if let Some(Appending { end, .. }) = &self.appending {
+            end.advance(appended.last, &appended.hash)?;
+        }
+        Ok(appended.first)
     }
 
-    /// Number of the first new record; none if there is no head to follow.
-    fn write(&mut self, session: &str, new: &[(&str, String)]) -> rusqlite::Result<Option<u64>> {
+    /// Writes in one transaction, or gives `None` if there is no head to follow.
+    fn write(
+        &mut self,
+        session: &str,
+        new: &[(&str, String)],
+    ) -> rusqlite::Result<Option<Appended>> {
         // Takes the write lock at once: the head that is read here stays the head until the end.
         let transaction =
             self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -73,7 +91,7 @@ impl Log {
         let mut prev = head.hash.clone();
         let mut seq = head.seq;
         if new.is_empty() {
-            return Ok(Some(first));
+            return Ok(Some(Appended { first, last: first - 1, hash: prev }));
         }
         for (time, body) in new {
             let Some(next) = seq.checked_add(1) else { return Ok(None) };
@@ -96,9 +114,10 @@ impl Log {
                 .execute(params![seq, session, time, kind, body, prev, hash])?;
             prev = hash;
         }
+        let last = first - 1 + new.len() as u64;
         head.advance(&transaction, session, seq, &prev)?;
         transaction.commit()?;
-        Ok(Some(first))
+        Ok(Some(Appended { first, last, hash: prev }))
     }
 }
 
@@ -139,20 +158,6 @@ fn stored(body: &Body) -> Result<String, serde_json::Error> {
         kept: Some(kept.clone()),
     };
     serde_json::to_string(&StoredRef { v: VERSION, body })
-}
-
-fn connect(path: &Path) -> rusqlite::Result<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(PATIENCE)?;
-    // What a file says of its own tables is not trusted further than we wrote it.
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
-    connection.pragma_update(None, "synchronous", "NORMAL")?;
-    // Closing would copy the whole log into the main file and wait for the disk. The log is as good
-    // where it is, and is copied when it has grown.
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-    Ok(connection)
 }
 
 /// A session's id is part of the hashed text and of messages, so it is plain.

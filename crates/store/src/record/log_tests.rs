@@ -5,11 +5,13 @@ use crate::record::{
     Verification,
     example::{Place, prompt, started},
 };
+use crate::{Ending, Folders, private};
 use interpreter_core::{Origin, Stream, record::Kept};
 use std::thread;
+use std::time::Duration;
 
 fn whole(records: u64) -> Verification {
-    Verification { records, first_break: None }
+    Verification { records, first_break: None, ending: Ending::Whole, accepted: vec![] }
 }
 
 #[test]
@@ -209,8 +211,8 @@ fn every_file_of_the_record_is_private() {
     use std::os::unix::fs::PermissionsExt;
     let place = Place::with_records();
     let files: Vec<_> = std::fs::read_dir(&place.folders.data).unwrap().flatten().collect();
-    // The database, its write-ahead log and its shared memory.
-    assert_eq!(files.len(), 3);
+    // The database, its write-ahead log and its shared memory; the end, and the reserve.
+    assert_eq!(files.len(), 5);
     for file in files {
         let mode = file.metadata().unwrap().permissions().mode() & 0o777;
         assert_eq!(mode, 0o600, "{:?}", file.path());
@@ -298,7 +300,7 @@ fn a_record_of_a_newer_interpreter_is_refused() {
     let error = opened_with(|path| {
         Connection::open(path).unwrap().pragma_update(None, "user_version", 7).unwrap();
     });
-    assert!(error.to_string().contains("newer interpreter (format 7, this one knows 3)"));
+    assert!(error.to_string().contains("newer interpreter (format 7, this one knows 4)"));
 }
 
 #[test]

@@ -14,9 +14,10 @@
 //! ```
 //!
 //! None of them holds a newline, so no two records have the same text. `head` holds the number
-//! and hash of the last record, so that a removed end is noticed. It and `span` also say which
-//! records are of which session, so that a session is found; that is checked with the links, from
-//! which it follows. Anyone can check a record:
+//! and hash of the last record, so that a removed end is noticed; `record.end` beside the database
+//! holds them once more (`end.rs`), because the newest rows and the head can be lost together.
+//! `head` and `span` also say which records are of which session, so that a session is found; that
+//! is checked with the links, from which it follows. Anyone can check a record:
 //!
 //! ```text
 //! sqlite3 record.db "SELECT hash FROM record WHERE seq = 7"
@@ -30,26 +31,33 @@
 //!
 //! # Order
 //! [`Log::append`] returns after the record is in the file. Whoever performs an effect appends
-//! first and performs after.
+//! first and performs after. Before each append the files must still be those that were opened.
 //!
 //! # Limits
-//! Whoever may write the file can write a whole new chain with a new head; the links show that
-//! something was changed by someone who did not go to that length. A record survives the death of
-//! any process, but the newest may be lost when the machine itself loses power.
+//! Whoever may write the files can write a whole new chain with a new head and a new end; the links
+//! show that something was changed by someone who did not go to that length. A record survives the
+//! death of any process, but the newest may be lost when the machine itself loses power; `end.rs`
+//! says how that is told apart.
 
 pub use self::{
+    end::{Ending, Restarted},
     kept::KeptOutputs,
     log::{Entry, Log},
     read::Records,
-    sessions::{SessionSummary, new_session_id},
+    sessions::{HowMany, SessionSummary, new_session_id},
     verify::{Break, BreakReason, Verification},
 };
 
+mod accept;
+mod end;
 mod failure;
+mod files;
 mod kept;
 mod link;
 mod log;
+mod open;
 mod read;
+mod reserve;
 mod schema;
 mod sessions;
 mod spans;

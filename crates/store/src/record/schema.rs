@@ -9,7 +9,7 @@ use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 use std::path::Path;
 
 /// The format that this program writes, kept in the file as `user_version`.
-const VERSION: i64 = 3;
+pub(super) const VERSION: i64 = 4;
 
 /// Tries to switch to write-ahead logging while others open the same new file.
 const ATTEMPTS: usize = 20;
@@ -60,6 +60,9 @@ CREATE TRIGGER span_no_delete BEFORE DELETE ON span
     BEGIN SELECT RAISE(ABORT, 'the record is append-only'); END;
 ";
 
+/// Spans in the order of their records, so that the newest sessions are found without the others.
+const SPAN_FIRST: &str = "CREATE INDEX span_first ON span (first);";
+
 /// The head goes on and never back.
 const HEAD_FURTHER: &str = "
 CREATE TRIGGER head_further BEFORE UPDATE ON head
@@ -77,7 +80,8 @@ ALTER TABLE head ADD COLUMN session TEXT;
 ALTER TABLE head ADD COLUMN since INTEGER;
 ";
 
-/// Makes the tables in a new file, and brings an older file up to date; refuses a file that is not ours or is newer than we are.
+/// Makes the tables in a new file, and brings an older file up to date; refuses a file that is not
+/// ours or is newer than we are.
 pub(super) fn prepare(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
     let failed = |error| failure(path, error);
     if version(connection).map_err(failed)? != VERSION {
@@ -92,13 +96,14 @@ pub(super) fn prepare(connection: &mut Connection, path: &Path) -> Result<(), St
                 if tables > 0 {
                     return Err(StoreError::NotARecord { path: path.into() });
                 }
-                for part in [TABLES, SPAN, HEAD_FURTHER] {
+                for part in [TABLES, SPAN, SPAN_FIRST, HEAD_FURTHER] {
                     transaction.execute_batch(part).map_err(failed)?;
                 }
                 let head = "INSERT INTO head (id, seq, hash) VALUES (1, 0, ?1)";
                 transaction.execute(head, [BEFORE_THE_FIRST]).map_err(failed)?;
             }
             1 | 2 => bring_up(&transaction).map_err(failed)?,
+            3 => transaction.execute_batch(SPAN_FIRST).map_err(failed)?,
             VERSION => {}
             found => {
                 return Err(StoreError::Newer { path: path.into(), found, known: VERSION });
@@ -113,11 +118,13 @@ pub(super) fn prepare(connection: &mut Connection, path: &Path) -> Result<(), St
 fn bring_up(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(FROM_BEFORE)?;
     connection.execute_batch(SPAN)?;
+    connection.execute_batch(SPAN_FIRST)?;
     spans::find(connection)?;
     connection.execute_batch(HEAD_FURTHER)
 }
 
-fn version(connection: &Connection) -> rusqlite::Result<i64> {
+/// The format of a file; 0 before it has one.
+pub(super) fn version(connection: &Connection) -> rusqlite::Result<i64> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 

@@ -1,22 +1,21 @@
 //! Sessions as the record shows them: which there are, and which one a person means.
 
-use super::{
-    Log,
-    failure::failure,
-    read::{record, stored_row},
-    spans::SPANS,
-};
+use super::{Log, failure::failure, spans::SPANS};
 use crate::StoreError;
-use interpreter_core::{Body, Record, Untrusted};
-use rusqlite::OptionalExtension;
-use std::path::PathBuf;
-use uuid::Uuid;
+use interpreter_core::Untrusted;
+use rusqlite::{OptionalExtension, params};
+use std::{
+    path::PathBuf,
+    sync::Mutex,
+    time::{SystemTime, UNIX_EPOCH},
+};
+use uuid::{ContextV7, Timestamp, Uuid};
 
 /// Sessions that are named when one was meant.
 const MOST_NAMED: usize = 5;
 
-/// Characters of the first prompt that a summary keeps.
-const PROMPT_KEPT: usize = 500;
+/// Tells sessions of the same moment apart, in the order in which they began.
+static SEQUENCE: Mutex<ContextV7> = Mutex::new(ContextV7::new());
 
 /// One line of the list of sessions.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,45 +36,90 @@ pub struct SessionSummary {
 
 /// An id for a new session: later ones sort after earlier ones.
 pub fn new_session_id() -> String {
-    Uuid::now_v7().simple().to_string()
+    session_id_at(SystemTime::now())
+}
+
+/// An id for a session that begins at this time. A clock that stands before 1970, the first year
+/// that an id can hold, counts as that year.
+fn session_id_at(now: SystemTime) -> String {
+    let since = now.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let time = Timestamp::from_unix(&SEQUENCE, since.as_secs(), since.subsec_nanos());
+    Uuid::new_v7(time).simple().to_string()
+}
+
+/// How many sessions a list has at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HowMany {
+    /// So many, the newest.
+    Newest(usize),
+    /// All of them.
+    All,
 }
 
 impl Log {
-    /// All sessions, the newest first.
-    pub fn sessions(&self) -> Result<Vec<SessionSummary>, StoreError> {
-        let failed = |error| failure(&self.path, error);
-        let mut statement = self
-            .connection
-            .prepare_cached(&format!(
-                "SELECT session, sum(last - first + 1), min(first) AS began FROM {SPANS}
-                 GROUP BY session ORDER BY began DESC"
-            ))
-            .map_err(failed)?;
-        let rows = statement
-            .query_map([], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?, row.get(2)?)))
-            .map_err(failed)?;
-        rows.map(|row| {
-            let (id, records, first) = row.map_err(failed)?;
-            self.summary(id, records.unsigned_abs(), first)
-        })
-        .collect()
+    /// Sessions, the newest first. Those that are not asked for cost nothing.
+    pub fn sessions(&self, how_many: HowMany) -> Result<Vec<SessionSummary>, StoreError> {
+        let most = match how_many {
+            HowMany::Newest(most) => most,
+            HowMany::All => usize::MAX,
+        };
+        self.newest(most).map_err(|error| failure(&self.path, error))
     }
 
-    fn summary(&self, id: String, records: u64, first: i64) -> Result<SessionSummary, StoreError> {
-        let failed = |error| failure(&self.path, error);
-        let work_folder = match self.first(&id, Landmark::Started)?.map(|record| record.body) {
-            Some(Body::SessionStarted { confinement, .. }) => Some(confinement.work_folder),
-            Some(_) | None => None,
-        };
-        let first_prompt = match self.first(&id, Landmark::Prompt)?.map(|record| record.body) {
-            Some(Body::Prompt { text }) => Some(text.chars().take(PROMPT_KEPT).collect()),
-            Some(_) | None => None,
-        };
+    /// The session that began last.
+    pub fn newest_session(&self) -> Result<Option<String>, StoreError> {
+        let newest = self.newest(1).map_err(|error| failure(&self.path, error))?;
+        Ok(newest.into_iter().next().map(|session| session.id))
+    }
+
+    /// Goes from span to span, the newest first. A session is where its first span is.
+    fn newest(&self, most: usize) -> rusqlite::Result<Vec<SessionSummary>> {
+        let mut found = Vec::new();
+        let mut statement = self.connection.prepare_cached(
+            "SELECT session, since FROM head WHERE session IS NOT NULL AND since IS NOT NULL",
+        )?;
+        let growing = statement
+            .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?
+            .into_iter()
+            .map(Ok);
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT session, first FROM span ORDER BY first DESC")?;
+        let ended = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        for span in growing.chain(ended) {
+            if found.len() == most {
+                break;
+            }
+            let (session, first): (String, i64) = span?;
+            if !self.has_span_before(&session, first)? {
+                found.push(self.summary(session, first)?);
+            }
+        }
+        Ok(found)
+    }
+
+    fn has_span_before(&self, session: &str, first: i64) -> rusqlite::Result<bool> {
+        self.connection
+            .prepare_cached("SELECT EXISTS (SELECT 1 FROM span WHERE session = ?1 AND first < ?2)")?
+            .query_row(params![session, first], |row| row.get(0))
+    }
+
+    /// What a list says of a session. A damaged record costs the part that it would have told.
+    fn summary(&self, id: String, first: i64) -> rusqlite::Result<SessionSummary> {
         let started = self
             .connection
-            .prepare_cached("SELECT time FROM record WHERE seq = ?1")
-            .and_then(|mut statement| statement.query_row([first], |row| row.get(0)))
-            .map_err(failed)?;
+            .prepare_cached("SELECT time FROM record WHERE seq = ?1")?
+            .query_row([first], |row| row.get(0))
+            .optional()?
+            .unwrap_or_default();
+        let records: i64 = self
+            .connection
+            .prepare_cached(&format!(
+                "SELECT sum(last - first + 1) FROM {SPANS} WHERE session = ?1"
+            ))?
+            .query_row([&id], |row| row.get(0))?;
+        let work_folder: Option<String> = self.landmark(&id, Landmark::Started)?;
         // A session that was taken up again has not ended, unless it ended after that.
         let ended = self
             .connection
@@ -84,19 +128,22 @@ impl Log {
                  AND seq > coalesce((SELECT max(seq) FROM record
                      WHERE session = ?1 AND kind = 'session_started'), 0)
                  ORDER BY seq DESC LIMIT 1",
-            )
-            .and_then(|mut statement| statement.query_row([&id], |row| row.get(0)).optional())
-            .map_err(failed)?;
-        Ok(SessionSummary { id, started, ended, first_prompt, records, work_folder })
+            )?
+            .query_row([&id], |row| row.get(0))
+            .optional()?;
+        Ok(SessionSummary {
+            started,
+            ended,
+            first_prompt: self.landmark(&id, Landmark::Prompt)?,
+            records: records.unsigned_abs(),
+            work_folder: work_folder.map(PathBuf::from),
+            id,
+        })
     }
 
-    fn first(&self, session: &str, landmark: Landmark) -> Result<Option<Record>, StoreError> {
-        let row = self
-            .connection
-            .prepare_cached(landmark.query())
-            .and_then(|mut statement| statement.query_row([session], stored_row).optional())
-            .map_err(|error| failure(&self.path, error))?;
-        row.map(record).transpose()
+    fn landmark(&self, session: &str, landmark: Landmark) -> rusqlite::Result<Option<String>> {
+        let mut statement = self.connection.prepare_cached(landmark.query())?;
+        Ok(statement.query_row([session], |row| row.get(0)).optional()?.flatten())
     }
 
     /// The one session whose id begins with `prefix`.
@@ -160,11 +207,13 @@ impl Landmark {
     fn query(self) -> &'static str {
         match self {
             Self::Started => {
-                "SELECT seq, session, time, body FROM record
+                "SELECT iif(json_valid(body), json_extract(body, '$.confinement.work_folder'), NULL)
+                 FROM record
                  WHERE session = ?1 AND kind = 'session_started' ORDER BY seq LIMIT 1"
             }
             Self::Prompt => {
-                "SELECT seq, session, time, body FROM record
+                "SELECT iif(json_valid(body), substr(json_extract(body, '$.text'), 1, 500), NULL)
+                 FROM record
                  WHERE session = ?1 AND kind = 'prompt' ORDER BY seq LIMIT 1"
             }
         }

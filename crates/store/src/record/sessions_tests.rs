@@ -2,13 +2,14 @@
 
 use super::*;
 use crate::record::example::{Place, prompt, started};
+use interpreter_core::Body;
 use std::path::Path;
 
 #[test]
 fn sessions_are_listed_newest_first() {
     let mut place = Place::with_records();
     place.log.append("s0", &prompt(&"é".repeat(10_000))).unwrap();
-    let sessions = place.log.sessions().unwrap();
+    let sessions = place.log.sessions(HowMany::All).unwrap();
     let ids: Vec<_> = sessions.iter().map(|session| session.id.as_str()).collect();
     assert_eq!(ids, ["s0", "s2", "s1"]);
 
@@ -20,21 +21,21 @@ fn sessions_are_listed_newest_first() {
 
     let bare = &sessions[0];
     assert_eq!((bare.records, &bare.ended, &bare.work_folder), (1, &None, &None));
-    assert_eq!(bare.first_prompt.as_ref().unwrap().chars().count(), PROMPT_KEPT);
+    assert_eq!(bare.first_prompt.as_ref().unwrap().chars().count(), 500);
 }
 
 #[test]
 fn a_session_that_goes_on_has_not_ended() {
     let mut place = Place::with_records();
     place.log.append("s1", &started()).unwrap();
-    assert_eq!(place.log.sessions().unwrap()[1].ended, None);
+    assert_eq!(place.log.sessions(HowMany::All).unwrap()[1].ended, None);
     let end = place.log.append("s1", &Body::SessionEnded {}).unwrap();
-    assert_eq!(place.log.sessions().unwrap()[1].ended, Some(end.time));
+    assert_eq!(place.log.sessions(HowMany::All).unwrap()[1].ended, Some(end.time));
 }
 
 #[test]
 fn an_empty_record_has_no_sessions() {
-    assert_eq!(Place::new().log.sessions().unwrap(), []);
+    assert_eq!(Place::new().log.sessions(HowMany::All).unwrap(), []);
 }
 
 #[test]
@@ -73,6 +74,49 @@ fn ids_are_plain_and_sort_by_age() {
     let ids: Vec<_> = (0..100).map(|_| new_session_id()).collect();
     assert!(ids.is_sorted());
     assert!(ids.iter().all(|id| id.len() == 32 && id.chars().all(|c| c.is_ascii_hexdigit())));
+}
+
+#[test]
+fn only_the_sessions_that_are_asked_for_are_looked_at() {
+    let mut place = Place::new();
+    // Taken in turns, so that each has several spans.
+    for session in ["a1", "a2", "a1", "a3", "a2", "a4", "a1"] {
+        place.log.append(session, &prompt("x")).unwrap();
+    }
+    let ids = |how_many| {
+        let sessions = place.log.sessions(how_many).unwrap();
+        sessions.into_iter().map(|session| (session.id, session.records)).collect::<Vec<_>>()
+    };
+    let all = [("a4", 1), ("a3", 1), ("a2", 2), ("a1", 3)].map(|(id, n)| (id.to_owned(), n));
+    assert_eq!(ids(HowMany::All), all);
+    assert_eq!(ids(HowMany::Newest(2)), all[..2]);
+    assert_eq!(ids(HowMany::Newest(9)), all);
+    assert_eq!(place.log.newest_session().unwrap().as_deref(), Some("a4"));
+    let order = "EXPLAIN QUERY PLAN SELECT session, first FROM span ORDER BY first DESC";
+    let plan: String = place.log.connection.query_row(order, [], |row| row.get(3)).unwrap();
+    assert!(plan.contains("INDEX span_first"), "{plan}");
+}
+
+#[test]
+fn a_damaged_record_costs_its_part_of_the_list_alone() {
+    let place = Place::with_records();
+    let damage = "UPDATE record SET body = '{' WHERE seq IN (1, 2)";
+    place.tamperer().execute_batch(damage).unwrap();
+    let sessions = place.log.sessions(HowMany::All).unwrap();
+    assert_eq!(sessions.len(), 2);
+    assert_eq!((&sessions[1].first_prompt, &sessions[1].work_folder), (&None, &None));
+    assert!(sessions[0].first_prompt.is_some());
+}
+
+#[test]
+fn a_clock_before_1970_gives_an_id_like_any_other() {
+    use std::time::Duration;
+    let year = Duration::from_secs(365 * 24 * 3600);
+    for time in [UNIX_EPOCH - 40 * year, UNIX_EPOCH - Duration::from_nanos(1), UNIX_EPOCH] {
+        let (one, other) = (session_id_at(time), session_id_at(time));
+        assert_eq!(one.len(), 32, "{one}");
+        assert_ne!(one, other);
+    }
 }
 
 #[test]

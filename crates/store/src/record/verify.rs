@@ -4,7 +4,7 @@
 //! append. Must not repair anything.
 
 use super::{
-    Log,
+    Ending, Log,
     failure::failure,
     link::{BEFORE_THE_FIRST, Columns},
     spans,
@@ -20,6 +20,17 @@ pub struct Verification {
     pub records: u64,
     /// Where that ends; none if all are whole.
     pub first_break: Option<Break>,
+    /// Whether the newest records are there.
+    pub ending: Ending,
+    /// The records by which the person went on after the end did not fit, and why it did not.
+    pub accepted: Vec<(u64, String)>,
+}
+
+impl Verification {
+    /// Whether every record is there as it was written.
+    pub fn is_whole(&self) -> bool {
+        self.first_break.is_none() && self.ending == Ending::Whole
+    }
 }
 
 /// The first record that is not as it was written.
@@ -72,15 +83,35 @@ impl fmt::Display for BreakReason {
 impl Log {
     /// Checks the whole record.
     pub fn verify(&self) -> Result<Verification, StoreError> {
+        let ending = self.ending()?;
         // A transaction, so that records and head are of the same moment.
-        self.connection
+        let (chain, accepted) = self
+            .connection
             .unchecked_transaction()
-            .and_then(|transaction| verify(&transaction))
-            .map_err(|error| failure(&self.path, error))
+            .and_then(|transaction| Ok((check_chain(&transaction)?, accepted(&transaction)?)))
+            .map_err(|error| failure(&self.path, error))?;
+        let Chain { records, first_break } = chain;
+        Ok(Verification { records, first_break, ending, accepted })
     }
 }
 
-fn verify(connection: &Connection) -> rusqlite::Result<Verification> {
+/// How far the chain is whole.
+struct Chain {
+    records: u64,
+    first_break: Option<Break>,
+}
+
+/// The records that say that the person went on, and what they say.
+fn accepted(connection: &Connection) -> rusqlite::Result<Vec<(u64, String)>> {
+    let mut statement = connection.prepare(
+        "SELECT seq, coalesce(iif(json_valid(body), json_extract(body, '$.reason'), ''), '')
+         FROM record WHERE kind = 'record_accepted' ORDER BY seq",
+    )?;
+    let rows = statement.query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get(1)?)))?;
+    rows.map(|row| row.map(|(seq, reason)| (seq.unsigned_abs(), reason))).collect()
+}
+
+fn check_chain(connection: &Connection) -> rusqlite::Result<Chain> {
     let head = head(connection)?;
     let mut statement = connection.prepare(
         "SELECT seq, session, time, kind, body, prev, hash FROM record NOT INDEXED ORDER BY seq",
@@ -101,7 +132,7 @@ fn verify(connection: &Connection) -> rusqlite::Result<Verification> {
         Some((seq, hash)) if seq == whole && hash == last => {
             let unlisted = spans.finish().map(i64::unsigned_abs);
             let first_break = unlisted.map(|seq| Break { seq, reason: BreakReason::Unlisted });
-            Verification { records: whole, first_break }
+            Chain { records: whole, first_break }
         }
         Some((seq, _)) if seq > whole => {
             broken(whole, whole + 1, BreakReason::EndMissing { last: seq })
@@ -110,8 +141,8 @@ fn verify(connection: &Connection) -> rusqlite::Result<Verification> {
     })
 }
 
-fn broken(records: u64, seq: u64, reason: BreakReason) -> Verification {
-    Verification { records, first_break: Some(Break { seq, reason }) }
+fn broken(records: u64, seq: u64, reason: BreakReason) -> Chain {
+    Chain { records, first_break: Some(Break { seq, reason }) }
 }
 
 /// Number and hash of the last record, if there is a head that can be read.
