@@ -40,6 +40,9 @@ use std::{
 /// Bytes of a slot: a sector, so that no disk tears two slots at once.
 const SLOT: usize = 512;
 
+/// Digits of a record's number.
+const DIGITS: usize = 20;
+
 /// Hexadecimal digits of a slot's checksum.
 const CHECKSUM: usize = 16;
 
@@ -65,7 +68,7 @@ impl End {
 
     /// Its slot: number, hash and boot as text, a checksum, and blanks up to a newline.
     fn slot(&self) -> Vec<u8> {
-        let text = format!("{:020} {} {}", self.seq, self.hash, self.boot);
+        let text = format!("{:0DIGITS$} {} {}", self.seq, self.hash, self.boot);
         let checksum = &sha256(text.as_bytes())[..CHECKSUM];
         let mut slot = format!("{text} {checksum}").into_bytes();
         slot.resize(SLOT - 1, b' ');
@@ -147,9 +150,17 @@ impl EndFile {
     }
 
     /// Overwrites the older slot, unless another process has moved the end further.
+    ///
+    /// Every append comes through here, so checksums are computed only where a slot claims to be
+    /// newer.
     fn write(&self, end: &End) -> io::Result<()> {
-        let seqs = self.slots()?.map(|slot| slot.map(|end| end.seq));
-        if seqs.iter().flatten().any(|seq| *seq >= end.seq) {
+        let bytes = self.bytes()?;
+        let (first, second) = bytes.split_at(SLOT);
+        let seqs = [first, second].map(|slot| match claimed(slot) {
+            seq if seq < end.seq => seq,
+            _ => End::of(slot).map_or(0, |newer| newer.seq),
+        });
+        if seqs.iter().any(|seq| *seq >= end.seq) {
             return Ok(());
         }
         let place = if seqs[0] <= seqs[1] { 0 } else { SLOT as u64 };
@@ -157,6 +168,13 @@ impl EndFile {
     }
 
     fn slots(&self) -> io::Result<[Option<End>; 2]> {
+        let bytes = self.bytes()?;
+        let (first, second) = bytes.split_at(SLOT);
+        Ok([End::of(first), End::of(second)])
+    }
+
+    /// Both slots. What is missing of a file that was cut short is noughts.
+    fn bytes(&self) -> io::Result<[u8; 2 * SLOT]> {
         let mut bytes = [0; 2 * SLOT];
         let mut read = 0;
         while read < bytes.len() {
@@ -165,9 +183,14 @@ impl EndFile {
                 more => read += more,
             }
         }
-        let (first, second) = bytes.split_at(SLOT);
-        Ok([End::of(first), End::of(second)])
+        Ok(bytes)
     }
+}
+
+/// The number that a slot begins with, whether it is damaged or not.
+fn claimed(slot: &[u8]) -> u64 {
+    let digits = slot.get(..DIGITS).and_then(|digits| std::str::from_utf8(digits).ok());
+    digits.and_then(|digits| digits.parse().ok()).unwrap_or_default()
 }
 
 /// What an open file is for.
