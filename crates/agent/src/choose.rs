@@ -217,7 +217,11 @@ impl<'a> Choice<'a> {
 
 fn read(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    fs_err::File::open(path)?.take(CERTIFICATE_BYTES).read_to_end(&mut bytes)?;
+    fs_err::File::open(path)?.take(CERTIFICATE_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > CERTIFICATE_BYTES {
+        let why = format!("`{}` is larger than {} MiB", path.display(), CERTIFICATE_BYTES >> 20);
+        return Err(std::io::Error::new(std::io::ErrorKind::FileTooLarge, why));
+    }
     Ok(bytes)
 }
 

@@ -14,6 +14,7 @@ pub(crate) mod changes;
 pub(crate) mod chat;
 pub(crate) mod doctor;
 pub(crate) mod history;
+mod input;
 pub(crate) mod languages;
 pub(crate) mod model;
 pub(crate) mod run;

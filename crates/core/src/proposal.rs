@@ -5,6 +5,24 @@
 use crate::{Language, Untrusted, hash::sha256};
 use serde::{Deserialize, Serialize};
 
+/// The longest code that is run, in bytes. What is shown, judged and recorded as a whole has a bound.
+pub const MOST_CODE: usize = 4 << 20;
+
+/// Why no interpreter is given this code, or `None` if it can be proposed.
+pub fn unfit(code: &str) -> Option<String> {
+    if code.len() > MOST_CODE {
+        return Some(format!(
+            "the code is longer than {} MiB, which is the most that is run at once; put data into \
+             a file and read it from there",
+            MOST_CODE >> 20
+        ));
+    }
+    // Shells drop it or wait for what it stands for, and it cannot be seen.
+    code.find('\0').map(|at| {
+        format!("the code holds a NUL character (at byte {}), which is not run; remove it", at + 1)
+    })
+}
+
 /// One piece of code, in one language, that wants to run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Proposal {
@@ -49,6 +67,11 @@ impl Proposal {
         Self::new(self.id, self.origin, self.call, self.language, code)
     }
 
+    /// Why it cannot run whatever anybody says, or `None` if it can.
+    pub(crate) fn unfit(&self) -> Option<String> {
+        unfit(self.code.raw())
+    }
+
     /// The code.
     pub fn code(&self) -> &Untrusted {
         &self.code
@@ -57,5 +80,23 @@ impl Proposal {
     /// The SHA-256 of the code.
     pub fn hash(&self) -> &str {
         &self.hash
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_has_a_bound_that_is_named() {
+        assert_eq!(unfit(&"x".repeat(MOST_CODE)), None);
+        let why = unfit(&"x".repeat(MOST_CODE + 1)).unwrap();
+        assert!(why.starts_with("the code is longer than 4 MiB"), "{why}");
+    }
+
+    #[test]
+    fn a_nul_is_named_with_its_place() {
+        assert_eq!(unfit("echo a\u{1}"), None);
+        assert!(unfit("echo a\0echo b").unwrap().contains("(at byte 7)"));
     }
 }

@@ -143,14 +143,17 @@ pub(crate) struct Script {
 
 impl Script {
     pub(crate) fn load(path: &Path) -> Result<Self, ScriptError> {
-        let mut text = String::new();
+        let unreadable = |source| ScriptError::Unreadable { source };
+        let mut bytes = Vec::new();
         fs_err::File::open(path)
-            .and_then(|file| file.take(SCRIPT_BYTES + 1).read_to_string(&mut text))
-            .map_err(|source| ScriptError::Unreadable { source })?;
+            .and_then(|file| file.take(SCRIPT_BYTES + 1).read_to_end(&mut bytes))
+            .map_err(unreadable)?;
         let path = path.to_owned();
-        if text.len() as u64 > SCRIPT_BYTES {
+        if bytes.len() as u64 > SCRIPT_BYTES {
             return Err(ScriptError::TooLarge { path });
         }
+        let text =
+            String::from_utf8(bytes).map_err(|error| unreadable(std::io::Error::other(error)))?;
         let file = match toml::from_str::<File>(&text) {
             Ok(file) => file,
             Err(source) => return Err(ScriptError::Invalid { path, source: Box::new(source) }),

@@ -146,8 +146,9 @@ fn read(path: &Path) -> Option<String> {
         return None;
     }
     let mut text = String::new();
-    File::open(path).ok()?.take(MOST).read_to_string(&mut text).ok()?;
-    Some(text)
+    // Half of a file could name another place than all of it.
+    let read = File::open(path).ok()?.take(MOST + 1).read_to_string(&mut text).ok()?;
+    (read as u64 <= MOST).then_some(text)
 }
 
 /// The files and folders in a folder, by name.

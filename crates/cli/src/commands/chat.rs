@@ -3,7 +3,7 @@
 use self::line::Line;
 use crate::{
     args::{Args, misuse},
-    commands::{at_terminal, scene, trust, wait_for},
+    commands::{at_terminal, input::read_text, scene, trust, wait_for},
     exit::Exit,
     report::Error,
     terminal::{
@@ -23,17 +23,12 @@ use interpreter_core::{
     record::TurnEnd,
     session::{Approval, Event, Settle},
 };
-use std::{
-    io::{self, Read},
-    path::Path,
-    process::ExitCode,
-    rc::Rc,
-};
+use std::{io, path::Path, process::ExitCode, rc::Rc};
 
 mod line;
 
 /// The longest prompt that is read from a pipe.
-const LONGEST: u64 = 4 << 20;
+const LONGEST: usize = 4 << 20;
 
 pub(crate) fn chat(args: &Args) -> Result<ExitCode, Error> {
     let mut scene = scene(&args.session.overrides())?;
@@ -56,11 +51,8 @@ pub(crate) fn chat(args: &Args) -> Result<ExitCode, Error> {
 }
 
 fn piped_prompt() -> Result<String, Error> {
-    let mut text = String::new();
-    io::stdin()
-        .take(LONGEST)
-        .read_to_string(&mut text)
-        .map_err(|source| Error::Io { what: "the prompt cannot be read".into(), source })?;
+    let next = "put it into a file of this folder and ask about that file";
+    let text = read_text(io::stdin(), "the prompt", LONGEST, next)?;
     if text.trim().is_empty() {
         return Err(misuse("there is no prompt: say what you want, or start it in a terminal"));
     }

@@ -2,7 +2,7 @@
 
 use crate::{
     args::{SessionArgs, misuse},
-    commands::{at_terminal, scene, wait_for},
+    commands::{at_terminal, input::read_text, scene, wait_for},
     exit::Exit,
     report::Error,
     terminal::{
@@ -18,11 +18,12 @@ use crate::{
 use interpreter_agent::{Mode, Scene, Session};
 use interpreter_core::{
     Language, Network,
+    proposal::{MOST_CODE, unfit},
     session::{Approval, Event, Settle},
 };
 use reedline::Reedline;
 use std::{
-    io::{self, Read},
+    io,
     path::{Path, PathBuf},
     process::ExitCode,
     rc::Rc,
@@ -117,19 +118,23 @@ impl RunArgs {
     }
 
     fn read_code(&self) -> Result<String, Error> {
-        let failed = |what: String| move |source| Error::Io { what, source };
-        match (&self.code, &self.file) {
-            (Some(code), _) => Ok(code.clone()),
+        let next = "put data into a file and read it from there";
+        let code = match (&self.code, &self.file) {
+            (Some(code), _) => code.clone(),
             (None, Some(file)) if file == Path::new("-") => {
-                let mut code = String::new();
-                io::stdin()
-                    .read_to_string(&mut code)
-                    .map_err(failed("the code cannot be read from standard input".into()))?;
-                Ok(code)
+                read_text(io::stdin(), "the code on standard input", MOST_CODE, next)?
             }
-            (None, Some(file)) => fs_err::read_to_string(file)
-                .map_err(failed(format!("the code in {} cannot be read", file.display()))),
-            (None, None) => Err(misuse("there is no code to run")),
+            (None, Some(file)) => {
+                let what = format!("the code in {}", file.display());
+                let failed = |source| Error::Io { what: format!("{what} cannot be read"), source };
+                let open = fs_err::File::open(file).map_err(failed)?;
+                read_text(open, &what, MOST_CODE, next)?
+            }
+            (None, None) => return Err(misuse("there is no code to run")),
+        };
+        match unfit(&code) {
+            Some(why) => Err(misuse(why)),
+            None => Ok(code),
         }
     }
 }

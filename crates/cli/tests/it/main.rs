@@ -15,6 +15,7 @@
 mod arrow;
 mod attacks;
 mod backends;
+mod bounds;
 mod changes;
 mod chat;
 mod context;

@@ -183,6 +183,9 @@ pub(super) fn propose(
     current: Proposal,
     waiting: VecDeque<Proposal>,
 ) -> (State, Vec<Effect>) {
+    if let Some(why) = current.unfit() {
+        return unfit(state, Work { current, waiting }, why);
+    }
     let note = Effect::Note(Body::Proposal {
         id: current.id.clone(),
         origin: current.origin,
@@ -193,6 +196,21 @@ pub(super) fn propose(
     let judge = Effect::Judge(current.clone());
     state.phase = Phase::Judging { work: Work { current, waiting }, version: Version::Proposed };
     (state, vec![note, judge])
+}
+
+/// The code cannot run, whatever anybody says. A model is told why and may try again.
+fn unfit(mut state: State, work: Work, why: String) -> (State, Vec<Effect>) {
+    let origin = work.current.origin;
+    let language = Some(Untrusted::new(work.current.language.name()));
+    drop_work(&mut state, work, words::could_not_run(&why));
+    let ((state, mut effects), note) = match origin {
+        Origin::Model => (call_model(state), Body::NotProposed { language, reason: why }),
+        Origin::Person => {
+            (end_turn(state, TurnEnd::Refused), Body::Error { message: why, hint: None })
+        }
+    };
+    effects.insert(0, Effect::Note(note));
+    (state, effects)
 }
 
 fn judged(
@@ -286,6 +304,9 @@ fn answered(
         (Answer::Edit(code), _) => {
             let Work { current, waiting } = work;
             let current = current.edited(Untrusted::new(code));
+            if let Some(why) = current.unfit() {
+                return unfit(state, Work { current, waiting }, why);
+            }
             let judge = Effect::Judge(current.clone());
             state.phase =
                 Phase::Judging { work: Work { current, waiting }, version: Version::Edited };

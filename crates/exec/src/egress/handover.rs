@@ -45,7 +45,7 @@ impl Door {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => sweep(folder),
             Err(error) => return Err(error),
         }
-        let path = folder.join(uuid::Uuid::now_v7().simple().to_string());
+        let path = folder.join(uuid::Uuid::new_v4().simple().to_string());
         // The path of a socket may be no longer than 107 bytes; by the folder's number it is not.
         let opened = fs_err::File::open(folder)?;
         let name = path.file_name().unwrap_or_default();

@@ -112,7 +112,7 @@ impl RunFolder {
 
     fn of_other(user: u32) -> io::Result<Self> {
         // Nobody can know the name beforehand, and what is there already is not taken.
-        let name = format!("interpreter-{}", uuid::Uuid::now_v7().simple());
+        let name = format!("interpreter-{}", uuid::Uuid::new_v4().simple());
         let made = Self::with_folders(Path::new("/tmp").join(name), 0o755)?;
         for path in [made.home(), made.temporary()] {
             fs_err::set_permissions(&path, std::fs::Permissions::from_mode(0o700))?;

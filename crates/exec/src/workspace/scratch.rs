@@ -16,7 +16,7 @@ const PREFIX: &str = ".interpreter-";
 
 /// A name that nothing has yet.
 pub(super) fn name() -> String {
-    format!("{PREFIX}{}", Uuid::now_v7().simple())
+    format!("{PREFIX}{}", Uuid::new_v4().simple())
 }
 
 /// Creates the folder `name` in the work folder.

@@ -267,8 +267,7 @@ pub(super) fn is_id(name: &OsStr) -> bool {
 
 fn new_folder(changes_folder: &Path) -> Result<(String, PathBuf), WorkspaceError> {
     loop {
-        // The last four bytes of such an id are random, the first ones are the time.
-        let id = hex(&Uuid::now_v7().as_bytes()[12..]);
+        let id = hex(&Uuid::new_v4().as_bytes()[12..]);
         let folder = changes_folder.join(&id);
         match private_folder(&folder) {
             Ok(()) => return Ok((id, folder)),

@@ -19,7 +19,7 @@ use uuid::Uuid;
 /// Removes everything in `folder`.
 pub(super) fn empty(folder: &Folder) -> io::Result<()> {
     // A prefix that no program could have guessed, so that moving up replaces nothing.
-    let prefix = Uuid::now_v7().simple().to_string();
+    let prefix = Uuid::new_v4().simple().to_string();
     let mut moved = 0_u64;
     loop {
         let names = folder.names()?;

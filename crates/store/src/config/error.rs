@@ -23,6 +23,10 @@ pub enum ConfigError {
     #[error("`{}` is larger than {most} bytes, so it is not read as settings", shown(path))]
     TooLarge { path: PathBuf, most: u64 },
 
+    /// The folder holds more files than anyone wrote.
+    #[error("`{}` holds more than {most} files, so none of them is read", shown(path))]
+    TooMany { path: PathBuf, most: usize },
+
     /// The file is not text.
     #[error("`{}` is not UTF-8 text", shown(path))]
     NotText { path: PathBuf },

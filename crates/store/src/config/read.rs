@@ -110,9 +110,12 @@ fn read_providers(folder: &Path) -> Result<Vec<ConfigText>, ConfigError> {
         Err(source) => return Err(ConfigError::Read { path: folder.into(), source }),
     };
     let mut paths = Vec::new();
-    for entry in entries.take(MOST_PROVIDERS) {
+    for entry in entries.take(MOST_PROVIDERS + 1) {
         let entry = entry.map_err(|source| ConfigError::Read { path: folder.into(), source })?;
         paths.push(entry.path());
+    }
+    if paths.len() > MOST_PROVIDERS {
+        return Err(ConfigError::TooMany { path: folder.into(), most: MOST_PROVIDERS });
     }
     paths.retain(|path| path.extension().is_some_and(|ending| ending == "toml"));
     paths.sort();

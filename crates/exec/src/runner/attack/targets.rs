@@ -37,12 +37,12 @@ pub(super) struct Outside {
 
 impl Outside {
     pub(super) fn prepare(machine: &Machine) -> io::Result<Self> {
-        let unique = uuid::Uuid::now_v7().simple().to_string();
+        let unique = uuid::Uuid::new_v4().simple().to_string();
         // By the number of this process it is known to be in use.
         let name = format!("{}-attacked-{unique}", std::process::id());
         let folder = machine.scratch.join(&name);
         std::fs::DirBuilder::new().mode(0o700).recursive(true).create(&folder)?;
-        let canary = format!("canary-{}", uuid::Uuid::now_v7().simple());
+        let canary = format!("canary-{}", uuid::Uuid::new_v4().simple());
         let address = SocketAddr::from_abstract_name(&name)?;
         let made = Self {
             victim: waiting(machine, &canary)?,
