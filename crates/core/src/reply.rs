@@ -62,7 +62,22 @@ pub struct Usage {
     pub context: Option<u64>,
 }
 
+/// Tokens that one call can have at most: many times what any model takes.
+const MOST_TOKENS: u64 = 100_000_000;
+
+/// How many times what a model takes a count may be, because that may be set too low.
+const MOST_TIMES: u64 = 4;
+
 impl Usage {
+    /// Whether a call can have used so much. A provider's count may be anything.
+    pub fn is_believable(&self) -> bool {
+        let counts = [self.input, self.output, self.cached, self.written];
+        let most = self.context.map_or(MOST_TOKENS, |context| {
+            context.saturating_mul(MOST_TIMES).clamp(1, MOST_TOKENS)
+        });
+        counts.iter().all(|count| *count <= most)
+    }
+
     /// What the record says of it.
     pub fn body(&self) -> Body {
         Body::Usage {
@@ -78,5 +93,21 @@ impl Usage {
     #[expect(clippy::cast_precision_loss, reason = "the cost of one reply is far below 2^53")]
     pub fn dollars(&self) -> Option<f64> {
         self.nano_dollars.map(|nano| nano as f64 / 1e9)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_absurd_count_is_not_believed() {
+        let usage = |input, output, context| Usage { input, output, context, ..Usage::default() };
+        assert!(usage(9_000, 2_000, Some(8_000)).is_believable());
+        assert!(usage(2_000_000, 60_000, None).is_believable());
+        assert!(!usage(u64::MAX, 1, Some(8_000)).is_believable());
+        assert!(!usage(1, u64::MAX, None).is_believable());
+        assert!(!usage(40_000, 1, Some(8_000)).is_believable());
+        assert!(!usage(1 << 62, 1, Some(u64::MAX)).is_believable());
     }
 }

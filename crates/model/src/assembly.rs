@@ -4,8 +4,12 @@
 //! says about a call's place is only compared with what it said before: nothing is ever allocated
 //! by a number that came from outside, and calls and bytes are counted.
 
-use crate::{Piece, format::Fault};
+use crate::{
+    Piece,
+    format::{Fault, text_in},
+};
 use interpreter_core::{Finish, Reply, ToolCall, Usage};
+use serde_json::Value;
 
 /// The most bytes of prose, thoughts and arguments that are kept: some forty times what today's
 /// largest models can write at once.
@@ -21,6 +25,14 @@ pub(crate) struct Assembly {
     reasoning: String,
     calls: Vec<Call>,
     kept: usize,
+    content: Content,
+}
+
+/// What the field `content` has been so far.
+#[derive(Debug, Default)]
+struct Content {
+    null: bool,
+    text: bool,
 }
 
 #[derive(Debug)]
@@ -97,6 +109,30 @@ impl Assembly {
     ) -> Result<(), Fault> {
         let index = self.start_call(part, pieces)?;
         self.arguments(index, part.arguments, pieces)
+    }
+
+    /// The field `content` of a message: text, or null where there is none.
+    pub(crate) fn content(
+        &mut self,
+        message: &Value,
+        pieces: &mut Vec<Piece>,
+    ) -> Result<(), Fault> {
+        match message.get("content") {
+            Some(Value::Null) => self.content.null = true,
+            Some(Value::String(_)) => self.content.text = true,
+            None | Some(Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
+            }
+        }
+        self.text(text_in(message, "content")?, pieces)
+    }
+
+    /// Checks that a reply which said that it has no content has something else.
+    pub(crate) fn check_content(&self) -> Result<(), Fault> {
+        let is_empty = self.text.is_empty() && self.reasoning.is_empty() && self.calls.is_empty();
+        if is_empty && self.content.null && !self.content.text {
+            return Err(Fault::Malformed("a reply whose content is null"));
+        }
+        Ok(())
     }
 
     /// Whether a call is known and has arguments already.

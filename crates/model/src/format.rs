@@ -190,6 +190,17 @@ pub(crate) fn said_by(event: &Event) -> Result<Option<Value>, Fault> {
     }
 }
 
+/// The text of a field. One that is missing or null is empty; anything else is no text.
+pub(crate) fn text_in<'a>(object: &'a Value, field: &str) -> Result<&'a str, Fault> {
+    match object.get(field) {
+        None | Some(Value::Null) => Ok(""),
+        Some(Value::String(text)) => Ok(text),
+        Some(Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
+            Err(Fault::Malformed("a text that is not a string"))
+        }
+    }
+}
+
 /// What cuts a stream into its parts.
 enum Cutter {
     Events(Decoder),

@@ -7,7 +7,7 @@ use crate::{
     scripted::Script, sink::Sink,
 };
 use interpreter_core::{
-    Message, Reply, Untrusted,
+    Message, Reply, Untrusted, Usage,
     context::Counter,
     instructions::{self, Strength},
     session::Sight,
@@ -199,6 +199,7 @@ impl Model {
         if let Some(usage) = &mut reply.usage {
             usage.context = self.context();
         }
+        reply.usage = reply.usage.filter(Usage::is_believable);
         Ok(reply)
     }
 }

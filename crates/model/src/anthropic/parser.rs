@@ -8,7 +8,7 @@ use crate::{
     Piece,
     assembly::{Assembly, CallPart},
     complaint::Complaint,
-    format::{Fault, Parse, Progress, said_by},
+    format::{Fault, Parse, Progress, said_by, text_in},
     sse::Event,
 };
 use interpreter_core::{Finish, Reply, Usage};
@@ -60,7 +60,7 @@ impl Parser {
         let block = &data["content_block"];
         let words = |field: &str| block[field].as_str().unwrap_or_default();
         match words("type") {
-            "text" => self.assembly.text(words("text"), pieces),
+            "text" => self.assembly.text(text_in(block, "text")?, pieces),
             "thinking" => self.assembly.reasoning(words("thinking"), pieces),
             "tool_use" => {
                 // Empty here as a rule, since the text of it follows; but some servers send all
@@ -83,7 +83,7 @@ impl Parser {
         let delta = &data["delta"];
         let words = |field: &str| delta[field].as_str().unwrap_or_default();
         match words("type") {
-            "text_delta" => self.assembly.text(words("text"), pieces),
+            "text_delta" => self.assembly.text(text_in(delta, "text")?, pieces),
             "thinking_delta" => self.assembly.reasoning(words("thinking"), pieces),
             "input_json_delta" => {
                 self.assembly.continue_call(data["index"].as_u64(), words("partial_json"), pieces)

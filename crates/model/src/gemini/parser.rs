@@ -7,7 +7,7 @@ use crate::{
     Piece,
     assembly::{Assembly, CallPart},
     complaint::Complaint,
-    format::{Fault, Parse, Progress, said_by},
+    format::{Fault, Parse, Progress, said_by, text_in},
     sse::Event,
 };
 use interpreter_core::{Finish, Reply, Usage};
@@ -52,7 +52,7 @@ impl Parser {
     fn candidate(&mut self, candidate: &Value, pieces: &mut Vec<Piece>) -> Result<(), Fault> {
         let parts = candidate["content"]["parts"].as_array().map(Vec::as_slice);
         for part in parts.unwrap_or_default() {
-            let text = part["text"].as_str().unwrap_or_default();
+            let text = text_in(part, "text")?;
             if part["thought"].as_bool() == Some(true) {
                 self.assembly.reasoning(text, pieces)?;
             } else {

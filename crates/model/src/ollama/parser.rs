@@ -26,7 +26,7 @@ impl Parse for Parser {
         let message = &line["message"];
         let words = |field: &str| message[field].as_str().unwrap_or_default();
         self.assembly.reasoning(words("thinking"), pieces)?;
-        self.assembly.text(words("content"), pieces)?;
+        self.assembly.content(message, pieces)?;
         for call in message["tool_calls"].as_array().map(Vec::as_slice).unwrap_or_default() {
             self.call(call, pieces)?;
         }
@@ -47,6 +47,7 @@ impl Parse for Parser {
 
     fn finish(self: Box<Self>) -> Result<Reply, Fault> {
         let finish = self.finish.ok_or(Fault::Broken)?;
+        self.assembly.check_content()?;
         Ok(self.assembly.into_reply(finish, self.usage))
     }
 }

@@ -8,7 +8,7 @@ use crate::{
     Piece,
     assembly::{Assembly, CallPart},
     complaint::Complaint,
-    format::{Fault, Parse, Progress, said_by},
+    format::{Fault, Parse, Progress, said_by, text_in},
     sse::Event,
 };
 use interpreter_core::{Finish, Reply, Usage};
@@ -46,6 +46,7 @@ impl Parse for Parser {
 
     fn finish(self: Box<Self>) -> Result<Reply, Fault> {
         let finish = self.finish.ok_or(Fault::Broken)?;
+        self.assembly.check_content()?;
         Ok(self.assembly.into_reply(finish, self.usage))
     }
 }
@@ -60,7 +61,7 @@ impl Parser {
             reasoning => reasoning,
         };
         self.assembly.reasoning(reasoning, pieces)?;
-        self.content(&delta["content"], pieces)?;
+        self.content(delta, pieces)?;
         // A refusal is the model's prose, too.
         self.assembly.text(words("refusal"), pieces)?;
         for call in delta["tool_calls"].as_array().map(Vec::as_slice).unwrap_or_default() {
@@ -78,12 +79,12 @@ impl Parser {
     }
 
     /// Text, or a list of parts, as some servers send it to tell thoughts from prose.
-    fn content(&mut self, content: &Value, pieces: &mut Vec<Piece>) -> Result<(), Fault> {
-        if let Some(text) = content.as_str() {
-            return self.assembly.text(text, pieces);
-        }
-        for part in content.as_array().map(Vec::as_slice).unwrap_or_default() {
-            self.assembly.text(part["text"].as_str().unwrap_or_default(), pieces)?;
+    fn content(&mut self, delta: &Value, pieces: &mut Vec<Piece>) -> Result<(), Fault> {
+        let Some(parts) = delta["content"].as_array() else {
+            return self.assembly.content(delta, pieces);
+        };
+        for part in parts {
+            self.assembly.text(text_in(part, "text")?, pieces)?;
             let thoughts = part["thinking"].as_array().map(Vec::as_slice).unwrap_or_default();
             for thought in thoughts {
                 self.assembly.reasoning(thought["text"].as_str().unwrap_or_default(), pieces)?;

@@ -8,7 +8,7 @@ use crate::{
     Piece,
     assembly::{Assembly, CallPart},
     complaint::Complaint,
-    format::{Fault, Parse, Progress, json_of},
+    format::{Fault, Parse, Progress, json_of, text_in},
     sse::Event,
 };
 use interpreter_core::{Finish, Reply, Usage};
@@ -36,13 +36,14 @@ impl Parse for Parser {
         let words = |field: &str| data[field].as_str().unwrap_or_default();
         match data["type"].as_str().unwrap_or(&event.name) {
             "response.output_text.delta" | "response.refusal.delta" => {
-                self.begun.text |= !words("delta").is_empty();
-                self.assembly.text(words("delta"), pieces)?;
+                let text = text_in(&data, "delta")?;
+                self.begun.text |= !text.is_empty();
+                self.assembly.text(text, pieces)?;
             }
             kind @ ("response.output_text.done" | "response.refusal.done") => {
                 let field = if kind.ends_with("text.done") { "text" } else { "refusal" };
                 if !std::mem::take(&mut self.begun.text) {
-                    self.assembly.text(words(field), pieces)?;
+                    self.assembly.text(text_in(&data, field)?, pieces)?;
                 }
             }
             "response.reasoning_text.delta" | "response.reasoning_summary_text.delta" => {

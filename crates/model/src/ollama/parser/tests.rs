@@ -96,3 +96,15 @@ proptest! {
         prop_assert_eq!(read(Format::Ollama, &cut(&stream, &sizes)), whole(&stream));
     }
 }
+
+#[test]
+fn content_that_is_no_text_is_an_error() {
+    let reply = |content: &str| {
+        let stream = format!("{{\"message\":{{\"content\":{content}}},\"done\":true}}\n");
+        read(Format::Ollama, &[stream.as_bytes()]).1
+    };
+    for content in ["{\"text\":\"hi\"}", "3", "null", "[]"] {
+        assert!(matches!(reply(content), Err(Fault::Malformed(_))), "{content}");
+    }
+    assert_eq!(reply("\"hi\"").unwrap().text.raw(), "hi");
+}

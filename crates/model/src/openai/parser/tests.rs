@@ -258,3 +258,20 @@ proptest! {
         prop_assert!(!too_large);
     }
 }
+
+#[test]
+fn content_that_is_no_text_is_an_error() {
+    let reply = |content: &str| {
+        let stream = format!(
+            "data: {{\"choices\":[{{\"delta\":{{\"content\":{content}}},\
+             \"finish_reason\":\"stop\"}}]}}\n\ndata: [DONE]\n\n"
+        );
+        read(Format::OpenAi, &[stream.as_bytes()]).1
+    };
+    for content in ["{\"text\":\"hi\"}", "3", "true", "null", "[{\"text\":{}}]"] {
+        assert!(matches!(reply(content), Err(Fault::Malformed(_))), "{content}");
+    }
+    // The control: text, even none of it.
+    assert_eq!(reply("\"hi\"").unwrap().text.raw(), "hi");
+    assert_eq!(reply("\"\"").unwrap().text.raw(), "");
+}
