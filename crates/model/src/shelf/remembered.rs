@@ -49,7 +49,11 @@ fn read(file: &Path) -> io::Result<Checked> {
 pub(super) fn keep(file: &Path, sha256: &str) {
     let kept = fs_err::metadata(file).and_then(|found| {
         let text = serde_json::to_string(&Checked::of(&found, sha256))?;
-        fs_err::write(path(file), text)
+        let path = path(file);
+        // Whole or not at all.
+        let unfinished = path.with_extension("checked.new");
+        fs_err::write(&unfinished, text)?;
+        fs_err::rename(unfinished, path)
     });
     _ = kept.is_ok();
 }

@@ -6,23 +6,26 @@
 //!
 //! Must not be let go of for anything that runs.
 
-use rustix::fs::{FallocateFlags, fallocate, statvfs};
+use rustix::{
+    fs::{FallocateFlags, fallocate, statvfs},
+    io::Errno,
+};
 use std::{
     fs::{self, OpenOptions},
     io,
-    os::unix::fs::OpenOptionsExt,
+    os::unix::fs::{FileExt, OpenOptionsExt},
     path::Path,
 };
 
 /// Enough for some dozens of records and the index that `SQLite` keeps of them.
-const BYTES: u64 = 1 << 20;
+const BYTES: u32 = 1 << 20;
 
 /// Free space from which on the room is kept.
-const PLENTY: u64 = 32 * BYTES;
+const PLENTY: u64 = 32 * BYTES as u64;
 
 /// Keeps the room, if there is plenty and it is not kept yet. Without it only a full disk is worse.
 pub(super) fn keep(path: &Path) {
-    if fs::metadata(path).is_ok_and(|found| found.len() == BYTES) {
+    if fs::metadata(path).is_ok_and(|found| found.len() == u64::from(BYTES)) {
         return;
     }
     let folder = path.parent().unwrap_or(path);
@@ -39,7 +42,11 @@ fn make(path: &Path) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false).mode(0o600).custom_flags(no_link);
     let file = options.open(path)?;
-    Ok(fallocate(&file, FallocateFlags::empty(), 0, BYTES)?)
+    match fallocate(&file, FallocateFlags::empty(), 0, BYTES.into()) {
+        // Not every file system can; then the blocks are written.
+        Err(Errno::OPNOTSUPP) => file.write_all_at(&vec![0; BYTES as usize], 0),
+        other => Ok(other?),
+    }
 }
 
 /// Lets go of the room. Whether there was any.
