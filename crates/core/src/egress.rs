@@ -6,8 +6,9 @@
 //!
 //! # Mechanism
 //! A [`Host`] is read strictly, in one spelling. [`Hosts`] holds what is listed and what is denied;
-//! denied outranks listed, however narrow. An address is judged once more by [`refused`], after
-//! names have become addresses: a name that is listed does not make a private address reachable.
+//! denied outranks listed, however narrow. An address is judged once more, after names have become
+//! addresses, by [`refused`] and by the [`Vicinity`] of this machine: a name that is listed does not
+//! make a private address reachable, nor one of this machine or its neighbours.
 //!
 //! # Order
 //! First the name, then the address that it led to, then the connection to that very address.
@@ -22,14 +23,16 @@ pub use self::{
     host::{Host, HostError, authority},
     range::refused,
     rule::{HostRule, Ports, RuleError},
+    vicinity::{Interface, Route, Vicinity, forms},
 };
 
 mod host;
 mod range;
 mod rule;
+mod vicinity;
 
 use serde::{Deserialize, Serialize};
-use std::net::IpAddr;
+use std::{fmt, net::IpAddr};
 
 /// What is listed and what is denied.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,14 +71,39 @@ impl Hosts {
     }
 
     /// Why an address may not be connected to, although its host is let through: it is denied by
-    /// its number, or of a range that leads into somebody's own network and not listed itself.
-    pub fn refuses_address(&self, address: IpAddr, port: u16) -> Option<String> {
+    /// its number; or it is not listed by its number and leads to this machine, to a neighbour or
+    /// into somebody's own network. `look` asks the kernel, and is called only where that decides;
+    /// without an answer the address is refused.
+    pub fn refuses_address<E: fmt::Display>(
+        &self,
+        address: IpAddr,
+        port: u16,
+        look: impl FnOnce(&[IpAddr]) -> Result<Vicinity, E>,
+    ) -> Option<String> {
         let host = Host::Address(address.to_canonical());
-        match (self.judge(&host, port), refused(address)) {
-            (Decision::Deny(rule), _) => Some(format!("{host} is denied by the rule `{rule}`")),
-            (Decision::Unlisted, Some(range)) => Some(format!("{host} is {range}")),
-            (Decision::Allow, _) | (Decision::Unlisted, None) => None,
+        match self.judge(&host, port) {
+            Decision::Allow => None,
+            Decision::Deny(rule) => Some(format!("{host} is denied by the rule `{rule}`")),
+            Decision::Unlisted => {
+                leads_inside(address, look).map(|what| format!("{host} is {what}"))
+            }
         }
+    }
+}
+
+/// What an address is, if only one who lists it by its number may reach it.
+pub fn leads_inside<E: fmt::Display>(
+    address: IpAddr,
+    look: impl FnOnce(&[IpAddr]) -> Result<Vicinity, E>,
+) -> Option<String> {
+    if let Some(range) = refused(address) {
+        return Some(range.to_owned());
+    }
+    match look(&forms(address)) {
+        Ok(vicinity) => vicinity.holds(address).map(str::to_owned),
+        Err(error) => Some(format!(
+            "not known to be elsewhere: this machine's addresses are unknown ({error})"
+        )),
     }
 }
 
@@ -90,6 +118,10 @@ mod tests {
 
     fn hosts(allow: &[&str], deny: &[&str]) -> Hosts {
         Hosts { allow: rules(allow), deny: rules(deny) }
+    }
+
+    fn alone(_: &[IpAddr]) -> Result<Vicinity, String> {
+        Ok(Vicinity::default())
     }
 
     fn judge(hosts: &Hosts, host: &str, port: u16) -> &'static str {
@@ -113,18 +145,21 @@ mod tests {
     fn a_listed_name_opens_no_private_address_and_a_listed_address_does() {
         let named = hosts(&["intranet.example.org"], &[]);
         let address = "10.1.2.3".parse().unwrap();
-        assert_eq!(named.refuses_address(address, 443).unwrap(), "10.1.2.3 is a private address");
+        assert_eq!(
+            named.refuses_address(address, 443, alone).unwrap(),
+            "10.1.2.3 is a private address"
+        );
         let numbered = hosts(&["intranet.example.org", "10.1.2.3"], &[]);
-        assert_eq!(numbered.refuses_address(address, 443), None);
-        assert!(numbered.refuses_address(address, 22).is_some());
+        assert_eq!(numbered.refuses_address(address, 443, alone), None);
+        assert!(numbered.refuses_address(address, 22, alone).is_some());
     }
 
     #[test]
     fn an_address_can_be_denied_behind_its_name() {
         let hosts = hosts(&["example.org"], &["93.184.216.34"]);
-        let said = hosts.refuses_address("93.184.216.34".parse().unwrap(), 443).unwrap();
+        let said = hosts.refuses_address("93.184.216.34".parse().unwrap(), 443, alone).unwrap();
         assert_eq!(said, "93.184.216.34 is denied by the rule `93.184.216.34`");
-        assert_eq!(hosts.refuses_address("93.184.216.35".parse().unwrap(), 443), None);
+        assert_eq!(hosts.refuses_address("93.184.216.35".parse().unwrap(), 443, alone), None);
     }
 
     #[test]
@@ -132,8 +167,26 @@ mod tests {
         let hosts = hosts(&["127.0.0.1:8000"], &["93.184.216.34"]);
         assert_eq!(judge(&hosts, "::ffff:127.0.0.1", 8000), "allow");
         assert_eq!(judge(&hosts, "[::ffff:5db8:d822]", 1), "deny");
-        assert!(hosts.refuses_address("::ffff:127.0.0.1".parse().unwrap(), 8001).is_some());
-        assert_eq!(hosts.refuses_address("::ffff:127.0.0.1".parse().unwrap(), 8000), None);
+        assert!(hosts.refuses_address("::ffff:127.0.0.1".parse().unwrap(), 8001, alone).is_some());
+        assert_eq!(hosts.refuses_address("::ffff:127.0.0.1".parse().unwrap(), 8000, alone), None);
+    }
+
+    #[test]
+    fn an_address_of_this_machine_must_be_listed_by_its_number() {
+        let address = "11.22.33.44".parse().unwrap();
+        let here = |asked: &[IpAddr]| {
+            assert_eq!(asked, [address]);
+            let own = Interface { own: address, network: address, bits: 24 };
+            Ok::<_, String>(Vicinity { interfaces: vec![own], routes: vec![] })
+        };
+        let named = hosts(&["me.example.org"], &[]);
+        let said = named.refuses_address(address, 443, here).unwrap();
+        assert_eq!(said, "11.22.33.44 is an address of this machine");
+        let numbered = hosts(&["11.22.33.44"], &[]);
+        assert_eq!(numbered.refuses_address(address, 443, here), None);
+        let unknown = |_: &[IpAddr]| Err("no netlink");
+        let said = named.refuses_address(address, 443, unknown).unwrap();
+        assert!(said.contains("no netlink"), "{said}");
     }
 
     #[test]

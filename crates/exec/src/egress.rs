@@ -7,8 +7,8 @@
 //! A sandbox has a network of its own with nothing in it but loopback. On that loopback listens a
 //! socket that the host inside has handed out to us ([`handover`]); we accept what connects to it,
 //! outside, in our own process. The proxy speaks HTTP, with CONNECT, and SOCKS 5. A [`gate`] judges
-//! each connection by its name; [`reach`] judges the address that the name leads to, and connects to
-//! that very address. Every attempt is noted, for the effects of the run.
+//! each connection by its name; [`reach`] judges the address that the name leads to, with what
+//! [`survey`] says of this machine's own network at that moment, and connects to that very address. Every attempt is noted, for the effects of the run.
 //!
 //! # Order
 //! The door for the host is open before the sandbox starts. The host comes before any code does.
@@ -23,6 +23,7 @@ use self::{
     proxy::{Bounds, Proxy},
     reach::Outside,
     resolve::System,
+    survey::Kernel,
 };
 use interpreter_core::{HostContact, Network, egress::Host, session::Grant};
 use interpreter_host::egress::ADDRESS;
@@ -47,6 +48,7 @@ mod pump;
 mod reach;
 mod resolve;
 mod socks;
+mod survey;
 mod upstream;
 
 #[cfg(test)]
@@ -71,7 +73,7 @@ impl Egress {
         upstream: Option<Arc<Upstream>>,
     ) -> io::Result<Self> {
         let (ask, questions) = mpsc::unbounded_channel();
-        let gate = Arc::new(Gate::new(network, asks, ask));
+        let gate = Arc::new(Gate::new(network, asks, ask, Arc::new(Kernel)));
         let door = Door::open(folder)?;
         let path = door.path().to_owned();
         let outside = Outside { resolver: Arc::new(System), upstream };

@@ -53,3 +53,4 @@ mod secrets;
 mod signals;
 mod switch;
 mod terminal;
+mod vicinity;

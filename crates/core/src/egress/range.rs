@@ -4,6 +4,7 @@
 //! metadata service of a cloud machine. An address that carries another one inside, as in
 //! NAT64, 6to4 and Teredo, is judged by the one it carries too.
 
+use super::vicinity::carried;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// What kind of address this is, if nothing outside should be reached by it.
@@ -75,33 +76,20 @@ fn version_six(address: Ipv6Addr) -> Option<&'static str> {
     if address == Ipv6Addr::LOCALHOST {
         return Some("a loopback address");
     }
-    let groups = address.segments();
-    let four = |high: u16, low: u16| {
-        let [a, b] = high.to_be_bytes();
-        let [c, d] = low.to_be_bytes();
-        Ipv4Addr::new(a, b, c, d)
-    };
-    let carried = match groups {
-        // Mapped, which the system connects as version 4, and translated by NAT64.
-        [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => {
-            return version_four(four(high, low));
-        }
+    match address.segments() {
         // Long obsolete, and reachable by nobody who means well.
-        [0, 0, 0, 0, 0 | 0xffff, 0, _, _] => {
+        [0, 0, 0, 0, 0, 0, _, _] | [0, 0, 0, 0, 0xffff, 0, _, _] => {
             return Some("an address of version 4 in an obsolete form");
         }
-        [0x2002, high, low, ..] => Some(four(high, low)),
-        // Teredo carries the server as it is and the client inverted; either may be anyone's.
-        [0x2001, 0, high, low, _, _, client_high, client_low] => {
-            let server = version_four(four(high, low));
-            return server
-                .or_else(|| version_four(four(!client_high, !client_low)))
-                .or(Some("a Teredo address"));
+        // Of a translator's own network: a range below.
+        [0x64, 0xff9b, 1, ..] => {}
+        groups => {
+            let inside = carried(address).into_iter().find_map(version_four);
+            let is_teredo = matches!(groups, [0x2001, 0, ..]);
+            if let Some(found) = inside.or(is_teredo.then_some("a Teredo address")) {
+                return Some(found);
+            }
         }
-        _ => None,
-    };
-    if let Some(four) = carried {
-        return version_four(four);
     }
     let bits = u128::from(address);
     let found = SIX.iter().find(|([a, b, c, d], same, _)| {
@@ -164,6 +152,8 @@ mod tests {
             ("2001:db8::1", "documentation"),
             ("2001:10::1", "reserved"),
             ("2002:c0a8:101::1", "private"),
+            ("2a00:1::5efe:192.168.0.1", "private"),
+            ("2a00:1::200:5efe:10.0.0.1", "private"),
             ("2002:7f00:1::", "loopback"),
             ("3fff::1", "documentation"),
             ("fc00::1", "unique local"),

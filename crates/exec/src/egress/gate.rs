@@ -5,8 +5,8 @@
 //! another run.
 //!
 //! # Mechanism
-//! What is denied is refused at once and not asked about, and so is an address of somebody's own
-//! network: such a one must be listed by its number. Anything else that is not listed is asked
+//! What is denied is refused at once and not asked about, and so is an address of this machine, of a
+//! neighbour or of somebody's own network: such a one must be listed by its number. Anything else that is not listed is asked
 //! about, once a run for each host and port, and only while a run is under way; a connection waits
 //! for the answer. After [`MOST_ASKED`] questions in a run there are no more. A grant for one run
 //! ends with it.
@@ -14,10 +14,13 @@
 //! # Limits
 //! A grant is for a host and a port, whoever inside uses it.
 
-use super::ledger::{Ledger, Traffic};
+use super::{
+    ledger::{Ledger, Traffic},
+    survey::Survey,
+};
 use interpreter_core::{
     Admission, HostContact, Network,
-    egress::{Decision, Host, Hosts, refused},
+    egress::{Decision, Host, Hosts, leads_inside},
     session::Grant,
 };
 use std::{
@@ -40,6 +43,8 @@ pub(super) struct Gate {
     reach: Reach,
     asks: Asks,
     questions: mpsc::UnboundedSender<Place>,
+    /// What tells this machine's own addresses.
+    survey: Arc<dyn Survey>,
     state: Mutex<State>,
 }
 
@@ -84,13 +89,14 @@ impl Gate {
         network: &Network,
         asks: Asks,
         questions: mpsc::UnboundedSender<Place>,
+        survey: Arc<dyn Survey>,
     ) -> Self {
         let (hosts, reach) = match network {
             Network::None => (Hosts::default(), Reach::Listed),
             Network::Only(hosts) => (hosts.clone(), Reach::Listed),
             Network::Open(hosts) => (hosts.clone(), Reach::Everything),
         };
-        Self { hosts, reach, asks, questions, state: Mutex::default() }
+        Self { hosts, reach, asks, questions, survey, state: Mutex::default() }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -143,10 +149,10 @@ impl Gate {
             Decision::Unlisted => {}
         }
         if let Host::Address(address) = host
-            && let Some(range) = refused(*address)
+            && let Some(what) = leads_inside(*address, |forms| self.survey.look(forms))
         {
             let place = host.with_port(port);
-            let text = format!("{host} is {range}; only `--allow-host {place}` opens it");
+            let text = format!("{host} is {what}; only `--allow-host {place}` opens it");
             return Some(Err(Refusal(text)));
         }
         if self.reach == Reach::Everything {
@@ -159,7 +165,7 @@ impl Gate {
 
     /// Why an address that a host led to may not be connected to.
     pub(super) fn refuses_address(&self, address: IpAddr, port: u16) -> Option<String> {
-        self.hosts.refuses_address(address, port)
+        self.hosts.refuses_address(address, port, |forms| self.survey.look(forms))
     }
 
     /// Takes the person's answer. One that comes late still grants what it grants.
@@ -223,11 +229,11 @@ fn not_listed(host: &Host, port: u16) -> Refusal {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::survey::Kernel, *};
 
     fn gate(network: &Network) -> (Arc<Gate>, mpsc::UnboundedReceiver<Place>) {
         let (questions, asked) = mpsc::unbounded_channel();
-        (Arc::new(Gate::new(network, Asks::Session, questions)), asked)
+        (Arc::new(Gate::new(network, Asks::Session, questions, Arc::new(Kernel))), asked)
     }
 
     fn only(allow: &[&str], deny: &[&str]) -> Hosts {
@@ -324,7 +330,7 @@ mod tests {
     #[tokio::test]
     async fn where_nobody_is_to_be_asked_nobody_is() {
         let (questions, mut asked) = mpsc::unbounded_channel();
-        let gate = Gate::new(&Network::None, Asks::Nobody, questions);
+        let gate = Gate::new(&Network::None, Asks::Nobody, questions, Arc::new(Kernel));
         gate.begin_run();
         assert!(admit(&gate, "a.org", 443).await.is_err());
         assert!(asked.try_recv().is_err());

@@ -5,13 +5,15 @@
 //! it says one thing when it is checked and another when it is used.
 //!
 //! # Mechanism
-//! A name is resolved once. Each address is judged by its range and by the list, and the connection
-//! is made to an address that passed, never to a name. Where the person's own settings name a proxy
-//! for the outside, connections go through that one.
+//! A name is resolved once. Each address is judged by its range, by the list and by where the kernel
+//! would send to it now, and the connection is made to an address that passed, never to a name. Where
+//! the person's own settings name a proxy for the outside, connections go through that one, and names
+//! are judged by the addresses that this machine itself gives them.
 //!
 //! # Limits
-//! Through a proxy of the person's own it is that proxy which resolves names: what is not an address
-//! is then not judged by its range.
+//! Through a proxy of the person's own it is that proxy which resolves names. Nobody else is asked
+//! about them, because a person who uses a proxy may want nobody else to learn them; so the address
+//! behind a name that only the proxy knows is not judged.
 
 use super::{gate::Gate, resolve::Resolve, upstream::Upstream};
 use interpreter_core::egress::Host;
@@ -54,6 +56,7 @@ impl Outside {
             return Err(Unreached::Refused(why));
         }
         if let Some(upstream) = self.upstream.as_ref().filter(|one| one.is_for(host)) {
+            self.judge_known(gate, host, port).await?;
             let connected = within(upstream.connect(host, port)).await;
             return connected.map_err(|error| failed(host, "your proxy", &error));
         }
@@ -72,6 +75,24 @@ impl Outside {
             }
         }
         Err(last.unwrap_or_else(|| Unreached::Failed(format!("{host} has no address"))))
+    }
+
+    /// Refuses a name to which this machine itself gives addresses that are all refused.
+    async fn judge_known(&self, gate: &Gate, host: &Host, port: u16) -> Result<(), Unreached> {
+        let Host::Name(name) = host else { return Ok(()) };
+        // A machine without a list of hosts knows none.
+        let known = self.resolver.known(name).await.unwrap_or_default();
+        let mut refusals = Vec::new();
+        for address in known {
+            match gate.refuses_address(address, port) {
+                Some(why) => refusals.push(why),
+                None => return Ok(()),
+            }
+        }
+        match refusals.first() {
+            Some(why) => Err(Unreached::Refused(format!("{host} leads to {why}"))),
+            None => Ok(()),
+        }
     }
 
     async fn addresses(&self, host: &Host) -> Result<Vec<IpAddr>, Unreached> {

@@ -5,9 +5,13 @@ use super::{
     proxy::{Bounds, Proxy},
     reach::Outside,
     resolve::{Answer, Resolve},
+    survey::Survey,
     upstream::Upstream,
 };
-use interpreter_core::{HostContact, Network, egress::Hosts};
+use interpreter_core::{
+    HostContact, Network,
+    egress::{Hosts, Interface, Vicinity},
+};
 use std::{
     collections::{BTreeMap, VecDeque},
     io,
@@ -23,6 +27,7 @@ use tokio::{
 };
 
 mod http;
+mod near;
 mod socks;
 mod tunnel;
 
@@ -40,6 +45,31 @@ impl Resolve for Table {
                 _ => answers.pop_front().unwrap(),
             })
         })
+    }
+
+    /// This machine knows what the table says of names that end so.
+    fn known<'a>(&'a self, name: &'a str) -> Answer<'a> {
+        match name.ends_with(".known.example") {
+            true => self.resolve(name),
+            false => Box::pin(async { Ok(vec![]) }),
+        }
+    }
+}
+
+/// A machine with the interfaces that it is given.
+#[derive(Debug, Default)]
+struct Interfaces(Mutex<Vec<Interface>>);
+
+impl Survey for Interfaces {
+    fn look(&self, _: &[IpAddr]) -> io::Result<Vicinity> {
+        Ok(Vicinity { interfaces: self.0.lock().unwrap().clone(), routes: vec![] })
+    }
+}
+
+impl Interfaces {
+    fn add(&self, address: &str, bits: u8) {
+        let own = address.parse().unwrap();
+        self.0.lock().unwrap().push(Interface { own, network: own, bits });
     }
 }
 
@@ -64,6 +94,7 @@ struct Setting {
     names: Table,
     bounds: Bounds,
     upstream: Option<Upstream>,
+    interfaces: Arc<Interfaces>,
 }
 
 impl Setting {
@@ -87,7 +118,7 @@ impl Setting {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let at = listener.local_addr().unwrap();
         let (ask, questions) = mpsc::unbounded_channel();
-        let gate = Arc::new(Gate::new(&self.network, Asks::Session, ask));
+        let gate = Arc::new(Gate::new(&self.network, Asks::Session, ask, self.interfaces));
         let outside =
             Outside { resolver: Arc::new(self.names), upstream: self.upstream.map(Arc::new) };
         let proxy = Proxy { gate: Arc::clone(&gate), outside, bounds: self.bounds };
