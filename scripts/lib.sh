@@ -149,9 +149,24 @@ fetch_jupyter() {
   echo "$wanted" >"$folder/wanted"
 }
 
-# firejail serves only users that the system knows by name. Where root runs the tests, they need one.
+# firejail serves only users that the system knows by name. Where root runs the tests, they need some,
+# with login shells of several kinds: firejail must not depend on them. An account of an earlier run
+# gets the shell that it should have.
 need_account() {
   [ "$(id -u)" -eq 0 ] && command -v useradd >/dev/null 2>&1 || return 0
-  id interpreter-test >/dev/null 2>&1 || useradd --no-create-home --user-group --shell /usr/sbin/nologin interpreter-test ||
-    echo "There is no account for firejail, which is not tried."
+  make_account interpreter-test "$(command -v nologin || echo /usr/sbin/nologin)"
+  make_account interpreter-test-none /no/such/shell
+  make_account interpreter-test-zsh "$(command -v zsh || echo /bin/zsh)"
+  make_account interpreter-test-python /usr/bin/python3
+}
+
+# make_account NAME SHELL: an account without a home, with exactly that login shell.
+make_account() {
+  if ! id "$1" >/dev/null 2>&1; then
+    useradd --no-create-home --user-group --shell "$2" "$1" 2>/dev/null ||
+      echo "The account $1 could not be made, so firejail is not tried with it."
+  elif [ "$(getent passwd "$1" | cut -d: -f7)" != "$2" ]; then
+    usermod --shell "$2" "$1" 2>/dev/null ||
+      echo "The account $1 keeps another login shell than $2."
+  fi
 }

@@ -37,7 +37,9 @@ use self::{
     in_copy::Moved,
     start::{Launch, Prepared},
 };
-pub(crate) use self::{choose::Search, in_copy::covered, view::View, watch::Refusals};
+pub(crate) use self::{
+    choose::Search, in_copy::covered, start::said_instead, view::View, watch::Refusals,
+};
 pub use self::{
     choose::{admit, find},
     keeps::keeps,

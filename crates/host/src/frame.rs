@@ -46,6 +46,14 @@ pub enum FrameError {
         /// How long it may be.
         most: usize,
     },
+    /// What came first of all is no frame: something else writes on the stream.
+    #[error("it begins with something that is no frame of the host's")]
+    Foreign {
+        /// Its first bytes.
+        said: Vec<u8>,
+        /// Why it is none.
+        source: Box<FrameError>,
+    },
     /// There is no such kind in this direction.
     #[error("a frame is of the unknown kind {kind}")]
     Unknown {
@@ -97,15 +105,20 @@ pub struct Decoder<F> {
     message: PhantomData<fn() -> F>,
 }
 
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
+    /// No frame has come yet.
+    Fresh,
     Reading,
     Broken,
 }
 
+/// Bytes that are kept of a stream that begins with something else.
+const KEPT: usize = 512;
+
 impl<F> Default for Decoder<F> {
     fn default() -> Self {
-        Self { buffer: Buffer::default(), state: State::Reading, message: PhantomData }
+        Self { buffer: Buffer::default(), state: State::Fresh, message: PhantomData }
     }
 }
 
@@ -113,7 +126,7 @@ impl<F: Frame> Decoder<F> {
     /// Takes the next piece. To stay within one frame of memory, call [`Decoder::next`] until
     /// it gives nothing before the next piece.
     pub fn push(&mut self, bytes: &[u8]) {
-        if self.state == State::Reading {
+        if self.state != State::Broken {
             self.buffer.push(bytes);
         }
     }
@@ -122,16 +135,23 @@ impl<F: Frame> Decoder<F> {
     #[expect(clippy::should_implement_trait, reason = "more may come after a `None`")]
     pub fn next(&mut self) -> Option<Result<F, FrameError>> {
         let frame = self.cut().transpose()?;
-        if frame.is_err() {
-            self.state = State::Broken;
-            self.buffer.clear();
-        }
-        Some(frame)
+        let before = std::mem::replace(&mut self.state, State::Reading);
+        let error = match frame {
+            Ok(frame) => return Some(Ok(frame)),
+            Err(error) => error,
+        };
+        let said: Vec<u8> = self.buffer.unused().iter().take(KEPT).copied().collect();
+        self.state = State::Broken;
+        self.buffer.clear();
+        Some(Err(match before {
+            State::Fresh => FrameError::Foreign { said, source: Box::new(error) },
+            State::Reading | State::Broken => error,
+        }))
     }
 
     /// Whether the stream could end here without a frame being cut off.
     pub fn is_between_frames(&self) -> bool {
-        self.state == State::Reading && self.buffer.is_empty()
+        self.state != State::Broken && self.buffer.is_empty()
     }
 
     fn cut(&mut self) -> Result<Option<F>, FrameError> {
@@ -209,7 +229,22 @@ mod tests {
         decoder.push(&length.to_le_bytes());
         let restored = encoded(&[Outward::Restored { errors: Vec::new() }])[4];
         decoder.push(&[restored]);
-        assert!(matches!(decoder.next(), Some(Err(FrameError::TooLong { .. }))));
+        let Some(Err(FrameError::Foreign { source, .. })) = decoder.next() else { panic!() };
+        assert!(matches!(*source, FrameError::TooLong { .. }));
+    }
+
+    #[test]
+    fn what_something_else_writes_first_of_all_is_kept() {
+        let mut decoder = Decoder::<Outward>::default();
+        decoder.push(b"This account is currently not available.\n");
+        let Some(Err(FrameError::Foreign { said, .. })) = decoder.next() else { panic!() };
+        assert_eq!(said, b"This account is currently not available.\n");
+        // After a frame of the host's it is the host that breaks the rules.
+        let mut decoder = Decoder::<Outward>::default();
+        decoder.push(&encoded(&[Outward::Started { kernel: 1, process: 2 }]));
+        decoder.push(b"This account");
+        assert!(decoder.next().unwrap().is_ok());
+        assert!(matches!(decoder.next(), Some(Err(FrameError::Unknown { kind: b' ' }))));
     }
 
     #[test]

@@ -343,6 +343,7 @@ mod tests {
         encode(&Inward::Stop { kernel: 1 }, &mut bytes).unwrap();
         let mut decoder = Decoder::<Outward>::default();
         decoder.push(&bytes);
-        assert!(matches!(decoder.next(), Some(Err(FrameError::Unknown { kind: STOP }))));
+        let Some(Err(FrameError::Foreign { source, .. })) = decoder.next() else { panic!() };
+        assert!(matches!(*source, FrameError::Unknown { kind: STOP }));
     }
 }

@@ -36,7 +36,7 @@ pub(crate) fn is_installed(backend: Backend) -> bool {
 }
 
 /// The backends that can be had here, and somebody they are for.
-fn present() -> impl Iterator<Item = (Backend, Who)> {
+pub(crate) fn present() -> impl Iterator<Item = (Backend, Who)> {
     let all = Backend::ALL.into_iter().filter(|&backend| is_installed(backend));
     all.flat_map(|backend| Who::all_for(backend).into_iter().map(move |who| (backend, who)))
 }
@@ -58,6 +58,21 @@ fn code_runs_on_every_backend() {
         scene.code_on(backend, "javascript", "console.log(6 * 7)").prints("42\n").exits(0);
         // What is printed for a program to read stays exact.
         scene.code_on(backend, "shell", "exit 3").exits(1);
+    }
+}
+
+#[test]
+fn firejail_starts_whatever_the_login_shell_is() {
+    if !is_installed(Backend::Firejail) {
+        return eprintln!("not tried: firejail is not installed");
+    }
+    let people = Who::with_login_shells();
+    if people.is_empty() {
+        return eprintln!("not tried: no accounts; `scripts/test`, run as root, makes them");
+    }
+    for (who, shell) in people {
+        let seen = Scene::of(who).code_on(Backend::Firejail, "shell", "echo started");
+        assert_eq!(seen.stdout(), "started\n", "with {shell}: {}", seen.stderr());
     }
 }
 

@@ -53,6 +53,26 @@ impl Who {
         Some(Self::Named(user.uid.as_raw()))
     }
 
+    /// Accounts with login shells of several kinds, each with its shell: `scripts/test` makes them.
+    /// Only root can play them; others play themselves.
+    pub(crate) fn with_login_shells() -> Vec<(Self, String)> {
+        let shell = |user: &nix::unistd::User| user.shell.display().to_string();
+        if !nix::unistd::geteuid().is_root() {
+            let user = nix::unistd::User::from_uid(nix::unistd::geteuid()).ok().flatten();
+            return user.map(|user| (Self::Ourselves, shell(&user))).into_iter().collect();
+        }
+        [
+            "interpreter-test",
+            "interpreter-test-none",
+            "interpreter-test-zsh",
+            "interpreter-test-python",
+        ]
+        .iter()
+        .filter_map(|name| nix::unistd::User::from_name(name).ok().flatten())
+        .map(|user| (Self::Named(user.uid.as_raw()), shell(&user)))
+        .collect()
+    }
+
     fn user(self) -> Option<u32> {
         match self {
             Self::Ourselves => None,

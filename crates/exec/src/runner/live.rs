@@ -2,7 +2,7 @@
 
 use crate::{
     ExecError, Interpreters, output,
-    sandbox::{Machine, Protection, Refusals, Sandbox, View, start},
+    sandbox::{Machine, Protection, Refusals, Sandbox, View, said_instead, start},
     workspace::Set,
 };
 use interpreter_core::{Backend, Confinement, Language};
@@ -161,7 +161,15 @@ impl Live {
 
     /// The next thing that has come in whole.
     pub(super) fn next_heard(&mut self) -> Result<Option<Heard>, ExecError> {
-        self.link().next().transpose().map_err(broken)
+        let backend = self.backend;
+        self.link().next().transpose().map_err(|error| match error {
+            FrameError::Foreign { said, .. } => said_instead(backend, &said),
+            error @ (FrameError::TooShort { .. }
+            | FrameError::TooLong { .. }
+            | FrameError::Unknown { .. }
+            | FrameError::NoWires
+            | FrameError::Payload { .. }) => broken(error),
+        })
     }
 
     /// What it shows.

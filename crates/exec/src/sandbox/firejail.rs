@@ -11,7 +11,9 @@
 //! settled by Landlock alone, inside, with no profile of firejail's in between.
 //!
 //! # Order
-//! firejail first; what it starts is our own binary as a jail.
+//! firejail first; what it starts is our own binary as a jail. There is no `--` before its name:
+//! after one, firejail 0.9.72 starts programs through the account's login shell, which may be
+//! `nologin`, a shell that speaks another language, or not there.
 //!
 //! # Limits
 //! firejail runs as root until it has built its sandbox: a hole in it is one in the machine. For
@@ -38,7 +40,6 @@ pub(super) fn arguments() -> Vec<OsString> {
         "--private-dev",
         "--nodbus",
         "--nogroups",
-        "--",
         JAIL,
     ]
     .map(OsString::from)

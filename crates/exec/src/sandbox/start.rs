@@ -159,6 +159,8 @@ impl Launch {
             if let (Backend::Firejail, Some(folder)) = (backend, &folder) {
                 // Where the jail is found by its name.
                 command.env("PATH", folder.drivers());
+                // Versions that start programs through a shell take this one before the login shell.
+                command.env("SHELL", "/bin/sh");
             }
             command
                 .current_dir("/")
@@ -244,7 +246,30 @@ pub(super) fn helper_said(backend: Backend, said: &Untrusted) -> Option<String> 
     };
     let text = said.for_terminal();
     let line = text.lines().find(|line| marks.iter().any(|mark| line.starts_with(mark)))?;
-    Some(line.chars().take(300).collect())
+    let line: String = line.chars().take(300).collect();
+    let helper = helper_name(backend)?;
+    Some(if line.starts_with(helper) { line } else { format!("{helper}: {line}") })
+}
+
+/// What a sandbox's stream begins with instead of the host's first frame: a helper that starts
+/// nothing says why, and may say so there.
+pub(crate) fn said_instead(backend: Backend, said: &[u8]) -> ExecError {
+    let said = Untrusted::new(String::from_utf8_lossy(said)).for_terminal_line(300);
+    let reason = match helper_name(backend) {
+        Some(helper) => format!("{helper} did not start our program, and wrote: {said}"),
+        None => format!("something wrote on its stream: {said}"),
+    };
+    let hint = helper_hint(backend).map(str::to_owned);
+    ExecError::CannotConfine { backend: backend.word(), reason, hint }
+}
+
+/// The program of others that a sandbox is made by.
+fn helper_name(backend: Backend) -> Option<&'static str> {
+    match backend {
+        Backend::Bubblewrap => Some("bwrap"),
+        Backend::Firejail => Some("firejail"),
+        Backend::Native | Backend::Landlock | Backend::None => None,
+    }
 }
 
 /// What is known to help where a helper complains.
@@ -257,5 +282,30 @@ pub(super) fn helper_hint(backend: Backend) -> Option<&'static str> {
             Some("it serves users whom the system knows by name; `man firejail-users` has more")
         }
         Backend::Native | Backend::Landlock | Backend::None => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_helper_that_writes_on_the_stream_is_named_with_its_words() {
+        let said = b"This account is currently not available.\n\x1b[2J";
+        let error = said_instead(Backend::Firejail, said).to_string();
+        assert!(error.contains("firejail did not start our program, and wrote: This account is"));
+        assert!(!error.contains('\u{1b}'), "{error}");
+        let error = said_instead(Backend::Native, b"hello").to_string();
+        assert!(error.contains("something wrote on its stream: hello"), "{error}");
+    }
+
+    #[test]
+    fn a_helper_that_complains_is_named() {
+        let said = |backend, text: &str| helper_said(backend, &Untrusted::new(text));
+        let firejail = said(Backend::Firejail, "noise\nError: no account\n").unwrap();
+        assert_eq!(firejail, "firejail: Error: no account");
+        let bwrap = said(Backend::Bubblewrap, "bwrap: No permissions\n").unwrap();
+        assert_eq!(bwrap, "bwrap: No permissions");
+        assert_eq!(said(Backend::Native, "bwrap: x"), None);
     }
 }
