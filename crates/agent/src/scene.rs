@@ -160,6 +160,10 @@ impl Scene {
     }
 
     pub(crate) fn runner_setup(&self, session: &str) -> Result<RunnerSetup, AgentError> {
+        let changeable = self.granted.iter().filter(|(_, access)| **access == Access::Write);
+        for shown in changeable.map(|(path, _)| path).chain([&self.work_folder]) {
+            self.folders.make_all_in(shown)?;
+        }
         Ok(RunnerSetup {
             interpreters: self.interpreters.clone(),
             machine: self.machine.clone(),
@@ -238,9 +242,11 @@ impl Scene {
         in_folder.chain(self.granted.keys().cloned()).collect()
     }
 
-    /// Whether a path would be seen inside if it were not denied. Elsewhere it is absent anyway.
+    /// Whether a path, or a part of it, would be seen inside if it were not denied. Elsewhere it is
+    /// absent anyway.
     fn is_shown(&self, path: &Path, files: &BTreeMap<PathBuf, Access>) -> bool {
         path.starts_with(&self.work_folder)
+            || self.work_folder.starts_with(path)
             || is_system(path)
             || files.keys().any(|shown| path.starts_with(shown))
     }

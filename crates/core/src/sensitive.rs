@@ -168,7 +168,8 @@ static FIRST: LazyLock<[bool; 256]> = LazyLock::new(|| {
     first
 });
 
-/// Whether something called `name`, in the folder `parent`, may be one of [`SENSITIVE`].
+/// Whether something called `name`, in the folder `parent`, may be one of [`SENSITIVE`]. The parent
+/// is a whole path: where a work folder begins says nothing about what a name in it means.
 pub fn named(parent: &Path, name: &[u8], form: Form) -> Option<&'static Sensitive> {
     if !FIRST[usize::from(*name.first()?)] {
         return None;
@@ -178,16 +179,25 @@ pub fn named(parent: &Path, name: &[u8], form: Form) -> Option<&'static Sensitiv
     candidates.iter().copied().find(|one| one.form == form && is_below(parent, one.path))
 }
 
-/// The outermost folder on the way to `path`, or `path` itself, that is sensitive whatever it
-/// holds, and why.
-pub fn place_of(path: &Path, form: Form) -> Option<(&Path, &'static Sensitive)> {
-    let of = |path, form| {
-        let name = Path::file_name(path)?.as_bytes();
-        let found = named(path.parent()?, name, form).filter(|one| one.only_with.is_empty())?;
-        Some((path, found))
+/// The outermost folder on the way to `below`, a path in the folder `root`, or `below` itself, that
+/// is sensitive whatever it holds, and why.
+pub fn place_of<'a>(
+    root: &Path,
+    below: &'a Path,
+    form: Form,
+) -> Option<(&'a Path, &'static Sensitive)> {
+    let of = |below: &'a Path, form| {
+        let name = below.file_name()?.as_bytes();
+        let found = named(&root.join(below.parent()?), name, form)?;
+        found.only_with.is_empty().then_some((below, found))
     };
-    let above = path.ancestors().skip(1).filter_map(|folder| of(folder, Form::Folder)).last();
-    above.or_else(|| of(path, form))
+    let above = below.ancestors().skip(1).filter_map(|folder| of(folder, Form::Folder)).last();
+    above.or_else(|| of(below, form))
+}
+
+/// The outermost place of secrets that a folder is or is in.
+pub fn place_above(folder: &Path) -> Option<(&Path, &'static Sensitive)> {
+    place_of(Path::new("/"), folder, Form::Folder)
 }
 
 /// Whether a name is that of a project's settings for one occasion, such as `.env.production`.
@@ -210,7 +220,37 @@ mod tests {
     use proptest::prelude::*;
 
     fn reason(path: &str, form: Form) -> Option<&'static str> {
-        place_of(Path::new(path), form).map(|(_, one)| one.reason)
+        place_of(Path::new("/work"), Path::new(path), form).map(|(_, one)| one.reason)
+    }
+
+    #[test]
+    fn where_the_work_folder_begins_makes_no_difference() {
+        for (root, below, form) in [
+            ("/backup/.config", "gh/hosts.yml", Form::File),
+            ("/backup/.config", "gcloud/credentials.db", Form::File),
+            ("/backup/.config", "hub", Form::File),
+            ("/backup/.docker", "config.json", Form::File),
+            ("/backup/.cargo", "credentials.toml", Form::File),
+            ("/backup/.local", "share/keyrings", Form::Folder),
+            ("/backup/.local/share", "keyrings/login.keyring", Form::File),
+        ] {
+            let found = place_of(Path::new(root), Path::new(below), form);
+            assert!(found.is_some_and(|(place, _)| Path::new(below).starts_with(place)), "{below}");
+            assert_eq!(place_of(Path::new("/backup/plain"), Path::new(below), form), None);
+        }
+    }
+
+    #[test]
+    fn a_folder_in_a_place_of_secrets_is_known() {
+        let place = |folder: &str| {
+            place_above(Path::new(folder)).map(|(place, _)| place.display().to_string())
+        };
+        assert_eq!(place("/backup/.ssh").as_deref(), Some("/backup/.ssh"));
+        assert_eq!(place("/backup/.ssh/old/keys").as_deref(), Some("/backup/.ssh"));
+        assert_eq!(place("/backup/.config/gh").as_deref(), Some("/backup/.config/gh"));
+        for folder in ["/", "/backup", "/backup/.config", "/backup/ssh", "/backup/.docker"] {
+            assert_eq!(place(folder), None, "{folder}");
+        }
     }
 
     #[test]

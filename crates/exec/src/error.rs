@@ -48,8 +48,8 @@ pub enum ExecError {
     WorkFolder {
         /// The folder.
         folder: PathBuf,
-        /// Why.
-        reason: &'static str,
+        /// Why, and what to do instead.
+        reason: String,
     },
     /// The language's interpreter is not there.
     #[error("no interpreter for {language} was found")]

@@ -1,7 +1,9 @@
-//! Where things are kept: four folders, by the XDG base directory specification.
+//! Where things are kept: four folders, by the XDG base directory specification, and one beside the
+//! home.
 //!
-//! `INTERPRETER_HOME` puts all four under one folder, for tests, containers and people who want
-//! everything in one place. Nothing is made before it is needed.
+//! `INTERPRETER_HOME` puts the four under one folder, for tests, containers and people who want
+//! everything in one place. Nothing is made before it is needed. Code never sees any of the five:
+//! [`Folders::all`] is what every sandbox covers.
 //!
 //! Must not be bypassed: a path below the user's home is built here and nowhere else.
 
@@ -22,6 +24,8 @@ pub struct Folders {
     pub state: PathBuf,
     /// What can be made again.
     pub cache: PathBuf,
+    /// What would belong into the data folder, where that is inside of the work folder.
+    pub beside: PathBuf,
 }
 
 impl Folders {
@@ -45,6 +49,7 @@ impl Folders {
             data: folder("XDG_DATA_HOME", ".local/share")?,
             state: folder("XDG_STATE_HOME", ".local/state")?,
             cache: folder("XDG_CACHE_HOME", ".cache")?,
+            beside: beside_home(),
         })
     }
 
@@ -55,6 +60,7 @@ impl Folders {
             data: home.join("data"),
             state: home.join("state"),
             cache: home.join("cache"),
+            beside: beside_home(),
         }
     }
 
@@ -145,12 +151,16 @@ impl Folders {
         if !self.data.canonicalize().map_err(read)?.starts_with(work_folder) {
             return self.make_changes_folder();
         }
-        let user = rustix::process::geteuid().as_raw();
-        let beside = Path::new("/var/tmp").join(format!("{NAME}-{user}"));
-        private::make_folder(&beside)?;
-        let folder = beside.join("changes");
+        private::make_folder(&self.beside)?;
+        let folder = self.beside.join("changes");
         private::make_folder(&folder)?;
         Ok(folder)
+    }
+
+    /// Makes those of our folders that are inside of `shown`, a folder that code sees. Only a folder
+    /// that is there can be covered; in place of a missing one code could put its own.
+    pub fn make_all_in(&self, shown: &Path) -> Result<(), StoreError> {
+        self.all().filter(|path| path.starts_with(shown)).try_for_each(private::make_folder)
     }
 
     /// The same folders by their real paths, as far as they exist: through no link.
@@ -173,12 +183,14 @@ impl Folders {
             data: real(self.data),
             state: real(self.state),
             cache: real(self.cache),
+            beside: real(self.beside),
         }
     }
 
-    /// All four folders.
+    /// All of our folders.
     pub fn all(&self) -> impl Iterator<Item = &Path> {
-        [&self.config, &self.data, &self.state, &self.cache].into_iter().map(PathBuf::as_path)
+        let all = [&self.config, &self.data, &self.state, &self.cache, &self.beside];
+        all.into_iter().map(PathBuf::as_path)
     }
 
     /// The config folder, made if need be, so that an editor can write the settings.
@@ -202,6 +214,12 @@ impl Folders {
     }
 }
 
+/// A folder of the user's own that outlives a restart and is in nobody's home.
+fn beside_home() -> PathBuf {
+    let user = rustix::process::geteuid().as_raw();
+    Path::new("/var/tmp").join(format!("{NAME}-{user}"))
+}
+
 fn absolute(variable: &'static str, path: PathBuf) -> Result<PathBuf, StoreError> {
     if path.is_absolute() { Ok(path) } else { Err(StoreError::NotAbsolute { variable, path }) }
 }
@@ -219,6 +237,18 @@ mod tests {
         assert!(!inside.starts_with(&home));
         let outside = folders.make_changes_folder_for(&home.join("project")).unwrap();
         assert_eq!(outside, folders.changes_folder());
+    }
+
+    #[test]
+    fn those_that_code_could_make_itself_are_made_before() {
+        let home = tempfile::tempdir().unwrap();
+        let folders = Folders::under(&home.path().join("interpreter"));
+        folders.make_all_in(&home.path().join("project")).unwrap();
+        assert!(!home.path().join("interpreter").exists());
+        folders.make_all_in(home.path()).unwrap();
+        let in_home = folders.all().filter(|path| path.starts_with(home.path()));
+        assert_eq!(in_home.map(|path| assert!(path.is_dir(), "{path:?}")).count(), 4);
+        assert!(folders.all().any(|path| path.starts_with("/var/tmp")));
     }
 
     fn found(pairs: &[(&str, &str)]) -> Result<Folders, StoreError> {

@@ -42,6 +42,7 @@ mod local;
 mod models;
 mod network;
 mod output;
+mod own_folders;
 mod peers;
 mod pictures;
 mod record;

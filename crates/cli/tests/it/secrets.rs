@@ -1,7 +1,11 @@
 //! Places of secrets in the work folder: covered at any depth, in every kind of workspace, under
 //! every name that code can give them; shown by their exact path alone; never applied unnamed.
 
-use crate::scene::{Scene, Seen, Who};
+use crate::{
+    backends::present,
+    scene::{Scene, Seen, Who},
+};
+use interpreter_core::Backend;
 use std::os::unix::fs::PermissionsExt;
 
 const MODES: [&str; 3] = ["stage", "read-only", "direct"];
@@ -145,4 +149,84 @@ fn what_is_covered_stands_in_the_plan() {
     let scene = scene(Who::Ourselves);
     let explained = scene.run(&["run", "--explain", "-l", "shell", "-c", ""]).exits(0);
     explained.mentions("cover").mentions("/sub/deep/.env\n").lacks("plain/.npmrc");
+}
+
+/// Where secrets are that have their names only together with the folder above.
+const HALVES: [(&str, &str, &str); 6] = [
+    (".config", "gh/hosts.yml", "plain/hosts.yml"),
+    (".config", "gcloud/credentials.db", "plain/credentials.db"),
+    (".docker", "config.json", "daemon.json"),
+    (".cargo", "credentials.toml", "config.toml"),
+    (".local/share", "keyrings/login.keyring", "plain.txt"),
+    (".streamlit", "secrets.toml", "config.toml"),
+];
+
+#[test]
+fn a_work_folder_that_begins_inside_of_their_path_shows_them_to_no_backend() {
+    for (backend, who) in present().filter(|(backend, _)| *backend != Backend::None) {
+        // Root's code is another user there, who may not enter the folder at all.
+        if backend == Backend::Landlock && who.is_root() {
+            continue;
+        }
+        let mut scene = Scene::of(who);
+        for (above, secret, beside) in HALVES {
+            scene = scene
+                .file(&format!("{above}/{secret}"), "canary\n")
+                .file(&format!("{above}/{beside}"), "readable\n");
+        }
+        for (above, secret, beside) in HALVES {
+            for mode in ["stage", "read-only"] {
+                let mut options = scene.on(backend);
+                if let Some(at) = options.iter().position(|word| *word == "--workspace") {
+                    options.truncate(at);
+                }
+                let code = format!("cat {secret}; cp {secret} other && cat other; cat {beside}");
+                let all =
+                    [&["run", "--workspace", mode], &options[..], &["-l", "shell", "-c", &code]];
+                let mut command = scene.command(&all.concat());
+                let seen = Seen(command.current_dir(scene.work().join(above)).output().unwrap());
+                seen.lacks("canary").mentions("readable");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_place_of_secrets_is_no_work_folder_and_the_message_says_what_is() {
+    for (backend, who) in present().filter(|(backend, _)| *backend != Backend::None) {
+        let scene = Scene::of(who)
+            .file(".ssh/old/config", "canary\n")
+            .file(".aws/credentials", "canary\n")
+            .file(".config/gh/hosts.yml", "canary\n");
+        for (folder, named) in
+            [(".ssh", ".ssh"), (".ssh/old", ".ssh"), (".aws", ".aws"), (".config/gh", ".config/gh")]
+        {
+            let options = [&["run"], &scene.on(backend)[..], &["-l", "shell", "-c", "cat *"]];
+            let mut command = scene.command(&options.concat());
+            let seen = Seen(command.current_dir(scene.work().join(folder)).output().unwrap());
+            let place = scene.work().join(named);
+            seen.lacks("canary")
+                .mentions(&format!("{} is a place of secrets", place.display()))
+                .mentions("`--allow-read`")
+                .exits(4);
+        }
+    }
+}
+
+#[test]
+fn a_new_one_is_withheld_wherever_the_work_folder_begins() {
+    for who in Who::all() {
+        let scene = Scene::of(who).file(".config/plain.txt", "1\n");
+        let here = scene.work().join(".config");
+        let run = |arguments: &[&str]| {
+            Seen(scene.command(arguments).current_dir(&here).output().unwrap())
+        };
+        run(&["run", "-l", "shell", "-c", "mkdir gh; echo k > gh/hosts.yml; echo 2 > plain.txt"])
+            .exits(0);
+        run(&["changes", "apply"]).mentions("left out gh/hosts.yml").exits(0);
+        assert_eq!(scene.read(".config/plain.txt").as_deref(), Some("2\n"));
+        assert_eq!(scene.read(".config/gh/hosts.yml"), None);
+        run(&["changes", "apply", "gh/hosts.yml"]).exits(0);
+        assert_eq!(scene.read(".config/gh/hosts.yml").as_deref(), Some("k\n"));
+    }
 }

@@ -126,7 +126,8 @@ fn map_ids([inside, outside]: [u32; 2], [inside_group, outside_group]: [u32; 2])
 
 pub(super) fn check_work_folder(confinement: &Confinement) -> Result<(), ExecError> {
     let folder = &confinement.work_folder;
-    let refuse = |reason| Err(ExecError::WorkFolder { folder: folder.clone(), reason });
+    let refuse =
+        |reason: &str| Err(ExecError::WorkFolder { folder: folder.clone(), reason: reason.into() });
     if !folder.is_absolute() {
         return refuse("its path is not absolute");
     }
@@ -139,6 +140,11 @@ pub(super) fn check_work_folder(confinement: &Confinement) -> Result<(), ExecErr
     let inside_kernel = ["/proc", "/dev", "/sys"].iter().any(|path| folder.starts_with(path));
     if inside_kernel {
         return refuse("it belongs to the kernel; change to a folder of your own");
+    }
+    let denied = |above: &&Path| confinement.files.get(*above) == Some(&Reach::Deny);
+    if let Some(place) = folder.ancestors().find(denied) {
+        let place = place.display();
+        return refuse(&format!("code may not see {place}; change to a folder of your own"));
     }
     Ok(())
 }

@@ -6,9 +6,12 @@
 //!
 //! # Mechanism
 //! Every folder is listed once, by descriptor, without a look at any file: name and kind come with
-//! the listing. No link is followed on the way. What cannot be looked into (it is locked, or
+//! the listing. No link is followed on the way. A name is judged by its whole path, wherever the
+//! folder begins that is searched. A work folder that is itself such a place, or in one, is refused:
+//! nothing in it could be shown. What cannot be looked into (it is locked, or
 //! deeper than a path reaches) is covered as a whole, because code could open it and we have not
-//! seen what it holds; unless it is somebody else's and closed to us, and so to code. A link by such a name is covered where it leads.
+//! seen what it holds; unless it is somebody else's and closed to us, and so to code. A link by such
+//! a name is covered where it leads.
 //!
 //! # Order
 //! Before the sandbox's mounts, while its process starts.
@@ -67,10 +70,23 @@ const BELOW: ResolveFlags =
 pub fn cover(confinement: &Confinement) -> Result<Confinement, ExecError> {
     let found = find(&confinement.work_folder, confinement)?;
     if found.contains(&confinement.work_folder) {
-        let reason = "you may not list it, so no secret in it could be covered";
+        let reason = "you may not list it, so no secret in it could be covered".into();
         return Err(ExecError::WorkFolder { folder: confinement.work_folder.clone(), reason });
     }
     with_granted(confinement, found)
+}
+
+/// Refuses a work folder that is, or is in, a place of secrets.
+fn check(confinement: &Confinement) -> Result<(), ExecError> {
+    let folder = &confinement.work_folder;
+    let Some((place, one)) = sensitive::place_above(folder) else { return Ok(()) };
+    let reason = format!(
+        "{} is a place of secrets ({}); change to another folder, and show what is needed of it \
+         with `--allow-read`",
+        place.display(),
+        one.reason
+    );
+    Err(ExecError::WorkFolder { folder: folder.clone(), reason })
 }
 
 /// The same without a look at the work folder: what is to be covered there is not in the copy that
@@ -83,6 +99,7 @@ fn with_granted(
     confinement: &Confinement,
     mut found: BTreeSet<PathBuf>,
 ) -> Result<Confinement, ExecError> {
+    check(confinement)?;
     let mut covered = confinement.clone();
     for granted in &confinement.granted {
         found.extend(find(granted, confinement)?);
@@ -125,7 +142,9 @@ fn find(root: &Path, confinement: &Confinement) -> Result<BTreeSet<PathBuf>, Exe
         });
     }
     let state = search.state.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let refuse = |reason| Err(ExecError::WorkFolder { folder: root.to_owned(), reason });
+    let refuse = |reason: &str| {
+        Err(ExecError::WorkFolder { folder: root.to_owned(), reason: reason.into() })
+    };
     match state.failed {
         Some(Failed::TooManyEntries) => refuse(
             "it holds more files than can be searched for secrets (10,000,000); change to a folder in it",
@@ -247,6 +266,7 @@ impl Search<'_> {
                 return Ok(listing);
             }
         };
+        let whole = self.root.join(folder);
         let mut entries = RawDir::new(&opened, buffer);
         while let Some(entry) = entries.next() {
             let Ok(entry) = entry else {
@@ -260,7 +280,7 @@ impl Search<'_> {
             listing.entries += 1;
             let told = entry.file_type();
             let kind = if told == FileType::Unknown { kind_of(&opened, name) } else { told };
-            self.judge(folder, name.to_bytes(), kind, &mut listing);
+            self.judge([folder, &whole], name.to_bytes(), kind, &mut listing);
         }
         Ok(listing)
     }
@@ -278,12 +298,18 @@ impl Search<'_> {
         handle.and_then(fstat).is_ok_and(|stat| stat.st_uid != us)
     }
 
-    /// What one name comes to.
-    fn judge(&self, folder: &Path, name: &[u8], kind: FileType, listing: &mut Listing) {
+    /// What one name comes to. Its folder is given as it is below the root, and as a whole path.
+    fn judge(
+        &self,
+        [folder, whole]: [&Path; 2],
+        name: &[u8],
+        kind: FileType,
+        listing: &mut Listing,
+    ) {
         let form = if kind == FileType::Directory { Form::Folder } else { Form::File };
-        let sensitive = sensitive::named(folder, name, form).or_else(|| {
+        let sensitive = sensitive::named(whole, name, form).or_else(|| {
             // A link may lead to either.
-            (kind == FileType::Symlink).then(|| sensitive::named(folder, name, Form::Folder))?
+            (kind == FileType::Symlink).then(|| sensitive::named(whole, name, Form::Folder))?
         });
         if sensitive.is_none() && form == Form::File {
             return;

@@ -164,7 +164,8 @@ impl Set {
     ) -> Result<Plan, WorkspaceError> {
         let history = History::of(&self.journals);
         let scan = scan(upper, Some(work), &history)?;
-        let chosen = choose(&scan, paths)?.without_secrets(paths).with_parents(&scan);
+        let chosen =
+            choose(&scan, paths)?.without_secrets(self.work_folder(), paths).with_parents(&scan);
         let mut plan = plan(work, chosen)?;
         plan.left_out.extend(self.made_where_covered()?);
         match conflict {

@@ -60,14 +60,14 @@ impl Delta {
         is_folder(&self.after) && !is_folder(&self.before)
     }
 
-    /// The place of secrets that it is or is in, and what is kept there.
-    pub(super) fn sensitive(&self) -> Option<(Relative, &'static str)> {
+    /// The place of secrets that it is or is in, and what is kept there. `root` is the work folder.
+    pub(super) fn sensitive(&self, root: &Path) -> Option<(Relative, &'static str)> {
         let is_folder = |stat: Option<Stat>| stat.is_some_and(|stat| stat.kind == Kind::Folder);
         let forms = [is_folder(self.before), is_folder(self.after)];
         let path = Path::new(OsStr::from_bytes(self.path.bytes()));
         forms.into_iter().find_map(|folder| {
             let form = if folder { Form::Folder } else { Form::File };
-            let (place, sensitive) = sensitive::place_of(path, form)?;
+            let (place, sensitive) = sensitive::place_of(root, path, form)?;
             Some((Relative::of(place.as_os_str()), sensitive.reason))
         })
     }

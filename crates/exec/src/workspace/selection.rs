@@ -11,7 +11,10 @@ use super::{
     scan::{Delta, Scan},
 };
 use interpreter_core::LeftOut;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    path::Path,
+};
 
 /// What was chosen.
 #[derive(Debug)]
@@ -67,11 +70,11 @@ impl<'a> Chosen<'a> {
     /// Leaves out what has the name of a secret, unless it was named itself: nobody who says yes to
     /// everything means to have their keys replaced, or a file made that others trust as theirs.
     #[must_use]
-    pub(super) fn without_secrets(mut self, paths: &[String]) -> Self {
+    pub(super) fn without_secrets(mut self, root: &Path, paths: &[String]) -> Self {
         let named: Vec<_> = paths.iter().filter_map(|text| Relative::parse(text)).collect();
         let left_out = &mut self.left_out;
         self.deltas.retain(|delta| {
-            let Some((place, reason)) = delta.sensitive() else { return true };
+            let Some((place, reason)) = delta.sensitive(root) else { return true };
             let is_meant = |one: &Relative| one.is_within(&place) && delta.path.is_within(one);
             if named.iter().any(is_meant) {
                 return true;
