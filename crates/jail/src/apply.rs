@@ -4,7 +4,7 @@
 //! they did where the kernel can be asked.
 
 use crate::{
-    Failure, Namespace, Plan, Resource, Step, keeper, landlock,
+    Failure, Namespace, Plan, Quota, Resource, Step, keeper, landlock,
     mounts::{self, Mounts},
     notice,
     sys::{self, Forked},
@@ -61,6 +61,7 @@ fn one(step: &Step, mounts: &mut Mounts) -> io::Result<()> {
         Step::Loopback => sys::interface_up("lo"),
         Step::BecomeUser { user, group } => become_user(*user, *group),
         Step::Limit { resource, most } => limit(*resource, *most),
+        Step::Quota { of, most } => quota(*of, *most),
         Step::DropCapabilities => drop_capabilities(),
         Step::EmptyBoundingSet => empty_bounding_set(),
         Step::NoCapabilities => verified(
@@ -158,10 +159,39 @@ fn limit(resource: Resource, most: u64) -> io::Result<()> {
         Resource::FileSize => process::Resource::Fsize,
         Resource::OpenFiles => process::Resource::Nofile,
         Resource::Core => process::Resource::Core,
+        Resource::LockedMemory => process::Resource::Memlock,
+        Resource::PendingSignals => process::Resource::Sigpending,
+        Resource::MessageQueues => process::Resource::Msgqueue,
     };
     // A hard limit can only be lowered.
     let most = process::getrlimit(resource).maximum.map_or(most, |hard| hard.min(most));
     Ok(process::setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) })?)
+}
+
+/// The kernel's files are those of the user namespace that this process is in now.
+fn quota(of: Quota, most: u64) -> io::Result<()> {
+    let names: &[&str] = match of {
+        Quota::InotifyInstances => &["inotify_instances"],
+        Quota::InotifyWatches => &["inotify_watches"],
+        Quota::Namespaces => &[
+            "user_namespaces",
+            "mnt_namespaces",
+            "pid_namespaces",
+            "net_namespaces",
+            "ipc_namespaces",
+            "uts_namespaces",
+            "cgroup_namespaces",
+            "time_namespaces",
+        ],
+    };
+    for name in names {
+        match write(&format!("/proc/sys/user/max_{name}"), &most.to_string()) {
+            // The kernel has no such thing, and so nothing to use up.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            written => written?,
+        }
+    }
+    Ok(())
 }
 
 fn drop_capabilities() -> io::Result<()> {

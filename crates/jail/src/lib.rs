@@ -20,7 +20,7 @@
 //! A bug in the kernel is not contained. What is bound writable can be filled or destroyed. CPU
 //! time is shared with the rest of the machine.
 
-pub use crate::plan::{Access, Namespace, Owner, Plan, Resource, Step, Tcp};
+pub use crate::plan::{Access, Namespace, Owner, Plan, Quota, Resource, Step, Tcp};
 
 #[cfg(target_os = "linux")]
 pub use crate::{

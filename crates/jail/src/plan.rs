@@ -153,6 +153,14 @@ pub enum Step {
         /// How much.
         most: u64,
     },
+    /// Bound what the kernel counts for a user, in this user namespace. The person's own share
+    /// outside is larger, so something of it is always left to other programs.
+    Quota {
+        /// What.
+        of: Quota,
+        /// How much.
+        most: u64,
+    },
     /// Give up every capability, for this process and all it starts, and verify it.
     DropCapabilities,
     /// Take every capability out of what programs could ever give, before becoming another user.
@@ -255,6 +263,18 @@ pub enum Tcp {
     Refused,
 }
 
+/// What the kernel counts for a user in a user namespace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Quota {
+    /// Descriptors that watch files.
+    InotifyInstances,
+    /// Files and folders that they watch.
+    InotifyWatches,
+    /// Namespaces, of each kind.
+    Namespaces,
+}
+
 /// What can be bounded for each process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -269,6 +289,12 @@ pub enum Resource {
     OpenFiles,
     /// The size of a core dump.
     Core,
+    /// Memory that is never swapped out.
+    LockedMemory,
+    /// Signals that wait to be taken.
+    PendingSignals,
+    /// Bytes in message queues.
+    MessageQueues,
 }
 
 impl fmt::Display for Step {
@@ -335,6 +361,9 @@ impl fmt::Display for Step {
                 write!(f, "become user {user}, group {group}, for good")
             }
             Self::Limit { resource, most } => write!(f, "allow at most {most} {}", resource.word()),
+            Self::Quota { of, most } => {
+                write!(f, "allow at most {most} {} in all", of.word())
+            }
             Self::DropCapabilities => f.write_str("give up every capability, and verify it"),
             Self::EmptyBoundingSet => f.write_str("let no program ever give a capability"),
             Self::NoCapabilities => f.write_str("verify that there are no capabilities"),
@@ -403,6 +432,17 @@ impl Namespace {
     }
 }
 
+impl Quota {
+    /// The words for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::InotifyInstances => "watchers of files (inotify)",
+            Self::InotifyWatches => "watched files (inotify)",
+            Self::Namespaces => "new namespaces of each kind",
+        }
+    }
+}
+
 impl Resource {
     /// The words for it.
     pub fn word(self) -> &'static str {
@@ -412,6 +452,9 @@ impl Resource {
             Self::FileSize => "bytes a file",
             Self::OpenFiles => "open files a process",
             Self::Core => "bytes of core dump",
+            Self::LockedMemory => "bytes of locked memory",
+            Self::PendingSignals => "pending signals",
+            Self::MessageQueues => "bytes in message queues",
         }
     }
 }

@@ -2,6 +2,10 @@
 //! ends in a clear message, within its limit, the session goes on, and nothing is left running.
 
 use crate::scene::{Scene, Who, cell};
+use std::{
+    io::{BufRead, BufReader},
+    process::{Command, Stdio},
+};
 
 /// Limits that are quick to reach. The time is only for what would otherwise never end.
 const LIMITS: &str = "processes = 64\noutput = \"1M\"\nmemory = \"512M\"\nwall = \"20s\"\n";
@@ -297,4 +301,47 @@ fn what_is_left_in_the_background_does_not_fill_the_disk_either() {
     let seen = scene.chat(&["--yes", "--json", "go"]);
     let text = seen.stdout();
     assert!(text.contains("limit on staged files (100M"), "{text}");
+}
+
+/// Takes all watchers of files that it gets, and holds them until its input ends.
+const WATCHERS: &str = "
+import ctypes, sys
+libc, taken = ctypes.CDLL(None), 0
+while libc.inotify_init1(0) >= 0: taken += 1
+print('took', taken, flush=True)
+";
+
+#[test]
+fn a_program_outside_still_gets_a_watcher() {
+    if !Who::Ourselves.is_root() {
+        return eprintln!("not tried: it would take the watchers of whoever runs the tests");
+    }
+    // Somebody whose watchers no other test needs.
+    let scene = Scene::of(Who::Named(64_322));
+    let outside = || {
+        let try_one = "import ctypes; raise SystemExit(ctypes.CDLL(None).inotify_init1(0) < 0)";
+        let mut command = Command::new("/usr/bin/python3");
+        scene.as_its_user(command.args(["-c", try_one])).status().unwrap().success()
+    };
+    let holding = |mut command: Command| {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        assert!(line.starts_with("took "), "{line}");
+        let still = outside();
+        drop(child.stdin.take());
+        child.wait().unwrap();
+        (line.trim().to_owned(), still)
+    };
+    // The control: without a sandbox it gets them all.
+    let wait = format!("{WATCHERS}sys.stdin.read()");
+    let mut plain = Command::new("/usr/bin/python3");
+    scene.as_its_user(plain.args(["-c", &wait]));
+    let (took, still) = holding(plain);
+    assert!(!still, "{took}, and others still get one");
+    let wait = format!("{WATCHERS}input()");
+    let (took, still) = holding(scene.command(&["run", "-l", "python", "-c", &wait]));
+    assert!(still, "{took}, and others get none");
+    assert_ne!(took, "took 0");
 }

@@ -151,7 +151,7 @@ pub async fn find(confinement: &Confinement, machine: &Machine) -> Result<Backen
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sandbox::cgroup::Groups;
+    use crate::sandbox::{cgroup::Groups, machine::Inotify};
     use interpreter_core::{Limits, Network, Promise, Sandboxing};
 
     fn machine(rights: Rights) -> Machine {
@@ -164,6 +164,7 @@ mod tests {
             landlock: Some(7),
             groups: Groups::default(),
             scratch: "/home/u/.local/share/interpreter/sandboxes".into(),
+            inotify: Inotify { instances: 128, watches: 65_536 },
         }
     }
 

@@ -18,9 +18,10 @@ fn bubblewrap(promise: Promise) -> Kept {
         Promise::Network => {
             Kept::InPart("sockets and pipes in a work folder that is not staged lead outside")
         }
-        Promise::Limits => {
-            Kept::InPart("temporary files are bounded by their size and not by their number")
-        }
+        Promise::Limits => Kept::InPart(
+            "temporary files are bounded by their size and not by their number; watchers of files \
+             (inotify) are counted together with yours",
+        ),
         Promise::Reading
         | Promise::Writing
         | Promise::Processes
@@ -101,8 +102,9 @@ const NAMES: &str = "names, sizes and times of all files can be learnt, not what
 const MODES: &str = "modes, times and attributes of your other files can be changed, not what is \
                      in them";
 
-const TEMPORARY: &str = "temporary files are bounded one by one, and processes are counted \
-                         together with yours unless there is a control group";
+const TEMPORARY: &str = "temporary files are bounded one by one; processes are counted together \
+                         with yours unless there is a control group, and watchers of files \
+                         (inotify) always are";
 
 #[cfg(test)]
 mod tests {

@@ -25,6 +25,31 @@ pub struct Machine {
     pub groups: Groups,
     /// A private folder of ours, for what sandboxes without mounts need. It need not be there.
     pub scratch: PathBuf,
+    /// What a user may watch.
+    pub inotify: Inotify,
+}
+
+/// How much a user may watch by inotify.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Inotify {
+    /// Descriptors.
+    pub instances: u64,
+    /// Files and folders.
+    pub watches: u64,
+}
+
+impl Inotify {
+    /// What the kernel says; where it does not, what it starts with.
+    fn look() -> Self {
+        let read = |name: &str| {
+            let text = fs_err::read_to_string(format!("/proc/sys/fs/inotify/max_user_{name}"));
+            text.ok()?.trim().parse().ok()
+        };
+        Self {
+            instances: read("instances").unwrap_or(128),
+            watches: read("watches").unwrap_or(8192),
+        }
+    }
 }
 
 /// What the process may do on this machine.
@@ -60,6 +85,7 @@ impl Machine {
             landlock: interpreter_jail::landlock_version(),
             groups: Groups::look(),
             scratch,
+            inotify: Inotify::look(),
             system: SYSTEM.iter().filter_map(|path| system_path(Path::new(path))).collect(),
         }
     }

@@ -7,13 +7,14 @@
 
 use super::{
     Protection,
-    machine::{Machine, Rights, SystemPath},
+    machine::{Inotify, Machine, Rights, SystemPath},
 };
 use crate::{ExecError, Interpreters};
 use interpreter_core::{Access as Reach, Confinement, Workspace};
 use interpreter_host::attack::ATTACK;
 use interpreter_jail::{
-    Access, Failure, Filter, FilterError, Namespace, Owner, Plan, Resource, Rule, Step, rules,
+    Access, Failure, Filter, FilterError, Namespace, Owner, Plan, Quota, Resource, Rule, Step,
+    rules,
 };
 use interpreter_jupyter::JUPYTER;
 use std::{
@@ -101,6 +102,7 @@ pub fn plan(
     steps.extend(masks(confinement, owner));
     steps.extend([Step::LeaveOldRoot, Step::Hostname("sandbox".into()), Step::Loopback]);
     steps.extend(last);
+    steps.extend(quotas(machine));
     steps.extend(limits(confinement));
     steps.extend([Step::DropCapabilities, Step::NoNewPrivileges]);
     if machine.landlock.is_some() {
@@ -300,7 +302,19 @@ pub(super) fn writable(confinement: &Confinement) -> Vec<PathBuf> {
     usual.into_iter().chain(work).chain(listed.map(|(path, _)| path.clone())).collect()
 }
 
-pub(super) fn limits(confinement: &Confinement) -> [Step; 5] {
+/// What the person's other programs need too, and the kernel counts for a user: code gets a part.
+fn quotas(machine: &Machine) -> [Step; 3] {
+    let Inotify { instances, watches } = machine.inotify;
+    [
+        (Quota::InotifyInstances, (instances / 8).max(8)),
+        (Quota::InotifyWatches, (watches / 8).max(1024)),
+        // The filter refuses them too.
+        (Quota::Namespaces, 0),
+    ]
+    .map(|(of, most)| Step::Quota { of, most })
+}
+
+pub(super) fn limits(confinement: &Confinement) -> [Step; 8] {
     let limits = &confinement.limits;
     [
         (Resource::Memory, limits.memory_bytes),
@@ -308,6 +322,10 @@ pub(super) fn limits(confinement: &Confinement) -> [Step; 5] {
         (Resource::FileSize, limits.file_bytes),
         (Resource::OpenFiles, limits.open_files),
         (Resource::Core, 0),
+        // Small, because the kernel counts these for the person as a whole.
+        (Resource::LockedMemory, 32 << 10),
+        (Resource::PendingSignals, 1024),
+        (Resource::MessageQueues, 100 << 10),
     ]
     .map(|(resource, most)| Step::Limit { resource, most })
 }

@@ -92,6 +92,35 @@ fn only_the_usual_sockets_are_there() {
         assert_eq!(told("socket", [family, 2 | CLOSE_ON_EXEC, 0, 0, 0, 0]), ALLOW);
     }
     assert_eq!(told("socket", [16, 3 | CLOSE_ON_EXEC, 0, 0, 0, 0]), ALLOW);
+    for family in [2, 10] {
+        for usual in [0, 6, 17, 1, 58] {
+            assert_eq!(told("socket", [family, 1, usual, 0, 0, 0]), ALLOW);
+        }
+        // SCTP, UDP-Lite, MPTCP.
+        for rare in [132, 136, 262] {
+            assert_eq!(told("socket", [family, 1, rare, 0, 0, 0]), refused("EPROTONOSUPPORT"));
+        }
+    }
+}
+
+#[test]
+fn pipes_grow_to_a_usual_size_and_no_further() {
+    const SET_SIZE: u32 = 1031;
+    for (size, expected) in [(4096, ALLOW), (65_536, ALLOW), (131_072, refused("EPERM"))] {
+        assert_eq!(told("fcntl", [3, SET_SIZE, size, 0, 0, 0]), expected, "{size}");
+    }
+    // Any other request with a large argument.
+    assert_eq!(told("fcntl", [3, 4, 0xffff_ffff, 0, 0, 0]), ALLOW);
+}
+
+#[test]
+fn what_other_profiles_refuse_is_refused() {
+    for call in ["mbind", "move_pages", "lsm_set_self_attr"] {
+        assert_eq!(told(call, [0; 6]), refused("EPERM"), "{call}");
+    }
+    for call in ["sysfs", "ustat", "memfd_secret", "io_setup", "io_submit"] {
+        assert_eq!(told(call, [0; 6]), refused("ENOSYS"), "{call}");
+    }
 }
 
 #[test]

@@ -106,6 +106,38 @@ for family in (2, 10):
     refused(41, family, 3 | 0o2000000, 1)
 for protocol in (4, 6, 9, 10, 12, 15, 16, 21):
     refused(41, 16, 3, protocol)
+for family in (2, 10):
+    refused(41, family, 2, 136)
+    refused(41, family, 1, 262)
+",
+    ),
+    Attack::new(
+        7,
+        "uses_calls_that_other_profiles_refuse",
+        Python,
+        Printed,
+        r"
+import mmap
+page = mmap.mmap(-1, 4096)
+page[0] = 1
+at = ctypes.addressof(ctypes.c_char.from_buffer(page))
+room = ctypes.create_string_buffer(256)
+refused(237, at, 4096, 0, 0, 0, 0)
+refused(238, 0, 0, 0)
+refused(450, at, 4096, 0, 0)
+refused(239, room, 0, 0, 0, 0)
+refused(256, 0, 8, room, room)
+refused(279, 0, 1, ctypes.byref(ctypes.c_void_p(at)), 0, room, 0)
+refused(139, 3)
+refused(136, 0, room)
+refused(459, 100, room, ctypes.byref(ctypes.c_uint(256)), 0)
+refused(460, 100, room, 32, 0)
+refused(461, room, ctypes.byref(ctypes.c_uint(256)), 0)
+refused(447, 0)
+ring = ctypes.c_ulong(0)
+refused(206, 1, ctypes.byref(ring))
+for number in (207, 208, 209, 210, 333):
+    refused(number, ring.value, 0, 0, 0, 0, 0)
 ",
     ),
     Attack::new(

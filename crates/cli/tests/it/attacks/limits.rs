@@ -135,6 +135,35 @@ for one in opened:
     os.close(one)
 ",
     ),
+    attack(
+        "takes_every_watcher",
+        Python,
+        r"
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+taken = []
+while len(taken) < 64:
+    one = libc.inotify_init1(0)
+    if one < 0: break
+    taken.append(one)
+if len(taken) == 64: print('ESCAPED')
+for one in taken: os.close(one)
+",
+    )
+    .through_for_all(&[Bubblewrap, Firejail, Landlock]),
+    attack(
+        "takes_large_pipes",
+        Python,
+        r"
+import fcntl
+read, write = os.pipe()
+try:
+    print('ESCAPED', fcntl.fcntl(write, 1031, 1 << 20))
+except OSError:
+    pass
+os.close(read); os.close(write)
+",
+    ),
     Attack::new(11, "prints_without_end", Shell, Flood(16 << 20), "yes | head -c 100M")
         .arena(Limits)
         .control(Plain),

@@ -36,6 +36,7 @@ fn machine(rights: Rights) -> Machine {
         landlock: Some(7),
         groups: Groups::default(),
         scratch: "/home/u/.local/share/interpreter/sandboxes".into(),
+        inotify: Inotify { instances: 128, watches: 65_536 },
     }
 }
 
