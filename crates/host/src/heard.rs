@@ -75,12 +75,14 @@ impl Queue {
         Some(heard)
     }
 
+    /// With what each takes beside its bytes, so that many tiny ones are as few as they are heavy.
     fn size_of(heard: &Heard) -> usize {
-        match heard {
-            Heard::Stdout { bytes, .. } | Heard::Stderr { bytes, .. } => bytes.len(),
-            Heard::Claim { claim, .. } => claim.len(),
-            Heard::Lost { .. } | Heard::Told(_) => 0,
-        }
+        size_of::<Heard>()
+            + match heard {
+                Heard::Stdout { bytes, .. } | Heard::Stderr { bytes, .. } => bytes.len(),
+                Heard::Claim { claim, .. } => claim.len(),
+                Heard::Lost { .. } | Heard::Told(_) => 0,
+            }
     }
 
     pub(crate) fn is_empty(&self) -> bool {

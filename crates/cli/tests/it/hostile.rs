@@ -345,3 +345,37 @@ fn a_program_outside_still_gets_a_watcher() {
     assert!(still, "{took}, and others get none");
     assert_ne!(took, "took 0");
 }
+
+/// Writes claims of its own to the control socket, as many as it is told to.
+const CLAIMS: &str = r#"
+import os, stat
+control = next(fd for fd in range(3, 100) if os.path.exists(f'/proc/self/fd/{fd}') and stat.S_ISSOCK(os.fstat(fd).st_mode))
+def say(line, times):
+    data = (line + '\n').encode() * times
+    while data: data = data[os.write(control, data):]
+"#;
+
+#[test]
+fn tiny_claims_cost_what_their_records_cost() {
+    let kinds = [
+        r#"{"kind":"result","bundle":{"text/plain":"1"}}"#,
+        r#"{"kind":"line","line":1}"#,
+        r#"{"kind":"raised","name":"E","message":""}"#,
+        r#"{"kind":"completions","start":0,"end":0,"matches":[]}"#,
+        r#"{"kind":"refused","code":"ENOENT","path":"/x"}"#,
+        "noise",
+    ];
+    for claim in kinds {
+        // 20,000 of them are a megabyte at most, and ten times that as records.
+        let scene = Scene::new().limits("output = \"2M\"\n");
+        let code = format!("{CLAIMS}\nsay('{claim}', 20_000)\nprint('all were taken')");
+        let seen = scene.run(&["run", "-l", "python", "-c", &code]);
+        seen.mentions("reached the limit on output (2M");
+        let record = std::fs::metadata(scene.data().join("record.db")).unwrap().len();
+        assert!(record < 8 << 20, "{claim}: {record} bytes of record");
+        // The control: as few as an honest cell has are all taken.
+        let scene = Scene::new().limits("output = \"2M\"\n");
+        let code = format!("{CLAIMS}\nsay('{claim}', 1_000)\nprint('all were taken')");
+        scene.run(&["run", "-l", "python", "-c", &code]).mentions("all were taken").exits(0);
+    }
+}

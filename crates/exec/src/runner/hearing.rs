@@ -1,6 +1,8 @@
 //! What comes from inside: output, claims, and what the host says.
 //!
-//! Must not believe any of it: it can show something, or say that code is done.
+//! Must not believe any of it: it can show something, or say that code is done. Everything counts
+//! towards the limit on output, and nothing counts as less than it costs to keep: otherwise many tiny
+//! claims would fill the record while the limit saw only their few bytes.
 
 use super::{
     Happening,
@@ -17,6 +19,12 @@ use std::time::Instant;
 
 /// Characters of a question that code asks.
 const LONGEST_PROMPT: usize = 1_000;
+
+/// What a claim counts at least, whatever it says: about what a record of it takes.
+const CLAIM: usize = 512;
+
+/// What a piece of output counts at least.
+const PIECE: usize = 256;
 
 impl Actor {
     pub(super) async fn take_heard(&mut self) -> Result<(), ExecError> {
@@ -73,7 +81,7 @@ impl Actor {
         if let Some(chunk) = decoder.feed(&self.last_proposal, stream, bytes) {
             self.report(Happening::Output(chunk)).await;
         }
-        self.count(kernel, size).await
+        self.count(kernel, size.max(PIECE)).await
     }
 
     /// Counts what a kernel says, in a run or between two. Too much ends the kernel.
@@ -99,6 +107,7 @@ impl Actor {
     /// matters: it can show something, or say that the code is done, which only its own code
     /// would suffer from if it were a lie.
     async fn claimed(&mut self, kernel: u32, line: &[u8]) -> Result<(), ExecError> {
+        self.count(kernel, line.len().max(CLAIM)).await?;
         let Ok(claim) = Claim::parse(line) else { return Ok(()) };
         match claim {
             Claim::Ready { completes, .. } => {
@@ -121,7 +130,7 @@ impl Actor {
             Claim::Result { bundle, display } => {
                 let chunk = output::result(&self.last_proposal, bundle, display.as_deref());
                 self.report(Happening::Output(chunk)).await;
-                self.count(kernel, line.len()).await
+                Ok(())
             }
             Claim::Line { line } => {
                 self.report(Happening::Line(line)).await;
@@ -142,7 +151,7 @@ impl Actor {
                 if let Some(denial) = denied {
                     self.refusals.note(denial);
                 }
-                self.count(kernel, line.len()).await
+                Ok(())
             }
             Claim::Completions { start, end, matches } => {
                 self.completed(kernel, start, end, matches);
@@ -165,6 +174,6 @@ impl Actor {
             echo,
         }))
         .await;
-        self.count(kernel, LONGEST_PROMPT).await
+        Ok(())
     }
 }
