@@ -3,8 +3,8 @@
 //! Each goes on record before it is done, like everything else, and so does what came of it.
 
 use crate::{AgentError, Scene, error::chain};
-use interpreter_core::{Body, FileChange, Untrusted, record::ChangesState};
-use interpreter_exec::workspace::Set;
+use interpreter_core::{Body, FileChange, LeftOut, Untrusted, record::ChangesState};
+use interpreter_exec::workspace::{self, Set};
 pub use interpreter_exec::workspace::{Applied, Conflict, Summary, WorkspaceError};
 use interpreter_store::{Log, new_session_id};
 use std::path::PathBuf;
@@ -21,6 +21,67 @@ pub enum Which {
 /// The change sets of the work folder, newest first.
 pub fn list(scene: &Scene) -> Result<Vec<Summary>, AgentError> {
     Ok(Set::list(&folder(scene)?, Some(&scene.work_folder))?)
+}
+
+/// One look at a set, to decide on: what it lists, shows and applies is one and the same copy.
+pub struct Review<'a> {
+    scene: &'a Scene,
+    set: Set,
+    review: workspace::Review,
+}
+
+/// Takes a copy of what is staged at and below `paths`, or of everything, for a decision.
+pub fn review<'a>(
+    scene: &'a Scene,
+    which: &Which,
+    paths: &[String],
+) -> Result<Option<Review<'a>>, AgentError> {
+    let Some(set) = find(scene, which, Wanted::Staged)? else { return Ok(None) };
+    // Its session is over, so nothing writes to it. If something does all the same, as a process
+    // that outlived its session would, the copy is what counts.
+    let review = set.review_of(paths, ())?;
+    Ok(Some(Review { scene, set, review }))
+}
+
+impl Review<'_> {
+    /// The set's id.
+    pub fn id(&self) -> &str {
+        self.set.id()
+    }
+
+    /// What would be applied, the most dangerous first.
+    pub fn files(&self) -> &[FileChange] {
+        &self.review.files
+    }
+
+    /// What would be left as it is, and why.
+    pub fn left_out(&self) -> &[LeftOut] {
+        &self.review.left_out
+    }
+
+    /// The changes, line by line.
+    pub fn diff(&self) -> Result<Untrusted, AgentError> {
+        Ok(self.set.diff_of(&self.review)?)
+    }
+
+    /// Puts exactly this into the person's folder.
+    pub fn apply(self, conflict: Conflict) -> Result<Applied, AgentError> {
+        let Self { scene, mut set, review } = self;
+        let id = set.id().to_owned();
+        let applied =
+            on_record(scene, &id, ChangesState::Applied, || set.apply_review(&review, conflict))?;
+        drop(review);
+        set.remove_if_empty()?;
+        prune(scene)?;
+        Ok(applied)
+    }
+
+    /// Forgets the whole set.
+    pub fn discard(self) -> Result<Applied, AgentError> {
+        let Self { scene, set, review } = self;
+        drop(review);
+        forget(scene, set, &[])
+    }
 }
 
 /// What a set holds.
@@ -49,12 +110,9 @@ pub fn apply(
     paths: &[String],
     conflict: Conflict,
 ) -> Result<Option<(String, Applied)>, AgentError> {
-    let Some(mut set) = find(scene, which, Wanted::Staged)? else { return Ok(None) };
-    let id = set.id().to_owned();
-    let applied = on_record(scene, &id, ChangesState::Applied, || set.apply(paths, conflict))?;
-    set.remove_if_empty()?;
-    prune(scene)?;
-    Ok(Some((id, applied)))
+    let Some(review) = review(scene, which, paths)? else { return Ok(None) };
+    let id = review.id().to_owned();
+    Ok(Some((id, review.apply(conflict)?)))
 }
 
 /// Forgets a set, or some paths of it.
@@ -63,13 +121,18 @@ pub fn discard(
     which: &Which,
     paths: &[String],
 ) -> Result<Option<(String, Applied)>, AgentError> {
-    let Some(mut set) = find(scene, which, Wanted::Staged)? else { return Ok(None) };
+    let Some(set) = find(scene, which, Wanted::Staged)? else { return Ok(None) };
+    let id = set.id().to_owned();
+    Ok(Some((id, forget(scene, set, paths)?)))
+}
+
+fn forget(scene: &Scene, mut set: Set, paths: &[String]) -> Result<Applied, AgentError> {
     let id = set.id().to_owned();
     let discarded = on_record(scene, &id, ChangesState::Discarded, || {
         Ok(Applied { files: set.discard(paths)?, left_out: vec![] })
     })?;
     set.remove_if_empty()?;
-    Ok(Some((id, discarded)))
+    Ok(discarded)
 }
 
 /// Takes what a set applied last out of the person's folder again.

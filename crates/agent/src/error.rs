@@ -146,6 +146,10 @@ fn workspace_hint(error: &WorkspaceError) -> Option<String> {
              direct` makes them at once; the native sandbox needs no copy"
                 .into(),
         ),
+        WorkspaceError::NoRoom { .. } => Some(
+            "free some disk space, or forget what is staged with `interpreter changes discard`"
+                .into(),
+        ),
         WorkspaceError::ChangedSinceShown { .. }
         | WorkspaceError::NoSuchSet { .. }
         | WorkspaceError::AmbiguousId { .. }

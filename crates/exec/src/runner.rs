@@ -91,13 +91,13 @@ pub enum Command {
     /// End the kernel of a language, or all kernels, with everything they started, and start
     /// afresh. Not while something runs.
     Restart(Option<Language>),
-    /// Look at what is staged, for a person to decide about.
+    /// Take a snapshot of what is staged, for a person to decide about.
     Review,
-    /// Put what was looked at into the person's folder, if it is still the same.
+    /// Put that snapshot into the person's folder.
     Apply(Conflict),
     /// Forget staged changes.
     Discard,
-    /// Show staged changes as a diff.
+    /// Show as a diff the snapshot that was taken last.
     Diff(oneshot::Sender<Result<Untrusted, ExecError>>),
     /// End everything.
     Stop,

@@ -31,14 +31,15 @@ use tokio::{
     process::{Child, ChildStderr},
 };
 
+pub(crate) use self::{
+    cgroup::Frozen, choose::Search, in_copy::covered, start::said_instead, view::View,
+    watch::Refusals,
+};
 use self::{
     cgroup::Group,
     folder::RunFolder,
     in_copy::Moved,
     start::{Launch, Prepared},
-};
-pub(crate) use self::{
-    choose::Search, in_copy::covered, start::said_instead, view::View, watch::Refusals,
 };
 pub use self::{
     choose::{admit, find},
@@ -209,6 +210,11 @@ impl Sandbox {
     /// memory.
     pub(crate) fn killed_for_memory(&self) -> u64 {
         self.group.as_ref().map_or(0, Group::killed_for_memory)
+    }
+
+    /// Stops everything inside, until what is returned is dropped. None where that is not possible.
+    pub(crate) fn freeze(&self) -> Option<Frozen> {
+        self.group.as_ref().and_then(Group::freeze)
     }
 
     /// Kills everything inside and waits until it is dead.

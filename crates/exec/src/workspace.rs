@@ -2,7 +2,7 @@
 //!
 //! Code sees the work folder through an overlay whose writes land in a [`Set`]. From outside, a
 //! set lists and shows what differs, puts all or some of it into the person's folder, takes it
-//! out again, or forgets it. Mounting the overlay is the sandbox's; nothing here mounts. For a
+//! out again, or forgets it. What is decided on is one snapshot, see `review.rs`. Mounting the overlay is the sandbox's; nothing here mounts. For a
 //! sandbox that has no overlay a set takes a copy of the folder for code to work in, and derives
 //! from it what an overlay would have left.
 //!
@@ -17,16 +17,16 @@
 //! first, what is new is written in full beside it, and then there are only renames.
 //!
 //! # Order
-//! Look, refuse conflicts, copy away, write anew, sync, journal; only then touch the folder;
+//! Take a snapshot, look, refuse conflicts, copy away, write anew, sync, journal; only then touch the folder;
 //! sync, journal. After a crash [`Set::open`] and [`Set::list`] put back what the journal names.
 //!
 //! # Limits
 //! Owners other than ours and attributes that a program sets are not carried over; several names
 //! of one file become files of their own. A change by the person is recognised by the change time
 //! of a file, which a clock set back, or a file system that counts in whole seconds, can hide; a
-//! new hard link to a file changes it too. What a running program changes between the diff and the
-//! apply is applied as it is then: stop the program first. How much a program stages is bounded by
-//! whoever runs it (`runner/staging.rs`), which looks from time to time.
+//! new hard link to a file changes it too. A snapshot takes as much room as what is staged, unless the
+//! file system shares the bytes. How much a program stages is bounded by whoever runs it
+//! (`runner/staging.rs`), which looks from time to time.
 //!
 //! # Names
 //! Paths are relative and use `/`; folders end in `/`. A byte that is not UTF-8 is written
@@ -40,8 +40,8 @@ pub use self::{
     copy::NotCopied,
     error::WorkspaceError,
     listing::Applied,
+    review::Review,
     set::Set,
-    shown::Shown,
     usage::{Measured, Usage, measure},
 };
 
@@ -78,13 +78,14 @@ mod recover;
 mod rehearsal;
 mod relative;
 mod rename;
+mod review;
 mod scan;
 #[cfg(test)]
 mod scene;
 mod scratch;
 mod selection;
 mod set;
-mod shown;
+mod snapshot;
 mod stat;
 mod sweep;
 mod taken;

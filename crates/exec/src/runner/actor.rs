@@ -14,10 +14,10 @@ use crate::{
     ExecError,
     egress::Egress,
     sandbox::{Refusals, Search},
-    workspace::{Measured, Set, Shown},
+    workspace::{Measured, Review, Set},
 };
 use interpreter_core::{
-    Confinement, FileChange, HostContact, Language, Permit, Untrusted, Workspace,
+    Confinement, FileChange, HostContact, Language, Permit, Workspace,
     egress::Host,
     session::{Ran, Typed},
 };
@@ -45,8 +45,8 @@ pub(super) struct Actor {
     pub(super) completing: Option<Completing>,
     /// The language whose readiness somebody waits for.
     pub(super) awaited: Option<Language>,
-    /// What the person was shown of the changes.
-    pub(super) shown: Option<Shown>,
+    /// The snapshot that the person decides on.
+    pub(super) shown: Option<Review>,
     /// Changes that are being put back from inside.
     pub(super) discarding: Option<Vec<FileChange>>,
     /// Whom output belongs to that comes between runs.
@@ -135,6 +135,7 @@ impl Actor {
         if let Some(live) = self.live.take() {
             live.stop().await;
         }
+        self.forget_review();
         let tried = self.tried();
         if !tried.is_empty() {
             self.report(Happening::TriedLate(tried)).await;
@@ -180,10 +181,7 @@ impl Actor {
             Command::Apply(conflict) => self.apply(conflict).await,
             Command::Discard => self.discard().await,
             Command::Diff(reply) => {
-                let diff = match &self.set {
-                    Some(set) => set.diff(&[]).map_err(ExecError::from),
-                    None => Ok(Untrusted::default()),
-                };
+                let diff = self.diff().await;
                 // Whoever asked may have left.
                 _ = reply.send(diff).is_ok();
                 Ok(())
@@ -276,6 +274,7 @@ impl Actor {
 
     /// Spends the permit: sends its code to the kernel that stands ready.
     async fn give(&mut self, permit: Permit) -> Result<(), ExecError> {
+        self.forget_review();
         let (proposal, confinement) = permit.spend();
         let live = self.live.as_mut().filter(|live| live.confinement == confinement);
         let kernel = live.and_then(|live| match live.kernel_of(&proposal.language) {

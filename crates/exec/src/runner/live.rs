@@ -2,7 +2,7 @@
 
 use crate::{
     ExecError, Interpreters, output,
-    sandbox::{Machine, Protection, Refusals, Sandbox, View, said_instead, start},
+    sandbox::{Frozen, Machine, Protection, Refusals, Sandbox, View, said_instead, start},
     workspace::Set,
 };
 use interpreter_core::{Backend, Confinement, Language};
@@ -186,6 +186,11 @@ impl Live {
     pub(super) fn memory_ran_out(&mut self) -> bool {
         let before = std::mem::replace(&mut self.killed, self.sandbox.killed_for_memory());
         self.killed > before
+    }
+
+    /// Stops everything inside, until what is returned is dropped. None where that is not possible.
+    pub(super) fn freeze(&self) -> Option<Frozen> {
+        self.sandbox.freeze()
     }
 
     pub(super) async fn why_it_ended(self) -> ExecError {

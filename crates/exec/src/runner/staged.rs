@@ -1,10 +1,10 @@
 //! What becomes of staged changes while their sandbox is up.
 
-use super::{Happening, actor::Actor};
+use super::{Happening, actor::Actor, live::Live};
 use crate::{
     ExecError,
     sandbox::{covered, native, secrets},
-    workspace::{Conflict, NotCopied, Set, Usage},
+    workspace::{Conflict, NotCopied, Review, Set, Usage},
 };
 use interpreter_core::{
     Backend, Confinement, FileChange, Untrusted, Workspace, record::ChangesState,
@@ -69,18 +69,49 @@ impl Actor {
         Ok(())
     }
 
+    /// Takes a snapshot of what is staged, while everything inside stands still if it can be made
+    /// to, and lists it. Diff and application are of this snapshot.
     pub(super) async fn review(&mut self) -> Result<(), ExecError> {
         let Some(set) = &self.set else { return Ok(()) };
-        let shown = set.review()?;
-        let (id, files) = (set.id().to_owned(), shown.files.clone());
-        self.shown = Some(shown);
+        let id = set.id().to_owned();
+        let files =
+            self.take_snapshot().await?.map_or_else(Vec::new, |review| review.files.clone());
         self.report(Happening::Review { id, files }).await;
         Ok(())
     }
 
+    async fn take_snapshot(&mut self) -> Result<Option<&Review>, ExecError> {
+        self.shown = None;
+        let Some(set) = self.set.take() else { return Ok(None) };
+        let frozen = self.live.as_ref().and_then(Live::freeze);
+        let taken = tokio::task::spawn_blocking(move || {
+            let review = set.review_of(&[], frozen);
+            (set, review)
+        });
+        let (set, review) = taken.await.map_err(io::Error::from)?;
+        self.set = Some(set);
+        Ok(Some(self.shown.insert(review?)))
+    }
+
+    /// The changes that were reviewed last, line by line; if none were, those that are staged now.
+    pub(super) async fn diff(&mut self) -> Result<Untrusted, ExecError> {
+        if self.shown.is_none() {
+            self.take_snapshot().await?;
+        }
+        match (&self.set, &self.shown) {
+            (Some(set), Some(review)) => Ok(set.diff_of(review)?),
+            (None, _) | (_, None) => Ok(Untrusted::default()),
+        }
+    }
+
+    /// Lets go of the snapshot: it was decided on, or is about to be out of date.
+    pub(super) fn forget_review(&mut self) {
+        self.shown = None;
+    }
+
     pub(super) async fn apply(&mut self, conflict: Conflict) -> Result<(), ExecError> {
-        let (Some(set), Some(shown)) = (&mut self.set, self.shown.take()) else { return Ok(()) };
-        let applied = set.apply_shown(&shown, conflict)?;
+        let (Some(set), Some(review)) = (&mut self.set, self.shown.take()) else { return Ok(()) };
+        let applied = set.apply_review(&review, conflict)?;
         let id = set.id().to_owned();
         let state = ChangesState::Applied;
         let (files, left_out) = (applied.files, applied.left_out);
@@ -91,6 +122,7 @@ impl Actor {
     /// Where an overlay is mounted its layers must not be changed from outside: the host puts the
     /// files back from inside. A copy is a folder like any other.
     pub(super) async fn discard(&mut self) -> Result<(), ExecError> {
+        self.forget_review();
         let Some(set) = &mut self.set else { return Ok(()) };
         let Some(live) = self.live.as_mut().filter(|_| set.copy().is_none()) else {
             let files = set.discard(&[])?;

@@ -9,7 +9,9 @@
 //! everything it starts is in it too. Version 2 of control groups is used where the person's own
 //! part of the tree is delegated to them, as systemd does it: a group is made in the nearest group
 //! above ours that lets us and that passes the controllers on. For root there is version 1
-//! besides. What the kernel counted is evidence of what ended a process.
+//! besides. What the kernel counted is evidence of what ended a process. A group of version 2, with
+//! or without controllers, can also be stopped as a whole for a moment, so that what its processes
+//! write can be looked at.
 //!
 //! # Order
 //! Bounds are written before the process is put in. The group is removed after everything in it
@@ -20,6 +22,10 @@
 //! Nothing inside sees the groups: no part of them is mounted there.
 
 use interpreter_core::Limits;
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    io::Errno,
+};
 use std::{
     fs::File,
     io,
@@ -29,6 +35,7 @@ use std::{
         OnceLock,
         atomic::{AtomicU32, Ordering},
     },
+    time::{Duration, Instant},
 };
 
 /// What our groups are called, before the number of the process that made them.
@@ -40,6 +47,10 @@ const ROOM: u64 = 128 << 20;
 
 /// Processes of ours in the sandbox.
 const OURS: u64 = 4;
+
+/// The file by which a group is stopped, and the longest time that this may take.
+const FREEZE: &str = "cgroup.freeze";
+const FREEZING: Duration = Duration::from_secs(1);
 
 /// Bytes of a file of counts; they hold some ten short lines.
 const COUNTS: usize = 1024;
@@ -56,6 +67,19 @@ pub(crate) struct Group {
     count: OnceLock<File>,
     /// How many there may be.
     most: u64,
+    /// A group of version 2 with the same processes, which can all be stopped at once.
+    freezer: Option<PathBuf>,
+}
+
+/// Everything in a group, stopped until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Frozen(PathBuf);
+
+impl Drop for Frozen {
+    fn drop(&mut self) {
+        // What cannot be written is gone, and with it everything that was stopped.
+        drop(fs_err::write(self.0.join(FREEZE), "0"));
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,7 +147,10 @@ impl Groups {
         let name = format!("{NAME}{}-{number}", std::process::id());
         self.make_two(&name, limits).or_else(|two| match (&self.memory, &self.processes) {
             (Some(memory), Some(processes)) => {
-                Group::one(memory, processes, &name, limits).map_err(|error| error.to_string())
+                let group = Group::one(memory, processes, &name, limits);
+                let mut group = group.map_err(|error| error.to_string())?;
+                group.freezer = self.own.as_deref().and_then(|own| make_freezer(own, &name));
+                Ok(group)
             }
             _ => Err(two),
         })
@@ -149,6 +176,19 @@ impl Groups {
         }
         Err(none.into())
     }
+}
+
+/// A group of version 2 without any controller, beside those of version 1. The freezer of version 1
+/// does for nothing: what it has stopped cannot be killed, and would outlive a session that is.
+fn make_freezer(own: &Path, name: &str) -> Option<PathBuf> {
+    sweep(own);
+    let at = own.join(name);
+    fs_err::create_dir(&at).ok()?;
+    if at.join(FREEZE).exists() {
+        return Some(at);
+    }
+    drop(fs_err::remove_dir(&at));
+    None
 }
 
 /// Our own group in the hierarchy of a controller, as a path that can be opened.
@@ -182,7 +222,8 @@ impl Group {
     fn at(memory: PathBuf, processes: PathBuf, version: Version, limits: &Limits) -> Self {
         let most = limits.processes.saturating_add(OURS);
         let (kills, count) = (OnceLock::new(), OnceLock::new());
-        Self { memory, processes, version, kills, count, most }
+        let freezer = (version == Version::Two).then(|| memory.clone());
+        Self { memory, processes, version, kills, count, most, freezer }
     }
 
     fn one(memory: &Path, processes: &Path, name: &str, limits: &Limits) -> io::Result<Self> {
@@ -218,8 +259,34 @@ impl Group {
         fs_err::write(self.memory.join("cgroup.procs"), process.to_string())?;
         if self.version == Version::One {
             fs_err::write(self.processes.join("cgroup.procs"), process.to_string())?;
+            if let Some(freezer) = &self.freezer {
+                // Without it a session works as well; a snapshot is then taken file by file.
+                drop(fs_err::write(freezer.join("cgroup.procs"), process.to_string()));
+            }
         }
         Ok(())
+    }
+
+    /// Stops everything in the group, and waits until it stands still. None if the kernel cannot.
+    pub(crate) fn freeze(&self) -> Option<Frozen> {
+        let freezer = self.freezer.as_ref()?;
+        let events = File::open(freezer.join("cgroup.events")).ok()?;
+        fs_err::write(freezer.join(FREEZE), "1").ok()?;
+        let frozen = Frozen(freezer.clone());
+        let until = Instant::now() + FREEZING;
+        // The kernel wakes whoever waits for this file when what it says changes. A process that
+        // waits for a disk may take longer, and writes nothing meanwhile.
+        while !is_frozen(&events) {
+            let left = until.checked_duration_since(Instant::now())?;
+            let left = Timespec::try_from(left).ok()?;
+            let mut waited = [PollFd::new(&events, PollFlags::PRI)];
+            match poll(&mut waited, Some(&left)) {
+                Ok(0) => return None,
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(_) => return None,
+            }
+        }
+        Some(frozen)
     }
 
     /// How many processes the kernel has killed because the group's memory was used up.
@@ -257,6 +324,7 @@ impl Drop for Group {
         drop(fs_err::remove_dir(&self.memory));
         if self.version == Version::One {
             drop(fs_err::remove_dir(&self.processes));
+            drop(self.freezer.as_ref().map(fs_err::remove_dir));
         }
     }
 }
@@ -272,6 +340,13 @@ fn read<T>(held: &OnceLock<File>, path: &Path, parse: impl FnOnce(&str) -> T) ->
     let mut text = [0; COUNTS];
     let length = held.get()?.read_at(&mut text, 0).ok()?;
     Some(parse(str::from_utf8(&text[..length]).ok()?))
+}
+
+/// Whether everything in a group stands still.
+fn is_frozen(events: &File) -> bool {
+    let mut text = [0; COUNTS];
+    let length = events.read_at(&mut text, 0).unwrap_or(0);
+    str::from_utf8(&text[..length]).is_ok_and(|text| count(text, "frozen") == 1)
 }
 
 /// A number from lines of names and numbers.
@@ -366,5 +441,42 @@ mod tests {
             _ = rustix::process::kill_process(process, rustix::process::Signal::KILL).is_ok();
         }
         drop(group);
+    }
+
+    #[test]
+    fn what_is_frozen_stands_still_until_it_is_let_go() {
+        let groups = Groups::look();
+        let limits = Limits { memory_bytes: 64 << 20, processes: 8, ..Limits::default() };
+        let Ok(group) = groups.make(&limits) else { return };
+        if group.freezer.is_none() {
+            return;
+        }
+        let place = tempfile::tempdir().unwrap();
+        let counter = place.path().join("counter");
+        #[expect(clippy::disallowed_methods, reason = "a process to be stopped")]
+        let mut shell = std::process::Command::new("/bin/sh")
+            .args(["-c", "read go; while :; do echo x >> counter; done"])
+            .current_dir(place.path())
+            .stdin(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        group.add(shell.id()).unwrap();
+        drop(shell.stdin.take());
+        let size = || fs_err::metadata(&counter).map_or(0, |data| data.len());
+        let grows_past = |mark: u64| while size() <= mark {};
+        grows_past(10);
+        let frozen = group.freeze().unwrap();
+        let before = size();
+        for _ in 0..1_000 {
+            std::thread::yield_now();
+            assert_eq!(size(), before);
+        }
+        drop(frozen);
+        grows_past(before);
+        // What stands still can be killed all the same.
+        let frozen = group.freeze().unwrap();
+        shell.kill().unwrap();
+        shell.wait().unwrap();
+        drop(frozen);
     }
 }

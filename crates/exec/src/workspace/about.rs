@@ -1,6 +1,7 @@
 //! What a listing says of each change beside its name: modes, targets of links, what a file holds.
 //!
-//! Only for as many changes as a person would read; the rest of a long list has its names alone.
+//! Whether something runs by itself later, or is a program, is told of every change, and decides the
+//! order. The rest is told of as many as a person would read.
 
 use super::{
     folder::Walker,
@@ -9,8 +10,12 @@ use super::{
     stat::{Kind, PERMISSIONS, Stat},
     verdicts::Verdicts,
 };
-use interpreter_core::{About, FileChange, Turn};
-use std::os::unix::fs::FileExt;
+use interpreter_core::{About, Change, FileChange, Turn, autorun};
+use std::{
+    ffi::OsStr,
+    os::unix::{ffi::OsStrExt, fs::FileExt},
+    path::Path,
+};
 
 /// Changes of which more than the name is told.
 const TOLD: usize = 1_000;
@@ -24,6 +29,33 @@ pub(super) struct Sides<'a> {
     pub(super) before: Option<&'a Stat>,
     /// What is there.
     pub(super) after: Option<&'a Stat>,
+}
+
+/// Marks in `files`, which are about `sides`, sorted by path, what runs by itself and what is a
+/// program, and puts them in the order of danger. Of every file, however many there are.
+pub(super) fn rank(work_folder: &Path, sides: &[Sides<'_>], files: &mut [FileChange]) {
+    let reason =
+        |path: &Relative| autorun::reason(work_folder, Path::new(OsStr::from_bytes(path.bytes())));
+    for file in files.iter_mut() {
+        let Some(path) = Relative::parse(&file.path) else { continue };
+        let start = sides.partition_point(|side| *side.path < path);
+        let inside = sides[start..].iter().take_while(|side| side.path.is_within(&path));
+        let of_old =
+            || file.about.from.as_deref().and_then(Relative::parse).and_then(|p| reason(&p));
+        // A folder that was renamed is one line, whatever is in it.
+        let of_inside = || match file.change {
+            Change::Renamed => inside.clone().find_map(|side| reason(side.path)),
+            Change::Created | Change::Changed | Change::Deleted => None,
+        };
+        let why = reason(&path).or_else(of_inside).or_else(of_old);
+        file.about.runs_later = why.map(str::to_owned);
+        let own = sides.get(start).filter(|side| *side.path == path);
+        file.about.executable = file.change != Change::Deleted
+            && own
+                .and_then(|side| side.after)
+                .is_some_and(|stat| stat.kind == Kind::File && stat.mode & 0o111 != 0);
+    }
+    FileChange::sort_by_danger(files);
 }
 
 /// Adds what there is to tell to `files`, which are about `sides`, sorted by path.
@@ -47,9 +79,10 @@ pub(super) fn tell(
         }
         let old = file.about.from.as_deref().map_or(Some(side), find);
         let before = old.and_then(|old| old.before.map(|stat| (old.path, stat)));
-        let from = file.about.from.take();
         let after = side.after.map(|stat| (side.path, stat));
-        file.about = About { from, ..about(above, below.as_deref_mut(), before, after, verdicts) };
+        let told = about(above, below.as_deref_mut(), before, after, verdicts);
+        let About { mode, target, holds, bytes, .. } = told;
+        file.about = About { mode, target, holds, bytes, ..std::mem::take(&mut file.about) };
     }
 }
 
@@ -127,13 +160,56 @@ mod tests {
         assert_eq!(
             told,
             [
+                "tool: mode 644 → 755",
                 "d/: mode 755 → 700",
                 "gone: link to a",
                 "was → is: mode 644 → 600",
                 "l: link to a → b",
                 "p.png: PNG image, 10 bytes",
                 "text: ",
-                "tool: mode 644 → 755",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_runs_by_itself_comes_first_and_programs_after_it() {
+        let scene = Scene::new(&[("a", "x"), ("hooks/pre-push", "x"), ("old/x", "-> y")]);
+        scene.writes("a", "y").writes("0", "new").writes("run", "#!").sets_mode("run", 0o755);
+        scene.writes("z/Makefile", "all:").writes("m/.vscode/tasks.json", "{}");
+        scene.deletes("hooks");
+        let told: Vec<_> = scene
+            .set
+            .changes()
+            .unwrap()
+            .iter()
+            .map(|file| format!("{} {}: {}", file.change.word(), file.path, file.details()))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                "created m/.vscode/tasks.json: an editor can run it when the folder is opened",
+                "created z/Makefile: runs when the project is built",
+                "created run: executable",
+                "changed a: ",
+                "deleted hooks/: ",
+                "created 0: ",
+            ]
+        );
+        assert_eq!(scene.set.review().unwrap().files, scene.set.changes().unwrap());
+    }
+
+    #[test]
+    fn a_folder_that_was_renamed_tells_what_is_in_it() {
+        let scene = Scene::new(&[("d/workflows/ci.yml", "on: push"), ("e/x", "1")]);
+        scene.deletes("d").writes(".github/workflows/ci.yml", "on: push");
+        scene.deletes("e").writes("f/x", "1");
+        let files = scene.set.changes().unwrap();
+        let dangers: Vec<_> = files.iter().map(|file| (file.subject(), file.danger())).collect();
+        assert_eq!(
+            dangers,
+            [
+                ("d/ → .github/".to_owned(), interpreter_core::Danger::RunsLater),
+                ("e/ → f/".to_owned(), interpreter_core::Danger::Existing),
             ]
         );
     }

@@ -21,7 +21,7 @@ use super::{
     journal::{Entry, Journal, State},
     node::{Attributes, Node, Shape},
     plan::Planned,
-    recover, scratch, shown,
+    recover, scratch,
     stat::{Kind, Stat},
 };
 use std::{
@@ -85,19 +85,6 @@ impl<'a> Application<'a> {
         }
     }
 
-    /// The fingerprint of what would be put in place.
-    pub(super) fn fingerprint(&self) -> String {
-        shown::of_copies(&self.journal.entries)
-    }
-
-    /// Leaves everything as it is.
-    pub(super) fn abandon(self) -> Result<(), WorkspaceError> {
-        if let Some(name) = &self.journal.scratch {
-            scratch::remove(self.work, name)?;
-        }
-        self.journal.remove()
-    }
-
     /// Changes the person's folder.
     pub(super) fn perform(mut self) -> Result<Journal, WorkspaceError> {
         match self.change() {
@@ -159,16 +146,14 @@ impl Copier<'_> {
             }
             None => (None, None),
         };
-        let (after, staged) = match &planned.after {
+        let after = match &planned.after {
             Some(stat) => {
                 let taken = self.take_over(&prepared, planned, stat);
-                let (node, stat) = taken.during("copy", || path.text())?;
-                // A link or folder has its own moment; so has a file, at the time it was read.
-                (Some(node), stat.changed)
+                Some(taken.during("copy", || path.text())?)
             }
-            None => (None, planned.staged),
+            None => None,
         };
-        let to = after.clone();
+        let (to, staged) = (after.clone(), planned.staged);
         let entry = Entry { path: path.clone(), before, after, staged, left: None };
         Ok((entry, Move { path, now, to, prepared }))
     }
@@ -192,7 +177,7 @@ impl Copier<'_> {
     }
 
     /// Copies what the program made to where it can be renamed into place.
-    fn take_over(&mut self, to: &OsStr, one: &Planned, stat: &Stat) -> io::Result<(Node, Stat)> {
+    fn take_over(&mut self, to: &OsStr, one: &Planned, stat: &Stat) -> io::Result<Node> {
         let replaced = match one.before {
             Some(before) if before.kind == Kind::File => {
                 Some(self.work.at(one.path.parent())?.open_file(one.path.name())?.0)
@@ -209,16 +194,16 @@ impl Copier<'_> {
                 let node = Node::taken_over(shape, &stat, one.before.as_ref());
                 node.dress(&file)?;
                 self.durability.file(&file)?;
-                Ok((node, stat))
+                Ok(node)
             }
             Kind::Symlink => {
                 self.scratch.create_link(to, &parent.link_target(name)?)?;
                 let shape = Shape::of_link(self.scratch, to)?;
                 let node = Node::taken_over(shape, stat, one.before.as_ref());
                 node.dress_link(self.scratch, to)?;
-                Ok((node, *stat))
+                Ok(node)
             }
-            Kind::Folder => Ok((Node::taken_over(Shape::Folder, stat, one.before.as_ref()), *stat)),
+            Kind::Folder => Ok(Node::taken_over(Shape::Folder, stat, one.before.as_ref())),
             Kind::Whiteout | Kind::Pipe | Kind::Socket | Kind::Device => Err(special(stat)),
         }
     }
@@ -347,7 +332,7 @@ mod tests {
         scene.sets_mode("cache/mod", 0o555).sets_mode("cache", 0o555);
         scene.sets_mode("d/f", 0o000).sets_mode("d", 0o000);
         let before = scene.holds();
-        assert_eq!(scene.apply(), ["created cache/mod/file", "changed d/", "changed d/f"]);
+        assert_eq!(scene.apply(), ["changed d/", "changed d/f", "created cache/mod/file"]);
         assert_eq!(mode(&scene.work.join("cache/mod")), 0o555);
         assert_eq!(mode(&scene.work.join("d")), 0);
         assert_eq!(scene.lines(), Vec::<String>::new());

@@ -9,6 +9,7 @@ use super::{
     lock, recover,
     scan::{Scan, scan},
     set::{DESCRIPTION, Description, Set, is_id, open_if_there},
+    snapshot,
     stat::Moment,
 };
 use fs_err as fs;
@@ -153,7 +154,8 @@ fn summarize(
         other => other.during_at("lock", folder)?,
     };
     let mut journals = Journal::load_all(folder)?;
-    if !in_use && (!journals.iter().all(recover::is_resting) || copied::is_left(folder)) {
+    let is_left = || copied::is_left(folder) || snapshot::is_left(folder);
+    if !in_use && (!journals.iter().all(recover::is_resting) || is_left()) {
         // Opening puts it right. If that fails, opening it by name says why; the list of the
         // others is worth having all the same.
         drop(Set::open(changes_folder, &description.id).ok());

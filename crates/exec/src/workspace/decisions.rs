@@ -1,36 +1,35 @@
-//! What a person can do with a set: look, keep, forget, take back.
+//! What a person can do with a set: look, forget, take back. To keep it, see `review.rs`.
 
 use super::{
-    apply::Application,
-    conflict::{self, Conflict},
-    diff::diff,
+    about::{self, Sides},
+    conflict::Conflict,
     discard::discard,
     error::{During, WorkspaceError},
     folder::{Folder, Intent, Walker},
     history::History,
     journal::{Journal, State, next_turn},
     listing::{Applied, list},
-    plan::{Plan, plan},
-    relative::text_of,
-    scan::{scan, scan_with},
+    relative::{Relative, text_of},
+    scan::{Delta, scan, scan_with},
     selection::choose,
     set::Set,
-    shown::{self, Shown},
+    snapshot::Staged,
+    stat::Stat,
     sweep,
     undo::{Reason, restore},
     verdicts::Verdicts,
 };
-use interpreter_core::{FileChange, Untrusted};
+use interpreter_core::FileChange;
 use std::os::unix::ffi::OsStrExt;
 
 impl Set {
     /// Changes that are listed after a run.
     pub const LISTED: usize = 10_000;
 
-    /// What waits for a decision, sorted by path. Compared by content with the person's folder:
-    /// what is the same there is no change, and what was applied is not one any more. Asked after
-    /// each run, so what looks untouched since the last time is not read again, and of very many
-    /// only the first [`Set::LISTED`] are looked for.
+    /// What waits for a decision, the most dangerous first. Compared by content with the person's
+    /// folder: what is the same there is no change, and what was applied is not one any more. Asked
+    /// after each run, so what looks untouched since the last time is not read again, and of very
+    /// many only the first [`Set::LISTED`] are looked for. Nothing is decided on this list.
     pub fn changes(&self) -> Result<Vec<FileChange>, WorkspaceError> {
         // As after most runs: asked after each, so it is answered at once. What cannot be read so
         // simply is looked at as anything else, and of a copy the layer has to be derived first.
@@ -42,8 +41,9 @@ impl Set {
         let work = self.open_work_folder(Intent::Look)?;
         let history = History::of(&self.journals);
         let mut verdicts = self.verdicts();
-        let scan = scan_with(&upper, work.as_ref(), &history, &mut verdicts, Self::LISTED)?;
-        let mut files = scan.told(&upper, work.as_ref(), &mut verdicts);
+        let staged = Staged::AsItStands;
+        let scan = scan_with(&upper, staged, work.as_ref(), &history, &mut verdicts, Self::LISTED)?;
+        let mut files = scan.told(&upper, (self.work_folder(), work.as_ref()), &mut verdicts);
         verdicts.turn();
         files.truncate(Self::LISTED);
         Ok(files)
@@ -57,7 +57,8 @@ impl Set {
         let mut most = 1;
         loop {
             let verdicts = &mut Verdicts::default();
-            let scan = scan_with(&upper, work.as_ref(), &history, verdicts, most)?;
+            let staged = Staged::AsItStands;
+            let scan = scan_with(&upper, staged, work.as_ref(), &history, verdicts, most)?;
             if scan.waiting().next().is_some() {
                 return Ok(true);
             }
@@ -75,107 +76,8 @@ impl Set {
         let upper = self.open_upper(Intent::Look)?;
         let work = self.open_work_folder(Intent::Look)?;
         let scan = scan(&upper, work.as_ref(), &History::of(&self.journals))?;
-        Ok(scan.told(&upper, work.as_ref(), &mut Verdicts::default()))
-    }
-
-    /// The changes at and below `paths`, or all of them, line by line.
-    pub fn diff(&self, paths: &[String]) -> Result<Untrusted, WorkspaceError> {
-        let upper = self.open_upper(Intent::Look)?;
-        let work = self.open_work_folder(Intent::Look)?;
-        let scan = scan(&upper, work.as_ref(), &History::of(&self.journals))?;
-        let chosen = choose(&scan, paths)?;
-        diff(&upper, work.as_ref(), &chosen).map(Untrusted::from)
-    }
-
-    /// What waits for a decision, to be shown to a person who may then have just this applied.
-    pub fn review(&self) -> Result<Shown, WorkspaceError> {
-        let upper = self.open_upper(Intent::Look)?;
-        let work = self.work_folder_or_gone()?;
-        let plan = self.plan(&upper, &work, &[], Conflict::Overwrite)?;
-        let mut walker = Walker::new(&upper, Intent::Look);
-        let fingerprint =
-            shown::of_layer(&mut walker, &plan.entries).during_at("read", self.upper())?;
-        let files = plan.told(&upper, &work);
-        Ok(Shown { files, left_out: plan.left_out, fingerprint })
-    }
-
-    /// Puts what was shown into the person's folder, if it is still what was shown.
-    pub fn apply_shown(
-        &mut self,
-        shown: &Shown,
-        conflict: Conflict,
-    ) -> Result<Applied, WorkspaceError> {
-        self.apply_if(&[], conflict, Some(shown))
-    }
-
-    /// Puts the changes at and below `paths`, or all of them, into the person's folder: all that
-    /// were chosen, or on an error none.
-    pub fn apply(
-        &mut self,
-        paths: &[String],
-        conflict: Conflict,
-    ) -> Result<Applied, WorkspaceError> {
-        self.apply_if(paths, conflict, None)
-    }
-
-    fn apply_if(
-        &mut self,
-        paths: &[String],
-        conflict: Conflict,
-        shown: Option<&Shown>,
-    ) -> Result<Applied, WorkspaceError> {
-        self.put_right()?;
-        let upper = self.open_upper(Intent::Look)?;
-        let work = self.work_folder_or_gone()?;
-        let plan = self.plan(&upper, &work, paths, conflict)?;
-        let files = plan.told(&upper, &work);
-        let Plan { entries, left_out, renames } = plan;
-        if entries.is_empty() {
-            return Ok(Applied { files, left_out });
-        }
-        let mut journal = Journal::begin(&self.folder, &self.journals)?;
-        journal.renames = renames;
-        let performed = Application::prepare(&upper, &work, journal, &entries).and_then(|ready| {
-            let is_shown =
-                |shown: &Shown| shown.files == files && shown.fingerprint == ready.fingerprint();
-            if !shown.is_none_or(is_shown) {
-                ready.abandon()?;
-                return Err(WorkspaceError::ChangedSinceShown { id: self.id().to_owned() });
-            }
-            ready.perform()
-        });
-        match performed {
-            Ok(journal) => self.journals.push(journal),
-            Err(error) => {
-                self.journals = Journal::load_all(&self.folder)?;
-                return Err(error);
-            }
-        }
-        Ok(Applied { files, left_out })
-    }
-
-    /// What applying would do, once conflicts are out of the way.
-    pub(super) fn plan(
-        &self,
-        upper: &Folder,
-        work: &Folder,
-        paths: &[String],
-        conflict: Conflict,
-    ) -> Result<Plan, WorkspaceError> {
-        let history = History::of(&self.journals);
-        let scan = scan(upper, Some(work), &history)?;
-        let chosen =
-            choose(&scan, paths)?.without_secrets(self.work_folder(), paths).with_parents(&scan);
-        let mut plan = plan(work, chosen)?;
-        plan.left_out.extend(self.made_where_covered()?);
-        match conflict {
-            Conflict::Refuse => {
-                let began = self.description.began;
-                conflict::refuse(upper, work, began, &history, &scan, &plan.entries)?;
-            }
-            Conflict::Overwrite => {}
-        }
-        Ok(plan)
+        let work = (self.work_folder(), work.as_ref());
+        Ok(scan.told(&upper, work, &mut Verdicts::default()))
     }
 
     /// Forgets the changes at and below `paths`, or all of them, and says which. The overlay must
@@ -185,7 +87,9 @@ impl Set {
         let work = self.open_work_folder(Intent::Look)?;
         let scan = scan(&upper, work.as_ref(), &History::of(&self.journals))?;
         let chosen = choose(&scan, paths)?;
-        let files = list(chosen.deltas.iter().map(|delta| delta.difference()), &chosen.renames);
+        let mut files = list(chosen.deltas.iter().map(|delta| delta.difference()), &chosen.renames);
+        let sides: Vec<_> = chosen.deltas.iter().map(|delta| Delta::sides(delta)).collect();
+        about::rank(self.work_folder(), &sides, &mut files);
         let chosen_paths: Vec<_> = chosen.deltas.iter().map(|delta| delta.path.clone()).collect();
         let only = (!paths.is_empty()).then_some(chosen_paths.as_slice());
         if self.restore_copy(only)? {
@@ -232,13 +136,32 @@ impl Set {
         let work = self.work_folder_or_gone()?;
         let turn = next_turn(&self.journals);
         let journal = &mut self.journals[at];
-        let done = restore(&work, journal, reason, turn)?;
+        let mut done = restore(&work, journal, reason, turn)?;
         journal.state = state;
         journal.save()?;
+        self.rank_as_it_stands(&work, &mut done.files);
         Ok(done)
     }
 
-    fn work_folder_or_gone(&self) -> Result<Folder, WorkspaceError> {
+    /// Puts `files` in the order of danger, by what the person's folder has now.
+    fn rank_as_it_stands(&self, work: &Folder, files: &mut [FileChange]) {
+        let mut walker = Walker::new(work, Intent::Look);
+        let mut paths: Vec<_> =
+            files.iter().filter_map(|file| Relative::parse(&file.path)).collect();
+        paths.sort();
+        let stats: Vec<Option<Stat>> = paths
+            .iter()
+            .map(|path| walker.at(path.parent()).and_then(|it| it.stat(path.name())).ok().flatten())
+            .collect();
+        let sides: Vec<_> = paths
+            .iter()
+            .zip(&stats)
+            .map(|(path, stat)| Sides { path, before: None, after: stat.as_ref() })
+            .collect();
+        about::rank(self.work_folder(), &sides, files);
+    }
+
+    pub(super) fn work_folder_or_gone(&self) -> Result<Folder, WorkspaceError> {
         self.open_work_folder(Intent::Change)?.ok_or_else(|| WorkspaceError::WorkFolderGone {
             id: self.id().to_owned(),
             work_folder: text_of(self.work_folder().as_os_str().as_bytes()),

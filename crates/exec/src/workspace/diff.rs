@@ -1,69 +1,67 @@
 //! Staged changes as text, in the form that `git diff` has made familiar.
 //!
-//! Everything in it is the program's: names, content, targets of links. Bounded in bytes and in
-//! time, because comparing lines can be made slow on purpose; what does not fit is said in words.
+//! Everything in it is the program's: names, content, targets of links. The content is bounded in
+//! bytes and in time, because comparing lines can be made slow on purpose. The most dangerous changes
+//! come first, so that nothing can crowd them out, and every change is named: with its content, or
+//! with its size and why that is not shown.
 
 use super::{
+    about::{self, Sides},
     error::{During, WorkspaceError},
     folder::{Folder, Intent, Walker},
     magic,
     relative::Relative,
     rename::Rename,
+    scan::Delta,
     selection::Chosen,
     stat::{Kind, PERMISSIONS, Stat},
 };
+use interpreter_core::{Change, Danger, FileChange};
 use similar::TextDiff;
 use std::{
     collections::{HashMap, HashSet},
     fmt::Write,
     io::{self, Read},
+    path::Path,
     time::{Duration, Instant},
 };
 
 /// Bytes of a file that is shown line by line.
 const LARGEST: u64 = 1 << 20;
-/// Bytes of text after which changes are only counted.
+/// Bytes of text after which changes are only named.
 const ENOUGH: usize = 8 << 20;
 /// How long lines are compared; after that whole blocks are shown as replaced.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The text for what was chosen.
+/// The text for what was chosen, the most dangerous first. What does not fit is named.
 pub(super) fn diff(
     upper: &Folder,
-    work: Option<&Folder>,
+    work: (&Path, Option<&Folder>),
     chosen: &Chosen<'_>,
 ) -> Result<String, WorkspaceError> {
-    let deltas = chosen.deltas.as_slice();
-    let origins: HashMap<_, _> = chosen.renames.iter().map(|one| (&one.to, one)).collect();
-    let moved: HashSet<_> = chosen.renames.iter().map(|one| &one.from).collect();
-    let mut told: Option<&Relative> = None;
+    let (place, work) = work;
     let mut upper = Walker::new(upper, Intent::Look);
     let mut work = work.map(|work| Walker::new(work, Intent::Look));
     let deadline = Instant::now() + PATIENCE;
     let mut text = String::new();
-    for (at, delta) in deltas.iter().enumerate() {
+    let mut units = units(chosen);
+    // The order of paths stays within each kind.
+    units.sort_by_key(|unit| unit.danger(place));
+    let mut named = String::new();
+    for unit in units {
         if text.len() > ENOUGH {
-            line(&mut text, format_args!("{} more changes are not shown", deltas.len() - at));
-            break;
-        }
-        let is_told = told.is_some_and(|folder| delta.path.is_within(folder));
-        if is_told || delta.after.is_none() && moved.contains(&delta.path) {
+            name(&mut named, &unit);
             continue;
         }
-        if let Some(rename) = origins.get(&delta.path) {
-            let old = deltas.binary_search_by(|old| old.path.cmp(&rename.from));
-            let old = old.ok().and_then(|at| deltas[at].before);
-            show_rename(&mut text, rename, old, delta.after);
-            told = Some(&delta.path);
-            continue;
-        }
-        let told_by_content =
-            deltas.get(at + 1).is_some_and(|next| next.path.is_within(&delta.path));
-        if delta.is_new_folder() && delta.before.is_none() && told_by_content {
-            continue;
-        }
+        let (delta, old) = match unit {
+            Unit::Rename { rename, old, new } => {
+                show_rename(&mut text, rename, old, new);
+                continue;
+            }
+            Unit::Delta(delta) => (delta, delta.before.as_ref()),
+        };
         let before = match &mut work {
-            Some(work) => Side::read(work, &delta.path, delta.before.as_ref()),
+            Some(work) => Side::read(work, &delta.path, old),
             None => Ok(Side::Nothing),
         };
         let before = before.during("read", || delta.path.text())?;
@@ -71,7 +69,85 @@ pub(super) fn diff(
             .during("read", || delta.path.text())?;
         show(&mut text, &delta.path, &before, &after, deadline);
     }
+    text.push_str(&named);
+    for one in &chosen.left_out {
+        line(&mut text, format_args!("left out {}: {}", quoted("", &one.path), one.why));
+    }
     Ok(text)
+}
+
+/// Something that is shown by itself.
+enum Unit<'a> {
+    Delta(&'a Delta),
+    Rename { rename: &'a Rename, old: Option<Stat>, new: Option<Stat> },
+}
+
+impl Unit<'_> {
+    fn danger(&self, work_folder: &Path) -> Danger {
+        let (path, change, after) = match self {
+            Self::Rename { rename, new, .. } => (&rename.to, Change::Renamed, *new),
+            Self::Delta(delta) => {
+                let change = match (delta.before, delta.after) {
+                    (_, None) => Change::Deleted,
+                    (None, Some(_)) => Change::Created,
+                    (Some(_), Some(_)) => Change::Changed,
+                };
+                (&delta.path, change, delta.after)
+            }
+        };
+        let mut told = [FileChange::new(path.text(), change)];
+        let sides = [Sides { path, before: None, after: after.as_ref() }];
+        about::rank(work_folder, &sides, &mut told);
+        told[0].danger()
+    }
+}
+
+/// What is shown, in the order of paths: a rename once, and of a new folder what is in it.
+fn units<'a>(chosen: &'a Chosen<'_>) -> Vec<Unit<'a>> {
+    let deltas = chosen.deltas.as_slice();
+    let origins: HashMap<_, _> = chosen.renames.iter().map(|one| (&one.to, one)).collect();
+    let moved: HashSet<_> = chosen.renames.iter().map(|one| &one.from).collect();
+    let mut told: Option<&Relative> = None;
+    let mut units = Vec::with_capacity(deltas.len());
+    for (at, delta) in deltas.iter().enumerate() {
+        let is_told = told.is_some_and(|folder| delta.path.is_within(folder));
+        if is_told || delta.after.is_none() && moved.contains(&delta.path) {
+            continue;
+        }
+        if let Some(rename) = origins.get(&delta.path) {
+            let old = deltas.binary_search_by(|old| old.path.cmp(&rename.from));
+            let old = old.ok().and_then(|at| deltas[at].before);
+            units.push(Unit::Rename { rename, old, new: delta.after });
+            told = Some(&delta.path);
+            continue;
+        }
+        let told_by_content =
+            deltas.get(at + 1).is_some_and(|next| next.path.is_within(&delta.path));
+        if !(delta.is_new_folder() && delta.before.is_none() && told_by_content) {
+            units.push(Unit::Delta(delta));
+        }
+    }
+    units
+}
+
+/// Names what there is no room to show.
+fn name(out: &mut String, unit: &Unit<'_>) {
+    let size = |stat: Option<Stat>| stat.map_or(0, |stat| stat.size);
+    match unit {
+        Unit::Rename { rename, old, new } => show_rename(out, rename, *old, *new),
+        Unit::Delta(delta) => {
+            let path = quoted("", &delta.path.text());
+            let (before, after) = (size(delta.before), size(delta.after));
+            match (delta.before, delta.after) {
+                (None, _) => line(out, format_args!("not shown: created {path}, {after} bytes")),
+                (_, None) => line(out, format_args!("not shown: deleted {path}, {before} bytes")),
+                (Some(_), Some(_)) => line(
+                    out,
+                    format_args!("not shown: changed {path}, {before} bytes -> {after} bytes"),
+                ),
+            }
+        }
+    }
 }
 
 /// One side of a change.
@@ -276,6 +352,12 @@ mod tests {
         scene.deletes("gone").writes("l", "-> there").writes("n/new", "hi\n").writes("x/", "");
         scene.writes("n/tool", "#!\n").sets_mode("n/tool", 0o755);
         let expected = "\
+diff --git a/n/tool b/n/tool
+new file mode 100755
+--- /dev/null
++++ b/n/tool
+@@ -0,0 +1 @@
++#!
 diff --git a/a b/a
 --- a/a
 +++ b/a
@@ -309,12 +391,6 @@ new file mode 100644
 +++ b/n/new
 @@ -0,0 +1 @@
 +hi
-diff --git a/n/tool b/n/tool
-new file mode 100755
---- /dev/null
-+++ b/n/tool
-@@ -0,0 +1 @@
-+#!
 new folder x/
 ";
         assert_eq!(scene.set.diff(&[]).unwrap().raw(), expected);
@@ -350,5 +426,36 @@ new folder x/
         assert!(text.raw().contains("too large to show, 1 bytes -> 2097152 bytes"));
         assert!(text.raw().contains("+++ b/slow"));
         assert!(start.elapsed() < super::PATIENCE * 4);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_named_and_what_runs_later_always_fits() {
+        let scene = Scene::new(&[("9", "x\n")]);
+        let filler = "filler filler filler\n".repeat(40_000);
+        for number in 0..14 {
+            scene.writes(&format!("a{number}"), &filler);
+        }
+        scene.writes("setup.py", "import os\n").writes("9", "y\n").writes("zz", "late\n");
+        let text = scene.set.diff(&[]).unwrap();
+        assert!(text.raw().starts_with("diff --git a/setup.py b/setup.py\n"));
+        assert!(text.raw().contains("+import os\n") && text.raw().contains("-x\n+y\n"));
+        assert!(text.raw().contains("\nnot shown: created zz, 5 bytes\n"));
+        let names = (0..14).map(|number| format!("a{number}"));
+        assert!(names.chain(["zz".into()]).all(|name| {
+            text.raw().contains(&format!("+++ b/{name}\n"))
+                || text.raw().contains(&format!("not shown: created {name}, "))
+        }));
+        assert!(text.raw().len() < super::ENOUGH + (2 << 20));
+    }
+
+    #[test]
+    fn what_is_withheld_is_named_and_shown_by_its_name() {
+        let scene = Scene::new(&[(".env", "KEY=1\n")]);
+        scene.writes(".env", "KEY=2\n").writes(".git/config", "evil\n").writes("a", "b\n");
+        let all = scene.set.diff(&[]).unwrap();
+        assert!(!all.raw().contains("KEY") && !all.raw().contains("evil"));
+        assert!(all.raw().contains("left out .env: ") && all.raw().contains("left out .git: "));
+        let named = scene.set.diff(&texts(&[".git"])).unwrap();
+        assert!(named.raw().contains("+evil"));
     }
 }

@@ -9,9 +9,10 @@ use std::{io, path::Path};
 /// What went wrong with staged changes.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkspaceError {
-    /// Something changed it after a person had looked at it.
+    /// The person's folder is another than when they looked at the set, and so is what it changes.
     #[error(
-        "the set {id} was changed after it was shown, by something that still runs; look at it again"
+        "the work folder was changed after the set {id} was shown, so it means something else now; \
+         look at it again"
     )]
     ChangedSinceShown {
         /// The set.
@@ -69,6 +70,19 @@ pub enum WorkspaceError {
         id: String,
         /// Where the folder was.
         work_folder: String,
+    },
+    /// A copy to decide on does not fit on the disk.
+    #[error(
+        "no room for a copy of `{}` to decide on: it has {bytes} bytes, and the disk {free} to spare",
+        shown(.path)
+    )]
+    NoRoom {
+        /// The file that does not fit.
+        path: String,
+        /// How large it is.
+        bytes: u64,
+        /// What the disk has to spare.
+        free: u64,
     },
     /// The folder is too large to be copied.
     #[error(

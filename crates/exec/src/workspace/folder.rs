@@ -103,7 +103,9 @@ impl Folder {
         if stat.kind != Kind::File {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        let file = open(of_descriptor(&handle), OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+        let file = unannounced(OFlags::RDONLY | OFlags::CLOEXEC, |flags| {
+            open(of_descriptor(&handle), flags, Mode::empty())
+        })?;
         Ok((file.into(), stat))
     }
 
@@ -125,7 +127,9 @@ impl Folder {
 
     fn reopen(handle: &OwnedFd, intent: Intent) -> io::Result<Self> {
         let unlocked = Unlocked::hold(handle, intent.bits());
-        let descriptor = openat(handle, c".", OFlags::RDONLY | FOLDER, Mode::empty())?;
+        let descriptor = unannounced(OFlags::RDONLY | FOLDER, |flags| {
+            openat(handle, c".", flags, Mode::empty())
+        })?;
         Ok(Self { descriptor, _unlocked: unlocked })
     }
 
@@ -163,7 +167,9 @@ impl Folder {
         }
         let unlocked = Unlocked::hold(&handle, 0o400);
         // Through the handle, so that it is the same file even if the name is now another's.
-        let file = open(of_descriptor(&handle), OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+        let file = unannounced(OFlags::RDONLY | OFlags::CLOEXEC, |flags| {
+            open(of_descriptor(&handle), flags, Mode::empty())
+        })?;
         drop(unlocked);
         Ok((file.into(), Stat::of(&handle, c"")?))
     }
@@ -265,6 +271,18 @@ impl Folder {
             Err(Errno::RANGE) => Some(Vec::new()),
             Err(_) => None,
         }
+    }
+}
+
+/// Opens something so that reading it leaves its access time alone, where the kernel lets us: it lets
+/// whoever owns it. A program inside must not learn from that time when it is looked at.
+fn unannounced(
+    flags: OFlags,
+    open: impl Fn(OFlags) -> rustix::io::Result<OwnedFd>,
+) -> rustix::io::Result<OwnedFd> {
+    match open(flags | OFlags::NOATIME) {
+        Err(Errno::PERM) => open(flags),
+        other => other,
     }
 }
 

@@ -9,8 +9,8 @@ use super::{
     stat::{Kind, Stat},
     unlock::{Unlocked, of_descriptor},
 };
-use rustix::fs::{FileType, Mode, XattrFlags, mknodat, removexattr, setxattr};
-use std::{collections::HashSet, ffi::OsStr, io};
+use rustix::fs::{FileType, Mode, XattrFlags, fsetxattr, mknodat, removexattr, setxattr};
+use std::{collections::HashSet, ffi::OsStr, fs::File, io};
 
 const OPAQUE: &str = "user.overlay.opaque";
 const WHITEOUT: &str = "user.overlay.whiteout";
@@ -71,6 +71,12 @@ impl Origin {
     /// That of `name`; none if the program made it itself.
     pub(super) fn of(folder: &Folder, name: &OsStr) -> Option<Self> {
         folder.attribute_of(name, ORIGIN).map(Self)
+    }
+
+    /// Marks a copy of the file that it was found on. What cannot be marked is taken for a file that
+    /// the program made.
+    pub(super) fn put(&self, copy: &File) {
+        fsetxattr(copy, ORIGIN, &self.0, XattrFlags::empty()).ok();
     }
 
     /// Whether the original may be one of the files with these numbers, of which the lower half

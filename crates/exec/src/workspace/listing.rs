@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 /// What happened to the person's folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Applied {
-    /// What changed, sorted by path.
+    /// What changed, the most dangerous first.
     pub files: Vec<FileChange>,
     /// What was left as it is, and why.
     pub left_out: Vec<LeftOut>,

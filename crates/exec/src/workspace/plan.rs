@@ -16,6 +16,7 @@ use super::{
     verdicts::Verdicts,
 };
 use interpreter_core::{FileChange, LeftOut};
+use std::path::Path;
 
 /// One entry that will change.
 #[derive(Clone, Debug)]
@@ -56,12 +57,14 @@ pub(super) struct Plan {
 
 impl Plan {
     /// Its lines, with all that there is to tell.
-    pub(super) fn told(&self, upper: &Folder, work: &Folder) -> Vec<FileChange> {
+    pub(super) fn told(&self, upper: &Folder, work: (&Path, &Folder)) -> Vec<FileChange> {
+        let (place, work) = work;
         let mut files = list(self.entries.iter().map(Planned::difference), &self.renames);
         let sides: Vec<_> = self.entries.iter().map(Planned::sides).collect();
         let mut above = Walker::new(upper, Intent::Look);
         let mut below = Walker::new(work, Intent::Look);
         let mut verdicts = Verdicts::default();
+        about::rank(place, &sides, &mut files);
         about::tell(&mut above, Some(&mut below), &sides, &mut verdicts, &mut files);
         files
     }

@@ -88,6 +88,7 @@ mod tests {
         folder::Intent,
         journal::Journal,
         scene::{Scene, snapshot},
+        snapshot::Snapshot,
         undo::{Reason, prepare},
     };
     use fs_err as fs;
@@ -110,11 +111,12 @@ mod tests {
 
     /// Stops an application after so many steps, as a crash would.
     fn crash_after(scene: &Scene, count: usize) {
-        let upper = scene.set.open_upper(Intent::Look).unwrap();
+        let upper = Snapshot::at_rest(scene.set.open_upper(Intent::Look).unwrap());
         let work = scene.set.open_work_folder(Intent::Change).unwrap().unwrap();
         let plan = scene.set.plan(&upper, &work, &[], Conflict::Refuse).unwrap();
         let journal = Journal::begin(&scene.set.folder, &scene.set.journals).unwrap();
-        Application::prepare(&upper, &work, journal, &plan.entries).unwrap().perform_partly(count);
+        let ready = Application::prepare(upper.layer(), &work, journal, &plan.entries).unwrap();
+        ready.perform_partly(count);
     }
 
     #[test]

@@ -266,7 +266,7 @@ mod tests {
     fn a_file_with_a_new_name_is_one_change() {
         let mut scene = Scene::new(&[("old.txt", "text"), ("stay", "same"), ("empty", "")]);
         scene.deletes("old.txt").writes("sub/new.txt", "text").deletes("empty").writes("e", "");
-        assert_eq!(scene.lines(), ["created e", "deleted empty", "renamed old.txt → sub/new.txt"]);
+        assert_eq!(scene.lines(), ["deleted empty", "renamed old.txt → sub/new.txt", "created e"]);
         let diff = scene.set.diff(&texts(&["old.txt"])).unwrap();
         assert_eq!(
             diff.raw(),
@@ -289,7 +289,7 @@ mod tests {
             discarded.iter().map(line).collect::<Vec<_>>(),
             ["renamed old.txt → sub/new.txt"]
         );
-        assert_eq!(scene.lines(), ["created e", "deleted empty"]);
+        assert_eq!(scene.lines(), ["deleted empty", "created e"]);
     }
 
     #[test]

@@ -17,11 +17,12 @@ use super::{
     listing::{Difference, list},
     relative::Relative,
     rename::{self, Rename},
+    snapshot::Staged,
     stat::{Kind, Moment, PERMISSIONS, Stat},
     verdicts::Verdicts,
 };
 use interpreter_core::{
-    FileChange,
+    FileChange, autorun,
     sensitive::{self, Form},
 };
 use std::{
@@ -72,6 +73,12 @@ impl Delta {
         })
     }
 
+    /// The repository of a version control system that it is or is in.
+    pub(super) fn repository(&self) -> Option<Relative> {
+        let path = Path::new(OsStr::from_bytes(self.path.bytes()));
+        autorun::repository(path).map(|place| Relative::of(place.as_os_str()))
+    }
+
     /// It with both its sides.
     pub(super) fn sides(&self) -> Sides<'_> {
         Sides { path: &self.path, before: self.before.as_ref(), after: self.after.as_ref() }
@@ -110,13 +117,14 @@ impl Scan {
     pub(super) fn told(
         &self,
         upper: &Folder,
-        work: Option<&Folder>,
+        work: (&Path, Option<&Folder>),
         verdicts: &mut Verdicts,
     ) -> Vec<FileChange> {
         let mut files = self.listing();
         let sides: Vec<_> = self.waiting().map(Delta::sides).collect();
         let mut above = Walker::new(upper, Intent::Look);
-        let mut below = work.map(|work| Walker::new(work, Intent::Look));
+        let mut below = work.1.map(|work| Walker::new(work, Intent::Look));
+        about::rank(work.0, &sides, &mut files);
         about::tell(&mut above, below.as_mut(), &sides, verdicts, &mut files);
         files
     }
@@ -129,12 +137,13 @@ pub(super) fn scan(
     work: Option<&Folder>,
     history: &History<'_>,
 ) -> Result<Scan, WorkspaceError> {
-    scan_with(upper, work, history, &mut Verdicts::default(), usize::MAX)
+    scan_with(upper, Staged::AsItStands, work, history, &mut Verdicts::default(), usize::MAX)
 }
 
 /// The same, but what `verdicts` knows is not read, and looking ends once `most` differ.
 pub(super) fn scan_with(
     upper: &Folder,
+    staged: Staged<'_>,
     work: Option<&Folder>,
     history: &History<'_>,
     verdicts: &mut Verdicts,
@@ -153,8 +162,9 @@ pub(super) fn scan_with(
                 scan.skipped.push((path, format!("nested deeper than {DEEPEST} folders")));
                 continue;
             }
-            let found =
-                pair.compare(name, &path, history, verdicts).during("read", || path.text())?;
+            let found = pair
+                .compare(name, &path, staged, history, verdicts)
+                .during("read", || path.text())?;
             match found {
                 Found::Nothing => {}
                 Found::Skip(why) => scan.skipped.push((path, why)),
@@ -165,7 +175,7 @@ pub(super) fn scan_with(
                 }
             }
         }
-        pair.hidden(history, &mut scan.deltas).during("read", || pair.path.text())?;
+        pair.hidden(staged, history, &mut scan.deltas).during("read", || pair.path.text())?;
     }
     scan.deltas.sort_by(|one, other| one.path.cmp(&other.path));
     scan.skipped.sort();
@@ -228,6 +238,7 @@ impl Pair {
         &self,
         name: &OsStr,
         path: &Relative,
+        staged: Staged<'_>,
         history: &History<'_>,
         verdicts: &mut Verdicts,
     ) -> io::Result<Found> {
@@ -236,7 +247,7 @@ impl Pair {
             Some(below) => below.stat(name)?,
             None => None,
         };
-        let staged = stat.changed;
+        let staged = staged.of(path, &stat);
         let settled = history.is_settled(path, staged, before.as_ref());
         let delta = |after| Delta { path: path.clone(), before, after, staged, settled };
         Ok(match layer::meaning(&self.above, name, &stat) {
@@ -295,12 +306,17 @@ impl Pair {
     }
 
     /// What the person has here and the program does not see.
-    fn hidden(&self, history: &History<'_>, deltas: &mut Vec<Delta>) -> io::Result<()> {
+    fn hidden(
+        &self,
+        staged: Staged<'_>,
+        history: &History<'_>,
+        deltas: &mut Vec<Delta>,
+    ) -> io::Result<()> {
         let Some(below) = &self.below else { return Ok(()) };
         if self.beside != Beside::Hidden {
             return Ok(());
         }
-        let staged = Stat::of(&self.above, c"")?.changed;
+        let staged = staged.of(&self.path, &Stat::of(&self.above, c"")?);
         let seen: HashSet<&OsString> = self.names.iter().collect();
         for name in below.names()?.iter().filter(|name| !seen.contains(name)) {
             let path = self.path.join(name);
@@ -346,7 +362,7 @@ mod tests {
         scene.writes("d", "now a file").writes("e/", "").sets_mode("e", 0o500);
         assert_eq!(
             scene.lines(),
-            ["created d", "deleted d/", "changed e/", "changed f", "changed g", "changed l"]
+            ["changed f", "deleted d/", "changed e/", "changed g", "changed l", "created d"]
         );
     }
 
@@ -357,7 +373,7 @@ mod tests {
         scene.deletes("gone").replaces_folder("new").writes("new/keep", "k").writes("new/more", "");
         assert_eq!(
             scene.lines(),
-            ["deleted gone/", "deleted new/drop", "created new/more", "deleted new/sub/"]
+            ["deleted gone/", "deleted new/drop", "deleted new/sub/", "created new/more"]
         );
     }
 

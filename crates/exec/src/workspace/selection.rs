@@ -67,18 +67,26 @@ impl<'a> Chosen<'a> {
         Self { deltas: deltas.into_values().collect(), renames, ..self }
     }
 
-    /// Leaves out what has the name of a secret, unless it was named itself: nobody who says yes to
-    /// everything means to have their keys replaced, or a file made that others trust as theirs.
+    /// Leaves out what has the name of a secret, or belongs to a version control system, unless it
+    /// was named itself: nobody who says yes to everything means to have their keys replaced, a file
+    /// made that others trust as theirs, or a hook that runs at their next commit.
     #[must_use]
-    pub(super) fn without_secrets(mut self, root: &Path, paths: &[String]) -> Self {
+    pub(super) fn without_withheld(mut self, root: &Path, paths: &[String]) -> Self {
         let named: Vec<_> = paths.iter().filter_map(|text| Relative::parse(text)).collect();
+        let mut repositories: BTreeMap<Relative, usize> = BTreeMap::new();
         let left_out = &mut self.left_out;
         self.deltas.retain(|delta| {
-            let Some((place, reason)) = delta.sensitive(root) else { return true };
-            let is_meant = |one: &Relative| one.is_within(&place) && delta.path.is_within(one);
-            if named.iter().any(is_meant) {
-                return true;
+            let is_named = |place: &Relative| {
+                named.iter().any(|one| one.is_within(place) && delta.path.is_within(one))
+            };
+            if let Some(place) = delta.repository().filter(|place| !is_named(place)) {
+                *repositories.entry(place).or_default() += 1;
+                return false;
             }
+            let Some((_, reason)) = delta.sensitive(root).filter(|(place, _)| !is_named(place))
+            else {
+                return true;
+            };
             left_out.push(
                 delta.path.left_out(format!(
                     "it has the name of a secret ({reason}); to apply it, name it"
@@ -86,6 +94,15 @@ impl<'a> Chosen<'a> {
             );
             false
         });
+        for (place, count) in repositories {
+            let changes = if count == 1 { "1 change".into() } else { format!("{count} changes") };
+            let name = place.text();
+            left_out.push(place.left_out(format!(
+                "{changes} to a repository, which can run programs by itself; to apply it, name \
+                 it: `interpreter changes apply {name}`"
+            )));
+        }
+        left_out.sort();
         self
     }
 

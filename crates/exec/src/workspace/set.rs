@@ -6,6 +6,7 @@
 //! ID/upper  ID/work  the overlay's layers
 //! ID/copy            where code works if there is no overlay, see `copied.rs`
 //! ID/applied/N/      one journal for each application
+//! ID/snapshots/      a copy of the upper layer, while somebody decides on it
 //! ```
 //!
 //! Holding a [`Set`] is holding its lock: one process at a time, and a session for as long as it
@@ -20,6 +21,7 @@ use super::{
     lock::{self, Lock},
     recover,
     relative::{bytes_of, text_of},
+    snapshot,
     stat::{Moment, PERMISSIONS, Stat},
     sweep,
     verdicts::Verdicts,
@@ -140,6 +142,7 @@ impl Set {
         };
         let journals = Journal::load_all(&folder)?;
         let mut set = Self::new(folder, description, journals, lock);
+        snapshot::sweep(&set.folder)?;
         set.put_right()?;
         set.take_up_copy()?;
         Ok(set)

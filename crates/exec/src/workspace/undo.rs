@@ -410,7 +410,7 @@ mod tests {
         let lines: Vec<_> = undone.files.iter().map(line).collect();
         assert_eq!(
             lines,
-            ["changed a", "created b", "created c/d/e", "created l", "deleted l/", "deleted n/"]
+            ["changed a", "deleted l/", "deleted n/", "created b", "created c/d/e", "created l"]
         );
         assert_eq!(undone.left_out, []);
         assert_eq!(scene.holds(), before);
@@ -461,7 +461,7 @@ mod tests {
         let lines: Vec<_> = redone.files.iter().map(line).collect();
         assert_eq!(
             lines,
-            ["changed a", "deleted d/", "deleted gone", "changed l", "created n/tool"]
+            ["created n/tool", "changed a", "deleted d/", "deleted gone", "changed l"]
         );
         assert_eq!(scene.holds(), applied);
         scene.set.redo(Conflict::Refuse).unwrap();

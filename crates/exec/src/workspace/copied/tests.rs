@@ -146,7 +146,7 @@ fn what_is_covered_is_not_there_and_what_code_makes_there_is_left_out() {
     assert_eq!(scene.lines(), ["created b"]);
     let shown = scene.set.review().unwrap();
     assert_eq!(names(&shown.left_out), [".env", "s"]);
-    scene.set.apply_shown(&shown, Conflict::Refuse).unwrap();
+    scene.set.apply_review(&shown, Conflict::Refuse).unwrap();
     assert_eq!((scene.reads(".env"), scene.reads("s/key")), ("KEY=canary".into(), "canary".into()));
     assert!(scene.set.apply(&texts(&[".env"]), Conflict::Refuse).is_err());
 }
@@ -318,22 +318,27 @@ fn what_is_put_back_is_what_was_there_before_and_nothing_newer() {
 }
 
 #[test]
-fn what_changed_after_it_was_shown_is_not_applied() {
-    let (mut scene, copy) = copying(&[("a", "1"), ("b", "1")]);
-    put(&copy, "a", "2");
-    for trick in ["content", "another", "deleted", "mode"] {
+fn what_changed_after_it_was_shown_is_applied_as_it_was_shown() {
+    for trick in ["content", "mapped", "another", "deleted", "mode"] {
+        let (mut scene, copy) = copying(&[("a", "1"), ("b", "1")]);
+        put(&copy, "a", "2");
         let shown = scene.set.review().unwrap();
         match trick {
             "content" => fs::write(copy.join("a"), "evil").unwrap(),
+            // In place, so that the file in the layer is the same one.
+            "mapped" => {
+                let file = fs::OpenOptions::new().write(true).open(copy.join("a")).unwrap();
+                std::os::unix::fs::FileExt::write_all_at(file.file(), b"e", 0).unwrap();
+            }
             "another" => put(&copy, "n/extra", "evil"),
             "deleted" => fs::remove_file(copy.join("b")).unwrap(),
             _ => set_mode(&copy.join("a"), 0o755),
         }
-        let refused = scene.set.apply_shown(&shown, Conflict::Refuse);
-        assert!(matches!(refused, Err(WorkspaceError::ChangedSinceShown { .. })), "{trick}");
-        assert_eq!((scene.reads("a"), scene.reads("b")), ("1".into(), "1".into()));
+        let before = scene.set.diff_of(&shown).unwrap();
+        assert!(before.raw().contains("+2") && !before.raw().contains("evil"), "{trick}");
+        scene.set.apply_review(&shown, Conflict::Refuse).unwrap();
+        assert_eq!((scene.reads("a"), scene.reads("b")), ("2".into(), "1".into()), "{trick}");
+        assert_eq!(scene.holds().len(), 2, "{trick}");
+        assert_eq!(scene.lines().len(), 1, "{trick}");
     }
-    let shown = scene.set.review().unwrap();
-    scene.set.apply_shown(&shown, Conflict::Refuse).unwrap();
-    assert_eq!(scene.reads("a"), "evil");
 }
