@@ -4,23 +4,60 @@
 
 use crate::{AgentError, Scene, error::chain};
 use interpreter_core::{Body, FileChange, LeftOut, Untrusted, record::ChangesState};
-use interpreter_exec::workspace::{self, Set};
-pub use interpreter_exec::workspace::{Applied, Conflict, Summary, WorkspaceError};
-use interpreter_store::{Log, new_session_id};
-use std::path::PathBuf;
+use interpreter_exec::workspace::{self, Place, Set};
+pub use interpreter_exec::workspace::{
+    Applied, Catalog, Conflict, Summary, Unreadable, WorkspaceError,
+};
+use interpreter_store::{Log, StoreError, new_session_id};
 
 /// Which change set is meant.
 #[derive(Clone, Debug)]
 pub enum Which {
     /// The newest of the work folder in the right state.
     Newest,
-    /// The one with this id, or an id that begins so.
+    /// The one with this id.
     Named(String),
 }
 
-/// The change sets of the work folder, newest first.
-pub fn list(scene: &Scene) -> Result<Vec<Summary>, AgentError> {
-    Ok(Set::list(&folder(scene)?, Some(&scene.work_folder))?)
+/// What a set must have for what is to be done with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// Something that waits for a decision.
+    Staged,
+    /// Something that can be undone.
+    Applied,
+    /// Something that can be redone.
+    Undone,
+}
+
+/// The change sets of the work folder, newest first, and all that cannot be used.
+pub fn list(scene: &Scene) -> Result<Catalog, AgentError> {
+    match place(scene) {
+        Ok(place) => Ok(Set::list(&place, Some(&scene.work_folder))?),
+        // Where nothing can be written and nothing was, there is nothing to list.
+        Err(AgentError::Store(StoreError::Make { .. })) => Ok(Catalog::default()),
+        Err(error) => Err(error),
+    }
+}
+
+/// The set that is meant where none is named.
+pub fn newest(scene: &Scene, wanted: Wanted) -> Result<Option<Summary>, AgentError> {
+    let (place, work) = (place(scene)?, &scene.work_folder);
+    Ok(match wanted {
+        Wanted::Staged => Set::newest_staged(&place, work)?,
+        Wanted::Applied => Set::newest_applied(&place, work)?,
+        Wanted::Undone => Set::newest_undone(&place, work)?,
+    })
+}
+
+/// Whether there is a set with this id, and it can be used or not.
+pub fn is_set(scene: &Scene, id: &str) -> Result<bool, AgentError> {
+    Ok(Set::exists(&place(scene)?, id)?)
+}
+
+/// Whether code has made or changed something called `name` in a set, at the top of the work folder.
+pub fn has_name(scene: &Scene, id: &str, name: &str) -> Result<bool, AgentError> {
+    Ok(Set::has_name(&place(scene)?, id, name)?)
 }
 
 /// One look at a set, to decide on: what it lists, shows and applies is one and the same copy.
@@ -121,7 +158,26 @@ pub fn discard(
     which: &Which,
     paths: &[String],
 ) -> Result<Option<(String, Applied)>, AgentError> {
-    let Some(set) = find(scene, which, Wanted::Staged)? else { return Ok(None) };
+    let set = match (find(scene, which, Wanted::Staged), which) {
+        (Ok(Some(set)), _) => set,
+        (Ok(None), _) => return Ok(None),
+        (Err(AgentError::Workspace(error)), Which::Named(id)) if paths.is_empty() => {
+            let place = place(scene)?;
+            if error.is_damage() {
+                let gone = on_record(scene, id, ChangesState::Discarded, || {
+                    Set::remove_unreadable(&place, id)?;
+                    Ok(Applied::default())
+                })?;
+                return Ok(Some((id.clone(), gone)));
+            }
+            if !error.is_full_disk() {
+                return Err(error.into());
+            }
+            // To put right what a crash left takes room, and to forget it takes none.
+            of_this_folder(scene, Set::open_as_it_is(&place, id)?)?
+        }
+        (Err(error), _) => return Err(error),
+    };
     let id = set.id().to_owned();
     Ok(Some((id, forget(scene, set, paths)?)))
 }
@@ -165,35 +221,35 @@ pub fn redo(
 
 /// Keeps what undo and redo need within the space that the person gives it.
 fn prune(scene: &Scene) -> Result<(), AgentError> {
-    Set::prune(&folder(scene)?, scene.settings.undo_space.value.count())?;
+    Set::prune(&place(scene)?, scene.settings.undo_space.value.count())?;
     Ok(())
 }
 
-/// What a set must have for what is to be done with it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Wanted {
-    /// Something that waits for a decision.
-    Staged,
-    /// Something that can be undone.
-    Applied,
-    /// Something that can be redone.
-    Undone,
-}
-
-fn folder(scene: &Scene) -> Result<PathBuf, AgentError> {
-    Ok(scene.folders.make_changes_folder_for(&scene.work_folder)?)
+/// Where change sets are kept, made if need be.
+pub(crate) fn place(scene: &Scene) -> Result<Place, AgentError> {
+    let folder = scene.folders.make_changes_folder_for(&scene.work_folder)?;
+    Ok(Place::new(folder, scene.folders.make_changes_key()?))
 }
 
 fn find(scene: &Scene, which: &Which, wanted: Wanted) -> Result<Option<Set>, AgentError> {
-    let folder = folder(scene)?;
-    let work = &scene.work_folder;
-    let newest = match (which, wanted) {
-        (Which::Named(id), _) => return Ok(Some(Set::open(&folder, id)?)),
-        (Which::Newest, Wanted::Staged) => Set::newest_staged(&folder, work)?,
-        (Which::Newest, Wanted::Applied) => Set::newest_applied(&folder, work)?,
-        (Which::Newest, Wanted::Undone) => Set::newest_undone(&folder, work)?,
+    let id = match which {
+        Which::Named(id) => id.clone(),
+        Which::Newest => match newest(scene, wanted)? {
+            Some(summary) => summary.id,
+            None => return Ok(None),
+        },
     };
-    Ok(newest.map(|summary| Set::open(&folder, &summary.id)).transpose()?)
+    let set = Set::open(&place(scene)?, &id)?;
+    of_this_folder(scene, set).map(Some)
+}
+
+/// A set of another folder is not acted on from here: what a person sees is this one.
+fn of_this_folder(scene: &Scene, set: Set) -> Result<Set, AgentError> {
+    if set.work_folder() == scene.work_folder {
+        return Ok(set);
+    }
+    let work_folder = set.work_folder().to_string_lossy().into_owned();
+    Err(WorkspaceError::OtherFolder { id: set.id().to_owned(), work_folder }.into())
 }
 
 /// Does something to a set: what is about to happen goes on record before it does, and what came

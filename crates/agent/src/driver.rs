@@ -346,13 +346,13 @@ impl Driver {
                 self.waiting = Waiting::Nobody;
                 self.happened(Event::Restarted(languages)).await
             }
-            Happening::Review { id, files } => {
+            Happening::Review { id, files, left_out } => {
                 self.waiting = Waiting::Nobody;
                 if files.is_empty() {
                     // What was staged has been taken back meanwhile.
                     return self.happened(Event::Decided(Settle::Later)).await;
                 }
-                self.update(Update::Review { id, files }).await;
+                self.update(Update::Review { id, files, left_out }).await;
                 Ok(())
             }
             Happening::Settled { id, state, files, left_out } => {

@@ -152,15 +152,19 @@ fn workspace_hint(error: &WorkspaceError) -> Option<String> {
         ),
         WorkspaceError::ChangedSinceShown { .. }
         | WorkspaceError::NoSuchSet { .. }
-        | WorkspaceError::AmbiguousId { .. }
+        | WorkspaceError::ShortId { .. }
+        | WorkspaceError::OtherFolder { .. }
         | WorkspaceError::InUse { .. }
         | WorkspaceError::NotAChange { .. }
         | WorkspaceError::NothingApplied { .. }
         | WorkspaceError::NothingUndone { .. }
         | WorkspaceError::WorkFolderGone { .. }
-        | WorkspaceError::Version { .. }
-        | WorkspaceError::Damaged { .. }
         | WorkspaceError::Files { .. } => None,
+        WorkspaceError::Version { .. }
+        | WorkspaceError::Damaged { .. }
+        | WorkspaceError::Edited { .. } => {
+            Some("`interpreter changes discard ID` removes a set that cannot be used".into())
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 //! environment's snapshot until an endpoint asks for its own.
 
 use crate::{
-    AgentError,
+    AgentError, changes,
     choose::{Choice, ChooseError},
     grants, network,
 };
@@ -167,7 +167,7 @@ impl Scene {
         Ok(RunnerSetup {
             interpreters: self.interpreters.clone(),
             machine: self.machine.clone(),
-            changes_folder: self.folders.make_changes_folder_for(&self.work_folder)?,
+            changes: changes::place(self)?,
             undo_bytes: self.settings.undo_space.value.count(),
             session: session.into(),
             upstream: self.upstream.clone(),

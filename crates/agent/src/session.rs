@@ -5,7 +5,7 @@
 
 use crate::{AgentError, Scene, driver};
 use interpreter_core::{
-    Body, Confinement, FileChange, Language, Record, Untrusted,
+    Body, Confinement, FileChange, Language, LeftOut, Record, Untrusted,
     record::TurnEnd,
     session::{Approval, Event, HostWanted, InputWanted, Question},
 };
@@ -46,6 +46,8 @@ pub enum Update {
         id: String,
         /// What is in it.
         files: Vec<FileChange>,
+        /// What would be left as it is, and why.
+        left_out: Vec<LeftOut>,
     },
     /// The turn is over.
     TurnFinished(TurnEnd),

@@ -11,14 +11,14 @@ use crate::{
     ExecError, Interpreters,
     egress::{Asks, Upstream},
     sandbox::{Machine, Protection},
-    workspace::Conflict,
+    workspace::{Conflict, Place},
 };
 use interpreter_core::{
     Confinement, Denial, FileChange, HostContact, Language, LeftOut, Permit, Untrusted,
     record::ChangesState,
     session::{Chunk, HostAnswer, HostWanted, InputWanted, Ran, Typed},
 };
-use std::{path::PathBuf, sync::Arc};
+use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 
 mod actor;
@@ -46,7 +46,7 @@ pub struct RunnerSetup {
     /// The machine.
     pub machine: Machine,
     /// Where change sets are kept.
-    pub changes_folder: PathBuf,
+    pub changes: Place,
     /// The disk space that undo and redo may take, in bytes.
     pub undo_bytes: u64,
     /// The session, for the change set's own description.
@@ -133,6 +133,8 @@ pub enum Happening {
         id: String,
         /// What is in it.
         files: Vec<FileChange>,
+        /// What would be left as it is, and why.
+        left_out: Vec<LeftOut>,
     },
     /// Staged changes were applied or discarded.
     Settled {

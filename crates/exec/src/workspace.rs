@@ -35,11 +35,12 @@
 
 pub(crate) use self::copied::COPY;
 pub use self::{
-    catalog::Summary,
+    catalog::{Catalog, Summary, Unreadable},
     conflict::Conflict,
     copy::NotCopied,
     error::WorkspaceError,
     listing::Applied,
+    place::{KEY, Place},
     review::Review,
     set::Set,
     usage::{Measured, Usage, measure},
@@ -69,6 +70,7 @@ mod listing;
 mod lock;
 mod magic;
 mod node;
+mod place;
 mod plan;
 mod prune;
 #[cfg(test)]

@@ -30,6 +30,7 @@ mod environment;
 mod error;
 mod folders;
 mod indexes;
+mod key;
 mod outputs;
 mod private;
 mod quantity;

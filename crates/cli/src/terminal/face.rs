@@ -11,11 +11,12 @@ use super::{
     plain::Plain,
     screen::{Screen, Section},
     signals::{Asked, Signals},
+    story,
 };
 use crate::report::Error;
 use interpreter_agent::{Session, Update};
 use interpreter_core::{
-    Body, FileChange, Grantor, Record, Secret,
+    Body, FileChange, Grantor, LeftOut, Record, Secret,
     record::{ChangesState, TurnEnd},
     session::{Answer, Echo, Event, InputWanted, Question, Settle, Typed},
 };
@@ -203,7 +204,7 @@ impl Talk {
             Update::Input(wanted) => self.input(&wanted).await,
             Update::Host(wanted) => self.host(&wanted).await,
             Update::Ask(question) => self.ask(&question).await,
-            Update::Review { id, files } => self.review(&id, &files).await,
+            Update::Review { id, files, left_out } => self.review(&id, &files, &left_out).await,
             // The caller's.
             Update::TurnFinished(_) | Update::Ended(_) => Ok(()),
         }
@@ -303,7 +304,12 @@ impl Talk {
         Ok(())
     }
 
-    async fn review(&mut self, id: &str, files: &[FileChange]) -> Result<(), Error> {
+    async fn review(
+        &mut self,
+        id: &str,
+        files: &[FileChange],
+        left_out: &[LeftOut],
+    ) -> Result<(), Error> {
         if self.reviews == Reviews::AtTheEnd {
             self.session.send(Event::Decided(Settle::Later));
             return Ok(());
@@ -320,7 +326,7 @@ impl Talk {
             return Ok(());
         };
         let decision = loop {
-            match there.about_changes(screen, id, files).await {
+            match there.about_changes(screen, id, files, left_out).await {
                 Ok(Keep::Settle(decision)) => break Ok(decision),
                 Ok(Keep::Show) => {
                     let diff = session.diff().await?;
@@ -450,6 +456,7 @@ impl There {
         screen: &mut Screen,
         id: &str,
         files: &[FileChange],
+        left_out: &[LeftOut],
     ) -> Result<Keep, Left> {
         let listing = listing::short(files);
         for row in &listing.rows {
@@ -459,6 +466,7 @@ impl There {
             let folded = count(listing.folded, "file");
             gone(screen.say(folded + " not listed by name: press f."))?;
         }
+        gone(story::left_out(screen, left_out))?;
         let noun = if files.len() == 1 { "this change" } else { "these changes" };
         let question = ours("Keep ") + noun + " (set " + word(id) + ")?";
         let choices = [

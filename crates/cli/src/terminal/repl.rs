@@ -142,34 +142,33 @@ async fn typed(
     }
 }
 
-/// Asks what becomes of the staged changes. The session is over, so nothing changes them any more.
+/// Asks what becomes of the staged changes. One copy of them is listed, shown and applied.
 async fn settle(scene: &Scene, talk: &mut Talk) -> Result<(), Error> {
     let Some(id) = talk.staged.take() else { return Ok(()) };
-    let which = Which::Named(id.clone());
-    let Some((_, files)) = changes::files(scene, &which)?.filter(|(_, files)| !files.is_empty())
-    else {
+    let Some(review) = changes::review(scene, &Which::Named(id.clone()), &[])? else {
         return Ok(());
     };
     let (Person::There(there), Some(screen)) = (&mut talk.person, talk.face.screen()) else {
         return Ok(());
     };
+    if review.files().is_empty() {
+        return Ok(());
+    }
+    let files = review.files().to_vec();
     let done = loop {
-        let left = match there.about_changes(screen, &id, &files).await {
+        let left = match there.about_changes(screen, &id, &files, review.left_out()).await {
             Ok(Keep::Settle(Settle::Apply)) => {
-                changes::apply(scene, &which, &[], Conflict::Refuse)?;
+                review.apply(Conflict::Refuse)?;
                 break "applied.";
             }
             Ok(Keep::Settle(Settle::Discard)) => {
-                changes::discard(scene, &which, &[])?;
+                review.discard()?;
                 break "discarded.";
             }
             Ok(Keep::Settle(Settle::Later)) => {
                 break "still staged: see `interpreter changes`.";
             }
-            Ok(Keep::Show) => {
-                let diff = changes::diff(scene, &which, &[])?.unwrap_or_default();
-                pager::text(&mut there.asker, screen, &diff).await?
-            }
+            Ok(Keep::Show) => pager::text(&mut there.asker, screen, &review.diff()?).await?,
             Ok(Keep::Names) => {
                 let rows = listing::whole(&files).rows;
                 pager::rows(&mut there.asker, screen, &rows).await?

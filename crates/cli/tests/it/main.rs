@@ -51,6 +51,7 @@ mod run;
 mod scene;
 mod seam;
 mod secrets;
+mod sets;
 mod signals;
 mod switch;
 mod terminal;

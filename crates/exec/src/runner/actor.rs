@@ -144,11 +144,13 @@ impl Actor {
         if !denied.is_empty() {
             self.report(Happening::DeniedLate(denied.list())).await;
         }
+        // Only an application keeps copies, so only after one can there be too many.
+        let applied = self.set.as_ref().is_some_and(Set::was_applied);
         let removed = self.set.take().map(Set::remove_if_empty).transpose();
         if let Err(error) = removed {
             self.report(Happening::Failed(error.into())).await;
         }
-        if let Err(error) = Set::prune(&self.setup.changes_folder, self.setup.undo_bytes) {
+        if applied && let Err(error) = Set::prune(&self.setup.changes, self.setup.undo_bytes) {
             self.report(Happening::Failed(error.into())).await;
         }
         self.report(Happening::Stopped).await;
@@ -227,8 +229,8 @@ impl Actor {
         loop {
             let backend = self.search.next(&confinement, &self.setup.machine)?;
             if self.set.is_none() && confinement.workspace == Workspace::Stage {
-                let RunnerSetup { changes_folder, session, .. } = &self.setup;
-                self.set = Some(Set::create(changes_folder, &confinement.work_folder, session)?);
+                let RunnerSetup { changes, session, .. } = &self.setup;
+                self.set = Some(Set::create(changes, &confinement.work_folder, session)?);
             }
             self.copy_for(backend, &confinement).await?;
             if let Some(set) = &self.set {

@@ -29,7 +29,7 @@ impl Actor {
             // Nothing leads out by way of a proxy there: nothing at all, or everything.
             Backend::Firejail | Backend::Landlock | Backend::None => return Ok(()),
         }
-        let folder = self.setup.changes_folder.with_file_name(FOLDER);
+        let folder = self.setup.changes.folder().with_file_name(FOLDER);
         let upstream = self.setup.upstream.clone();
         let opened = Egress::open(&confinement.network, asks, &folder, upstream);
         let egress = opened.map_err(|error| ExecError::CannotConfine {

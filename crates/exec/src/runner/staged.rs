@@ -74,9 +74,11 @@ impl Actor {
     pub(super) async fn review(&mut self) -> Result<(), ExecError> {
         let Some(set) = &self.set else { return Ok(()) };
         let id = set.id().to_owned();
-        let files =
-            self.take_snapshot().await?.map_or_else(Vec::new, |review| review.files.clone());
-        self.report(Happening::Review { id, files }).await;
+        let (files, left_out) = match self.take_snapshot().await? {
+            Some(review) => (review.files.clone(), review.left_out.clone()),
+            None => (Vec::new(), Vec::new()),
+        };
+        self.report(Happening::Review { id, files, left_out }).await;
         Ok(())
     }
 

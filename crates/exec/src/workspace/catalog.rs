@@ -5,19 +5,22 @@ use super::{
     error::{During, WorkspaceError},
     folder::{Folder, Intent},
     history::History,
-    journal::{Journal, State, read_json},
-    lock, recover,
+    journal::{self, Journal, State},
+    lock,
+    place::Place,
+    recover,
     scan::{Scan, scan},
-    set::{DESCRIPTION, Description, Set, is_id, open_if_there},
+    set::{self, DESCRIPTION, Description, Set, is_id, open_if_there},
     snapshot,
     stat::Moment,
 };
 use fs_err as fs;
 use interpreter_core::record::ChangesState;
 use std::{
-    cmp::Reverse,
+    ffi::OsStr,
     io,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 /// What a list says about a set.
@@ -49,80 +52,202 @@ pub struct Summary {
     redo_at: Option<Moment>,
 }
 
+/// A set that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unreadable {
+    /// Its id.
+    pub id: String,
+    /// Why.
+    pub why: String,
+}
+
+/// Which sets there are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Catalog {
+    /// Those that can be used, the newest first.
+    pub sets: Vec<Summary>,
+    /// The others, of whatever folder.
+    pub unreadable: Vec<Unreadable>,
+}
+
+/// A set that could be described.
+struct Known {
+    folder: PathBuf,
+    description: Description,
+}
+
 impl Set {
-    /// The sets, the newest first; of one work folder, if one is given.
-    pub fn list(
-        changes_folder: &Path,
-        work_folder: Option<&Path>,
-    ) -> Result<Vec<Summary>, WorkspaceError> {
-        let wanted =
-            work_folder.map(|path| fs::canonicalize(path).during_at("find", path)).transpose()?;
-        let mut found: Vec<(Moment, Summary)> = Vec::new();
-        for folder in folders(changes_folder)? {
-            let Some(description) = read_json::<Description>(&folder.join(DESCRIPTION))? else {
-                continue;
-            };
-            if wanted.as_ref().is_none_or(|wanted| *wanted == description.work_folder()) {
-                let began = description.began;
-                found.extend(summarize(changes_folder, &folder, description)?.map(|s| (began, s)));
+    /// The sets; of one work folder, if one is given. What a session that was killed left without
+    /// any change in it is removed.
+    pub fn list(place: &Place, work_folder: Option<&Path>) -> Result<Catalog, WorkspaceError> {
+        let (known, mut unreadable) = describe(place, work_folder)?;
+        let mut sets = Vec::new();
+        for one in known {
+            match summarize(place, &one) {
+                Ok(summary) => sets.extend(summary),
+                Err(error) if error.is_damage() => {
+                    unreadable.push(Unreadable { id: one.description.id, why: told(&error) });
+                }
+                Err(error) => return Err(error),
             }
         }
-        found.sort_by(|(one, a), (other, b)| other.cmp(one).then_with(|| a.id.cmp(&b.id)));
-        Ok(found.into_iter().map(|(_, summary)| summary).collect())
+        Ok(Catalog { sets, unreadable })
     }
 
-    /// The newest set of a work folder in which something waits for a decision. One that a
-    /// session still holds comes only after all others.
+    /// The newest set of a work folder in which something waits for a decision, whoever holds it.
     pub fn newest_staged(
-        changes_folder: &Path,
+        place: &Place,
         work_folder: &Path,
     ) -> Result<Option<Summary>, WorkspaceError> {
-        let fitting = Self::list(changes_folder, Some(work_folder))?;
-        Ok(first(fitting, |summary| summary.state == ChangesState::Staged))
-    }
-
-    /// The set of a work folder of which something was applied last, by the same rule.
-    pub fn newest_applied(
-        changes_folder: &Path,
-        work_folder: &Path,
-    ) -> Result<Option<Summary>, WorkspaceError> {
-        let mut sets = Self::list(changes_folder, Some(work_folder))?;
-        sets.sort_by_key(|summary| Reverse(summary.undo_at));
-        Ok(first(sets, |summary| summary.undoable > 0))
-    }
-
-    /// The set of a work folder of which something was undone last, by the same rule.
-    pub fn newest_undone(
-        changes_folder: &Path,
-        work_folder: &Path,
-    ) -> Result<Option<Summary>, WorkspaceError> {
-        let mut sets = Self::list(changes_folder, Some(work_folder))?;
-        sets.sort_by_key(|summary| Reverse(summary.redo_at));
-        Ok(first(sets, |summary| summary.redoable > 0))
-    }
-}
-
-/// The first that fits and that nobody holds, or else the first that fits.
-fn first(mut fitting: Vec<Summary>, fits: impl Fn(&Summary) -> bool) -> Option<Summary> {
-    fitting.retain(fits);
-    let free = fitting.iter().position(|summary| !summary.in_use).unwrap_or(0);
-    (!fitting.is_empty()).then(|| fitting.swap_remove(free))
-}
-
-/// The folder of the set whose id is, or alone begins with, `id`.
-pub(super) fn find(changes_folder: &Path, id: &str) -> Result<PathBuf, WorkspaceError> {
-    let name = |folder: &PathBuf| {
-        folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
-    };
-    let mut fitting = folders(changes_folder)?;
-    fitting.retain(|folder| !id.is_empty() && name(folder).starts_with(id));
-    match fitting.len() {
-        0 => Err(WorkspaceError::NoSuchSet { id: id.to_owned() }),
-        1 => Ok(fitting.remove(0)),
-        _ => {
-            let ids = fitting.iter().map(name).collect();
-            Err(WorkspaceError::AmbiguousId { prefix: id.to_owned(), ids })
+        let (known, _) = describe(place, Some(work_folder))?;
+        for one in known {
+            let summary = passing_over_damage(summarize(place, &one))?.flatten();
+            if let Some(summary) = summary.filter(|one| one.state == ChangesState::Staged) {
+                return Ok(Some(summary));
+            }
         }
+        Ok(None)
+    }
+
+    /// The set of a work folder of which something was applied last.
+    pub fn newest_applied(
+        place: &Place,
+        work_folder: &Path,
+    ) -> Result<Option<Summary>, WorkspaceError> {
+        newest_by(place, work_folder, |summary| summary.undo_at)
+    }
+
+    /// The set of a work folder of which something was undone last.
+    pub fn newest_undone(
+        place: &Place,
+        work_folder: &Path,
+    ) -> Result<Option<Summary>, WorkspaceError> {
+        newest_by(place, work_folder, |summary| summary.redo_at)
+    }
+
+    /// Whether there is a set with this id, be it one that cannot be used.
+    pub fn exists(place: &Place, id: &str) -> Result<bool, WorkspaceError> {
+        match find(place.folder(), id) {
+            Ok(_) => Ok(true),
+            Err(WorkspaceError::NoSuchSet { .. } | WorkspaceError::ShortId { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether code has left something called `name` in a set, at the top of the work folder. Says
+    /// no of names that could lead elsewhere.
+    pub fn has_name(place: &Place, id: &str, name: &str) -> Result<bool, WorkspaceError> {
+        let upper = find(place.folder(), id)?.join("upper");
+        let is_plain = !name.contains('/') && !matches!(name, "" | "." | "..");
+        Ok(is_plain && fs::symlink_metadata(upper.join(name)).is_ok())
+    }
+
+    /// Removes a set that cannot be used, with all that is kept in it.
+    pub fn remove_unreadable(place: &Place, id: &str) -> Result<(), WorkspaceError> {
+        let folder = find(place.folder(), id)?;
+        if lock::is_held_anyhow(&folder).during_at("lock", &folder)? {
+            return Err(WorkspaceError::InUse { id: id.to_owned() });
+        }
+        set::remove_folder(&folder)
+    }
+}
+
+/// The set of which something came to rest last, by the moment that `at` gives.
+fn newest_by(
+    place: &Place,
+    work_folder: &Path,
+    at: impl Fn(&Summary) -> Option<Moment>,
+) -> Result<Option<Summary>, WorkspaceError> {
+    let (known, _) = describe(place, Some(work_folder))?;
+    let mut newest: Option<Summary> = None;
+    // Only those of which something was applied are looked at any closer.
+    for one in known.into_iter().filter(|one| journal::are_any(&one.folder)) {
+        let summary = passing_over_damage(summarize(place, &one))?.flatten();
+        let is_newer = |one: &Summary| at(one).is_some() && at(one) > newest.as_ref().and_then(&at);
+        if let Some(summary) = summary.filter(is_newer) {
+            newest = Some(summary);
+        }
+    }
+    Ok(newest)
+}
+
+/// A damaged set costs itself alone.
+fn passing_over_damage<T>(found: Result<T, WorkspaceError>) -> Result<Option<T>, WorkspaceError> {
+    match found {
+        Err(error) if error.is_damage() => Ok(None),
+        other => other.map(Some),
+    }
+}
+
+/// The sets of a work folder, or all of them, the newest first, and those that cannot be read.
+fn describe(
+    place: &Place,
+    work_folder: Option<&Path>,
+) -> Result<(Vec<Known>, Vec<Unreadable>), WorkspaceError> {
+    let wanted =
+        work_folder.map(|path| fs::canonicalize(path).during_at("find", path)).transpose()?;
+    let (mut known, mut unreadable) = (Vec::new(), Vec::new());
+    for folder in folders(place.folder())? {
+        match place.read::<Description>(&folder.join(DESCRIPTION)) {
+            Ok(Some(description)) => {
+                if wanted.as_ref().is_none_or(|wanted| *wanted == description.work_folder()) {
+                    known.push(Known { folder, description });
+                }
+            }
+            Ok(None) => sweep_stray(&folder),
+            Err(error) if error.is_damage() => {
+                unreadable.push(Unreadable { id: name_of(&folder), why: told(&error) });
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    known.sort_by(|one, other| {
+        let began = |known: &Known| known.description.began;
+        began(other).cmp(&began(one)).then_with(|| one.folder.cmp(&other.folder))
+    });
+    Ok((known, unreadable))
+}
+
+/// How long a folder must have been left alone to be nobody's: one that is being made is no set for
+/// a moment, and has no lock for another.
+const ALONE: Duration = Duration::from_hours(1);
+
+/// Removes a folder that a session left before it was a set, or after it was one.
+fn sweep_stray(folder: &Path) {
+    let is_old = || {
+        let changed = fs::symlink_metadata(folder).and_then(|data| data.modified()).ok()?;
+        Some(changed.elapsed().ok()? > ALONE)
+    };
+    // What cannot be removed is in nobody's way.
+    if is_old() == Some(true) && lock::is_held_anyhow(folder).is_ok_and(|held| !held) {
+        set::remove_folder(folder).ok();
+    }
+}
+
+fn told(error: &WorkspaceError) -> String {
+    use std::error::Error;
+    let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
+    format!("{error}{cause}")
+}
+
+fn name_of(folder: &Path) -> String {
+    folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// The folder of the set whose id is `id`.
+pub(super) fn find(changes_folder: &Path, id: &str) -> Result<PathBuf, WorkspaceError> {
+    let folder = changes_folder.join(id);
+    if is_id(OsStr::new(id)) && folder.is_dir() {
+        return Ok(folder);
+    }
+    let begins = |name: &String| !id.is_empty() && name.starts_with(id);
+    let ids: Vec<_> =
+        folders(changes_folder)?.iter().map(|folder| name_of(folder)).filter(begins).collect();
+    let id = id.to_owned();
+    if ids.is_empty() {
+        Err(WorkspaceError::NoSuchSet { id })
+    } else {
+        Err(WorkspaceError::ShortId { id, ids })
     }
 }
 
@@ -144,22 +269,19 @@ pub(super) fn folders(changes_folder: &Path) -> Result<Vec<PathBuf>, WorkspaceEr
 }
 
 /// What there is to say about one set; nothing if it has just been removed.
-fn summarize(
-    changes_folder: &Path,
-    folder: &Path,
-    description: Description,
-) -> Result<Option<Summary>, WorkspaceError> {
+fn summarize(place: &Place, known: &Known) -> Result<Option<Summary>, WorkspaceError> {
+    let Known { folder, description } = known;
     let in_use = match lock::is_held(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         other => other.during_at("lock", folder)?,
     };
-    let mut journals = Journal::load_all(folder)?;
+    let mut journals = Journal::load_all(place, folder)?;
     let is_left = || copied::is_left(folder) || snapshot::is_left(folder);
     if !in_use && (!journals.iter().all(recover::is_resting) || is_left()) {
         // Opening puts it right. If that fails, opening it by name says why; the list of the
         // others is worth having all the same.
-        drop(Set::open(changes_folder, &description.id).ok());
-        journals = Journal::load_all(folder)?;
+        drop(Set::open(place, &description.id).ok());
+        journals = Journal::load_all(place, folder)?;
     }
     let upper = folder.join("upper");
     let upper = Folder::open(&upper, Intent::Look).during_at("open", &upper)?;
@@ -171,12 +293,18 @@ fn summarize(
     let redoable: Vec<_> = journals.iter().filter(|journal| journal.can_be_redone()).collect();
     let latest = |journals: &[&Journal]| journals.iter().filter_map(|journal| journal.at).max();
     let kept = journals.iter().map(Journal::kept_bytes).sum::<Result<u64, _>>()?;
+    if !in_use && journals.is_empty() && scan.deltas.is_empty() && scan.skipped.is_empty() {
+        // Its session was killed before it staged anything. Where it cannot be removed it is still
+        // nothing to list.
+        drop(Set::open(place, &description.id).and_then(Set::remove_if_empty).ok());
+        return Ok(None);
+    }
     Ok(Some(Summary {
         state: state(&scan, &history, &journals),
-        id: description.id,
+        id: description.id.clone(),
         work_folder,
-        created: description.created,
-        session: description.session,
+        created: description.created.clone(),
+        session: description.session.clone(),
         files: scan.listing().len(),
         undo_at: latest(&undoable),
         redo_at: latest(&redoable),
@@ -208,7 +336,7 @@ fn state(scan: &Scan, history: &History<'_>, journals: &[Journal]) -> ChangesSta
 #[cfg(test)]
 mod tests {
     use super::super::{
-        Conflict, Set, WorkspaceError,
+        Catalog, Conflict, KEY, Place, Set, WorkspaceError,
         scene::{Scene, texts},
     };
     use fs_err as fs;
@@ -216,7 +344,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     fn state(scene: &Scene) -> (ChangesState, usize) {
-        let summary = &Set::list(&scene.changes, Some(&scene.work)).unwrap()[0];
+        let summary = &Set::list(&scene.changes, Some(&scene.work)).unwrap().sets[0];
         (summary.state, summary.files)
     }
 
@@ -249,31 +377,36 @@ mod tests {
         let third = Set::create(&scene.changes, other.path(), "third").unwrap();
         let sessions =
             |sets: Vec<super::Summary>| sets.into_iter().map(|set| set.session).collect::<Vec<_>>();
-        let all = Set::list(&scene.changes, None).unwrap();
+        let all = Set::list(&scene.changes, None).unwrap().sets;
         assert_eq!(all.len(), 3);
         assert!(all.iter().all(|set| set.in_use));
-        let here = Set::list(&scene.changes, Some(&scene.work)).unwrap();
+        let here = Set::list(&scene.changes, Some(&scene.work)).unwrap().sets;
         assert_eq!(sessions(here).last().unwrap(), "session");
         let staged = Set::newest_staged(&scene.changes, &scene.work).unwrap().unwrap();
         assert_eq!(staged.id, scene.set.id());
         fs::write(second.upper().join("b"), "2").unwrap();
         let id = second.id().to_owned();
         drop(second);
-        // The one that no session holds comes first.
         let staged = Set::newest_staged(&scene.changes, &scene.work).unwrap().unwrap();
         assert_eq!((staged.id.as_str(), staged.in_use), (id.as_str(), false));
+        // Whoever holds it: the same is meant before and after a session ends.
+        let held = Set::open(&scene.changes, &id).unwrap();
+        let staged = Set::newest_staged(&scene.changes, &scene.work).unwrap().unwrap();
+        assert_eq!((staged.id.as_str(), staged.in_use), (id.as_str(), true));
+        drop(held);
         assert_eq!(Set::newest_applied(&scene.changes, &scene.work).unwrap(), None);
         let mut second = Set::open(&scene.changes, &id).unwrap();
         second.apply(&texts(&["b"]), Conflict::Refuse).unwrap();
         let applied = Set::newest_applied(&scene.changes, &scene.work).unwrap().unwrap();
         assert_eq!((applied.id, applied.undoable), (id, 1));
         assert!(third.remove_if_empty().unwrap().is_none());
-        assert_eq!(Set::list(&scene.changes, None).unwrap().len(), 2);
-        assert_eq!(Set::list(&scene.changes.join("nowhere"), None).unwrap(), []);
+        assert_eq!(Set::list(&scene.changes, None).unwrap().sets.len(), 2);
+        let nowhere = Place::new(scene.changes.folder().join("nowhere"), [1; KEY]);
+        assert_eq!(Set::list(&nowhere, None).unwrap(), Catalog::default());
     }
 
     #[test]
-    fn a_set_is_opened_by_its_beginning_and_by_one_at_a_time() {
+    fn a_set_is_opened_by_all_of_its_id_and_by_one_at_a_time() {
         let scene = Scene::new(&[]);
         let id = scene.set.id().to_owned();
         assert!(matches!(
@@ -288,37 +421,82 @@ mod tests {
         }
         let scene = scene.reopen();
         assert_eq!((scene.set.id(), scene.set.session()), (id.as_str(), "session"));
-        // Two that begin alike.
-        let twin = format!("{}{}", &id[..7], if id.ends_with('0') { '1' } else { '0' });
-        fs::create_dir(scene.changes.join(twin)).unwrap();
-        assert!(matches!(
-            Set::open(&scene.changes, &id[..7]),
-            Err(WorkspaceError::AmbiguousId { ids, .. }) if ids.len() == 2
-        ));
+        for short in [1, 7] {
+            assert!(matches!(
+                Set::open(&scene.changes, &id[..short]),
+                Err(WorkspaceError::ShortId { ids, .. }) if ids == [id.clone()]
+            ));
+        }
         let mode = |path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-        assert_eq!(mode(scene.changes.as_path()), 0o700);
-        assert_eq!(mode(scene.changes.join(&id).as_path()), 0o700);
+        assert_eq!(mode(scene.changes.folder()), 0o700);
+        assert_eq!(mode(scene.changes.folder().join(&id).as_path()), 0o700);
     }
 
     #[test]
-    fn what_a_newer_program_wrote_is_not_guessed_at() {
-        let scene = Scene::new(&[]);
-        let path = scene.set.folder.join("set.json");
-        fs::write(&path, r#"{"version": 2, "anything": "else"}"#).unwrap();
-        assert!(matches!(
-            Set::list(&scene.changes, None),
-            Err(WorkspaceError::Version { version: 2, .. })
-        ));
-        fs::write(&path, "{").unwrap();
-        assert!(matches!(
-            Set::open(&scene.changes, scene.set.id()),
-            Err(WorkspaceError::Damaged { .. })
-        ));
+    fn a_damaged_set_costs_itself_alone_and_can_be_removed() {
+        let scene = Scene::new(&[("a", "1")]);
+        scene.writes("a", "2");
+        let damages: [(&str, &[u8]); 5] = [
+            ("set.json", b""),
+            ("set.json", b"{"),
+            ("set.json", br#"{"version": 9, "anything": "else"}"#),
+            ("set.json", br#"{"version": 2, "id": "forged"}"#),
+            ("applied/1/manifest.json", b"{"),
+        ];
+        for (file, text) in damages {
+            let mut other = Set::create(&scene.changes, &scene.work, "other").unwrap();
+            fs::write(other.upper().join("b"), "2").unwrap();
+            other.apply(&[], Conflict::Refuse).unwrap();
+            let (id, folder) = (other.id().to_owned(), other.folder.clone());
+            let held = || Set::remove_unreadable(&scene.changes, &id);
+            assert!(matches!(held(), Err(WorkspaceError::InUse { .. })));
+            drop(other);
+            fs::write(folder.join(file), text).unwrap();
+            let listed = Set::list(&scene.changes, None).unwrap();
+            let ids: Vec<_> = listed.unreadable.iter().map(|one| one.id.as_str()).collect();
+            assert_eq!((listed.sets.len(), ids), (1, vec![id.as_str()]), "{file}");
+            assert!(Set::newest_staged(&scene.changes, &scene.work).unwrap().is_some());
+            assert!(Set::newest_applied(&scene.changes, &scene.work).unwrap().is_none());
+            assert_eq!(Set::prune(&scene.changes, 0).unwrap(), 0);
+            assert!(Set::open(&scene.changes, &id).unwrap_err().is_damage());
+            Set::remove_unreadable(&scene.changes, &id).unwrap();
+            assert!(!folder.exists());
+            fs::remove_file(scene.work.join("b")).unwrap();
+        }
+        assert_eq!(Set::list(&scene.changes, None).unwrap().unreadable, []);
+    }
+
+    #[test]
+    fn what_killed_sessions_left_is_swept_and_what_is_in_use_is_not() {
+        let scene = Scene::new(&[("a", "1")]);
+        let changes = scene.changes.folder().to_owned();
+        let empty = Set::create(&scene.changes, &scene.work, "killed").unwrap();
+        let (id, _) = (empty.id().to_owned(), drop(empty));
+        let being_made = changes.join("00000001");
+        let stray = changes.join("00000002");
+        let half_removed = changes.join("00000003");
+        let in_use = changes.join("00000004");
+        for folder in [&being_made, &stray, &half_removed, &in_use] {
+            fs::create_dir(folder).unwrap();
+        }
+        fs::create_dir_all(half_removed.join("upper/d")).unwrap();
+        let _lock = super::lock::Lock::create(&in_use).unwrap();
+        let long_ago = std::time::SystemTime::UNIX_EPOCH;
+        for folder in [&stray, &half_removed, &in_use] {
+            fs::File::open(folder).unwrap().set_modified(long_ago).unwrap();
+        }
+        // This one is in use, and so it is listed, empty as it is.
+        let listed = Set::list(&scene.changes, None).unwrap().sets;
+        assert_eq!(listed.iter().map(|set| set.id.as_str()).collect::<Vec<_>>(), [scene.set.id()]);
+        assert!(!changes.join(id).exists());
+        let there = [&being_made, &stray, &half_removed, &in_use].map(|folder| folder.exists());
+        assert_eq!(there, [true, false, false, true]);
     }
 
     #[test]
     fn listing_is_not_mistaken_for_use() {
         let scene = Scene::new(&[]).reopen();
+        scene.writes("a", "1");
         let (changes, id) = (scene.changes.clone(), scene.set.id().to_owned());
         let (set, _folders) = scene.without_set();
         drop(set);

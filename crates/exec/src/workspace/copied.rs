@@ -264,6 +264,11 @@ impl Set {
         }
     }
 
+    /// Removes a copy that a crash left, with what code made in it.
+    pub(super) fn forget_copy(&self) -> Result<(), WorkspaceError> {
+        if is_left(&self.folder) { self.remove_copy() } else { Ok(()) }
+    }
+
     fn remove_copy(&self) -> Result<(), WorkspaceError> {
         // First what makes it one: half removed, it would tell of deletions that never were.
         match fs::remove_file(self.folder.join(TAKEN)) {

@@ -95,6 +95,7 @@ impl Set {
         if self.restore_copy(only)? {
             self.derive()?;
         } else if paths.is_empty() {
+            self.forget_copy()?;
             sweep::empty(&upper).during_at("empty", self.upper())?;
             let work = Folder::open(self.work(), Intent::Change).during_at("open", self.work())?;
             sweep::empty(&work).during_at("empty", self.work())?;

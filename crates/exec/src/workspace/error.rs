@@ -25,13 +25,25 @@ pub enum WorkspaceError {
         /// What was asked for.
         id: String,
     },
-    /// Several sets begin with this.
-    #[error("`{prefix}` could be any of the change sets {}", .ids.join(", "))]
-    AmbiguousId {
+    /// A set is named by all of its id.
+    #[error(
+        "`{}` is only the beginning of an id; a change set is named by all of it: {}",
+        shown(.id),
+        .ids.join(", ")
+    )]
+    ShortId {
         /// What was asked for.
-        prefix: String,
+        id: String,
         /// What it could be.
         ids: Vec<String>,
+    },
+    /// The set changes another folder than the one that is worked in.
+    #[error("the change set {id} is of the folder `{}`", shown(.work_folder))]
+    OtherFolder {
+        /// The set.
+        id: String,
+        /// Its folder.
+        work_folder: String,
     },
     /// Another process is working with the set.
     #[error("the change set {id} is in use by another session")]
@@ -109,6 +121,12 @@ pub enum WorkspaceError {
         /// Its version.
         version: u32,
     },
+    /// A file of ours does not bear our seal.
+    #[error("`{}` was changed by something else than this program; nothing is done with it", shown(.path))]
+    Edited {
+        /// The file.
+        path: String,
+    },
     /// A file of ours cannot be understood.
     #[error("`{}` is damaged", shown(.path))]
     Damaged {
@@ -127,6 +145,20 @@ pub enum WorkspaceError {
         /// Why not.
         source: io::Error,
     },
+}
+
+impl WorkspaceError {
+    /// Whether it says that a set itself cannot be used, and will not be at the next try.
+    pub fn is_damage(&self) -> bool {
+        matches!(self, Self::Version { .. } | Self::Damaged { .. } | Self::Edited { .. })
+    }
+
+    /// Whether the disk is full.
+    pub fn is_full_disk(&self) -> bool {
+        use rustix::io::Errno;
+        let full = [Errno::NOSPC, Errno::DQUOT].map(|errno| Some(errno.raw_os_error()));
+        matches!(self, Self::Files { source, .. } if full.contains(&source.raw_os_error()))
+    }
 }
 
 /// Says what was being done when the file system refused.

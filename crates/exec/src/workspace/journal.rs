@@ -3,27 +3,25 @@
 //! One journal for each application, in a folder of its own: `manifest.json` says what every path
 //! was and is to be, `before/` has the bytes of what was replaced or removed, by the entry's
 //! place in the manifest, and once it is undone `after/` has those of what was applied. Its state
-//! tells after a crash what has to be put right.
+//! tells after a crash what has to be put right. The manifest is sealed, see `place.rs`, and holds
+//! the hashes of all those bytes.
 
 use super::{
     crash,
     error::{During, WorkspaceError},
     folder::{Folder, Intent},
     node::Node,
+    place::{Lasting, Place, sync_folder},
     relative::Relative,
     rename::Rename,
     stat::{Moment, Stamp},
 };
 use fs_err as fs;
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize};
 use std::{
-    io::{BufReader, BufWriter, Write},
     os::unix::fs::{DirBuilderExt, MetadataExt},
     path::{Path, PathBuf},
 };
-
-/// The version of the files written here and of `set.json`.
-pub(super) const VERSION: u32 = 1;
 
 const MANIFEST: &str = "manifest.json";
 const BEFORE: &str = "before";
@@ -81,7 +79,6 @@ pub(super) enum Copies {
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Manifest {
-    version: u32,
     state: State,
     turn: u32,
     /// The folder of ours inside the work folder, while there is one.
@@ -98,6 +95,7 @@ struct Manifest {
 /// One application.
 #[derive(Debug)]
 pub(super) struct Journal {
+    place: Place,
     folder: PathBuf,
     /// Its place among the applications of the set.
     pub(super) number: u32,
@@ -119,7 +117,11 @@ pub(super) struct Journal {
 
 impl Journal {
     /// Begins the next application of the set in `set_folder`.
-    pub(super) fn begin(set_folder: &Path, earlier: &[Self]) -> Result<Self, WorkspaceError> {
+    pub(super) fn begin(
+        place: &Place,
+        set_folder: &Path,
+        earlier: &[Self],
+    ) -> Result<Self, WorkspaceError> {
         let mut number = earlier.last().map_or(1, |last| last.number + 1);
         let parent = set_folder.join("applied");
         let folder = loop {
@@ -137,6 +139,7 @@ impl Journal {
         let state = State::Preparing;
         let turn = next_turn(earlier);
         Ok(Self {
+            place: place.clone(),
             folder,
             number,
             turn,
@@ -150,7 +153,7 @@ impl Journal {
     }
 
     /// All applications of the set in `set_folder`, the oldest first.
-    pub(super) fn load_all(set_folder: &Path) -> Result<Vec<Self>, WorkspaceError> {
+    pub(super) fn load_all(place: &Place, set_folder: &Path) -> Result<Vec<Self>, WorkspaceError> {
         let parent = set_folder.join("applied");
         let mut journals = Vec::new();
         for entry in fs::read_dir(&parent).during_at("read", &parent)? {
@@ -159,8 +162,9 @@ impl Journal {
                 continue;
             };
             let folder = entry.path();
-            let Some(manifest) = read_json::<Manifest>(&folder.join(MANIFEST))? else { continue };
+            let Some(manifest) = place.read::<Manifest>(&folder.join(MANIFEST))? else { continue };
             journals.push(Self {
+                place: place.clone(),
                 folder,
                 number,
                 turn: manifest.turn,
@@ -179,7 +183,6 @@ impl Journal {
     /// Writes the manifest, to last.
     pub(super) fn save(&mut self) -> Result<(), WorkspaceError> {
         let manifest = Manifest {
-            version: VERSION,
             state: self.state,
             turn: self.turn,
             scratch: self.scratch.clone(),
@@ -188,7 +191,8 @@ impl Journal {
             copies: self.copies,
             at: self.at,
         };
-        let written = write_json(&self.folder.join(MANIFEST), &manifest);
+        let path = self.folder.join(MANIFEST);
+        let written = self.place.write(&path, &manifest, Lasting::Synced);
         (self.entries, self.renames) = (manifest.entries, manifest.renames);
         written
     }
@@ -259,6 +263,11 @@ impl Journal {
     }
 }
 
+/// Whether the set in `set_folder` has any applications. Costs one look at a folder.
+pub(super) fn are_any(set_folder: &Path) -> bool {
+    fs::read_dir(set_folder.join("applied")).is_ok_and(|mut all| all.next().is_some())
+}
+
 /// The turn of whatever comes to rest after all of `journals`.
 pub(super) fn next_turn(journals: &[Journal]) -> u32 {
     journals.iter().map(|journal| journal.turn).max().map_or(1, |last| last + 1)
@@ -275,51 +284,4 @@ fn remove_if_there(path: &Path) -> Result<(), WorkspaceError> {
 /// Creates a folder that only we can enter.
 pub(super) fn private_folder(path: &Path) -> std::io::Result<()> {
     std::fs::DirBuilder::new().mode(0o700).create(path)
-}
-
-/// Writes `value` as JSON so that after a crash either it or what was there before is there.
-pub(super) fn write_json(path: &Path, value: &impl Serialize) -> Result<(), WorkspaceError> {
-    let new = path.with_extension("new");
-    let write = || -> std::io::Result<()> {
-        let mut out = BufWriter::new(fs::File::create(&new)?);
-        serde_json::to_writer(&mut out, value)?;
-        out.flush()?;
-        out.get_ref().sync_all()?;
-        crash::point();
-        fs::rename(&new, path)?;
-        crash::point();
-        Ok(())
-    };
-    write().during_at("write", path)?;
-    sync_folder(path.parent().expect("a file is in a folder"))
-}
-
-/// Makes the names in a folder of ours last.
-pub(super) fn sync_folder(path: &Path) -> Result<(), WorkspaceError> {
-    let sync = || fs::File::open(path)?.sync_all();
-    sync().during_at("sync", path)
-}
-
-/// Reads JSON that this version understands; none if there is no such file.
-pub(super) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, WorkspaceError> {
-    #[derive(Deserialize)]
-    struct Versioned {
-        version: u32,
-    }
-
-    let shown = || path.to_string_lossy().into_owned();
-    let damaged = |source| WorkspaceError::Damaged { path: shown(), source };
-    let open = || match fs::File::open(path) {
-        Ok(file) => Ok(Some(BufReader::new(file))),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error).during_at("read", path),
-    };
-    let Some(file) = open()? else { return Ok(None) };
-    // The version first: a newer file may well have another shape.
-    let Versioned { version } = serde_json::from_reader(file).map_err(damaged)?;
-    if version != VERSION {
-        return Err(WorkspaceError::Version { path: shown(), version });
-    }
-    let Some(file) = open()? else { return Ok(None) };
-    serde_json::from_reader(file).map(Some).map_err(damaged)
 }

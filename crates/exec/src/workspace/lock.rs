@@ -38,7 +38,12 @@ impl Lock {
     }
 
     fn try_take(set_folder: &Path) -> io::Result<Option<Self>> {
-        let file = OpenOptions::new().write(true).open(set_folder.join(LOCK))?;
+        let path = set_folder.join(LOCK);
+        let file = match OpenOptions::new().write(true).open(&path) {
+            // It can be tried where nothing can be written, too.
+            Err(error) if is_read_only(&error) => File::open(&path)?,
+            other => other?,
+        };
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => Ok(Some(Self(file))),
             Err(Errno::WOULDBLOCK) => Ok(None),
@@ -64,6 +69,19 @@ pub(super) fn is_held(set_folder: &Path) -> io::Result<bool> {
     let _gate = gate(set_folder)?;
     // Dropped before the gate opens again, so nobody can meet it.
     Ok(Lock::try_take(set_folder)?.is_none())
+}
+
+fn is_read_only(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
+}
+
+/// Whether somebody has the lock of a folder that is no set, or none that can be read. One without
+/// a lock is nobody's.
+pub(super) fn is_held_anyhow(set_folder: &Path) -> io::Result<bool> {
+    match Lock::try_take(set_folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        other => Ok(other?.is_none()),
+    }
 }
 
 /// Waits for whoever is just looking; nobody keeps the gate longer than that.

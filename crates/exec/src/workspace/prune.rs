@@ -10,8 +10,9 @@
 use super::{
     catalog,
     error::{During, WorkspaceError},
-    journal::{Copies, Journal, State, read_json},
+    journal::{self, Copies, Journal, State},
     lock,
+    place::Place,
     set::{DESCRIPTION, Description, Set},
     stat::Moment,
 };
@@ -36,8 +37,8 @@ struct Kept {
 impl Set {
     /// Forgets the oldest copies until all together take at most `most` bytes, as far as they may
     /// go, and says how many bytes were freed.
-    pub fn prune(changes_folder: &Path, most: u64) -> Result<u64, WorkspaceError> {
-        let mut all = find(changes_folder)?;
+    pub fn prune(place: &Place, most: u64) -> Result<u64, WorkspaceError> {
+        let mut all = find(place)?;
         let mut total: u64 = all.iter().map(|kept| kept.bytes).sum();
         if total <= most {
             return Ok(0);
@@ -53,7 +54,7 @@ impl Set {
                 break;
             }
             let stays = kept.fixed || newest.get(&*kept.work_folder) == Some(&at);
-            if !stays && forget(changes_folder, kept)? {
+            if !stays && forget(place, kept)? {
                 total -= kept.bytes;
                 freed += kept.bytes;
             }
@@ -62,18 +63,29 @@ impl Set {
     }
 }
 
-/// All copies of all sets.
-fn find(changes_folder: &Path) -> Result<Vec<Kept>, WorkspaceError> {
+/// All copies of all sets. What cannot be read is passed over; a list says so.
+fn find(place: &Place) -> Result<Vec<Kept>, WorkspaceError> {
     let mut all = Vec::new();
-    for folder in catalog::folders(changes_folder)? {
-        let Some(description) = read_json::<Description>(&folder.join(DESCRIPTION))? else {
+    for folder in catalog::folders(place.folder())? {
+        // Of most sets nothing was applied, and one look tells.
+        if !journal::are_any(&folder) {
             continue;
+        }
+        let read = || -> Result<_, WorkspaceError> {
+            let description = place.read::<Description>(&folder.join(DESCRIPTION))?;
+            Ok(description.zip(Some(Journal::load_all(place, &folder)?)))
+        };
+        let (description, journals) = match read() {
+            Ok(Some(read)) => read,
+            Ok(None) => continue,
+            Err(error) if error.is_damage() => continue,
+            Err(error) => return Err(error),
         };
         let in_use = match lock::is_held(&folder) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
             other => other.during_at("lock", &folder)?,
         };
-        for journal in Journal::load_all(&folder)? {
+        for journal in journals {
             let bytes = journal.kept_bytes()?;
             if bytes == 0 {
                 continue;
@@ -105,8 +117,8 @@ fn is_fixed(state: State) -> bool {
 }
 
 /// Forgets some copies, and the set if nothing else is in it; not if somebody holds it by now.
-fn forget(changes_folder: &Path, kept: &Kept) -> Result<bool, WorkspaceError> {
-    let mut set = match Set::open(changes_folder, &kept.set) {
+fn forget(place: &Place, kept: &Kept) -> Result<bool, WorkspaceError> {
+    let mut set = match Set::open(place, &kept.set) {
         Err(WorkspaceError::InUse { .. } | WorkspaceError::NoSuchSet { .. }) => return Ok(false),
         other => other?,
     };
@@ -179,7 +191,7 @@ mod tests {
         drop(set);
         // Whoever holds the newest, it is the newest.
         assert_eq!(Set::prune(&changes, 0).unwrap(), PIECE as u64);
-        let left = Set::list(&changes, None).unwrap();
+        let left = Set::list(&changes, None).unwrap().sets;
         assert_eq!(left.iter().map(|set| set.id.as_str()).collect::<Vec<_>>(), [newer.id()]);
         assert_eq!((left[0].undoable, left[0].redoable), (1, 0));
     }

@@ -114,7 +114,8 @@ mod tests {
         let upper = Snapshot::at_rest(scene.set.open_upper(Intent::Look).unwrap());
         let work = scene.set.open_work_folder(Intent::Change).unwrap().unwrap();
         let plan = scene.set.plan(&upper, &work, &[], Conflict::Refuse).unwrap();
-        let journal = Journal::begin(&scene.set.folder, &scene.set.journals).unwrap();
+        let journal =
+            Journal::begin(&scene.changes, &scene.set.folder, &scene.set.journals).unwrap();
         let ready = Application::prepare(upper.layer(), &work, journal, &plan.entries).unwrap();
         ready.perform_partly(count);
     }
@@ -140,7 +141,7 @@ mod tests {
         let before = scene.holds();
         crash_after(&scene, 8);
         let Scene { work, changes, set, .. } = &scene;
-        assert!(Set::list(changes, Some(work)).unwrap()[0].in_use);
+        assert!(Set::list(changes, Some(work)).unwrap().sets[0].in_use);
         assert_ne!(scene.holds(), before);
         let (work, changes, id) = (work.clone(), changes.clone(), set.id().to_owned());
         let scene = scene.reopen();
@@ -149,7 +150,7 @@ mod tests {
         // Only the lock goes: the folders are still needed.
         let (set, _scene) = scene.without_set();
         drop(set);
-        let listed = Set::list(&changes, Some(&work)).unwrap();
+        let listed = Set::list(&changes, Some(&work)).unwrap().sets;
         assert_eq!((listed[0].id.as_str(), listed[0].state), (id.as_str(), ChangesState::Staged));
         assert_eq!(snapshot(&work), before);
     }
@@ -247,7 +248,7 @@ mod tests {
     fn an_application_that_never_began_leaves_nothing() {
         let scene = scene();
         let before = scene.holds();
-        let mut journal = Journal::begin(&scene.set.folder, &[]).unwrap();
+        let mut journal = Journal::begin(&scene.changes, &scene.set.folder, &[]).unwrap();
         journal.scratch = Some(super::super::scratch::name());
         journal.save().unwrap();
         fs::create_dir_all(scene.work.join(journal.scratch.as_ref().unwrap()).join("0")).unwrap();

@@ -99,14 +99,14 @@ impl Set {
         if entries.is_empty() {
             return Ok(applied);
         }
-        let mut journal = Journal::begin(&self.folder, &self.journals)?;
+        let mut journal = Journal::begin(&self.place, &self.folder, &self.journals)?;
         journal.renames = renames;
         let performed = Application::prepare(snapshot.layer(), &work, journal, &entries)
             .and_then(Application::perform);
         match performed {
             Ok(journal) => self.journals.push(journal),
             Err(error) => {
-                self.journals = Journal::load_all(&self.folder)?;
+                self.journals = Journal::load_all(&self.place, &self.folder)?;
                 return Err(error);
             }
         }

@@ -3,7 +3,7 @@
 //! The program's changes are made the way an overlay makes them: copied up, whited out, opaque.
 
 use super::{
-    Conflict, Set, WorkspaceError, crash,
+    Conflict, KEY, Place, Set, WorkspaceError, crash,
     folder::{Folder, Intent},
     layer,
     stat::Stat,
@@ -19,9 +19,9 @@ use std::{
 use tempfile::TempDir;
 
 /// A folder that is removed with all that tests lock in it.
-struct Place(TempDir);
+struct Room(TempDir);
 
-impl Drop for Place {
+impl Drop for Room {
     fn drop(&mut self) {
         if let Ok(folder) = Folder::open(self.0.path(), Intent::Change) {
             sweep::empty(&folder).ok();
@@ -31,11 +31,11 @@ impl Drop for Place {
 
 /// A work folder and a set that changes it.
 pub(super) struct Scene {
-    place: Place,
+    room: Room,
     /// The person's folder.
     pub(super) work: PathBuf,
     /// The folder of sets.
-    pub(super) changes: PathBuf,
+    pub(super) changes: Place,
     /// The set.
     pub(super) set: Set,
 }
@@ -48,12 +48,13 @@ impl Scene {
 
     /// The person has what `fill` puts into the work folder.
     pub(super) fn new_with(fill: impl FnOnce(&Path)) -> Self {
-        let place = Place(tempfile::tempdir().unwrap());
-        let (work, changes) = (place.0.path().join("work"), place.0.path().join("changes"));
+        let room = Room(tempfile::tempdir().unwrap());
+        let (work, changes) = (room.0.path().join("work"), room.0.path().join("changes"));
         fs::create_dir(&work).unwrap();
         fill(&work);
+        let changes = Place::new(changes, [1; KEY]);
         let set = Set::create(&changes, &work, "session").unwrap();
-        Self { place, work, changes, set }
+        Self { room, work, changes, set }
     }
 
     /// The program writes a file, a link or a folder.
@@ -117,26 +118,26 @@ impl Scene {
 
     /// Lets go of the set and opens it again, as after a crash.
     pub(super) fn reopen(self) -> Self {
-        let Self { place, work, changes, set } = self;
+        let Self { room, work, changes, set } = self;
         let id = set.id().to_owned();
         drop(set);
         let set = Set::open(&changes, &id).unwrap();
-        Self { place, work, changes, set }
+        Self { room, work, changes, set }
     }
 
     /// The same, but the program dies again after so many steps of putting right.
     pub(super) fn reopen_and_die(self, steps: usize) -> Self {
-        let Self { place, work, changes, set } = self;
+        let Self { room, work, changes, set } = self;
         let id = set.id().to_owned();
         drop(set);
         crash::after(steps, || drop(Set::open(&changes, &id)));
         let set = Set::open(&changes, &id).unwrap();
-        Self { place, work, changes, set }
+        Self { room, work, changes, set }
     }
 
     /// Lets go of the set, but keeps the folders.
     pub(super) fn without_set(self) -> (Set, impl Drop) {
-        (self.set, self.place)
+        (self.set, self.room)
     }
 
     /// What the person's folder holds.

@@ -17,8 +17,9 @@ use super::{
     copied::Copied,
     error::{During, WorkspaceError, is_gone},
     folder::{Folder, Intent},
-    journal::{Copies, Journal, State, VERSION, private_folder, read_json},
+    journal::{Copies, Journal, State, private_folder},
     lock::{self, Lock},
+    place::{Lasting, Place},
     recover,
     relative::{bytes_of, text_of},
     snapshot,
@@ -47,7 +48,6 @@ pub(super) const DESCRIPTION: &str = "set.json";
 /// What `set.json` holds.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Description {
-    version: u32,
     /// The set's id.
     pub(super) id: String,
     work_folder: String,
@@ -69,6 +69,8 @@ impl Description {
 /// The changes of one session to one work folder. Holds the set's lock.
 #[derive(Debug)]
 pub struct Set {
+    /// Where sets are.
+    pub(super) place: Place,
     /// Where the set is.
     pub(super) folder: PathBuf,
     upper: PathBuf,
@@ -87,10 +89,11 @@ pub struct Set {
 impl Set {
     /// Begins an empty set for `work_folder`, and holds it.
     pub fn create(
-        changes_folder: &Path,
+        place: &Place,
         work_folder: &Path,
         session: &str,
     ) -> Result<Self, WorkspaceError> {
+        let changes_folder = place.folder();
         std::fs::DirBuilder::new()
             .recursive(true)
             .mode(0o700)
@@ -110,7 +113,6 @@ impl Set {
         let seen = std::fs::Permissions::from_mode(mode & PERMISSIONS | 0o700);
         fs::set_permissions(&upper, seen).during_at("set the mode of", &upper)?;
         let description = Description {
-            version: VERSION,
             id,
             work_folder: text_of(work_folder.as_os_str().as_bytes()),
             created: jiff::Timestamp::now().to_string(),
@@ -119,18 +121,25 @@ impl Set {
         };
         // Not synced: a set that is lost with the power has held nothing that was decided on, and
         // every session would have to wait for the disk before its first run.
-        let path = folder.join(DESCRIPTION);
-        let text = serde_json::to_vec(&description).map_err(std::io::Error::from);
-        text.and_then(|text| fs::write(&path, text)).during_at("write", &path)?;
-        Ok(Self::new(folder, description, Vec::new(), lock))
+        place.write(&folder.join(DESCRIPTION), &description, Lasting::Whole)?;
+        Ok(Self::new(place, folder, description, Vec::new(), lock))
     }
 
-    /// Opens and holds the set whose id is, or alone begins with, `id`. What a crash left half
-    /// done in the work folder is put right first.
-    pub fn open(changes_folder: &Path, id: &str) -> Result<Self, WorkspaceError> {
-        let folder = catalog::find(changes_folder, id)?;
+    /// Opens and holds the set with this id. What a crash left half done in the work folder is put
+    /// right first.
+    pub fn open(place: &Place, id: &str) -> Result<Self, WorkspaceError> {
+        let mut set = Self::open_as_it_is(place, id)?;
+        set.put_right()?;
+        set.take_up_copy()?;
+        Ok(set)
+    }
+
+    /// The same, without putting anything right, which may need more room than a full disk has: to be
+    /// discarded.
+    pub fn open_as_it_is(place: &Place, id: &str) -> Result<Self, WorkspaceError> {
+        let folder = catalog::find(place.folder(), id)?;
         let unknown = || WorkspaceError::NoSuchSet { id: id.to_owned() };
-        let Some(description) = read_json::<Description>(&folder.join(DESCRIPTION))? else {
+        let Some(description) = place.read::<Description>(&folder.join(DESCRIPTION))? else {
             return Err(unknown());
         };
         let lock = match lock::take(&folder) {
@@ -140,16 +149,20 @@ impl Set {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(unknown()),
             Err(error) => return Err(error).during_at("lock", &folder),
         };
-        let journals = Journal::load_all(&folder)?;
-        let mut set = Self::new(folder, description, journals, lock);
-        snapshot::sweep(&set.folder)?;
-        set.put_right()?;
-        set.take_up_copy()?;
-        Ok(set)
+        let journals = Journal::load_all(place, &folder)?;
+        snapshot::sweep(&folder)?;
+        Ok(Self::new(place, folder, description, journals, lock))
     }
 
-    fn new(folder: PathBuf, description: Description, journals: Vec<Journal>, lock: Lock) -> Self {
+    fn new(
+        place: &Place,
+        folder: PathBuf,
+        description: Description,
+        journals: Vec<Journal>,
+        lock: Lock,
+    ) -> Self {
         Self {
+            place: place.clone(),
             upper: folder.join("upper"),
             work: folder.join("work"),
             work_folder: description.work_folder(),
@@ -194,6 +207,11 @@ impl Set {
         &self.description.session
     }
 
+    /// Whether anything of it was ever applied.
+    pub fn was_applied(&self) -> bool {
+        !self.journals.is_empty()
+    }
+
     /// Whether nothing waits for a decision and nothing was applied that could matter again.
     pub fn is_empty(&self) -> Result<bool, WorkspaceError> {
         // Where one was rolled back in full, or nothing is kept of it, there is no going back.
@@ -211,13 +229,7 @@ impl Set {
         if !self.is_empty()? {
             return Ok(Some(self));
         }
-        // First what makes it a set: half removed, it is not listed.
-        let description = self.folder.join(DESCRIPTION);
-        fs::remove_file(&description).during_at("remove", &description)?;
-        let parent = self.folder.parent().expect("a set is in the folder of sets");
-        let name = self.folder.file_name().expect("a set has a name");
-        let parent = Folder::open(parent, Intent::Change).during_at("open", parent)?;
-        sweep::remove(&parent, name).during_at("remove", &self.folder)?;
+        remove_folder(&self.folder)?;
         Ok(None)
     }
 
@@ -248,10 +260,24 @@ impl Set {
         let Some(work) = self.open_work_folder(Intent::Change)? else { return Ok(()) };
         let done = recover::recover(&work, &mut self.journals);
         if done.is_err() {
-            self.journals = Journal::load_all(&self.folder)?;
+            self.journals = Journal::load_all(&self.place, &self.folder)?;
         }
         done
     }
+}
+
+/// Removes the folder of a set, whose lock the caller has.
+pub(super) fn remove_folder(folder: &Path) -> Result<(), WorkspaceError> {
+    // First what makes it a set: half removed, it is not listed.
+    let description = folder.join(DESCRIPTION);
+    match fs::remove_file(&description) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        other => other.during_at("remove", &description)?,
+    }
+    let parent = folder.parent().expect("a set is in the folder of sets");
+    let name = folder.file_name().expect("a set has a name");
+    let parent = Folder::open(parent, Intent::Change).during_at("open", parent)?;
+    sweep::remove(&parent, name).during_at("remove", folder)
 }
 
 /// A folder of the person's; none if it is gone, or a link or file by now.

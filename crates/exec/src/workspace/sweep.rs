@@ -29,14 +29,19 @@ pub(super) fn empty(folder: &Folder) -> io::Result<()> {
         for name in names {
             if is_folder(folder, &name)? {
                 let inner = folder.child(&name, Intent::Change)?;
+                let mut folders = Vec::new();
                 for below in inner.names()? {
                     if is_folder(&inner, &below)? {
-                        moved += 1;
-                        let beside = OsString::from(format!("{prefix}-{moved}"));
-                        inner.rename(&below, folder, &beside)?;
+                        folders.push(below);
                     } else {
                         inner.unlink(&below)?;
                     }
+                }
+                // After the files: on a full disk they make the room that a new name may need.
+                for below in folders {
+                    moved += 1;
+                    let beside = OsString::from(format!("{prefix}-{moved}"));
+                    inner.rename(&below, folder, &beside)?;
                 }
                 folder.remove_folder(&name)?;
             } else {

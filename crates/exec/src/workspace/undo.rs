@@ -390,7 +390,7 @@ fn is_folder(node: Option<&Node>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::{
-        Conflict, WorkspaceError,
+        Conflict, Set, WorkspaceError,
         scene::{Scene, line, set_mode},
     };
     use fs_err as fs;
@@ -581,5 +581,52 @@ mod tests {
         assert!(scene.set.undo(Conflict::Refuse).is_err());
         assert_eq!(scene.reads("a"), "2");
         assert_eq!(scene.holds().len(), 1);
+    }
+
+    /// What code could do to a journal that it can write to, and the file that is then named.
+    #[test]
+    fn an_edited_journal_or_backup_is_refused_and_nothing_changes() {
+        use interpreter_core::hash::sha256;
+        for edited in ["backup", "backup and manifest", "description", "none"] {
+            let mut scene = Scene::new(&[(".bashrc", "mine\n"), ("b", "x")]);
+            scene.writes(".bashrc", "good\n").writes("b", "y");
+            scene.apply();
+            let folder = scene.set.folder.clone();
+            let (changes, id) = (scene.changes.clone(), scene.set.id().to_owned());
+            let (work, applied) = (scene.work.clone(), scene.holds());
+            let (set, _room) = scene.without_set();
+            drop(set);
+            let journal = folder.join("applied/1");
+            if edited.starts_with("backup") {
+                fs::write(journal.join("before/0"), "evil\n").unwrap();
+            }
+            if edited == "backup and manifest" {
+                let path = journal.join("manifest.json");
+                let text = fs::read_to_string(&path).unwrap();
+                let forged = text.replace(&sha256(b"mine\n"), &sha256(b"evil\n"));
+                assert_ne!(text, forged);
+                fs::write(&path, forged).unwrap();
+            }
+            if edited == "description" {
+                let path = folder.join("set.json");
+                let text = fs::read_to_string(&path).unwrap();
+                fs::write(&path, text.replace("/work\"", "/elsewhere\"")).unwrap();
+            }
+            let undone = Set::open(&changes, &id).and_then(|mut set| set.undo(Conflict::Overwrite));
+            let holds = super::super::scene::snapshot(&work);
+            if edited == "none" {
+                undone.unwrap();
+                assert_ne!(holds, applied);
+                continue;
+            }
+            let said = undone.unwrap_err();
+            let named = match edited {
+                "backup" => ".bashrc",
+                "description" => "set.json",
+                _ => "applied/1/manifest.json",
+            };
+            assert!(said.to_string().contains(named), "{edited}: {said}");
+            assert_eq!(holds, applied, "{edited}");
+        }
     }
 }

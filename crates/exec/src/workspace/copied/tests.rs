@@ -1,7 +1,7 @@
 //! Code works in a copy: what it did there is found, applied, undone and forgotten as ever.
 
 use super::super::{
-    Conflict, WorkspaceError,
+    Conflict, KEY, Place, WorkspaceError,
     rehearsal::{Rehearsal, deeds},
     scene::{Scene, put, set_mode, snapshot, texts},
 };
@@ -170,7 +170,8 @@ fn the_folder_of_sets_is_not_copied_into_itself() {
     let place = tempfile::tempdir().unwrap();
     let work = fs::canonicalize(place.path()).unwrap();
     put(&work, "a", "1");
-    let mut set = Set::create(&work.join("data/changes"), &work, "session").unwrap();
+    let mut set =
+        Set::create(&Place::new(work.join("data/changes"), [1; KEY]), &work, "session").unwrap();
     set.take_copy(&[], Usage { files: 3, ..ALL }).unwrap();
     let copied: Vec<_> = snapshot(set.copy().unwrap()).into_keys().collect();
     assert_eq!(copied, ["a", "data"]);
@@ -187,7 +188,7 @@ fn after_a_crash_nothing_is_lost_and_the_copy_goes() {
     let (work, changes) = (work.clone(), changes.clone());
     let (set, _place) = scene.without_set();
     drop(set);
-    let list = Set::list(&changes, Some(&work)).unwrap();
+    let list = Set::list(&changes, Some(&work)).unwrap().sets;
     assert_eq!((list.len(), list[0].files), (1, 2));
     assert!(!copy.exists());
 }
