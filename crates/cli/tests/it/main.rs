@@ -37,6 +37,7 @@ mod hostile;
 mod instructions;
 mod jupyter;
 mod kills;
+mod landing;
 mod languages;
 mod local;
 mod models;
