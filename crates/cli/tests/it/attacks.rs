@@ -82,6 +82,8 @@ enum Evidence {
 /// What must not be applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Forged {
+    /// It is there at all.
+    Present,
     /// Something else than a file, a folder or a link.
     Special,
     /// A mode with the bits of another user.

@@ -75,8 +75,8 @@ impl Actor {
         ran.effects = self.effects(limit)?;
         if ran.effects.files.len() >= Set::LISTED {
             let text = format!(
-                "more than {} files differ, of which so many are listed; `interpreter changes \
-                 diff` shows all, and `discard` forgets them",
+                "more than {} files differ, of which so many are listed; what you are asked about \
+                 has all of them, and so has `interpreter changes diff`",
                 Set::LISTED
             );
             ran.remark.get_or_insert(text);

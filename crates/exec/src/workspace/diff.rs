@@ -46,7 +46,7 @@ pub(super) fn diff(
     let mut text = String::new();
     let mut units = units(chosen);
     // The order of paths stays within each kind.
-    units.sort_by_key(|unit| unit.danger(place));
+    units.sort_by_cached_key(|unit| unit.danger(place));
     let mut named = String::new();
     for unit in units {
         if text.len() > ENOUGH {

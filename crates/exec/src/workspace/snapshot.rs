@@ -286,3 +286,88 @@ impl Stop {
 fn plain(shape: Shape, stat: &Stat) -> Node {
     Node { shape, mode: stat.mode & PERMISSIONS, modified: stat.modified, owner: None }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Conflict, KEY, Place, Set, Usage, WorkspaceError, scene::Scene};
+    use fs_err as fs;
+    use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+    use std::{io::Write, path::Path};
+
+    /// A disk of four megabytes; only root can have one.
+    struct Disk(tempfile::TempDir);
+
+    impl Disk {
+        fn new() -> Option<Self> {
+            let place = tempfile::tempdir().unwrap();
+            let options = Some(c"size=4m");
+            mount("tmpfs", place.path(), "tmpfs", MountFlags::empty(), options).ok()?;
+            Some(Self(place))
+        }
+
+        /// Writes to a file until nothing more fits.
+        fn fill(path: &Path) {
+            let mut file = fs::File::create(path).unwrap();
+            for size in [64 * 1024, 4096, 1] {
+                while file.write_all(&vec![b'x'; size]).is_ok() {}
+            }
+        }
+    }
+
+    impl Drop for Disk {
+        fn drop(&mut self) {
+            unmount(self.0.path(), UnmountFlags::DETACH).ok();
+        }
+    }
+
+    #[test]
+    fn a_full_disk_refuses_a_snapshot_and_is_freed_by_discarding() {
+        let Some(disk) = Disk::new() else { return };
+        let place = Place::new(disk.0.path().join("changes"), [1; KEY]);
+        let scene = Scene::new(&[("a", "1")]);
+        for with_copy in [false, true] {
+            let mut set = Set::create(&place, &scene.work, "session").unwrap();
+            let id = set.id().to_owned();
+            if with_copy {
+                let all = Usage { bytes: u64::MAX, files: u64::MAX };
+                set.take_copy(&[], all).unwrap();
+                Disk::fill(&set.copy().unwrap().join("big"));
+                // Its session is killed.
+                drop(set);
+            } else {
+                Disk::fill(&set.upper().join("big"));
+                let refused = set.apply(&[], Conflict::Refuse);
+                assert!(
+                    matches!(
+                        refused,
+                        Err(WorkspaceError::NoRoom { .. } | WorkspaceError::Files { .. })
+                    ),
+                    "{refused:?}"
+                );
+                drop(set);
+            }
+            let mut set = Set::open_as_it_is(&place, &id).unwrap();
+            set.discard(&[]).unwrap();
+            assert!(set.remove_if_empty().unwrap().is_none());
+            assert!(!place.folder().join(&id).exists());
+        }
+        fs::write(disk.0.path().join("room"), vec![1; 3 << 20]).unwrap();
+    }
+
+    #[test]
+    fn what_is_copied_says_what_the_layer_says() {
+        let mut scene = Scene::new(&[("d/in", "x"), ("gone", "x"), ("l", "-> a"), ("o/p", "x")]);
+        scene.writes("d/in", "y").deletes("gone").writes("l", "-> b").replaces_folder("o");
+        scene.writes("o/q", "z").writes("tool", "#!").sets_mode("tool", 0o755);
+        scene.writes("locked/f", "x").sets_mode("locked/f", 0o000).sets_mode("locked", 0o000);
+        let review = scene.set.review().unwrap();
+        assert_eq!(review.files, scene.set.changes().unwrap());
+        assert_eq!(scene.set.diff_of(&review).unwrap().raw(), scene.set.diff(&[]).unwrap().raw(),);
+        scene.set.apply_review(&review, Conflict::Refuse).unwrap();
+        drop(review);
+        // What is applied counts as applied in the layer that it was copied from.
+        assert_eq!(scene.lines(), Vec::<String>::new());
+        scene.person_writes("d/in", "mine");
+        assert_eq!(scene.lines(), Vec::<String>::new());
+    }
+}

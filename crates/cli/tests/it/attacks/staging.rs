@@ -4,7 +4,7 @@ use super::{
     Arena::Staging,
     Attack, Evidence,
     Evidence::{Applied, File},
-    Forged::{Attribute, Setuid, Special},
+    Forged::{Attribute, Present, Setuid, Special},
     Language,
     Language::{JavaScript, Python, Shell},
 };
@@ -43,6 +43,25 @@ pub(super) const ATTACKS: &[Attack] = &[
         Applied("copied", Attribute("user.overlay.metacopy")),
         "open('copied', 'w').close(); os.setxattr('copied', 'user.overlay.metacopy', b'')\n\
          os.setxattr('copied', 'user.overlay.origin', b'x')",
+    ),
+    attack(
+        "plants_a_hook",
+        Shell,
+        Applied(".git/hooks/post-checkout", Present),
+        "mkdir -p .git/hooks; printf '#!/bin/sh\\n' >.git/hooks/post-checkout; \
+         chmod +x .git/hooks/post-checkout",
+    ),
+    attack(
+        "has_git_run_a_program",
+        Python,
+        Applied("sub/.git/config", Present),
+        "os.makedirs('sub/.git'); open('sub/.git/config', 'w').write('[core]\\n\\tfsmonitor = evil\\n')",
+    ),
+    attack(
+        "points_git_to_another_repository",
+        Shell,
+        Applied(".GIT", Present),
+        "mkdir -p elsewhere; echo 'gitdir: elsewhere' >.GIT",
     ),
     attack("stages_a_pipe", Shell, Applied("staged.pipe", Special), "mkfifo staged.pipe"),
     attack(
