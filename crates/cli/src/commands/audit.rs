@@ -56,9 +56,8 @@ fn verify(folders: &Folders) -> Result<ExitCode, Error> {
     for (seq, reason) in &verification.accepted {
         screen.tell(&format!("Record {seq} says that you accepted this: {reason}."))?;
     }
-    match &verification.ending {
-        Ending::Whole => {}
-        ending => screen.tell(&format!("The record is not whole: {ending}."))?,
+    if verification.ending != Ending::Whole {
+        screen.tell(&format!("The record is not whole: {}.", verification.ending))?;
     }
     if verification.first_break.is_some() {
         return Ok(Exit::CodeFailed.into());

@@ -51,9 +51,9 @@ enum HistoryCommand {
 pub(crate) fn history(args: &HistoryArgs) -> Result<ExitCode, Error> {
     let folders = Folders::find(&Environment::read())?;
     let log = Log::open_to_read(&folders)?;
-    match log.ending()? {
-        Ending::Whole => {}
-        ending => warn(&format!("{ending}; see `interpreter audit verify`"))?,
+    let ending = log.ending()?;
+    if ending != Ending::Whole {
+        warn(&format!("{ending}; see `interpreter audit verify`"))?;
     }
     let outputs = Outputs::new(&folders);
     match &args.command {

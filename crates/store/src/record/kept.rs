@@ -22,6 +22,7 @@ pub struct KeptOutputs {
 
 impl Log {
     /// Checks every output and every picture that the record names.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "no other kind names an output")]
     pub fn verify_outputs(&self, outputs: &Outputs) -> Result<KeptOutputs, StoreError> {
         let failed = |error| failure(&self.path, error);
         let mut statement = self
@@ -52,7 +53,7 @@ impl Log {
                         Err(error) => return Err(error),
                     }
                 }
-                // The words of a result may look like it.
+                // An output whose words look as if it had a file.
                 _ => {}
             }
         }

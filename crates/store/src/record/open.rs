@@ -36,9 +36,9 @@ impl Log {
             return Err(ended(&end_path, Ending::without_records(&end)));
         }
         let mut log = Self::open_unchecked(folders)?;
-        match log.ending()? {
-            Ending::Whole => {}
-            ending => return Err(ended(&end_path, ending)),
+        let ending = log.ending()?;
+        if ending != Ending::Whole {
+            return Err(ended(&end_path, ending));
         }
         let Some(end) = EndFile::open(&end_path, Access::Write)? else {
             return Err(ended(&end_path, Ending::Unknown));
