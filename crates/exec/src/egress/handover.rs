@@ -3,7 +3,10 @@
 //! The Unix socket stands in a folder that only the person can enter, and is taken away as soon as
 //! the host has come. What comes is checked: it must be a socket that listens on loopback.
 
-use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg, sockopt};
+use rustix::{
+    fs::{FlockOperation, flock},
+    net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg, sockopt},
+};
 use std::{
     io::{self, IoSliceMut},
     mem::MaybeUninit,
@@ -42,12 +45,18 @@ impl Door {
     pub(super) fn open(folder: &Path) -> io::Result<Self> {
         match std::fs::DirBuilder::new().mode(0o700).create(folder) {
             Ok(()) => {}
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => sweep(folder),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
         }
+        let opened = fs_err::File::open(folder)?;
+        // A door that does not listen yet looks like one that was left. So nobody sweeps while
+        // somebody opens one; whoever cannot sweep leaves that to a later session.
+        if flock(&opened, FlockOperation::NonBlockingLockExclusive).is_ok() {
+            sweep(folder);
+        }
+        flock(&opened, FlockOperation::LockShared)?;
         let path = folder.join(uuid::Uuid::new_v4().simple().to_string());
         // The path of a socket may be no longer than 107 bytes; by the folder's number it is not.
-        let opened = fs_err::File::open(folder)?;
         let name = path.file_name().unwrap_or_default();
         let number = std::os::fd::AsRawFd::as_raw_fd(&opened);
         let short = Path::new("/proc/self/fd").join(number.to_string()).join(name);
@@ -161,6 +170,26 @@ mod tests {
         received.await.unwrap().unwrap();
         handed.await.unwrap().unwrap();
         assert!(other.path().exists());
+    }
+
+    #[test]
+    fn many_sessions_that_start_at_once_all_have_their_door() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("doors");
+        std::thread::scope(|scope| {
+            for _ in 0..6 {
+                scope.spawn(|| {
+                    let runtime =
+                        tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
+                    let _inside = runtime.enter();
+                    for _ in 0..200 {
+                        let door = Door::open(&folder).unwrap();
+                        assert!(door.path().exists());
+                    }
+                });
+            }
+        });
+        assert_eq!(fs_err::read_dir(&folder).unwrap().count(), 0);
     }
 
     #[tokio::test]
