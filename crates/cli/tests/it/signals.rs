@@ -11,7 +11,7 @@ use std::{
 };
 
 /// The signals that end a session in good order.
-const ENDING: [Signal; 1] = [Signal::SIGTERM];
+const ENDING: [Signal; 2] = [Signal::SIGTERM, Signal::SIGHUP];
 
 /// Starts the program, sends it a signal once its code runs, and checks what is left.
 fn ended_by(scene: &Scene, arguments: &[&str], signal: Signal) {
