@@ -162,7 +162,8 @@ fn workspace_hint(error: &WorkspaceError) -> Option<String> {
         | WorkspaceError::Files { .. } => None,
         WorkspaceError::Version { .. }
         | WorkspaceError::Damaged { .. }
-        | WorkspaceError::Edited { .. } => {
+        | WorkspaceError::Edited { .. }
+        | WorkspaceError::Incomplete { .. } => {
             Some("`interpreter changes discard ID` removes a set that cannot be used".into())
         }
     }

@@ -118,13 +118,10 @@ impl FileChange {
         if self.about.runs_later.is_some() {
             return Danger::RunsLater;
         }
-        match self.change {
-            Change::Deleted => Danger::Existing,
-            Change::Created | Change::Changed | Change::Renamed if self.about.executable => {
-                Danger::Executable
-            }
-            Change::Changed | Change::Renamed => Danger::Existing,
-            Change::Created => Danger::New,
+        match (self.change, self.about.executable) {
+            (Change::Created | Change::Changed | Change::Renamed, true) => Danger::Executable,
+            (Change::Created, false) => Danger::New,
+            (Change::Changed | Change::Renamed, false) | (Change::Deleted, _) => Danger::Existing,
         }
     }
 

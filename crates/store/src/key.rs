@@ -44,11 +44,13 @@ fn at(path: &Path, source: io::Error) -> StoreError {
 
 /// The key; none if there is none, or if it is damaged.
 fn read(path: &Path) -> io::Result<Option<[u8; LENGTH]>> {
-    match fs::read(path) {
-        Ok(bytes) => Ok(bytes.try_into().ok()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-    }
+    let file = match File::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        other => other?,
+    };
+    let mut bytes = Vec::new();
+    file.take(LENGTH as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes.try_into().ok())
 }
 
 fn make(path: &Path) -> io::Result<()> {
@@ -79,7 +81,7 @@ mod tests {
         let path = folders.data.join("changes.key");
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(fs::read_dir(&folders.data).unwrap().count(), 1);
-        fs::write(&path, "short").unwrap();
+        File::create(&path).unwrap().write_all(b"short").unwrap();
         assert_ne!(folders.make_changes_key().unwrap(), keys[0]);
     }
 }

@@ -85,23 +85,23 @@ impl Set {
         for one in known {
             match summarize(place, &one) {
                 Ok(summary) => sets.extend(summary),
-                Err(error) if error.is_damage() => {
+                Err(error) => {
                     unreadable.push(Unreadable { id: one.description.id, why: told(&error) });
                 }
-                Err(error) => return Err(error),
             }
         }
         Ok(Catalog { sets, unreadable })
     }
 
     /// The newest set of a work folder in which something waits for a decision, whoever holds it.
+    /// One that cannot be used is passed over; a list says so.
     pub fn newest_staged(
         place: &Place,
         work_folder: &Path,
     ) -> Result<Option<Summary>, WorkspaceError> {
         let (known, _) = describe(place, Some(work_folder))?;
         for one in known {
-            let summary = passing_over_damage(summarize(place, &one))?.flatten();
+            let summary = summarize(place, &one).ok().flatten();
             if let Some(summary) = summary.filter(|one| one.state == ChangesState::Staged) {
                 return Ok(Some(summary));
             }
@@ -162,21 +162,13 @@ fn newest_by(
     let mut newest: Option<Summary> = None;
     // Only those of which something was applied are looked at any closer.
     for one in known.into_iter().filter(|one| journal::are_any(&one.folder)) {
-        let summary = passing_over_damage(summarize(place, &one))?.flatten();
+        let summary = summarize(place, &one).ok().flatten();
         let is_newer = |one: &Summary| at(one).is_some() && at(one) > newest.as_ref().and_then(&at);
         if let Some(summary) = summary.filter(is_newer) {
             newest = Some(summary);
         }
     }
     Ok(newest)
-}
-
-/// A damaged set costs itself alone.
-fn passing_over_damage<T>(found: Result<T, WorkspaceError>) -> Result<Option<T>, WorkspaceError> {
-    match found {
-        Err(error) if error.is_damage() => Ok(None),
-        other => other.map(Some),
-    }
 }
 
 /// The sets of a work folder, or all of them, the newest first, and those that cannot be read.
@@ -195,10 +187,7 @@ fn describe(
                 }
             }
             Ok(None) => sweep_stray(&folder),
-            Err(error) if error.is_damage() => {
-                unreadable.push(Unreadable { id: name_of(&folder), why: told(&error) });
-            }
-            Err(error) => return Err(error),
+            Err(error) => unreadable.push(Unreadable { id: name_of(&folder), why: told(&error) }),
         }
     }
     known.sort_by(|one, other| {
@@ -275,6 +264,7 @@ fn summarize(place: &Place, known: &Known) -> Result<Option<Summary>, WorkspaceE
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         other => other.during_at("lock", folder)?,
     };
+    set::check_parts(folder)?;
     let mut journals = Journal::load_all(place, folder)?;
     let is_left = || copied::is_left(folder) || snapshot::is_left(folder);
     if !in_use && (!journals.iter().all(recover::is_resting) || is_left()) {
@@ -293,9 +283,9 @@ fn summarize(place: &Place, known: &Known) -> Result<Option<Summary>, WorkspaceE
     let redoable: Vec<_> = journals.iter().filter(|journal| journal.can_be_redone()).collect();
     let latest = |journals: &[&Journal]| journals.iter().filter_map(|journal| journal.at).max();
     let kept = journals.iter().map(Journal::kept_bytes).sum::<Result<u64, _>>()?;
-    if !in_use && journals.is_empty() && scan.deltas.is_empty() && scan.skipped.is_empty() {
-        // Its session was killed before it staged anything. Where it cannot be removed it is still
-        // nothing to list.
+    if !in_use && journals.iter().all(Journal::is_past) && scan.waiting().next().is_none() {
+        // Its session was killed, and nothing is left to decide. Where it cannot be removed it is
+        // still nothing to list.
         drop(Set::open(place, &description.id).and_then(Set::remove_if_empty).ok());
         return Ok(None);
     }
@@ -443,7 +433,7 @@ mod tests {
             ("set.json", br#"{"version": 2, "id": "forged"}"#),
             ("applied/1/manifest.json", b"{"),
         ];
-        for (file, text) in damages {
+        for (file, text) in damages.into_iter().chain([("upper", &b"gone"[..])]) {
             let mut other = Set::create(&scene.changes, &scene.work, "other").unwrap();
             fs::write(other.upper().join("b"), "2").unwrap();
             other.apply(&[], Conflict::Refuse).unwrap();
@@ -451,7 +441,11 @@ mod tests {
             let held = || Set::remove_unreadable(&scene.changes, &id);
             assert!(matches!(held(), Err(WorkspaceError::InUse { .. })));
             drop(other);
-            fs::write(folder.join(file), text).unwrap();
+            if file == "upper" {
+                fs::remove_dir_all(folder.join(file)).unwrap();
+            } else {
+                fs::write(folder.join(file), text).unwrap();
+            }
             let listed = Set::list(&scene.changes, None).unwrap();
             let ids: Vec<_> = listed.unreadable.iter().map(|one| one.id.as_str()).collect();
             assert_eq!((listed.sets.len(), ids), (1, vec![id.as_str()]), "{file}");
@@ -471,7 +465,8 @@ mod tests {
         let scene = Scene::new(&[("a", "1")]);
         let changes = scene.changes.folder().to_owned();
         let empty = Set::create(&scene.changes, &scene.work, "killed").unwrap();
-        let (id, _) = (empty.id().to_owned(), drop(empty));
+        let id = empty.id().to_owned();
+        drop(empty);
         let being_made = changes.join("00000001");
         let stray = changes.join("00000002");
         let half_removed = changes.join("00000003");

@@ -127,6 +127,12 @@ pub enum WorkspaceError {
         /// The file.
         path: String,
     },
+    /// A part of a set is not there.
+    #[error("`{}` is missing", shown(.path))]
+    Incomplete {
+        /// The part.
+        path: String,
+    },
     /// A file of ours cannot be understood.
     #[error("`{}` is damaged", shown(.path))]
     Damaged {
@@ -150,7 +156,26 @@ pub enum WorkspaceError {
 impl WorkspaceError {
     /// Whether it says that a set itself cannot be used, and will not be at the next try.
     pub fn is_damage(&self) -> bool {
-        matches!(self, Self::Version { .. } | Self::Damaged { .. } | Self::Edited { .. })
+        match self {
+            Self::Version { .. }
+            | Self::Damaged { .. }
+            | Self::Edited { .. }
+            | Self::Incomplete { .. } => true,
+            Self::ChangedSinceShown { .. }
+            | Self::NoSuchSet { .. }
+            | Self::ShortId { .. }
+            | Self::OtherFolder { .. }
+            | Self::InUse { .. }
+            | Self::Conflict { .. }
+            | Self::NotAChange { .. }
+            | Self::NothingApplied { .. }
+            | Self::NothingUndone { .. }
+            | Self::WorkFolderGone { .. }
+            | Self::NoRoom { .. }
+            | Self::TooMuchToCopy { .. }
+            | Self::MountedInside { .. }
+            | Self::Files { .. } => false,
+        }
     }
 
     /// Whether the disk is full.

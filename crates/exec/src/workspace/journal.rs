@@ -207,6 +207,11 @@ impl Journal {
         self.state == State::Undone && self.copies == Copies::Both
     }
 
+    /// Whether it is of no use any more: rolled back in full, or nothing is kept of it.
+    pub(super) fn is_past(&self) -> bool {
+        self.state == State::RolledBack || self.copies == Copies::Dropped
+    }
+
     /// Where the bytes of what was replaced are.
     pub(super) fn backups(&self) -> Result<Folder, WorkspaceError> {
         let path = self.folder.join(BEFORE);

@@ -17,7 +17,7 @@ use super::{
     copied::Copied,
     error::{During, WorkspaceError, is_gone},
     folder::{Folder, Intent},
-    journal::{Copies, Journal, State, private_folder},
+    journal::{Journal, private_folder},
     lock::{self, Lock},
     place::{Lasting, Place},
     recover,
@@ -149,6 +149,7 @@ impl Set {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(unknown()),
             Err(error) => return Err(error).during_at("lock", &folder),
         };
+        check_parts(&folder)?;
         let journals = Journal::load_all(place, &folder)?;
         snapshot::sweep(&folder)?;
         Ok(Self::new(place, folder, description, journals, lock))
@@ -214,11 +215,7 @@ impl Set {
 
     /// Whether nothing waits for a decision and nothing was applied that could matter again.
     pub fn is_empty(&self) -> Result<bool, WorkspaceError> {
-        // Where one was rolled back in full, or nothing is kept of it, there is no going back.
-        let is_past = |journal: &Journal| {
-            journal.state == State::RolledBack || journal.copies == Copies::Dropped
-        };
-        let untouched = self.journals.iter().all(is_past);
+        let untouched = self.journals.iter().all(Journal::is_past);
         Ok(untouched && !self.has_changes()?)
     }
 
@@ -264,6 +261,16 @@ impl Set {
         }
         done
     }
+}
+
+/// Sees to it that a set has the folders that it needs.
+pub(super) fn check_parts(folder: &Path) -> Result<(), WorkspaceError> {
+    for part in ["upper", "work", "applied"].map(|name| folder.join(name)) {
+        if !fs::symlink_metadata(&part).is_ok_and(|data| data.is_dir()) {
+            return Err(WorkspaceError::Incomplete { path: part.to_string_lossy().into_owned() });
+        }
+    }
+    Ok(())
 }
 
 /// Removes the folder of a set, whose lock the caller has.
