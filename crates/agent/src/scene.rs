@@ -10,6 +10,7 @@ use crate::{
 };
 use interpreter_core::{
     Access, Confinement, Lack, Network, Untrusted,
+    confinement::temporary_beside,
     sandbox::lacks,
     sensitive::{Form, SENSITIVE},
     session::{Approval, Audience, Setup},
@@ -254,6 +255,8 @@ impl Scene {
     /// The whole environment of the code. Nothing of the person's own gets in but the folders of
     /// their interpreters.
     fn code_environment(&self) -> BTreeMap<String, String> {
+        let temporary = temporary_beside(&self.work_folder);
+        let home = format!("{temporary}/home");
         let virtual_environment = self.interpreters.virtual_environment();
         let virtual_environment = virtual_environment.and_then(|one| one.folder.to_str());
         let usual = ["/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin"].map(PathBuf::from);
@@ -269,8 +272,8 @@ impl Scene {
         [
             ("PATH", path.join(":").as_str()),
             ("VIRTUAL_ENV", virtual_environment.unwrap_or_default()),
-            ("HOME", "/tmp/home"),
-            ("TMPDIR", "/tmp"),
+            ("HOME", home.as_str()),
+            ("TMPDIR", temporary),
             ("USER", "user"),
             ("LANG", "C.UTF-8"),
             ("TERM", "dumb"),

@@ -58,6 +58,11 @@ impl Confinement {
         (!parts.is_empty()).then(|| parts.join(", "))
     }
 
+    /// The temporary folder that code sees where the sandbox has mounts of its own.
+    pub fn temporary(&self) -> &'static str {
+        temporary_beside(&self.work_folder)
+    }
+
     /// Adds an entry. Where there is one of the same path, the stricter of both holds.
     pub fn add(&mut self, path: PathBuf, access: Access) {
         let entry = self.files.entry(path).or_insert(access);
@@ -69,6 +74,12 @@ impl Confinement {
     pub fn access(&self, path: &Path) -> Option<Access> {
         path.ancestors().find_map(|above| self.files.get(above).copied())
     }
+}
+
+/// Where code finds a temporary folder of its own: `/tmp`, unless that is the work folder itself, which
+/// is shown at its own path.
+pub fn temporary_beside(work_folder: &Path) -> &'static str {
+    if work_folder == Path::new("/tmp") { "/run/interpreter/tmp" } else { "/tmp" }
 }
 
 /// How writes to the work folder are treated.

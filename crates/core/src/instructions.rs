@@ -159,7 +159,7 @@ fn bounds(text: &mut String, within: &Confinement) {
     let temporary = match within.sandbox.backend {
         Choice::Only(Backend::Landlock | Backend::Firejail) => "the folder in TMPDIR",
         Choice::Auto | Choice::Only(Backend::Native | Backend::Bubblewrap | Backend::None) => {
-            "/tmp"
+            within.temporary()
         }
     };
     // Writing to a string cannot fail.

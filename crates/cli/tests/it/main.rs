@@ -55,5 +55,6 @@ mod secrets;
 mod sets;
 mod signals;
 mod switch;
+mod temporary;
 mod terminal;
 mod vicinity;

@@ -135,3 +135,15 @@ fn one_of_them_is_no_work_folder() {
         }
     }
 }
+
+#[test]
+fn mounts_do_not_tell_where_changes_are_kept() {
+    for who in Who::all() {
+        let scene = Scene::of(who);
+        let code = "cd /proc/self && cat mountinfo mounts mountstats; touch $OLDPWD/made";
+        let seen = scene.run(&["run", "-l", "shell", "-c", code]);
+        // The control: there is such a place, and it is mounted.
+        assert!(std::fs::read_dir(scene.data().join("changes")).unwrap().next().is_some());
+        seen.mentions(" overlay ").lacks("/changes/");
+    }
+}

@@ -204,7 +204,11 @@ impl Scene {
             made = made.parent().unwrap();
         }
         for folder in missing.into_iter().rev() {
-            std::fs::create_dir(folder).unwrap();
+            match std::fs::create_dir(folder) {
+                // Another test may need the same one at the same time.
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => continue,
+                made => made.unwrap(),
+            }
             std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700)).unwrap();
             self.give(folder);
         }

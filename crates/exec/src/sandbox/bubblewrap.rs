@@ -24,7 +24,7 @@ use super::{
     in_copy::uncovered,
     landlock::missing,
     machine::{Machine, SystemPath},
-    native::{DOOR, HOST_PROGRAM, check_work_folder, filter_of, limits, writable},
+    native::{DOOR, HOST_PROGRAM, check_work_folder, filter_of, limits, may_be_a_link, writable},
 };
 use crate::{ExecError, Interpreters};
 use interpreter_core::{Access, Backend, Confinement, Workspace};
@@ -111,11 +111,15 @@ pub(super) fn arguments(
 fn furniture(all: &mut Arguments, confinement: &Confinement, layout: &Layout, machine: &Machine) {
     let bytes = confinement.limits.temporary_bytes.to_string();
     all.add(["--proc", "/proc", "--dev", "/dev"]);
-    for at in ["/tmp", "/dev/shm"] {
+    let temporary = confinement.temporary();
+    for at in [temporary, "/dev/shm"] {
         all.add(["--perms", "1777", "--size", &bytes, "--tmpfs", at]);
     }
-    all.add(["--remount-ro", "/dev", "--perms", "0777", "--dir", "/tmp/home"]);
-    all.add(["--symlink", "/tmp", "/var/tmp", "--symlink", "/run", "/var/run"]);
+    all.add(["--remount-ro", "/dev", "--perms", "0777", "--dir", &format!("{temporary}/home")]);
+    if may_be_a_link(Path::new("/var/tmp"), confinement) {
+        all.add(["--symlink", temporary, "/var/tmp"]);
+    }
+    all.add(["--symlink", "/run", "/var/run"]);
     all.bind("--ro-bind", &machine.program, Path::new(HOST_PROGRAM));
     for name in [JAIL, JUPYTER, ATTACK] {
         all.add(["--symlink", "host", &format!("/run/interpreter/{name}")]);

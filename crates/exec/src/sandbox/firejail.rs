@@ -40,6 +40,10 @@ pub(super) fn arguments() -> Vec<OsString> {
         "--private-dev",
         "--nodbus",
         "--nogroups",
+        // Otherwise an empty folder covers it, and with it work folders and copies there; and the rest
+        // of /var is read-only even where the work folder may be changed.
+        "--keep-var-tmp",
+        "--writable-var",
         JAIL,
     ]
     .map(OsString::from)

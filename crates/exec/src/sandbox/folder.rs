@@ -17,10 +17,6 @@ use std::{
 /// Where drivers stand in a sandbox that has mounts.
 const INSIDE: &str = "/run/interpreter";
 
-/// The home and the temporary folder of a sandbox that has mounts.
-const HOME: &str = "/tmp/home";
-const TEMPORARY: &str = "/tmp";
-
 /// Where things are in such a folder.
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
@@ -63,8 +59,8 @@ impl Layout {
         let arguments = arguments.into_iter().map(moved).collect();
         let proxy = egress::variables();
         environment.retain(|name, value| proxy.get(name) != Some(value));
-        for (from, to) in [(HOME, self.home()), (TEMPORARY, self.temporary())] {
-            for value in environment.values_mut().filter(|value| *value == from) {
+        for (name, to) in [("HOME", self.home()), ("TMPDIR", self.temporary())] {
+            if let Some(value) = environment.get_mut(name) {
                 *value = to.to_string_lossy().into_owned();
             }
         }
@@ -82,17 +78,18 @@ impl RunFolder {
     /// Makes one in `folder`, which is made too if it is not there, and takes away what programs
     /// left there that were killed.
     ///
-    /// Where code runs as another `user`, it is made where every user may go, and its temporary
-    /// files are that one's.
+    /// Where code runs as another `user`, it is made where every user may go, outside of the work
+    /// folder, and its temporary files are that one's.
     pub(crate) fn make(
         folder: &Path,
         program: &Path,
         backend: Backend,
         user: Option<u32>,
+        work_folder: &Path,
     ) -> Result<Self, ExecError> {
         let made = match user {
             None => Self::own(folder),
-            Some(user) => Self::of_other(user),
+            Some(user) => Self::of_other(user, work_folder),
         };
         made.and_then(|made| made.furnish(program)).map_err(|error| ExecError::CannotConfine {
             backend: backend.word(),
@@ -110,10 +107,11 @@ impl RunFolder {
         Self::with_folders(root, 0o700)
     }
 
-    fn of_other(user: u32) -> io::Result<Self> {
+    fn of_other(user: u32, work_folder: &Path) -> io::Result<Self> {
+        let open = if Path::new("/tmp").starts_with(work_folder) { "/var/tmp" } else { "/tmp" };
         // Nobody can know the name beforehand, and what is there already is not taken.
         let name = format!("interpreter-{}", uuid::Uuid::new_v4().simple());
-        let made = Self::with_folders(Path::new("/tmp").join(name), 0o755)?;
+        let made = Self::with_folders(Path::new(open).join(name), 0o755)?;
         for path in [made.home(), made.temporary()] {
             fs_err::set_permissions(&path, std::fs::Permissions::from_mode(0o700))?;
             std::os::unix::fs::chown(path, Some(user), Some(user))?;
@@ -211,7 +209,8 @@ mod tests {
 
     fn made(at: &Path) -> RunFolder {
         let run = at.join("run");
-        RunFolder::make(&run, Path::new("/bin/true"), Backend::Landlock, None).unwrap()
+        RunFolder::make(&run, Path::new("/bin/true"), Backend::Landlock, None, Path::new("/work"))
+            .unwrap()
     }
 
     #[test]
@@ -219,7 +218,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let own = made(folder.path());
         let mut environment = egress::variables();
-        for (name, value) in [("HOME", HOME), ("TMPDIR", TEMPORARY), ("PATH", "/usr/bin")] {
+        for (name, value) in [("HOME", "/tmp/home"), ("TMPDIR", "/tmp"), ("PATH", "/usr/bin")] {
             environment.insert(name.into(), value.into());
         }
         let spec = own.settle(KernelSpec {

@@ -166,12 +166,12 @@ fn system(machine: &Machine) -> impl Iterator<Item = Step> {
 /// What every program expects to find.
 fn furniture(confinement: &Confinement, machine: &Machine) -> Vec<Step> {
     let bytes = confinement.limits.temporary_bytes;
+    let temporary = Path::new(confinement.temporary());
     let link = |at: &str, to: &str| Step::Link { at: at.into(), to: to.into() };
     let mut steps = vec![
         Step::Processes { at: "/proc".into() },
-        Step::Temporary { at: "/tmp".into(), bytes, mode: 0o1777 },
-        Step::Folder { at: "/tmp/home".into(), mode: 0o777 },
-        link("/var/tmp", "/tmp"),
+        Step::Temporary { at: temporary.to_owned(), bytes, mode: 0o1777 },
+        Step::Folder { at: temporary.join("home"), mode: 0o777 },
         link("/var/run", "/run"),
         Step::Temporary { at: "/dev/shm".into(), bytes, mode: 0o1777 },
         Step::Terminals { at: "/dev/pts".into() },
@@ -185,10 +185,20 @@ fn furniture(confinement: &Confinement, machine: &Machine) -> Vec<Step> {
         link(&format!("/run/interpreter/{JUPYTER}"), "host"),
         link(&format!("/run/interpreter/{ATTACK}"), "host"),
     ];
+    if may_be_a_link(Path::new("/var/tmp"), confinement) {
+        steps.push(Step::Link { at: "/var/tmp".into(), to: temporary.to_owned() });
+    }
     steps.extend(DEVICES.map(|path| bind(path, path, Access::Device, Owner::AsOutside)));
     steps
         .extend(Interpreters::drivers().map(|(at, text)| Step::File { at, text: text.to_owned() }));
     steps
+}
+
+/// Whether a path can be a link of ours: nothing is shown there or below it, which would be shown
+/// where the link leads instead.
+pub(super) fn may_be_a_link(path: &Path, confinement: &Confinement) -> bool {
+    let mut shown = confinement.files.keys().chain([&confinement.work_folder]);
+    !shown.any(|one| one.starts_with(path))
 }
 
 /// The listed paths, wider before narrower, but for those below something denied: they come after
@@ -298,7 +308,7 @@ pub(super) fn writable(confinement: &Confinement) -> Vec<PathBuf> {
         Workspace::Stage | Workspace::Direct => Some(confinement.work_folder.clone()),
         Workspace::ReadOnly => None,
     };
-    let usual = ["/tmp", "/dev", "/proc"].map(PathBuf::from);
+    let usual = [confinement.temporary(), "/dev", "/proc"].map(PathBuf::from);
     usual.into_iter().chain(work).chain(listed.map(|(path, _)| path.clone())).collect()
 }
 

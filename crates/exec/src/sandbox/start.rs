@@ -56,7 +56,8 @@ pub(super) fn prepare(
         Backend::Native => None,
         Backend::Bubblewrap | Backend::Firejail | Backend::Landlock | Backend::None => {
             let user = (machine.user == 0 && backend == Backend::Landlock).then_some(SANDBOX_USER);
-            Some(RunFolder::make(&machine.scratch, &machine.program, backend, user)?)
+            let Machine { scratch, program, .. } = machine;
+            Some(RunFolder::make(scratch, program, backend, user, &confinement.work_folder)?)
         }
     };
     let nowhere = Layout::of(&machine.scratch);
