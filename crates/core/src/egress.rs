@@ -120,6 +120,7 @@ mod tests {
         Hosts { allow: rules(allow), deny: rules(deny) }
     }
 
+    #[expect(clippy::unnecessary_wraps, reason = "the shape of every look")]
     fn alone(_: &[IpAddr]) -> Result<Vicinity, String> {
         Ok(Vicinity::default())
     }

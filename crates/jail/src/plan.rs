@@ -345,12 +345,7 @@ impl fmt::Display for Step {
                 write!(f, "show {} read-only, without its sockets and pipes", at.display())
             }
             Self::Pin { at } => write!(f, "keep {} from being renamed", at.display()),
-            Self::Processes { at } => {
-                write!(f, "show the sandbox's own processes on {}", at.display())
-            }
-            Self::Terminals { at } => {
-                write!(f, "show pseudo-terminals of its own on {}", at.display())
-            }
+            Self::Processes { .. } | Self::Terminals { .. } => self.furniture(f),
             Self::Mask { at } => write!(f, "cover {}", at.display()),
             Self::Seal { at } => write!(f, "let nothing more be made in {}", at.display()),
             Self::Unmount { at } => write!(f, "take {} away", at.display()),
@@ -361,9 +356,7 @@ impl fmt::Display for Step {
                 write!(f, "become user {user}, group {group}, for good")
             }
             Self::Limit { resource, most } => write!(f, "allow at most {most} {}", resource.word()),
-            Self::Quota { of, most } => {
-                write!(f, "allow at most {most} {} in all", of.word())
-            }
+            Self::Quota { of, most } => write!(f, "allow at most {most} {} in all", of.word()),
             Self::DropCapabilities => f.write_str("give up every capability, and verify it"),
             Self::EmptyBoundingSet => f.write_str("let no program ever give a capability"),
             Self::NoCapabilities => f.write_str("verify that there are no capabilities"),
@@ -385,6 +378,17 @@ impl fmt::Display for Step {
 }
 
 impl Step {
+    /// What the sandbox has of its own.
+    fn furniture(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Self::Processes { at } = self {
+            write!(f, "show the sandbox's own processes on {}", at.display())?;
+        }
+        if let Self::Terminals { at } = self {
+            write!(f, "show pseudo-terminals of its own on {}", at.display())?;
+        }
+        Ok(())
+    }
+
     /// What [`Step::LandlockOnly`] lets through.
     fn fence(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self::LandlockOnly { readable, listable, writable, devices, tcp } = self else {

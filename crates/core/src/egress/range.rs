@@ -78,7 +78,7 @@ fn version_six(address: Ipv6Addr) -> Option<&'static str> {
     }
     match address.segments() {
         // Long obsolete, and reachable by nobody who means well.
-        [0, 0, 0, 0, 0, 0, _, _] | [0, 0, 0, 0, 0xffff, 0, _, _] => {
+        [0, 0, 0, 0, 0 | 0xffff, 0, _, _] => {
             return Some("an address of version 4 in an obsolete form");
         }
         // Of a translator's own network: a range below.

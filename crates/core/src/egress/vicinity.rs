@@ -93,21 +93,23 @@ pub fn forms(address: IpAddr) -> Vec<IpAddr> {
 /// The addresses of version 4 inside one of version 6.
 pub(super) fn carried(address: Ipv6Addr) -> Vec<Ipv4Addr> {
     let four = |high: u16, low: u16| Ipv4Addr::from((u32::from(high) << 16) | u32::from(low));
-    match address.segments() {
-        // Mapped, compatible, translated; and by NAT64, whoever's.
-        [0, 0, 0, 0, 0 | 0xffff, 0 | 0xffff, high, low] | [0x64, 0xff9b, .., high, low] => {
-            vec![four(high, low)]
-        }
-        // 6to4.
-        [0x2002, high, low, ..] => vec![four(high, low)],
+    let groups = address.segments();
+    let mut found = match groups {
+        // Mapped, compatible, translated; by NAT64, whoever's; and 6to4.
+        [0, 0, 0, 0, 0 | 0xffff, 0 | 0xffff, high, low]
+        | [0x64, 0xff9b, .., high, low]
+        | [0x2002, high, low, ..] => vec![four(high, low)],
         // Teredo carries the server as it is and the client inverted; either may be anyone's.
         [0x2001, 0, high, low, _, _, client_high, client_low] => {
             vec![four(high, low), four(!client_high, !client_low)]
         }
-        // ISATAP, in whatever network.
-        [.., 0 | 0x200, 0x5efe, high, low] => vec![four(high, low)],
         _ => vec![],
+    };
+    // ISATAP, in whatever network.
+    if let [.., 0 | 0x200, 0x5efe, high, low] = groups {
+        found.push(four(high, low));
     }
+    found
 }
 
 #[cfg(test)]
