@@ -49,9 +49,10 @@ impl Resolve for Table {
 
     /// This machine knows what the table says of names that end so.
     fn known<'a>(&'a self, name: &'a str) -> Answer<'a> {
-        match name.ends_with(".known.example") {
-            true => self.resolve(name),
-            false => Box::pin(async { Ok(vec![]) }),
+        if name.ends_with(".known.example") {
+            self.resolve(name)
+        } else {
+            Box::pin(async { Ok(vec![]) })
         }
     }
 }
