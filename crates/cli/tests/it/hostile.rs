@@ -347,13 +347,13 @@ fn a_program_outside_still_gets_a_watcher() {
 }
 
 /// Writes claims of its own to the control socket, as many as it is told to.
-const CLAIMS: &str = r#"
+const CLAIMS: &str = r"
 import os, stat
 control = next(fd for fd in range(3, 100) if os.path.exists(f'/proc/self/fd/{fd}') and stat.S_ISSOCK(os.fstat(fd).st_mode))
 def say(line, times):
     data = (line + '\n').encode() * times
     while data: data = data[os.write(control, data):]
-"#;
+";
 
 #[test]
 fn tiny_claims_cost_what_their_records_cost() {

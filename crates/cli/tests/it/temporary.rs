@@ -140,11 +140,11 @@ fn each(at: &'static str, backend: Backend, who: Who, mode: &str) {
     assert!(moved || path == at, "{words}: {path}");
     assert!(rest.starts_with("1\nkept\n"), "{words}: {rest} {}", seen.stderr());
     assert!(!rest.contains("temporary files are in"), "{words}");
-    let made = work.join("made.txt");
-    assert_eq!(made.exists(), mode == "direct", "{words}");
+    let written = work.join("made.txt");
+    assert_eq!(written.exists(), mode == "direct", "{words}");
     if mode == "stage" {
         there.run(below, &["changes", "apply"]).exits(0);
-        assert_eq!(std::fs::read_to_string(&made).unwrap(), "made\n", "{words}");
+        assert_eq!(std::fs::read_to_string(&written).unwrap(), "made\n", "{words}");
     }
     let expected: &[&str] = match (below.is_empty(), mode) {
         (true, "read-only") => &["hello.txt"],

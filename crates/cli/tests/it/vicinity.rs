@@ -42,7 +42,7 @@ exit $status
 "#;
 
 /// Notes what it is asked for, and answers.
-const SERVE: &str = r#"
+const SERVE: &str = r"
 import http.server, socket, sys
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
@@ -59,7 +59,7 @@ server = Server(('::', 8099), Handler)
 note('ready')
 open(sys.argv[1] + '.ready', 'w').write('ready\n')
 server.serve_forever()
-"#;
+";
 
 /// Asks in every way that the proxy speaks, whatever the answer.
 const ASK: &str = r"
