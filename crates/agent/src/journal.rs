@@ -267,6 +267,23 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn outputs_that_make_room_are_on_record_before_they_go() {
+        let folder = tempfile::tempdir().unwrap();
+        let folders = Folders::under(folder.path());
+        let log = Log::open(&folders).unwrap();
+        let outputs = Outputs::bounded(&folders, 2_000);
+        let mut journal = Journal::new("s1".into(), log, outputs);
+        for letter in 'a'..='z' {
+            // Some hundred bytes each, once compressed.
+            journal.note(output(letter.to_string().repeat(60_000)));
+            journal.write().await.unwrap();
+        }
+        let found = journal.log.verify_outputs(&journal.outputs).unwrap();
+        assert!(found.pruned > 0 && found.whole > 0, "{found:?}");
+        assert_eq!((found.pruned + found.whole, found.removed.len()), (26, 0), "{found:?}");
+    }
+
+    #[tokio::test]
     async fn any_part_of_an_output_can_be_seen() {
         let folder = tempfile::tempdir().unwrap();
         let folders = Folders::under(folder.path());

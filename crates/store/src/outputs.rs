@@ -54,10 +54,12 @@ pub struct Outputs {
 impl Outputs {
     /// The outputs in these folders. Touches no disk.
     pub fn new(folders: &Folders) -> Self {
-        Self::bounded(folders.outputs_folder(), MOST)
+        Self::bounded(folders, MOST)
     }
 
-    fn bounded(folder: PathBuf, most: u64) -> Self {
+    /// The same, with room for another number of bytes.
+    pub fn bounded(folders: &Folders, most: u64) -> Self {
+        let folder = folders.outputs_folder();
         Self { folder, most, used: Mutex::new(None), pruned: Mutex::default() }
     }
 
@@ -286,7 +288,7 @@ mod tests {
 
     fn scene(most: u64) -> Scene {
         let folder = tempfile::tempdir().unwrap();
-        let outputs = Outputs::bounded(Folders::under(folder.path()).outputs_folder(), most);
+        let outputs = Outputs::bounded(&Folders::under(folder.path()), most);
         Scene { _folder: folder, outputs }
     }
 
