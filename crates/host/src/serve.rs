@@ -26,6 +26,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 /// Is the host, on stdin and stdout. Called first thing by the binary, before any thread exists.
+#[expect(clippy::disallowed_methods, reason = "the stream of a process inside, not a person's")]
 pub fn run() -> ExitCode {
     // Code inside shares this process's user and must not look into it. Where that cannot be
     // had, the process namespace and the filter still stand.

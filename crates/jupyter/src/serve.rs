@@ -50,12 +50,14 @@ pub fn run(arguments: impl IntoIterator<Item = String>) -> ExitCode {
         End::Broken(error) => {
             let cause = error.source().map_or_else(String::new, |cause| format!(": {cause}"));
             // Nobody may be listening; the exit code says that something went wrong.
+            #[expect(clippy::disallowed_methods, reason = "the stream of a process inside")]
             drop(writeln!(io::stderr(), "{error}{cause}"));
             ExitCode::FAILURE
         }
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "the stream of a process inside, not a person's")]
 fn serve(arguments: &[String]) -> End {
     let begin = || -> Result<Bridge, End> {
         let [argument] = arguments else { return Err(JupyterError::Launch.into()) };

@@ -95,7 +95,7 @@ impl Snapshot {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             other => other.during_at("create", &parent)?,
         }
-        let place = parent.join(Uuid::now_v7().simple().to_string());
+        let place = parent.join(Uuid::new_v4().simple().to_string());
         private_folder(&place).during_at("create", &place)?;
         // From here on it is removed again, whatever happens.
         let layer = Folder::open(&place, Intent::Change).during_at("open", &place)?;
