@@ -64,7 +64,7 @@ pub fn has_name(scene: &Scene, id: &str, name: &str) -> Result<bool, AgentError>
 pub struct Review<'a> {
     scene: &'a Scene,
     set: Set,
-    review: workspace::Review,
+    look: workspace::Review,
 }
 
 /// Takes a copy of what is staged at and below `paths`, or of everything, for a decision.
@@ -76,8 +76,8 @@ pub fn review<'a>(
     let Some(set) = find(scene, which, Wanted::Staged)? else { return Ok(None) };
     // Its session is over, so nothing writes to it. If something does all the same, as a process
     // that outlived its session would, the copy is what counts.
-    let review = set.review_of(paths, ())?;
-    Ok(Some(Review { scene, set, review }))
+    let look = set.review_of(paths, ())?;
+    Ok(Some(Review { scene, set, look }))
 }
 
 impl Review<'_> {
@@ -88,26 +88,26 @@ impl Review<'_> {
 
     /// What would be applied, the most dangerous first.
     pub fn files(&self) -> &[FileChange] {
-        &self.review.files
+        &self.look.files
     }
 
     /// What would be left as it is, and why.
     pub fn left_out(&self) -> &[LeftOut] {
-        &self.review.left_out
+        &self.look.left_out
     }
 
     /// The changes, line by line.
     pub fn diff(&self) -> Result<Untrusted, AgentError> {
-        Ok(self.set.diff_of(&self.review)?)
+        Ok(self.set.diff_of(&self.look)?)
     }
 
     /// Puts exactly this into the person's folder.
     pub fn apply(self, conflict: Conflict) -> Result<Applied, AgentError> {
-        let Self { scene, mut set, review } = self;
+        let Self { scene, mut set, look } = self;
         let id = set.id().to_owned();
         let applied =
-            on_record(scene, &id, ChangesState::Applied, || set.apply_review(&review, conflict))?;
-        drop(review);
+            on_record(scene, &id, ChangesState::Applied, || set.apply_review(&look, conflict))?;
+        drop(look);
         set.remove_if_empty()?;
         prune(scene)?;
         Ok(applied)
@@ -115,8 +115,8 @@ impl Review<'_> {
 
     /// Forgets the whole set.
     pub fn discard(self) -> Result<Applied, AgentError> {
-        let Self { scene, set, review } = self;
-        drop(review);
+        let Self { scene, set, look } = self;
+        drop(look);
         forget(scene, set, &[])
     }
 }
