@@ -21,6 +21,9 @@ use tokio::sync::mpsc;
 
 mod calls;
 
+/// Withheld changes that are named where nothing else is staged.
+const NAMED: usize = 20;
+
 /// Bytes of output from which on a record gets no more.
 const GATHERED: usize = 128 << 10;
 
@@ -349,7 +352,14 @@ impl Driver {
             Happening::Review { id, files, left_out } => {
                 self.waiting = Waiting::Nobody;
                 if files.is_empty() {
-                    // What was staged has been taken back meanwhile.
+                    // All of it is withheld, or was taken back meanwhile.
+                    for one in left_out.iter().take(NAMED) {
+                        self.journal.note(Body::Note { text: one.line() });
+                    }
+                    if left_out.len() > NAMED {
+                        let text = format!("left out {} more", left_out.len() - NAMED);
+                        self.journal.note(Body::Note { text });
+                    }
                     return self.happened(Event::Decided(Settle::Later)).await;
                 }
                 self.update(Update::Review { id, files, left_out }).await;

@@ -147,11 +147,7 @@ fn greet(screen: &mut Screen, scene: &Scene) -> Result<(), Error> {
     screen.row(&format!("folder  {}", confinement.work_folder.display()))?;
     let words =
         ours("Code runs ") + story::within(&confinement) + ": " + story::bounds(&confinement) + ".";
-    if story::is_alarming(&confinement) {
-        screen.warn(words)?
-    } else {
-        screen.say(words)?
-    }
+    screen.announce(words, story::is_alarming(&confinement))?;
     story::granted(&confinement).iter().try_for_each(|row| screen.row(row))?;
     screen.say("Say what you want. Ctrl-C interrupts, /help explains, /quit leaves.")?;
     Ok(screen.blank()?)

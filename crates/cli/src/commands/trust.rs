@@ -86,7 +86,7 @@ pub(crate) async fn ask(
     file: &Instructions,
 ) -> Result<Result<(), Left>, Error> {
     screen.say("This folder has instructions for models:")?;
-    screen.row(&file.name.to_string())?;
+    screen.row(file.name)?;
     screen.quote(Section::Output, &Untrusted::new(file.text.as_str()))?;
     let choices = [
         choice('y', "yes, until the file changes", Standing::Trusted),

@@ -189,11 +189,7 @@ impl Chat {
         let granted = story::granted(&self.confinement);
         let alarming = story::is_alarming(&self.confinement);
         let screen = self.screen();
-        if alarming {
-            screen.warn(words)?
-        } else {
-            screen.say(words)?
-        }
+        screen.announce(words, alarming)?;
         granted.iter().try_for_each(|row| screen.row(row))?;
         let found = question.findings.by_severity();
         findings(screen, &found[..found.len().min(FINDINGS)])?;

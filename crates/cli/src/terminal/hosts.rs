@@ -58,7 +58,9 @@ impl Talk {
             Err(Left::Terminated) => (None, Some(Event::Quit)),
         };
         self.session.send(answer(grant, Grantor::Person));
-        then.into_iter().for_each(|event| self.session.send(event));
+        if let Some(event) = then {
+            self.session.send(event);
+        }
         Ok(())
     }
 }

@@ -4,7 +4,10 @@
 //! reorder or hide text, are escaped too; it is the same JSON to whoever parses it.
 
 use interpreter_core::{Record, untrusted};
-use std::io::{self, IsTerminal, Write};
+use std::{
+    fmt::Write as _,
+    io::{self, IsTerminal, Write},
+};
 
 /// Prints records. Nothing else goes to standard output in this mode.
 #[expect(clippy::disallowed_methods, reason = "JSON, escaped for whoever reads it")]
@@ -43,7 +46,8 @@ fn escaped(json: &str) -> String {
             out.push(c);
         } else {
             for unit in c.encode_utf16(&mut [0; 2]) {
-                out.push_str(&format!("\\u{unit:04x}"));
+                // Writing to a string cannot fail.
+                _ = write!(out, "\\u{unit:04x}");
             }
         }
     }

@@ -539,6 +539,7 @@ impl Careful {
 }
 
 impl EditMode for Careful {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "all others are the editor's own")]
     fn parse_event(&mut self, event: ReedlineRawEvent) -> ReedlineEvent {
         match event.into() {
             terminal_event::Event::Paste(text) => {

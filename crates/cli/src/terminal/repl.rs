@@ -79,11 +79,7 @@ fn greet(screen: &mut Screen, scene: &Scene, language: &Language) -> io::Result<
         + ": "
         + story::bounds(&confinement)
         + ".";
-    if story::is_alarming(&confinement) {
-        screen.warn(words)?
-    } else {
-        screen.say(words)?
-    }
+    screen.announce(words, story::is_alarming(&confinement))?;
     screen.row(&format!("folder  {}", confinement.work_folder.display()))?;
     story::granted(&confinement).iter().try_for_each(|row| screen.row(row))?;
     screen.say("Tab completes, Ctrl-C interrupts, Ctrl-D leaves, /help explains.")

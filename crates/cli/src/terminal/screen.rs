@@ -142,6 +142,11 @@ impl Screen {
         self.own(&text.into(), |style, row| style.red(&row))
     }
 
+    /// Says what bounds code: as a warning, if that is little.
+    pub(crate) fn announce(&mut self, text: Ours, is_alarming: bool) -> io::Result<()> {
+        if is_alarming { self.warn(text) } else { self.say(text) }
+    }
+
     fn own(&mut self, text: &Ours, paint: impl Fn(Style, String) -> String) -> io::Result<()> {
         self.close()?;
         let mut out = String::new();

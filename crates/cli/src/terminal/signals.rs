@@ -2,11 +2,11 @@
 //! terminal, which sends none to a program that was detached from it.
 
 use crate::report::Error;
-use rustix::fd::{AsFd, OwnedFd};
-use std::{future::pending, io};
+use rustix::event::{PollFd, PollFlags, poll};
+use std::{future::pending, io, sync::Arc, thread};
 use tokio::{
-    io::{Interest, unix::AsyncFd},
     signal::unix::{Signal, SignalKind, signal},
+    sync::Notify,
 };
 
 /// What a signal asks for.
@@ -30,8 +30,8 @@ pub(crate) struct Signals {
     hang_up: Signal,
     /// Only where the terminal has to be given back before the program stops.
     suspend: Option<(Signal, Signal)>,
-    /// The terminal, to notice that it is gone.
-    terminal: Option<AsyncFd<OwnedFd>>,
+    /// Says that the terminal is gone.
+    gone: Option<Arc<Notify>>,
 }
 
 impl Signals {
@@ -40,7 +40,7 @@ impl Signals {
         let interrupt = signal(SignalKind::interrupt())?;
         let terminate = signal(SignalKind::terminate())?;
         let hang_up = signal(SignalKind::hangup())?;
-        Ok(Self { interrupt, terminate, hang_up, suspend: None, terminal: None })
+        Ok(Self { interrupt, terminate, hang_up, suspend: None, gone: None })
     }
 
     /// The same, and those of a program that has a terminal.
@@ -48,14 +48,15 @@ impl Signals {
         let kind = |signal: rustix::process::Signal| SignalKind::from_raw(signal.as_raw());
         let stop = signal(kind(rustix::process::Signal::TSTP))?;
         let go_on = signal(kind(rustix::process::Signal::CONT))?;
-        let terminal = io::stdin().as_fd().try_clone_to_owned()?;
-        let terminal = AsyncFd::with_interest(terminal, Interest::READABLE).ok();
-        Ok(Self { suspend: Some((stop, go_on)), terminal, ..Self::new()? })
+        let gone = Arc::new(Notify::new());
+        let notice = Arc::clone(&gone);
+        thread::Builder::new().name("terminal".into()).spawn(move || watch(&notice))?;
+        Ok(Self { suspend: Some((stop, go_on)), gone: Some(gone), ..Self::new()? })
     }
 
     /// Waits for the next one. May be dropped at any time without losing one.
     pub(crate) async fn next(&mut self) -> Asked {
-        let Self { interrupt, terminate, hang_up, suspend, terminal } = self;
+        let Self { interrupt, terminate, hang_up, suspend, gone } = self;
         let suspended = async {
             match suspend {
                 Some((stop, go_on)) => tokio::select! {
@@ -70,19 +71,27 @@ impl Signals {
             _ = terminate.recv() => Asked::End,
             _ = hang_up.recv() => Asked::End,
             asked = suspended => asked,
-            () = gone(terminal.as_ref()) => Asked::End,
+            () = hung_up(gone.as_deref()) => Asked::End,
         }
     }
 }
 
-/// Waits until the terminal is gone. Keys that come are not read here.
-async fn gone(terminal: Option<&AsyncFd<OwnedFd>>) {
-    let Some(terminal) = terminal else { return pending().await };
+async fn hung_up(gone: Option<&Notify>) {
+    match gone {
+        Some(gone) => gone.notified().await,
+        None => pending().await,
+    }
+}
+
+/// Waits until the terminal is gone. Asks for nothing else, so keys do not wake it.
+fn watch(gone: &Notify) {
+    let terminal = io::stdin();
     loop {
-        let Ok(mut guard) = terminal.readable().await else { return pending().await };
-        if guard.ready().is_read_closed() {
-            return;
+        let mut watched = [PollFd::new(&terminal, PollFlags::empty())];
+        match poll(&mut watched, None) {
+            Err(rustix::io::Errno::INTR) => {}
+            Ok(_) if watched[0].revents().is_empty() => {}
+            Ok(_) | Err(_) => return gone.notify_one(),
         }
-        guard.clear_ready();
     }
 }

@@ -148,6 +148,7 @@ pub(crate) fn turn_end(end: TurnEnd) -> Option<&'static str> {
 }
 
 /// One record of a session, as `history show` prints it.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the others are told below")]
 pub(crate) fn tell(screen: &mut Screen, record: &Record) -> io::Result<()> {
     let time = record.time.get(11..19).unwrap_or_default();
     let head = |what: Ours| word(time) + "  " + what;
@@ -175,6 +176,19 @@ pub(crate) fn tell(screen: &mut Screen, record: &Record) -> io::Result<()> {
             screen.say(head(words))?;
             screen.quote(Section::Code, code)
         }
+        Body::Summary { text } => {
+            screen.say(head(ours("model, summing up the conversation so far")))?;
+            screen.quote(Section::Prose, text)
+        }
+        Body::Request { .. } | Body::Findings { .. } | Body::TurnFinished { .. } => Ok(()),
+        body => tell_happening(screen, body, head),
+    }
+}
+
+/// A record of something that happened, and not of words or code.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the caller has told the others")]
+fn tell_happening(screen: &mut Screen, body: &Body, head: impl Fn(Ours) -> Ours) -> io::Result<()> {
+    match body {
         Body::Verdict { proposal, rule, .. } => {
             screen.say(head(word(proposal) + " verdict"))?;
             screen.row(rule)
@@ -208,10 +222,10 @@ pub(crate) fn tell(screen: &mut Screen, record: &Record) -> io::Result<()> {
             screen.row(text)
         }
         Body::HostWanted { .. } | Body::HostGranted { .. } | Body::HostRefused { .. } => {
-            hosts::tell(screen, &record.body, head)
+            hosts::tell(screen, body, head)
         }
         Body::Effects { .. } | Body::RunFinished { .. } | Body::Changes { .. } => {
-            tell_effects(screen, &record.body, head)
+            tell_effects(screen, body, head)
         }
         Body::NotProposed { reason, .. } => {
             screen.say(head(ours("not code to run")))?;
@@ -232,10 +246,6 @@ pub(crate) fn tell(screen: &mut Screen, record: &Record) -> io::Result<()> {
             screen.say(head(ours("from here on with another model")))?;
             screen.row(model)
         }
-        Body::Summary { text } => {
-            screen.say(head(ours("model, summing up the conversation so far")))?;
-            screen.quote(Section::Prose, text)
-        }
         Body::OutputsPruned { hashes } => {
             screen.say(head(count(hashes.len(), "output") + " removed to make room"))
         }
@@ -244,7 +254,7 @@ pub(crate) fn tell(screen: &mut Screen, record: &Record) -> io::Result<()> {
             screen.row(reason)
         }
         Body::SessionEnded {} => screen.say(head(ours("session ended"))),
-        Body::Request { .. } | Body::Findings { .. } | Body::TurnFinished { .. } => Ok(()),
+        _ => Ok(()),
     }
 }
 

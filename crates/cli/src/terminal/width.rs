@@ -40,12 +40,13 @@ impl Widths {
             return 1;
         }
         match c {
-            // Two and three em dashes are as wide as they say, and so are some ligatures.
-            '\u{2e3a}' => 2,
+            // A three-em dash is as wide as it says, and so are some ligatures.
             '\u{2e3b}' | '\u{fdfd}' | '\u{12031}' | '\u{1242b}' => 4,
-            // Tone marks that some terminals draw as wide letters, and symbols that may be emoji.
+            // Tone marks that some terminals draw as wide letters, symbols that may be emoji, and a
+            // two-em dash.
             '\u{302a}'..='\u{302f}'
             | '\u{203c}'
+            | '\u{2e3a}'
             | '\u{2049}'
             | '\u{2190}'..='\u{2bff}'
             | '\u{3030}'..='\u{33ff}'
