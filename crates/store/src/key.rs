@@ -81,7 +81,7 @@ mod tests {
         let path = folders.data.join("changes.key");
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(fs::read_dir(&folders.data).unwrap().count(), 1);
-        File::create(&path).unwrap().write_all(b"short").unwrap();
+        fs_err::write(&path, b"short").unwrap();
         assert_ne!(folders.make_changes_key().unwrap(), keys[0]);
     }
 }
