@@ -163,17 +163,24 @@ fn kept(error: &StoreError) -> (Exit, Option<String>) {
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "only what has advice of its own is listed")]
 fn workspace(error: &WorkspaceError) -> (Exit, Option<String>) {
-    match error {
-        WorkspaceError::Conflict { .. } => (
-            Exit::Refused,
-            Some(
-                "nothing was changed. Look at `interpreter changes diff`; `--overwrite` puts the \
-                 set in place all the same"
-                    .into(),
-            ),
-        ),
-        _ => {
-            (Exit::Misuse, Some("`interpreter changes list` shows the sets of this folder".into()))
+    let hint = match error {
+        WorkspaceError::Conflict { .. } => {
+            let hint = "nothing was changed. Look at `interpreter changes diff`; `--overwrite` puts \
+                        the set in place all the same";
+            return (Exit::Refused, Some(hint.into()));
         }
-    }
+        WorkspaceError::Edited { .. }
+        | WorkspaceError::Incomplete { .. }
+        | WorkspaceError::Damaged { .. }
+        | WorkspaceError::Version { .. } => {
+            "nothing was changed. `interpreter changes discard ID` removes the set"
+        }
+        WorkspaceError::OtherFolder { .. } => "change to that folder first",
+        WorkspaceError::InUse { .. } => "decide there, or end that session first",
+        WorkspaceError::NoRoom { .. } => {
+            "free some disk space; `interpreter changes discard` frees what is staged"
+        }
+        _ => "`interpreter changes list` shows the sets of this folder",
+    };
+    (Exit::Misuse, Some(hint.into()))
 }

@@ -124,7 +124,7 @@ fn a_chat_goes_on_with_it_and_with_another_after_it() {
     let more = ["--offline", "--yes", "--max-calls", "1", "first"];
     let terminal = Terminal::open(&scene, &more);
     terminal.shows("One.");
-    terminal.types(&format!("/model {MODEL}")).shows(&format!("Talking to {MODEL} from now on"));
+    terminal.types(&format!("/model {MODEL}")).shows(&format!("┆ {MODEL}"));
     terminal.types("Hello.").shows(" tokens/s (");
     terminal.types("/model scripted:next.toml").shows("┆ scripted:next.toml");
     terminal.types("third").shows("Three.");

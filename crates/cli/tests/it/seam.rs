@@ -69,7 +69,7 @@ fn an_answer_to_a_fake_prompt_of_code_goes_nowhere() {
     terminal.shows("Run it?").waits().presses(b'y').shows("┆ Continue?");
     terminal.goes_on("y\ry\r");
     terminal.shows("p2 python").waits().lacks("EVIL RAN");
-    terminal.presses(b'n').shows("Refused").lacks("EVIL RAN");
+    terminal.presses(b'n').shows("Refused").shows("> y").lacks("EVIL RAN");
     terminal.presses(3).types("/quit").exits(0);
 }
 
