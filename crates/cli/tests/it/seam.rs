@@ -232,18 +232,20 @@ fn history_lists_and_errors_are_marked_too() {
 fn cell_by_cell_nothing_answers_either_and_everything_is_marked() {
     let scene = Scene::new();
     let terminal = Terminal::start_at(&scene, &["run", "-l", "python"], 47);
-    terminal.types(&format!("print({FAKE:?} * 5 + 'END' 'ED')")).shows("ENDED").waits();
+    // Short lines: what a person types is theirs, and wraps as the terminal has it.
+    terminal.types("f = chr(0x275a) + ' PWNED '").types("print(f * 20 + 'END' 'ED')");
+    terminal.shows("ENDED").waits();
     assert_marked(&terminal);
-    terminal.types("input(' ' * 45 + '❚ PWNED')").shows("asks you").waits();
+    terminal.types("input(' ' * 45 + f)").shows("asks you").waits();
     assert_marked(&terminal);
-    terminal.types("x").types("_ = open('out.txt', 'w').write('hi')").shows("out.txt");
+    terminal.types("x").types("print('hi', file=open('out.txt', 'w'))").shows("out.txt");
     // Typed before the question about the changes was there.
     terminal.waits().goes_on("/quit\ra\ra\r").shows("Keep this change").waits();
     assert_eq!(scene.read("out.txt"), None);
     terminal.goes_on("\u{1b}[200~a\u{1b}[201~").shows("press a");
     assert_eq!(scene.read("out.txt"), None);
     terminal.goes_on("a").shows("applied.").exits(0);
-    assert_eq!(scene.read("out.txt").unwrap(), "hi");
+    assert_eq!(scene.read("out.txt").unwrap(), "hi\n");
 }
 
 #[test]
