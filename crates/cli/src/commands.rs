@@ -3,6 +3,7 @@
 use crate::{
     args::{Args, Command},
     report::Error,
+    terminal::screen::Screen,
 };
 use clap::Parser;
 use interpreter_agent::{AgentError, Scene};
@@ -25,8 +26,13 @@ pub(crate) fn run(typed: impl Iterator<Item = OsString>) -> Result<ExitCode, Err
     let args = match Args::try_parse_from(typed) {
         Ok(args) => args,
         Err(error) => {
-            // Help and version are no errors; clap knows the stream and the code for each.
-            error.print()?;
+            if error.use_stderr() {
+                // It quotes the arguments, and a file's name can be one.
+                Screen::stderr(&Environment::read()).lines(&error.render().to_string())?;
+            } else {
+                // Help and version are ours alone.
+                error.print()?;
+            }
             return Ok(ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2)));
         }
     };

@@ -9,8 +9,8 @@
 //! the next prompt. When something is asked it has been drawn before: the terminal is asked where
 //! its cursor is, and its answer comes behind everything that was typed before the question was
 //! visible. All of that is draft. Then keys count only once there has been a pause of
-//! [`PAUSE`]; the mark that a person answers behind appears at that moment. A paste is never an
-//! answer.
+//! [`PAUSE`]; the mark that a person answers behind appears at that moment. An answer is one key
+//! that comes alone: several at once are a paste, with or without brackets, and never an answer.
 //!
 //! # Limits
 //! A terminal that does not say where its cursor is gives no proof that it has drawn the question;
@@ -44,6 +44,9 @@ const PAUSE: Duration = Duration::from_millis(200);
 
 /// The same where the terminal cannot say whether it has drawn the question.
 const LONG_PAUSE: Duration = Duration::from_millis(500);
+
+/// How long an answer must stay alone.
+const ALONE: Duration = Duration::from_millis(5);
 
 /// How long a terminal may take to say where its cursor is: one that never did, one that does.
 const FIRST_REPORT: Duration = Duration::from_secs(2);
@@ -119,6 +122,7 @@ impl Keyboard {
                 strokes: Strokes::default(),
                 draft: Draft::default(),
                 reports: Reports::Unknown,
+                owed: 0,
                 is_gone: false,
                 prompts: editor(),
                 answers: Reedline::create().with_edit_mode(Box::new(Careful::default())),
@@ -203,6 +207,8 @@ struct Desk {
     strokes: Strokes,
     draft: Draft,
     reports: Reports,
+    /// Answers that the terminal owes us.
+    owed: u32,
     is_gone: bool,
     prompts: Reedline,
     answers: Reedline,
@@ -251,7 +257,9 @@ impl Desk {
     /// Whoever asked may have left; then nobody hears the answer.
     fn answer(&mut self, request: Request) {
         match request {
-            Request::Prompt { mark, reply } => _ = reply.send(self.prompt(mark)).is_ok(),
+            Request::Prompt { mark, reply } => {
+                _ = reply.send(self.prompt(mark).unwrap_or_else(Heard::from)).is_ok();
+            }
             Request::Line { mark, typing, reply } => {
                 _ = reply.send(self.line(mark, typing).unwrap_or_else(Heard::from)).is_ok();
             }
@@ -271,6 +279,7 @@ impl Desk {
         for stroke in strokes {
             if *stroke == Stroke::Position {
                 self.reports = Reports::Given;
+                self.owed = self.owed.saturating_sub(1);
             }
             self.draft.take(stroke);
         }
@@ -278,6 +287,22 @@ impl Desk {
 
     /// Waits until a key comes, the bell rings, or it is `until`.
     fn wait(&mut self, until: Option<Instant>) -> Woken {
+        self.next = self.next.take().or_else(|| self.inbox.try_recv().ok());
+        if self.next.is_some() {
+            return Woken::Bell;
+        }
+        // The rest of what has been begun comes soon, or never.
+        let rest = self.strokes.patience().map(|patience| Instant::now() + patience);
+        let first = until.into_iter().chain(rest).min();
+        match self.wait_until(first) {
+            Woken::Late if rest.is_some() && rest == first => {
+                Woken::Strokes(vec![self.strokes.give_up()])
+            }
+            woken => woken,
+        }
+    }
+
+    fn wait_until(&mut self, until: Option<Instant>) -> Woken {
         let terminal = io::stdin();
         let bell = PollFd::new(&*self.bell, PollFlags::IN);
         let keys = PollFd::new(&terminal, PollFlags::IN);
@@ -297,7 +322,9 @@ impl Desk {
             match rustix::io::read(&terminal, &mut bytes) {
                 Ok(0) => self.is_gone = true,
                 Ok(count) => return Woken::Strokes(self.strokes.feed(&bytes[..count])),
-                Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
+                Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {
+                    return Woken::Strokes(Vec::new());
+                }
                 Err(_) => self.is_gone = true,
             }
             return Woken::Gone;
@@ -315,6 +342,11 @@ impl Desk {
     /// that was typed meanwhile is draft.
     fn settle(&mut self) -> Result<(), Stopped> {
         self.wait_for_screen()?;
+        self.pause()
+    }
+
+    /// Waits until no key comes any more.
+    fn pause(&mut self) -> Result<(), Stopped> {
         let pause = if self.reports == Reports::Given { PAUSE } else { LONG_PAUSE };
         loop {
             match self.wait(Some(Instant::now() + pause)) {
@@ -336,17 +368,19 @@ impl Desk {
             self.reports = Reports::Never;
             return Ok(());
         }
+        self.owed += 1;
         let until = Instant::now() + patience;
         loop {
             match self.wait(Some(until)) {
                 Woken::Strokes(strokes) => {
                     self.keep(&strokes);
-                    if strokes.contains(&Stroke::Position) {
+                    // Answers to earlier questions come first.
+                    if self.owed == 0 {
                         return Ok(());
                     }
                 }
                 Woken::Late => {
-                    self.reports = Reports::Never;
+                    (self.reports, self.owed) = (Reports::Never, 0);
                     return Ok(());
                 }
                 Woken::Bell => return Err(Stopped::Withdrawn),
@@ -368,18 +402,44 @@ impl Desk {
                 }
                 Woken::Gone => return Err(Stopped::Gone),
             };
-            for (at, stroke) in strokes.iter().enumerate() {
-                if let Some(heard) = pressed(stroke, keys) {
-                    // What was typed behind an answer is no answer to what comes next.
-                    self.keep(&strokes[at + 1..]);
-                    let echo = if let Heard::Text(key) = &heard { key.as_str() } else { "" };
-                    show(&format!("{echo}\n"));
-                    return Ok(heard);
-                }
+            if strokes.is_empty() {
+                continue;
             }
+            if let Some(heard) = self.answer_in(&strokes, keys)? {
+                let echo = if let Heard::Text(key) = &heard { key.as_str() } else { "" };
+                show(&format!("{echo}\n"));
+                return Ok(heard);
+            }
+            self.pause()?;
             let keys: Vec<_> = keys.iter().map(char::to_string).collect();
             let clear = if self.tty.is_smart() { "\r\u{1b}[2K" } else { "\n" };
             show(&format!("{clear}{mark}(press {}) ", keys.join(", ")));
+        }
+    }
+
+    /// The answer that these strokes give: one of the keys, if it comes alone.
+    fn answer_in(&mut self, strokes: &[Stroke], keys: &[char]) -> Result<Option<Heard>, Stopped> {
+        let [stroke] = strokes else {
+            let control = [Stroke::Interrupt, Stroke::End, Stroke::Suspend];
+            let pressed = strokes.iter().find(|one| control.contains(one));
+            let heard = pressed.and_then(|one| pressed_key(one, keys));
+            self.keep(strokes);
+            return Ok(heard);
+        };
+        let Some(heard) = pressed_key(stroke, keys) else {
+            // A key that means nothing here was meant for nothing else either.
+            return Ok(None);
+        };
+        match self.wait(Some(Instant::now() + ALONE)) {
+            Woken::Late => Ok(Some(heard)),
+            Woken::Strokes(more) if more.is_empty() => Ok(Some(heard)),
+            Woken::Strokes(more) => {
+                self.keep(strokes);
+                self.keep(&more);
+                Ok(None)
+            }
+            Woken::Bell => Err(Stopped::Withdrawn),
+            Woken::Gone => Err(Stopped::Gone),
         }
     }
 
@@ -387,12 +447,30 @@ impl Desk {
         self.settle()?;
         match typing {
             Typing::Shown => {
+                self.finish_stroke()?;
                 let heard = read(&mut self.answers, &self.tty, mark);
                 self.keep_rest();
                 Ok(heard)
             }
-            Typing::Hidden => self.hidden(&mark),
+            Typing::Hidden => {
+                // A secret that was typed too early must not stand in the next prompt.
+                self.draft = Draft::default();
+                self.hidden(&mark)
+            }
         }
+    }
+
+    /// Waits until what has been begun is whole: the line editor would take the rest for keys.
+    fn finish_stroke(&mut self) -> Result<(), Stopped> {
+        while self.strokes.patience().is_some() {
+            match self.wait(None) {
+                Woken::Strokes(strokes) => self.keep(&strokes),
+                Woken::Late => {}
+                Woken::Bell => return Err(Stopped::Withdrawn),
+                Woken::Gone => return Err(Stopped::Gone),
+            }
+        }
+        Ok(())
     }
 
     fn hidden(&mut self, mark: &str) -> Result<Heard, Stopped> {
@@ -408,14 +486,14 @@ impl Desk {
                 }
                 Woken::Gone => return Err(Stopped::Gone),
             };
-            for (at, stroke) in strokes.iter().enumerate() {
+            for stroke in &strokes {
                 let heard = match stroke {
                     Stroke::Typed(c) => {
                         line.push(*c);
                         continue;
                     }
                     Stroke::Pasted(text) => {
-                        line.push_str(text.trim_end_matches(['\r', '\n']));
+                        line.push_str(&text.trim_end_matches(['\r', '\n']).replace('\r', "\n"));
                         continue;
                     }
                     Stroke::Backspace => {
@@ -432,21 +510,22 @@ impl Desk {
                     Stroke::Suspend => Heard::Suspended,
                     Stroke::End => Heard::Ended,
                 };
-                self.keep(&strokes[at + 1..]);
+                // Nothing that follows a secret is kept: it may be more of it.
                 show("\n");
                 return Ok(heard);
             }
         }
     }
 
-    fn prompt(&mut self, mark: String) -> Heard {
+    fn prompt(&mut self, mark: String) -> Result<Heard, Stopped> {
+        self.finish_stroke()?;
         let draft = self.draft.give();
         if !draft.is_empty() {
             self.prompts.run_edit_commands(&[EditCommand::InsertString(draft)]);
         }
         let heard = read(&mut self.prompts, &self.tty, mark);
         self.keep_rest();
-        heard
+        Ok(heard)
     }
 
     /// Keeps what the line editor has read and not used.
@@ -474,7 +553,7 @@ impl Desk {
 }
 
 /// What a stroke means where one of `keys` is wanted.
-fn pressed(stroke: &Stroke, keys: &[char]) -> Option<Heard> {
+fn pressed_key(stroke: &Stroke, keys: &[char]) -> Option<Heard> {
     match stroke {
         Stroke::Typed(c) => {
             let key = c.to_ascii_lowercase();

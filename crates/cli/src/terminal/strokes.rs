@@ -11,6 +11,12 @@
 //! A paste in brackets is one stroke, whatever it contains, and no sequence of an arrow or
 //! function key yields a character.
 
+use std::time::Duration;
+
+/// How long the rest of a sequence, and of a paste, may take.
+const PATIENCE: Duration = Duration::from_millis(100);
+const PASTE_PATIENCE: Duration = Duration::from_secs(1);
+
 /// The longest paste that is kept.
 const LONGEST_PASTE: usize = 1 << 20;
 
@@ -73,12 +79,30 @@ impl Strokes {
         for &byte in bytes {
             strokes.extend(self.take(byte));
         }
-        // Terminals send a sequence in one piece: this was the key itself.
-        if self.state == State::Escape {
-            self.state = State::Ground;
-            strokes.push(Stroke::Other);
-        }
         strokes
+    }
+
+    /// How long the rest of what has been begun may take; nothing if nothing has. A read can end
+    /// anywhere, also right behind the first byte of a sequence.
+    pub(super) fn patience(&self) -> Option<Duration> {
+        match self.state {
+            State::Ground if self.held.is_empty() => None,
+            State::Paste => Some(PASTE_PATIENCE),
+            State::Ground | State::Escape | State::Sequence | State::Function | State::Words => {
+                Some(PATIENCE)
+            }
+        }
+    }
+
+    /// Takes what has been begun for whole, because its rest did not come.
+    pub(super) fn give_up(&mut self) -> Stroke {
+        self.held.clear();
+        match std::mem::take(&mut self.state) {
+            State::Paste => self.paste_ended(0),
+            State::Ground | State::Escape | State::Sequence | State::Function | State::Words => {
+                Stroke::Other
+            }
+        }
     }
 
     fn take(&mut self, byte: u8) -> Option<Stroke> {
@@ -183,9 +207,14 @@ impl Strokes {
             return None;
         }
         self.state = State::Ground;
+        Some(self.paste_ended(PASTE_ENDS.len()))
+    }
+
+    /// The paste that has ended, without its last bytes.
+    fn paste_ended(&mut self, without: usize) -> Stroke {
         let mut pasted = std::mem::take(&mut self.pasted);
-        pasted.truncate((pasted.len() - PASTE_ENDS.len()).min(LONGEST_PASTE));
-        Some(Stroke::Pasted(String::from_utf8_lossy(&pasted).into_owned()))
+        pasted.truncate((pasted.len() - without).min(LONGEST_PASTE));
+        Stroke::Pasted(String::from_utf8_lossy(&pasted).into_owned())
     }
 }
 
@@ -214,7 +243,6 @@ mod tests {
             (b"\x03", Stroke::Interrupt),
             (b"\x04", Stroke::End),
             (b"\x1a", Stroke::Suspend),
-            (b"\x1b", Stroke::Other),
             (b"\x1b[A", Stroke::Other),
             (b"\x1b[1;5y", Stroke::Other),
             (b"\x1bOa", Stroke::Other),
@@ -236,6 +264,19 @@ mod tests {
     }
 
     #[test]
+    fn the_rest_of_a_sequence_is_awaited_and_not_for_ever() {
+        let mut parser = Strokes::default();
+        assert_eq!((parser.feed(b"\x1b"), parser.patience()), (vec![], Some(PATIENCE)));
+        assert_eq!(parser.feed(b"[200~y"), []);
+        assert_eq!(parser.patience(), Some(PASTE_PATIENCE));
+        assert_eq!(parser.give_up(), Stroke::Pasted("y".into()));
+        // Alt-P begins a string that nobody ends.
+        assert_eq!(parser.feed(b"\x1bPy"), []);
+        assert_eq!((parser.give_up(), parser.patience()), (Stroke::Other, None));
+        assert_eq!(parser.feed(b"n"), [Stroke::Typed('n')]);
+    }
+
+    #[test]
     fn a_huge_paste_is_cut_and_still_ends() {
         let mut parser = Strokes::default();
         parser.feed(b"\x1b[200~");
@@ -253,11 +294,8 @@ mod tests {
             at.sort_unstable();
             let (mut parser, mut found, mut from) = (Strokes::default(), vec![], 0);
             for to in at.into_iter().chain([bytes.len()]) {
-                // A piece that ends right behind ESC is taken for that key.
-                if from < to && bytes.as_bytes()[to - 1] != 0x1b {
-                    found.extend(parser.feed(&bytes.as_bytes()[from..to]));
-                    from = to;
-                }
+                found.extend(parser.feed(&bytes.as_bytes()[from..to]));
+                from = to;
             }
             prop_assert_eq!(found, vec![Stroke::Pasted(text)]);
         }

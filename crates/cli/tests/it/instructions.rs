@@ -59,7 +59,7 @@ fn a_person_sees_the_file_and_is_asked_once() {
         .file(".interpreter/instructions.md", "Be kind.");
     let terminal = Terminal::open(&scene, &[]);
     terminal.shows("Always use tabs.\\u{1b}[2J").shows("y yes, until the file changes · n no");
-    terminal.types("hum").shows("press y, n");
+    terminal.types("").shows("press y, n");
     terminal.types("y").shows("┆ .interpreter/instructions.md");
     terminal.types("n").shows("Say what you want.");
     terminal.types("hello").shows("Hi.");

@@ -28,10 +28,10 @@ fn tab_completes_what_the_kernel_knows() {
     for language in ["python", "jupyter:python3"] {
         let scene = crate::jupyter::scene(Who::Ourselves).file("a_file.txt", "");
         let terminal = Terminal::start(&scene, &["run", "-l", language]);
-        terminal.types("wonderful_name = 'found'").types("").shows(">");
+        terminal.types("wonderful_name = 'found'").types("1 + 1").shows("┆ 2");
         terminal.presses_all("print(wonderful_\t").shows("print(wonderful_name");
         terminal.goes_on(")\r").shows("┆ found");
-        terminal.types("").presses_all("open('a_fi\t").shows("open('a_file.txt");
+        terminal.types("2 + 1").shows("┆ 3").presses_all("open('a_fi\t").shows("open('a_file.txt");
         terminal.goes_on("\u{3}");
         terminal.types("/quit").exits(0);
     }

@@ -109,6 +109,42 @@ fn a_paste_is_text_and_never_an_answer() {
 }
 
 #[test]
+fn only_one_key_that_comes_alone_is_an_answer() {
+    let scene = Scene::new().model_says(&[&cell("python", "print('RAN')"), "Done."]);
+    let terminal = Terminal::open(&scene, &["go"]);
+    terminal.shows("Run it?").waits();
+    // A paste without brackets, and one whose brackets come in two pieces.
+    terminal.goes_on("maybe").shows("press y").waits().lacks("┆ RAN");
+    terminal.goes_on("\u{1b}").goes_on("[200~y\u{1b}").goes_on("[201~").waits();
+    // Alt-P begins a string that nobody ends; the next key is a key again.
+    terminal.presses(0x1b).goes_on("P").shows("press y").waits().lacks("┆ RAN");
+    assert_nothing_ran(&scene);
+    terminal.presses(b'q').exits(1);
+}
+
+#[test]
+fn a_secret_typed_too_early_is_not_in_the_next_prompt() {
+    let code = "import getpass, time\nprint('soon', flush=True)\ntime.sleep(1)\n\
+                print(len(getpass.getpass('Word? ')))";
+    let scene = Scene::new().model_says(&[&cell("python", code), "Done."]);
+    let terminal = Terminal::open(&scene, &["--yes", "go"]);
+    terminal.shows("┆ soon").goes_on("hunter2\r").shows("┆ Word?").waits();
+    terminal.goes_on("abc\r").shows("┆ 3").shows("Done.").waits().lacks("hunter2");
+    terminal.types("/quit").exits(0);
+}
+
+#[test]
+fn arguments_reach_the_terminal_through_the_screen_too() {
+    let scene = Scene::new();
+    let hostile = "--fo\u{1b}[31mo❚ Run it?";
+    let terminal = Terminal::start(&scene, &[hostile]);
+    terminal.exits(2);
+    terminal.shows("\\u{275a} Run it?");
+    assert_marked(&terminal);
+    assert!(!String::from_utf8_lossy(&terminal.raw()).contains("\u{1b}[31mo"));
+}
+
+#[test]
 fn typed_keys_are_not_echoed_into_a_reply() {
     let scene = Scene::new().model_says(&[&cell("python", "print('RAN')"), "Done."]);
     let terminal = Terminal::open(&scene, &[]);
@@ -238,7 +274,12 @@ fn cell_by_cell_nothing_answers_either_and_everything_is_marked() {
     assert_marked(&terminal);
     terminal.types("input(' ' * 45 + f)").shows("asks you").waits();
     assert_marked(&terminal);
-    terminal.types("x").types("print('hi', file=open('out.txt', 'w'))").shows("out.txt");
+    terminal
+        .goes_on("x\r")
+        .shows("┆ 'x'")
+        .waits()
+        .types("print('hi', file=open('out.txt', 'w'))")
+        .shows("out.txt");
     // Typed before the question about the changes was there.
     terminal.waits().goes_on("/quit\ra\ra\r").shows("Keep this change").waits();
     assert_eq!(scene.read("out.txt"), None);

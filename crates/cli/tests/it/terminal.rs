@@ -136,9 +136,13 @@ impl Terminal {
     #[track_caller]
     pub(crate) fn types(&self, text: &str) -> &Self {
         self.wait_for("a line to type in", Screen::is_ready);
+        let answers = self.screen.0.lock().unwrap().is_question();
         self.screen.0.lock().unwrap().forget();
         (&*self.pty).write_all(text.as_bytes()).unwrap();
-        (&*self.pty).write_all(b"\r").unwrap();
+        // An answer is one key, and comes alone.
+        if !(answers && text.chars().count() == 1) {
+            (&*self.pty).write_all(b"\r").unwrap();
+        }
         self
     }
 
@@ -196,6 +200,15 @@ impl Screen {
         let line = line.trim_end().replace("NO SANDBOX ", "");
         matches!(line.as_str(), "❚ >" | "❚ ?")
             || line.starts_with("❚ ? (press ") && line.ends_with(')')
+    }
+
+    /// Whether a question waits for an answer.
+    fn is_question(&self) -> bool {
+        let screen = self.parser.screen();
+        let (row, _) = screen.cursor_position();
+        let (_, columns) = screen.size();
+        let line = screen.rows(0, columns).nth(row.into()).unwrap_or_default();
+        line.replace("NO SANDBOX ", "").starts_with("❚ ?")
     }
 
     fn forget(&mut self) {
