@@ -15,6 +15,7 @@ mod foreign;
 pub(crate) mod hosts;
 pub(crate) mod json;
 mod keyboard;
+mod line_editor;
 mod listing;
 pub(crate) mod ours;
 mod pager;

@@ -6,7 +6,8 @@
 //! downloaded is decided by a key that was pressed at the question.
 
 use super::{
-    keyboard::{Heard, Keyboard, Typing, suspend},
+    keyboard::{Heard, Keyboard, Typing},
+    line_editor::suspend,
     ours::{Ours, ours},
     screen::{Screen, own_mark},
     signals::{Asked, Signals},

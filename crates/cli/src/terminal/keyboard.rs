@@ -17,21 +17,18 @@
 //! there the pause is longer, and all there is.
 
 use super::{
-    draft::{Draft, plain},
+    draft::Draft,
+    line_editor::{Careful, read},
     strokes::{Stroke, Strokes},
     tty::{Quiet, Tty, put},
 };
 use crossterm::event as terminal_event;
-use reedline::{
-    EditCommand, EditMode, Emacs, KeyCode, KeyModifiers, Keybindings, Prompt, PromptEditMode,
-    PromptHistorySearch, Reedline, ReedlineEvent, ReedlineRawEvent, Signal,
-};
+use reedline::{EditCommand, KeyCode, KeyModifiers, Reedline};
 use rustix::{
     event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll},
     fd::OwnedFd,
 };
 use std::{
-    borrow::Cow,
     io,
     sync::{Arc, mpsc},
     thread,
@@ -51,9 +48,6 @@ const ALONE: Duration = Duration::from_millis(5);
 /// How long a terminal may take to say where its cursor is: one that never did, one that does.
 const FIRST_REPORT: Duration = Duration::from_secs(2);
 const REPORT: Duration = Duration::from_secs(20);
-
-/// The program's own command for the line editor.
-const SUSPEND: &str = "suspend";
 
 /// What came of waiting for the person.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -298,7 +292,7 @@ impl Desk {
             Woken::Late if rest.is_some() && rest == first => {
                 Woken::Strokes(vec![self.strokes.give_up()])
             }
-            woken => woken,
+            woken @ (Woken::Strokes(_) | Woken::Bell | Woken::Late | Woken::Gone) => woken,
         }
     }
 
@@ -574,89 +568,4 @@ fn pressed_key(stroke: &Stroke, keys: &[char]) -> Option<Heard> {
 /// If the terminal is gone, the next look at the keyboard says so.
 fn show(text: &str) {
     _ = put(text.as_bytes()).is_ok();
-}
-
-/// Has the person write a line. Ctrl-Z suspends the program, and they go on where they were.
-fn read(editor: &mut Reedline, tty: &Tty, mark: String) -> Heard {
-    let mark = Mark(mark);
-    loop {
-        return match editor.read_line(&mark) {
-            Ok(Signal::Success(line)) => Heard::Text(line),
-            Ok(Signal::CtrlC) => Heard::Interrupted,
-            Ok(Signal::HostCommand(command)) if command == SUSPEND => {
-                tty.lend(suspend);
-                continue;
-            }
-            Ok(_) | Err(_) => Heard::Ended,
-        };
-    }
-}
-
-/// Stops this program until somebody lets it go on.
-pub(crate) fn suspend() {
-    // To this very thread: one that is sent to the process may stop it a moment later, when the
-    // terminal is quiet again. Where it is refused, nothing is stopped.
-    _ = nix::sys::signal::raise(nix::sys::signal::Signal::SIGSTOP).is_ok();
-}
-
-/// The keys of an editor: those of Emacs, with Ctrl-Z to suspend. Pastes become text that can be
-/// seen.
-pub(super) struct Careful(Emacs);
-
-impl Default for Careful {
-    fn default() -> Self {
-        Self::new(reedline::default_emacs_keybindings())
-    }
-}
-
-impl Careful {
-    pub(super) fn new(mut keys: Keybindings) -> Self {
-        let suspend = ReedlineEvent::ExecuteHostCommand(SUSPEND.into());
-        keys.add_binding(KeyModifiers::CONTROL, KeyCode::Char('z'), suspend);
-        Self(Emacs::new(keys))
-    }
-}
-
-impl EditMode for Careful {
-    #[expect(clippy::wildcard_enum_match_arm, reason = "all others are the editor's own")]
-    fn parse_event(&mut self, event: ReedlineRawEvent) -> ReedlineEvent {
-        match event.into() {
-            terminal_event::Event::Paste(text) => {
-                ReedlineEvent::Edit(vec![EditCommand::InsertString(plain(&text))])
-            }
-            other => match ReedlineRawEvent::try_from(other) {
-                Ok(event) => self.0.parse_event(event),
-                Err(()) => ReedlineEvent::None,
-            },
-        }
-    }
-
-    fn edit_mode(&self) -> PromptEditMode {
-        self.0.edit_mode()
-    }
-}
-
-/// The few characters before what is typed.
-struct Mark(String);
-
-impl Prompt for Mark {
-    fn render_prompt_left(&self) -> Cow<'_, str> {
-        self.0.as_str().into()
-    }
-
-    fn render_prompt_right(&self) -> Cow<'_, str> {
-        "".into()
-    }
-
-    fn render_prompt_indicator(&self, _: PromptEditMode) -> Cow<'_, str> {
-        "".into()
-    }
-
-    fn render_prompt_multiline_indicator(&self) -> Cow<'_, str> {
-        "    ".into()
-    }
-
-    fn render_prompt_history_search_indicator(&self, _: PromptHistorySearch) -> Cow<'_, str> {
-        "search: ".into()
-    }
 }

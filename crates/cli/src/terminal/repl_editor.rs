@@ -4,7 +4,7 @@
 //! Runs on the keyboard's own thread. What it is told could stand there was chosen by code: only
 //! what is plainly visible is shown.
 
-use super::keyboard::Careful;
+use super::line_editor::Careful;
 use interpreter_agent::Completions;
 use interpreter_core::Untrusted;
 use reedline::{
