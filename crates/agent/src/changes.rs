@@ -19,7 +19,7 @@ pub enum Which {
     Named(String),
 }
 
-/// What a set must have for what is to be done with it.
+/// The state that a command needs a set to be in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
     /// Something that waits for a decision.
@@ -86,12 +86,12 @@ impl Review<'_> {
         self.set.id()
     }
 
-    /// What would be applied, the most dangerous first.
+    /// The changes to apply, the most dangerous first.
     pub fn files(&self) -> &[FileChange] {
         &self.look.files
     }
 
-    /// What would be left as it is, and why.
+    /// The changes that are withheld, and why.
     pub fn left_out(&self) -> &[LeftOut] {
         &self.look.left_out
     }
@@ -121,15 +121,6 @@ impl Review<'_> {
     }
 }
 
-/// What a set holds.
-pub fn files(
-    scene: &Scene,
-    which: &Which,
-) -> Result<Option<(String, Vec<FileChange>)>, AgentError> {
-    let Some(set) = find(scene, which, Wanted::Staged)? else { return Ok(None) };
-    Ok(Some((set.id().to_owned(), set.changes()?)))
-}
-
 /// What a set would change, as a diff.
 pub fn diff(
     scene: &Scene,
@@ -138,18 +129,6 @@ pub fn diff(
 ) -> Result<Option<Untrusted>, AgentError> {
     let Some(set) = find(scene, which, Wanted::Staged)? else { return Ok(None) };
     Ok(Some(set.diff(paths)?))
-}
-
-/// Puts a set, or some paths of it, into the person's folder.
-pub fn apply(
-    scene: &Scene,
-    which: &Which,
-    paths: &[String],
-    conflict: Conflict,
-) -> Result<Option<(String, Applied)>, AgentError> {
-    let Some(review) = review(scene, which, paths)? else { return Ok(None) };
-    let id = review.id().to_owned();
-    Ok(Some((id, review.apply(conflict)?)))
 }
 
 /// Forgets a set, or some paths of it.

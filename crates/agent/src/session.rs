@@ -46,7 +46,7 @@ pub enum Update {
         id: String,
         /// What is in it.
         files: Vec<FileChange>,
-        /// What would be left as it is, and why.
+        /// The changes that are withheld, and why.
         left_out: Vec<LeftOut>,
     },
     /// The turn is over.

@@ -133,7 +133,7 @@ pub enum Happening {
         id: String,
         /// What is in it.
         files: Vec<FileChange>,
-        /// What would be left as it is, and why.
+        /// The changes that are withheld, and why.
         left_out: Vec<LeftOut>,
     },
     /// Staged changes were applied or discarded.

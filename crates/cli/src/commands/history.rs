@@ -122,7 +122,7 @@ fn show(log: &Log, outputs: &Outputs, id: &str, as_json: bool) -> Result<ExitCod
     let mut exit = Exit::Done;
     for record in log.records(id) {
         let mut record = record?;
-        // What is not kept any more is told as such; what was changed costs itself alone.
+        // Outputs that are no longer kept are marked as such; a changed one costs itself alone.
         match outputs.restore(&mut record.body) {
             Err(error @ StoreError::AlteredOutput { .. }) => {
                 warn(&format!("record {}: {error}", record.seq))?;

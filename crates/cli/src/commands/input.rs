@@ -1,4 +1,4 @@
-//! What a command reads from standard input or from a file that was named: within a bound, and
+//! Reads standard input or a named file for a command: within a bound, and
 //! never cut without a word.
 
 use crate::{args::misuse, report::Error};

@@ -387,15 +387,7 @@ impl Desk {
         self.settle()?;
         show(mark);
         loop {
-            let strokes = match self.wait(None) {
-                Woken::Strokes(strokes) => strokes,
-                Woken::Late => continue,
-                Woken::Bell => {
-                    show("\n");
-                    return Err(Stopped::Withdrawn);
-                }
-                Woken::Gone => return Err(Stopped::Gone),
-            };
+            let strokes = self.next_strokes()?;
             if strokes.is_empty() {
                 continue;
             }
@@ -467,19 +459,24 @@ impl Desk {
         Ok(())
     }
 
+    /// Waits for keys, however long that takes.
+    fn next_strokes(&mut self) -> Result<Vec<Stroke>, Stopped> {
+        match self.wait(None) {
+            Woken::Strokes(strokes) => Ok(strokes),
+            Woken::Late => Ok(Vec::new()),
+            Woken::Bell => {
+                show("\n");
+                Err(Stopped::Withdrawn)
+            }
+            Woken::Gone => Err(Stopped::Gone),
+        }
+    }
+
     fn hidden(&mut self, mark: &str) -> Result<Heard, Stopped> {
         show(mark);
         let mut line = String::new();
         loop {
-            let strokes = match self.wait(None) {
-                Woken::Strokes(strokes) => strokes,
-                Woken::Late => continue,
-                Woken::Bell => {
-                    show("\n");
-                    return Err(Stopped::Withdrawn);
-                }
-                Woken::Gone => return Err(Stopped::Gone),
-            };
+            let strokes = self.next_strokes()?;
             for stroke in &strokes {
                 let heard = match stroke {
                     Stroke::Typed(c) => {

@@ -30,9 +30,9 @@ use std::path::Path;
 /// One look at a set: what is listed, shown and applied.
 #[derive(Debug)]
 pub struct Review {
-    /// What would be applied, the most dangerous first.
+    /// The changes to apply, the most dangerous first.
     pub files: Vec<FileChange>,
-    /// What would be left as it is, and why.
+    /// The changes that are withheld, and why.
     pub left_out: Vec<LeftOut>,
     paths: Vec<String>,
     snapshot: Snapshot,
