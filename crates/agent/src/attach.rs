@@ -1,10 +1,9 @@
 //! Pictures that the person shows the model.
 
-use crate::{AgentError, Scene};
+use crate::{AgentError, Context};
 use interpreter_core::{
-    Image, Untrusted,
+    Blob, Image, Untrusted,
     image::MOST_BYTES,
-    record::Kept,
     session::{Attachment, Event},
 };
 use std::{
@@ -12,9 +11,9 @@ use std::{
     path::Path,
 };
 
-impl Scene {
-    /// Reads a picture that goes with the next prompt, and keeps it beside the record. The event
-    /// that hands it over, and what is said of it.
+impl Context {
+    /// Reads an image for the next prompt, and stores it beside the record. Returns the event that
+    /// attaches it, and a description.
     pub fn attach(&self, path: &Path) -> Result<(Event, String), AgentError> {
         let failed = |reason: String| AgentError::Image { path: path.to_owned(), reason };
         // Looked at before it is opened: to open a pipe would wait for its writer.
@@ -35,7 +34,7 @@ impl Scene {
         read.map_err(|error| failed(error.to_string()))?;
         let image = Image::new(&bytes).map_err(failed)?;
         let hash = self.outputs().put(&bytes)?;
-        let kept = Kept { hash, bytes: bytes.len() as u64, characters: 0 };
+        let kept = Blob { hash, bytes: bytes.len() as u64, characters: 0 };
         let name = Untrusted::new(path.to_string_lossy()).for_terminal_line(200);
         let words = format!("{name} ({})", image.words());
         Ok((Event::Attached(Attachment { name, image, kept }), words))

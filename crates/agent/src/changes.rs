@@ -2,13 +2,11 @@
 //!
 //! Each goes on record before it is done, like everything else, and so does what came of it.
 
-use crate::{AgentError, Scene, error::chain};
-use interpreter_core::{Body, FileChange, LeftOut, Untrusted, record::ChangesState};
-use interpreter_exec::workspace::{self, Place, Set};
-pub use interpreter_exec::workspace::{
-    Applied, Catalog, Conflict, Summary, Unreadable, WorkspaceError,
-};
+use crate::{Advise, AgentError, Context, error::chain};
+use interpreter_core::{Body, Changes, ChangesState, FileChange, LeftOut, Untrusted};
 use interpreter_store::{Log, StoreError, new_session_id};
+use interpreter_workspace::{self as workspace, Place, Set};
+pub use interpreter_workspace::{Applied, Catalog, Conflict, Summary, Unreadable, WorkspaceError};
 
 /// Which change set is meant.
 #[derive(Clone, Debug)]
@@ -31,9 +29,9 @@ pub enum Wanted {
 }
 
 /// The change sets of the work folder, newest first, and all that cannot be used.
-pub fn list(scene: &Scene) -> Result<Catalog, AgentError> {
-    match place(scene) {
-        Ok(place) => Ok(Set::list(&place, Some(&scene.work_folder))?),
+pub fn list(context: &Context) -> Result<Catalog, AgentError> {
+    match place(context) {
+        Ok(place) => Ok(Set::list(&place, Some(&context.work_folder))?),
         // Where nothing can be written and nothing was, there is nothing to list.
         Err(AgentError::Store(StoreError::Make { .. })) => Ok(Catalog::default()),
         Err(error) => Err(error),
@@ -41,8 +39,8 @@ pub fn list(scene: &Scene) -> Result<Catalog, AgentError> {
 }
 
 /// The set that is meant where none is named.
-pub fn newest(scene: &Scene, wanted: Wanted) -> Result<Option<Summary>, AgentError> {
-    let (place, work) = (place(scene)?, &scene.work_folder);
+pub fn newest(context: &Context, wanted: Wanted) -> Result<Option<Summary>, AgentError> {
+    let (place, work) = (place(context)?, &context.work_folder);
     Ok(match wanted {
         Wanted::Staged => Set::newest_staged(&place, work)?,
         Wanted::Applied => Set::newest_applied(&place, work)?,
@@ -51,36 +49,36 @@ pub fn newest(scene: &Scene, wanted: Wanted) -> Result<Option<Summary>, AgentErr
 }
 
 /// Whether there is a set with this id, and it can be used or not.
-pub fn is_set(scene: &Scene, id: &str) -> Result<bool, AgentError> {
-    Ok(Set::exists(&place(scene)?, id)?)
+pub fn is_set(context: &Context, id: &str) -> Result<bool, AgentError> {
+    Ok(Set::exists(&place(context)?, id)?)
 }
 
 /// Whether code has made or changed something called `name` in a set, at the top of the work folder.
-pub fn has_name(scene: &Scene, id: &str, name: &str) -> Result<bool, AgentError> {
-    Ok(Set::has_name(&place(scene)?, id, name)?)
+pub fn has_name(context: &Context, id: &str, name: &str) -> Result<bool, AgentError> {
+    Ok(Set::has_name(&place(context)?, id, name)?)
 }
 
-/// One look at a set, to decide on: what it lists, shows and applies is one and the same copy.
-pub struct Review<'a> {
-    scene: &'a Scene,
+/// A snapshot of a set to decide on: the list, the diff and the application use the same copy.
+pub struct ChangeReview<'a> {
+    context: &'a Context,
     set: Set,
     look: workspace::Review,
 }
 
 /// Takes a copy of what is staged at and below `paths`, or of everything, for a decision.
 pub fn review<'a>(
-    scene: &'a Scene,
+    context: &'a Context,
     which: &Which,
     paths: &[String],
-) -> Result<Option<Review<'a>>, AgentError> {
-    let Some(set) = find(scene, which, Wanted::Staged)? else { return Ok(None) };
+) -> Result<Option<ChangeReview<'a>>, AgentError> {
+    let Some(set) = find(context, which, Wanted::Staged)? else { return Ok(None) };
     // Its session is over, so nothing writes to it. If something does all the same, as a process
     // that outlived its session would, the copy is what counts.
     let look = set.review_of(paths, ())?;
-    Ok(Some(Review { scene, set, look }))
+    Ok(Some(ChangeReview { context, set, look }))
 }
 
-impl Review<'_> {
+impl ChangeReview<'_> {
     /// The set's id.
     pub fn id(&self) -> &str {
         self.set.id()
@@ -103,47 +101,47 @@ impl Review<'_> {
 
     /// Puts exactly this into the person's folder.
     pub fn apply(self, conflict: Conflict) -> Result<Applied, AgentError> {
-        let Self { scene, mut set, look } = self;
+        let Self { context, mut set, look } = self;
         let id = set.id().to_owned();
         let applied =
-            on_record(scene, &id, ChangesState::Applied, || set.apply_review(&look, conflict))?;
+            on_record(context, &id, ChangesState::Applied, || set.apply_review(&look, conflict))?;
         drop(look);
         set.remove_if_empty()?;
-        prune(scene)?;
+        prune(context)?;
         Ok(applied)
     }
 
     /// Forgets the whole set.
     pub fn discard(self) -> Result<Applied, AgentError> {
-        let Self { scene, set, look } = self;
+        let Self { context, set, look } = self;
         drop(look);
-        forget(scene, set, &[])
+        forget(context, set, &[])
     }
 }
 
-/// What a set would change, as a diff.
+/// The changes of a set, as a diff.
 pub fn diff(
-    scene: &Scene,
+    context: &Context,
     which: &Which,
     paths: &[String],
 ) -> Result<Option<Untrusted>, AgentError> {
-    let Some(set) = find(scene, which, Wanted::Staged)? else { return Ok(None) };
+    let Some(set) = find(context, which, Wanted::Staged)? else { return Ok(None) };
     Ok(Some(set.diff(paths)?))
 }
 
 /// Forgets a set, or some paths of it.
 pub fn discard(
-    scene: &Scene,
+    context: &Context,
     which: &Which,
     paths: &[String],
 ) -> Result<Option<(String, Applied)>, AgentError> {
-    let set = match (find(scene, which, Wanted::Staged), which) {
+    let set = match (find(context, which, Wanted::Staged), which) {
         (Ok(Some(set)), _) => set,
         (Ok(None), _) => return Ok(None),
         (Err(AgentError::Workspace(error)), Which::Named(id)) if paths.is_empty() => {
-            let place = place(scene)?;
+            let place = place(context)?;
             if error.is_damage() {
-                let gone = on_record(scene, id, ChangesState::Discarded, || {
+                let gone = on_record(context, id, ChangesState::Discarded, || {
                     Set::remove_unreadable(&place, id)?;
                     Ok(Applied::default())
                 })?;
@@ -153,17 +151,17 @@ pub fn discard(
                 return Err(error.into());
             }
             // To put right what a crash left takes room, and to forget it takes none.
-            of_this_folder(scene, Set::open_as_it_is(&place, id)?)?
+            of_this_folder(context, Set::open_as_it_is(&place, id)?)?
         }
         (Err(error), _) => return Err(error),
     };
     let id = set.id().to_owned();
-    Ok(Some((id, forget(scene, set, paths)?)))
+    Ok(Some((id, forget(context, set, paths)?)))
 }
 
-fn forget(scene: &Scene, mut set: Set, paths: &[String]) -> Result<Applied, AgentError> {
+fn forget(context: &Context, mut set: Set, paths: &[String]) -> Result<Applied, AgentError> {
     let id = set.id().to_owned();
-    let discarded = on_record(scene, &id, ChangesState::Discarded, || {
+    let discarded = on_record(context, &id, ChangesState::Discarded, || {
         Ok(Applied { files: set.discard(paths)?, left_out: vec![] })
     })?;
     set.remove_if_empty()?;
@@ -172,76 +170,76 @@ fn forget(scene: &Scene, mut set: Set, paths: &[String]) -> Result<Applied, Agen
 
 /// Takes what a set applied last out of the person's folder again.
 pub fn undo(
-    scene: &Scene,
+    context: &Context,
     which: &Which,
     conflict: Conflict,
 ) -> Result<Option<(String, Applied)>, AgentError> {
-    let Some(mut set) = find(scene, which, Wanted::Applied)? else { return Ok(None) };
+    let Some(mut set) = find(context, which, Wanted::Applied)? else { return Ok(None) };
     let id = set.id().to_owned();
-    let undone = on_record(scene, &id, ChangesState::Undone, || set.undo(conflict))?;
+    let undone = on_record(context, &id, ChangesState::Undone, || set.undo(conflict))?;
     drop(set);
-    prune(scene)?;
+    prune(context)?;
     Ok(Some((id, undone)))
 }
 
 /// Puts what was undone last into the person's folder once more.
 pub fn redo(
-    scene: &Scene,
+    context: &Context,
     which: &Which,
     conflict: Conflict,
 ) -> Result<Option<(String, Applied)>, AgentError> {
-    let Some(mut set) = find(scene, which, Wanted::Undone)? else { return Ok(None) };
+    let Some(mut set) = find(context, which, Wanted::Undone)? else { return Ok(None) };
     let id = set.id().to_owned();
-    let redone = on_record(scene, &id, ChangesState::Applied, || set.redo(conflict))?;
+    let redone = on_record(context, &id, ChangesState::Applied, || set.redo(conflict))?;
     drop(set);
-    prune(scene)?;
+    prune(context)?;
     Ok(Some((id, redone)))
 }
 
 /// Keeps what undo and redo need within the space that the person gives it.
-fn prune(scene: &Scene) -> Result<(), AgentError> {
-    Set::prune(&place(scene)?, scene.settings.undo_space.value.count())?;
+fn prune(context: &Context) -> Result<(), AgentError> {
+    Set::prune(&place(context)?, context.settings.undo_space.value.count())?;
     Ok(())
 }
 
 /// Where change sets are kept, made if need be.
-pub(crate) fn place(scene: &Scene) -> Result<Place, AgentError> {
-    let folder = scene.folders.make_changes_folder_for(&scene.work_folder)?;
-    Ok(Place::new(folder, scene.folders.make_changes_key()?))
+pub(crate) fn place(context: &Context) -> Result<Place, AgentError> {
+    let folder = context.folders.make_changes_folder_for(&context.work_folder)?;
+    Ok(Place::new(folder, context.folders.make_key()?))
 }
 
-fn find(scene: &Scene, which: &Which, wanted: Wanted) -> Result<Option<Set>, AgentError> {
+fn find(context: &Context, which: &Which, wanted: Wanted) -> Result<Option<Set>, AgentError> {
     let id = match which {
         Which::Named(id) => id.clone(),
-        Which::Newest => match newest(scene, wanted)? {
+        Which::Newest => match newest(context, wanted)? {
             Some(summary) => summary.id,
             None => return Ok(None),
         },
     };
-    let set = Set::open(&place(scene)?, &id)?;
-    of_this_folder(scene, set).map(Some)
+    let set = Set::open(&place(context)?, &id)?;
+    of_this_folder(context, set).map(Some)
 }
 
-/// A set of another folder is not acted on from here: what a person sees is this one.
-fn of_this_folder(scene: &Scene, set: Set) -> Result<Set, AgentError> {
-    if set.work_folder() == scene.work_folder {
+/// Refuses a set of another folder: the person sees only this one.
+fn of_this_folder(context: &Context, set: Set) -> Result<Set, AgentError> {
+    if set.work_folder() == context.work_folder {
         return Ok(set);
     }
     let work_folder = set.work_folder().to_string_lossy().into_owned();
     Err(WorkspaceError::OtherFolder { id: set.id().to_owned(), work_folder }.into())
 }
 
-/// Does something to a set: what is about to happen goes on record before it does, and what came
-/// of it after, so that a refusal does not stand there as done.
+/// Acts on a set: the intention is recorded before, and the result after, so that a refusal is not
+/// recorded as done.
 fn on_record(
-    scene: &Scene,
+    context: &Context,
     id: &str,
     state: ChangesState,
     act: impl FnOnce() -> Result<Applied, WorkspaceError>,
 ) -> Result<Applied, AgentError> {
     // Forgetting staged files frees space, so it must be possible on a full disk.
     let frees = state == ChangesState::Discarded;
-    let folders = &scene.folders;
+    let folders = &context.folders;
     let mut log = if frees { Log::open_on_full_disk(folders)? } else { Log::open(folders)? };
     let session = new_session_id();
     let mut append = |body: &Body| {
@@ -251,16 +249,16 @@ fn on_record(
             log.append(&session, body)
         }
     };
-    let text = format!("the changes {id} are to be {}", state.word());
+    let text = format!("set {id} is about to be {}", state.word());
     append(&Body::Note { text })?;
     match act() {
         Ok(done) => {
             let Applied { files, left_out } = done.clone();
-            append(&Body::Changes { id: id.to_owned(), state, files, left_out })?;
+            append(&Body::Changes(Changes { id: id.to_owned(), state, files, left_out }))?;
             Ok(done)
         }
         Err(error) => {
-            append(&Body::Error { message: chain(&error), hint: None })?;
+            append(&Body::Error { message: chain(&error), hint: error.advice() })?;
             Err(error.into())
         }
     }

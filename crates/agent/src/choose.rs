@@ -4,24 +4,32 @@
 //! a provider; `embedded/MODEL` runs in this program. Where no name is given, one that runs here is
 //! taken if its file is here. Keys come from the environment and go nowhere but into the endpoint.
 
-use crate::embedded::{ENGINE, unknown};
 use interpreter_core::instructions::Strength;
 use interpreter_model::{
-    Endpoint, Format, Model, ModelError, Pace, Provider, Providers, Surroundings, Tools, Weights,
-    catalogue::{Catalogue, Entry, Role},
+    Endpoint, Model, ModelError, Pace, Provider, Providers, Surroundings, Tools, Weights,
+    catalogue::{Catalogue, CatalogueEntry, Role},
     shelf::{Held, Shelf},
 };
-use interpreter_store::{Endpoint as OwnEndpoint, Environment, Folders, Settings, WireFormat};
+use interpreter_store::{ConfigFiles, EndpointSettings, Environment, Folders, Settings};
 use std::{collections::BTreeMap, io::Read, path::Path, sync::Arc};
 
 pub use self::error::ChooseError;
 
 mod error;
 
+/// Whether this program was built with an engine that runs models.
+pub const ENGINE: bool = cfg!(feature = "embedded");
+
 /// The largest file of certificates that is read.
 const CERTIFICATE_BYTES: u64 = 4 << 20;
 
-/// What models are made from.
+/// Why there is no embedded model of this name.
+pub(crate) fn unknown(catalogue: &Catalogue, name: &str) -> ChooseError {
+    let known = catalogue.entries().iter().map(|entry| entry.name.clone()).collect();
+    ChooseError::UnknownEmbedded { name: name.into(), known }
+}
+
+/// The sources of models.
 pub(crate) struct Choice<'a> {
     settings: &'a Settings,
     environment: &'a Environment,
@@ -31,11 +39,10 @@ pub(crate) struct Choice<'a> {
     pace: Option<Arc<Pace>>,
 }
 
-/// Whether another model is asked after this one.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Then {
-    Another,
-    Nothing,
+/// The providers that are built in, and the person's own.
+pub fn providers(files: &ConfigFiles) -> Result<Providers, ChooseError> {
+    let own = files.providers.iter().map(|file| (file.path.as_path(), file.text.as_str()));
+    Ok(Providers::new(own)?)
 }
 
 impl<'a> Choice<'a> {
@@ -66,10 +73,9 @@ impl<'a> Choice<'a> {
     /// asked where it cannot answer.
     pub(crate) fn chosen(&self, name: Option<&str>) -> Result<Model, ChooseError> {
         let others = &self.settings.fallback.value;
-        let then = |left: usize| if left == 0 { Then::Nothing } else { Then::Another };
         let model = match name.or(self.settings.model.value.as_deref()) {
             Some(first) => {
-                let model = self.model(first, then(others.len()))?;
+                let model = self.model(first, !others.is_empty())?;
                 if others.is_empty() {
                     self.has_its_key(first)?;
                 }
@@ -78,7 +84,7 @@ impl<'a> Choice<'a> {
             None => self.embedded(&self.here().ok_or(ChooseError::None)?)?,
         };
         let others = others.iter().zip((0..others.len()).rev());
-        let others = others.map(|(name, left)| self.model(name, then(left)));
+        let others = others.map(|(name, left)| self.model(name, left > 0));
         Ok(model.with_fallbacks(others.collect::<Result<_, _>>()?))
     }
 
@@ -89,7 +95,7 @@ impl<'a> Choice<'a> {
     }
 
     /// The best model that runs in this program and whose file is here.
-    fn here(&self) -> Option<Entry> {
+    fn here(&self) -> Option<CatalogueEntry> {
         let catalogue = Catalogue::shipped();
         let useful = [Role::Default, Role::Tiny].into_iter().filter(|_| ENGINE);
         let mut useful = useful.filter_map(|role| catalogue.of_role(role));
@@ -103,10 +109,10 @@ impl<'a> Choice<'a> {
 
     /// The model of this name alone.
     pub(crate) fn named(&self, name: &str) -> Result<Model, ChooseError> {
-        self.model(name, Then::Nothing)
+        self.model(name, false)
     }
 
-    /// What a provider finds around it.
+    /// The environment and settings of a provider.
     pub(crate) fn around<T>(
         &self,
         provider: &Provider,
@@ -114,13 +120,13 @@ impl<'a> Choice<'a> {
     ) -> T {
         let none = BTreeMap::new();
         then(&Surroundings {
-            settings: self.settings.providers.get(&provider.name).unwrap_or(&none),
+            settings: self.settings.providers.get(&provider.name).map_or(&none, |own| &own.value.0),
             variable: &|name| self.environment.text(name).map(str::to_owned),
             key: &|name| self.environment.secret(name),
         })
     }
 
-    fn model(&self, name: &str, then: Then) -> Result<Model, ChooseError> {
+    fn model(&self, name: &str, another_follows: bool) -> Result<Model, ChooseError> {
         if let Some(file) = name.strip_prefix("scripted:") {
             return Ok(Model::scripted(Path::new(file))?);
         }
@@ -131,16 +137,16 @@ impl<'a> Choice<'a> {
         endpoint.offline = self.settings.offline.value;
         endpoint.certificates.clone_from(&self.certificates);
         endpoint.pace.clone_from(&self.pace);
-        if then == Then::Another {
+        if another_follows {
             // Whoever waits for long would rather hear from the next.
             endpoint.retries.most = 1;
         }
         Ok(Model::remote(endpoint)?)
     }
 
-    /// The model in this program that a name means; none if it means something else. An endpoint or a
-    /// provider of the person's own may have the name.
-    fn embedded_entry(&self, name: &str) -> Result<Option<Entry>, ChooseError> {
+    /// The embedded model of this name, if it is one. The person's own endpoint or provider may
+    /// have the name instead.
+    fn embedded_entry(&self, name: &str) -> Result<Option<CatalogueEntry>, ChooseError> {
         let (place, model) = name.split_once('/').unwrap_or((name, ""));
         let theirs = self.settings.endpoints.contains_key(place);
         if place != "embedded" || theirs || self.providers.get(place).is_some() {
@@ -154,7 +160,7 @@ impl<'a> Choice<'a> {
         entry.map(Some).ok_or_else(|| unknown(&catalogue, model))
     }
 
-    fn embedded(&self, entry: &Entry) -> Result<Model, ChooseError> {
+    fn embedded(&self, entry: &CatalogueEntry) -> Result<Model, ChooseError> {
         if !ENGINE {
             return Err(ModelError::NoEngine { model: entry.name.clone() }.into());
         }
@@ -201,8 +207,8 @@ impl<'a> Choice<'a> {
     }
 
     /// A model of an endpoint in the person's config file.
-    fn own(&self, name: &str, own: &OwnEndpoint, model: String) -> Endpoint {
-        let mut endpoint = Endpoint::new(format(own.format), own.base_url.clone(), model);
+    fn own(&self, name: &str, own: &EndpointSettings, model: String) -> Endpoint {
+        let mut endpoint = Endpoint::new(own.format, own.base_url.clone(), model);
         name.clone_into(&mut endpoint.provider);
         endpoint.key = own.key_variable.as_deref().and_then(|name| self.environment.secret(name));
         endpoint.key_variables = own.key_variable.iter().cloned().collect();
@@ -225,20 +231,10 @@ fn read(path: &Path) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn format(format: WireFormat) -> Format {
-    match format {
-        WireFormat::OpenAi => Format::OpenAi,
-        WireFormat::Responses => Format::Responses,
-        WireFormat::Anthropic => Format::Anthropic,
-        WireFormat::Gemini => Format::Gemini,
-        WireFormat::Ollama => Format::Ollama,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use interpreter_store::{ConfigFiles, ConfigText, Overrides};
+    use interpreter_store::{ConfigText, Overrides};
 
     fn chosen(config: &str, name: Option<&str>) -> Result<String, String> {
         later(config, name, None)
@@ -247,8 +243,12 @@ mod tests {
     fn later(config: &str, name: Option<&str>, later: Option<&str>) -> Result<String, String> {
         let user = Some(ConfigText { path: "config.toml".into(), text: config.into() });
         let files = ConfigFiles { user, ..ConfigFiles::default() };
-        let overrides = Overrides { model: name.map(Into::into), ..Overrides::default() };
-        let settings = Settings::resolve(&files, &overrides).unwrap();
+        let overrides = match name {
+            Some(name) => Overrides::default().set("model", [name]),
+            None => Overrides::default(),
+        };
+        let nothing = Environment::default();
+        let settings = Settings::resolve(&files, &nothing, &overrides).unwrap();
         let keys = ["OPENAI_API_KEY", "OPENROUTER_API_KEY"].map(|name| (name, "sk-canary"));
         let environment = Environment::from_pairs(keys);
         let folders = Folders::under(Path::new("/nowhere"));
@@ -275,12 +275,12 @@ mod tests {
 
     #[test]
     fn a_name_that_leads_nowhere_says_why() {
-        assert_eq!(chosen("", None).unwrap_err(), "no model is chosen");
+        assert_eq!(chosen("", None).unwrap_err(), "no model is selected");
         let nowhere = "`nowhere` is neither a provider nor an endpoint";
         assert!(chosen("", Some("nowhere/x")).unwrap_err().contains(nowhere));
         assert!(chosen("fallback=['nowhere/x']", Some("groq/x")).unwrap_err().contains(nowhere));
-        assert!(chosen("", Some("openai")).unwrap_err().contains("no model of it"));
-        assert!(chosen("", Some("openai/")).unwrap_err().contains("no model of it"));
+        assert!(chosen("", Some("openai")).unwrap_err().contains("without a model"));
+        assert!(chosen("", Some("openai/")).unwrap_err().contains("without a model"));
         assert!(chosen("", Some("azure/x")).unwrap_err().contains("needs `resource`"));
         let missing = chosen("certificates = 'ca.pem'", Some("openai/x")).unwrap_err();
         assert!(missing.contains("`certificates`"), "{missing}");
@@ -292,8 +292,8 @@ mod tests {
             let text = format!("{LOCAL}{more}\n");
             let user = Some(ConfigText { path: "config.toml".into(), text });
             let files = ConfigFiles { user, ..ConfigFiles::default() };
-            let settings = Settings::resolve(&files, &Overrides::default()).unwrap();
             let (environment, providers) = (Environment::default(), Providers::default());
+            let settings = Settings::resolve(&files, &environment, &Overrides::default()).unwrap();
             let folders = Folders::under(Path::new("/nowhere"));
             let choice = Choice::new(&settings, &environment, &providers, &folders).unwrap();
             let Endpoint { tools, strength, images, context, .. } =
@@ -340,7 +340,7 @@ mod tests {
             assert!(error.contains(expected), "{error}");
         }
         let error = chosen("", Some("embedded/gpt-x")).unwrap_err();
-        assert!(error.starts_with("`gpt-x` is none of the models"), "{error}");
+        assert!(error.starts_with("unknown embedded model `gpt-x`"), "{error}");
     }
 
     #[test]

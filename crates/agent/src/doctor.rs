@@ -1,7 +1,7 @@
-//! What protects on this machine, found out by trying: every sandbox that is there is built, attacked
-//! from inside and ended. [`Report`] is what `interpreter doctor --json` prints.
+//! Finds out by trying how well this machine protects: every available sandbox is built, attacked
+//! from inside and removed. `interpreter doctor --json` prints the [`Report`].
 
-use crate::{ChooseError, Scene, error::chain};
+use crate::{Advise, ChooseError, Context, error::chain};
 use interpreter_core::{
     Continuity, Promise,
     surroundings::{Obstacle, Weight, obstacles},
@@ -15,25 +15,25 @@ mod sandboxes;
 /// Everything that was found.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
-    /// The sandbox that code would run in; none if nothing would run.
+    /// The sandbox that code would run in, or `None` if nothing would run.
     pub chosen: Option<&'static str>,
     /// Why that one, or why none.
     pub why: String,
-    /// What to do, where nothing would run.
+    /// The fix, if nothing would run.
     pub fix: Option<String>,
     /// Whether code would run, and all that is promised would be kept.
     pub keeps_everything: bool,
-    /// What the kernel calls itself.
+    /// The kernel's release.
     pub kernel: String,
     /// The version of Landlock, if the kernel has it.
     pub landlock: Option<u32>,
     /// Whether this is root.
     pub root: bool,
-    /// What stands in the way.
+    /// Obstacles to a sandbox.
     pub obstacles: Vec<Obstacle>,
     /// Every sandbox, the strongest first.
     pub sandboxes: Vec<Sandbox>,
-    /// What else a session depends on.
+    /// Other requirements of a session.
     pub findings: Vec<Finding>,
 }
 
@@ -46,15 +46,15 @@ pub struct Sandbox {
     pub built: bool,
     /// Why it could not be.
     pub reason: Option<String>,
-    /// What to do about that.
+    /// The fix.
     pub fix: Option<String>,
-    /// What it enforces.
+    /// Enforced protection.
     pub enforced: Vec<String>,
-    /// What it does not.
+    /// Missing protection.
     pub missing: Vec<String>,
     /// The promises that it does not keep in full.
     pub lacks: Vec<Lacking>,
-    /// What came of the attacks.
+    /// The results of the attacks.
     pub attacks: Vec<Tried>,
 }
 
@@ -63,22 +63,22 @@ pub struct Sandbox {
 pub struct Lacking {
     /// The promise.
     pub promise: Promise,
-    /// What is missing.
+    /// The gap.
     pub why: &'static str,
 }
 
 /// An attack, and what came of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Tried {
-    /// What was tried.
+    /// The attack.
     pub attack: Attack,
     /// The promise that it is aimed at.
     pub promise: Promise,
-    /// What came of it.
+    /// Its result.
     pub outcome: Outcome,
 }
 
-/// What came of an attack.
+/// The result of an attack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
@@ -106,17 +106,17 @@ pub struct Finding {
     /// What.
     pub name: String,
     /// How it is.
-    pub state: State,
-    /// What was seen.
+    pub state: Health,
+    /// The observation.
     pub detail: String,
-    /// What to do about it, if something is to be done.
+    /// The fix, if one is needed.
     pub fix: Option<String>,
 }
 
 /// How something is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum State {
+pub enum Health {
     /// As it should be.
     Good,
     /// Something is missing that can be done without.
@@ -127,20 +127,20 @@ pub enum State {
 
 /// Looks at everything that a session depends on. Builds every sandbox that is there, attacks it from
 /// inside with our own program, and ends it again. Nobody's code runs.
-pub async fn examine(scene: &Scene) -> Report {
-    let machine = scene.machine();
+pub async fn examine(context: &Context) -> Report {
+    let machine = context.machine();
     let seen = surroundings(machine);
-    let sandboxes = sandboxes::all(scene).await;
-    let (chosen, why, fix) = sandboxes::chosen(scene, &sandboxes).await;
+    let sandboxes = sandboxes::all(context).await;
+    let (chosen, why, fix) = sandboxes::chosen(context, &sandboxes).await;
     let used = sandboxes.iter().find(|sandbox| Some(sandbox.name) == chosen);
     let keeps_everything = used
         .is_some_and(|used| used.lacks.is_empty() && used.built && used.broken().next().is_none());
     let can_be_built = sandboxes.first().is_some_and(|native| native.built);
     let mut obstacles = obstacles(&seen);
-    // What would be in the way and is not, is not.
+    // A possible obstacle that prevents nothing is none.
     obstacles.retain(|one| one.weight == Weight::Weakens || !can_be_built);
     obstacles.extend(used.and_then(sandboxes::no_group));
-    let findings = [record(scene)].into_iter().chain(languages(scene)).chain([model(scene)]);
+    let findings = [record(context)].into_iter().chain(languages(context)).chain([model(context)]);
     Report {
         chosen,
         why,
@@ -155,33 +155,33 @@ pub async fn examine(scene: &Scene) -> Report {
     }
 }
 
-fn record(scene: &Scene) -> Finding {
+fn record(context: &Context) -> Finding {
     let name = "record".to_owned();
-    match scene.log().and_then(|log| Ok((log.path().display().to_string(), log.verify()?))) {
-        Ok((path, verification)) => match verification.first_break {
+    match context.log().and_then(|log| Ok((log.path().display().to_string(), log.verify()?))) {
+        Ok((path, found)) => match found.first_fault() {
             None => Finding {
                 name,
-                state: State::Good,
-                detail: format!("{path}: {} records, all linked", verification.records),
+                state: Health::Good,
+                detail: format!("{path}: {} records, all linked", found.records),
                 fix: None,
             },
-            Some(found) => Finding {
+            Some(fault) => Finding {
                 name,
-                state: State::Broken,
-                detail: format!(
-                    "{path}: record {} does not follow from the one before it",
-                    found.seq
-                ),
+                state: Health::Broken,
+                detail: format!("{path}: {fault}"),
                 fix: Some("`interpreter audit verify` says more; keep a copy of the file".into()),
             },
         },
-        Err(error) => Finding { name, state: State::Broken, detail: chain(&error), fix: None },
+        Err(error) => {
+            let (detail, fix) = (chain(&error), error.advice());
+            Finding { name, state: Health::Broken, detail, fix }
+        }
     }
 }
 
-fn languages(scene: &Scene) -> impl Iterator<Item = Finding> {
-    // What a machine lacks of the many others is no finding; `interpreter languages` lists them.
-    let all = scene.interpreters().all();
+fn languages(context: &Context) -> impl Iterator<Item = Finding> {
+    // A missing interpreter is no finding; `interpreter languages` lists them.
+    let all = context.interpreters().all();
     let wanted = all.filter(|one| {
         one.interpreter.is_ok()
             || one.by == DeclaredBy::Person
@@ -190,7 +190,7 @@ fn languages(scene: &Scene) -> impl Iterator<Item = Finding> {
     wanted.map(|one| match &one.interpreter {
         Ok(found) => Finding {
             name: one.info.name.clone(),
-            state: State::Good,
+            state: Health::Good,
             detail: match &found.program {
                 Some(program) => program.display().to_string(),
                 None => "needs no interpreter".into(),
@@ -199,22 +199,22 @@ fn languages(scene: &Scene) -> impl Iterator<Item = Finding> {
         },
         Err(hint) => Finding {
             name: one.info.name.clone(),
-            state: State::Lacking,
+            state: Health::Lacking,
             detail: "no interpreter was found".into(),
             fix: Some(hint.clone()),
         },
     })
 }
 
-fn model(scene: &Scene) -> Finding {
+fn model(context: &Context) -> Finding {
     let name = "model".to_owned();
-    match scene.choice().and_then(|choice| choice.chosen(None)) {
-        Ok(model) => Finding { name, state: State::Good, detail: model.name().into(), fix: None },
+    match context.choice().and_then(|choice| choice.chosen(None)) {
+        Ok(model) => Finding { name, state: Health::Good, detail: model.name().into(), fix: None },
         Err(error) => {
             let choose = "choose one with `--model` or with `model = …` in your config file";
             let of_model = matches!(error, ChooseError::Model(_));
-            let fix = if of_model { error.hint() } else { Some(choose.into()) };
-            Finding { name, state: State::Lacking, detail: chain(&error), fix }
+            let fix = if of_model { error.advice() } else { Some(choose.into()) };
+            Finding { name, state: Health::Lacking, detail: chain(&error), fix }
         }
     }
 }

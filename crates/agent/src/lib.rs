@@ -1,6 +1,6 @@
 //! Drives: performs the effects that the session asks for.
 //!
-//! A [`Scene`] gathers what a session needs: settings, interpreters, confinement, model. A
+//! A [`Context`] gathers what a session needs: settings, interpreters, confinement, model. A
 //! [`Session`] is the handle that every front end holds, terminal or other: it sends events and
 //! watches updates. Behind it one loop records each event, steps the session, records each
 //! effect, and only then performs it.
@@ -10,16 +10,19 @@
 pub use interpreter_exec::Completions;
 
 pub use crate::{
-    choose::ChooseError,
-    error::AgentError,
-    scene::Scene,
-    session::{Live, Mode, Session, Update},
+    advice::Advise,
+    choose::{ChooseError, providers},
+    context::Context,
+    error::{AgentError, chain},
+    session::Session,
+    update::{Live, Mode, Update},
 };
 
+mod advice;
 mod attach;
-mod audience;
 pub mod changes;
 mod choose;
+mod context;
 pub mod doctor;
 mod driver;
 pub mod embedded;
@@ -30,7 +33,8 @@ pub mod languages;
 mod local;
 pub mod models;
 mod network;
+mod profile;
 mod project;
-mod scene;
 mod session;
 mod speech;
+mod update;

@@ -1,31 +1,27 @@
 //! A model of this machine, whichever is here.
 
 use crate::{
-    AgentError, Scene,
+    AgentError, Context,
     models::{self, Here},
 };
-use interpreter_store::{Layer, Sourced};
+use interpreter_store::Sourced;
 
-/// What is in the names of models that write nothing: servers list them among the others.
+/// Parts of the names of models that do not write text: servers list them among the others.
 const MUTE: [&str; 3] = ["embed", "rerank", "whisper"];
 
-impl Scene {
-    /// Has a model of this machine be used, whatever the settings say: one that runs in this program
-    /// and is here, else the first that a server has which answers here. If there is none, none is
-    /// chosen. What is said to it is not told to others either: nobody is asked in its place.
+impl Context {
+    /// Selects a local model, whatever the settings say: an installed embedded model, or else the
+    /// first text model of a local server that responds. If there is none, none is selected.
+    /// `fallback` is not used, so the conversation reaches nobody else.
     pub async fn use_local_model(&mut self) -> Result<(), AgentError> {
-        self.settings.fallback = typed(Vec::new());
-        self.settings.model = typed(None);
+        self.settings.fallback = Sourced::typed(Vec::new());
+        self.settings.model = Sourced::typed(None);
         if self.model_name()?.is_none() {
             let rows = models::list(self).await?;
-            self.settings.model = typed(first_served(&rows));
+            self.settings.model = Sourced::typed(first_served(&rows));
         }
         Ok(())
     }
-}
-
-fn typed<T>(value: T) -> Sourced<T> {
-    Sourced { value, layer: Layer::CommandLine }
 }
 
 /// The first model of the first server that answers and has one.
@@ -44,10 +40,10 @@ fn first_served(rows: &[Here]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::models::{Found, KeyState};
+    use crate::models::{KeyState, LocalServer};
 
     fn row(name: &str, models: Option<&[&str]>) -> Here {
-        let found = models.map(|models| Found {
+        let found = models.map(|models| LocalServer {
             provider: name.into(),
             host: "127.0.0.1".into(),
             models: Some(models.iter().map(|&model| model.to_owned()).collect()),

@@ -1,16 +1,16 @@
-//! Which models can be had here, and what one can do.
+//! The available models, and a test of one.
 
-use crate::{AgentError, Scene, choose::Choice};
+use crate::{AgentError, Context, choose::Choice};
 use interpreter_model::{Provider, discover};
 
-pub use interpreter_model::{Found, ModelError, Trial};
+pub use interpreter_model::{LocalServer, ModelError, Trial};
 
 /// A provider, and what of it is here.
 #[derive(Clone, Debug)]
 pub struct Here {
     /// The name before the slash.
     pub name: String,
-    /// What people call it; the address for an endpoint of the config file.
+    /// Display name; for an endpoint of the config file, its address.
     pub title: String,
     /// The word for its wire format.
     pub format: &'static str,
@@ -18,10 +18,10 @@ pub struct Here {
     pub local: bool,
     /// Its key.
     pub key: KeyState,
-    /// What its address lacks, if something.
+    /// The missing part of its address, if any.
     pub lacks: Option<String>,
     /// The server on this machine that answered.
-    pub found: Option<Found>,
+    pub found: Option<LocalServer>,
 }
 
 /// Whether a key is there.
@@ -52,12 +52,12 @@ impl Here {
 }
 
 /// All providers and endpoints, with the local servers that answer. Only this machine is asked.
-pub async fn list(scene: &Scene) -> Result<Vec<Here>, AgentError> {
-    let choice = scene.choice()?;
-    let own = scene.settings.endpoints.iter().map(|(name, own)| {
+pub async fn list(context: &Context) -> Result<Vec<Here>, AgentError> {
+    let choice = context.choice()?;
+    let own = context.settings.endpoints.iter().map(|(name, own)| {
         let own = &own.value;
         let variables: Vec<_> = own.key_variable.iter().cloned().collect();
-        let there = variables.iter().any(|name| scene.environment.secret(name).is_some());
+        let there = variables.iter().any(|name| context.environment.secret(name).is_some());
         Here {
             name: name.clone(),
             title: own.base_url.clone(),
@@ -70,7 +70,7 @@ pub async fn list(scene: &Scene) -> Result<Vec<Here>, AgentError> {
     });
     let mut rows: Vec<_> = own.collect();
     let mut places = Vec::new();
-    for provider in scene.providers.all() {
+    for provider in context.providers.all() {
         if rows.iter().any(|row| row.name == provider.name) {
             // An endpoint of that name comes first.
             continue;
@@ -87,7 +87,7 @@ pub async fn list(scene: &Scene) -> Result<Vec<Here>, AgentError> {
     Ok(rows)
 }
 
-/// What is known of a provider without asking it, and its address.
+/// The known facts about a provider, without contacting it, and its address.
 fn row(choice: &Choice<'_>, provider: &Provider) -> (Here, Option<String>) {
     let (base_url, has_key) = choice.around(provider, |around| {
         (provider.base_url("MODEL", around), provider.has_key(around).unwrap_or(false))
@@ -98,7 +98,7 @@ fn row(choice: &Choice<'_>, provider: &Provider) -> (Here, Option<String>) {
     let row = Here {
         name: provider.name.clone(),
         title: provider.title.clone(),
-        format: provider.format.name(),
+        format: provider.format.word(),
         local: provider.local.is_some(),
         key: key_state(variables, has_key, optional),
         lacks,
@@ -116,17 +116,11 @@ fn key_state(variables: Vec<String>, there: bool, optional: bool) -> KeyState {
 }
 
 /// The name of the model that was tried, and what came of it; `name`, or the one of the settings.
-pub async fn test(scene: &Scene, name: Option<&str>) -> Result<(String, Trial), AgentError> {
-    let choice = scene.choice()?;
+pub async fn test(context: &Context, name: Option<&str>) -> Result<(String, Trial), AgentError> {
+    let choice = context.choice()?;
     let model = match name {
         Some(name) => choice.named(name)?,
         None => choice.chosen(None)?,
     };
     Ok((model.name().to_owned(), model.try_out().await))
-}
-
-/// What a model's failure is, and what to do about it.
-pub fn told(error: &ModelError) -> (String, Option<String>) {
-    let failure = crate::error::model_failure(error);
-    (failure.message, failure.hint)
 }

@@ -1,6 +1,6 @@
-//! What a project tells the model, if the person trusts it.
+//! The project's instructions for the model, if the person trusts them.
 
-use crate::{AgentError, Scene};
+use crate::{AgentError, Context};
 use interpreter_core::instructions::{Project, Strength};
 use interpreter_model::Model;
 use interpreter_store::{Instructions, Standing, trust};
@@ -11,14 +11,14 @@ const SHARE: u64 = 4;
 /// Bytes of a token, about.
 const BYTES: u64 = 3;
 
-/// What a session uses of the project's instructions, and what is said of the rest.
+/// The instructions that a session uses, and notes about the others.
 #[derive(Debug, Default)]
 pub(crate) struct Told {
     pub(crate) files: Vec<Project>,
     pub(crate) notes: Vec<String>,
 }
 
-impl Scene {
+impl Context {
     /// The project's instructions that the person has said nothing to yet. None for a model that
     /// would not be told them, or a name that leads nowhere; without a name the one that is chosen
     /// is meant.
@@ -48,7 +48,7 @@ impl Scene {
         Ok(trust::keep(&self.folders, file, said)?)
     }
 
-    /// What a model is told of them.
+    /// The instructions in the prompt of a model.
     pub(crate) fn project_told(&self, model: &Model) -> Result<Told, AgentError> {
         if model.strength() == Strength::Small {
             return Ok(Told::default());
@@ -59,16 +59,15 @@ impl Scene {
         for file in found.files {
             match file.standing {
                 Standing::Trusted if file.text.len() as u64 > most => told.notes.push(format!(
-                    "{} is not used: it would take more than a quarter of what this model takes",
+                    "{} is not used: it would take more than a quarter of the model's context",
                     file.name
                 )),
                 Standing::Trusted => {
-                    told.notes.push(format!("the model is told what {} says", file.name));
+                    told.notes.push(format!("the model receives {}", file.name));
                     told.files.push(Project { file: file.name.into(), text: file.text });
                 }
                 Standing::Unknown => told.notes.push(format!(
-                    "{} is not used: you have not said that you trust it; `interpreter trust` \
-                     shows it and asks",
+                    "{} is not used: you have not trusted it; review it with `interpreter trust`",
                     file.name
                 )),
                 Standing::Refused => {}

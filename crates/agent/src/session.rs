@@ -3,122 +3,71 @@
 //! Events go in, updates come out. Nothing is special about the terminal: whatever holds the
 //! handle can do what any other front end can, and no more.
 
-use crate::{AgentError, Scene, driver};
-use interpreter_core::{
-    Body, Confinement, FileChange, Language, LeftOut, Record, Untrusted,
-    record::TurnEnd,
-    session::{Approval, Event, HostWanted, InputWanted, Question},
+use crate::{
+    AgentError, Context, driver,
+    update::{Mode, Request, Update},
 };
-use interpreter_exec::{Command, Completions, Interpreters, Runner};
-use std::{rc::Rc, time::Duration};
+use interpreter_core::{
+    Body, Language, Untrusted,
+    session::{Approval, Event},
+};
+use interpreter_exec::{Completions, Interpreters};
+use std::{sync::Arc, time::Duration};
 use tokio::sync::{mpsc, oneshot};
 
 /// How long completion may take.
 const PATIENCE: Duration = Duration::from_secs(4);
 
-/// What a session is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
-    /// A model writes code.
-    Chat,
-    /// The person hands over code; no model is needed.
-    Run,
-}
-
-/// What a front end is told.
-#[derive(Debug)]
-pub enum Update {
-    /// Something was recorded, all of it at once.
-    Records(Vec<Record>),
-    /// A piece of a reply, as it comes. It is recorded when the reply is whole.
-    Live(Live),
-    /// The person is to be asked whether code may run.
-    Ask(Box<Question>),
-    /// The run has come to this line of its code.
-    Line(u32),
-    /// The code asks the person for a line.
-    Input(InputWanted),
-    /// The code wants to reach a host that is not listed, and waits.
-    Host(HostWanted),
-    /// The person is to be asked what becomes of staged changes.
-    Review {
-        /// The change set.
-        id: String,
-        /// What is in it.
-        files: Vec<FileChange>,
-        /// The changes that are withheld, and why.
-        left_out: Vec<LeftOut>,
-    },
-    /// The turn is over.
-    TurnFinished(TurnEnd),
-    /// The session is over: well, or because it could not go on.
-    Ended(Result<(), AgentError>),
-}
-
-/// A piece of a reply, for display.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Live {
-    /// More prose.
-    Text(Untrusted),
-    /// More of the model's thoughts.
-    Reasoning(Untrusted),
-    /// Code begins, in the language that the model named.
-    CodeBegins(Option<Untrusted>),
-    /// More code.
-    Code(Untrusted),
-    /// Code ends.
-    CodeEnds,
-    /// The reply is over.
-    ReplyEnds,
-}
-
-/// A running session.
+/// A running session. It may be held and moved by any thread; everything that it is asked for goes
+/// through the one loop, which records it first.
 #[derive(Debug)]
 pub struct Session {
     /// Its id in the record.
     pub id: String,
     /// The name of the model that is talked to; none where only the person writes code.
     pub model: Option<String>,
-    events: mpsc::UnboundedSender<Event>,
+    requests: mpsc::UnboundedSender<Request>,
     updates: mpsc::Receiver<Update>,
-    runner: Rc<Runner>,
     interpreters: Interpreters,
-    confinement: Confinement,
 }
 
 impl Session {
-    /// Starts a session. Must be called within a `LocalSet`.
-    pub fn start(scene: &Rc<Scene>, mode: Mode, approval: Approval) -> Result<Self, AgentError> {
-        let (events, inbox) = mpsc::unbounded_channel();
+    /// Starts a session, on the runtime that this is called in.
+    pub fn start(
+        context: &Arc<Context>,
+        mode: Mode,
+        approval: Approval,
+    ) -> Result<Self, AgentError> {
+        let (requests, inbox) = mpsc::unbounded_channel();
         let (updates_in, updates) = mpsc::channel(256);
-        let driver = driver::Driver::new(scene, mode, approval, updates_in)?;
-        let (id, runner) = (driver.id().to_owned(), driver.runner());
-        let model = driver.model_name().map(str::to_owned);
-        tokio::task::spawn_local(driver.run(inbox));
-        let (interpreters, confinement) = (scene.interpreters().clone(), scene.confinement());
-        Ok(Self { id, model, events, updates, runner, interpreters, confinement })
+        let driver = driver::Driver::new(context, mode, approval, updates_in)?;
+        let (id, model) = (driver.id().to_owned(), driver.model_name().map(str::to_owned));
+        tokio::spawn(driver.run(inbox));
+        Ok(Self { id, model, requests, updates, interpreters: context.interpreters().clone() })
+    }
+
+    fn request(&self, request: Request) {
+        _ = self.requests.send(request).is_ok();
     }
 
     /// Sends an event. If the session is over, its last update has said so.
     pub fn send(&self, event: Event) {
-        _ = self.events.send(event).is_ok();
+        self.request(Request::Happened(event));
     }
 
     /// Starts the sandbox and the kernel of a language while the person types, unless that would
     /// run something of the project's. Whether it works is found out when it is needed.
     pub fn prepare(&self, language: &Language) {
         if self.interpreters.may_start_early(language) {
-            let (language, confinement) = (language.clone(), self.confinement.clone());
-            self.runner.tell(Command::Prepare { language, confinement });
+            self.send(Event::Expected(language.clone()));
         }
     }
 
     /// How code could go on at the cursor, which is counted in bytes. Nothing while something
-    /// runs, or if the kernel is not there or does not answer soon.
+    /// runs, or if the kernel is not ready or does not answer soon.
     pub async fn complete(&self, language: &Language, code: String, cursor: usize) -> Completions {
         let (reply, answer) = oneshot::channel();
-        let language = language.clone();
-        self.runner.tell(Command::Complete { language, code, cursor, reply });
+        self.request(Request::Complete { language: language.clone(), code, cursor, reply });
         // The runner itself gives up before that, unless it waits for us.
         let answer = tokio::time::timeout(PATIENCE, answer).await;
         answer.ok().and_then(Result::ok).unwrap_or_default()
@@ -138,11 +87,23 @@ impl Session {
         update
     }
 
-    /// What is staged, as a diff.
-    pub async fn diff(&self) -> Result<Untrusted, AgentError> {
+    /// The change set that is being reviewed, as a diff.
+    pub async fn diff(&self, id: &str) -> Result<Untrusted, AgentError> {
         let (reply, answer) = oneshot::channel();
-        self.runner.tell(Command::Diff(reply));
+        self.request(Request::Diff { id: id.to_owned(), reply });
         // A runner that is gone has nothing staged.
         Ok(answer.await.unwrap_or_else(|_| Ok(Untrusted::default()))?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_can_be_held_by_any_thread() {
+        fn moves<T: Send + 'static>() {}
+        moves::<Session>();
+        moves::<driver::Driver>();
     }
 }

@@ -1,15 +1,14 @@
-//! What a model says, as it comes: turned into pieces for display, and kept in case the reply
-//! breaks off.
+//! A model's streamed reply: split into pieces for display, and kept in case it breaks off.
 
 use crate::Live;
 use interpreter_core::{
     Finish, Reply, Untrusted,
     extract::{
         call::CallCode,
-        fences::{Fences, Piece as Markdown},
+        fences::{FencePiece as Markdown, Fences},
     },
 };
-use interpreter_model::Piece;
+use interpreter_model::ReplyPiece;
 
 /// A reply that is under way.
 #[derive(Default)]
@@ -21,26 +20,26 @@ pub(crate) struct Speech {
 }
 
 impl Speech {
-    /// What to show for the next piece.
-    pub(crate) fn hear(&mut self, piece: Piece) -> Vec<Live> {
+    /// The display updates for the next piece.
+    pub(crate) fn hear(&mut self, piece: ReplyPiece) -> Vec<Live> {
         match piece {
             // Ours, and on record.
-            Piece::Note(_) => vec![],
-            Piece::Text(text) => {
+            ReplyPiece::Note(_) => vec![],
+            ReplyPiece::Text(text) => {
                 self.text.push_str(&text);
                 self.fences.feed(&text).into_iter().map(live).collect()
             }
-            Piece::Reasoning(text) => {
+            ReplyPiece::Reasoning(text) => {
                 self.reasoning.push_str(&text);
                 vec![Live::Reasoning(Untrusted::new(text))]
             }
-            Piece::CallStarted { index, .. } => {
+            ReplyPiece::CallStarted { index, .. } => {
                 let mut shown = self.end_call();
                 self.call = Some((index, CallCode::default()));
                 shown.push(Live::CodeBegins(None));
                 shown
             }
-            Piece::CallArguments { index, text } => match &mut self.call {
+            ReplyPiece::CallArguments { index, text } => match &mut self.call {
                 Some((current, code)) if *current == index => {
                     let more = code.feed(&text);
                     if more.is_empty() { vec![] } else { vec![Live::Code(Untrusted::new(more))] }
@@ -55,7 +54,7 @@ impl Speech {
         self.call.take().map(|_| Live::CodeEnds).into_iter().collect()
     }
 
-    /// What to show when nothing more comes.
+    /// The display updates at the end.
     pub(crate) fn end(&mut self) -> Vec<Live> {
         let mut shown: Vec<_> = self.fences.finish().into_iter().map(live).collect();
         shown.extend(self.end_call());
@@ -68,7 +67,7 @@ impl Speech {
         self.text.is_empty() && self.reasoning.is_empty() && self.call.is_none()
     }
 
-    /// What came of a reply that broke off; none if nothing did.
+    /// The part of a reply that broke off, if there is any.
     pub(crate) fn fragment(self) -> Option<Reply> {
         if self.text.is_empty() && self.reasoning.is_empty() {
             return None;

@@ -3,7 +3,7 @@
 //! Python and JavaScript turn their syntax into a [`Call`]; from there on they are alike.
 
 use crate::{
-    analysis::{Analysis, Script, Tongue},
+    analysis::{Analysis, Script, Syntax},
     call_rules::{CallRule, Condition, Object, Runs, Standing},
     collected::Doing,
     literal::Literal,
@@ -16,16 +16,8 @@ pub(crate) struct Value {
     pub(crate) text: Literal,
     /// Its elements, if it is a list.
     pub(crate) items: Option<Vec<Literal>>,
-    pub(crate) kind: ValueKind,
-}
-
-/// What kind of thing an argument is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum ValueKind {
-    /// A module that was imported.
-    Module,
-    #[default]
-    Other,
+    /// Whether it is a module that was imported.
+    pub(crate) is_module: bool,
 }
 
 /// A call and its arguments.
@@ -66,7 +58,7 @@ impl Call {
 
     fn fits(&self, condition: &Condition) -> bool {
         if let Some(module) = condition.module
-            && self.argument(module, None).is_none_or(|value| value.kind != ValueKind::Module)
+            && self.argument(module, None).is_none_or(|value| !value.is_module)
         {
             return false;
         }
@@ -126,13 +118,13 @@ impl Call {
         let object = self.object(rule);
         match &rule.runs {
             // Only a string is code; `eval(x)` is noted by its rule already.
-            Some(Runs::Code(tongue)) if object.script().is_some() => {
-                analysis.nest(script, *tongue, &object, self.line);
+            Some(Runs::Code(syntax)) if object.script().is_some() => {
+                analysis.nest(script, *syntax, &object, self.line);
             }
             None | Some(Runs::Code(_)) => {}
             Some(Runs::Command) => match self.list(rule) {
                 Some(items) => shell::judge(items, script, self.line, analysis),
-                None => analysis.nest(script, Tongue::Shell, &object, self.line),
+                None => analysis.nest(script, Syntax::Shell, &object, self.line),
             },
             Some(Runs::Program) => {
                 let mut command = vec![object];
@@ -180,7 +172,7 @@ pub(crate) fn import<'a>(
     analysis: &mut Analysis,
 ) {
     for rule in rules {
-        // What is imported is named, but it is no host and no path.
+        // An import has a name, but is neither a host nor a path.
         let object = match rule.capability {
             Doing::Connects | Doing::Reads | Doing::Writes | Doing::Deletes => Literal::default(),
             Doing::Starts | Doing::Hides | Doing::Unreadable => Literal::known(module),

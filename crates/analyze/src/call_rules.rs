@@ -5,12 +5,11 @@
 //! method of anything (`*.unlink`), which counts only where nothing more exact does. `()` stands
 //! for the result of a call and `[]` for what an index gives: `pathlib.Path().unlink`.
 
-use crate::{analysis::Tongue, collected::Doing};
+use crate::{analysis::Syntax, collected::Doing};
 use interpreter_core::Risk;
 use serde::Deserialize;
 use std::collections::HashMap;
 
-/// One rule.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CallRule {
@@ -22,13 +21,12 @@ pub(crate) struct CallRule {
     pub(crate) imports: Vec<String>,
     pub(crate) capability: Doing,
     pub(crate) severity: Risk,
-    /// What is read, written, deleted, started or connected to.
+    /// The argument that is read, written, deleted, started or connected to.
     #[serde(default)]
     pub(crate) object: Option<Object>,
-    /// What else must hold.
     #[serde(default)]
     pub(crate) when: Option<Condition>,
-    /// What the call runs.
+    /// The code that the call runs.
     #[serde(default)]
     pub(crate) runs: Option<Runs>,
     #[cfg_attr(not(test), expect(dead_code, reason = "for those who read and test the rules"))]
@@ -45,7 +43,7 @@ pub(crate) enum Object {
     Argument(usize),
     /// An argument by its position or its name.
     Named(usize, String),
-    /// What the method is called on.
+    /// The object of the method.
     Receiver,
 }
 
@@ -76,13 +74,13 @@ pub(crate) struct Condition {
 pub(crate) enum Standing {
     /// It is given, but its text does not stand in the code.
     Computed,
-    /// It is given.
+    /// It is given in any way.
     Given,
     /// It is text that stands in the code.
     Text,
 }
 
-/// What a call runs.
+/// The code that a call runs.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Runs {
@@ -91,7 +89,7 @@ pub(crate) enum Runs {
     /// The object as a program, the next argument as the list of its arguments.
     Program,
     /// The object as code in this language.
-    Code(Tongue),
+    Code(Syntax),
 }
 
 /// The file of a language.

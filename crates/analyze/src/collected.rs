@@ -13,7 +13,7 @@ const MOST: usize = 200;
 /// Most characters of an argument that are reported.
 const ARGUMENT: usize = 500;
 
-/// What code can do. The names are part of the record.
+/// Capabilities of code. The names are part of the record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Doing {

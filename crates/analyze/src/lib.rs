@@ -1,7 +1,7 @@
 //! Turns code into findings, by syntax tree.
 //!
 //! [`analyze`] reads code without running it and says what it would read, write, delete, start,
-//! connect to or hide. What the dangerous names are is data: `rules/*.toml`.
+//! connect to or hide. The dangerous names are data: `rules/*.toml`.
 //!
 //! The walk is lenient, so it may only find danger: nothing here can prove that code is harmless,
 //! and code that cannot be read is a finding in itself. Findings inform a person's answer and the
@@ -9,18 +9,19 @@
 //!
 //! This crate must not touch disk, network, clock or processes, and any text may be fed to it.
 
-pub use crate::{analysis::analyze, tongue::tongue};
+pub use crate::{analyze::analyze, detect::detect_language};
 
 mod analysis;
+mod analyze;
 mod call;
 mod call_rules;
 mod collected;
+mod detect;
 mod javascript;
 mod literal;
 mod place;
 mod python;
 mod shell;
-mod tongue;
 
 #[cfg(test)]
 mod tests;

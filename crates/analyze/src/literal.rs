@@ -3,7 +3,7 @@
 //! A hole stands for anything, so whoever asks for the whole text of a literal with a hole gets
 //! nothing; the beginning may still tell a host or a program.
 
-/// What takes the place of a hole when a literal is read as a script.
+/// The replacement of a hole when a literal is read as a script.
 const HOLE: &str = "${_}";
 
 /// Text whose pieces are known (`Some`) or computed (`None`).

@@ -1,4 +1,4 @@
-//! What a path tells about the gravity of touching it.
+//! The severity of touching a path.
 //!
 //! Knows paths only as text: nothing is looked up, so links and relative paths can deceive it.
 //! It may raise a severity and never lowers one.

@@ -10,12 +10,11 @@
 )]
 
 use crate::{
-    analysis::{Analysis, Script, Tongue},
+    analysis::{Analysis, Script, Syntax},
     call,
     call_rules::CallRules,
 };
 use names::Names;
-use notebook::{Extent, Form};
 use ruff_python_ast::{
     Expr, PySourceType, Stmt,
     visitor::source_order::{SourceOrderVisitor, walk_expr, walk_stmt},
@@ -49,14 +48,14 @@ pub(crate) fn read(script: &Script, analysis: &mut Analysis) {
         return;
     };
     for one in &notebook.scripts {
-        analysis.nest_lines(script, Tongue::Shell, &one.text, one.line);
+        analysis.nest_lines(script, Syntax::Shell, &one.text, one.line);
     }
-    if notebook.extent == Extent::Cut {
+    if notebook.cut {
         analysis.unreadable("too many commands", script.line(1));
     }
     // The kernel reads as a notebook's only what is not Python as it stands. Here both readings
     // count, since another Python may have more or less to say than the one that runs.
-    let is_python = notebook.form == Form::Lines && read_text(&text, script, analysis).is_ok();
+    let is_python = !notebook.foreign && read_text(&text, script, analysis).is_ok();
     if !is_python && let Err((why, line)) = read_text(&notebook.python, script, analysis) {
         analysis.unreadable(why, line);
     }
@@ -114,7 +113,6 @@ fn read_text(
     error.map_or(Ok(()), Err)
 }
 
-/// Where lines begin.
 struct Lines(Vec<usize>);
 
 impl Lines {
@@ -170,7 +168,7 @@ impl<'a> SourceOrderVisitor<'a> for Walk<'_> {
                     let call = values::call(call, &self.names, &RULES, line);
                     call.judge(&rules, self.script, self.analysis);
                 }
-                // What is called was judged; what it is looked up on is still to be walked.
+                // The callee was judged; its object is still to be walked.
                 if let Expr::Attribute(callee) = &*call.func {
                     self.visit_expr(&callee.value);
                 } else if !call.func.is_name_expr() {

@@ -6,13 +6,13 @@ use crate::{
     terminal::screen::Screen,
 };
 use clap::Parser;
-use interpreter_agent::{AgentError, Scene};
-use interpreter_store::{Environment, Overrides};
-use std::{ffi::OsString, io::IsTerminal, process::ExitCode};
+use interpreter_store::Environment;
+use std::{ffi::OsString, process::ExitCode};
 
 pub(crate) mod audit;
 pub(crate) mod changes;
 pub(crate) mod chat;
+pub(crate) mod config;
 pub(crate) mod doctor;
 pub(crate) mod history;
 mod input;
@@ -46,25 +46,6 @@ pub(crate) fn run(typed: impl Iterator<Item = OsString>) -> Result<ExitCode, Err
         Some(Command::Languages(args)) => languages::languages(&args),
         Some(Command::Model(args)) => model::model(&args),
         Some(Command::Trust(args)) => trust::trust(&args),
+        Some(Command::Config(args)) => config::config(&args),
     }
-}
-
-/// The scene of the folder that the person is in.
-fn scene(overrides: &Overrides) -> Result<Scene, Error> {
-    let here = std::env::current_dir().map_err(AgentError::WorkFolder)?;
-    let program = std::env::current_exe().map_err(AgentError::Program)?;
-    Ok(Scene::open(Environment::read(), &here, program, overrides)?)
-}
-
-/// Whether a person can be asked: they see the question and can answer it.
-#[expect(clippy::disallowed_methods, reason = "nothing is written")]
-fn at_terminal() -> bool {
-    std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
-}
-
-/// Runs something that waits. One thread: what takes long happens in other processes.
-fn wait_for<T>(future: impl Future<Output = T>) -> Result<T, Error> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let local = tokio::task::LocalSet::new();
-    Ok(local.block_on(&runtime, future))
 }

@@ -1,9 +1,9 @@
-//! What the program returns to whoever started it.
+//! Exit codes.
 
 use interpreter_core::record::TurnEnd;
 use std::process::ExitCode;
 
-/// The exit codes, documented in `docs/cli.md`.
+/// The exit codes, documented in `docs/reference/exit-codes.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     Done = 0,
@@ -25,7 +25,7 @@ impl From<TurnEnd> for Exit {
     fn from(end: TurnEnd) -> Self {
         match end {
             TurnEnd::Done => Self::Done,
-            // What was interrupted did not do what it was meant to.
+            // Interrupted code did not complete.
             TurnEnd::CodeFailed | TurnEnd::Interrupted => Self::CodeFailed,
             TurnEnd::Refused => Self::Refused,
             TurnEnd::CannotConfine => Self::CannotConfine,

@@ -9,7 +9,9 @@ use std::{path::PathBuf, process::ExitCode};
 mod args;
 mod commands;
 mod exit;
+mod options;
 mod report;
+mod start;
 mod terminal;
 
 fn main() -> ExitCode {
@@ -24,9 +26,9 @@ fn main() -> ExitCode {
     if name.ends_with(interpreter_jupyter::JUPYTER) {
         return interpreter_jupyter::run(arguments.map_while(|text| text.into_string().ok()));
     }
-    if name.ends_with(interpreter_host::attack::ATTACK) {
+    if name.ends_with(interpreter_jail::attack::ATTACK) {
         let arguments = arguments.map_while(|text| text.into_string().ok());
-        return interpreter_host::attack::run(arguments);
+        return interpreter_jail::attack::run(arguments);
     }
     if let Err(failure) = interpreter_jail::harden() {
         return report::show(&failure.into());

@@ -1,9 +1,9 @@
 //! Files that run by themselves later, each with the reason.
 //!
-//! Code in a sandbox that cannot get out today may leave a file behind that something outside runs
-//! tomorrow: a hook, an editor's task, a start-up file, instructions for a model. A change to such a
-//! file comes first in every list. What belongs to a version control system is not applied at all
-//! unless it is named. The rules are data: what they lead to is decided where they are used.
+//! Code that cannot leave its sandbox today may leave a file behind that something outside runs
+//! tomorrow: a hook, an editor task, a start-up file, instructions for a model. A change to such a
+//! file comes first in every list. Files of a version control system are applied only if they are
+//! named. The rules are data; their users decide the consequences.
 //!
 //! # Limits
 //! Only names are looked at. A program that a person starts by hand, and a file that some tool was
@@ -23,14 +23,14 @@ pub struct Autorun {
     /// The name, or the last parts of the path, in lower case.
     pub path: &'static str,
     /// How much of a name it has to match.
-    pub form: Form,
+    pub form: AutorunForm,
     /// Who runs it, and when.
     pub reason: &'static str,
 }
 
-/// What the path of a rule stands for.
+/// How to match the path of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum AutorunForm {
     /// A folder, and with it all it holds.
     Folder,
     /// A file, a link, or a folder of exactly that path.
@@ -40,39 +40,39 @@ pub enum Form {
 }
 
 const fn folder(path: &'static str, reason: &'static str) -> Autorun {
-    Autorun { path, form: Form::Folder, reason }
+    Autorun { path, form: AutorunForm::Folder, reason }
 }
 
 const fn file(path: &'static str, reason: &'static str) -> Autorun {
-    Autorun { path, form: Form::File, reason }
+    Autorun { path, form: AutorunForm::File, reason }
 }
 
 const fn ending(path: &'static str, reason: &'static str) -> Autorun {
-    Autorun { path, form: Form::Ending, reason }
+    Autorun { path, form: AutorunForm::Ending, reason }
 }
 
-const AGENT: &str = "tells a coding agent what to do, or what it may run";
+const AGENT: &str = "instructs a coding agent, or grants it permissions";
 const BUILD: &str = "runs when the project is built";
 const CI: &str = "runs in continuous integration, with its credentials";
 const CONTAINER: &str = "runs when the container is built or opened";
-const CRON: &str = "runs at set times";
+const CRON: &str = "runs on a schedule";
 const DEBUGGER: &str = "runs when the debugger starts";
 const EDITOR: &str = "an editor can run it when the folder is opened";
 const ENVIRONMENT: &str = "runs when a shell enters the folder";
-const GIT: &str = "git reads it at every command, and can run programs that it names";
+const GIT: &str = "git reads it with every command and can run programs from it";
 const HOOK: &str = "runs at commits, merges, checkouts and the like";
 const INTERPRETER: &str = "settings of this program";
 const LOGIN: &str = "runs at login";
-const PACKAGES: &str = "decides where packages come from, and can run programs";
+const PACKAGES: &str = "sets the source of packages, and can run programs";
 const PYTHON: &str = "runs whenever Python starts there";
 const REPL: &str = "runs when the interpreter starts";
-const SCRIPTS: &str = "its scripts run when packages are installed, and by name";
-const SERVICE: &str = "the system starts it";
+const SCRIPTS: &str = "its scripts run when packages are installed, or by name";
+const SERVICE: &str = "started by the system";
 const SHELL: &str = "runs in every new shell";
 const TESTS: &str = "runs with the tests";
-const TOOL: &str = "a tool runs it as code when it reads its settings";
-const VCS: &str = "the version control system reads it, and can run programs that it names";
-const WINDOWS: &str = "the window system starts what it names";
+const TOOL: &str = "runs as code when a tool reads its settings";
+const VCS: &str = "the version control system reads it and can run programs from it";
+const WINDOWS: &str = "the window system starts the programs in it";
 
 /// All rules. The most specific comes first where several match.
 pub const AUTORUN: &[Autorun] = &[
@@ -81,6 +81,7 @@ pub const AUTORUN: &[Autorun] = &[
     folder(".git", GIT),
     file(".gitconfig", GIT),
     file(".gitmodules", GIT),
+    file(".gitattributes", GIT),
     folder(".config/git", GIT),
     folder(".githooks", HOOK),
     folder(".husky", HOOK),
@@ -191,9 +192,9 @@ pub const AUTORUN: &[Autorun] = &[
     folder("etc/profile.d", SHELL),
     file("etc/profile", SHELL),
     file("etc/bash.bashrc", SHELL),
-    folder(".local/bin", "shells find it before programs of the same name"),
+    folder(".local/bin", "shells prefer it to programs of the same name"),
     file(".ssh/rc", LOGIN),
-    file(".ssh/config", "ssh can run programs that it names"),
+    file(".ssh/config", "ssh can run programs from it"),
     file(".ssh/authorized_keys", "lets others log in"),
     // The system and its sessions.
     file(".pam_environment", LOGIN),
@@ -267,7 +268,7 @@ pub const AUTORUN: &[Autorun] = &[
     file("buildspec.yml", CI),
     file("netlify.toml", CI),
     file("vercel.json", CI),
-    file("procfile", "the platform starts what it names"),
+    file("procfile", "the platform starts the programs in it"),
     file(".readthedocs.yaml", CI),
     // Builds and tasks.
     file("makefile", BUILD),
@@ -300,6 +301,12 @@ pub const AUTORUN: &[Autorun] = &[
     file("settings.gradle.kts", BUILD),
     file("init.gradle", BUILD),
     folder("gradle/wrapper", BUILD),
+    file("gradlew", BUILD),
+    file("gradlew.bat", BUILD),
+    file("mvnw", BUILD),
+    file("rust-toolchain", BUILD),
+    file("rust-toolchain.toml", BUILD),
+    file("package.swift", BUILD),
     file("pom.xml", BUILD),
     folder(".mvn", BUILD),
     file("build.xml", BUILD),
@@ -331,6 +338,7 @@ pub const AUTORUN: &[Autorun] = &[
     folder(".yarn/releases", PACKAGES),
     folder(".yarn/plugins", PACKAGES),
     file(".pnpmfile.cjs", PACKAGES),
+    file("bunfig.toml", PACKAGES),
     file(".pnp.cjs", PACKAGES),
     file("pip.conf", PACKAGES),
     file(".condarc", PACKAGES),
@@ -344,6 +352,7 @@ pub const AUTORUN: &[Autorun] = &[
     ending(".pth", PYTHON),
     file("pyvenv.cfg", PYTHON),
     file("conftest.py", TESTS),
+    file(".rspec", TESTS),
     file("pytest.ini", TESTS),
     file("tox.ini", TESTS),
     file("noxfile.py", TESTS),
@@ -372,6 +381,7 @@ pub const AUTORUN: &[Autorun] = &[
     file("jupyter_server_config.py", REPL),
     file("jupyter_notebook_config.py", REPL),
     file(".rprofile", REPL),
+    file(".rdata", REPL),
     file(".renviron", REPL),
     file(".irbrc", REPL),
     file(".pryrc", REPL),
@@ -431,7 +441,7 @@ const REPOSITORIES: &[&str] = &[".git", ".hg", ".svn", ".jj", ".bzr", "_darcs", 
 /// By the last part of their path, so that nearly every name costs one look.
 static BY_NAME: LazyLock<HashMap<&'static [u8], Vec<&'static Autorun>>> = LazyLock::new(|| {
     let mut all = HashMap::<_, Vec<_>>::new();
-    for one in AUTORUN.iter().filter(|one| one.form != Form::Ending) {
+    for one in AUTORUN.iter().filter(|one| one.form != AutorunForm::Ending) {
         let name = one.path.rsplit('/').next().unwrap_or(one.path);
         all.entry(name.as_bytes()).or_default().push(one);
     }
@@ -454,7 +464,7 @@ pub fn reason(work_folder: &Path, path: &Path) -> Option<&'static str> {
     let depth = path.components().count();
     let own = whole.file_name()?.as_bytes().to_ascii_lowercase();
     let by_ending = || {
-        let mut endings = AUTORUN.iter().filter(|one| one.form == Form::Ending);
+        let mut endings = AUTORUN.iter().filter(|one| one.form == AutorunForm::Ending);
         endings.find(|one| own.ends_with(one.path.as_bytes())).map(|one| one.reason)
     };
     let mut innermost = whole.ancestors().take(depth).enumerate();
@@ -469,7 +479,7 @@ fn matching(place: &Path, holds: bool) -> Option<&'static str> {
     }
     let candidates = BY_NAME.get(&*name.to_ascii_lowercase())?;
     let fits = |one: &&&Autorun| {
-        (one.form == Form::Folder || !holds) && is_below(place.parent(), one.path)
+        (one.form == AutorunForm::Folder || !holds) && is_below(place.parent(), one.path)
     };
     candidates.iter().find(fits).map(|one| one.reason)
 }
@@ -594,9 +604,9 @@ mod tests {
         ) {
             let one = &AUTORUN[at];
             let path = match one.form {
-                Form::Folder => format!("{above}/{}/inside", one.path),
-                Form::File => format!("{above}/{}", one.path),
-                Form::Ending => format!("{above}/x{}", one.path),
+                AutorunForm::Folder => format!("{above}/{}/inside", one.path),
+                AutorunForm::File => format!("{above}/{}", one.path),
+                AutorunForm::Ending => format!("{above}/x{}", one.path),
             };
             prop_assert!(why(&path).is_some(), "{}", path);
         }

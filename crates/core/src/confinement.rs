@@ -1,7 +1,7 @@
-//! What bounds a run: files, network, limits, environment.
+//! The bounds of a run: files, network, limits, environment.
 //!
-//! One value says all of it, the same for every backend. It is complete: what is not listed
-//! here is not there. Nothing is inherited from the process that starts the sandbox.
+//! One value for every backend. It is complete: anything not listed here is absent. Nothing is
+//! inherited from the process that starts the sandbox.
 
 use crate::{Sandboxing, Untrusted, egress::Hosts};
 use serde::{Deserialize, Serialize};
@@ -24,13 +24,13 @@ pub struct Confinement {
     /// is: as if the code's user were the person.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub granted: BTreeSet<PathBuf>,
-    /// What is shown although its name is one under which secrets are kept: these very paths. All
-    /// others of such a name in the work folder are covered, see [`crate::sensitive`].
+    /// Exact paths to show although their names are those of secrets. All others of such a name in
+    /// the work folder are hidden, see [`crate::sensitive`].
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub shown: BTreeSet<PathBuf>,
-    /// What the code may talk to outside of the sandbox. Loopback inside always works.
+    /// Hosts that code may reach outside the sandbox. Loopback inside always works.
     pub network: Network,
-    /// What the code may use up.
+    /// Resource limits of the code.
     pub limits: Limits,
     /// Which sandbox enforces this, and what that may lack.
     #[serde(default, skip_serializing_if = "Sandboxing::is_usual")]
@@ -40,7 +40,7 @@ pub struct Confinement {
 }
 
 impl Confinement {
-    /// What the person granted for this session, in a few words fit for a terminal; none if nothing.
+    /// The person's grants for this session, in a few words for a terminal, or `None` without any.
     pub fn granted_words(&self) -> Option<String> {
         const NAMED: usize = 10;
         let words = |path: &PathBuf| {
@@ -69,8 +69,8 @@ impl Confinement {
         *entry = access.max(*entry);
     }
 
-    /// What may be done with a path outside of the work folder: what the narrowest entry at or
-    /// above it says. None means that it is as absent as everything that is not listed.
+    /// The access to a path outside the work folder, by the narrowest entry at or above it. `None`
+    /// means that the path is absent, like everything that is not listed.
     pub fn access(&self, path: &Path) -> Option<Access> {
         path.ancestors().find_map(|above| self.files.get(above).copied())
     }
@@ -106,7 +106,7 @@ impl Workspace {
     }
 }
 
-/// What may be done with a path. Ordered, so that the stricter of two is their `max`.
+/// The access to a path. Ordered, so that the stricter of two is their `max`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Access {
@@ -118,9 +118,9 @@ pub enum Access {
     Deny,
 }
 
-/// What the code may talk to. Whatever it is, the sandbox has a network of its own, and the only
-/// way out of it is a proxy outside that decides by this. A host that is not listed is refused,
-/// unless the person grants it when it is wanted.
+/// Hosts that code may reach. In any case the sandbox has a separate network, and the only way out
+/// is a proxy outside that decides by this list. An unlisted host is refused, unless the person
+/// grants it when asked.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Network {
@@ -153,7 +153,7 @@ impl Network {
     }
 }
 
-/// What one run, or one sandbox, may use up.
+/// Resource limits of one run, or of one sandbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Limits {
@@ -162,8 +162,7 @@ pub struct Limits {
     /// Seconds of processor time that a run, with all that it starts, may use; none means no
     /// limit.
     pub cpu_seconds: Option<u64>,
-    /// Bytes of memory each process may have of its own; all together where control groups can be
-    /// had.
+    /// Bytes of memory per process, and in total if cgroups are available.
     pub memory_bytes: u64,
     /// Processes and threads at once.
     pub processes: u64,
@@ -242,8 +241,7 @@ impl fmt::Display for Reached {
             ),
             Self::FreeSpace(bytes) => write!(
                 f,
-                "free space of the disk that staged files are on (less than {} were left; make \
-                 room on it)",
+                "free disk space for staged files (less than {} left; free some space)",
                 size(*bytes)
             ),
             Self::Output(bytes) => {
@@ -330,7 +328,7 @@ mod tests {
         assert!(said(Reached::Output(1 << 20)).starts_with("output (1M; "));
         assert!(said(Reached::Staged(8 << 30)).starts_with("staged files (8G; `limits.staged`"));
         assert!(said(Reached::StagedFiles(5)).starts_with("the number of staged files (5; "));
-        assert!(said(Reached::FreeSpace(1 << 30)).contains("less than 1G were left"));
+        assert!(said(Reached::FreeSpace(1 << 30)).contains("less than 1G left"));
         assert!(said(Reached::Output(1_000)).starts_with("output (1000 bytes; "));
     }
 }

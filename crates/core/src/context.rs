@@ -1,18 +1,18 @@
-//! What a model is sent of a conversation that is longer than it takes.
+//! Shortens a conversation that exceeds the model's context.
 //!
-//! First what it can see again is told in short: outputs, oldest first, with how much is left out
-//! and how to read it; and old pictures by their size. Only then the oldest part is summed up, by
-//! the model itself, in a call of its own. Nothing is dropped without a sentence that says so.
+//! First, content that the model can read again is shortened: outputs, oldest first, with the size
+//! of the gap and how to read it; and old images to a line. Only then does the model summarise the
+//! oldest part, in a separate call. Nothing is dropped without a sentence that says so.
 //!
 //! How long a conversation is, is the provider's own figure for the last request, and an estimate
 //! for what came since; the figure also teaches the estimate. Pure: counts come in as values.
 
-pub use self::gauge::{Counter, Gauge};
+pub use self::window::{ContextWindow, Counter};
 
 use crate::{Message, Untrusted};
 use std::ops::Range;
 
-mod gauge;
+mod window;
 
 /// Characters that are left at each end of an old output.
 const OLD: usize = 600;
@@ -29,7 +29,7 @@ const PICTURE_BYTES: usize = 12 << 20;
 /// Tokens that a summary is reckoned at.
 const SUMMARY: u64 = 700;
 
-/// What has to be done before a conversation can be sent.
+/// The next step before a conversation can be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fit {
     /// Nothing; or nothing more can be done.
@@ -60,22 +60,22 @@ impl Fit {
 }
 
 /// Makes a conversation fit. The first `opening` messages stay as they are.
-pub fn fit(messages: &mut [Message], opening: usize, gauge: &mut Gauge) -> Fit {
+pub fn fit(messages: &mut [Message], opening: usize, window: &mut ContextWindow) -> Fit {
     let newest = newest(messages).max(opening);
     let mut shortened = 0;
-    let Some(room) = gauge.room() else { return Fit::Send { shortened } };
-    if gauge.tokens(messages) <= room {
+    let Some(room) = window.room() else { return Fit::Send { shortened } };
+    if window.tokens(messages) <= room {
         return Fit::Send { shortened };
     }
     // More than is needed, so that not every call changes what the provider has in its cache.
     let target = room / 4 * 3;
-    gauge.forget();
-    let mut total = gauge.tokens(messages);
+    window.forget();
+    let mut total = window.tokens(messages);
     let mut shorten = |message: &mut Message, keep: usize, total: &mut u64| {
-        let before = gauge.weight(message);
+        let before = window.weight(message);
         if shorten(message, keep) {
             shortened += 1;
-            *total = (*total + gauge.weight(message)).saturating_sub(before);
+            *total = (*total + window.weight(message)).saturating_sub(before);
         }
     };
     for message in &mut messages[opening..newest] {
@@ -83,7 +83,7 @@ pub fn fit(messages: &mut [Message], opening: usize, gauge: &mut Gauge) -> Fit {
             shorten(message, OLD, &mut total);
         }
     }
-    let new: u64 = messages[newest..].iter().map(|message| gauge.weight(message)).sum();
+    let new: u64 = messages[newest..].iter().map(|message| window.weight(message)).sum();
     if total > room && new > room / 2 {
         for message in &mut messages[newest..] {
             // Each keeps its share of half of the room.
@@ -92,7 +92,7 @@ pub fn fit(messages: &mut [Message], opening: usize, gauge: &mut Gauge) -> Fit {
             shorten(message, keep.max(FEWEST), &mut total);
         }
     }
-    match until(messages, opening, gauge, target) {
+    match until(messages, opening, window, target) {
         Some(until) if total > room => Fit::Summarise { shortened, until },
         Some(_) | None => Fit::Send { shortened },
     }
@@ -101,11 +101,15 @@ pub fn fit(messages: &mut [Message], opening: usize, gauge: &mut Gauge) -> Fit {
 /// Puts words in the place of the oldest pictures, if there are more than providers take. Half of
 /// what they take stays, so that not every picture changes what they have in their cache. In how many
 /// messages; the first `opening` ones stay as they are.
-pub fn hide_pictures(messages: &mut [Message], opening: usize, gauge: &mut Gauge) -> usize {
+pub fn hide_pictures(
+    messages: &mut [Message],
+    opening: usize,
+    window: &mut ContextWindow,
+) -> usize {
     let newest = newest(messages).max(opening);
     let hidden = hide_oldest(&mut messages[opening..newest]);
     if hidden > 0 {
-        gauge.forget();
+        window.forget();
     }
     hidden
 }
@@ -163,14 +167,19 @@ fn shorten(message: &mut Message, keep: usize) -> bool {
 
 /// Where the part ends that is summed up, so that the rest is no more than `target`: before
 /// something that the person said, or else the model.
-fn until(messages: &[Message], opening: usize, gauge: &Gauge, target: u64) -> Option<usize> {
+fn until(
+    messages: &[Message],
+    opening: usize,
+    window: &ContextWindow,
+    target: u64,
+) -> Option<usize> {
     let mut sums = vec![0];
     for message in messages {
-        sums.push(sums[sums.len() - 1] + gauge.weight(message));
+        sums.push(sums[sums.len() - 1] + window.weight(message));
     }
     let of = |part: Range<usize>| sums[part.end] - sums[part.start];
     let asked = messages.iter().rposition(is_asked);
-    // What the person asked last stays.
+    // The last question stays.
     let kept = |place: usize| match asked {
         Some(at) if (opening..place).contains(&at) => of(at..at + 1),
         Some(_) | None => 0,
@@ -182,7 +191,7 @@ fn until(messages: &[Message], opening: usize, gauge: &Gauge, target: u64) -> Op
     let place = places().filter(|place| is_asked(&messages[*place])).find(fits);
     let place = place.or_else(|| places().filter(said).find(fits));
     let place = place.or_else(|| places().rfind(|at| said(at) || is_asked(&messages[*at])))?;
-    // What is hardly longer than its summary need not be summed up.
+    // A part hardly longer than its summary is not worth summarising.
     (of(opening..place).saturating_sub(kept(place)) > 2 * SUMMARY).then_some(place)
 }
 
@@ -190,7 +199,7 @@ fn is_asked(message: &Message) -> bool {
     matches!(message, Message::User { .. })
 }
 
-/// What the model is asked, to sum up everything between the opening and `until`.
+/// The request to summarise everything between the opening and `until`.
 pub fn request(messages: &[Message], opening: usize, until: usize) -> Vec<Message> {
     let ours = |message: &&Message| matches!(message, Message::System { .. });
     let mut request: Vec<_> = messages[..opening].iter().filter(ours).cloned().collect();
@@ -203,19 +212,19 @@ pub fn request(messages: &[Message], opening: usize, until: usize) -> Vec<Messag
     request
 }
 
-/// Puts `text` in the place of everything between the opening and `until`. What the person asked
-/// last stays, word for word.
+/// Replaces everything between the opening and `until` with `text`. The last question stays, word
+/// for word.
 pub fn replace(messages: &mut Vec<Message>, opening: usize, until: usize, text: Untrusted) {
     let last = messages.iter().rposition(is_asked).filter(|at| (opening..until).contains(at));
     let kept = last.map(|at| messages[at].clone());
     messages.splice(opening..until, [Message::Earlier { text }].into_iter().chain(kept));
 }
 
-/// What is said in the place of messages that could not be summed up.
+/// The text in place of messages that could not be summarised.
 pub fn left_out(count: usize) -> Untrusted {
     Untrusted::new(format!(
-        "[{count} older messages of this conversation were left out here: it was too long, and \
-         they could not be summed up]"
+        "[{count} older messages were left out here: the conversation was too long, and they \
+         could not be summarised]"
     ))
 }
 

@@ -20,7 +20,7 @@ pub struct Declaration {
     pub aliases: Vec<String>,
     /// File endings, without the dot.
     pub endings: Vec<String>,
-    /// What can run it, best first. There is at least one.
+    /// Ways to run it, best first. At least one.
     pub ways: Vec<Way>,
     /// Variables that its programs see besides those of every run.
     pub environment: BTreeMap<String, String>,
@@ -35,15 +35,15 @@ pub struct Declaration {
 pub struct Way {
     /// Names of the program, best first; or paths, absolute or with `~/`. Empty if none is needed.
     pub programs: Vec<String>,
-    /// What the program's installation must say of its version.
+    /// The version that the program's installation must state.
     pub least: Option<Least>,
     /// Packages of Node.js, of which one must be there: in the work folder or for everybody.
     pub packages: Vec<String>,
-    /// What is done with code.
+    /// How it runs code.
     pub how: How,
 }
 
-/// What is done with code.
+/// How it runs code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum How {
     /// A driver of ours runs in the interpreter and keeps its state.
@@ -76,13 +76,13 @@ pub enum Driver {
 pub struct Once {
     /// The name of the file. It may hold `{name}`.
     pub file: String,
-    /// What the code says of itself.
+    /// How to find `{name}` in the code.
     pub name: Option<Name>,
-    /// What is done first; empty if nothing.
+    /// Command to run first; may be empty.
     pub compile: Vec<String>,
-    /// What runs it.
+    /// The command that runs the code.
     pub run: Vec<String>,
-    /// What says which version it is. Only `{program}` is filled in.
+    /// The command that prints the version. Only `{program}` is filled in.
     pub version: Vec<String>,
 }
 

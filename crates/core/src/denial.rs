@@ -1,8 +1,9 @@
-//! What the sandbox stopped, told by outside evidence, with the least that would allow it.
+//! Refusals of the sandbox, from outside evidence, with the smallest permission that would allow
+//! each.
 //!
-//! Calls come from the kernel's own questions, hosts from the proxy, limits from what is measured
-//! outside. Of paths the code says which error it got, and the list of what it was shown says
-//! whether that was our doing; what the list does not confirm is not told.
+//! Calls come from the kernel's own questions, hosts from the proxy, limits from measurements
+//! outside. For a path, the code names the error it got, and the list of visible paths shows
+//! whether the sandbox caused it. An unconfirmed path is not reported.
 //!
 //! Code can cause as many as it likes, and chooses the words in some of them: a list is bounded, and
 //! a line is fit for a terminal.
@@ -10,7 +11,7 @@
 use crate::{Admission, HostContact, Untrusted};
 use serde::{Deserialize, Serialize};
 
-/// The most that are told one by one of a run.
+/// The most denials of a run that are listed one by one.
 const MOST: usize = 30;
 
 /// Characters of a name that a program chose.
@@ -26,12 +27,12 @@ pub struct Denial {
     pub why: String,
     /// How often.
     pub count: u64,
-    /// The option that allows this and nothing more, as it is typed; none if nothing does.
+    /// The option that allows this and nothing more, as typed, or `None` if nothing allows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grant: Option<String>,
 }
 
-/// What was stopped.
+/// The object that was refused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
 pub enum Denied {
@@ -106,7 +107,7 @@ impl Denial {
         let mut all = noted.list();
         let refused = network.iter().filter(|contact| contact.verdict == Admission::Refused);
         all.extend(refused.map(Self::of_host));
-        let words = "a run may use no more";
+        let words = "the run used all of it";
         all.extend(limit.map(|limit| Self::once(Denied::Limit { limit }, words, None)));
         all
     }
@@ -120,7 +121,7 @@ impl Denial {
         Self { what, count: contact.count, why, grant }
     }
 
-    /// Whether it is told where the network or the end of the run is.
+    /// Whether the network list or the end of the run reports it already.
     pub fn is_told_elsewhere(&self) -> bool {
         match self.what {
             Denied::Host { .. } | Denied::Limit { .. } => true,
@@ -138,7 +139,7 @@ impl Denial {
             Denied::Path { path } => format!("refused {}", shown(path)),
             Denied::Host { host, port } => format!("refused {}:{port}", shown(host)),
             Denied::Limit { limit } => format!("reached the limit on {}", shown(limit)),
-            Denied::More {} => "refused more than is listed".into(),
+            Denied::More {} => "refused others that are not listed".into(),
         };
         let times = if self.count > 1 { format!(" ({} times)", self.count) } else { String::new() };
         let why = shown(&self.why);
@@ -185,14 +186,14 @@ impl Denials {
     pub fn list(self) -> Vec<Denial> {
         let Self { mut noted, more } = self;
         if more > 0 {
-            let why = "only so many are told one by one".into();
+            let why = "the list has a limit".into();
             noted.push(Denial { what: Denied::More {}, why, count: more, grant: None });
         }
         noted
     }
 }
 
-/// A path as it is typed in a shell; none where it holds what nobody types.
+/// A path as typed in a shell, or `None` if it contains characters that nobody types.
 fn typed(path: &str) -> Option<String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@:,%".contains(c);
     if path.starts_with('/') && path.chars().all(plain) {

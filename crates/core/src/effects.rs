@@ -1,18 +1,18 @@
-//! What really happened when a proposal ran, measured from outside.
+//! The effects of a run, measured from outside.
 
 use crate::{Denial, Untrusted};
 use serde::{Deserialize, Serialize};
 
-/// What a run did, by outside evidence.
+/// The effects of a run, by outside evidence.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Effects {
-    /// The change set that holds the staged files; none if nothing is staged.
+    /// The change set with the staged files, or `None` if nothing is staged.
     pub changes: Option<String>,
     /// Files of the work folder that differ from the person's.
     pub files: Vec<FileChange>,
     /// Hosts that were tried.
     pub network: Vec<HostContact>,
-    /// What the sandbox stopped.
+    /// Refusals of the sandbox.
     pub denials: Vec<Denial>,
 }
 
@@ -23,12 +23,12 @@ pub struct FileChange {
     pub path: String,
     /// How it differs.
     pub change: Change,
-    /// What else there is to tell.
+    /// Further details.
     #[serde(flatten)]
     pub about: About,
 }
 
-/// What a listing says of a file beside its name; each only where it tells something.
+/// Details of a file in a listing; each is present only if it applies.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct About {
     /// Where it was before it was renamed.
@@ -40,13 +40,13 @@ pub struct About {
     /// Where a link pointed, and where it points.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<Turn>,
-    /// What a file holds that is not text: `PNG image`, `binary`.
+    /// Type of a binary file: `PNG image`, `binary`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holds: Option<String>,
     /// The size of such a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
-    /// Why it, or something in it, runs by itself later.
+    /// Why it, or something in it, runs automatically later.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs_later: Option<String>,
     /// Whether it is a file that may be executed.
@@ -59,7 +59,7 @@ fn is_false(value: &bool) -> bool {
     !*value
 }
 
-/// What could come of a change that nobody looked at, the worst first.
+/// The harm an unseen change could do, worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Danger {
     /// Something runs it, or obeys it, without being asked again.
@@ -79,7 +79,7 @@ impl Danger {
     /// A heading for the files of this kind.
     pub fn heading(self) -> &'static str {
         match self {
-            Self::RunsLater => "runs by itself later",
+            Self::RunsLater => "runs automatically later",
             Self::Executable => "executable",
             Self::Existing => "your files",
             Self::New => "new",
@@ -90,10 +90,10 @@ impl Danger {
 /// Something that was one thing and is another.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Turn {
-    /// What it was.
+    /// The old value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// What it is.
+    /// The new value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
 }
@@ -113,7 +113,7 @@ impl FileChange {
         Self { path: path.into(), change, about: About::default() }
     }
 
-    /// What could come of it.
+    /// How dangerous the change is.
     pub fn danger(&self) -> Danger {
         if self.about.runs_later.is_some() {
             return Danger::RunsLater;
@@ -145,12 +145,12 @@ impl FileChange {
         }
     }
 
-    /// What else there is to tell, fit for a terminal; often nothing.
+    /// Further details, fit for a terminal; often empty.
     pub fn details(&self) -> String {
         let About { mode, target, holds, bytes, runs_later, executable, .. } = &self.about;
         let mut parts = Vec::new();
         parts.extend(runs_later.as_ref().map(|why| Untrusted::new(&**why).for_terminal_line(100)));
-        // A mode that is told says the same.
+        // A listed mode shows the same.
         parts.extend((*executable && mode.is_none()).then(|| "executable".to_owned()));
         parts.extend(mode.as_ref().map(|mode| format!("mode {}", mode.words())));
         parts.extend(target.as_ref().map(|target| format!("link to {}", target.words())));
@@ -214,7 +214,7 @@ pub struct HostContact {
     /// Why it was refused, or what became of it although it was let through.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// How often it was tried; none if only an earlier connection was used on.
+    /// Number of attempts, or 0 if only an earlier connection was used.
     #[serde(default)]
     pub count: u64,
     /// Bytes that went there.

@@ -34,40 +34,40 @@ mod vicinity;
 use serde::{Deserialize, Serialize};
 use std::{fmt, net::IpAddr};
 
-/// What is listed and what is denied.
+/// Allowed and denied hosts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hosts {
-    /// What may be reached.
+    /// Allowed hosts.
     pub allow: Vec<HostRule>,
-    /// What may not be, whatever else is said.
+    /// Denied hosts; these win.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deny: Vec<HostRule>,
 }
 
-/// What a list says of a host.
+/// The decision of a list on a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Decision {
+pub enum HostDecision {
     /// It is listed.
     Allow,
     /// It is denied, by this rule.
     Deny(HostRule),
-    /// Nothing is said of it.
+    /// The list does not mention it.
     Unlisted,
 }
 
 impl Hosts {
-    /// Whether nothing is said at all.
+    /// Whether both lists are empty.
     pub fn is_empty(&self) -> bool {
         self.allow.is_empty() && self.deny.is_empty()
     }
 
-    /// What the list says of a host and a port. Deny wins.
-    pub fn judge(&self, host: &Host, port: u16) -> Decision {
+    /// The decision of the list on a host and a port. Deny wins.
+    pub fn judge(&self, host: &Host, port: u16) -> HostDecision {
         if let Some(rule) = self.deny.iter().find(|rule| rule.denies(host, port)) {
-            return Decision::Deny(rule.clone());
+            return HostDecision::Deny(rule.clone());
         }
         let listed = self.allow.iter().any(|rule| rule.allows(host, port));
-        if listed { Decision::Allow } else { Decision::Unlisted }
+        if listed { HostDecision::Allow } else { HostDecision::Unlisted }
     }
 
     /// Why an address may not be connected to, although its host is let through: it is denied by
@@ -82,16 +82,16 @@ impl Hosts {
     ) -> Option<String> {
         let host = Host::Address(address.to_canonical());
         match self.judge(&host, port) {
-            Decision::Allow => None,
-            Decision::Deny(rule) => Some(format!("{host} is denied by the rule `{rule}`")),
-            Decision::Unlisted => {
+            HostDecision::Allow => None,
+            HostDecision::Deny(rule) => Some(format!("{host} is denied by the rule `{rule}`")),
+            HostDecision::Unlisted => {
                 leads_inside(address, look).map(|what| format!("{host} is {what}"))
             }
         }
     }
 }
 
-/// What an address is, if only one who lists it by its number may reach it.
+/// The kind of an address that may be reached only if it is listed by number.
 pub fn leads_inside<E: fmt::Display>(
     address: IpAddr,
     look: impl FnOnce(&[IpAddr]) -> Result<Vicinity, E>,
@@ -102,7 +102,7 @@ pub fn leads_inside<E: fmt::Display>(
     match look(&forms(address)) {
         Ok(vicinity) => vicinity.holds(address).map(str::to_owned),
         Err(error) => Some(format!(
-            "not known to be elsewhere: this machine's addresses are unknown ({error})"
+            "possibly an address of this machine: its addresses are unknown ({error})"
         )),
     }
 }
@@ -127,9 +127,9 @@ mod tests {
 
     fn judge(hosts: &Hosts, host: &str, port: u16) -> &'static str {
         match hosts.judge(&host.parse().unwrap(), port) {
-            Decision::Allow => "allow",
-            Decision::Deny(_) => "deny",
-            Decision::Unlisted => "unlisted",
+            HostDecision::Allow => "allow",
+            HostDecision::Deny(_) => "deny",
+            HostDecision::Unlisted => "unlisted",
         }
     }
 
@@ -213,8 +213,8 @@ mod tests {
             let host: Host = host.parse().unwrap();
             let open = Hosts { allow: parsed(&allow), deny: vec![] };
             let closed = Hosts { allow: parsed(&allow), deny: parsed(&deny) };
-            if closed.judge(&host, port) == Decision::Allow {
-                prop_assert_eq!(open.judge(&host, port), Decision::Allow);
+            if closed.judge(&host, port) == HostDecision::Allow {
+                prop_assert_eq!(open.judge(&host, port), HostDecision::Allow);
                 prop_assert!(!closed.deny.iter().any(|rule| rule.denies(&host, port)));
             }
         }

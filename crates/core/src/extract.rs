@@ -14,7 +14,7 @@
 
 use self::{
     call::CallError,
-    fences::{Ending, Fences, Piece},
+    fences::{Ending, FencePiece, Fences},
 };
 use crate::{
     Finish, Language, Languages, Origin, Proposal, Reply, ToolCall, Untrusted,
@@ -33,16 +33,16 @@ mod written;
 /// was said: the first argument is what was said, if anything was.
 pub type Syntax = fn(Option<&str>, &str) -> Option<&'static str>;
 
-/// What a reply holds.
+/// The contents of a reply.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Extraction {
-    /// What wants to run, in the order it was written.
+    /// Proposals, in the order written.
     pub proposals: Vec<Proposal>,
-    /// What the model wants to see more of, in the order it was written.
+    /// Requests to see more of an output, in the order written.
     pub looks: Vec<Look>,
-    /// What looked like code and is not proposed, in the order it was written.
+    /// Blocks that look like code but are not proposed, in the order written.
     pub rejected: Vec<NotProposed>,
-    /// What was taken for something else than it says, for the person.
+    /// Notes for the person about blocks that were reinterpreted.
     pub notes: Vec<String>,
 }
 
@@ -97,11 +97,11 @@ struct Candidate {
     language: Option<Untrusted>,
     call: Option<String>,
     code: Result<Wanted, String>,
-    /// What is said of it to the person.
+    /// A note for the person.
     note: Option<String>,
 }
 
-/// What a model wants.
+/// A request of a model.
 enum Wanted {
     /// Code to be run.
     Run(Language, Untrusted),
@@ -118,7 +118,7 @@ impl Candidate {
     /// A call that was written out as text.
     fn from_written((language, code): (String, String), languages: &Languages) -> Self {
         let code = wanted(&language, code, None, languages);
-        let note = Some("the reply holds a call as text, which is taken for one".into());
+        let note = Some("the reply contains a call as text, which counts as a call".into());
         Self { language: Some(language.into()), call: None, code, note }
     }
 
@@ -138,17 +138,16 @@ impl Candidate {
 fn arguments(call: &ToolCall, finish: Finish) -> Result<(String, String), String> {
     if call.name != EXECUTE {
         let name = Untrusted::new(call.name.as_str()).for_terminal_line(NAME_SHOWN);
-        return Err(format!("there is no tool `{name}`; the only tool is `{EXECUTE}`"));
+        return Err(format!("unknown tool `{name}`; the only tool is `{EXECUTE}`"));
     }
     call::parse(call.arguments.raw()).map_err(|error| match finish {
         Finish::Stop => with_cause(&error),
         Finish::Length | Finish::Filtered | Finish::Interrupted => {
-            "the reply was cut before the call ended".into()
+            "the reply was cut off before the call ended".into()
         }
     })
 }
 
-/// A fenced block.
 struct Block {
     tag: Option<String>,
     code: String,
@@ -162,8 +161,8 @@ impl Block {
         if runs { None } else { written::whole(&self.code) }
     }
 
-    /// Takes it for what its syntax says it is. What the person is told, if that is another
-    /// language than it names.
+    /// Reinterprets it by its syntax. Returns a note for the person if the language differs from
+    /// the named one.
     fn reread(&mut self, languages: &Languages, syntax: Syntax) -> Option<String> {
         let said = match &self.tag {
             Some(tag) => Some(languages.find(tag)?),
@@ -173,7 +172,7 @@ impl Block {
         let language = languages.find(found)?;
         self.tag = Some(language.name().to_owned());
         Some(match said {
-            Some(said) => format!("the block says {said}, but is {language}"),
+            Some(said) => format!("the block is marked as {said}, but is {language}"),
             None => format!("the block names no language; it is {language}"),
         })
     }
@@ -186,11 +185,11 @@ impl Block {
         match (self.ending, finish) {
             (Ending::Fenced, _) | (Ending::EndOfReply, Finish::Stop) => {}
             (Ending::EndOfReply, Finish::Length | Finish::Filtered | Finish::Interrupted) => {
-                return Err("the reply was cut before the block ended".into());
+                return Err("the reply was cut off before the block ended".into());
             }
             (Ending::EndOfItem, _) => {
-                return Err("the block has a line that is indented less than the list item it \
-                            stands in, which ends it there; write it outside of the list"
+                return Err("a line of the block is indented less than its list item, which ends \
+                            the block; write it outside the list"
                     .into());
             }
         }
@@ -198,7 +197,7 @@ impl Block {
     }
 }
 
-/// What a reply without calls holds.
+/// The contents of a reply without calls.
 fn in_text(reply: &Reply, languages: &Languages, syntax: Syntax) -> Vec<Candidate> {
     let text = reply.text.raw();
     let mut blocks = blocks(text);
@@ -229,12 +228,12 @@ fn blocks(text: &str) -> Vec<Block> {
     let mut blocks = Vec::new();
     for piece in pieces {
         match (piece, blocks.last_mut()) {
-            (Piece::Open { tag }, _) => {
+            (FencePiece::Open { tag }, _) => {
                 blocks.push(Block { tag, code: String::new(), ending: Ending::EndOfReply });
             }
-            (Piece::Code(code), Some(block)) => block.code.push_str(&code),
-            (Piece::Close(ending), Some(block)) => block.ending = ending,
-            (Piece::Text(_) | Piece::Code(_) | Piece::Close(_), _) => {}
+            (FencePiece::Code(code), Some(block)) => block.code.push_str(&code),
+            (FencePiece::Close(ending), Some(block)) => block.ending = ending,
+            (FencePiece::Text(_) | FencePiece::Code(_) | FencePiece::Close(_), _) => {}
         }
     }
     blocks
@@ -247,15 +246,15 @@ fn known(name: &str, languages: &Languages) -> Result<Language, String> {
     languages.find(name).ok_or_else(|| {
         let shown = Untrusted::new(name).for_terminal_line(NAME_SHOWN);
         if let Some(hint) = languages.hint(name) {
-            return format!("there is no interpreter for `{shown}` here: {hint}");
+            return format!("no interpreter for `{shown}` is installed: {hint}");
         }
         let names: Vec<_> = languages.offered().map(|info| info.name.as_str()).collect();
         let names = names.join(", ");
-        format!("`{shown}` is not a language that runs here; these are: {names}")
+        format!("unknown language `{shown}`; available: {names}")
     })
 }
 
-/// What a model wants that wrote `code` in the language `name`.
+/// The request of a model that wrote `code` in the language `name`.
 fn wanted(
     name: &str,
     code: String,
@@ -267,7 +266,7 @@ fn wanted(
     }
     let language = known(name, languages)?;
     if code.trim().is_empty() {
-        return Err("there is no code in it".into());
+        return Err("it contains no code".into());
     }
     Ok(Wanted::Run(language, code.into()))
 }

@@ -1,10 +1,10 @@
-//! What a small model is shown before it is asked anything: a short prompt, and a handful of
-//! questions with the answers that we would like.
+//! The prompt of a small model: a short text, and a handful of questions with the answers that we
+//! would like.
 //!
-//! Small models copy what they see. Examples teach them the form of an answer far better than
-//! rules do, and every further fact in front of them makes their answers worse; so there is
-//! nothing else here, and nothing that differs between two sessions of one machine: what stands
-//! at the beginning of every request is computed once and kept.
+//! Small models copy what they see. Examples teach them the form of an answer far better than rules
+//! do, and every further fact makes their answers worse, so there is nothing else here. Nothing
+//! differs between two sessions of one machine either, because the beginning of every request is
+//! computed once and kept.
 //!
 //! Never shown to the person as something that was said.
 
@@ -12,7 +12,6 @@ use crate::{Languages, Message, Untrusted};
 use serde::Deserialize;
 use std::sync::LazyLock;
 
-/// The examples.
 static PAIRS: LazyLock<Vec<Pair>> = LazyLock::new(|| {
     serde_json::from_str(include_str!("few_shot.json"))
         .expect("few_shot.json is part of this crate and tested")
@@ -29,7 +28,6 @@ enum Pair {
     Code { user: String, language: String, code: String },
 }
 
-/// The short prompt.
 pub(crate) fn prompt(languages: &Languages) -> String {
     let tags: Vec<_> = here(languages).map(|tag| format!("```{tag}")).collect();
     let named = if tags.is_empty() { "that names its language".into() } else { tags.join(" or ") };

@@ -1,4 +1,4 @@
-//! What analysis says a proposal would touch, how bad, how sure.
+//! The result of analysis: capabilities of a proposal, their severity and certainty.
 //!
 //! Findings inform the question and the rules. They are never a boundary: that is the sandbox.
 
@@ -6,12 +6,12 @@ use crate::Untrusted;
 use serde::{Deserialize, Serialize};
 use std::{cmp::Reverse, collections::HashMap};
 
-/// What analysis says about one proposal.
+/// The findings of one proposal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Findings {
     /// The gravest of the capabilities, or `Unknown` if the code could not be read.
     pub risk: Risk,
-    /// What the code would do, in the order of its lines.
+    /// Capabilities of the code, in the order of its lines.
     pub capabilities: Vec<Capability>,
 }
 

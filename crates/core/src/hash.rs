@@ -1,7 +1,7 @@
-//! SHA-256, as lower-case hexadecimal text.
+//! SHA-256, plain and keyed, as lower-case hexadecimal text.
 //!
 //! Everything that is hashed for a person or a record goes through here, so that it can be
-//! checked with `sha256sum`.
+//! checked with `sha256sum`, or with `openssl dgst -hmac` where a key is needed.
 
 use sha2::{Digest, Sha256};
 
@@ -13,12 +13,70 @@ pub fn sha256(bytes: &[u8]) -> String {
 /// `bytes` as lower-case hexadecimal digits.
 pub fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let halves = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-    halves.map(|half| char::from(DIGITS[usize::from(half)])).collect()
+    let mut text = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        text.push(char::from(DIGITS[usize::from(byte >> 4)]));
+        text.push(char::from(DIGITS[usize::from(byte & 15)]));
+    }
+    text
+}
+
+/// A key for HMAC-SHA-256 ([RFC 2104](https://www.rfc-editor.org/rfc/rfc2104)), prepared once.
+#[derive(Clone)]
+pub struct SealKey {
+    inner: Sha256,
+    outer: Sha256,
+}
+
+impl SealKey {
+    /// Prepares a key.
+    pub fn new(key: &[u8; 32]) -> Self {
+        let padded = |pad: u8| {
+            let mut block = [pad; 64];
+            block.iter_mut().zip(key).for_each(|(byte, key)| *byte ^= key);
+            Sha256::new_with_prefix(block)
+        };
+        Self { inner: padded(0x36), outer: padded(0x5c) }
+    }
+
+    /// The seal of these parts, one after another, which only a holder of the key can make.
+    pub fn seal(&self, parts: &[&[u8]]) -> String {
+        let inner = parts.iter().fold(self.inner.clone(), Digest::chain_update);
+        hex(&self.outer.clone().chain_update(inner.finalize()).finalize())
+    }
+
+    /// Whether `seal` is that of these parts. Takes as long for a near miss as for a far one.
+    pub fn fits(&self, parts: &[&[u8]], seal: &[u8]) -> bool {
+        let expected = self.seal(parts);
+        let differing = expected.bytes().zip(seal).fold(0, |all, (one, other)| all | (one ^ other));
+        expected.len() == seal.len() && differing == 0
+    }
+}
+
+/// Keys are never printed.
+impl std::fmt::Debug for SealKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SealKey").finish_non_exhaustive()
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::SealKey;
+
+    #[test]
+    fn a_seal_agrees_with_openssl() {
+        // printf %s abc | openssl dgst -sha256 -mac HMAC -macopt hexkey:0101…01
+        let key = SealKey::new(&[1; 32]);
+        let seal = key.seal(&[b"a", b"bc"]);
+        assert_eq!(seal, "73860612aa6aadf68985b6e9c4233357cedd5f24a221eba740b2aa8350276cfc");
+        assert!(key.fits(&[b"abc"], seal.as_bytes()));
+        assert!(!key.fits(&[b"abd"], seal.as_bytes()));
+        assert!(!key.fits(&[b"abc"], &seal.as_bytes()[1..]));
+        assert!(!SealKey::new(&[2; 32]).fits(&[b"abc"], seal.as_bytes()));
+        assert_eq!(format!("{key:?}"), "SealKey { .. }");
+    }
+
     #[test]
     fn agrees_with_sha256sum() {
         assert_eq!(

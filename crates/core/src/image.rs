@@ -1,7 +1,7 @@
 //! A picture that is shown to a model.
 //!
-//! What a picture is, is told by its bytes and not by what is said of it. In the record it stands
-//! by its hash: the bytes are with the output that it came from, or kept beside the record.
+//! The bytes of an image decide its type, not its label. The record names it by its hash; the bytes
+//! are with the output that it came from, or stored beside the record.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde::{Deserialize, Serialize};
@@ -36,7 +36,7 @@ impl Image {
             return Err(format!("it is larger than {} MiB", MOST_BYTES >> 20));
         }
         let (mime, width, height) = kind(bytes)
-            .ok_or("it is no PNG, JPEG, GIF or WebP picture, or its beginning is damaged")?;
+            .ok_or("it is not a PNG, JPEG, GIF or WebP image, or its beginning is damaged")?;
         let hash = crate::hash::sha256(bytes);
         let data = STANDARD.encode(bytes).into();
         Ok(Self { mime: mime.into(), hash, width, height, data })
@@ -69,7 +69,7 @@ impl Image {
         (u64::from(self.width) * u64::from(self.height) / 750).clamp(85, MOST_TOKENS)
     }
 
-    /// What is said to a model in its place.
+    /// A description of it, for models without image support.
     pub fn words(&self) -> String {
         format!("{}, {} × {} pixels", self.mime, self.width, self.height)
     }

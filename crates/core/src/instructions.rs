@@ -1,15 +1,14 @@
-//! What a model is told before it is asked anything.
+//! The system prompt.
 //!
-//! Short, and only facts that matter: which languages run, where, within which bounds, and how to
-//! get what is not there. Program output is named as data, so that text found in a file is not
-//! taken for an instruction. A small model is told less and shown examples instead.
+//! Short, with only the facts that matter: available languages, the folder, the bounds, and how to
+//! get more. Program output is declared as data, so that text in a file is not taken for an
+//! instruction. A small model gets fewer facts, and examples instead.
 //!
-//! What stands here is the same for every call of a session, so that a provider's cache, or an
-//! engine's saved state, can begin with it.
+//! It is the same for every call of a session, so that a provider's cache, or an engine's saved
+//! state, can begin with it.
 
 use crate::{
-    Backend, Choice, Confinement, Continuity, Languages, Message, Network, Workspace, few_shot,
-    look,
+    Choice, Confinement, Continuity, Languages, Message, Network, Workspace, few_shot, look,
 };
 use std::fmt::Write;
 
@@ -38,16 +37,16 @@ pub enum Strength {
 pub struct Project {
     /// The file's name, relative to the work folder.
     pub file: String,
-    /// What it says.
+    /// Content of the file.
     pub text: String,
 }
 
-/// What a session tells its model.
+/// The content of a system prompt.
 #[derive(Clone, Copy, Debug)]
 pub struct Telling<'a> {
     /// The languages that run here.
     pub languages: &'a Languages,
-    /// What bounds every run.
+    /// The bounds of every run.
     pub within: &'a Confinement,
     /// How the model hands over code.
     pub protocol: Protocol,
@@ -76,8 +75,7 @@ pub fn opening(telling: &Telling<'_>) -> Vec<Message> {
     }
 }
 
-/// What another model has to know that is asked in this one's place, and hands over code in
-/// another way.
+/// A note for a model that replaces another one and hands over code in a different way.
 pub fn instead(protocol: Protocol) -> &'static str {
     match protocol {
         Protocol::Tool => {
@@ -157,10 +155,9 @@ fn bounds(text: &mut String, within: &Confinement) {
         return;
     }
     let temporary = match within.sandbox.backend {
-        Choice::Only(Backend::Landlock | Backend::Firejail) => "the folder in TMPDIR",
-        Choice::Auto | Choice::Only(Backend::Native | Backend::Bubblewrap | Backend::None) => {
-            within.temporary()
-        }
+        Choice::Auto => within.temporary(),
+        // Not every sandbox that can be named has a temporary folder at its usual path.
+        Choice::Only(_) => "the folder in TMPDIR",
     };
     // Writing to a string cannot fail.
     _ = match within.workspace {
@@ -184,7 +181,7 @@ fn bounds(text: &mut String, within: &Confinement) {
     text.push_str("The home folder is not there. ");
 }
 
-/// What is there in the next run of what this one made.
+/// How much of a run's state is available in the next.
 fn continuity(languages: &Languages) -> String {
     let (kept, fresh): (Vec<_>, Vec<_>) =
         languages.offered().partition(|info| info.continuity == Continuity::Kept);
@@ -201,7 +198,7 @@ fn continuity(languages: &Languages) -> String {
     }
 }
 
-/// How many hosts a model is told by name.
+/// The most hosts that are named to a model.
 const NAMED: usize = 20;
 
 fn network(network: &Network) -> String {
@@ -250,7 +247,7 @@ mod tests {
         }
     }
 
-    /// What a model is told, all in one text.
+    /// The whole system prompt.
     fn told(telling: Telling<'_>) -> String {
         let text = |message| match message {
             Message::System { text } | Message::User { text, .. } => text,

@@ -1,7 +1,7 @@
 //! Which languages exist, and which names people and models use for them.
 //!
-//! A table of values that comes in from outside: languages are declared, not compiled in. What
-//! runs a language is not known here.
+//! The table comes in from outside: languages are declared, not compiled in. Interpreters are
+//! unknown here.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::{collections::BTreeMap, fmt};
@@ -43,7 +43,7 @@ impl fmt::Display for Language {
     }
 }
 
-/// What a run leaves to the next one of the same language.
+/// State that a run leaves to the next one of the same language.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Continuity {
@@ -63,7 +63,7 @@ pub struct LanguageInfo {
     pub aliases: Vec<String>,
     /// File endings, without the dot.
     pub endings: Vec<String>,
-    /// What a run leaves to the next one.
+    /// State that a run leaves to the next one.
     pub continuity: Continuity,
 }
 
@@ -140,7 +140,7 @@ impl Languages {
         self.here.iter().map(|info| info.name.as_str())
     }
 
-    /// Those that a model is told of: each language once.
+    /// The languages offered to a model, each once.
     pub fn offered(&self) -> impl Iterator<Item = &LanguageInfo> {
         self.here.iter().filter(|info| !self.written_in.contains_key(&info.name))
     }

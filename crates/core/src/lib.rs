@@ -3,7 +3,7 @@
 //! The words of the product live here, in the order data moves: a prompt goes to a model, whose
 //! [`Reply`] holds [`Proposal`]s; analysis turns each into [`Findings`]; [`policy`] gives a
 //! [`Verdict`]; a yes becomes a [`Permit`]; running it gives [`output`] and [`effects`]; and all
-//! of it is a [`Record`]. [`session::step`] is the function that joins them.
+//! of it is a [`Record`]. [`session::State::step`] joins them.
 //!
 //! This crate must not touch disk, network, clock, environment or processes, and has no async.
 
@@ -22,9 +22,13 @@ pub use crate::{
     proposal::{Origin, Proposal},
     record::{Body, Record},
     reply::{Finish, Reply, Usage},
+    run::{
+        Blob, Changes, ChangesState, Grant, HostWanted, InputWanted, Output, Prepared, Ran, Typed,
+    },
     sandbox::{Backend, Choice, Kept, Lack, Promise, Sandboxing},
     secret::Secret,
     untrusted::Untrusted,
+    wire_format::WireFormat,
 };
 
 pub mod autorun;
@@ -49,9 +53,11 @@ pub mod policy;
 pub mod proposal;
 pub mod record;
 pub mod reply;
+mod run;
 pub mod sandbox;
 pub mod secret;
 pub mod sensitive;
 pub mod session;
 pub mod surroundings;
 pub mod untrusted;
+mod wire_format;

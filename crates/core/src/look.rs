@@ -1,8 +1,8 @@
 //! A model's wish to see more of what a run printed.
 //!
-//! A model is shown head and tail of a long output. What lies between it can ask for, in the
-//! same way as it runs code: in the language `output`, with a run's name and the characters it
-//! wants. Nothing runs by it: what is read is what the model's own code printed.
+//! A model sees head and tail of a long output. It can ask for the rest in the same way as it runs
+//! code: in the language `output`, with the name of a run and a range of characters. This runs
+//! nothing; it only reads the output of the model's own code.
 
 /// The language in which a model asks. A language of the person's own by that name goes first.
 pub const LANGUAGE: &str = "output";
@@ -10,7 +10,7 @@ pub const LANGUAGE: &str = "output";
 /// Characters that are shown at once.
 pub const MOST: u64 = 8_000;
 
-/// What a model wants to see.
+/// A model's request to see part of an output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Look {
     /// The tool call that it came in, which wants an answer.

@@ -11,17 +11,17 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "snake_case")]
 pub enum Message {
-    /// What we tell the model about its task and its bounds.
+    /// The task and its bounds.
     System {
         /// Our own words.
         text: String,
     },
-    /// What stands for the oldest part of the conversation, which was too long.
+    /// A summary of the oldest part of the conversation, which was too long.
     Earlier {
         /// A summary by a model, or that something was left out.
         text: Untrusted,
     },
-    /// What the person said.
+    /// From the person.
     User {
         /// The prompt.
         text: String,
@@ -29,30 +29,30 @@ pub enum Message {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         images: Vec<Image>,
     },
-    /// What the model said.
+    /// From the model.
     Assistant {
         /// Its prose, with any fenced code, exactly as it came.
         text: Untrusted,
         /// Its tool calls, if it used any.
         calls: Vec<ToolCall>,
     },
-    /// What came of a proposal: output, or why it did not run.
+    /// The result of a proposal: output, or the reason why it did not run.
     Result {
-        /// The tool call that is answered; none if the code stood in a fence.
+        /// The tool call that this answers, or `None` for code in a fence.
         call: Option<String>,
-        /// What the model is told. Holds a program's output, so it is data, not instructions.
+        /// The text for the model. It contains a program's output, so it is data, not instructions.
         text: Untrusted,
         /// Pictures that the code made.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         images: Vec<Image>,
-        /// What of the text can be had again, so that it can be shortened.
+        /// The parts that can be read again, and may therefore be shortened.
         #[serde(skip)]
         printed: Option<Printed>,
     },
 }
 
 impl Message {
-    /// What the person said, in words alone.
+    /// A message of the person, without images.
     pub fn user(text: impl Into<String>) -> Self {
         Self::User { text: text.into(), images: Vec::new() }
     }
@@ -101,7 +101,7 @@ impl Message {
         !said.is_empty()
     }
 
-    /// What came of a proposal, in words that cannot be shortened.
+    /// The result of a proposal, which cannot be shortened.
     pub fn result(call: Option<String>, text: Untrusted) -> Self {
         Self::Result { call, text, images: Vec::new(), printed: None }
     }

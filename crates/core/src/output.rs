@@ -1,4 +1,4 @@
-//! What a run prints, and how much of it a model is shown.
+//! The output of a run, and the excerpt for a model.
 //!
 //! The whole output goes to the person and the record as it comes. A model gets an [`Excerpt`]:
 //! head and tail, with the exact number of what was left out. Memory is bounded by the excerpt's
@@ -34,8 +34,8 @@ impl Stream {
     }
 }
 
-/// What is told in words of a piece of output: itself, if it is text, and otherwise its kind. What
-/// a model counts when it asks for characters of an output.
+/// A piece of output as text: itself, or its MIME type if it is not text. A model counts these
+/// characters when it asks for a range.
 pub fn words<'a>(mime: &str, text: &'a Untrusted) -> Cow<'a, str> {
     if is_words(mime) { text.raw().into() } else { kind(mime).into() }
 }
@@ -45,7 +45,7 @@ pub fn is_words(mime: &str) -> bool {
     mime.starts_with("text/") || mime == "application/json"
 }
 
-/// What is told of output that is no text.
+/// The text in place of output that is not text.
 pub fn kind(mime: &str) -> String {
     format!("[{mime}]\n")
 }
@@ -81,7 +81,7 @@ impl Excerpt {
         }
     }
 
-    /// What a model is shown of what `run` printed, and how it can see more.
+    /// The excerpt for a model, and how to see the rest of the output of `run`.
     pub fn text(&self, run: &str) -> Untrusted {
         let mut text = self.head.clone();
         if let Some((first, last)) = self.omitted() {
@@ -112,7 +112,7 @@ impl Excerpt {
     }
 }
 
-/// How many characters a text has. Most of what programs print is ASCII, where it is told at a glance.
+/// Number of characters of a text. Most output is ASCII, where that is the number of bytes.
 pub fn characters(text: &str) -> u64 {
     let count = if text.is_ascii() { text.len() } else { text.chars().count() };
     count as u64
@@ -133,7 +133,7 @@ fn omit(text: &mut String, run: &str, first: u64, last: u64) {
 /// The part of a message that a model can see again, and so need not be told twice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Printed {
-    /// What a run printed.
+    /// The output of a run.
     Run {
         /// The run's name.
         run: String,
@@ -149,8 +149,8 @@ pub enum Printed {
 }
 
 impl Printed {
-    /// The message with no more than so many characters at each end of what was printed; none if
-    /// it has no more now.
+    /// The message with at most `keep` characters at each end of the output, or `None` if it is no
+    /// longer than that.
     pub fn shorten(&self, text: &str, keep: usize) -> Option<(String, Self)> {
         match self {
             Self::Run { run, part, total, kept } => {

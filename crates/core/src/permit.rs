@@ -36,12 +36,12 @@ impl Permit {
         Self { proposal, confinement: within, granted_by: by }
     }
 
-    /// What may run.
+    /// The code to run.
     pub fn proposal(&self) -> &Proposal {
         &self.proposal
     }
 
-    /// What bounds it.
+    /// The bounds of the run.
     pub fn confinement(&self) -> &Confinement {
         &self.confinement
     }

@@ -32,7 +32,7 @@ pub enum Opinion {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
-    /// What it says of the proposals it matches.
+    /// Its opinion on the proposals that it matches.
     pub decision: Opinion,
     /// The language's name.
     #[serde(default)]
@@ -104,7 +104,7 @@ impl Rules {
     }
 }
 
-/// What the person's rules and the project's rules say together.
+/// The verdict of the person's and the project's rules together.
 pub fn judge(user: &Rules, project: &Rules, proposal: &Proposal, findings: &Findings) -> Verdict {
     let ours = match user.on(proposal, findings) {
         Some(rule) => {
@@ -112,9 +112,9 @@ pub fn judge(user: &Rules, project: &Rules, proposal: &Proposal, findings: &Find
         }
         None => match proposal.origin {
             Origin::Model => Verdict { opinion: Opinion::Ask, rule: "default: ask".into() },
-            // What a person typed themselves is their yes.
+            // Typed code counts as approved.
             Origin::Person => {
-                Verdict { opinion: Opinion::Allow, rule: "default: you typed it".into() }
+                Verdict { opinion: Opinion::Allow, rule: "default for code that you type".into() }
             }
         },
     };

@@ -5,22 +5,21 @@
 use crate::{Language, Untrusted, hash::sha256};
 use serde::{Deserialize, Serialize};
 
-/// The longest code that is run, in bytes. What is shown, judged and recorded as a whole has a bound.
+/// The longest code that runs, in bytes. Anything shown, judged and recorded as a whole needs a
+/// bound.
 pub const MOST_CODE: usize = 4 << 20;
 
 /// Why no interpreter is given this code, or `None` if it can be proposed.
 pub fn unfit(code: &str) -> Option<String> {
     if code.len() > MOST_CODE {
         return Some(format!(
-            "the code is longer than {} MiB, which is the most that is run at once; put data into \
-             a file and read it from there",
+            "the code is longer than {} MiB; put data into a file and let the code read it",
             MOST_CODE >> 20
         ));
     }
     // Shells drop it or wait for what it stands for, and it cannot be seen.
-    code.find('\0').map(|at| {
-        format!("the code holds a NUL character (at byte {}), which is not run; remove it", at + 1)
-    })
+    code.find('\0')
+        .map(|at| format!("the code contains a NUL character (at byte {}); remove it", at + 1))
 }
 
 /// One piece of code, in one language, that wants to run.

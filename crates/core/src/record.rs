@@ -5,11 +5,11 @@
 //! [`VERSION`]. Hashing and writing are `interpreter-store`'s.
 
 use crate::{
-    Capability, Confinement, Denial, FileChange, Grantor, HostContact, Image, LeftOut, Message,
-    Opinion, Origin, Risk, Stream, Untrusted, reply::Finish, session::Grant,
+    Blob, Capability, Changes, Confinement, Denial, FileChange, Grant, Grantor, HostContact,
+    HostWanted, Image, InputWanted, Message, Opinion, Origin, Output, Risk, ToolCall, Untrusted,
+    egress::Host, reply::Finish,
 };
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// The version of the shapes below.
 pub const VERSION: u32 = 1;
@@ -19,7 +19,7 @@ pub const VERSION: u32 = 1;
 pub struct Record {
     /// The version of the shapes.
     pub v: u32,
-    /// Its place in the whole record, from 1.
+    /// Its place in its session, from 1.
     pub seq: u64,
     /// When, as RFC 3339 in UTC with microseconds.
     pub time: String,
@@ -30,10 +30,10 @@ pub struct Record {
     pub body: Body,
 }
 
-/// What happened, or is about to.
+/// An event that happened or is about to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the fields are described in docs/json.md, by name")]
+#[expect(missing_docs, reason = "the fields are described in docs/reference/json.md, by name")]
 pub enum Body {
     /// A session began.
     SessionStarted { version: String, model: Option<String>, confinement: Box<Confinement> },
@@ -46,15 +46,31 @@ pub enum Body {
         name: String,
         #[serde(flatten)]
         image: Image,
-        kept: Kept,
+        kept: Blob,
     },
     /// A model is about to be called, with this many messages; the newest ones are in full.
-    Request { model: String, messages: usize, newest: Vec<Message> },
+    Request {
+        model: String,
+        messages: usize,
+        /// Whether it is asked to sum up the oldest part of the conversation.
+        #[serde(skip_serializing_if = "is_false", default)]
+        summary: bool,
+        newest: Vec<Message>,
+    },
     /// A model answered.
-    Reply { text: Untrusted, reasoning: Untrusted, finish: Finish },
+    Reply {
+        text: Untrusted,
+        reasoning: Untrusted,
+        #[serde(skip_serializing_if = "Vec::is_empty", default)]
+        calls: Vec<ToolCall>,
+        finish: Finish,
+    },
+    /// The conversation is changed before the next request: after so many of its messages these
+    /// follow. If that is one more than it has, the newest reply comes between.
+    Conversation { after: usize, messages: Vec<Message> },
     /// The oldest part of the conversation in short, by the model.
     Summary { text: Untrusted },
-    /// What a reply cost.
+    /// The cost of a reply.
     Usage {
         input: u64,
         output: u64,
@@ -71,11 +87,11 @@ pub enum Body {
     Proposal { id: String, origin: Origin, language: String, code: Untrusted, hash: String },
     /// A block of code in a reply is not a proposal.
     NotProposed { language: Option<Untrusted>, reason: String },
-    /// What analysis says.
+    /// The findings of the analysis.
     Findings { proposal: String, risk: Risk, capabilities: Vec<Capability> },
-    /// What the rules say.
+    /// The verdict of the rules.
     Verdict { proposal: String, decision: Opinion, rule: String },
-    /// What the person said to a question, or what spoke for them.
+    /// The answer to a question, and who gave it.
     Answer {
         proposal: String,
         decision: Decision,
@@ -97,49 +113,38 @@ pub enum Body {
         enforced: Vec<String>,
         missing: Vec<String>,
     },
-    /// The program printed, or showed a result. `bytes` has the exact bytes, as base64, where
-    /// they are not valid UTF-8.
-    Output {
-        proposal: String,
-        stream: Stream,
-        text: Untrusted,
-        mime: String,
-        /// Other forms of a result, by kind; pictures and the like as base64.
-        #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
-        bundle: BTreeMap<String, Untrusted>,
-        /// The name by which a later result replaces this one.
-        #[serde(skip_serializing_if = "Option::is_none", default)]
-        display: Option<String>,
-        #[serde(skip_serializing_if = "Option::is_none", default)]
-        bytes: Option<String>,
-        /// Where the whole of it is, if it is too large for the record. The record then holds
-        /// none of the above but its kind; whoever reads it back is given all of it.
-        #[serde(skip_serializing_if = "Option::is_none", default)]
-        kept: Option<Kept>,
-    },
+    /// The program printed, or showed a result.
+    Output(Output),
     /// The code asks the person for a line.
-    InputWanted { proposal: String, prompt: Untrusted, secret: bool },
+    InputWanted(InputWanted),
+    /// Code is completed by the kernel at the person's key, without being run. A draft may hold
+    /// anything, and the record keeps it for good, so it has only the hash.
+    CompletionWanted { language: String, hash: String },
+    /// A kernel is started before it is needed.
+    StartedAhead { language: String },
+    /// The person was shown what is staged, line by line.
+    DiffShown { id: String },
     /// The person answered; nothing if they had no answer.
     InputGiven { text: Option<String> },
     /// The code wants to reach a host that is not listed.
-    HostWanted { proposal: String, host: String, port: u16 },
+    HostWanted(HostWanted),
     /// It may.
     HostGranted {
         proposal: String,
-        host: String,
+        host: Host,
         port: u16,
         #[serde(rename = "for")]
         granted: Grant,
         by: Grantor,
     },
     /// It may not.
-    HostRefused { proposal: String, host: String, port: u16, by: Grantor },
-    /// What the run did, measured from outside.
+    HostRefused { proposal: String, host: Host, port: u16, by: Grantor },
+    /// The effects of the run, measured from outside.
     Effects {
         proposal: String,
         files: Vec<FileChange>,
         network: Vec<HostContact>,
-        /// What the sandbox stopped.
+        /// Refusals of the sandbox.
         #[serde(skip_serializing_if = "Vec::is_empty", default)]
         denials: Vec<Denial>,
     },
@@ -154,13 +159,7 @@ pub enum Body {
         ms: u64,
     },
     /// A change set is now in this state.
-    Changes {
-        id: String,
-        state: ChangesState,
-        files: Vec<FileChange>,
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        left_out: Vec<LeftOut>,
-    },
+    Changes(Changes),
     /// The model's turn is over.
     TurnFinished { end: TurnEnd },
     /// Something failed.
@@ -169,10 +168,15 @@ pub enum Body {
     Note { text: String },
     /// These outputs are about to make room for newer ones, by the hashes of their files.
     OutputsPruned { hashes: Vec<String> },
-    /// The person goes on with a record whose end did not fit, for this reason.
+    /// The person goes on with a record of which something is missing, for this reason.
     RecordAccepted { reason: String },
     /// A session ended.
     SessionEnded {},
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants a reference")]
+fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants a reference")]
@@ -180,18 +184,7 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// Output that has a file of its own, named by its hash.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Kept {
-    /// The SHA-256 of its bytes, in hexadecimal.
-    pub hash: String,
-    /// How many bytes it has.
-    pub bytes: u64,
-    /// How many characters its text has.
-    pub characters: u64,
-}
-
-/// What a question was answered with.
+/// The answer to a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
@@ -201,32 +194,6 @@ pub enum Decision {
     Edit,
     /// Do not run it.
     Reject,
-}
-
-/// The state of a change set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ChangesState {
-    /// Waiting for a decision, apart from the person's files.
-    Staged,
-    /// In the person's files.
-    Applied,
-    /// Forgotten.
-    Discarded,
-    /// Taken out of the person's files again.
-    Undone,
-}
-
-impl ChangesState {
-    /// The word for it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Staged => "staged",
-            Self::Applied => "applied",
-            Self::Discarded => "discarded",
-            Self::Undone => "undone",
-        }
-    }
 }
 
 /// How a turn ended.

@@ -1,4 +1,4 @@
-//! What a model said, once it has finished.
+//! A model's complete reply.
 
 use crate::{Body, ToolCall, Untrusted};
 use serde::{Deserialize, Serialize};
@@ -14,12 +14,12 @@ pub struct Reply {
     pub calls: Vec<ToolCall>,
     /// Why it ended.
     pub finish: Finish,
-    /// What it cost, as far as the provider said.
+    /// Its cost, as far as the provider reports it.
     pub usage: Option<Usage>,
 }
 
 impl Reply {
-    /// What the record says of it, and what it cost.
+    /// The records of a reply and of its cost.
     pub(crate) fn with_usage(&self, said: Body) -> Vec<Body> {
         [said].into_iter().chain(self.usage.map(|usage| usage.body())).collect()
     }
@@ -53,8 +53,8 @@ pub struct Usage {
     /// Of those sent, how many the provider put into its cache.
     #[serde(default)]
     pub written: u64,
-    /// What it cost, in billionths of a US dollar: by the provider's own figure, or by the prices
-    /// that are known for the model; none if neither is.
+    /// Its cost in billionths of a US dollar, by the provider's own figure or by the known prices
+    /// of the model, or `None` if neither is known.
     #[serde(default)]
     pub nano_dollars: Option<u64>,
     /// The most tokens that the model takes, what it is sent and its reply together.
@@ -78,7 +78,7 @@ impl Usage {
         counts.iter().all(|count| *count <= most)
     }
 
-    /// What the record says of it.
+    /// The record of it.
     pub fn body(&self) -> Body {
         Body::Usage {
             input: self.input,
@@ -89,7 +89,7 @@ impl Usage {
         }
     }
 
-    /// What it cost, in US dollars.
+    /// Its cost, in US dollars.
     #[expect(clippy::cast_precision_loss, reason = "the cost of one reply is far below 2^53")]
     pub fn dollars(&self) -> Option<f64> {
         self.nano_dollars.map(|nano| nano as f64 / 1e9)

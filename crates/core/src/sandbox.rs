@@ -1,50 +1,67 @@
 //! Which sandbox is wanted, what each of them keeps of what is promised, and what may be missing.
 //!
-//! `SECURITY.md` numbers the promises. A backend keeps each of them wholly, in part or not at all;
-//! what it does not keep wholly is a lack, and a lack is accepted only where the person named it.
-//! That is decided here; a backend only does what it was chosen for.
+//! `SECURITY.md` numbers the promises. A backend keeps each of them fully, in part or not at all. A
+//! gap is accepted only if the person named it. That is decided here; a backend only does its part.
 //!
 //! Must not know how a backend works, and must not choose one that was not asked for.
 
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeSet, fmt, str::FromStr};
 
-/// What confines the code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Backend {
-    /// Namespaces, mounts, Landlock and a filter, all of our own.
-    Native,
-    /// The program `bwrap`, with our fences inside.
-    Bubblewrap,
-    /// The program `firejail`, with our fences inside.
-    Firejail,
-    /// Landlock, a filter and limits, without any namespace.
-    Landlock,
-    /// Nothing.
-    None,
-}
+/// A kind of sandbox, by its name. `exec::sandbox` has a value for each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Backend(&'static str);
 
 impl Backend {
-    /// All of them, the strongest first.
-    pub const ALL: [Self; 5] =
-        [Self::Native, Self::Bubblewrap, Self::Firejail, Self::Landlock, Self::None];
+    /// No sandbox at all: whoever names it has named everything that it lacks.
+    pub const NONE: Self = Self("none");
 
-    /// The word for it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Native => "native",
-            Self::Bubblewrap => "bubblewrap",
-            Self::Firejail => "firejail",
-            Self::Landlock => "landlock",
-            Self::None => "none",
+    /// All of them, in order of preference: the strongest first.
+    pub const ALL: [Self; 7] = [
+        Self("native"),
+        Self("bubblewrap"),
+        Self("podman"),
+        Self("docker"),
+        Self("firejail"),
+        Self("landlock"),
+        Self::NONE,
+    ];
+
+    /// The backend of this name. In a constant, a name that is not listed does not compile.
+    ///
+    /// # Panics
+    /// If no backend has this name. Names from elsewhere are parsed as a [`Choice`].
+    pub const fn named(name: &str) -> Self {
+        let mut at = 0;
+        while at < Self::ALL.len() {
+            if same(Self::ALL[at].0.as_bytes(), name.as_bytes()) {
+                return Self::ALL[at];
+            }
+            at += 1;
         }
+        panic!("no backend has this name")
     }
+
+    /// Its name, as it stands on the command line and in config files.
+    pub const fn word(self) -> &'static str {
+        self.0
+    }
+}
+
+/// Equality of bytes in a constant, where `==` cannot be used yet.
+const fn same(mut one: &[u8], mut other: &[u8]) -> bool {
+    while let ([a, rest @ ..], [b, others @ ..]) = (one, other) {
+        if *a != *b {
+            return false;
+        }
+        (one, other) = (rest, others);
+    }
+    one.is_empty() && other.is_empty()
 }
 
 impl fmt::Display for Backend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
+        f.write_str(self.0)
     }
 }
 
@@ -52,7 +69,7 @@ impl fmt::Display for Backend {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Choice {
-    /// The strongest that can be built here; never none at all.
+    /// The strongest of those that are used unasked and can be built here.
     #[default]
     Auto,
     /// This one.
@@ -60,12 +77,9 @@ pub enum Choice {
 }
 
 impl Choice {
-    /// What is tried, in this order. Nobody gets no sandbox at all without having asked for it.
-    pub fn candidates(self) -> Vec<Backend> {
-        match self {
-            Self::Auto => vec![Backend::Native, Backend::Bubblewrap, Backend::Landlock],
-            Self::Only(backend) => vec![backend],
-        }
+    /// Every choice: `auto`, then the backends in their order.
+    pub fn all() -> impl Iterator<Item = Self> {
+        [Self::Auto].into_iter().chain(Backend::ALL.map(Self::Only))
     }
 
     /// The word on the command line and in config files.
@@ -75,19 +89,29 @@ impl Choice {
             Self::Only(backend) => backend.word(),
         }
     }
+
+    /// Whether it may confine less than another. `auto` may come to a weaker one than the strongest;
+    /// every other that is named is weaker still, in the order of [`Backend::ALL`].
+    pub fn is_looser_than(self, other: Self) -> bool {
+        let freedom = |choice| match choice {
+            Self::Auto => 1,
+            Self::Only(backend) => {
+                let at = Backend::ALL.iter().position(|one| *one == backend);
+                at.map_or(usize::MAX, |at| at * 2)
+            }
+        };
+        freedom(self) > freedom(other)
+    }
 }
 
 impl FromStr for Choice {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let named = Backend::ALL.into_iter().map(Self::Only);
-        [Self::Auto].into_iter().chain(named).find(|choice| choice.word() == text).ok_or_else(
-            || {
-                "one of `auto`, `native`, `bubblewrap`, `firejail`, `landlock` and `none` is wanted"
-                    .into()
-            },
-        )
+        Self::all().find(|choice| choice.word() == text).ok_or_else(|| {
+            let words: Vec<_> = Self::all().map(|choice| format!("`{}`", choice.word())).collect();
+            format!("expected one of {}", words.join(", "))
+        })
     }
 }
 
@@ -192,7 +216,7 @@ impl FromStr for Promise {
     fn from_str(text: &str) -> Result<Self, String> {
         Self::ALL.into_iter().find(|promise| promise.word() == text).ok_or_else(|| {
             let words: Vec<_> = Self::ALL.iter().map(|promise| promise.word()).collect();
-            format!("a promise is wanted, one of {}", words.join(", "))
+            format!("expected one of {}", words.join(", "))
         })
     }
 }
@@ -216,14 +240,14 @@ impl From<Promise> for String {
 pub enum Kept {
     /// Wholly.
     Yes,
-    /// Not in all: what is missing.
+    /// In part; the text names the gap.
     InPart(&'static str),
     /// Not at all: why.
     No(&'static str),
 }
 
 impl Kept {
-    /// What is missing, if anything is.
+    /// The gap, if there is one.
     pub fn lack(self) -> Option<&'static str> {
         match self {
             Self::Yes => None,
@@ -232,7 +256,7 @@ impl Kept {
     }
 }
 
-/// What was asked for: a backend, and what it may lack.
+/// The requested backend, and the gaps it may have.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sandboxing {
     /// The backend.
@@ -240,6 +264,9 @@ pub struct Sandboxing {
     /// Promises that it need not keep wholly.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub allow_missing: BTreeSet<Promise>,
+    /// The image that a container is made from, where the backend makes one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image: Option<String>,
 }
 
 impl Sandboxing {
@@ -250,12 +277,12 @@ impl Sandboxing {
 
     /// Whether there is to be no sandbox at all.
     pub fn is_none(&self) -> bool {
-        self.backend == Choice::Only(Backend::None)
+        self.backend == Choice::Only(Backend::NONE)
     }
 
-    /// What `backend` lacks and nobody allowed it to. Who names `none` has named all of it.
+    /// The gaps of `backend` that nobody accepted. Choosing `none` accepts all of them.
     pub fn not_allowed(&self, backend: Backend, keeps: impl Fn(Promise) -> Kept) -> Vec<Lack> {
-        if backend == Backend::None && self.is_none() {
+        if backend == Backend::NONE && self.is_none() {
             return Vec::new();
         }
         lacks(keeps).filter(|lack| !self.allow_missing.contains(&lack.promise)).collect()
@@ -267,7 +294,7 @@ impl Sandboxing {
 pub struct Lack {
     /// The promise.
     pub promise: Promise,
-    /// What is missing.
+    /// The gap.
     pub why: &'static str,
 }
 
@@ -297,28 +324,37 @@ mod tests {
         }
     }
 
+    const LANDLOCK: Backend = Backend::named("landlock");
+
     fn refused(backend: Backend, sandboxing: &Sandboxing) -> Vec<Promise> {
         sandboxing.not_allowed(backend, half).iter().map(|lack| lack.promise).collect()
     }
 
     #[test]
     fn a_lack_is_accepted_only_by_its_name() {
-        let landlock = Choice::Only(Backend::Landlock);
-        let mut wanted = Sandboxing { backend: landlock, allow_missing: BTreeSet::new() };
-        assert_eq!(refused(Backend::Landlock, &wanted), [Promise::Reading, Promise::Limits]);
+        let mut wanted = Sandboxing { backend: Choice::Only(LANDLOCK), ..Sandboxing::default() };
+        assert_eq!(refused(LANDLOCK, &wanted), [Promise::Reading, Promise::Limits]);
         wanted.allow_missing.insert(Promise::Limits);
-        assert_eq!(refused(Backend::Landlock, &wanted), [Promise::Reading]);
+        assert_eq!(refused(LANDLOCK, &wanted), [Promise::Reading]);
         wanted.allow_missing.insert(Promise::Reading);
-        assert_eq!(refused(Backend::Landlock, &wanted), []);
+        assert_eq!(refused(LANDLOCK, &wanted), []);
     }
 
     #[test]
     fn none_is_had_only_by_its_name() {
-        assert!(!Choice::Auto.candidates().contains(&Backend::None));
-        assert_eq!(refused(Backend::None, &Sandboxing::default()).len(), 2);
-        let none = Sandboxing { backend: Choice::Only(Backend::None), ..Sandboxing::default() };
-        assert_eq!(refused(Backend::None, &none), []);
-        assert_eq!(refused(Backend::Landlock, &none).len(), 2);
+        assert_eq!(refused(Backend::NONE, &Sandboxing::default()).len(), 2);
+        let none = Sandboxing { backend: Choice::Only(Backend::NONE), ..Sandboxing::default() };
+        assert_eq!(refused(Backend::NONE, &none), []);
+        assert_eq!(refused(LANDLOCK, &none).len(), 2);
+    }
+
+    #[test]
+    fn auto_is_looser_than_the_strongest_alone() {
+        let [strongest, others @ ..] = Backend::ALL.map(Choice::Only);
+        assert!(Choice::Auto.is_looser_than(strongest));
+        assert!(!strongest.is_looser_than(Choice::Auto));
+        assert!(others.iter().all(|other| other.is_looser_than(Choice::Auto)));
+        assert!(others.is_sorted_by(|one, next| next.is_looser_than(*one)));
     }
 
     #[test]
@@ -329,7 +365,8 @@ mod tests {
             assert_eq!(json, format!("\"{backend}\""));
         }
         assert_eq!("auto".parse(), Ok(Choice::Auto));
-        assert!("docker".parse::<Choice>().is_err());
+        let unknown = "everywhere".parse::<Choice>().unwrap_err();
+        assert!(unknown.starts_with("expected one of `auto`, `native`, "), "{unknown}");
         for promise in Promise::ALL {
             assert_eq!(promise.word().parse(), Ok(promise));
         }

@@ -1,8 +1,8 @@
 //! Names under which secrets are kept, each with the reason.
 //!
-//! A file or folder of such a name is covered in every sandbox, at any depth of the work folder,
-//! unless the person allows it by its exact path; and one that code makes is not applied unless
-//! it is named. The list is data: what it leads to is decided where it is used.
+//! A file or folder with such a name is hidden in every sandbox, at any depth of the work folder,
+//! unless the person allows it by its exact path. One that code makes is applied only if it is
+//! named. The list is data; its users decide the consequences.
 //!
 //! # Limits
 //! A name is all that is looked at, but for the few that are common without a secret, which
@@ -20,17 +20,17 @@ use std::{
 pub struct Sensitive {
     /// The name, or the last parts of the path.
     pub path: &'static str,
-    /// What it has to be.
-    pub form: Form,
-    /// What is kept there.
+    /// Whether it must be a file or a folder.
+    pub form: SensitiveForm,
+    /// The kind of secret.
     pub reason: &'static str,
     /// Words of which the file must hold one to count; none means that it always does.
     pub only_with: &'static [&'static str],
 }
 
-/// What something by a sensitive name has to be.
+/// The required form of something with a sensitive name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum SensitiveForm {
     /// A folder, and with it all it holds.
     Folder,
     /// A file, or a link to one.
@@ -38,11 +38,11 @@ pub enum Form {
 }
 
 const fn folder(path: &'static str, reason: &'static str) -> Sensitive {
-    Sensitive { path, form: Form::Folder, reason, only_with: &[] }
+    Sensitive { path, form: SensitiveForm::Folder, reason, only_with: &[] }
 }
 
 const fn file(path: &'static str, reason: &'static str) -> Sensitive {
-    Sensitive { path, form: Form::File, reason, only_with: &[] }
+    Sensitive { path, form: SensitiveForm::File, reason, only_with: &[] }
 }
 
 const fn holding(
@@ -50,20 +50,20 @@ const fn holding(
     only_with: &'static [&'static str],
     reason: &'static str,
 ) -> Sensitive {
-    Sensitive { path, form: Form::File, reason, only_with }
+    Sensitive { path, form: SensitiveForm::File, reason, only_with }
 }
 
-const BROWSER: &str = "a browser's passwords and cookies";
+const BROWSER: &str = "passwords and cookies of a browser";
 const CLOUD: &str = "credentials of a cloud account";
 const CLUSTER: &str = "credentials of a cluster";
 const DATABASE: &str = "passwords of databases";
-const HISTORY: &str = "what was typed, passwords among it";
-const KEY: &str = "a key that opens other machines";
+const HISTORY: &str = "typed commands, which may contain passwords";
+const KEY: &str = "a key for other machines";
 const MAIL: &str = "mail and its passwords";
 const PASSWORDS: &str = "passwords";
 const REGISTRY: &str = "a package registry's token";
 const SETTINGS: &str = "a project's keys and passwords";
-const TOKEN: &str = "a token that acts in one's name";
+const TOKEN: &str = "a personal access token";
 
 /// All names, but for the variants of [`ENVIRONMENT`].
 pub const SENSITIVE: &[Sensitive] = &[
@@ -145,7 +145,7 @@ pub const SENSITIVE: &[Sensitive] = &[
 /// A project's settings. `.env.production` and the like count too; examples of them do not.
 const ENVIRONMENT: &str = ".env";
 
-/// What a copy of a project's settings without its secrets ends in.
+/// Endings of a copy of a project's settings without its secrets.
 const EXAMPLES: &[&str] =
     &["example", "sample", "template", "tpl", "dist", "default", "defaults", "schema"];
 
@@ -170,7 +170,7 @@ static FIRST: LazyLock<[bool; 256]> = LazyLock::new(|| {
 
 /// Whether something called `name`, in the folder `parent`, may be one of [`SENSITIVE`]. The parent
 /// is a whole path: where a work folder begins says nothing about what a name in it means.
-pub fn named(parent: &Path, name: &[u8], form: Form) -> Option<&'static Sensitive> {
+pub fn named(parent: &Path, name: &[u8], form: SensitiveForm) -> Option<&'static Sensitive> {
     if !FIRST[usize::from(*name.first()?)] {
         return None;
     }
@@ -184,20 +184,21 @@ pub fn named(parent: &Path, name: &[u8], form: Form) -> Option<&'static Sensitiv
 pub fn place_of<'a>(
     root: &Path,
     below: &'a Path,
-    form: Form,
+    form: SensitiveForm,
 ) -> Option<(&'a Path, &'static Sensitive)> {
     let of = |below: &'a Path, form| {
         let name = below.file_name()?.as_bytes();
         let found = named(&root.join(below.parent()?), name, form)?;
         found.only_with.is_empty().then_some((below, found))
     };
-    let above = below.ancestors().skip(1).filter_map(|folder| of(folder, Form::Folder)).last();
+    let above =
+        below.ancestors().skip(1).filter_map(|folder| of(folder, SensitiveForm::Folder)).last();
     above.or_else(|| of(below, form))
 }
 
 /// The outermost place of secrets that a folder is or is in.
 pub fn place_above(folder: &Path) -> Option<(&Path, &'static Sensitive)> {
-    place_of(Path::new("/"), folder, Form::Folder)
+    place_of(Path::new("/"), folder, SensitiveForm::Folder)
 }
 
 /// Whether a name is that of a project's settings for one occasion, such as `.env.production`.
@@ -219,20 +220,20 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn reason(path: &str, form: Form) -> Option<&'static str> {
+    fn reason(path: &str, form: SensitiveForm) -> Option<&'static str> {
         place_of(Path::new("/work"), Path::new(path), form).map(|(_, one)| one.reason)
     }
 
     #[test]
     fn where_the_work_folder_begins_makes_no_difference() {
         for (root, below, form) in [
-            ("/backup/.config", "gh/hosts.yml", Form::File),
-            ("/backup/.config", "gcloud/credentials.db", Form::File),
-            ("/backup/.config", "hub", Form::File),
-            ("/backup/.docker", "config.json", Form::File),
-            ("/backup/.cargo", "credentials.toml", Form::File),
-            ("/backup/.local", "share/keyrings", Form::Folder),
-            ("/backup/.local/share", "keyrings/login.keyring", Form::File),
+            ("/backup/.config", "gh/hosts.yml", SensitiveForm::File),
+            ("/backup/.config", "gcloud/credentials.db", SensitiveForm::File),
+            ("/backup/.config", "hub", SensitiveForm::File),
+            ("/backup/.docker", "config.json", SensitiveForm::File),
+            ("/backup/.cargo", "credentials.toml", SensitiveForm::File),
+            ("/backup/.local", "share/keyrings", SensitiveForm::Folder),
+            ("/backup/.local/share", "keyrings/login.keyring", SensitiveForm::File),
         ] {
             let found = place_of(Path::new(root), Path::new(below), form);
             assert!(found.is_some_and(|(place, _)| Path::new(below).starts_with(place)), "{below}");
@@ -258,11 +259,11 @@ mod tests {
         for path in
             [".env", "a/b/.env", ".env.local", "x/.env.production.local", "id_rsa", "k/.pgpass"]
         {
-            assert!(reason(path, Form::File).is_some(), "{path}");
+            assert!(reason(path, SensitiveForm::File).is_some(), "{path}");
         }
         for path in [".ssh", "home/.ssh", "h/.config/gcloud", "h/.local/share/keyrings"] {
-            assert!(reason(path, Form::Folder).is_some(), "{path}");
-            assert!(reason(&format!("{path}/in/it"), Form::File).is_some(), "{path}");
+            assert!(reason(path, SensitiveForm::Folder).is_some(), "{path}");
+            assert!(reason(&format!("{path}/in/it"), SensitiveForm::File).is_some(), "{path}");
         }
     }
 
@@ -281,21 +282,21 @@ mod tests {
             ".environment",
             "credentials.toml",
             "hub",
-            // Common without a secret: what it holds decides.
+            // Common without a secret: the content decides.
             ".npmrc",
         ] {
-            assert_eq!(reason(path, Form::File), None, "{path}");
-            assert_eq!(reason(path, Form::Folder), None, "{path}");
+            assert_eq!(reason(path, SensitiveForm::File), None, "{path}");
+            assert_eq!(reason(path, SensitiveForm::Folder), None, "{path}");
         }
         // A virtual environment may be called so, and a folder is no key.
-        assert_eq!(reason(".env", Form::Folder), None);
-        assert_eq!(reason(".env/lib/python", Form::File), None);
-        assert_eq!(reason("id_rsa", Form::Folder), None);
+        assert_eq!(reason(".env", SensitiveForm::Folder), None);
+        assert_eq!(reason(".env/lib/python", SensitiveForm::File), None);
+        assert_eq!(reason("id_rsa", SensitiveForm::Folder), None);
     }
 
     #[test]
     fn what_it_holds_decides_for_some() {
-        let found = named(Path::new("a"), b".npmrc", Form::File).unwrap();
+        let found = named(Path::new("a"), b".npmrc", SensitiveForm::File).unwrap();
         assert_eq!(found.only_with, ["_auth", "_password"]);
     }
 

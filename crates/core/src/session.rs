@@ -1,31 +1,30 @@
 //! The session as a function: from a state and an event to the next state and what to do.
 //!
-//! [`step`] is the whole of it. It reads nothing, waits for nothing and performs nothing, so the
-//! record of a session is also its replay. The one loop that performs effects is
+//! [`State::step`] is the whole of it. It reads nothing, waits for nothing and performs nothing. The
+//! record of a session is also its replay: [`State::replay`]. The one loop that performs effects is
 //! `interpreter-agent`'s driver: it records the event, steps, records each effect and only then
 //! performs it.
 //!
-//! The only place in the program where a [`crate::Permit`] is made is `step::permit`.
+//! The only place in the program where a [`crate::Permit`] is made is `deciding.rs`.
 
 pub use self::{
     effect::{Effect, Question},
-    event::{
-        Answer, Attachment, Chunk, Echo, Event, Failure, Grant, HostAnswer, HostWanted,
-        InputWanted, NewModel, Ran, Settle, Typed,
-    },
-    state::{Approval, Audience, Setup, Sight, State},
-    step::step,
-    words::{Kernel, death, ending, named_signal},
+    event::{Answer, Attachment, Event, Failure, HostAnswer, NewModel, Settle},
+    setup::{Approval, ModelProfile, Setup},
+    state::State,
+    words::{death, named_signal},
 };
 
+mod asking;
+mod deciding;
 mod effect;
 mod event;
-mod hosts;
 mod look;
 mod pictures;
-mod restart;
+mod replay;
 mod running;
 mod sending;
+mod setup;
 mod state;
 mod step;
 mod switching;

@@ -1,13 +1,13 @@
-//! What stands in the way of a sandbox on a machine, recognised from what the system shows.
+//! Obstacles to a sandbox on a machine, recognised from system files.
 //!
-//! Whether a sandbox can be built is found out by building it. This only says why it could not be,
-//! and what is to be done about it in one line; what is not recognised is not guessed at.
+//! Only building a sandbox shows whether it works. This explains the failure and gives a one-line
+//! fix; unknown causes are not guessed.
 //!
-//! Must not read anything: what was seen comes in as text.
+//! Must not read anything: observations come in as text.
 
 use serde::Serialize;
 
-/// What was seen. A file that is not there is none.
+/// Observations. A missing file is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
     /// `/proc/sys/kernel/osrelease`.
@@ -32,7 +32,7 @@ pub struct Seen {
     pub root: bool,
 }
 
-/// What an obstacle does.
+/// The consequence of an obstacle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Weight {
@@ -45,13 +45,13 @@ pub enum Weight {
 /// Something in the way.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Obstacle {
-    /// What it is called.
+    /// Stable name of the obstacle.
     pub name: &'static str,
-    /// What it does.
+    /// How much it matters.
     pub weight: Weight,
-    /// What was seen.
+    /// The observation.
     pub seen: String,
-    /// What to do about it, in one line.
+    /// The fix, in one line.
     pub fix: &'static str,
 }
 

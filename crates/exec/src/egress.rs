@@ -14,8 +14,8 @@
 //! The door for the host is open before the sandbox starts. The host comes before any code does.
 //!
 //! # Limits
-//! What is sent to a host that is listed is not looked at. No TLS is opened, so a host that serves
-//! several names behind one address can be asked for another of them.
+//! Data sent to a listed host is not inspected. No TLS is opened, so a host that serves several
+//! names behind one address can be asked for another of them.
 
 use self::{
     gate::{Gate, Place},
@@ -25,7 +25,7 @@ use self::{
     resolve::System,
     survey::Kernel,
 };
-use interpreter_core::{HostContact, Network, egress::Host, session::Grant};
+use interpreter_core::{Grant, HostContact, Network, egress::Host};
 use interpreter_host::egress::ADDRESS;
 use std::{
     collections::BTreeMap,
@@ -119,7 +119,7 @@ impl Egress {
         self.gate.begin_run();
     }
 
-    /// A run is over: what was tried.
+    /// Ends a run and returns its attempts.
     pub(crate) fn end_run(&self) -> Vec<HostContact> {
         self.gate.end_run()
     }
@@ -133,8 +133,8 @@ impl Drop for Egress {
 
 /// The variables by which programs inside find the proxy.
 ///
-/// `ALL_PROXY` names it as an HTTP proxy too, although it speaks SOCKS: clients that lack SOCKS do
-/// not start at all when they are told of a SOCKS proxy.
+/// `ALL_PROXY` names it as an HTTP proxy too, although it speaks SOCKS: clients without SOCKS do
+/// not start at all with a SOCKS proxy.
 pub fn variables() -> BTreeMap<String, String> {
     let proxy = format!("http://{ADDRESS}");
     // Loopback inside is the code's own.
@@ -149,7 +149,7 @@ pub fn variables() -> BTreeMap<String, String> {
         variables.insert(name.to_owned(), value.to_owned());
         variables.insert(name.to_uppercase(), value.to_owned());
     }
-    // Node.js looks at the variables above only when it is told to.
+    // Node.js reads the variables above only with this one.
     variables.insert("NODE_USE_ENV_PROXY".to_owned(), "1".to_owned());
     variables
 }

@@ -1,78 +1,52 @@
-//! What can go wrong between a permit and its output.
+//! The errors between a permit and its output. They state facts; advice is for whoever shows them.
 
-use crate::workspace::WorkspaceError;
 use interpreter_core::{Backend, Lack};
+use interpreter_workspace::WorkspaceError;
 use std::{io, path::PathBuf};
 
 /// Why a permitted proposal did not run, or its changes could not be handled.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the fields are named in the message of each variant")]
 pub enum ExecError {
     /// The sandbox could not be built; nothing ran.
-    #[error("the {backend} sandbox cannot be built here: {reason}")]
+    #[error("cannot build the {backend} sandbox: {reason}")]
     CannotConfine {
-        /// The backend.
         backend: &'static str,
         /// The step that failed and why.
         reason: String,
-        /// What may help.
-        hint: Option<String>,
+        /// The kind of obstacle, if it is a known one.
+        cause: Option<Cause>,
     },
     /// The backend keeps less than is promised, and nobody allowed that.
     #[error("{} keeps less than is promised: {}", called(backend), listed(lacks))]
-    Lacking {
-        /// The backend.
-        backend: &'static str,
-        /// What it lacks.
-        lacks: Vec<Lack>,
-    },
+    Lacking { backend: &'static str, lacks: Vec<Lack> },
     /// The backend has no such way to show the work folder.
     #[error("{} cannot keep changes to the work folder {how}", called(backend))]
     CannotStage {
-        /// The backend.
         backend: &'static str,
-        /// What was asked for: `apart` or `away`.
+        /// The requested handling: `apart` or `away`.
         how: &'static str,
-        /// What can be asked for instead.
-        hint: &'static str,
     },
     /// None of the backends that were tried will do.
-    #[error("no sandbox that keeps what is promised can be built here: {}", refused(refusals))]
+    #[error("cannot build any sandbox that keeps the promises: {}", refused(refusals))]
     NoBackend {
         /// Each with its reason.
         refusals: Vec<(&'static str, String)>,
-        /// What may help.
-        hint: Option<String>,
+        /// The first known kind of obstacle, of the strongest backend that has one.
+        cause: Option<Cause>,
     },
     /// The work folder cannot be shown in a sandbox.
-    #[error("the folder {folder} cannot be the work folder: {reason}")]
-    WorkFolder {
-        /// The folder.
-        folder: PathBuf,
-        /// Why, and what to do instead.
-        reason: String,
-    },
+    #[error("{folder} cannot be the work folder: {reason}")]
+    WorkFolder { folder: PathBuf, reason: String },
     /// The language's interpreter is not there.
     #[error("no interpreter for {language} was found")]
-    NoInterpreter {
-        /// The language.
-        language: String,
-        /// How to get one.
-        hint: String,
-    },
+    NoInterpreter { language: String },
     /// The interpreter did not start.
     #[error("the {language} interpreter did not start: {reason}")]
-    Kernel {
-        /// The language.
-        language: String,
-        /// Why.
-        reason: String,
-    },
+    Kernel { language: String, reason: String },
     /// The sandbox ended by itself.
     #[error("the sandbox ended unexpectedly: {reason}")]
-    SandboxEnded {
-        /// What is known.
-        reason: String,
-    },
+    SandboxEnded { reason: String },
     /// The stream to the sandbox broke.
     #[error("the stream to the sandbox broke")]
     Stream(#[from] io::Error),
@@ -81,8 +55,47 @@ pub enum ExecError {
     Workspace(#[from] WorkspaceError),
 }
 
+/// The known obstacles to building a sandbox.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// The backend does not serve root.
+    Root,
+    /// Root's code runs as another user, who cannot write to the work folder.
+    RootCannotWrite,
+    /// A program is not installed; the package that has it.
+    NotInstalled(&'static str),
+    /// bubblewrap did not start our program.
+    Bubblewrap,
+    /// firejail did not start our program.
+    Firejail,
+    /// The system refuses user namespaces.
+    UserNamespacesRefused,
+    /// The system's limit of user namespaces is reached.
+    UserNamespacesUsedUp,
+    /// The system refuses a fresh `/proc`.
+    ProcRefused,
+    /// The work folder cannot have an overlay.
+    NoOverlay,
+    /// A secret is in a folder that code may write to, and cannot be hidden there.
+    SecretInWritable,
+    /// The kernel has no Landlock, or an old one.
+    Landlock,
+    /// The container engine has no such image.
+    NoImage,
+    /// The image's system does not run our binary.
+    ImageMisfit,
+    /// The person may not use the container engine.
+    EngineForbidden,
+    /// The container engine does not run.
+    EngineDown,
+    /// The container engine did not start our program.
+    EngineFailed,
+    /// A container engine cannot bind a path, for its name.
+    NotBindable,
+}
+
 fn called(backend: &str) -> String {
-    if backend == Backend::None.word() {
+    if backend == Backend::NONE.word() {
         "running without a sandbox".into()
     } else {
         format!("the {backend} sandbox")

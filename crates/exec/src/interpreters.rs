@@ -39,18 +39,18 @@ mod versions;
 /// One language's interpreter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interpreter {
-    /// The program, as it is called inside the sandbox too; none if the language needs none.
+    /// The program, with the same path inside the sandbox, or `None` if the language needs none.
     pub program: Option<PathBuf>,
-    /// What must be seen, read-only, besides the system.
+    /// Paths to show, read-only, besides the system.
     pub reads: Vec<PathBuf>,
     /// The virtual environment that it works in.
     pub virtual_environment: Option<VirtualEnvironment>,
-    /// What a person should know about it.
+    /// A note for the person.
     pub note: Option<String>,
     /// Whether it may be started before code has a permit.
     pub early: Early,
     start: Start,
-    /// What is started to learn its version, if that is something else.
+    /// The command that prints its version, if it differs.
     check: Option<Start>,
     environment: BTreeMap<String, String>,
 }
@@ -104,9 +104,8 @@ impl Interpreters {
         activated: &Activated,
         declared: impl IntoIterator<Item = (&'a str, &'a Declaration)>,
     ) -> Self {
-        let search = Search { path, home, work_folder, kernels: &[] };
+        let search = Search { path, home, work_folder };
         let kernels = jupyter::kernels(&search, activated);
-        let search = Search { kernels: &kernels, ..search };
         let declared: BTreeMap<_, _> = declared.into_iter().collect();
         let shipped = shipped::languages();
         let ours = shipped.iter().map(|(name, one)| match declared.get(name.as_str()) {
@@ -117,15 +116,28 @@ impl Interpreters {
             declared.iter().filter(|(name, _)| shipped.iter().all(|(ours, _)| ours != *name));
         let all: Vec<_> =
             ours.chain(more.map(|(name, one)| (*name, *one, DeclaredBy::Person))).collect();
-        // Every language that runs once is started by it.
         let bash = search.find(&["bash".to_owned()], None);
-        let mut known: Vec<_> = all
-            .into_iter()
-            .map(|(name, one, by)| Known::look(name, one, by, &search, activated, bash.as_ref()))
-            .collect();
+        let means = Means { search, activated, kernels: &kernels, bash: bash.as_ref() };
+        let mut known: Vec<_> =
+            all.into_iter().map(|(name, one, by)| Known::look(name, one, by, &means)).collect();
         give_names_to_the_person(&mut known);
         let written_in = jupyter::add(&mut known, &kernels, work_folder);
         Self { known, written_in }
+    }
+
+    /// The interpreters of a system that cannot be looked at, such as an image: those that have a
+    /// driver of ours, and those that the person `declared`, each found there by its first name.
+    pub fn elsewhere<'a>(declared: impl IntoIterator<Item = (&'a str, &'a Declaration)>) -> Self {
+        let declared: BTreeMap<_, _> = declared.into_iter().collect();
+        let ours = shipped::languages().iter().map(|(name, one)| (name.as_str(), one));
+        let ours = ours.filter(|(name, _)| !declared.contains_key(name));
+        let ours = ours.filter_map(|(name, one)| Known::elsewhere(name, one, DeclaredBy::Us));
+        let theirs = declared
+            .iter()
+            .filter_map(|(name, one)| Known::elsewhere(name, one, DeclaredBy::Person));
+        let mut known: Vec<_> = ours.chain(theirs).collect();
+        give_names_to_the_person(&mut known);
+        Self { known, written_in: BTreeMap::new() }
     }
 
     /// The languages that run here, and those that could.
@@ -166,7 +178,7 @@ impl Interpreters {
         self.known.iter().filter_map(|one| one.interpreter.as_ref().ok())
     }
 
-    /// What all of them need to see besides the system.
+    /// Paths that all of them need besides the system.
     pub fn reads(&self) -> impl Iterator<Item = &Path> {
         self.found().flat_map(|one| one.reads.iter().map(PathBuf::as_path))
     }
@@ -175,6 +187,8 @@ impl Interpreters {
     /// `PATH`.
     pub fn folders(&self) -> impl Iterator<Item = PathBuf> {
         let folders = self.found().filter_map(|one| one.program.as_deref()?.parent());
+        // One that is found by its name has no folder.
+        let folders = folders.filter(|folder| !folder.as_os_str().is_empty());
         let own = folders.filter(|folder| !system::is_usual(folder)).map(Path::to_owned);
         self.environment_folder(Precedence::First).into_iter().chain(own)
     }
@@ -229,17 +243,9 @@ impl Interpreter {
 }
 
 impl Known {
-    fn look(
-        name: &str,
-        declaration: &Declaration,
-        by: DeclaredBy,
-        search: &Search<'_>,
-        activated: &Activated,
-        bash: Option<&Found>,
-    ) -> Self {
+    fn look(name: &str, declaration: &Declaration, by: DeclaredBy, means: &Means<'_>) -> Self {
         let Declaration { aliases, endings, ways, environment, reads, hint } = declaration;
-        let found =
-            ways.iter().find_map(|way| Some((way, Runs::find(way, search, activated, bash)?)));
+        let found = ways.iter().find_map(|way| Some((way, Runs::find(way, means)?)));
         let how = found.as_ref().map_or(&ways[0].how, |(way, _)| &way.how);
         let continuity = match how {
             How::Driver(_) | How::Jupyter(_) => Continuity::Kept,
@@ -259,7 +265,7 @@ impl Known {
                 _,
                 Runs { program, mut seen, start, check, virtual_environment, note, early },
             )) => {
-                seen.extend(reads.iter().filter_map(|path| search.existing(path)));
+                seen.extend(reads.iter().filter_map(|path| means.search.existing(path)));
                 let environment = environment.clone();
                 let reads = seen;
                 Ok(Interpreter {
@@ -273,13 +279,54 @@ impl Known {
                     environment,
                 })
             }
-            None if bash.is_none() => {
-                Err("install bash, which starts it, for example `apt install bash`".into())
+            None if means.bash.is_none() => {
+                Err("install bash, for example with `apt install bash`".into())
             }
-            None => Err(hint.clone().unwrap_or_else(|| no_hint(name, ways, search))),
+            None => Err(hint.clone().unwrap_or_else(|| no_hint(name, ways, means.kernels))),
         };
         Self { info, by, interpreter }
     }
+}
+
+impl Known {
+    /// A language in a system that cannot be looked at, if there is a chance that it runs there.
+    fn elsewhere(name: &str, declaration: &Declaration, by: DeclaredBy) -> Option<Self> {
+        let Declaration { aliases, endings, ways, environment, .. } = declaration;
+        let way = ways.first()?;
+        let program = PathBuf::from(way.programs.first()?);
+        let (start, continuity) = match (&way.how, by) {
+            (How::Driver(driver), _) if way.packages.is_empty() => {
+                (Start::driver(*driver, program.clone()), Continuity::Kept)
+            }
+            (How::Once(once), DeclaredBy::Person) => {
+                (Start::once(once, &program, "bash".into()), Continuity::Fresh)
+            }
+            (How::Driver(_) | How::Once(_) | How::Jupyter(_) | How::Show(_), _) => return None,
+        };
+        let (aliases, endings) = (aliases.clone(), endings.clone());
+        let info = LanguageInfo { name: name.into(), aliases, endings, continuity };
+        let interpreter = Interpreter {
+            program: Some(program),
+            reads: vec![],
+            virtual_environment: None,
+            note: None,
+            early: Early::Fine,
+            start,
+            check: None,
+            environment: environment.clone(),
+        };
+        Some(Self { info, by, interpreter: Ok(interpreter) })
+    }
+}
+
+/// Everything that an interpreter is looked for with.
+#[derive(Clone, Copy)]
+struct Means<'a> {
+    search: Search<'a>,
+    activated: &'a Activated,
+    kernels: &'a [jupyter::Kernel],
+    /// Starts every language that runs once.
+    bash: Option<&'a Found>,
 }
 
 /// A way that works here.
@@ -299,15 +346,11 @@ impl Runs {
         Self { program, seen, start, check, virtual_environment, note, early }
     }
 
-    fn find(
-        way: &Way,
-        search: &Search<'_>,
-        activated: &Activated,
-        bash: Option<&Found>,
-    ) -> Option<Self> {
+    fn find(way: &Way, means: &Means<'_>) -> Option<Self> {
+        let Means { search, activated, kernels, bash } = *means;
         let find = || search.find(&way.programs, way.least.as_ref());
         Some(match &way.how {
-            How::Driver(Driver::Python) => Self::python(way, search, activated)?,
+            How::Driver(Driver::Python) => Self::python(way, &search, activated)?,
             How::Driver(driver) => {
                 let Found { program, reads } = find()?;
                 let has_all =
@@ -326,7 +369,7 @@ impl Runs {
             }
             How::Jupyter(name) => {
                 let Interpreter { program, reads, start, note, early, .. } =
-                    jupyter::interpreter(search.kernels, name).ok()?;
+                    jupyter::interpreter(kernels, name).ok()?;
                 Self { note, early, ..Self::new(program, reads, start) }
             }
             How::Show(kind) => {
@@ -376,20 +419,20 @@ impl Runs {
     }
 }
 
-/// What to do about a language of the person's own that says nothing about it.
-fn no_hint(name: &str, ways: &[Way], search: &Search<'_>) -> String {
+/// A default hint for a declared language without one.
+fn no_hint(name: &str, ways: &[Way], kernels: &[jupyter::Kernel]) -> String {
     if let [Way { how: How::Jupyter(kernel), .. }] = ways {
-        let why = jupyter::interpreter(search.kernels, kernel).err().unwrap_or_default();
-        return format!("`[language.{name}]` in your config file names a kernel: {why}");
+        let why = jupyter::interpreter(kernels, kernel).err().unwrap_or_default();
+        return format!("`[language.{name}]` in your config file: {why}");
     }
     let programs: Vec<_> = ways.iter().flat_map(|way| &way.programs).map(String::as_str).collect();
     format!(
-        "install `{}`, which `[language.{name}]` in your config file names",
+        "install `{}`, required by `[language.{name}]` in your config file",
         programs.join("` or `")
     )
 }
 
-/// What a language of the person's own is called, none of ours is called any more.
+/// A built-in language loses the names that the person gave to another.
 fn give_names_to_the_person(known: &mut [Known]) {
     let theirs = known.iter().filter(|one| one.by == DeclaredBy::Person);
     let (mut names, mut endings) = (Vec::new(), Vec::new());

@@ -3,25 +3,22 @@
 //! A [`Permit`](interpreter_core::Permit) goes in; output, a status and effects come out. Between
 //! them stand a [`sandbox`], which bounds what the code can touch, a host inside it, and a kernel,
 //! which reads the code. Whether the code *may* run was settled when the permit was made; nothing
-//! here asks again. Writes to the work folder are staged in a [`workspace`] set.
+//! here asks again. Writes to the work folder are staged in a `workspace` set.
 //!
-//! Must not read the person's home or settings: what is needed comes in as values.
+//! Must not read the person's home or settings: everything comes in as values.
 
 pub use crate::{
-    error::ExecError,
+    error::{Cause, ExecError},
     interpreters::{
         Activated, DeclaredBy, Early, Interpreter, Interpreters, Known, Precedence,
         VirtualEnvironment, is_system,
     },
-    packages::{Pip, PipError},
-    runner::{Command, Completions, Happening, Report, Runner, RunnerSetup, attack, check},
+    runner::{Command, Completions, Runner, RunnerSetup, attack, check},
 };
 
 pub mod egress;
 mod error;
 mod interpreters;
 mod output;
-mod packages;
 mod runner;
 pub mod sandbox;
-pub mod workspace;

@@ -4,7 +4,7 @@
 //! held back for the next one. Where bytes are not UTF-8 the text has replacement characters and
 //! the exact bytes stand beside it.
 
-use interpreter_core::{Stream, Untrusted, session::Chunk};
+use interpreter_core::{Output, Stream, Untrusted};
 use std::collections::BTreeMap;
 
 /// Turns the bytes of one stream of one kernel into chunks.
@@ -16,7 +16,12 @@ pub(crate) struct Decoder {
 
 impl Decoder {
     /// The next chunk, if there is something to show.
-    pub(crate) fn feed(&mut self, proposal: &str, stream: Stream, bytes: Vec<u8>) -> Option<Chunk> {
+    pub(crate) fn feed(
+        &mut self,
+        proposal: &str,
+        stream: Stream,
+        bytes: Vec<u8>,
+    ) -> Option<Output> {
         let mut all = bytes;
         if !self.held.is_empty() {
             all.splice(..0, self.held.drain(..));
@@ -26,13 +31,13 @@ impl Decoder {
         chunk(proposal, stream, all)
     }
 
-    /// What was held back, once nothing more comes.
-    pub(crate) fn finish(&mut self, proposal: &str, stream: Stream) -> Option<Chunk> {
+    /// The text held back, at the end of the stream.
+    pub(crate) fn finish(&mut self, proposal: &str, stream: Stream) -> Option<Output> {
         chunk(proposal, stream, std::mem::take(&mut self.held))
     }
 }
 
-fn chunk(proposal: &str, stream: Stream, bytes: Vec<u8>) -> Option<Chunk> {
+fn chunk(proposal: &str, stream: Stream, bytes: Vec<u8>) -> Option<Output> {
     if bytes.is_empty() {
         return None;
     }
@@ -43,15 +48,7 @@ fn chunk(proposal: &str, stream: Stream, bytes: Vec<u8>) -> Option<Chunk> {
             (String::from_utf8_lossy(error.as_bytes()).into_owned(), Some(encoded))
         }
     };
-    Some(Chunk {
-        proposal: proposal.into(),
-        stream,
-        text: Untrusted::new(text),
-        mime: "text/plain".into(),
-        bundle: BTreeMap::new(),
-        display: None,
-        bytes,
-    })
+    Some(Output { bytes, ..Output::text(proposal, stream, text) })
 }
 
 /// A result in all its forms. The text that stands for it is the plain one, or its best other.
@@ -59,7 +56,7 @@ pub(crate) fn result(
     proposal: &str,
     forms: BTreeMap<String, String>,
     display: Option<&str>,
-) -> Chunk {
+) -> Output {
     let mut bundle: BTreeMap<_, _> = forms
         .into_iter()
         .take(MOST_FORMS)
@@ -74,7 +71,8 @@ pub(crate) fn result(
     let text = bundle.remove(&mime).unwrap_or_default();
     let display = display.map(short);
     let proposal = proposal.to_owned();
-    Chunk { proposal, stream: Stream::Result, text, mime, bundle, display, bytes: None }
+    let (stream, bytes, kept) = (Stream::Result, None, None);
+    Output { proposal, stream, text, mime, bundle, display, bytes, kept }
 }
 
 /// Forms that one result can have.

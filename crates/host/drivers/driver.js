@@ -42,7 +42,8 @@ let cell = null;
 
 const claim = (fields) => {
   const line = `${JSON.stringify(fields)}\n`;
-  if (control) control.write(line);
+  // Deno knows the socket by another number. Elsewhere it is written to at once: a stream takes longer.
+  if (Deno) control.write(line);
   else writeAll(3, Buffer.from(line));
 };
 const text = (whole) => {
@@ -86,6 +87,12 @@ const print = Output.prototype.write.bind({ fd: 2 });
 const defineOutputs = () => {
   for (const [name, fd] of [['stdout', 1], ['stderr', 2]]) {
     Object.defineProperty(process, name, { value: new Output(fd), configurable: true, enumerable: true });
+  }
+  if (Bun || Deno) return;
+  // Node's own console also tells the inspector, which keeps what was printed, and where.
+  const plain = new console.Console({ stdout: process.stdout, stderr: process.stderr });
+  for (const [name, method] of Object.entries(plain)) {
+    if (typeof method === 'function') console[name] = method;
   }
 };
 
@@ -182,7 +189,8 @@ const load = (specifier, options) => {
   if (!loader) {
     // Versions before it find packages beside this file only.
     const relative = /^\.{0,2}\//.test(specifier);
-    return import(relative ? new URL(specifier, url.pathToFileURL(here())).href : specifier);
+    const found = relative ? new URL(specifier, url.pathToFileURL(here())).href : specifier;
+    return quietly(() => import(found, options));
   }
   const settings = { filename: here(), importModuleDynamically: loader };
   const call = vm.compileFunction('return import(a, b)', ['a', 'b'], settings);
@@ -380,8 +388,12 @@ const runCode = async (name, code) => {
     raise(error, compiling ? placeOf(name, code, details) : '');
     return;
   }
-  let value = take(result);
-  session.post('Runtime.releaseObjectGroup', { objectGroup: name });
+  let { value } = result;
+  // Only what is no JSON was kept there, to be handed over.
+  if (result.objectId !== undefined || result.unserializableValue !== undefined) {
+    value = take(result);
+    session.post('Runtime.releaseObjectGroup', { objectGroup: name });
+  }
   try {
     // A promise that is left over is waited for: `main()` ends when what it does has ended.
     if (util.types.isPromise(value)) value = await value;
@@ -425,13 +437,33 @@ async function* receive() {
     yield Buffer.from(piece.subarray(0, count));
   }
 }
+// The same from a socket. Its own iterator takes several turns of the loop for each piece.
+async function* receiveFromSocket() {
+  const pieces = [];
+  let wake = null;
+  const arrive = (piece) => {
+    pieces.push(piece);
+    wake?.();
+  };
+  control.on('data', arrive).on('end', () => arrive(null));
+  for (;;) {
+    while (pieces.length > 0) {
+      const piece = pieces.shift();
+      if (piece === null) return;
+      yield piece;
+    }
+    await new Promise((resolve) => {
+      wake = resolve;
+    });
+  }
+}
 
 const main = async () => {
   let pieces = [];
   let size = 0;
   let needed = 1;
   let count = 0;
-  for await (const piece of control ?? receive()) {
+  for await (const piece of control ? receiveFromSocket() : receive()) {
     pieces.push(piece);
     size += piece.length;
     while (size >= needed) {

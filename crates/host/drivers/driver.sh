@@ -29,7 +29,7 @@ __interpreter_unwind() {
 __interpreter_end_cell() {
     __interpreter_status=$1
     # The status of what was cut short must not end the shell on the way out.
-    [[ ! -o errexit ]] || __interpreter_errexit=1
+    [[ ! -o errexit ]] || __interpreter_errexit=e
     set +e
     shopt -s extdebug
     trap __interpreter_unwind DEBUG
@@ -44,7 +44,6 @@ __interpreter_failed() {
 }
 # Says what the cell has left running, once. Starts no process for it: there may be no room for one.
 __interpreter_tell_jobs() {
-    [[ $! != "$__interpreter_job" ]] || return 0
     __interpreter_job=$!
     local line file=${TMPDIR:-/tmp}/.jobs.$$ count=0
     { builtin jobs -r >"$file"; } 2>/dev/null || return 0
@@ -61,23 +60,26 @@ __interpreter_job=
 
 builtin printf '{"kind":"ready","version":"%s"}\n' "$BASH_VERSION" >&40
 __interpreter_options=
-while IFS= builtin read -r __interpreter_length <&40; do
-    # In the C locale a character is a byte.
-    LC_ALL=C IFS= builtin read -r -N "$__interpreter_length" __interpreter_code <&40
+__interpreter_status=
+while IFS= builtin read -r -u 40 __interpreter_length; do
+    if [[ $__interpreter_length == 0* ]]; then
+        # The code is ASCII: whatever the locale, a character is a byte.
+        IFS= builtin read -r -u 40 -N "$__interpreter_length" __interpreter_code
+    else
+        # In the C locale too. To enter and leave it takes longer than a short cell.
+        LC_ALL=C IFS= builtin read -r -u 40 -N "$__interpreter_length" __interpreter_code
+    fi
     # While the cell runs, bash keeps the socket where programs do not inherit it.
     builtin source "$__interpreter_driver" 40>&-
     # The options of the code are put off while the driver runs; `set -x` would show it.
     {
         : "${__interpreter_status:=$?}"
-        __interpreter_options=
-        [[ ! -o errexit && ! ${__interpreter_errexit+set} ]] || __interpreter_options+='set -e;'
-        [[ ! -o nounset ]] || __interpreter_options+='set -u;'
-        [[ ! -o verbose ]] || __interpreter_options+='set -v;'
-        [[ ! -o xtrace ]] || __interpreter_options+='set -x;'
+        __interpreter_options=${-//[!euvx]/}${__interpreter_errexit-}
         set +euvx
     } 2>/dev/null
+    __interpreter_options=${__interpreter_options:+set -$__interpreter_options;}
     unset __interpreter_code __interpreter_errexit
-    __interpreter_tell_jobs
+    [[ $! == "$__interpreter_job" ]] || __interpreter_tell_jobs
     builtin printf '{"kind":"finished","status":%d}\n' "$__interpreter_status" >&40
-    unset __interpreter_status
+    __interpreter_status=
 done

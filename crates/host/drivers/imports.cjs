@@ -49,7 +49,8 @@ const bindings = (name, space, list, load) => {
   return space ? `const ${space} = ${whole}, ${pattern} = ${space}` : `const ${pattern} = ${whole}`;
 };
 const inWords = ([all, name, space, list, from, attributes], word) => {
-  const options = attributes ? `{ with: ${attributes} }` : 'undefined';
+  // Older versions of Node know attributes as assertions.
+  const options = attributes ? `{ with: ${attributes}, assert: ${attributes} }` : 'undefined';
   const load = (wanted) => `await ${word}(${from}, ${options}, [${wanted.join(', ')}])`;
   const plain = !name && !space && list === undefined;
   const words = plain ? load([]) : bindings(name, space, list, load);

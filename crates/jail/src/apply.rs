@@ -4,7 +4,7 @@
 //! they did where the kernel can be asked.
 
 use crate::{
-    Failure, Namespace, Plan, Quota, Resource, Step, keeper, landlock,
+    JailFailure, Namespace, Plan, Quota, Resource, Step, keeper, landlock,
     mounts::{self, Mounts},
     notice,
     sys::{self, Forked},
@@ -17,14 +17,18 @@ use rustix::{
 use std::{io, os::unix::process::CommandExt, path::Path};
 
 /// Applies a plan. Returns only on failure, and then the process must end.
-pub(crate) fn apply(plan: &Plan) -> Failure {
+pub(crate) fn apply(plan: &Plan) -> JailFailure {
     let mut mounts = Mounts::default();
     for step in &plan.0 {
         if let Err(cause) = one(step, &mut mounts) {
-            return Failure::at(step, &cause);
+            return JailFailure::at(step, &cause);
         }
     }
-    Failure { step: "execute the program".into(), errno: None, cause: "the plan names none".into() }
+    JailFailure {
+        step: "execute the program".into(),
+        errno: None,
+        cause: "the plan names none".into(),
+    }
 }
 
 fn one(step: &Step, mounts: &mut Mounts) -> io::Result<()> {

@@ -1,12 +1,28 @@
-//! How a process is told to become a jail.
+//! How a process becomes a jail.
 //!
 //! The process that wants something confined starts our own binary under the name [`JAIL`] and
-//! writes the plan to its standard input: four bytes of length, then JSON. What follows on that
-//! input belongs to the program inside. If a step fails, one line of JSON on standard error says
-//! which and why, and the process ends without having run anything.
+//! writes the plan to its standard input: four bytes of length, then JSON. The rest of that input
+//! belongs to the program inside. If a step fails, one line of JSON on standard error names the
+//! step and the reason, and the process ends without having run anything.
+//!
+//! A program in between, such as a container engine's client, may pass no sockets on. Then the first
+//! argument is the path of a Unix socket, through which standard input and output are handed over.
+//!
+//! # See
+//! Descriptors that were left open lead out of a sandbox ([CVE-2024-21626]): all but the three
+//! standard ones are closed first, by [close_range(2)].
+//!
+//! [close_range(2)]: https://man7.org/linux/man-pages/man2/close_range.2.html
+//! [CVE-2024-21626]: https://nvd.nist.gov/vuln/detail/CVE-2024-21626
 
-use crate::{Failure, Plan, apply, sys};
-use std::io::{self, Read, Write};
+use crate::{JailFailure, Plan, apply, sys};
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
+use std::{
+    io::{self, IoSliceMut, Read, Write},
+    mem::MaybeUninit,
+    os::unix::net::UnixStream,
+    path::Path,
+};
 
 /// The name under which our binary is started to become a jail.
 pub const JAIL: &str = "interpreter-jail";
@@ -42,14 +58,15 @@ pub fn enter_if_asked() {
     sys::exit_now(FAILED);
 }
 
-fn enter() -> Failure {
+fn enter() -> JailFailure {
     // Whoever starts us may ignore interrupts, as a shell has what it runs in the background do. Code
     // inside must be interrupted all the same.
     sys::heed_signals();
-    let plan = match sys::close_from(3).and_then(|()| read_plan()) {
+    let met = std::env::args_os().nth(1).map_or(Ok(()), |socket| meet(Path::new(&socket)));
+    let plan = match met.and_then(|()| sys::close_from(3)).and_then(|()| read_plan()) {
         Ok(plan) => plan,
         Err(error) => {
-            return Failure {
+            return JailFailure {
                 step: "read the plan".into(),
                 errno: error.raw_os_error(),
                 cause: error.to_string(),
@@ -57,6 +74,25 @@ fn enter() -> Failure {
         }
     };
     apply::apply(&plan)
+}
+
+/// Takes standard input and output from whoever listens at `socket`.
+fn meet(socket: &Path) -> io::Result<()> {
+    let stream = UnixStream::connect(socket)?;
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let mut byte = [0];
+    recvmsg(&stream, &mut [IoSliceMut::new(&mut byte)], &mut control, RecvFlags::CMSG_CLOEXEC)?;
+    let mut handed = control.drain().filter_map(|message| {
+        let RecvAncillaryMessage::ScmRights(descriptors) = message else { return None };
+        Some(descriptors)
+    });
+    let mut handed = handed.next().into_iter().flatten();
+    let (Some(input), Some(output)) = (handed.next(), handed.next()) else {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "no streams were handed over"));
+    };
+    rustix::stdio::dup2_stdin(input)?;
+    Ok(rustix::stdio::dup2_stdout(output)?)
 }
 
 fn read_plan() -> io::Result<Plan> {

@@ -7,7 +7,7 @@ use std::io;
 /// Why a jail could not be built.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{step}: {cause}")]
-pub struct Failure {
+pub struct JailFailure {
     /// The step, in words.
     pub step: String,
     /// The number of the system's error, if it was one.
@@ -16,7 +16,7 @@ pub struct Failure {
     pub cause: String,
 }
 
-impl Failure {
+impl JailFailure {
     pub(crate) fn at(step: &Step, cause: &io::Error) -> Self {
         Self { step: step.to_string(), errno: cause.raw_os_error(), cause: cause.to_string() }
     }

@@ -6,17 +6,33 @@
 //! calls, and both are needed.
 //!
 //! A filter comes in two forms that refuse exactly the same. In [`Filter::program`] the kernel
-//! answers by itself. In [`Filter::telling`] it asks outside for the answer to calls that people
-//! are to be told of; [`Answers`] is what is said there, and it is always the rule's own error.
+//! answers by itself. In [`Filter::telling`] it asks outside about calls that are reported;
+//! [`Answers`] has the replies, which are always the rule's own error.
 //!
 //! # Limits
-//! A filter sees numbers, not what pointers point to. What is not named is allowed.
+//! A filter sees numbers, not the memory behind pointers. Unnamed calls are allowed.
+//!
+//! # See
+//! [seccomp(2)] and the pages of the [kernel]. Refused calls have led to the kernel itself: new
+//! namespaces ([CVE-2022-0185], [CVE-2024-1086]), `bpf` ([CVE-2021-3490]), `io_uring`
+//! ([CVE-2022-29582]), keyrings ([CVE-2016-0728]); and typing into the terminal (`TIOCSTI`) leads
+//! out of a sandbox ([CVE-2017-5226]).
+//!
+//! [seccomp(2)]: https://man7.org/linux/man-pages/man2/seccomp.2.html
+//! [kernel]: https://docs.kernel.org/userspace-api/seccomp_filter.html
+//! [CVE-2022-0185]: https://nvd.nist.gov/vuln/detail/CVE-2022-0185
+//! [CVE-2024-1086]: https://nvd.nist.gov/vuln/detail/CVE-2024-1086
+//! [CVE-2021-3490]: https://nvd.nist.gov/vuln/detail/CVE-2021-3490
+//! [CVE-2022-29582]: https://nvd.nist.gov/vuln/detail/CVE-2022-29582
+//! [CVE-2016-0728]: https://nvd.nist.gov/vuln/detail/CVE-2016-0728
+//! [CVE-2017-5226]: https://nvd.nist.gov/vuln/detail/CVE-2017-5226
 
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use self::{
     architecture::Architecture,
-    rule::{Condition, Rule, rules, rules_where_shared, rules_without_network},
+    profile::profile,
+    rule::{Condition, FilterRule, rules, rules_where_shared, rules_without_network},
 };
 use self::{
     architecture::Number,
@@ -24,9 +40,10 @@ use self::{
 };
 
 mod architecture;
+mod profile;
 mod rule;
 
-/// The compiled rules.
+/// The rules, compiled for one architecture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Filter {
     /// The names of the refused calls, sorted.
@@ -46,7 +63,7 @@ pub enum FilterError {
     /// There is no table for an architecture.
     #[error("there are no system-call numbers for {name}")]
     Architecture {
-        /// Its name.
+        /// The name that the rule has.
         name: String,
     },
     /// A name is not known on this architecture.
@@ -54,7 +71,7 @@ pub enum FilterError {
     Unknown {
         /// The call of the rule.
         call: String,
-        /// What is unknown.
+        /// The kind of unknown name.
         what: &'static str,
     },
 }
@@ -82,12 +99,15 @@ enum Answering {
 
 impl Filter {
     /// Compiles rules for the architecture that this program was made for.
-    pub fn compile(rules: &[Rule]) -> Result<Self, FilterError> {
+    pub fn compile(rules: &[FilterRule]) -> Result<Self, FilterError> {
         Self::compile_for(rules, &Architecture::here()?)
     }
 
     /// Compiles rules for an architecture.
-    pub fn compile_for(rules: &[Rule], architecture: &Architecture) -> Result<Self, FilterError> {
+    pub fn compile_for(
+        rules: &[FilterRule],
+        architecture: &Architecture,
+    ) -> Result<Self, FilterError> {
         let program = |answering| compile(rules, architecture, answering);
         let names: BTreeSet<_> = rules.iter().map(|rule| rule.call.clone()).collect();
         Ok(Self {
@@ -99,7 +119,7 @@ impl Filter {
 }
 
 fn compile(
-    rules: &[Rule],
+    rules: &[FilterRule],
     architecture: &Architecture,
     answering: Answering,
 ) -> Result<Vec<u64>, FilterError> {
@@ -125,7 +145,7 @@ fn compile(
 
 /// A rule's instructions. Whatever does not match falls through to what comes after them.
 fn instructions(
-    rule: &Rule,
+    rule: &FilterRule,
     architecture: &Architecture,
     answering: Answering,
 ) -> Result<Vec<u64>, FilterError> {
@@ -165,18 +185,18 @@ fn instruction(code: u16, if_true: u8, if_false: u8, value: u32) -> u64 {
     u64::from(code) | u64::from(if_true) << 16 | u64::from(if_false) << 24 | u64::from(value) << 32
 }
 
-/// What is answered, outside, to calls that the kernel asks about.
+/// The replies, outside, to calls that the kernel asks about.
 #[derive(Clone, Debug)]
 pub struct Answers {
-    rules: BTreeMap<u32, Vec<Rule>>,
+    rules: BTreeMap<u32, Vec<FilterRule>>,
 }
 
 /// An answer to one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Answer<'a> {
-    /// The error's number.
+pub struct FilterAnswer<'a> {
+    /// The number of the error.
     pub errno: u16,
-    /// The call's name.
+    /// The name of the call.
     pub call: &'a str,
     /// Why it is refused.
     pub reason: &'a str,
@@ -184,9 +204,9 @@ pub struct Answer<'a> {
 
 impl Answers {
     /// The answers that follow from rules.
-    pub fn of(rules: &[Rule]) -> Result<Self, FilterError> {
+    pub fn of(rules: &[FilterRule]) -> Result<Self, FilterError> {
         let architecture = Architecture::here()?;
-        let mut answers: BTreeMap<u32, Vec<Rule>> = BTreeMap::new();
+        let mut answers: BTreeMap<u32, Vec<FilterRule>> = BTreeMap::new();
         for rule in rules {
             if let Some(Number::Is(number)) = architecture.number(&rule.call) {
                 answers.entry(number).or_default().push(rule.clone());
@@ -197,13 +217,17 @@ impl Answers {
 
     /// The answer to a call. The kernel asks only about what a rule refuses, so there is always one
     /// that holds; if there were none, the call would be refused all the same.
-    pub fn to(&self, number: u32, arguments: [u64; 6]) -> Answer<'_> {
+    pub fn to(&self, number: u32, arguments: [u64; 6]) -> FilterAnswer<'_> {
         const NOT_PERMITTED: u16 = 1;
         let rules = self.rules.get(&number).map(Vec::as_slice).unwrap_or_default();
         let rule = rules.iter().find(|rule| rule.holds(arguments)).or(rules.first());
         rule.map_or(
-            Answer { errno: NOT_PERMITTED, call: "a system call", reason: "it is not permitted" },
-            |rule| Answer {
+            FilterAnswer {
+                errno: NOT_PERMITTED,
+                call: "a system call",
+                reason: "it is not permitted",
+            },
+            |rule| FilterAnswer {
                 errno: errno(&rule.errno).unwrap_or(NOT_PERMITTED),
                 call: &rule.call,
                 reason: &rule.reason,

@@ -13,15 +13,23 @@
 //! sandboxes have limits of their own.
 //!
 //! # Limits
-//! Root looks into everything. What was started before us may have been there already.
+//! Root can look into everything. A process started before us may have done so already.
+//!
+//! # See
+//! [PR_SET_DUMPABLE] takes our memory and `/proc` files from other programs of the same user;
+//! [ptrace(2)] has the checks that the kernel makes, [core(5)] where a core would go.
+//!
+//! [PR_SET_DUMPABLE]: https://man7.org/linux/man-pages/man2/PR_SET_DUMPABLE.2const.html
+//! [ptrace(2)]: https://man7.org/linux/man-pages/man2/ptrace.2.html
+//! [core(5)]: https://man7.org/linux/man-pages/man5/core.5.html
 
-use crate::Failure;
+use crate::JailFailure;
 use rustix::process::{self, DumpableBehavior, Resource, Rlimit};
 use std::io;
 
-/// Hardens this process.
-pub fn harden() -> Result<(), Failure> {
-    hide().map_err(|cause| Failure {
+/// Hardens this process against other programs of its user.
+pub fn harden() -> Result<(), JailFailure> {
+    hide().map_err(|cause| JailFailure {
         step: "keep other programs from looking into this one".into(),
         errno: cause.raw_os_error(),
         cause: cause.to_string(),

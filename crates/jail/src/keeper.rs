@@ -14,9 +14,16 @@
 //! Made before anything is given up, so that what confines the code does not confine it.
 //!
 //! # Limits
-//! Code that may signal the keeper can kill it: Landlock keeps it from that where the kernel has
-//! version 6; nothing does where there is no sandbox. What forks faster than it is killed is
-//! bounded by the number of processes alone.
+//! Code that may signal the keeper can kill it: Landlock prevents that if the kernel has version 6;
+//! nothing does without a sandbox. Processes that fork faster than they are killed are bounded only
+//! by the number of processes.
+//!
+//! # See
+//! [PR_SET_CHILD_SUBREAPER] gives it the orphans; [pid_namespaces(7)] do the same by
+//! themselves where they exist.
+//!
+//! [PR_SET_CHILD_SUBREAPER]: https://man7.org/linux/man-pages/man2/PR_SET_CHILD_SUBREAPER.2const.html
+//! [pid_namespaces(7)]: https://man7.org/linux/man-pages/man7/pid_namespaces.7.html
 
 use crate::sys::{self, Forked};
 use rustix::{
@@ -51,7 +58,7 @@ fn watch(child: Pid) -> io::Result<i32> {
     let input = io::stdin();
     let mut both = [
         PollFd::new(&program, PollFlags::IN),
-        // Nothing is read here: only that nobody writes any more is told.
+        // Nothing is read here: only the end of the writer matters.
         PollFd::new(&input, PollFlags::RDHUP),
     ];
     wait(&mut both, None)?;

@@ -19,6 +19,12 @@
 //! # Limits
 //! Does not cover `stat`, `chmod` and the like, nor sockets with a path. Older kernels know fewer
 //! of the rules: what they know is enforced, and [`version`] says what that is.
+//!
+//! # See
+//! [landlock(7)], and the [kernel's page] with what each version knows and does not.
+//!
+//! [landlock(7)]: https://man7.org/linux/man-pages/man7/landlock.7.html
+//! [kernel's page]: https://docs.kernel.org/userspace-api/landlock.html
 
 use crate::{Tcp, sys};
 use landlock::{
@@ -33,7 +39,7 @@ use std::{
 /// The newest rules that were tried. Later kernels are asked for no more than these.
 const TRIED: ABI = ABI::V7;
 
-/// The version of Landlock that the kernel has; none if it has none or it is switched off.
+/// The version of Landlock, or `None` if the kernel has none or it is switched off.
 pub fn version() -> Option<u32> {
     sys::landlock_version().ok().and_then(|version| u32::try_from(version).ok()).filter(|&v| v > 0)
 }

@@ -5,9 +5,9 @@
 //! runs later.
 //!
 //! # Mechanism
-//! A new root on a temporary file system. What is not bound into it does not exist. Every mount
-//! is `nosuid`, and `nodev` but for the few device files; the system is read-only. A bind gets
-//! its attributes while it is still detached, so there is no moment at which it is looser.
+//! A new root on a temporary file system. Anything not bound into it does not exist. Every mount is
+//! `nosuid`, and `nodev` but for the few device files; the system is read-only. A bind gets its
+//! attributes while it is still detached, so there is no moment at which it is looser.
 //!
 //! # Order
 //! Paths of the old root are taken as they are under `/old` and must hold no symbolic link: the
@@ -15,9 +15,23 @@
 //!
 //! # Limits
 //! Whatever is bound writable can be filled or destroyed.
+//!
+//! # See
+//! [mount_namespaces(7)], [pivot_root(2)], [mount_setattr(2)] and [overlayfs]. Overlays in user
+//! namespaces have given capabilities and setuid files away ([CVE-2021-3493], [CVE-2023-0386]):
+//! therefore `nosuid` everywhere and no new namespaces inside. Our own binary is bound read-only:
+//! code that writes it would run outside ([CVE-2019-5736]).
+//!
+//! [mount_namespaces(7)]: https://man7.org/linux/man-pages/man7/mount_namespaces.7.html
+//! [pivot_root(2)]: https://man7.org/linux/man-pages/man2/pivot_root.2.html
+//! [mount_setattr(2)]: https://man7.org/linux/man-pages/man2/mount_setattr.2.html
+//! [overlayfs]: https://docs.kernel.org/filesystems/overlayfs.html
+//! [CVE-2021-3493]: https://nvd.nist.gov/vuln/detail/CVE-2021-3493
+//! [CVE-2023-0386]: https://nvd.nist.gov/vuln/detail/CVE-2023-0386
+//! [CVE-2019-5736]: https://nvd.nist.gov/vuln/detail/CVE-2019-5736
 
 use crate::{
-    Access, Owner,
+    BindAccess, Owner,
     sys::{self, Forked},
 };
 use rustix::{
@@ -39,13 +53,13 @@ use std::{
 /// Where the old root is until it is let go.
 const OLD: &str = "/old";
 
-/// What masked files are covered with.
+/// The file that covers masked files.
 const EMPTY: &str = "/run/interpreter/empty";
 
 /// The second layer of a mirror.
 const NOTHING: &str = "/run/interpreter/nothing";
 
-/// What is kept between mounts.
+/// State kept between mounts.
 #[derive(Default)]
 pub(crate) struct Mounts {
     /// A user namespace that says whose files are shown as whose.
@@ -93,7 +107,7 @@ impl Mounts {
         &self,
         from: &Path,
         to: &Path,
-        access: Access,
+        access: BindAccess,
         owner: Owner,
     ) -> io::Result<()> {
         let from = under(OLD, from);
@@ -127,7 +141,7 @@ impl Mounts {
             folder(to, 0o755)?;
         } else {
             parents(to)?;
-            // What is there already may be the person's own: it is covered, never touched.
+            // An existing file may be the person's own: it is covered, never touched.
             match fs::File::create_new(to) {
                 Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
                 Ok(_) | Err(_) => {}
@@ -137,11 +151,13 @@ impl Mounts {
     }
 }
 
-fn attributes(access: Access) -> u64 {
+fn attributes(access: BindAccess) -> u64 {
     match access {
-        Access::Read => libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV,
-        Access::Write => libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV,
-        Access::Device => libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC,
+        BindAccess::Read => {
+            libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV
+        }
+        BindAccess::Write => libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV,
+        BindAccess::Device => libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC,
     }
 }
 
@@ -185,7 +201,7 @@ pub(crate) fn leave_old_root() -> io::Result<()> {
     unmount_at(OLD, UnmountFlags::DETACH)?;
     fs::remove_dir(OLD)?;
     let root = rustix::fs::open("/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
-    sys::set_mount_attributes(root.as_fd(), attributes(Access::Read), None, false)
+    sys::set_mount_attributes(root.as_fd(), attributes(BindAccess::Read), None, false)
 }
 
 pub(crate) fn folder(at: &Path, mode: u32) -> io::Result<()> {
@@ -294,14 +310,14 @@ pub(crate) fn mask(at: &Path) -> io::Result<()> {
             EMPTY,
             OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC,
         )?;
-        sys::set_mount_attributes(empty.as_fd(), attributes(Access::Read), None, false)?;
+        sys::set_mount_attributes(empty.as_fd(), attributes(BindAccess::Read), None, false)?;
         attach(empty.as_fd(), at)
     }
 }
 
 pub(crate) fn seal(at: &Path) -> io::Result<()> {
     let mount = rustix::fs::open(at, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
-    sys::set_mount_attributes(mount.as_fd(), attributes(Access::Read), None, false)
+    sys::set_mount_attributes(mount.as_fd(), attributes(BindAccess::Read), None, false)
 }
 
 pub(crate) fn unmount(at: &Path) -> io::Result<()> {

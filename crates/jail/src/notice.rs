@@ -15,6 +15,13 @@
 //!
 //! # Limits
 //! When nobody holds the descriptor any more the kernel answers that there is no such call.
+//!
+//! # See
+//! [seccomp_unotify(2)] has the questions, and why "go on" is no answer where security is decided:
+//! memory can change after it was read. [unix(7)] has how descriptors travel.
+//!
+//! [seccomp_unotify(2)]: https://man7.org/linux/man-pages/man2/seccomp_unotify.2.html
+//! [unix(7)]: https://man7.org/linux/man-pages/man7/unix.7.html
 
 use crate::sys;
 use rustix::{
@@ -61,11 +68,11 @@ pub struct Listener(OwnedFd);
 /// A call that waits for its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Notice {
-    /// What it is answered by.
+    /// Identifies the request in the reply.
     id: u64,
     /// The process that made it, as it is known outside.
     pub process: u32,
-    /// The call's number.
+    /// The number of the call.
     pub call: u32,
     /// Its arguments. Those that point somewhere say nothing of what is there.
     pub arguments: [u64; 6],

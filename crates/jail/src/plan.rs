@@ -17,17 +17,17 @@ pub struct Plan(pub Vec<Step>);
 pub enum Step {
     /// Leave the terminal: no signals from its keys, no way to type into it.
     NewSession,
-    /// Enter new namespaces.
+    /// Enter new namespaces of these kinds.
     Unshare(Vec<Namespace>),
     /// Show one outside user and group as another one inside the user namespace.
     MapIds {
-        /// The user inside.
+        /// The number of the user inside.
         inside: u32,
-        /// The user outside.
+        /// The number of the user outside.
         outside: u32,
-        /// The group inside.
+        /// The number of the group inside.
         inside_group: u32,
-        /// The group outside.
+        /// The number of the group outside.
         outside_group: u32,
     },
     /// Get ready to show files of user and group 0 as this user's and group's: for
@@ -45,28 +45,28 @@ pub enum Step {
     NewRoot,
     /// Make a folder, and those above it.
     Folder {
-        /// Where.
+        /// Its path in the new root.
         at: PathBuf,
         /// Permission bits of the last one.
         mode: u32,
     },
     /// Make a symbolic link.
     Link {
-        /// Where.
+        /// Its path in the new root.
         at: PathBuf,
-        /// Where it points.
+        /// The path that it points to.
         to: PathBuf,
     },
     /// Write a small read-only file.
     File {
-        /// Where.
+        /// Its path in the new root.
         at: PathBuf,
-        /// What it holds.
+        /// Its content.
         text: String,
     },
     /// Mount an empty temporary file system.
     Temporary {
-        /// Where.
+        /// Its path in the new root.
         at: PathBuf,
         /// How much it holds.
         bytes: u64,
@@ -79,8 +79,8 @@ pub enum Step {
         from: PathBuf,
         /// Where it is shown.
         to: PathBuf,
-        /// What can be done with it.
-        access: Access,
+        /// The access to it.
+        access: BindAccess,
         /// Whose its files are.
         owner: Owner,
     },
@@ -105,60 +105,60 @@ pub enum Step {
     },
     /// Keep a folder from being renamed, by mounting it on itself.
     Pin {
-        /// What.
+        /// The path in the new root.
         at: PathBuf,
     },
     /// Mount a process file system that shows this sandbox's processes alone.
     Processes {
-        /// Where.
+        /// Its path in the new root.
         at: PathBuf,
     },
     /// Mount pseudo-terminals of the sandbox's own.
     Terminals {
-        /// Where.
+        /// Its path in the new root.
         at: PathBuf,
     },
     /// Cover a path with something empty that cannot be read.
     Mask {
-        /// What.
+        /// The path in the new root.
         at: PathBuf,
     },
     /// Let nothing more be made in a mount, but in those below it.
     Seal {
-        /// Which.
+        /// The path in the new root.
         at: PathBuf,
     },
     /// Take away a mount that was needed only on the way.
     Unmount {
-        /// What.
+        /// The path in the new root.
         at: PathBuf,
     },
     /// Let go of the old root and make the new one read-only.
     LeaveOldRoot,
-    /// Name the machine.
+    /// Give the machine this name.
     Hostname(String),
     /// Switch the loopback interface on.
     Loopback,
     /// Become an ordinary user for good.
     BecomeUser {
-        /// The user.
+        /// The number of the user.
         user: u32,
         /// The group; all others are given up.
         group: u32,
     },
     /// Bound what may be used up.
     Limit {
-        /// What.
+        /// The resource that is limited.
         resource: Resource,
-        /// How much.
+        /// The most that there may be.
         most: u64,
     },
     /// Bound what the kernel counts for a user, in this user namespace. The person's own share
     /// outside is larger, so something of it is always left to other programs.
     Quota {
-        /// What.
+        /// The thing that is counted.
         of: Quota,
-        /// How much.
+        /// The most that there may be.
         most: u64,
     },
     /// Give up every capability, for this process and all it starts, and verify it.
@@ -183,9 +183,9 @@ pub enum Step {
         listable: Vec<PathBuf>,
         /// Folders and files that can be changed too.
         writable: Vec<PathBuf>,
-        /// Device files.
+        /// Device files that can be written.
         devices: Vec<PathBuf>,
-        /// What becomes of TCP.
+        /// The treatment of TCP.
         tcp: Tcp,
     },
     /// Die when the process outside dies.
@@ -195,9 +195,9 @@ pub enum Step {
     Filter {
         /// The names of the refused calls.
         refused: Vec<String>,
-        /// The filter's instructions.
+        /// The instructions of the filter.
         program: Vec<u64>,
-        /// The same, in the form that tells; empty if nobody is told.
+        /// The same in the form that reports; empty if nothing is reported.
         telling: Vec<u64>,
     },
     /// Ask the kernel whether this process has any right left, and go no further if it has.
@@ -215,11 +215,11 @@ pub enum Step {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Namespace {
-    /// Users and groups.
+    /// Users, groups and capabilities.
     User,
-    /// Mounts.
+    /// The table of mounts.
     Mount,
-    /// Processes.
+    /// The numbers of processes.
     Process,
     /// Network interfaces and abstract sockets.
     Network,
@@ -227,17 +227,17 @@ pub enum Namespace {
     Ipc,
     /// Host and domain name.
     Hostname,
-    /// Control groups.
+    /// The tree of control groups.
     Cgroup,
 }
 
-/// What can be done with a bound path.
+/// The access to a bound path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Access {
-    /// Seen, not changed.
+pub enum BindAccess {
+    /// Can be read, not changed.
     Read,
-    /// Changed.
+    /// Can be read and changed.
     Write,
     /// A device that may be used.
     Device,
@@ -253,7 +253,7 @@ pub enum Owner {
     Mapped,
 }
 
-/// What Landlock does about TCP.
+/// Landlock's treatment of TCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tcp {
@@ -263,7 +263,7 @@ pub enum Tcp {
     Refused,
 }
 
-/// What the kernel counts for a user in a user namespace.
+/// Resources that the kernel counts for a user in a user namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Quota {
@@ -275,17 +275,17 @@ pub enum Quota {
     Namespaces,
 }
 
-/// What can be bounded for each process.
+/// Resources with a limit for each process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Resource {
-    /// Private memory.
+    /// Private memory of a process.
     Memory,
     /// Processes and threads of the sandbox.
     Processes,
     /// The size of a file.
     FileSize,
-    /// Open files.
+    /// Open files of a process.
     OpenFiles,
     /// The size of a core dump.
     Core,
@@ -324,9 +324,9 @@ impl fmt::Display for Step {
             ),
             Self::Bind { from, to, access, owner } => {
                 let access = match access {
-                    Access::Read => "read-only",
-                    Access::Write => "writable",
-                    Access::Device => "as a device",
+                    BindAccess::Read => "read-only",
+                    BindAccess::Write => "writable",
+                    BindAccess::Device => "as a device",
                 };
                 write!(f, "show {}", from.display())?;
                 if from != to {
@@ -378,7 +378,7 @@ impl fmt::Display for Step {
 }
 
 impl Step {
-    /// What the sandbox has of its own.
+    /// The sandbox's own folders and devices.
     fn furniture(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Self::Processes { at } = self {
             write!(f, "show the sandbox's own processes on {}", at.display())?;
@@ -389,7 +389,7 @@ impl Step {
         Ok(())
     }
 
-    /// What [`Step::LandlockOnly`] lets through.
+    /// The exceptions of [`Step::LandlockOnly`].
     fn fence(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self::LandlockOnly { readable, listable, writable, devices, tcp } = self else {
             return Ok(());

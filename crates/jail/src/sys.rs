@@ -12,14 +12,13 @@ fn checked(result: libc::c_int) -> io::Result<libc::c_int> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
 }
 
-/// Enters new namespaces.
 pub(crate) fn unshare(flags: libc::c_int) -> io::Result<()> {
     // SAFETY: the call takes no pointer. It changes namespaces of this thread alone, and the
     // process has only one: `enter` runs before any other is started.
     checked(unsafe { libc::unshare(flags) }).map(drop)
 }
 
-/// What `fork` returned.
+/// The result of `fork`.
 pub(crate) enum Forked {
     /// In the old process: the new one's id.
     Parent(rustix::process::Pid),
@@ -45,8 +44,8 @@ pub(crate) fn exit_now(status: i32) -> ! {
     unsafe { libc::_exit(status) }
 }
 
-/// Gives every signal its usual effect. What a process ignores, the programs that it starts ignore
-/// too, and some of them for good.
+/// Gives every signal its default effect. A process that ignores a signal makes its children ignore
+/// it too, some of them for good.
 pub(crate) fn heed_signals() {
     const HIGHEST: libc::c_int = 64;
     for signal in 1..=HIGHEST {
@@ -91,6 +90,21 @@ pub(crate) fn set_mount_attributes(
             flags,
             &raw const attributes,
             size_of::<libc::mount_attr>(),
+        )
+    };
+    if status == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Takes another process over, which dies with this one.
+pub(crate) fn trace(process: rustix::process::Pid) -> io::Result<()> {
+    let nothing: *mut libc::c_void = std::ptr::null_mut();
+    // SAFETY: this request takes no pointer: it ignores the address, and its data are flags.
+    let status = unsafe {
+        libc::ptrace(
+            libc::PTRACE_SEIZE,
+            process.as_raw_pid(),
+            nothing,
+            libc::c_long::from(libc::PTRACE_O_EXITKILL),
         )
     };
     if status == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }

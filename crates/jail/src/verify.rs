@@ -2,13 +2,18 @@
 //!
 //! Every step before has done what it says or ended the attempt. This asks once more, by another
 //! way than the calls that were made, and ends the attempt if anything is not as it should be.
+//!
+//! # See
+//! [proc_pid_status(5)] has the lines that are read, [capabilities(7)] the sets.
+//!
+//! [proc_pid_status(5)]: https://man7.org/linux/man-pages/man5/proc_pid_status.5.html
+//! [capabilities(7)]: https://man7.org/linux/man-pages/man7/capabilities.7.html
 
 use std::io;
 
 /// Where the kernel says it.
 const STATUS: &str = "/proc/self/status";
 
-/// What must stand there.
 const WANTED: [(&str, &str); 7] = [
     ("CapInh", "0000000000000000"),
     ("CapPrm", "0000000000000000"),

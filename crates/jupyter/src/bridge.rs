@@ -7,13 +7,13 @@
 use crate::{
     channels::Channels,
     claims::Claims,
-    error::JupyterError,
+    error::{End, JupyterError},
     folder::Channel,
     kernel::Kernel,
     launch::Interrupt,
     message::Heard,
+    raw::Output,
     requests::{Request, Requests},
-    serve::{End, Output},
     shown::{Shown, shown},
     start::Started,
     wait::{Signals, wait},
@@ -45,7 +45,7 @@ const FAREWELL: Duration = Duration::from_secs(3);
 /// Batches of a dead kernel's messages: a child of it may still publish.
 const LAST_WORDS: usize = 4096;
 
-/// What front ends send where a person would press Ctrl-D.
+/// Front ends send this where a person would press Ctrl-D.
 const END_OF_INPUT: &str = "\u{4}";
 
 /// A bridge, between a host and a kernel that is ready.
@@ -63,19 +63,17 @@ pub(crate) struct Bridge {
     waiting: VecDeque<Vec<u8>>,
     /// The question how code could go on, and that code.
     completing: Option<(String, String)>,
-    /// What is done, and when, with a kernel that wants to end and does not.
+    /// The next step, and its time, for a kernel that should end and does not.
     leaving: Option<(Leave, Instant)>,
     _folder: crate::folder::Folder,
 }
 
-/// What is done with a kernel that wants to end.
+/// A step to end a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Leave {
-    /// It is told to.
+    /// Ask it to end.
     Tell,
-    /// It is killed.
     Kill,
-    /// It has been.
     Killed,
 }
 
@@ -84,7 +82,7 @@ enum Leave {
 struct Cell {
     /// The id of its request.
     id: String,
-    /// What came of it, once the kernel has replied.
+    /// The result, once the kernel has replied.
     reply: Option<Reply>,
     idle: bool,
     interrupted: bool,
@@ -96,7 +94,7 @@ struct Cell {
     probe: Option<String>,
 }
 
-/// What a kernel replies.
+/// A reply of a kernel.
 #[derive(Debug, Deserialize)]
 struct Reply {
     #[serde(default)]
@@ -401,8 +399,8 @@ impl Bridge {
         let Some(cell) = self.cell.take_if(|cell| cell.reply.is_some()) else { return Ok(()) };
         let reply = cell.reply.expect("it was just seen");
         if reply.wants_to_end() {
-            // How it ends is how the run ends: nothing is claimed. Most end by themselves, and some
-            // of those get stuck if they are told to at the same time.
+            // How it ends is how the run ends: nothing is claimed. Most kernels end by themselves,
+            // and some get stuck if they receive the request at the same time.
             self.leaving = Some((Leave::Tell, Instant::now() + FAREWELL));
             return Ok(());
         }

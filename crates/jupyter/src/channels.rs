@@ -6,15 +6,15 @@ use crate::{
     message::{Heard, Speaker},
     zmtp::{Decoder, Kind, SUBSCRIPTION, opening},
 };
-use nix::{
-    errno::Errno,
-    sys::socket::{MsgFlags, recv},
+use rustix::{
+    io::Errno,
+    net::{RecvFlags, recv},
 };
 use serde::Serialize;
 use std::{
     io::{ErrorKind, Read, Write},
     os::{
-        fd::{AsFd, AsRawFd, BorrowedFd},
+        fd::{AsFd, BorrowedFd},
         unix::net::UnixStream,
     },
 };
@@ -25,14 +25,13 @@ const PIECE: usize = 64 << 10;
 /// Bytes that are read ahead.
 const BACKLOG: usize = 64 << 20;
 
-/// One socket.
 #[derive(Debug)]
 pub(crate) struct Socket {
     channel: Channel,
     /// None once the kernel has closed it: nothing more comes, and its death will tell.
     stream: Option<UnixStream>,
     decoder: Decoder,
-    /// What is said once the kernel has agreed to the connection.
+    /// Messages that wait until the kernel has agreed to the connection.
     held: Vec<u8>,
 }
 
@@ -95,11 +94,11 @@ impl Socket {
     pub(crate) fn receive_all(&mut self) {
         let mut piece = vec![0; PIECE];
         while let Some(stream) = self.stream.as_ref().filter(|_| self.decoder.backlog() < BACKLOG) {
-            match recv(stream.as_raw_fd(), &mut piece, MsgFlags::MSG_DONTWAIT) {
-                Ok(0) => self.stream = None,
-                Ok(count) => self.decoder.push(&piece[..count]),
-                Err(Errno::EINTR) => {}
-                Err(Errno::EAGAIN) => return,
+            match recv(stream, &mut piece[..], RecvFlags::DONTWAIT) {
+                Ok((0, _)) => self.stream = None,
+                Ok((count, _)) => self.decoder.push(&piece[..count]),
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return,
                 Err(_) => self.stream = None,
             }
         }
@@ -120,7 +119,7 @@ impl Socket {
         }
     }
 
-    /// Says something. What a kernel that is gone would have been told is nobody's loss.
+    /// Sends something. A message to a dead kernel is no loss.
     fn send(&mut self, bytes: &[u8]) {
         if !self.decoder.is_open() {
             self.held.extend_from_slice(bytes);
@@ -152,7 +151,7 @@ impl Channels {
         }
     }
 
-    /// What there is to wait for, in the order of [`Channel::ALL`].
+    /// The descriptors to wait for, in the order of [`Channel::ALL`].
     pub(crate) fn sources(&self) -> [Option<BorrowedFd<'_>>; 4] {
         [&self.shell, &self.iopub, &self.stdin, &self.control].map(Socket::source)
     }

@@ -1,4 +1,4 @@
-//! What the bridge says to the host: claims, each a line of JSON, none of them too long.
+//! Messages of the bridge to the host: claims, each a line of JSON of bounded length.
 
 use crate::error::JupyterError;
 use interpreter_host::{Claim, claim};
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
     use std::io::{BufRead, BufReader};
 
-    /// What the host reads when a result of these forms is shown.
+    /// The claim that the host reads when a result of these forms is shown.
     fn shown(forms: &[(&str, usize)]) -> BTreeMap<String, String> {
         let (ours, theirs) = UnixStream::pair().unwrap();
         let bundle =

@@ -1,7 +1,7 @@
-//! Why a bridge cannot go on. What goes wrong in the kernel's code is not among it.
+//! Why a bridge ends. Errors of the kernel's code are no reason.
 
-use nix::errno::Errno;
-use std::io;
+use rustix::io::Errno;
+use std::{io, process::ExitStatus};
 
 /// Why a bridge ended before its kernel did.
 #[derive(Debug, thiserror::Error)]
@@ -9,9 +9,9 @@ pub(crate) enum JupyterError {
     /// It was not started as a bridge is.
     #[error("the bridge wants one argument, which says what to start")]
     Launch,
-    /// The means to watch the kernel could not be had.
+    /// The system refused the means to watch the kernel.
     #[error("cannot prepare to watch the kernel")]
-    Prepare(#[source] Errno),
+    Prepare(#[source] io::Error),
     /// The private folder could not be made.
     #[error("cannot make a folder for the kernel's sockets")]
     Folder(#[source] io::Error),
@@ -30,7 +30,7 @@ pub(crate) enum JupyterError {
     /// The kernel does not speak as kernels do.
     #[error("what came on the kernel's {channel} socket is not the Jupyter protocol: {reason}")]
     Garbage { channel: &'static str, reason: &'static str },
-    /// Waiting failed.
+    /// Waiting for the kernel failed.
     #[error("cannot wait for the kernel")]
     Wait(#[source] Errno),
     /// The host's socket broke, or something that is no request came on it.
@@ -39,4 +39,21 @@ pub(crate) enum JupyterError {
     /// Output could not be passed on.
     #[error("the kernel's output cannot be passed on")]
     Output(#[source] io::Error),
+}
+
+/// Why a bridge ends.
+#[derive(Debug)]
+pub(crate) enum End {
+    /// Its kernel has ended like this.
+    Died(ExitStatus),
+    /// The host has hung up, or the code wanted it to.
+    HungUp,
+    /// It cannot go on.
+    Broken(JupyterError),
+}
+
+impl From<JupyterError> for End {
+    fn from(error: JupyterError) -> Self {
+        Self::Broken(error)
+    }
 }

@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What every socket's name begins with.
+/// The beginning of every socket's name.
 const STEM: &str = "k";
 
 /// Settings for kernels that are made with `IPython`'s. By itself a socket throws messages away when
@@ -53,7 +53,7 @@ impl Channel {
         }
     }
 
-    /// What stands for a port where there are none.
+    /// The number in place of a port.
     fn number(self) -> u8 {
         match self {
             Self::Shell => 1,

@@ -6,10 +6,7 @@ use crate::{
     launch::{Interrupt, Launch, filled},
     raw::Raw,
 };
-use nix::{
-    sys::signal::{Signal, kill, killpg},
-    unistd::Pid,
-};
+use rustix::process::{Pid, Signal, kill_process_group};
 use std::{
     os::unix::process::CommandExt,
     process::{Child, Command, ExitStatus, Stdio},
@@ -19,7 +16,6 @@ use std::{
 #[derive(Debug)]
 pub(crate) struct Kernel {
     child: Child,
-    /// What it prints by itself.
     pub(crate) raw: Raw,
     pub(crate) interrupt: Interrupt,
 }
@@ -62,16 +58,10 @@ impl Kernel {
         self.child.try_wait().ok().flatten()
     }
 
-    /// Kills it. Its death is told like any other.
+    /// Kills it. Its death is reported like any other.
     pub(crate) fn kill(&mut self) {
-        // That it may be gone already is in the nature of signals.
-        if self.ended().is_none() {
-            kill(self.pid(), Signal::SIGKILL).unwrap_or_default();
-        }
-    }
-
-    fn pid(&self) -> Pid {
-        Pid::from_raw(i32::try_from(self.child.id()).expect("the system's process ids are i32"))
+        // It may be gone already.
+        self.child.kill().unwrap_or_default();
     }
 }
 
@@ -80,9 +70,12 @@ impl Drop for Kernel {
         self.kill();
         _ = self.child.wait().is_ok();
         match self.interrupt {
-            // What it started is killed with the bridge's own group, by the host.
+            // The host kills its children with the bridge's own group.
             Interrupt::Signal => {}
-            Interrupt::Message => killpg(self.pid(), Signal::SIGKILL).unwrap_or_default(),
+            Interrupt::Message => {
+                let group = Pid::from_child(&self.child);
+                kill_process_group(group, Signal::KILL).unwrap_or_default();
+            }
         }
     }
 }

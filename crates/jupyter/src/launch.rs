@@ -1,4 +1,4 @@
-//! What the outside tells the bridge: which kernel, and how.
+//! The launch message for the bridge: which kernel, and how.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -20,10 +20,10 @@ pub struct Launch {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Interrupt {
-    /// By SIGINT.
+    /// By a SIGINT to its group.
     #[default]
     Signal,
-    /// By a message.
+    /// By a message on its control socket.
     Message,
 }
 

@@ -8,8 +8,8 @@
 //! Only what is needed of `ZeroMQ`'s wire format is here: the client's end of four sockets, without
 //! threads, timers of its own or a runtime. One thread sleeps in `poll`.
 //!
-//! This crate must not judge or believe anything: it runs inside, and the kernel runs untrusted
-//! code. What a kernel says is bounded and passed on; what breaks the protocol ends the kernel.
+//! This crate must not judge or trust anything: it runs inside, and the kernel runs untrusted code.
+//! A kernel's messages are bounded and passed on; a violation of the protocol ends the kernel.
 
 pub use crate::{
     launch::{Interrupt, Launch},

@@ -83,7 +83,6 @@ impl Speaker {
         (id, zmtp::encode(&frames))
     }
 
-    /// Reads a message.
     pub(crate) fn read(&self, frames: &[Vec<u8>]) -> Result<Heard, &'static str> {
         let mut frames = frames.iter().map(Vec::as_slice).skip_while(|frame| *frame != DELIMITER);
         let mut next = || frames.next().ok_or("a message has too few frames");
@@ -108,7 +107,7 @@ impl Heard {
         Self { kind: kind.into(), parent: None, header: b"{}".to_vec(), content }
     }
 
-    /// What it says; none if it does not say what its kind promises.
+    /// Its content, or `None` if it does not match its kind.
     pub(crate) fn content<T: DeserializeOwned>(&self) -> Option<T> {
         serde_json::from_slice(&self.content).ok()
     }

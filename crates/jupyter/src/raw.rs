@@ -1,10 +1,10 @@
-//! What a kernel's process prints by itself, past the protocol.
+//! Direct output of a kernel's process, past the protocol.
 //!
-//! While it starts, kernels greet, warn and tell how to reach them: that is kept, and shown only
-//! if nothing comes of it. Later everything is passed on as it comes, and before a cell's end is
-//! told, what is in the pipes is passed on too.
+//! While it starts, a kernel greets, warns and prints how to connect: that is kept, and shown only
+//! if the start fails. Later everything is passed on as it comes, and the pipes are drained before
+//! the end of a cell is reported.
 
-use crate::{error::JupyterError, serve::Output, wait::wait};
+use crate::{error::JupyterError, wait::wait};
 use std::{
     fs::File,
     io::{PipeReader, PipeWriter, Read, Write},
@@ -22,7 +22,13 @@ const KEPT: usize = 64 << 10;
 /// end from being told.
 const DRAINED: usize = 1 << 20;
 
-/// Both pipes.
+/// Where output goes, without a buffer: what is written is written.
+#[derive(Debug)]
+pub(crate) struct Output {
+    pub(crate) stdout: File,
+    pub(crate) stderr: File,
+}
+
 #[derive(Debug)]
 pub(crate) struct Raw {
     stdout: Pipe,
@@ -45,7 +51,7 @@ impl Raw {
         Ok((Self { stdout: pipe(stdout), stderr: pipe(stderr) }, out, err))
     }
 
-    /// What there is to wait for.
+    /// The descriptors to wait for.
     pub(crate) fn sources(&self) -> [Option<BorrowedFd<'_>>; 2] {
         [&self.stdout, &self.stderr].map(|pipe| pipe.reader.as_ref().map(AsFd::as_fd))
     }
@@ -76,7 +82,7 @@ impl Raw {
 }
 
 impl Pipe {
-    /// What has come, without waiting.
+    /// The next output, without waiting.
     fn next(&mut self) -> Result<Option<Vec<u8>>, JupyterError> {
         let source = self.reader.as_ref().map(AsFd::as_fd);
         if !wait(&[source], Some(Instant::now()))?[0] {

@@ -1,4 +1,4 @@
-//! What the host asks of a driver, cut out of its socket.
+//! Requests of the host to a driver, cut out of its socket.
 //!
 //! A cell is a decimal length, a newline and that many bytes. An answer has a `+` before the
 //! length, the end of input is `-1`, and code to be completed has a `?` before the length and
@@ -9,12 +9,12 @@ use std::io;
 /// Bytes of the longest head.
 const LONGEST_HEAD: usize = 64;
 
-/// What the host asks.
+/// A request of the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Request {
-    /// Run this.
+    /// Run this cell, and claim its end.
     Execute(Vec<u8>),
-    /// The person's answer; none if nothing more comes.
+    /// The person's answer, or `None` at the end of input.
     Answer(Option<Vec<u8>>),
     /// Say how this could go on.
     Complete { code: Vec<u8>, cursor: usize },

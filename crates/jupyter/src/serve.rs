@@ -3,8 +3,14 @@
 //! Ends as its kernel ends: with its status, or by its signal, so that whoever looks at the bridge
 //! sees how the kernel fared.
 
-use crate::{bridge::Bridge, error::JupyterError, launch::Launch, start::start};
-use nix::sys::signal::{SigSet, Signal, raise};
+use crate::{
+    bridge::Bridge,
+    error::{End, JupyterError},
+    launch::Launch,
+    raw::Output,
+    start::start,
+};
+use signal_hook::low_level::emulate_default_handler;
 use std::{
     error::Error,
     fs::File,
@@ -15,30 +21,6 @@ use std::{
     },
     process::{ExitCode, ExitStatus},
 };
-
-/// Why a bridge ends.
-#[derive(Debug)]
-pub(crate) enum End {
-    /// Its kernel has.
-    Died(ExitStatus),
-    /// The host has hung up, or the code wanted it to.
-    HungUp,
-    /// It cannot go on.
-    Broken(JupyterError),
-}
-
-impl From<JupyterError> for End {
-    fn from(error: JupyterError) -> Self {
-        Self::Broken(error)
-    }
-}
-
-/// Where output goes, without a buffer: what is written is written.
-#[derive(Debug)]
-pub(crate) struct Output {
-    pub(crate) stdout: File,
-    pub(crate) stderr: File,
-}
 
 /// Is the bridge, with the host's socket as standard input and the launch as the one argument.
 /// Called first thing by the binary, before any thread exists.
@@ -83,12 +65,7 @@ fn leave_as(status: ExitStatus) -> ExitCode {
         return ExitCode::from(u8::try_from(code).unwrap_or(1));
     }
     let number = status.signal().unwrap_or_default();
-    if let Ok(signal) = Signal::try_from(number) {
-        // Some are blocked here, which would keep them from ending us.
-        SigSet::all().thread_unblock().unwrap_or_default();
-        // Twice: Rust's own handler for a crash gives way the first time.
-        raise(signal).unwrap_or_default();
-        raise(signal).unwrap_or_default();
-    }
+    // Does not return, but for signals that have no name.
+    emulate_default_handler(number).unwrap_or_default();
     ExitCode::from(u8::try_from(128 + number).unwrap_or(1))
 }

@@ -1,4 +1,4 @@
-//! What a kernel publishes, as what is to be done about it.
+//! Published messages of a kernel, as actions.
 
 use crate::message::Heard;
 use serde::Deserialize;
@@ -18,7 +18,7 @@ pub(crate) enum Shown {
     Raised {
         name: String,
         message: String,
-        /// What there is to read of it.
+        /// The text to show.
         text: String,
     },
     /// It has done what the parent asked for.
@@ -62,7 +62,7 @@ struct Status {
     execution_state: String,
 }
 
-/// What a message of the iopub channel is. One that does not say what its kind promises is noise.
+/// The meaning of a message on the iopub channel. One that does not match its kind is noise.
 pub(crate) fn shown(heard: &Heard) -> Shown {
     match heard.kind.as_str() {
         "stream" => heard.content().map(stream),

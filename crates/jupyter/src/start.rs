@@ -7,24 +7,26 @@
 
 use crate::{
     channels::{Channels, Socket, Tried},
-    error::JupyterError,
+    error::{End, JupyterError},
     folder::{Channel, Folder},
     kernel::Kernel,
     launch::Launch,
     message::Speaker,
+    raw::Output,
     seal::{Seal, random_hex},
-    serve::{End, Output},
     wait::{Signals, wait},
 };
-use nix::sys::{
-    inotify::{AddWatchFlags, InitFlags, Inotify},
-    socket::{MsgFlags, recv},
+use rustix::{
+    buffer::spare_capacity,
+    fs::inotify,
+    io::read,
+    net::{RecvFlags, recv},
 };
 use serde::Deserialize;
 use serde_json::json;
 use std::{
     os::{
-        fd::{AsFd, AsRawFd, BorrowedFd},
+        fd::{AsFd, BorrowedFd, OwnedFd},
         unix::net::UnixStream,
     },
     time::{Duration, Instant},
@@ -37,12 +39,12 @@ const PATIENCE: Duration = Duration::from_mins(2);
 const BREATH: Duration = Duration::from_millis(2);
 
 /// To see whether there is something without taking it, or waiting for it.
-const LOOK: MsgFlags = MsgFlags::MSG_PEEK.union(MsgFlags::MSG_DONTWAIT);
+const LOOK: RecvFlags = RecvFlags::PEEK.union(RecvFlags::DONTWAIT);
 
 /// How often a kernel is asked who it is.
 const MOST_QUESTIONS: u32 = 200;
 
-/// A kernel that speaks, and what belongs to it. What is named first goes first.
+/// A connected kernel, and its parts. They are dropped in this order.
 #[derive(Debug)]
 pub(crate) struct Started {
     pub(crate) kernel: Kernel,
@@ -74,9 +76,7 @@ pub(crate) fn start(
     let seal = Seal::new().map_err(JupyterError::Folder)?;
     let identity = random_hex().map_err(JupyterError::Folder)?;
     let folder = Folder::make(&seal).map_err(JupyterError::Folder)?;
-    let births = Inotify::init(InitFlags::IN_NONBLOCK | InitFlags::IN_CLOEXEC)
-        .map_err(JupyterError::Prepare)?;
-    births.add_watch(folder.path(), AddWatchFlags::IN_CREATE).map_err(JupyterError::Prepare)?;
+    let births = watch(&folder).map_err(JupyterError::Prepare)?;
     let kernel = Kernel::start(launch, &folder)?;
     let signals = Signals::take().map_err(JupyterError::Prepare)?;
     let until = Instant::now() + PATIENCE;
@@ -94,6 +94,13 @@ pub(crate) fn start(
     }
 }
 
+/// Becomes readable when something is made in the folder.
+fn watch(folder: &Folder) -> std::io::Result<OwnedFd> {
+    let births = inotify::init(inotify::CreateFlags::NONBLOCK | inotify::CreateFlags::CLOEXEC)?;
+    inotify::add_watch(&births, folder.path(), inotify::WatchFlags::CREATE)?;
+    Ok(births)
+}
+
 /// A kernel that is being started.
 struct Life<'a> {
     kernel: Kernel,
@@ -106,7 +113,7 @@ impl Life<'_> {
     fn begin(
         &mut self,
         folder: &Folder,
-        births: &Inotify,
+        births: &OwnedFd,
         speaker: Speaker,
     ) -> Result<(Channels, String), End> {
         let mut channels = self.connect(folder, births, speaker)?;
@@ -135,7 +142,7 @@ impl Life<'_> {
         if let Some(status) = self.kernel.ended() {
             return Err(End::Died(status));
         }
-        if recv(self.host.as_raw_fd(), &mut [0], LOOK) == Ok(0) {
+        if recv(self.host, &mut [0], LOOK).is_ok_and(|(_, count)| count == 0) {
             return Err(End::HungUp);
         }
         if Instant::now() >= self.until {
@@ -147,14 +154,17 @@ impl Life<'_> {
     fn connect(
         &mut self,
         folder: &Folder,
-        births: &Inotify,
+        births: &OwnedFd,
         speaker: Speaker,
     ) -> Result<Channels, End> {
         let mut sockets: [Option<Socket>; 4] = Default::default();
+        let mut events = Vec::with_capacity(4096);
         loop {
             self.check("did not open its sockets")?;
             // Before they are tried: what is born meanwhile wakes the next wait.
-            while births.read_events().is_ok_and(|events| !events.is_empty()) {}
+            while read(births, spare_capacity(&mut events)).is_ok_and(|count| count > 0) {
+                events.clear();
+            }
             let mut refused = false;
             for (socket, channel) in sockets.iter_mut().zip(Channel::ALL) {
                 if socket.is_none() {

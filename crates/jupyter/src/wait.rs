@@ -1,24 +1,30 @@
-//! Sleeping until something can be done, and what signals say.
+//! Sleeping until something can be done, and the signals that end a sleep.
 
 use crate::error::JupyterError;
-use nix::{
-    errno::Errno,
-    poll::{PollFd, PollFlags, PollTimeout, poll},
-    sys::{
-        signal::{SigSet, Signal},
-        signalfd::{SfdFlags, SignalFd},
-    },
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    io::Errno,
+    process::Signal,
 };
+use signal_hook::low_level::pipe;
 use std::{
-    os::fd::{AsFd, BorrowedFd},
+    io::{self, Read},
+    os::{
+        fd::{AsFd, BorrowedFd},
+        unix::net::UnixStream,
+    },
     time::Instant,
 };
 
 /// Signals, as something to wait for.
 #[derive(Debug)]
-pub(crate) struct Signals(SignalFd);
+pub(crate) struct Signals {
+    /// Readable after either signal.
+    woken: UnixStream,
+    interrupts: UnixStream,
+}
 
-/// What signals said since they were last looked at.
+/// Signals since the last check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Said {
     /// Somebody wants the code to stop.
@@ -26,29 +32,39 @@ pub(crate) struct Said {
 }
 
 impl Signals {
-    /// Takes over SIGINT and SIGCHLD. What is started after this has them blocked, so the kernel
-    /// is started before.
-    pub(crate) fn take() -> Result<Self, Errno> {
-        let mut mask = SigSet::empty();
-        mask.add(Signal::SIGINT);
-        mask.add(Signal::SIGCHLD);
-        mask.thread_block()?;
-        SignalFd::with_flags(&mask, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC).map(Self)
+    /// Takes over SIGINT and SIGCHLD.
+    pub(crate) fn take() -> io::Result<Self> {
+        let (woken, wake) = UnixStream::pair()?;
+        let (interrupts, interrupt) = UnixStream::pair()?;
+        for stream in [&woken, &interrupts] {
+            stream.set_nonblocking(true)?;
+        }
+        // In this order: whoever is woken finds the interrupt.
+        pipe::register(Signal::INT.as_raw(), interrupt)?;
+        pipe::register(Signal::INT.as_raw(), wake.try_clone()?)?;
+        pipe::register(Signal::CHILD.as_raw(), wake)?;
+        Ok(Self { woken, interrupts })
     }
 
-    /// What they said.
+    /// The signals that have come since the last look.
     pub(crate) fn read(&self) -> Said {
-        let mut said = Said::default();
-        while let Ok(Some(signal)) = self.0.read_signal() {
-            said.interrupt |= signal.ssi_signo == Signal::SIGINT as u32;
-        }
-        said
+        drain(&self.woken);
+        Said { interrupt: drain(&self.interrupts) }
     }
+}
+
+/// Takes everything out, and says whether there was something.
+fn drain(mut stream: &UnixStream) -> bool {
+    let mut some = false;
+    while stream.read(&mut [0; 64]).is_ok_and(|count| count > 0) {
+        some = true;
+    }
+    some
 }
 
 impl AsFd for Signals {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.0.as_fd()
+        self.woken.as_fd()
     }
 }
 
@@ -59,16 +75,13 @@ pub(crate) fn wait(
     until: Option<Instant>,
 ) -> Result<Vec<bool>, JupyterError> {
     let mut polled: Vec<_> =
-        sources.iter().flatten().map(|fd| PollFd::new(*fd, PollFlags::POLLIN)).collect();
-    let timeout = until.map_or(PollTimeout::NONE, |until| {
-        // Rounded up, so that the time has come when it is over.
-        let left = until.saturating_duration_since(Instant::now()).as_nanos().div_ceil(1_000_000);
-        PollTimeout::from(u16::try_from(left).unwrap_or(u16::MAX))
-    });
-    match poll(&mut polled, timeout) {
-        Ok(_) | Err(Errno::EINTR) => {}
+        sources.iter().flatten().map(|fd| PollFd::from_borrowed_fd(*fd, PollFlags::IN)).collect();
+    let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+    let left = left.and_then(|left| Timespec::try_from(left).ok());
+    match poll(&mut polled, left.as_ref()) {
+        Ok(_) | Err(Errno::INTR) => {}
         Err(source) => return Err(JupyterError::Wait(source)),
     }
-    let mut woken = polled.iter().map(|one| one.any().unwrap_or(true));
+    let mut woken = polled.iter().map(|one| !one.revents().is_empty());
     Ok(sources.iter().map(|one| one.is_some() && woken.next().unwrap_or(false)).collect())
 }

@@ -26,19 +26,18 @@ const MORE: u8 = 1;
 const LONG: u8 = 2;
 const COMMAND: u8 = 4;
 
-/// What a client's socket is.
+/// The type of a client's socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Asks and is answered.
     Dealer,
-    /// Hears everything.
     Subscriber,
 }
 
-/// What a subscriber says to hear everything: the empty topic. A message like any other.
+/// A subscription to everything: the empty topic. A message like any other.
 pub(crate) const SUBSCRIPTION: &[u8] = &[0, 1, 1];
 
-/// What a client says first. Messages must wait until the other end has agreed.
+/// The opening of a client. Messages must wait until the other end has agreed.
 pub(crate) fn opening(kind: Kind, identity: &str) -> Vec<u8> {
     let mut bytes = vec![0; GREETING];
     bytes[0] = 0xff;
@@ -90,7 +89,7 @@ pub(crate) struct Decoder {
     used: usize,
     stage: Stage,
     frames: Vec<Vec<u8>>,
-    /// Bytes in `frames`.
+    /// Bytes that `frames` holds.
     held: usize,
 }
 
@@ -103,7 +102,7 @@ enum Stage {
     Broken,
 }
 
-/// What is wrong with the stream.
+/// The error in a stream.
 pub(crate) type Reason = &'static str;
 
 impl Decoder {
@@ -232,7 +231,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What a server says at first.
+    /// The opening of a server.
     fn greeted() -> Vec<u8> {
         let mut bytes = opening(Kind::Dealer, "");
         bytes[11] = 1;

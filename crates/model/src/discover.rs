@@ -8,10 +8,11 @@
 //! only names are taken from them.
 
 use crate::{
-    Format, Provider,
+    Provider,
     endpoint::{host, is_local},
     http,
 };
+use interpreter_core::WireFormat;
 use reqwest::{StatusCode, Url};
 use serde_json::Value;
 use std::{collections::BTreeMap, time::Duration};
@@ -30,18 +31,18 @@ const NAME_BYTES: usize = 200;
 
 /// A server that answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct LocalServer {
     /// The name of its provider.
     pub provider: String,
     /// Host and port.
     pub host: String,
-    /// Its models, or none if it does not tell without a key.
+    /// Its models, or `None` if it does not list them without a key.
     pub models: Option<Vec<String>>,
 }
 
 /// The servers that answer, of these providers at these addresses. Addresses that are not on this
 /// machine, and providers that are never on it, are left out.
-pub async fn discover(providers: impl IntoIterator<Item = (Provider, String)>) -> Vec<Found> {
+pub async fn discover(providers: impl IntoIterator<Item = (Provider, String)>) -> Vec<LocalServer> {
     let mut places = BTreeMap::<String, Vec<Provider>>::new();
     for (provider, base_url) in providers {
         if let Some(url) = listing(&provider, &base_url) {
@@ -70,7 +71,7 @@ fn listing(provider: &Provider, base_url: &str) -> Option<Url> {
     Some(url)
 }
 
-/// What a server says.
+/// The answer of a server.
 enum Answer {
     Models(Value),
     WantsKey,
@@ -95,13 +96,13 @@ async fn ask(url: Url) -> Option<Answer> {
 }
 
 /// Which of the providers that use one port has answered.
-fn found(providers: Vec<Provider>, host: String, answer: &Answer) -> Option<Found> {
+fn found(providers: Vec<Provider>, host: String, answer: &Answer) -> Option<LocalServer> {
     let list = match answer {
         Answer::Models(list) => list,
         Answer::WantsKey => {
             // Who it is cannot be told where several could be.
             let [provider] = <[Provider; 1]>::try_from(providers).ok()?;
-            return Some(Found { provider: provider.name, host, models: None });
+            return Some(LocalServer { provider: provider.name, host, models: None });
         }
     };
     let owned_by = |provider: &Provider| provider.local.as_ref()?.owned_by.clone();
@@ -114,14 +115,16 @@ fn found(providers: Vec<Provider>, host: String, answer: &Answer) -> Option<Foun
         providers.iter().find(|one| owned_by(one).is_none() && models(one).is_some())
     })?;
     let names = models(provider)?.into_iter().map(|(name, _)| name).collect();
-    Some(Found { provider: provider.name.clone(), host, models: Some(names) })
+    Some(LocalServer { provider: provider.name.clone(), host, models: Some(names) })
 }
 
-/// Names of models, and whom they say they are owned by; none if that is no list of models.
-fn models(list: &Value, format: Format) -> Option<Vec<(String, Option<String>)>> {
+/// Names of models and their owners, or `None` if that is not a list of models.
+fn models(list: &Value, format: WireFormat) -> Option<Vec<(String, Option<String>)>> {
     let (field, name) = match format {
-        Format::Ollama => ("models", "name"),
-        Format::OpenAi | Format::Responses | Format::Anthropic | Format::Gemini => ("data", "id"),
+        WireFormat::Ollama => ("models", "name"),
+        WireFormat::OpenAi | WireFormat::Responses | WireFormat::Anthropic | WireFormat::Gemini => {
+            ("data", "id")
+        }
     };
     let text = |value: &Value| {
         let text = value.as_str().filter(|text| text.len() <= NAME_BYTES);

@@ -1,7 +1,7 @@
 //! Where a model is reached, with what key, and how long we wait for it.
 
-use crate::{Format, ModelError, Pace, Price, Tools};
-use interpreter_core::{Secret, instructions::Strength};
+use crate::{ModelError, Pace, Price, Tools};
+use interpreter_core::{Secret, WireFormat, instructions::Strength};
 use reqwest::{Url, header::HeaderMap};
 use std::{net::IpAddr, sync::Arc, time::Duration};
 
@@ -11,7 +11,7 @@ pub struct Endpoint {
     /// Who it is, as the record shows it before the model's name.
     pub provider: String,
     /// How it is talked to.
-    pub format: Format,
+    pub format: WireFormat,
     /// The provider's address, to which the format adds its own path: for chat completions as far
     /// as the version (`https://api.openai.com/v1`), for Anthropic with or without it. A query is
     /// kept; a user name or password is refused.
@@ -32,13 +32,13 @@ pub struct Endpoint {
     pub strength: Strength,
     /// Whether it sees pictures.
     pub images: bool,
-    /// How the provider is told what to keep in its cache.
+    /// How the provider learns which part to cache.
     pub caching: Caching,
     /// Whether the provider must be asked to count tokens.
     pub usage: UsageReport,
     /// The most tokens of a conversation, if that is known.
     pub context: Option<u64>,
-    /// What tokens cost, if that is known.
+    /// The price of tokens, if known.
     pub price: Option<Price>,
     /// How long to wait.
     pub timeouts: Timeouts,
@@ -63,6 +63,15 @@ pub struct KeyHeader {
 }
 
 impl KeyHeader {
+    /// The header that a format uses, unless the provider has another.
+    pub fn of(format: WireFormat) -> Self {
+        match format {
+            WireFormat::OpenAi | WireFormat::Responses | WireFormat::Ollama => Self::bearer(),
+            WireFormat::Anthropic => Self::plain("x-api-key"),
+            WireFormat::Gemini => Self::plain("x-goog-api-key"),
+        }
+    }
+
     /// `Authorization: Bearer …`
     pub fn bearer() -> Self {
         Self { name: "authorization".into(), scheme: "Bearer".into() }
@@ -74,7 +83,8 @@ impl KeyHeader {
     }
 }
 
-/// How a provider is told what to keep of a conversation, so that it costs less the next time.
+/// How a provider learns which part of a conversation to cache, so that it costs less the next
+/// time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Caching {
@@ -115,15 +125,15 @@ impl Default for Retries {
 
 impl Endpoint {
     /// A model without a key, to be offered tools, with the usual timeouts.
-    pub fn new(format: Format, base_url: impl Into<String>, model: impl Into<String>) -> Self {
+    pub fn new(format: WireFormat, base_url: impl Into<String>, model: impl Into<String>) -> Self {
         Self {
-            provider: format.name().into(),
+            provider: format.word().into(),
             format,
             base_url: base_url.into(),
             model: model.into(),
             key: None,
             key_variables: Vec::new(),
-            key_header: format.key_header(),
+            key_header: KeyHeader::of(format),
             headers: HeaderMap::new(),
             tools: Tools::Offer,
             strength: Strength::Usual,
@@ -211,7 +221,7 @@ mod tests {
     use super::*;
 
     fn problem(base_url: &str) -> String {
-        Endpoint::new(Format::OpenAi, base_url, "m").url().unwrap_err().to_string()
+        Endpoint::new(WireFormat::OpenAi, base_url, "m").url().unwrap_err().to_string()
     }
 
     #[test]
@@ -231,7 +241,7 @@ mod tests {
             ("https://host", "https://host/chat/completions"),
             ("https://host/v1?version=2", "https://host/v1/chat/completions?version=2"),
         ] {
-            let url = Endpoint::new(Format::OpenAi, base, "m").url().unwrap();
+            let url = Endpoint::new(WireFormat::OpenAi, base, "m").url().unwrap();
             assert_eq!(joined(url, &["chat", "completions"]).as_str(), joined_url);
         }
     }

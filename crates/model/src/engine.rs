@@ -1,11 +1,13 @@
 //! Runs a model in this process, with llama.cpp.
 //!
-//! One thread owns the model and its context. It is told to load when a session begins, so that the model is there when
-//! the person has typed; a [`Request`](crate::Request) goes to it through a channel and text comes back through another. Whoever drops
-//! the second one ends the reply: the thread looks at it after each token.
+//! One thread owns the model and its context. It starts to load when a session begins, so that the
+//! model is ready when the person has typed. A [`Request`](crate::Request) goes to it through a
+//! channel and text comes back through another. Dropping the second one ends the reply: the thread
+//! checks it after each token.
 //!
-//! What can be decided without the library is decided without it: how a conversation becomes a prompt (`prompt`), where a
-//! reply ends (`ending`), what of bytes is text (`text`), which saved state fits (`saved`). `llama` alone calls into it.
+//! As much as possible is decided without the library: how a conversation becomes a prompt
+//! (`prompt`), where a reply ends (`ending`), which bytes are text (`text`), which saved state fits
+//! (`saved`). `llama` alone calls into it.
 //!
 //! # Threat
 //! Words of a program or of a web page that pass for the marks between turns; a file of saved state that is not ours and is

@@ -3,7 +3,7 @@
 //! The text that came before an error is not in it: every piece of a reply is sent to the sink
 //! before the error is returned, so the caller has seen it.
 //!
-//! Must not hold a key. What a provider says is cut short, freed of the key, and printed only in
+//! Must not contain a key. A provider's text is shortened, stripped of the key, and printed only in
 //! its terminal-safe form.
 
 use crate::ScriptError;
@@ -130,7 +130,7 @@ pub enum ModelError {
     Script(#[from] ScriptError),
 }
 
-/// What was waited for in vain.
+/// The event that did not come in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
     /// The beginning of the reply.

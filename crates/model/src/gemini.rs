@@ -1,8 +1,8 @@
 //! The `generateContent` format of Google.
 //!
-//! [`request`] writes a request, [`Parser`] reads what is streamed back. Both are pure.
+//! [`request`] writes a request, [`parse`] reads an event of the reply. Both are pure.
 
-pub(crate) use crate::gemini::{parser::Parser, request::request};
+pub(crate) use crate::gemini::{parser::parse, request::request};
 
 mod parser;
 mod request;

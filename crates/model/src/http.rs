@@ -7,11 +7,11 @@
 //! # Mechanism
 //! Redirects are not followed: the client would send the key along. The key's header is marked
 //! sensitive, so no debug output shows it, and errors lose their URL and every copy of the key.
-//! Connecting, the first byte and each following one have a time limit of their own; the bytes of
-//! a reply, of an event and of an error are counted. This machine's own servers are asked
-//! directly: a proxy that is meant for the outside must not see what is said to them, and
-//! `localhost` is this machine whatever a name server says. What may pass is tried again, but
-//! never after something of a reply has been shown.
+//! Connecting, the first byte and each following one have separate time limits; the bytes of a
+//! reply, of an event and of an error are counted. This machine's own servers are contacted
+//! directly: a proxy for the outside must not see these conversations, and `localhost` is this
+//! machine whatever a name server says. Temporary failures are retried, but never after part of a
+//! reply was shown.
 //!
 //! # Order
 //! Every piece is in the sink before the error that follows it is returned.
@@ -24,7 +24,8 @@ use crate::{
     Endpoint, KeyHeader, ModelError, Request, Wait,
     complaint::{Asked, Complaint, retry_after},
     endpoint::{host, is_local},
-    format::{Fault, Progress, Reading},
+    fault::Fault,
+    format::{self, Reading},
     retry,
     sink::Sink,
 };
@@ -59,7 +60,7 @@ pub(crate) struct Remote {
 
 impl Remote {
     pub(crate) fn new(endpoint: Endpoint) -> Result<Self, ModelError> {
-        let url = endpoint.format.url(endpoint.url()?, &endpoint.model);
+        let url = format::url(endpoint.format, endpoint.url()?, &endpoint.model);
         let host = host(&url);
         if endpoint.offline && !is_local(&url) {
             return Err(ModelError::Offline { host });
@@ -112,7 +113,7 @@ impl Remote {
             length: self.endpoint.timeouts.first_byte,
             waiting_for: Wait::FirstByte,
         };
-        let body = self.endpoint.format.request(request, &self.endpoint).to_string();
+        let body = format::request(request, &self.endpoint).to_string();
         let sent = self.client.post(self.url.clone()).headers(self.headers()?).body(body).send();
         let response = self.within(&patience, sent).await?.map_err(|error| {
             let (host, source) = (self.host.clone(), error.without_url());
@@ -148,8 +149,8 @@ impl Remote {
                 let place = "in one response";
                 return Err(self.fault(Fault::TooLarge { limit: RESPONSE_BYTES, place }));
             }
-            let mut pieces = Vec::new();
-            let progress = reading.feed(&chunk, &mut pieces);
+            let fed = reading.feed(&chunk);
+            let pieces = reading.take_pieces();
             let now = Instant::now();
             if !pieces.is_empty() {
                 last_word = now;
@@ -157,9 +158,9 @@ impl Remote {
                 break Some(self.timed_out(Wait::Words, self.endpoint.timeouts.wordless));
             }
             sink.show(pieces).await;
-            match progress.map_err(|fault| self.fault(fault))? {
-                Progress::More => {}
-                Progress::Done => break None,
+            fed.map_err(|fault| self.fault(fault))?;
+            if reading.is_done() {
+                break None;
             }
         };
         // A server that has said how the reply ends and then hangs or hangs up has lost us
@@ -169,8 +170,7 @@ impl Remote {
         {
             return Err(error);
         }
-        let mut pieces = Vec::new();
-        let reply = reading.finish(&mut pieces);
+        let (pieces, reply) = reading.finish();
         sink.show(pieces).await;
         reply.map(|reply| self.priced(reply)).map_err(|fault| self.fault(fault))
     }
@@ -189,7 +189,7 @@ impl Remote {
         let Some(content_type) = response.headers().get(CONTENT_TYPE) else { return true };
         let essence = content_type.to_str().unwrap_or_default().split(';').next();
         let essence = essence.unwrap_or_default().trim().to_ascii_lowercase();
-        self.endpoint.format.is_content_type(&essence)
+        format::is_content_type(self.endpoint.format, &essence)
     }
 
     /// The next bytes, or nothing at the end.
@@ -222,14 +222,14 @@ impl Remote {
     }
 
     fn headers(&self) -> Result<HeaderMap, ModelError> {
-        let format = self.endpoint.format;
         let mut headers = HeaderMap::new();
-        for (name, value) in format.headers() {
+        for (name, value) in format::headers(self.endpoint.format) {
             headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
         }
         headers.extend(self.endpoint.headers.clone());
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        headers.insert(ACCEPT, HeaderValue::from_static(format.content_type()));
+        headers
+            .insert(ACCEPT, HeaderValue::from_static(format::content_type(self.endpoint.format)));
         // Keys come from files and variables, often with the line's end.
         let key = self.endpoint.key.as_ref().map(|key| key.reveal().trim());
         if let Some(key) = key.filter(|key| !key.is_empty()) {
@@ -260,7 +260,7 @@ impl Remote {
         let content_type = header(CONTENT_TYPE.as_str()).unwrap_or("no content type").to_owned();
 
         let mut body = Vec::new();
-        // What the server says helps; that it stops saying it is not the error to tell of.
+        // The server's text helps; a failure to read more of it is not the error to report.
         while let Ok(Some(chunk)) = self.chunk(&mut response, patience).await {
             let room = COMPLAINT_BYTES - body.len();
             body.extend_from_slice(&chunk[..chunk.len().min(room)]);
@@ -325,8 +325,8 @@ pub(crate) fn client(
     builder.build().map_err(|source| ModelError::Client { host: host(url), source })
 }
 
-/// What every client of ours has: no redirects, no proxy before this machine, and no name that
-/// pretends to be it.
+/// Settings of every client: no redirects, no proxy for this machine, and no name that pretends to
+/// be it.
 pub(crate) fn builder(url: &Url, connect: Duration) -> ClientBuilder {
     static PROVIDER: Once = Once::new();
     PROVIDER.call_once(|| {

@@ -1,10 +1,10 @@
 //! Talks to models: one streaming interface over every way of reaching one.
 //!
-//! A [`Request`] goes in; [`Piece`]s come out while the model writes, and a
+//! A [`Request`] goes in; [`ReplyPiece`]s come out while the model writes, and a
 //! [`Reply`](interpreter_core::Reply) when it is done. A wire format is a pure pair of functions,
 //! one that writes a request and one that reads events; only `http` asks a model over the network,
-//! and `scripted` reads one from a file. What a model says is passed on as it came: nothing here
-//! judges, repairs or runs it.
+//! and `scripted` reads one from a file. Replies are passed on unchanged: nothing here judges,
+//! repairs or runs them.
 //!
 //! The weights of a model that runs in this process stand in the [`catalogue`]; [`pull`] fetches them,
 //! and the [`shelf`] hands them out, checked.
@@ -14,14 +14,13 @@
 //! while nothing of a reply has been shown.
 
 pub use crate::{
-    discover::{Found, discover},
+    discover::{LocalServer, discover},
     embedded::Weights,
     endpoint::{Caching, Endpoint, KeyHeader, Retries, Timeouts, UsageReport},
     error::{ModelError, Wait},
-    format::Format,
     model::Model,
     pace::Pace,
-    piece::Piece,
+    piece::ReplyPiece,
     price::Price,
     provider::{
         Capabilities, Key, Local, Provider, ProviderError, Providers, Setting, Surroundings,
@@ -42,6 +41,7 @@ mod endpoint;
 #[cfg(any(feature = "embedded", test))]
 mod engine;
 mod error;
+mod fault;
 mod format;
 mod gemini;
 mod http;

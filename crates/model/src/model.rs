@@ -3,14 +3,13 @@
 #[cfg(feature = "embedded")]
 use crate::engine::Engine;
 use crate::{
-    Endpoint, ModelError, Piece, Request, ScriptError, Tools, Weights, http::Remote,
+    Endpoint, ModelError, ReplyPiece, Request, ScriptError, Tools, Weights, http::Remote,
     scripted::Script, sink::Sink,
 };
 use interpreter_core::{
     Message, Reply, Untrusted, Usage,
     context::Counter,
     instructions::{self, Strength},
-    session::Sight,
 };
 use std::{path::Path, sync::Arc};
 use tokio::sync::mpsc::Sender;
@@ -43,7 +42,7 @@ impl Model {
         })
     }
 
-    /// A model that runs in this process. What is wrong with its file is told when it is asked.
+    /// A model that runs in this process. An error in its file is reported with the first request.
     #[cfg(feature = "embedded")]
     pub fn embedded(weights: Weights) -> Result<Self, ModelError> {
         let name = format!("embedded/{}", weights.name);
@@ -70,7 +69,7 @@ impl Model {
         Self { fallbacks, ..self }
     }
 
-    /// What the record shows, such as `openai/gpt-x` or `scripted:demo.toml`.
+    /// The name in the record, such as `openai/gpt-x` or `scripted:demo.toml`.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -98,18 +97,16 @@ impl Model {
     }
 
     /// Whether it sees pictures.
-    pub fn sight(&self) -> Sight {
-        let sees = match &self.kind {
+    pub fn sees_images(&self) -> bool {
+        match &self.kind {
             Kind::Remote(remote) => remote.endpoint().images,
             #[cfg(feature = "embedded")]
             Kind::Embedded(_) => false,
             Kind::Scripted(script) => script.images,
-        };
-        if sees { Sight::Sees } else { Sight::Blind }
+        }
     }
 
-    /// The most tokens that it takes, what it is sent and its reply together; none if that is not
-    /// known.
+    /// The context size, including the reply, if known.
     pub fn context(&self) -> Option<u64> {
         match &self.kind {
             Kind::Remote(remote) => remote.endpoint().context,
@@ -119,7 +116,7 @@ impl Model {
         }
     }
 
-    /// What counts tokens as it does; an estimate where only the provider can count.
+    /// Counts tokens as the model does, or estimates them if only the provider can count.
     pub fn counter(&self) -> Counter {
         match &self.kind {
             #[cfg(feature = "embedded")]
@@ -137,18 +134,6 @@ impl Model {
         }
     }
 
-    /// How many tokens a text has, by the model's own tokenizer; none where that is not here, or is still being loaded.
-    pub fn count(&self, text: &str) -> Option<usize> {
-        match &self.kind {
-            #[cfg(feature = "embedded")]
-            Kind::Embedded(engine) => engine.count(text),
-            Kind::Remote(_) | Kind::Scripted(_) => {
-                _ = text;
-                None
-            }
-        }
-    }
-
     /// Asks the model and waits for the whole reply. Dropping the future cancels the call and
     /// closes the connection.
     ///
@@ -159,7 +144,7 @@ impl Model {
     pub async fn stream(
         &self,
         request: &Request,
-        sink: &Sender<Piece>,
+        sink: &Sender<ReplyPiece>,
     ) -> Result<Reply, ModelError> {
         let sink = Sink::new(sink);
         let mut result = self.ask(request, &sink).await;
@@ -174,8 +159,8 @@ impl Model {
         result
     }
 
-    /// A request that was meant for another model. If that one hands over code in another way, it
-    /// is told so.
+    /// A request that was meant for another model. Adds a note if the two hand over code in
+    /// different ways.
     fn adapted(&self, request: &Request) -> Request {
         let mut request = request.clone();
         if request.tools != self.tools() {
@@ -183,7 +168,7 @@ impl Model {
             let text = instructions::instead(request.tools.protocol()).into();
             Arc::make_mut(&mut request.messages).push(Message::System { text });
         }
-        if self.sight() == Sight::Blind {
+        if !self.sees_images() {
             Message::hide_images(&mut request.messages);
         }
         request

@@ -1,9 +1,9 @@
-//! What is shown while a model is still writing.
+//! A part of a reply, shown while the model is still writing.
 
 /// A piece of a reply, in the order it came. All but notes is the model's own text: it goes to a
 /// terminal or a page through `Untrusted`, never as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Piece {
+pub enum ReplyPiece {
     /// Something of ours that the person should know meanwhile: that we wait, or ask another
     /// model. No part of the reply. Holds a provider's words in their terminal-safe form only.
     Note(String),

@@ -1,4 +1,4 @@
-//! What tokens cost, and what a reply cost by that.
+//! The price of tokens, and the cost of a reply.
 //!
 //! Figures of a provider's list, with the day on which they were read there: an estimate, which
 //! the provider's own figure replaces wherever it gives one.
@@ -23,7 +23,7 @@ pub struct Price {
 }
 
 impl Price {
-    /// What is wrong with it, if something is.
+    /// An error in it, if there is one.
     pub fn problem(&self) -> Option<&'static str> {
         let all = [Some(self.input), Some(self.output), self.cached, self.written];
         let fits = |price: f64| (0.0..=100_000.0).contains(&price);
@@ -36,7 +36,7 @@ impl Price {
         None
     }
 
-    /// What this much cost, in billionths of a dollar.
+    /// The cost of this usage, in billionths of a dollar.
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,

@@ -5,9 +5,9 @@
 //! another one.
 //!
 //! # Mechanism
-//! Every provider is a file. Those that come with the program are compiled in; the person's own
-//! are handed in as text by whoever may read the person's home, and a project has none. A file is
-//! checked whole when it is read. What is put into an address may hold no character that ends a
+//! Every provider is a file. The built-in ones are compiled in; the person's own are handed in as
+//! text by the crate that may read the person's home, and a project has none. A file is checked as
+//! a whole when it is read. A value inserted into an address may contain no character that ends a
 //! host or a path, unless it stands for the whole beginning of the address.
 //!
 //! # Limits

@@ -1,4 +1,4 @@
-//! What a model is asked, in no provider's format.
+//! A request to a model, in no provider's format.
 
 use interpreter_core::{Message, instructions::Protocol};
 use std::sync::Arc;
@@ -18,8 +18,8 @@ pub struct Request {
 }
 
 impl Request {
-    /// The temperature as it was meant: 0.7 and not the 0.699999988 that widening makes of it.
-    /// What is not a number cannot be written as JSON and is left out.
+    /// The intended temperature: 0.7 and not the 0.699999988 that widening makes of it. A value
+    /// that is not a number cannot be written as JSON and is left out.
     pub(crate) fn temperature(&self) -> Option<f64> {
         let temperature = self.temperature.filter(|value| value.is_finite())?;
         temperature.to_string().parse().ok()

@@ -9,8 +9,8 @@ use std::{
     time::Duration,
 };
 
-/// How long to wait before the next try, or none if there should be no other. `tries` counts those
-/// that were further tries already; `chance` is from 0 to 1.
+/// The wait before the next try, or `None` if there should be no other. `tries` counts the earlier
+/// retries; `chance` is from 0 to 1.
 pub(crate) fn wait(
     error: &ModelError,
     tries: u32,

@@ -20,11 +20,11 @@
 //! Before the replies may stand what kind of model it plays: `small = true`, `images = true`,
 //! `context = 8000`.
 //!
-//! A call may also be given as it would come: `{ name = "execute", arguments = "{ broken" }`.
-//! What a script says is played exactly, whether tools were offered or not. The file is checked
-//! whole when it is opened: an unknown field or an empty reply is an error then, not later.
+//! A call may also be given in its raw form: `{ name = "execute", arguments = "{ broken" }`. A
+//! script is played exactly, whether tools were offered or not. The file is checked as a whole when
+//! it is opened: an unknown field or an empty reply is an error then, not later.
 
-use crate::{Piece, Request, Tools, sink::Sink};
+use crate::{ReplyPiece, Request, Tools, sink::Sink};
 use interpreter_core::{Finish, Message, Reply, ToolCall, Untrusted, Usage, message::EXECUTE};
 use serde::Deserialize;
 use serde_json::json;
@@ -250,15 +250,15 @@ impl Line {
         self.calls().enumerate().map(of).collect()
     }
 
-    fn pieces<'a>(&'a self, calls: &'a [ToolCall]) -> impl Iterator<Item = Piece> + Send + 'a {
+    fn pieces<'a>(&'a self, calls: &'a [ToolCall]) -> impl Iterator<Item = ReplyPiece> + Send + 'a {
         let parts = |text: &'a str| Parts { rest: text, chunk: self.chunk };
-        let reasoning = parts(&self.reasoning).map(|part| Piece::Reasoning(part.to_owned()));
-        let text = parts(&self.text).map(|part| Piece::Text(part.to_owned()));
+        let reasoning = parts(&self.reasoning).map(|part| ReplyPiece::Reasoning(part.to_owned()));
+        let text = parts(&self.text).map(|part| ReplyPiece::Text(part.to_owned()));
         let calls = calls.iter().enumerate().flat_map(move |(index, call)| {
             let started =
-                Piece::CallStarted { index, id: call.id.clone(), name: call.name.clone() };
+                ReplyPiece::CallStarted { index, id: call.id.clone(), name: call.name.clone() };
             let arguments = parts(call.arguments.raw())
-                .map(move |part| Piece::CallArguments { index, text: part.to_owned() });
+                .map(move |part| ReplyPiece::CallArguments { index, text: part.to_owned() });
             std::iter::once(started).chain(arguments)
         });
         reasoning.chain(text).chain(calls)

@@ -16,7 +16,7 @@
 //! Whoever may write to the folder can forge what is remembered. The folder is the person's own and
 //! closed to others, and absent in every sandbox.
 
-use crate::catalogue::Entry;
+use crate::catalogue::CatalogueEntry;
 use std::{
     fs::TryLockError,
     io,
@@ -64,7 +64,7 @@ impl Shelf {
 
     /// How much of a model is here. A file of the right size counts; whether it is the right one is
     /// for [`Shelf::verified`] to say.
-    pub fn holds(&self, entry: &Entry) -> Held {
+    pub fn holds(&self, entry: &CatalogueEntry) -> Held {
         let size = |path: &Path| fs_err::metadata(path).ok().filter(std::fs::Metadata::is_file);
         if size(&self.file(entry)).is_some_and(|it| it.len() == entry.bytes) {
             return Held::Whole;
@@ -77,7 +77,7 @@ impl Shelf {
 
     /// The file of a model, if it is the one of the catalogue. Hashes it unless that was done and it
     /// has not changed since.
-    pub fn verified(&self, entry: &Entry) -> Result<PathBuf, ShelfError> {
+    pub fn verified(&self, entry: &CatalogueEntry) -> Result<PathBuf, ShelfError> {
         let path = self.file(entry);
         let found = match fs_err::metadata(&path) {
             Ok(found) => found,
@@ -102,13 +102,13 @@ impl Shelf {
     }
 
     /// The folder for what an engine keeps for a model.
-    pub fn saved(&self, entry: &Entry) -> PathBuf {
+    pub fn saved(&self, entry: &CatalogueEntry) -> PathBuf {
         self.folder.join(format!("{}.saved", entry.file))
     }
 
     /// Removes a model: its file, what came of it in an earlier try, and what was kept for it. Says
     /// how many bytes that were.
-    pub fn remove(&self, entry: &Entry) -> Result<u64, ShelfError> {
+    pub fn remove(&self, entry: &CatalogueEntry) -> Result<u64, ShelfError> {
         let missing = || ShelfError::Missing { name: entry.name.clone() };
         if !self.folder.is_dir() {
             return Err(missing());
@@ -138,22 +138,21 @@ impl Shelf {
         &self.folder
     }
 
-    pub(crate) fn file(&self, entry: &Entry) -> PathBuf {
+    pub(crate) fn file(&self, entry: &CatalogueEntry) -> PathBuf {
         self.folder.join(&entry.file)
     }
 
-    /// What has come so far.
-    pub(crate) fn part(&self, entry: &Entry) -> PathBuf {
+    pub(crate) fn part(&self, entry: &CatalogueEntry) -> PathBuf {
         self.folder.join(format!("{}.part", entry.file))
     }
 
-    /// What a server calls the file that the part is the beginning of.
-    pub(crate) fn validator(&self, entry: &Entry) -> PathBuf {
+    /// The server's validator of the file that the part belongs to.
+    pub(crate) fn validator(&self, entry: &CatalogueEntry) -> PathBuf {
         self.folder.join(format!("{}.part.etag", entry.file))
     }
 
     /// Remembers that the file of a model has the right hash.
-    pub(crate) fn remember(&self, entry: &Entry) {
+    pub(crate) fn remember(&self, entry: &CatalogueEntry) {
         remembered::keep(&self.file(entry), &entry.sha256);
     }
 
@@ -171,7 +170,7 @@ impl Shelf {
     }
 }
 
-/// Bytes of the files in a folder; none if it is not there.
+/// Bytes of the files in a folder, or `None` if it does not exist.
 fn size_in(folder: &Path) -> Option<u64> {
     let entries = fs_err::read_dir(folder).ok()?;
     let size = |path: &Path| match fs_err::symlink_metadata(path) {

@@ -1,22 +1,22 @@
 //! Where the pieces of a reply go, and whether any has gone.
 
-use crate::Piece;
+use crate::ReplyPiece;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::mpsc::Sender;
 
 /// The reader of one reply.
 pub(crate) struct Sink<'a> {
-    to: &'a Sender<Piece>,
+    to: &'a Sender<ReplyPiece>,
     begun: AtomicBool,
 }
 
 impl<'a> Sink<'a> {
-    pub(crate) fn new(to: &'a Sender<Piece>) -> Self {
+    pub(crate) fn new(to: &'a Sender<ReplyPiece>) -> Self {
         Self { to, begun: AtomicBool::new(false) }
     }
 
     /// Sends pieces on. A reader that is gone is no reason to stop: the reply still counts.
-    pub(crate) async fn show(&self, pieces: impl IntoIterator<Item = Piece>) {
+    pub(crate) async fn show(&self, pieces: impl IntoIterator<Item = ReplyPiece>) {
         for piece in pieces {
             self.begun.store(true, Ordering::Relaxed);
             if self.to.send(piece).await.is_err() {
@@ -27,7 +27,7 @@ impl<'a> Sink<'a> {
 
     /// Tells something of our own, which is no part of the reply.
     pub(crate) async fn tell(&self, note: String) {
-        _ = self.to.send(Piece::Note(note)).await.is_ok();
+        _ = self.to.send(ReplyPiece::Note(note)).await.is_ok();
     }
 
     /// Whether something of the reply has been shown, so that it cannot begin anew.

@@ -8,7 +8,6 @@
 //! before its blank line still counts, since servers forget that line. `id` and `retry` are for
 //! reconnecting, which we never do, and are ignored.
 
-/// One event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Event {
     /// The kind, where the server names it; otherwise empty.

@@ -3,7 +3,7 @@
 use interpreter_core::message::EXECUTE;
 use serde_json::{Value, json};
 
-/// What the tool is for.
+/// The description of the tool.
 pub(crate) const DESCRIPTION: &str = "Runs code on the person's computer, in a session that \
     keeps its state from one call to the next, and returns what the code printed.";
 

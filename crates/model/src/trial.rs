@@ -2,7 +2,7 @@
 //!
 //! Three small requests, each by itself, so that one that fails says nothing of the others.
 
-use crate::{Model, ModelError, Piece, Request, Tools};
+use crate::{Model, ModelError, ReplyPiece, Request, Tools};
 use interpreter_core::{Image, Message, Reply, Usage, message::EXECUTE};
 use std::{sync::Arc, time::Duration};
 use tokio::{sync::mpsc, time::Instant};
@@ -13,14 +13,14 @@ const MAX_TOKENS: u32 = 1024;
 /// A red square, as PNG.
 pub(crate) const RED: &str = "iVBORw0KGgoAAAANSUhEUgAAACAAAAAgCAIAAAD8GO2jAAAAJ0lEQVR42u3NsQkAAAjAsP7/tF7hIASyp6lTCQQCgUAgEAgEgi/BAjLD/C5w/SM9AAAAAElFTkSuQmCC";
 
-/// What came of it.
+/// The results.
 #[derive(Debug)]
 pub struct Trial {
     /// Whether it answers at all, and how.
     pub answer: Result<Answered, ModelError>,
-    /// Whether it calls the tool that it is offered; none if it was not asked.
+    /// Whether it calls the offered tool, or `None` if it was not tested.
     pub tools: Option<Result<bool, ModelError>>,
-    /// Whether it sees a picture; none if it was not asked.
+    /// Whether it sees an image, or `None` if it was not tested.
     pub images: Option<Result<bool, ModelError>>,
 }
 
@@ -33,7 +33,7 @@ pub struct Answered {
     pub whole: Duration,
     /// How many pieces it came in; one is no stream.
     pub pieces: usize,
-    /// What it cost, as far as the provider says.
+    /// Its cost, as far as the provider reports it.
     pub usage: Option<Usage>,
 }
 
@@ -54,7 +54,7 @@ impl Model {
         let read = async {
             let (mut first, mut count) = (None, 0);
             while let Some(piece) = pieces.recv().await {
-                if !matches!(piece, Piece::Note(_)) {
+                if !matches!(piece, ReplyPiece::Note(_)) {
                     first.get_or_insert_with(|| start.elapsed());
                     count += 1;
                 }

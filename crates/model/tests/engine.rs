@@ -7,8 +7,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
 use fs_err as fs;
-use interpreter_core::{Finish, Image, Message, Reply};
-use interpreter_model::{Model, ModelError, Piece, Request, Tools, Weights};
+use interpreter_core::{Finish, Image, Message, Reply, context::ContextWindow};
+use interpreter_model::{Model, ModelError, ReplyPiece, Request, Tools, Weights};
 use std::{
     num::NonZeroUsize,
     path::{Path, PathBuf},
@@ -24,7 +24,7 @@ const INSTRUCTIONS: &str = "You are a patient assistant who answers in short sen
     hurry, you never guess, and you always say what you know and what you do not know, in plain words that a child would \
     understand without any help.";
 
-/// The weights, with a folder for saved states; none if they are not here.
+/// The weights, with a folder for saved states, or `None` if they are not installed.
 #[expect(clippy::print_stderr, reason = "who runs the tests should know")]
 fn weights(folder: &TempDir) -> Option<Weights> {
     let file = PathBuf::from(WEIGHTS);
@@ -57,7 +57,7 @@ async fn ask(model: &Model, request: &Request) -> (Result<Reply, ModelError>, Ve
     let read = async {
         let mut heard = Vec::new();
         while let Some(piece) = pieces.recv().await {
-            if let Piece::Text(text) = piece {
+            if let ReplyPiece::Text(text) = piece {
                 heard.push(text);
             }
         }
@@ -86,8 +86,6 @@ async fn a_reply_comes_in_pieces_and_is_their_sum() {
     let Some(weights) = weights(&folder) else { return };
     let model = Model::embedded(weights).unwrap();
     assert_eq!((model.name(), model.tools()), ("embedded/small", Tools::None));
-    // Nothing is loaded before it is needed.
-    assert_eq!(model.count("one"), None);
     model.prepare();
     model.prepare();
     let (reply, pieces) = ask(&model, &request("Tell me about the sea.", 24)).await;
@@ -98,8 +96,10 @@ async fn a_reply_comes_in_pieces_and_is_their_sum() {
     let usage = reply.usage.unwrap();
     assert_eq!((reply.finish, usage.output, usage.cached), (Finish::Length, 24, 0));
     assert!(usage.input > 90, "{usage:?}");
-    assert_eq!(model.count("one two three"), Some(3));
-    assert_eq!(model.count(""), Some(0));
+    // Once it is loaded, its own tokenizer counts: three tokens and a message's frame.
+    let exact = ContextWindow::new(None, None, model.counter());
+    let weight = |text: &str| exact.weight(&Message::user(text));
+    assert_eq!(weight("one two three") - weight(""), 3);
 }
 
 #[tokio::test]

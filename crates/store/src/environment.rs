@@ -57,8 +57,8 @@ impl Environment {
         self.0.keys().filter_map(|name| name.to_str())
     }
 
-    /// The folders in a variable such as `PATH`. Relative ones are left out: what they mean
-    /// depends on where we stand, and that may be a stranger's project.
+    /// The folders in a variable such as `PATH`. Relative ones are left out: they depend on the
+    /// current folder, which may be a stranger's project.
     pub fn path_list(&self, name: &str) -> Vec<PathBuf> {
         let Some(value) = self.raw(name) else { return Vec::new() };
         std::env::split_paths(value).filter(|path| path.is_absolute()).collect()

@@ -16,15 +16,15 @@ const NAME: &str = "interpreter";
 /// The folders of one user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Folders {
-    /// What the person wrote: settings, profiles.
+    /// Written by the person: settings, profiles.
     pub config: PathBuf,
-    /// What must not be lost: the record, change sets.
+    /// Must not be lost: the record, change sets.
     pub data: PathBuf,
-    /// What is pleasant to keep: typed lines.
+    /// Convenient to keep: typed lines.
     pub state: PathBuf,
-    /// What can be made again.
+    /// Can be recreated.
     pub cache: PathBuf,
-    /// What would belong into the data folder, where that is inside of the work folder.
+    /// Used instead of the data folder if that is inside the work folder.
     pub beside: PathBuf,
 }
 
@@ -84,7 +84,7 @@ impl Folders {
         self.data.join("record.db")
     }
 
-    /// Where the record ends: the number and hash of its newest entry.
+    /// Where the record ends: how many entries it has, and the newest one.
     pub fn end_file(&self) -> PathBuf {
         self.data.join("record.end")
     }
@@ -94,7 +94,7 @@ impl Folders {
         self.data.join("record.reserve")
     }
 
-    /// What the person said to instructions of projects.
+    /// The answers about instructions of projects.
     pub fn trust_file(&self) -> PathBuf {
         self.data.join("trust.json")
     }
@@ -290,9 +290,9 @@ mod tests {
     }
 
     #[test]
-    fn without_a_home_the_message_says_what_to_set() {
+    fn without_a_home_there_are_no_folders() {
         let message = found(&[]).unwrap_err().to_string();
-        assert!(message.contains("`HOME`") && message.contains("`INTERPRETER_HOME`"), "{message}");
+        assert!(message.contains("`HOME`"), "{message}");
         let all = ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"];
         assert!(found(&all.map(|name| (name, "/x"))).is_ok());
     }
@@ -300,7 +300,7 @@ mod tests {
     #[test]
     fn a_relative_home_is_refused() {
         let message = found(&[("INTERPRETER_HOME", "here")]).unwrap_err().to_string();
-        assert_eq!(message, "`INTERPRETER_HOME` must be an absolute path and is `here`");
+        assert_eq!(message, "`INTERPRETER_HOME` must be an absolute path, but is `here`");
         assert!(found(&[("HOME", "here")]).is_err());
     }
 

@@ -1,7 +1,8 @@
-//! The key that change sets are sealed with.
+//! The key that change sets and the record's list of sessions are sealed with.
 //!
 //! # Threat
-//! Whoever can write to a change set, and edits what undo would put into the person's files.
+//! Someone who can write to a change set, and edits what undo would put into the person's files; or
+//! who can write to the record, and removes a part of it.
 //!
 //! # Mechanism
 //! Thirty-two random bytes in a private file of the data folder, which no sandbox shows. Sets may be
@@ -12,23 +13,25 @@
 //! make it at once all use the first, and nobody reads a part.
 //!
 //! # Limits
-//! Without it every set is taken for an edited one: it can be removed and nothing else.
+//! Without it every set is taken for an edited one, which can be removed and nothing else, and the
+//! record for a changed one, until the person accepts that.
 
 use crate::{Folders, StoreError, private};
+use interpreter_core::hash::SealKey;
 use std::{
     fs::{self, File},
     io::{self, Read},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 /// Bytes of the key.
 const LENGTH: usize = 32;
 
 impl Folders {
-    /// The key that change sets are sealed with, made if need be.
-    pub fn make_changes_key(&self) -> Result<[u8; LENGTH], StoreError> {
+    /// The key, made if need be.
+    pub fn make_key(&self) -> Result<SealKey, StoreError> {
         private::make_folder(&self.data)?;
-        let path = self.data.join("changes.key");
+        let path = self.key_file();
         if let Some(key) = read(&path).map_err(|source| at(&path, source))? {
             return Ok(key);
         }
@@ -36,26 +39,44 @@ impl Folders {
         let made = read(&path).map_err(|source| at(&path, source))?;
         made.ok_or_else(|| at(&path, io::ErrorKind::InvalidData.into()))
     }
+
+    /// The key, or one that nothing was ever sealed with. Makes no file.
+    pub(crate) fn find_key(&self) -> Result<SealKey, StoreError> {
+        let path = self.key_file();
+        let found = read(&path)
+            .and_then(|found| found.map_or_else(|| random().map(|key| SealKey::new(&key)), Ok));
+        found.map_err(|source| at(&path, source))
+    }
+
+    fn key_file(&self) -> PathBuf {
+        self.data.join("seal.key")
+    }
 }
 
 fn at(path: &Path, source: io::Error) -> StoreError {
     StoreError::Read { path: path.into(), source }
 }
 
-/// The key; none if there is none, or if it is damaged.
-fn read(path: &Path) -> io::Result<Option<[u8; LENGTH]>> {
+/// The key, or `None` if it is missing or damaged.
+fn read(path: &Path) -> io::Result<Option<SealKey>> {
     let file = match File::open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         other => other?,
     };
     let mut bytes = Vec::new();
     file.take(LENGTH as u64 + 1).read_to_end(&mut bytes)?;
-    Ok(bytes.try_into().ok())
+    let key: Option<[u8; LENGTH]> = bytes.try_into().ok();
+    Ok(key.map(|key| SealKey::new(&key)))
+}
+
+fn random() -> io::Result<[u8; LENGTH]> {
+    let mut key = [0; LENGTH];
+    File::open("/dev/urandom")?.read_exact(&mut key)?;
+    Ok(key)
 }
 
 fn make(path: &Path) -> io::Result<()> {
-    let mut key = [0; LENGTH];
-    File::open("/dev/urandom")?.read_exact(&mut key)?;
+    let key = random()?;
     if fs::symlink_metadata(path).is_ok_and(|there| there.len() != LENGTH as u64) {
         // A damaged one seals nothing.
         return private::write(path, &key);
@@ -73,15 +94,19 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let folders = Folders::under(home.path());
         let keys: Vec<_> = std::thread::scope(|scope| {
-            let ask = || scope.spawn(|| folders.make_changes_key().unwrap());
+            let ask = || scope.spawn(|| folders.make_key().unwrap().seal(&[b"x"]));
             let asked: Vec<_> = (0..4).map(|_| ask()).collect();
             asked.into_iter().map(|one| one.join().unwrap()).collect()
         });
-        assert!(keys.iter().all(|key| *key == keys[0] && *key != [0; LENGTH]));
-        let path = folders.data.join("changes.key");
+        assert!(keys.iter().all(|key| *key == keys[0]));
+        assert_eq!(folders.find_key().unwrap().seal(&[b"x"]), keys[0]);
+        let path = folders.key_file();
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(fs::read_dir(&folders.data).unwrap().count(), 1);
         fs_err::write(&path, b"short").unwrap();
-        assert_ne!(folders.make_changes_key().unwrap(), keys[0]);
+        // A damaged one is no key: nobody's seals fit until there is another.
+        let found = [(); 2].map(|()| folders.find_key().unwrap().seal(&[b"x"]));
+        assert!(found[0] != found[1] && !found.contains(&keys[0]));
+        assert_ne!(folders.make_key().unwrap().seal(&[b"x"]), keys[0]);
     }
 }

@@ -1,28 +1,28 @@
 //! Keeps: config files and the record. The only crate that reads or writes the user's home, and
 //! the only one that reads the environment.
 //!
-//! [`Environment`] is read once; [`Folders`] follow from it; [`ConfigFiles`] are read from there
-//! and become [`Settings`]; what happens is appended to the [`Log`].
+//! [`Environment`] is read once, and [`Folders`] follow from it. [`ConfigFiles`] are read from
+//! there and become [`Settings`]. Events are appended to the [`Log`].
 //!
 //! This crate must not run anything, talk to anything, or wait for anything but the disk.
 
 pub use crate::{
     config::{
-        ConfigError, ConfigFile, ConfigFiles, ConfigText, Endpoint, Entry, FilesTable, Layer,
-        LimitSettings, LimitsTable, Listed, NetworkMode, NetworkSettings, NetworkTable, Overrides,
-        SandboxSettings, SandboxTable, Settings, Sourced, Temperature, WireFormat, keep_host,
+        AddressParts, ConfigError, ConfigFiles, ConfigText, EndpointSettings, Fault, Layer, Listed,
+        NetworkMode, Overrides, Prose, Provenance, SettingInfo, SettingOption, SettingRow,
+        Settings, Sourced, Temperature, keep_host, write_config,
     },
     environment::Environment,
     error::StoreError,
     folders::Folders,
-    indexes::{Index, Machine as IndexMachine, Preset},
+    indexes::{Index, IndexMachine, Preset},
     outputs::{Outputs, Restored},
     quantity::{Bytes, QuantityError, TimeLimit},
     record::{
-        Break, BreakReason, Ending, Entry as LogEntry, HowMany, KeptOutputs, Log, Records,
-        Restarted, SessionSummary, Verification, new_session_id,
+        Break, BreakReason, HowMany, KeptOutputs, Log, LogEntry, Missing, RecordState, Records,
+        SessionSummary, Verification, new_session_id,
     },
-    trust::{Found as FoundInstructions, Instructions, Standing},
+    trust::{FoundInstructions, Instructions, Standing},
 };
 
 mod config;

@@ -5,19 +5,19 @@
 //!                            printed
 //! ```
 //!
-//! The record holds the hash, so that an output which was changed afterwards is noticed like a
-//! record that was. What is hashed and written is what has been compressed: there is less of it.
-//! All files together are bounded: the oldest make room for the newest. That goes on record first,
-//! so that an output which was removed by something else is told apart.
+//! The record contains the hash, so a changed output is noticed like a changed record. The
+//! compressed form is hashed and written, because it is smaller. The total size is bounded: the
+//! oldest outputs make room for the newest. That is recorded first, so that an output removed by
+//! something else is recognised.
 //!
-//! Must not believe a file: what is read back is checked against its name and its length.
+//! Must not trust a file: its content is checked against its name and length.
 
 use crate::{
     Folders, StoreError,
     private::{self, Flush, UNFINISHED},
 };
 use base64::{Engine, engine::general_purpose::STANDARD};
-use interpreter_core::{Body, Stream, Untrusted, hash::sha256, output::characters, record::Kept};
+use interpreter_core::{Blob, Body, Output, Stream, Untrusted, hash::sha256, output::characters};
 use lz4_flex::frame::{BlockSize, FrameDecoder, FrameEncoder, FrameInfo};
 use serde::{Deserialize, Serialize};
 use std::{
@@ -65,7 +65,7 @@ impl Outputs {
 
     /// Bytes of the output in `body`, in all its forms.
     pub fn size(body: &Body) -> usize {
-        let Body::Output { text, bundle, bytes, .. } = body else { return 0 };
+        let Body::Output(Output { text, bundle, bytes, .. }) = body else { return 0 };
         let forms = bundle.values().map(|form| form.raw().len());
         forms.sum::<usize>() + text.raw().len() + bytes.as_ref().map_or(0, String::len)
     }
@@ -77,7 +77,9 @@ impl Outputs {
 
     /// Gives an output a file of its own. Whatever else `body` is stays as it is.
     pub fn keep(&self, body: &mut Body) -> Result<(), StoreError> {
-        let Body::Output { stream, text, bundle, bytes, kept, .. } = body else { return Ok(()) };
+        let Body::Output(Output { stream, text, bundle, bytes, kept, .. }) = body else {
+            return Ok(());
+        };
         if kept.is_some() {
             return Ok(());
         }
@@ -97,13 +99,14 @@ impl Outputs {
             },
         };
         let hash = self.put(&content)?;
-        *kept = Some(Kept { hash, bytes: content.len() as u64, characters });
+        *kept = Some(Blob { hash, bytes: content.len() as u64, characters });
         Ok(())
     }
 
     /// Puts back into `body` what has a file of its own. Without that it stays as it is.
     pub fn restore(&self, body: &mut Body) -> Result<Restored, StoreError> {
-        let Body::Output { stream, text, bundle, bytes, kept: Some(kept), .. } = body else {
+        let Body::Output(Output { stream, text, bundle, bytes, kept: Some(kept), .. }) = body
+        else {
             return Ok(Restored::Whole);
         };
         let Some(content) = self.get(kept)? else { return Ok(Restored::Gone) };
@@ -142,8 +145,8 @@ impl Outputs {
         Ok(hash)
     }
 
-    /// What was kept; none if it has made room for newer outputs.
-    pub fn get(&self, kept: &Kept) -> Result<Option<Vec<u8>>, StoreError> {
+    /// The stored output, or `None` if it has made room for newer ones.
+    pub fn get(&self, kept: &Blob) -> Result<Option<Vec<u8>>, StoreError> {
         let path = self.path(&kept.hash);
         let altered = || StoreError::AlteredOutput { path: path.clone() };
         if !is_hash(&kept.hash) {
@@ -202,8 +205,8 @@ impl Outputs {
         Ok(())
     }
 
-    /// Counts all files, and chooses the oldest to go until a tenth of the room is free. What killed
-    /// processes left half-written goes at once.
+    /// Counts all files, and removes the oldest until a tenth of the space is free. Leftovers of
+    /// killed processes go at once.
     fn sweep(&self) -> io::Result<u64> {
         let mut files = Vec::new();
         for above in fs::read_dir(&self.folder)? {
@@ -245,7 +248,7 @@ pub enum Restored {
     Gone,
 }
 
-/// What the file of a result holds, as JSON. The file of anything else holds its bytes.
+/// The file of a result, as JSON. Any other file contains the plain bytes.
 #[derive(Serialize, Deserialize)]
 struct Whole<'a> {
     text: Cow<'a, Untrusted>,
@@ -262,13 +265,13 @@ fn compressed(content: &[u8]) -> Vec<u8> {
     frame.expect("writing to memory cannot fail")
 }
 
-/// Bytes of the longest frame that can hold so many: what cannot be compressed stays as it is, with
-/// a few bytes for each block.
+/// Size of the longest frame for so many bytes: incompressible data stays as it is, with a few
+/// bytes per block.
 fn longest_frame(content: u64) -> u64 {
     content.saturating_add(content / 1_000).saturating_add(1_000)
 }
 
-/// What one thread left half done is no worse for another: the values are replaced whole.
+/// A poisoned lock is harmless: the values are replaced as a whole.
 fn lock<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
     value.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -292,9 +295,9 @@ mod tests {
         Scene { _folder: folder, outputs }
     }
 
-    fn kept(outputs: &Outputs, content: &[u8]) -> Kept {
+    fn kept(outputs: &Outputs, content: &[u8]) -> Blob {
         let hash = outputs.put(content).unwrap();
-        Kept { hash, bytes: content.len() as u64, characters: 0 }
+        Blob { hash, bytes: content.len() as u64, characters: 0 }
     }
 
     /// Bytes that do not get smaller.
@@ -343,7 +346,7 @@ mod tests {
         // Nor does a length fit that somebody made up.
         let hash = outputs.put(&vec![0; 100_000]).unwrap();
         for bytes in [0, 99_999, 100_001, u64::MAX] {
-            let kept = Kept { hash: hash.clone(), bytes, characters: 0 };
+            let kept = Blob { hash: hash.clone(), bytes, characters: 0 };
             assert!(matches!(outputs.get(&kept), Err(StoreError::AlteredOutput { .. })));
         }
     }
@@ -361,7 +364,7 @@ mod tests {
     fn a_hash_cannot_be_a_path() {
         let Scene { outputs, .. } = &scene(MOST);
         let hash = format!("../../{}", "a".repeat(58));
-        let kept = Kept { hash, bytes: 1, characters: 1 };
+        let kept = Blob { hash, bytes: 1, characters: 1 };
         assert!(matches!(outputs.get(&kept), Err(StoreError::AlteredOutput { .. })));
     }
 
@@ -384,7 +387,7 @@ mod tests {
             Stream::Result => [("image/png".into(), Untrusted::new("iVBOR"))].into(),
             Stream::Stdout | Stream::Stderr => BTreeMap::new(),
         };
-        Body::Output {
+        Body::Output(Output {
             proposal: "p1".into(),
             stream,
             text: Untrusted::new(text),
@@ -393,7 +396,7 @@ mod tests {
             display: None,
             bytes: bytes.map(|bytes| STANDARD.encode(bytes)),
             kept: None,
-        }
+        })
     }
 
     #[test]
@@ -410,7 +413,8 @@ mod tests {
         ] {
             outputs.keep(&mut body).unwrap();
             let whole = body.clone();
-            let Body::Output { text, bundle, bytes, kept: Some(kept), .. } = &mut body else {
+            let Body::Output(Output { text, bundle, bytes, kept: Some(kept), .. }) = &mut body
+            else {
                 panic!("{body:?}")
             };
             assert!(kept.characters >= LARGE as u64, "{kept:?}");

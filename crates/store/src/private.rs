@@ -5,12 +5,12 @@
 //! address or a record in our place.
 //!
 //! # Mechanism
-//! What we make has mode 0700 or 0600, whatever the umask. What is there already must belong to
-//! us and be closed to others, or nothing is read from it or written to it.
+//! New files get mode 0700 or 0600, whatever the umask. Existing ones must belong to us and be
+//! closed to others; otherwise nothing is read from them or written to them.
 //!
-//! A file whose content matters as a whole is written beside its place and renamed, so that a kill
-//! leaves the old one or the new one. The name beside is fixed and locked while it is written: what
-//! a killed process left there is overwritten by the next one.
+//! A file that matters as a whole is written beside its place and renamed, so that a kill leaves
+//! the old one or the new one. The temporary name is fixed and locked during the write: the next
+//! process overwrites the leftover of a killed one.
 //!
 //! # Order
 //! A file is made, closed to others, before anything that writes to it opens it.
@@ -92,7 +92,7 @@ fn beside(path: &Path, content: &[u8], flush: Flush) -> io::Result<(PathBuf, Fil
         return match written {
             Ok(()) => Ok((unfinished, file)),
             Err(error) => {
-                // What matters is why it could not be written.
+                // The write error matters more.
                 drop(fs::remove_file(&unfinished));
                 Err(error)
             }
@@ -368,26 +368,26 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_open_to_others_is_refused_with_the_fix() {
+    fn a_folder_open_to_others_is_refused() {
         let home = tempfile::tempdir().unwrap();
         let folder = home.path().join("ours");
         make_folder(&folder).unwrap();
         for (open, shown) in [(0o755, "755"), (0o710, "710"), (0o701, "701")] {
             fs::set_permissions(&folder, Permissions::from_mode(open)).unwrap();
-            let message = make_folder(&folder).unwrap_err().to_string();
-            assert!(message.contains(&format!("mode {shown}")), "{message}");
-            assert!(message.contains(&format!("`chmod 700 {}`", folder.display())), "{message}");
+            let error = make_folder(&folder).unwrap_err();
+            assert!(error.to_string().contains(&format!("mode {shown}")), "{error}");
+            assert!(matches!(error, StoreError::NotPrivate { wanted: 0o700, .. }), "{error}");
         }
     }
 
     #[test]
-    fn a_file_open_to_others_is_refused_with_the_fix() {
+    fn a_file_open_to_others_is_refused() {
         let home = tempfile::tempdir().unwrap();
         let file = home.path().join("record.db");
         make_file(&file).unwrap();
         fs::set_permissions(&file, Permissions::from_mode(0o640)).unwrap();
-        let message = make_file(&file).unwrap_err().to_string();
-        assert!(message.contains("chmod 600"), "{message}");
+        let error = make_file(&file).unwrap_err();
+        assert!(matches!(error, StoreError::NotPrivate { wanted: 0o600, .. }), "{error}");
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! Amounts of time and of bytes as people write them: `15s`, `1h30m`, `512M`, `1.5G`.
 //!
-//! Config files and the command line read them here, so that the same text means the same in
-//! both. What is written can be read again: the text of an amount parses to that amount.
+//! Config files and the command line read them here, so that the same text means the same in both.
+//! A printed amount can be read again and parses to that amount.
 //!
-//! Never guesses: a number without a unit is refused, and so is nought.
+//! Never guesses: a number without a unit is refused, and so is zero.
 
 use interpreter_core::Untrusted;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -38,13 +38,13 @@ pub enum QuantityError {
     Malformed {
         /// The text.
         text: String,
-        /// What it should have been.
+        /// The expected kind of value.
         kind: &'static str,
         /// Some that would do.
         examples: &'static str,
     },
     /// It is nothing at all.
-    #[error("`{text}` is nought; a limit must leave something")]
+    #[error("`{text}` is zero; a limit must be greater than zero")]
     Zero {
         /// The text.
         text: String,
@@ -67,7 +67,7 @@ const TIME_UNITS: [(char, u64); 4] = [('d', 86_400), ('h', 3_600), ('m', 60), ('
 const BYTE_UNITS: [(char, u32); 4] = [('T', 40), ('G', 30), ('M', 20), ('K', 10)];
 
 impl Bytes {
-    /// That many bytes; one, if the number is nought.
+    /// That many bytes; one, if the number is zero.
     pub fn new(count: u64) -> Self {
         Self(count.max(1))
     }
@@ -305,8 +305,8 @@ mod tests {
             bytes("lots"),
             Err("`lots` is not a number of bytes; write for example `512M` or `2G`".into())
         );
-        assert_eq!(bytes("0G"), Err("`0G` is nought; a limit must leave something".into()));
-        assert_eq!(seconds("0s"), Err("`0s` is nought; a limit must leave something".into()));
+        assert_eq!(bytes("0G"), Err("`0G` is zero; a limit must be greater than zero".into()));
+        assert_eq!(seconds("0s"), Err("`0s` is zero; a limit must be greater than zero".into()));
         assert_eq!(bytes("99999999T"), Err("`99999999T` is too large".into()));
         assert_eq!(seconds("999999999999999999999s").unwrap_err().matches("large").count(), 1);
         for text in ["", "G", ".5G", "5.G", "1.2.3G", "-1G", "1iB", "1XB", "1.5B", "1KK", "1Bi"] {

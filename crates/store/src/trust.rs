@@ -9,11 +9,11 @@
 //! kept too, so that nobody is asked twice about the same.
 //!
 //! # Order
-//! The content is read once; what is hashed and shown is what is handed on.
+//! The content is read once: the hashed and shown text is the one that is used.
 //!
 //! # Limits
-//! Trusted text can still be bad advice. It adds to what a model is told and changes no rule: what
-//! the model then proposes is judged, asked about and confined like everything else.
+//! Trusted text can still be bad advice. It adds to the prompt and changes no rule: the model's
+//! proposals are judged, asked about and confined like all others.
 
 use crate::{Folders, StoreError, error::shown, private};
 use interpreter_core::hash::sha256;
@@ -24,7 +24,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Where instructions may stand in a work folder, in the order in which a model is told them.
+/// Places of instructions in a work folder, in the order of the prompt.
 pub const NAMES: [&str; 2] = ["AGENTS.md", ".interpreter/instructions.md"];
 
 /// The largest file that is used: a model reads all of it with every request.
@@ -43,13 +43,13 @@ pub struct Instructions {
     pub name: &'static str,
     /// Where it stands.
     path: PathBuf,
-    /// What it says.
+    /// Content of the file.
     pub text: String,
-    /// What the person said to it.
+    /// The person's answer about it.
     pub standing: Standing,
 }
 
-/// What the person said to a file.
+/// The person's answer about a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
@@ -61,9 +61,9 @@ pub enum Standing {
     Refused,
 }
 
-/// What there is in a work folder.
+/// The instructions of a work folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundInstructions {
     /// Those that can be used.
     pub files: Vec<Instructions>,
     /// Those that cannot, by name, and why.
@@ -93,8 +93,8 @@ impl Instructions {
 }
 
 /// The project's instructions in a work folder, which is given by its real path.
-pub fn find(folders: &Folders, work_folder: &Path) -> Result<Found, StoreError> {
-    let mut found = Found::default();
+pub fn find(folders: &Folders, work_folder: &Path) -> Result<FoundInstructions, StoreError> {
+    let mut found = FoundInstructions::default();
     for name in NAMES {
         match read(work_folder, name) {
             Ok(None) => {}
@@ -133,10 +133,11 @@ pub fn keep(folders: &Folders, file: &Instructions, said: Standing) -> Result<()
     private::write(&path, &text).map_err(|source| StoreError::Keep { path, source })
 }
 
-/// Reads one file; none if it is not there. What cannot be used says why.
+/// Reads one file, or returns `None` if it does not exist. An unusable file is an error with the
+/// reason.
 fn read(work_folder: &Path, name: &str) -> Result<Option<(PathBuf, String)>, String> {
-    // A link may lead to another file of the project, but not out of it: what it leads to would be
-    // sent to the model's provider.
+    // A symbolic link may lead to another file of the project, but not out of it: its target would
+    // be sent to the model's provider.
     let path = match fs::canonicalize(work_folder.join(name)) {
         Ok(path) => path,
         Err(error)
@@ -147,7 +148,7 @@ fn read(work_folder: &Path, name: &str) -> Result<Option<(PathBuf, String)>, Str
         Err(error) => return Err(error.to_string()),
     };
     if !path.starts_with(work_folder) {
-        return Err("it leads out of the folder".into());
+        return Err("it points outside the folder".into());
     }
     // Looked at before it is opened: to open a pipe would wait for its writer.
     if !fs::metadata(&path).map_err(|error| error.to_string())?.is_file() {
@@ -180,7 +181,7 @@ fn answers(folders: &Folders) -> Result<(Vec<Answer>, Option<String>), StoreErro
     file.take(MOST_ANSWERS + 1).read_to_end(&mut bytes).map_err(failed)?;
     let damaged = |why: String| {
         format!(
-            "`{}` is damaged ({why}), so no instructions are trusted; your next answer to \
+            "`{}` is damaged ({why}), so no instructions are trusted; the next answer to \
              `interpreter trust` replaces it",
             shown(&path)
         )
@@ -220,7 +221,7 @@ mod tests {
             fs_err::write(self.work().join(name), text).unwrap();
         }
 
-        fn found(&self) -> Found {
+        fn found(&self) -> FoundInstructions {
             find(&self.folders, &self.work()).unwrap()
         }
 
@@ -238,7 +239,7 @@ mod tests {
     #[test]
     fn nothing_is_trusted_by_itself_and_an_answer_is_for_one_file() {
         let place = Place::new();
-        assert_eq!(place.found(), Found::default());
+        assert_eq!(place.found(), FoundInstructions::default());
         place.write("AGENTS.md", b"Be brief.");
         place.write(".interpreter/instructions.md", b"Be kind.");
         let (agents, own) = ("AGENTS.md", ".interpreter/instructions.md");
@@ -280,7 +281,7 @@ mod tests {
         place.write(".interpreter/instructions.md", &vec![b'x'; 40_000]);
         let found = place.found();
         assert_eq!(found.files, []);
-        assert_eq!(found.unusable[0].1, "it leads out of the folder");
+        assert_eq!(found.unusable[0].1, "it points outside the folder");
         assert_eq!(found.unusable[1].1, "it is larger than 32 KiB");
         fs_err::remove_file(place.work().join("AGENTS.md")).unwrap();
         fs_err::create_dir(place.work().join("AGENTS.md")).unwrap();

@@ -1,43 +1,56 @@
 //! A report as rows for a person: what, how it is, what was seen, what to do.
 
-use super::{Finding, Outcome, Report, Sandbox, State, Tried};
+use super::{Finding, Health, Outcome, Report, Sandbox, Tried};
 use interpreter_core::surroundings::Weight;
 
 impl Report {
-    /// All of it, what matters most first.
+    /// Only what is not ready, the sandbox first. Sandboxes that are not used do not count.
+    pub fn problems(&self) -> Vec<Finding> {
+        let rows = [self.used()].into_iter().chain(self.obstacles());
+        let rows = rows.chain(self.findings.iter().cloned());
+        rows.filter(|row| row.state != Health::Good).collect()
+    }
+
+    /// Everything, the sandbox first.
     pub fn rows(&self) -> Vec<Finding> {
         let mut rows = vec![self.used()];
-        rows.extend(self.obstacles.iter().map(|one| Finding {
-            name: one.name.into(),
-            state: match one.weight {
-                Weight::Prevents => State::Broken,
-                Weight::Weakens => State::Lacking,
-            },
-            detail: one.seen.clone(),
-            fix: Some(one.fix.into()),
-        }));
+        rows.extend(self.obstacles());
         rows.extend(self.sandboxes.iter().map(|sandbox| self.row(sandbox)));
         rows.push(self.machine());
         rows.extend(self.findings.iter().cloned());
         rows
     }
 
+    fn obstacles(&self) -> impl Iterator<Item = Finding> {
+        self.obstacles.iter().map(|one| Finding {
+            name: one.name.into(),
+            state: match one.weight {
+                Weight::Prevents => Health::Broken,
+                Weight::Weakens => Health::Lacking,
+            },
+            detail: one.seen.clone(),
+            fix: Some(one.fix.into()),
+        })
+    }
+
     fn used(&self) -> Finding {
         let used = self.sandboxes.iter().find(|sandbox| Some(sandbox.name) == self.chosen);
         let is_broken = used.is_some_and(|used| used.broken().next().is_some());
         let (state, detail) = match self.chosen {
-            None => (State::Broken, format!("nothing would run: {}", self.why)),
-            Some("none") => (State::Lacking, format!("none: {}", self.why)),
+            None => (Health::Broken, format!("nothing would run: {}", self.why)),
+            Some("none") => (Health::Lacking, format!("none: {}", self.why)),
             Some(name) if is_broken => {
-                (State::Broken, format!("{name} would be used, and an attack got through"))
+                (Health::Broken, format!("{name} would be used, and an attack got through"))
             }
             Some(name) if self.keeps_everything => {
-                (State::Good, format!("{name} is used and keeps everything: {}", self.why))
+                (Health::Good, format!("{name} is used and keeps everything: {}", self.why))
             }
-            Some(name) => (
-                State::Lacking,
-                format!("{name} is used, and lacks what is said below: {}", self.why),
-            ),
+            Some(name) => {
+                let lacks = used.iter().flat_map(|used| &used.lacks);
+                let lacks: Vec<_> = lacks.map(|lack| lack.promise.word()).collect();
+                let lacks = lacks.join(", ");
+                (Health::Lacking, format!("{name} does not fully keep {lacks}; {}", self.why))
+            }
         };
         Finding { name: "sandbox".into(), state, detail, fix: self.fix.clone() }
     }
@@ -46,15 +59,15 @@ impl Report {
         let name = sandbox.name.to_owned();
         if let Some(reason) = &sandbox.reason {
             let recognised = self.obstacles.iter().any(|one| one.weight == Weight::Prevents);
-            // What was recognised says it better.
+            // A recognised obstacle has the better fix.
             let fix = sandbox.fix.clone().filter(|_| !recognised);
-            return Finding { name, state: State::Lacking, detail: reason.clone(), fix };
+            return Finding { name, state: Health::Lacking, detail: reason.clone(), fix };
         }
         let is_broken = sandbox.broken().next().is_some();
         let state = match (is_broken, sandbox.lacks.is_empty()) {
-            (true, _) => State::Broken,
-            (false, true) => State::Good,
-            (false, false) => State::Lacking,
+            (true, _) => Health::Broken,
+            (false, true) => Health::Good,
+            (false, false) => Health::Lacking,
         };
         Finding { name, state, detail: told(sandbox), fix: None }
     }
@@ -63,7 +76,7 @@ impl Report {
         let who = if self.root { "root" } else { "an ordinary user" };
         let landlock = self.landlock.map_or("no Landlock".into(), |one| format!("Landlock {one}"));
         let detail = format!("Linux {}, {landlock}, run by {who}", self.kernel);
-        Finding { name: "machine".into(), state: State::Good, detail, fix: None }
+        Finding { name: "machine".into(), state: Health::Good, detail, fix: None }
     }
 }
 

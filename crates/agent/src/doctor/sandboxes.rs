@@ -1,10 +1,7 @@
 //! Every sandbox, built and attacked; and the one that would be used.
 
 use super::{Lacking, Outcome, Sandbox, Tried};
-use crate::{
-    Scene,
-    error::{chain, exec_failure},
-};
+use crate::{Advise, Context, error::chain};
 use interpreter_core::{
     Backend, Choice, Promise, Workspace,
     sandbox::lacks,
@@ -18,33 +15,29 @@ use interpreter_exec::{
 use std::collections::BTreeSet;
 
 /// Every sandbox that confines something.
-pub(super) async fn all(scene: &Scene) -> Vec<Sandbox> {
-    // What succeeds without any is what can be stopped by one. Only our own program runs there.
-    let control = match attacked(scene, Backend::None).await {
+pub(super) async fn all(context: &Context) -> Vec<Sandbox> {
+    // A sandbox can only stop attacks that succeed without one. Only our own program runs there.
+    let control = match attacked(context, Backend::NONE).await {
         Ok(control) => control.succeeded,
         Err(_) => BTreeSet::new(),
     };
     let mut sandboxes = Vec::new();
-    for backend in Backend::ALL.into_iter().filter(|&backend| backend != Backend::None) {
-        let attacked = attacked(scene, backend).await;
+    for backend in Backend::ALL.into_iter().filter(|&backend| backend != Backend::NONE) {
+        let attacked = attacked(context, backend).await;
         sandboxes.push(sandbox(backend, attacked, &control));
     }
     sandboxes
 }
 
-async fn attacked(scene: &Scene, backend: Backend) -> Result<Attacked, ExecError> {
-    let mut confinement = scene.confinement();
+async fn attacked(context: &Context, backend: Backend) -> Result<Attacked, ExecError> {
+    let mut confinement = context.confinement();
     // Whether it could be built is asked here, and not whether it may be used.
     confinement.sandbox.backend = Choice::Only(backend);
     confinement.sandbox.allow_missing = Promise::ALL.into();
-    confinement.workspace = match backend {
-        Backend::None => Workspace::Direct,
-        Backend::Native | Backend::Bubblewrap | Backend::Firejail | Backend::Landlock => {
-            Workspace::ReadOnly
-        }
-    };
-    admit(backend, &confinement, scene.machine())?;
-    attack(backend, confinement, scene.machine()).await
+    confinement.workspace =
+        if backend == Backend::NONE { Workspace::Direct } else { Workspace::ReadOnly };
+    admit(backend, &confinement, context.machine())?;
+    attack(backend, confinement, context.machine()).await
 }
 
 fn sandbox(
@@ -72,18 +65,19 @@ fn sandbox(
         }
         Err(error) => {
             sandbox.reason = Some(chain(&error));
-            sandbox.fix = hint(&error);
+            sandbox.fix = fix(&error);
         }
     }
     sandbox
 }
 
-/// What helps. That this command says more is no help to who uses it.
-fn hint(error: &ExecError) -> Option<String> {
-    if let ExecError::CannotConfine { hint, .. } | ExecError::NoBackend { hint, .. } = error {
-        return hint.clone();
-    }
-    exec_failure(error).hint
+/// The next step, except to run this very command.
+fn fix(error: &ExecError) -> Option<String> {
+    let is_unknown = matches!(
+        error,
+        ExecError::CannotConfine { cause: None, .. } | ExecError::NoBackend { cause: None, .. }
+    );
+    if is_unknown { None } else { error.advice() }
 }
 
 fn tried(succeeded: &BTreeSet<Attack>, control: &BTreeSet<Attack>) -> Vec<Tried> {
@@ -99,16 +93,16 @@ fn tried(succeeded: &BTreeSet<Attack>, control: &BTreeSet<Attack>) -> Vec<Tried>
 
 /// The one that code would run in, why, and what to do where there is none.
 pub(super) async fn chosen(
-    scene: &Scene,
+    context: &Context,
     sandboxes: &[Sandbox],
 ) -> (Option<&'static str>, String, Option<String>) {
-    let confinement = scene.confinement();
+    let confinement = context.confinement();
     let asked = confinement.sandbox.backend;
     if confinement.sandbox.is_none() {
         let fix = "take `backend = \"none\"` out of your config file".to_owned();
         return (Some("none"), "your config file asks for no sandbox at all".into(), Some(fix));
     }
-    match find(&confinement, scene.machine()).await {
+    match find(&confinement, context.machine()).await {
         Ok(backend) => {
             let why = match asked {
                 Choice::Auto => {
@@ -120,7 +114,7 @@ pub(super) async fn chosen(
         }
         Err(error) => {
             let native = sandboxes.first().and_then(|native| native.fix.clone());
-            (None, chain(&error), hint(&error).or(native))
+            (None, chain(&error), fix(&error).or(native))
         }
     }
 }
@@ -140,7 +134,7 @@ pub(super) fn no_group(sandbox: &Sandbox) -> Option<Obstacle> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use interpreter_exec::sandbox::Protection;
+    use interpreter_exec::{Cause, sandbox::Protection};
 
     fn attacked(succeeded: &[Attack]) -> Attacked {
         let protection = Protection { backend: "x", enforced: vec![], missing: vec![] };
@@ -150,7 +144,8 @@ mod tests {
     #[test]
     fn what_fails_without_a_sandbox_too_says_nothing() {
         let control = BTreeSet::from([Attack::ReadsFile, Attack::WritesFile]);
-        let native = sandbox(Backend::Native, Ok(attacked(&[Attack::WritesFile])), &control);
+        let native =
+            sandbox(Backend::named("native"), Ok(attacked(&[Attack::WritesFile])), &control);
         let outcome =
             |attack| native.attacks.iter().find(|one| one.attack == attack).unwrap().outcome;
         assert_eq!(outcome(Attack::ReadsFile), Outcome::Stopped);
@@ -165,8 +160,11 @@ mod tests {
             let sandbox = sandbox(backend, Ok(attacked(&through)), &BTreeSet::new());
             sandbox.broken().map(|tried| tried.attack).collect::<Vec<_>>()
         };
-        assert_eq!(broken(Backend::Native), [Attack::ReadsEnvironment, Attack::EndsProcess]);
-        assert_eq!(broken(Backend::Landlock), [Attack::ReadsEnvironment]);
+        assert_eq!(
+            broken(Backend::named("native")),
+            [Attack::ReadsEnvironment, Attack::EndsProcess]
+        );
+        assert_eq!(broken(Backend::named("landlock")), [Attack::ReadsEnvironment]);
     }
 
     #[test]
@@ -174,9 +172,9 @@ mod tests {
         let error = ExecError::CannotConfine {
             backend: "firejail",
             reason: "`firejail` is not installed".into(),
-            hint: Some("install the package `firejail`".into()),
+            cause: Some(Cause::NotInstalled("firejail")),
         };
-        let firejail = sandbox(Backend::Firejail, Err(error), &BTreeSet::new());
+        let firejail = sandbox(Backend::named("firejail"), Err(error), &BTreeSet::new());
         assert!(!firejail.built && firejail.reason.unwrap().contains("is not installed"));
         assert_eq!(firejail.fix.as_deref(), Some("install the package `firejail`"));
     }

@@ -3,27 +3,27 @@
 use super::Driver;
 use crate::{
     AgentError, Live, Update,
-    audience::Chosen,
     error::{choice_failure, model_failure},
+    profile::Chosen,
     speech::Speech,
 };
 use interpreter_core::{
     Body, Finish, Message, Reply,
     session::{Event, Failure, NewModel},
 };
-use interpreter_model::{ModelError, Piece, Request, Tools};
-use std::{future::pending, rc::Rc, sync::Arc};
+use interpreter_model::{ModelError, ReplyPiece, Request, Tools};
+use std::{future::pending, sync::Arc};
 use tokio::{sync::mpsc, task::JoinHandle};
 
 /// A call that is under way.
 pub(super) struct Call {
-    pieces: mpsc::Receiver<Piece>,
+    pieces: mpsc::Receiver<ReplyPiece>,
     pub(super) task: JoinHandle<Result<Reply, ModelError>>,
     speech: Speech,
     purpose: Purpose,
 }
 
-/// What the model was called for.
+/// The purpose of a model call.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// To answer the person, who reads along.
@@ -35,11 +35,11 @@ pub(super) enum Purpose {
 impl Driver {
     /// Finds a model, and keeps it until the session takes it.
     pub(super) fn find_model(&mut self, name: &str) -> Result<Box<NewModel>, Failure> {
-        let chosen = self.scene.chosen(Some(name)).map_err(|error| choice_failure(&error))?;
-        let Chosen { model, audience, sampling, notes } = chosen;
+        let chosen = self.context.chosen(Some(name)).map_err(|error| choice_failure(&error))?;
+        let Chosen { model, profile, sampling, notes } = chosen;
         let name = model.name().to_owned();
         self.found = Some((model, sampling));
-        Ok(Box::new(NewModel { name, audience, notes }))
+        Ok(Box::new(NewModel { name, profile, notes }))
     }
 
     /// Talks to the model that was found. The old one goes before the new one is loaded: there may be
@@ -48,7 +48,7 @@ impl Driver {
         let Some((model, sampling)) = self.found.take() else { return };
         self.model = None;
         model.prepare();
-        (self.model, self.sampling) = (Some(Rc::new(model)), sampling);
+        (self.model, self.sampling) = (Some(Arc::new(model)), sampling);
     }
 
     pub(super) fn call_model(&mut self, messages: Arc<Vec<Message>>, purpose: Purpose) {
@@ -65,12 +65,12 @@ impl Driver {
             max_tokens: self.sampling.max_tokens,
             temperature: self.sampling.temperature,
         };
-        let task = tokio::task::spawn_local(async move { model.stream(&request, &sink).await });
+        let task = tokio::spawn(async move { model.stream(&request, &sink).await });
         self.call = Some(Call { pieces, task, speech: Speech::default(), purpose });
     }
 
-    pub(super) async fn hear(&mut self, piece: Piece) {
-        if let Piece::Note(text) = piece {
+    pub(super) async fn hear(&mut self, piece: ReplyPiece) {
+        if let ReplyPiece::Note(text) = piece {
             self.journal.note(Body::Note { text });
             return;
         }
@@ -97,8 +97,8 @@ impl Driver {
                 self.happened(Event::TooLong(model_failure(&error))).await
             }
             Ok(Err(error)) => {
-                if let Some(Reply { text, reasoning, finish, .. }) = speech.fragment() {
-                    self.journal.note(Body::Reply { text, reasoning, finish });
+                if let Some(Reply { text, reasoning, calls, finish, .. }) = speech.fragment() {
+                    self.journal.note(Body::Reply { text, reasoning, calls, finish });
                 }
                 self.happened(Event::Failed(model_failure(&error))).await
             }
@@ -120,15 +120,15 @@ impl Driver {
         self.owed.push_back(Event::Replied(speech.fragment().unwrap_or(nothing)));
     }
 
-    async fn show(&self, pieces: Vec<Live>) {
+    async fn show(&mut self, pieces: Vec<Live>) {
         for live in pieces {
             self.update(Update::Live(live)).await;
         }
     }
 }
 
-/// What the model says next; nothing while it is not asked.
-pub(super) async fn next_piece(call: Option<&mut Call>) -> Option<Piece> {
+/// The next piece from the model; pending for ever while there is no call.
+pub(super) async fn next_piece(call: Option<&mut Call>) -> Option<ReplyPiece> {
     match call {
         Some(call) => call.pieces.recv().await,
         None => pending().await,

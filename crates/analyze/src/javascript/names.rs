@@ -1,4 +1,4 @@
-//! What names in JavaScript code may mean.
+//! Possible meanings of names in JavaScript code.
 //!
 //! As in Python, scopes and order are not followed: whatever a name is bound to anywhere, it may
 //! mean everywhere.

@@ -2,7 +2,7 @@
 
 use super::names::Names;
 use crate::{
-    call::{Arguments, Call, Value, ValueKind},
+    call::{Arguments, Call, Value},
     literal::Literal,
 };
 use tree_sitter::Node;
@@ -66,7 +66,7 @@ fn some_children(node: Node<'_>) -> Vec<Node<'_>> {
 fn value(node: Node<'_>, names: &Names, source: &str) -> Value {
     let items = (node.kind() == "array")
         .then(|| some_children(node).into_iter().map(|item| names.text(item, source)).collect());
-    Value { text: names.text(node, source), items, kind: ValueKind::Other }
+    Value { text: names.text(node, source), items, is_module: false }
 }
 
 /// The properties of an object that is written in the call, as if they were named arguments.

@@ -1,7 +1,7 @@
 //! Code that says in which encoding it is written.
 //!
-//! Python believes it: in UTF-7, say, what looks like a comment can hold the end of a line and code
-//! after it. What is shown and read here is UTF-8, so anything else cannot be read.
+//! Python obeys it: in UTF-7, for example, an apparent comment can hold the end of a line and code
+//! after it. The code is shown and parsed as UTF-8, so any other encoding counts as unreadable.
 
 /// The line on which the code claims to be something else than UTF-8, from 1.
 pub(super) fn foreign(text: &str) -> Option<usize> {

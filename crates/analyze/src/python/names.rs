@@ -1,4 +1,4 @@
-//! What names in Python code may mean.
+//! Possible meanings of names in Python code.
 //!
 //! Scopes and order are not followed: whatever a name is bound to anywhere, it may mean
 //! everywhere. That finds too much rather than too little.
@@ -174,7 +174,7 @@ pub(super) fn is_read(expression: &Expr) -> bool {
     }
 }
 
-/// What stands before the first dot.
+/// The part before the first dot.
 pub(super) fn root(expression: &Expr) -> Option<&Expr> {
     let mut inner = expression.as_attribute_expr()?;
     while let Expr::Attribute(next) = &*inner.value {

@@ -14,38 +14,21 @@
 //! parser accepts it, and so makes the cell unreadable.
 //!
 //! # Limits
-//! What a variable of Python puts into a command is not known, like any computed part of a text.
+//! The value of a Python variable in a command is unknown, like any computed part of a text.
 
 use super::depth;
 use crate::literal::Literal;
 use ruff_python_parser::parse_expression;
 
-/// What a cell with such lines says.
+/// A cell with such lines.
 pub(super) struct Notebook {
     /// The cell in words of Python.
     pub(super) python: String,
-    /// What it hands to a shell.
     pub(super) scripts: Vec<Script>,
-    /// Whether there was more than is read.
-    pub(super) extent: Extent,
-    pub(super) form: Form,
-}
-
-/// What makes a cell a notebook's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
-    /// Lines in it.
-    Lines,
-    /// Its beginning: no Python reads any of it.
-    Cell,
-}
-
-/// Whether all of a cell was read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Extent {
-    Whole,
-    /// It has more commands than anybody writes.
-    Cut,
+    /// Whether it has more commands than anybody writes, so that not all of it was read.
+    pub(super) cut: bool,
+    /// Whether it begins a cell of another language: no Python reads any of it.
+    pub(super) foreign: bool,
 }
 
 /// A script for a shell.
@@ -58,20 +41,22 @@ pub(super) struct Script {
 /// Most commands of a cell that are read.
 const MOST: usize = 2_000;
 
-/// What stands for a call of the notebook's tools. It is no rule's name.
+/// The name of a call of the notebook's tools. No rule uses it.
 const TOOL: &str = "__notebook__";
 
 /// Reads a cell. Nothing if it has no such line.
 pub(super) fn read(text: &str) -> Option<Notebook> {
     let mut reader = Reader { text, scripts: Vec::new(), lines: 0 };
-    let (python, form) = match cell(text) {
-        Some(cell) => (reader.cell(&cell), Form::Cell),
-        None => (reader.translate(text, 1), Form::Lines),
+    let cell = cell(text);
+    let foreign = cell.is_some();
+    let python = match cell {
+        Some(cell) => reader.cell(&cell),
+        None => reader.translate(text, 1),
     };
     let Reader { mut scripts, lines, .. } = reader;
-    let extent = if scripts.len() > MOST { Extent::Cut } else { Extent::Whole };
+    let cut = scripts.len() > MOST;
     scripts.truncate(MOST);
-    (lines > 0).then_some(Notebook { python, scripts, extent, form })
+    (lines > 0).then_some(Notebook { python, scripts, cut, foreign })
 }
 
 /// A cell that begins with `%%`.
@@ -319,7 +304,7 @@ fn line_end(text: &str) -> usize {
     }
 }
 
-/// The piece at the beginning of a text that is told apart to know where statements start.
+/// The token at the beginning of a text, to find where statements start.
 fn token(text: &str) -> &str {
     let first = text.chars().next().unwrap_or_default();
     let length = match first {

@@ -2,7 +2,7 @@
 
 use super::names::Names;
 use crate::{
-    call::{Arguments, Call, Value, ValueKind},
+    call::{Arguments, Call, Value},
     call_rules::CallRules,
     literal::Literal,
 };
@@ -57,9 +57,7 @@ impl Reader<'_> {
             Some([first, ..]) => first.clone(),
             Some([]) | None => self.text(expression, DEPTH),
         };
-        let kind =
-            if self.names.is_module(expression) { ValueKind::Module } else { ValueKind::Other };
-        Value { text, items, kind }
+        Value { text, items, is_module: self.names.is_module(expression) }
     }
 
     /// The text that an expression gives.

@@ -5,7 +5,7 @@ use super::{
     words::Words,
 };
 use crate::{
-    analysis::{Analysis, Script, Tongue},
+    analysis::{Analysis, Script, Syntax},
     collected::Doing,
     literal::Literal,
 };
@@ -15,7 +15,7 @@ use std::collections::HashSet;
 /// How many programs may start each other in one command.
 const CHAIN: usize = 16;
 
-/// What a command runs in.
+/// The surroundings of a command.
 pub(super) struct Scene<'a> {
     pub(super) script: &'a Script,
     pub(super) line: u32,
@@ -29,7 +29,7 @@ pub(super) struct Scene<'a> {
 pub(super) enum Input {
     /// Nothing, as far as the script shows.
     Nothing,
-    /// Another command.
+    /// The output of another command.
     Pipe,
     /// A here-document or here-string.
     Text(Literal),
@@ -94,7 +94,7 @@ fn is_system(path: &str) -> bool {
     }
 }
 
-/// Whether a rule is about a command with these words. What is computed may be what it asks for.
+/// Whether a rule applies to a command with these words. A computed word may match.
 fn applies(rule: &Rule, rest: &[Literal]) -> bool {
     let words = Words::divide(rest, &rule.values);
     let may_be = |word: &Literal| word.start().is_empty() && word.whole().is_none();
@@ -136,7 +136,7 @@ fn judge_by(
         Object::Each | Object::Rest => {
             let skipped = usize::from(matches!(rule.object, Object::Rest));
             let operands = operands.get(skipped..).unwrap_or_default();
-            // Who reads no file reads its input; who deletes is told what elsewhere.
+            // A program without file operands reads its input; deletions are handled elsewhere.
             if operands.is_empty() && rule.capability != Doing::Reads {
                 note(&Literal::computed());
             }
@@ -201,7 +201,7 @@ fn interpret(
         let flag = word.start();
         interpreter.code.iter().any(|code| {
             flag == code
-                || (interpreter.language == Some(Tongue::Shell)
+                || (interpreter.language == Some(Syntax::Shell)
                     && flag.starts_with('-')
                     && !flag.starts_with("--")
                     && flag.ends_with(&code[1..]))

@@ -1,6 +1,6 @@
 //! Which programs are dangerous, and which start others: the rules of `rules/shell.toml`.
 
-use crate::{analysis::Tongue, collected::Doing};
+use crate::{analysis::Syntax, collected::Doing};
 use interpreter_core::Risk;
 use serde::Deserialize;
 use std::{
@@ -25,7 +25,7 @@ struct File {
     interpreter: Vec<Interpreter>,
 }
 
-/// What a program does.
+/// The effects of a program.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Rule {
@@ -57,21 +57,19 @@ pub(crate) struct Rule {
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Object {
-    /// Every word.
     Each,
     /// All words after the first.
     Rest,
     First,
     Last,
-    /// What follows one of these flags.
+    /// The word after one of these flags.
     Flag(Vec<String>),
-    /// What follows `key=`.
+    /// The text after `key=`.
     Key(String),
     /// The first word that names another machine; nothing is known if there is none.
     Address,
     /// The same, but nothing is done if there is none.
     OnlyAddress,
-    /// The program itself.
     Program,
     #[default]
     Nothing,
@@ -105,7 +103,7 @@ pub(crate) struct Interpreter {
     pub(crate) programs: Vec<String>,
     /// The language, if it is one that is read here.
     #[serde(default)]
-    pub(crate) language: Option<Tongue>,
+    pub(crate) language: Option<Syntax>,
     /// Flags whose next word is code.
     #[serde(default)]
     pub(crate) code: Vec<String>,

@@ -32,7 +32,7 @@ pub(super) fn walk(file: &File, script: &Script, analysis: &mut Analysis) {
     Walk::new(script, &names, analysis).statements(&file.body, &Input::Nothing);
 }
 
-/// What names of a script mean.
+/// The meanings of names in a script.
 #[derive(Default)]
 struct Names {
     functions: HashSet<String>,

@@ -56,7 +56,7 @@ pub(super) struct Words<'a> {
     pub(super) operands: Vec<(usize, &'a Literal)>,
     /// Flags as they stand.
     flags: Vec<&'a str>,
-    /// What follows each flag that takes a word.
+    /// The word after each flag that takes one.
     values: Vec<(&'a str, Literal)>,
 }
 
@@ -105,7 +105,7 @@ impl<'a> Words<'a> {
         self.flags.iter().any(|given| is_flag(given, flag))
     }
 
-    /// What follows one of these flags.
+    /// The word after one of these flags.
     pub(super) fn value(&self, wanted: &[String]) -> Option<&Literal> {
         let exact = |given: &str| wanted.iter().any(|flag| flag == given);
         self.values

@@ -1,4 +1,4 @@
-//! `interpreter audit`: is the record whole?
+//! `interpreter audit`: verify the record, or accept its loss.
 
 use crate::{
     exit::Exit,
@@ -8,10 +8,11 @@ use crate::{
         screen::Screen,
     },
 };
-use interpreter_store::{Ending, Environment, Folders, Log, Outputs};
+use interpreter_core::Untrusted;
+use interpreter_store::{Environment, Folders, Log, Outputs, RecordState};
 use std::process::ExitCode;
 
-/// Check the record
+/// Verify the record
 #[derive(Debug, clap::Args)]
 pub(crate) struct AuditArgs {
     #[command(subcommand)]
@@ -20,17 +21,16 @@ pub(crate) struct AuditArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum AuditCommand {
-    /// Check that the record is whole
+    /// Check that the record is intact
     ///
-    /// Reads the record from its first line and recomputes every link, and the hash of every
-    /// output that is kept beside it. Names the first record that does not follow from the one
-    /// before it, how many of the newest records are missing, and every output that was changed or
-    /// removed. Exits with 1 if there is any of these.
+    /// Recomputes every link of every session, the signatures of the list of sessions, and the hash
+    /// of every stored output. Reports the first broken record of each session, how many records are
+    /// missing, and every output that was changed or removed. Exits with 1 if it finds any.
     Verify,
-    /// Go on with a record whose newest entries are missing
+    /// Continue with a record that has lost entries
     ///
-    /// Nothing runs while the record does not end where it should. This puts on record what is
-    /// missing, and lets the record go on from there. Nothing is removed.
+    /// Nothing runs while the newest records are missing. This logs the damage, signs the remaining
+    /// sessions, and lets new records follow. It removes nothing.
     Accept,
 }
 
@@ -46,36 +46,37 @@ fn verify(folders: &Folders) -> Result<ExitCode, Error> {
     let log = Log::open_to_read(folders)?;
     let verification = log.verify()?;
     let mut screen = Screen::stdout(&Environment::read());
-    if let Some(found) = &verification.first_break {
-        screen.tell(&format!("Record {} is broken: {}.", found.seq, found.reason))?;
-        let before = found.seq.saturating_sub(1);
-        screen.say(ours("The ") + before + " records before it are linked.")?;
-    } else {
-        screen.say(ours(verification.records) + " records, all linked.")?;
+    let sessions = count(verification.sessions, "session");
+    screen.say(ours(verification.records) + " records in " + sessions + ", all linked.")?;
+    for found in &verification.breaks {
+        screen.tell(&format!("Broken: {found}."))?;
     }
-    for (seq, reason) in &verification.accepted {
-        screen.tell(&format!("Record {seq} says that you accepted this: {reason}."))?;
+    for (session, reason) in &verification.accepted {
+        screen.tell(&format!("Accepted in session {session}: {reason}."))?;
     }
-    if verification.ending != Ending::Whole {
-        screen.tell(&format!("The record is not whole: {}.", verification.ending))?;
+    if let Some(missing) = &verification.missing {
+        screen.tell(&format!("The record is incomplete: {missing}."))?;
     }
-    if verification.first_break.is_some() {
-        return Ok(Exit::CodeFailed.into());
+    if verification.state != RecordState::Whole {
+        screen.tell(&format!("The record is incomplete: {}.", verification.state))?;
     }
     let outputs = log.verify_outputs(&Outputs::new(folders))?;
     if outputs.whole > 0 {
-        screen.say(count(outputs.whole, "kept output") + ", all as recorded.")?;
+        screen.say(count(outputs.whole, "stored output") + ", all as recorded.")?;
     }
     if outputs.pruned > 0 {
         let pruned = count(outputs.pruned, "output");
-        screen.say(pruned + " made room for newer ones and cannot be checked.")?;
+        screen.say(pruned + " removed to make room for newer ones, not checked.")?;
     }
-    for seq in &outputs.altered {
-        screen
-            .warn(ours("The output of record ") + *seq + " was changed after it was recorded.")?;
+    let of = |(session, seq): &(String, u64)| {
+        let session = Untrusted::new(session.as_str()).for_terminal_line(64);
+        format!("The output of record {seq} of session {session}")
+    };
+    for record in &outputs.altered {
+        screen.tell(&format!("{} was changed after it was recorded.", of(record)))?;
     }
-    for seq in &outputs.removed {
-        screen.warn(ours("The output of record ") + *seq + " was removed by something else.")?;
+    for record in &outputs.removed {
+        screen.tell(&format!("{} was removed, but not by this program.", of(record)))?;
     }
     let is_whole =
         verification.is_whole() && outputs.altered.is_empty() && outputs.removed.is_empty();
@@ -86,9 +87,12 @@ fn accept(folders: &Folders) -> Result<ExitCode, Error> {
     let mut screen = Screen::stdout(&Environment::read());
     match Log::accept(folders)? {
         Some(record) => {
-            screen.say(ours("The record goes on. Record ") + record.seq + " says why.")?;
+            screen.tell(&format!(
+                "New records can follow. Session {} has the reason.",
+                record.session
+            ))?;
         }
-        None => screen.say("The record ends where it should; there is nothing to accept.")?,
+        None => screen.say("The record is complete; there is nothing to accept.")?,
     }
     Ok(Exit::Done.into())
 }

@@ -1,18 +1,18 @@
-//! `interpreter changes`: what is staged, and what becomes of it.
+//! `interpreter changes`: list, show, apply, discard, undo and redo staged changes.
 
 use crate::{
-    commands::scene,
     exit::Exit,
     report::Error,
+    start::context,
     terminal::{
         json,
         ours::{count, ours, word},
         screen::Screen,
-        story,
+        transcript,
     },
 };
 use interpreter_agent::{
-    AgentError, Scene,
+    AgentError, Context,
     changes::{
         self, Applied, Catalog, Conflict, Summary, Unreadable, Wanted, Which, WorkspaceError,
     },
@@ -21,11 +21,11 @@ use interpreter_core::Untrusted;
 use interpreter_store::{Environment, Overrides};
 use std::process::ExitCode;
 
-/// See, apply, discard, undo or redo staged changes
+/// Review, apply, discard, undo or redo staged changes
 ///
-/// Code's changes to the work folder are staged as a set. Without an id, the newest staged set of
-/// this folder is meant; for undo, the one applied last, and for redo the one undone last. Which one
-/// that is, is printed.
+/// Changes that code makes to the work folder are staged as a set. The default is the newest staged
+/// set of this folder; for undo the set applied last, and for redo the set undone last. Each
+/// command prints the set it uses.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ChangesArgs {
     #[command(subcommand)]
@@ -36,41 +36,41 @@ pub(crate) struct ChangesArgs {
 enum ChangesCommand {
     /// List the sets of this folder, newest first
     List {
-        /// Print JSON, one set a line
+        /// Print JSON, one set per line
         #[arg(long)]
         json: bool,
     },
-    /// Show what a set would change
+    /// Show the changes of a set
     Diff(Chosen),
-    /// Put a set into the folder
+    /// Apply a set to the folder
     ///
-    /// Each file is replaced in one step, and what it replaces is kept for undo. Refuses, and
-    /// changes nothing, if a file was changed outside since the set began. Names of secrets and the
-    /// folders of version control systems, such as .git, are left out unless they are named.
+    /// Replaces each file atomically and keeps the old one for undo. Changes nothing if a file in
+    /// the folder has changed since the set began. Leaves out secrets and the folders of version
+    /// control systems, such as .git, unless you name them.
     Apply {
         #[command(flatten)]
         chosen: Chosen,
-        /// Replace files even if they were changed outside meanwhile
+        /// Replace files even if they have changed in the meantime
         #[arg(long)]
         overwrite: bool,
     },
-    /// Forget a set
+    /// Discard a set
     ///
-    /// Also removes a set that is damaged.
+    /// Also removes a damaged set.
     Discard(Chosen),
-    /// Take an applied set out of the folder again
+    /// Undo an applied set
     Undo {
         #[command(flatten)]
         one: One,
-        /// Restore files even if they were changed meanwhile
+        /// Restore files even if they have changed in the meantime
         #[arg(long)]
         overwrite: bool,
     },
-    /// Put what was undone last into the folder once more
+    /// Redo the set undone last
     Redo {
         #[command(flatten)]
         one: One,
-        /// Replace files even if they were changed meanwhile
+        /// Replace files even if they have changed in the meantime
         #[arg(long)]
         overwrite: bool,
     },
@@ -79,10 +79,10 @@ enum ChangesCommand {
 /// A set, or some paths of it.
 #[derive(Debug, clap::Args)]
 struct Chosen {
-    /// The set's id, all eight characters, and paths of it; all of the newest set if there are none
+    /// Id of the set (all eight characters), and paths in it [default: all of the newest set]
     #[arg(value_name = "ID|PATH")]
     names: Vec<String>,
-    /// Act on the set with this id; all names are then paths
+    /// Use the set with this id, and treat all names as paths
     #[arg(long = "set", value_name = "ID")]
     set: Option<String>,
 }
@@ -90,78 +90,78 @@ struct Chosen {
 /// A set.
 #[derive(Debug, clap::Args)]
 struct One {
-    /// The set's id, all eight characters
+    /// Id of the set (all eight characters)
     #[arg(conflicts_with = "set")]
     id: Option<String>,
-    /// Act on the set with this id
+    /// Use the set with this id
     #[arg(long = "set", value_name = "ID")]
     set: Option<String>,
 }
 
 pub(crate) fn changes(args: &ChangesArgs) -> Result<ExitCode, Error> {
-    let scene = scene(&Overrides::default())?;
+    let context = context(&Overrides::default())?;
     match args.command.as_ref().unwrap_or(&ChangesCommand::List { json: false }) {
-        ChangesCommand::List { json } => list(&scene, *json),
-        ChangesCommand::Diff(chosen) => chosen.act(&scene, |which, paths| {
-            let Some(diff) = changes::diff(&scene, which, paths)? else { return Ok(None) };
-            Screen::stdout(&scene.environment).lines(diff.raw())?;
+        ChangesCommand::List { json } => list(&context, *json),
+        ChangesCommand::Diff(chosen) => chosen.act(&context, |which, paths| {
+            let Some(diff) = changes::diff(&context, which, paths)? else { return Ok(None) };
+            Screen::stdout(&context.environment).lines(diff.raw())?;
             Ok(Some(Exit::Done.into()))
         }),
-        ChangesCommand::Apply { chosen, overwrite } => chosen.act(&scene, |which, paths| {
-            let Some(review) = changes::review(&scene, which, paths)? else { return Ok(None) };
+        ChangesCommand::Apply { chosen, overwrite } => chosen.act(&context, |which, paths| {
+            let Some(review) = changes::review(&context, which, paths)? else { return Ok(None) };
             let id = review.id().to_owned();
             told("Applied", &id, &review.apply(conflict(*overwrite))?).map(Some)
         }),
-        ChangesCommand::Discard(chosen) => chosen.act(&scene, |which, paths| {
-            let discarded = changes::discard(&scene, which, paths)?;
+        ChangesCommand::Discard(chosen) => chosen.act(&context, |which, paths| {
+            let discarded = changes::discard(&context, which, paths)?;
             discarded.map(|(id, files)| told("Discarded", &id, &files)).transpose()
         }),
-        ChangesCommand::Undo { one, overwrite } => one.act(&scene, Wanted::Applied, |which| {
-            let undone = changes::undo(&scene, which, conflict(*overwrite))?;
+        ChangesCommand::Undo { one, overwrite } => one.act(&context, Wanted::Applied, |which| {
+            let undone = changes::undo(&context, which, conflict(*overwrite))?;
             undone.map(|(id, files)| told("Undid", &id, &files)).transpose()
         }),
-        ChangesCommand::Redo { one, overwrite } => one.act(&scene, Wanted::Undone, |which| {
-            let redone = changes::redo(&scene, which, conflict(*overwrite))?;
+        ChangesCommand::Redo { one, overwrite } => one.act(&context, Wanted::Undone, |which| {
+            let redone = changes::redo(&context, which, conflict(*overwrite))?;
             redone.map(|(id, files)| told("Redid", &id, &files)).transpose()
         }),
     }
 }
 
 impl Chosen {
-    /// Does something with the set that is meant; says so if there is none.
+    /// Acts on the chosen set, or reports that there is none.
     fn act(
         &self,
-        scene: &Scene,
+        context: &Context,
         act: impl FnOnce(&Which, &[String]) -> Result<Option<ExitCode>, Error>,
     ) -> Result<ExitCode, Error> {
-        let Some((id, paths)) = self.meant(scene)? else { return nothing() };
-        let done = act(&Which::Named(id), &paths).map_err(|error| mistaken(scene, error))?;
+        let Some((id, paths)) = self.meant(context)? else { return nothing() };
+        let done = act(&Which::Named(id), &paths).map_err(|error| mistaken(context, error))?;
         done.map_or_else(nothing, Ok)
     }
 
-    /// The set and the paths that are meant; none if nothing is staged and nothing named.
+    /// The chosen set and paths, or `None` if nothing is staged and nothing named.
     ///
     /// The first name is a set's id if it is all of one, and everything else is a path: a file called
     /// `1` must not stand for every set that begins so.
-    fn meant(&self, scene: &Scene) -> Result<Option<(String, Vec<String>)>, Error> {
+    fn meant(&self, context: &Context) -> Result<Option<(String, Vec<String>)>, Error> {
         if let Some(id) = &self.set {
             return Ok(Some((id.clone(), self.names.clone())));
         }
         if let Some((first, rest)) = self.names.split_first()
-            && changes::is_set(scene, first)?
+            && changes::is_set(context, first)?
         {
-            let newest = changes::newest(scene, Wanted::Staged)?.map(|set| set.id);
+            let newest = changes::newest(context, Wanted::Staged)?.map(|set| set.id);
             for id in newest.iter().chain([first]) {
-                if changes::has_name(scene, id, first)? {
+                if changes::has_name(context, id, first)? {
                     return Err(Error::Misuse(format!(
-                        "`{first}` is a change set and also a file in the set {id}: write \
-                         `--set {first}` for the set, or `./{first}` for the file"
+                        "`{first}` is both a change set and a file in the set {id}: use `--set \
+                         {first}` for the set, or `./{first}` for the file"
                     )));
                 }
             }
             return Ok(Some((first.clone(), rest.to_vec())));
         }
-        match (newest_named(scene, Wanted::Staged)?, self.names.first()) {
+        match (newest_named(context, Wanted::Staged)?, self.names.first()) {
             (Some(id), _) => Ok(Some((id, self.names.clone()))),
             (None, None) => Ok(None),
             (None, Some(name)) => {
@@ -177,42 +177,42 @@ impl Chosen {
 impl One {
     fn act(
         &self,
-        scene: &Scene,
+        context: &Context,
         wanted: Wanted,
         act: impl FnOnce(&Which) -> Result<Option<ExitCode>, Error>,
     ) -> Result<ExitCode, Error> {
         let named = self.set.as_ref().or(self.id.as_ref()).cloned();
         let id = match named {
             Some(id) => Some(id),
-            None => newest_named(scene, wanted)?,
+            None => newest_named(context, wanted)?,
         };
         let Some(id) = id else { return nothing() };
         act(&Which::Named(id))?.map_or_else(nothing, Ok)
     }
 }
 
-/// The set that is meant where none is named, which is said.
-fn newest_named(scene: &Scene, wanted: Wanted) -> Result<Option<String>, Error> {
-    let Some(set) = changes::newest(scene, wanted)? else { return Ok(None) };
+/// The default set, whose id is printed.
+fn newest_named(context: &Context, wanted: Wanted) -> Result<Option<String>, Error> {
+    let Some(set) = changes::newest(context, wanted)? else { return Ok(None) };
     let time = word(set.created.get(..19).unwrap_or_default());
     let mut words = ours("Set ") + word(&set.id) + " of " + time;
     if wanted == Wanted::Staged {
         words = words + ", " + count(set.files, "file");
     }
-    Screen::stderr(&scene.environment).say(words + ".")?;
+    Screen::stderr(&context.environment).say(words + ".")?;
     Ok(Some(set.id))
 }
 
-/// Where a path was meant for an id that was not typed in full, says so.
-fn mistaken(scene: &Scene, error: Error) -> Error {
+/// Explains the error if a path is the beginning of an id.
+fn mistaken(context: &Context, error: Error) -> Error {
     let Error::Agent(AgentError::Workspace(WorkspaceError::NotAChange { paths })) = &error else {
         return error;
     };
-    let sets = changes::list(scene).map(|all| all.sets).unwrap_or_default();
+    let sets = changes::list(context).map(|all| all.sets).unwrap_or_default();
     let begins = |path: &String| sets.iter().find(|set| set.id.starts_with(path.as_str()));
     match paths.iter().find_map(|path| Some((path, begins(path)?))) {
         Some((path, set)) => Error::Misuse(format!(
-            "no staged change at `{path}`; to name the set {0}, write all of its id: {0}",
+            "no staged change at `{path}`; type the whole id to name the set {0}",
             set.id
         )),
         None => error,
@@ -223,9 +223,9 @@ fn conflict(overwrite: bool) -> Conflict {
     if overwrite { Conflict::Overwrite } else { Conflict::Refuse }
 }
 
-fn list(scene: &Scene, as_json: bool) -> Result<ExitCode, Error> {
-    let mut screen = Screen::stdout(&scene.environment);
-    let Catalog { sets, unreadable } = changes::list(scene)?;
+fn list(context: &Context, as_json: bool) -> Result<ExitCode, Error> {
+    let mut screen = Screen::stdout(&context.environment);
+    let Catalog { sets, unreadable } = changes::list(context)?;
     for set in sets {
         let state = set.state.word();
         if as_json {
@@ -251,7 +251,7 @@ fn list(scene: &Scene, as_json: bool) -> Result<ExitCode, Error> {
             let value = serde_json::json!({ "id": id, "state": "unreadable", "why": why });
             json::print_value(&value)?;
         } else {
-            Screen::stderr(&scene.environment).tell(&format!(
+            Screen::stderr(&context.environment).tell(&format!(
                 "Set {id} cannot be used: {why}. `interpreter changes discard {id}` removes it."
             ))?;
         }
@@ -259,7 +259,7 @@ fn list(scene: &Scene, as_json: bool) -> Result<ExitCode, Error> {
     Ok(Exit::Done.into())
 }
 
-/// What can still be done with a set, and what keeps it from being done.
+/// Whether a set can be undone or redone, or is in use.
 fn notes(set: &Summary) -> String {
     let times = |count: usize, what: &str| match count {
         0 => String::new(),
@@ -272,7 +272,7 @@ fn notes(set: &Summary) -> String {
 
 fn nothing() -> Result<ExitCode, Error> {
     let mut screen = Screen::stderr(&Environment::read());
-    screen.say("There is no such set of changes for this folder.")?;
+    screen.say("This folder has no such change set.")?;
     Ok(Exit::Done.into())
 }
 
@@ -280,7 +280,7 @@ fn told(done: &'static str, id: &str, applied: &Applied) -> Result<ExitCode, Err
     let mut screen = Screen::stdout(&Environment::read());
     let changes = count(applied.files.len(), "change");
     screen.say(ours(done) + " " + changes + " (set " + word(id) + ").")?;
-    story::files(&mut screen, &applied.files)?;
-    story::left_out(&mut screen, &applied.left_out)?;
+    transcript::files(&mut screen, &applied.files)?;
+    transcript::left_out(&mut screen, &applied.left_out)?;
     Ok(Exit::Done.into())
 }

@@ -2,28 +2,29 @@
 
 use self::line::Line;
 use crate::{
-    args::{Args, misuse},
-    commands::{at_terminal, input::read_text, scene, trust, wait_for},
+    args::Args,
+    commands::{input::read_text, trust},
     exit::Exit,
-    report::Error,
+    report::{Error, misuse},
+    start::{at_terminal, context, wait_for},
     terminal::{
         ask::{Asker, Left},
         chat::Chat,
-        face::{Face, Person, Talk, There, Turn},
         first_start::{self, Start},
+        frontend::{Console, Frontend, Person, Turn, View},
         ours::ours,
         repl_editor,
         screen::Screen,
         signals::Signals,
-        story,
+        transcript,
     },
 };
-use interpreter_agent::{AgentError, ChooseError, Mode, Scene, Session};
+use interpreter_agent::{AgentError, ChooseError, Context, Mode, Session};
 use interpreter_core::{
     record::TurnEnd,
     session::{Approval, Event, Settle},
 };
-use std::{io, path::Path, process::ExitCode, rc::Rc};
+use std::{io, path::Path, process::ExitCode, sync::Arc};
 
 mod line;
 
@@ -31,7 +32,7 @@ mod line;
 const LONGEST: usize = 4 << 20;
 
 pub(crate) fn chat(args: &Args) -> Result<ExitCode, Error> {
-    let mut scene = scene(&args.session.overrides())?;
+    let mut context = context(&args.session.overrides())?;
     let approval = if args.session.yes { Approval::Yes } else { Approval::AsRulesSay };
     let at_terminal = at_terminal() && !args.session.json;
     let first = match (args.prompt(), at_terminal) {
@@ -39,81 +40,82 @@ pub(crate) fn chat(args: &Args) -> Result<ExitCode, Error> {
         (None, true) => None,
         (None, false) => Some(piped_prompt()?),
     };
-    let shown = args.image.iter().map(|path| Ok(scene.attach(path)?.0));
+    let shown = args.image.iter().map(|path| Ok(context.attach(path)?.0));
     let mut events = shown.collect::<Result<Vec<_>, Error>>()?;
     events.extend(first.map(Event::Asked));
     wait_for(async {
         if args.local {
-            scene.use_local_model().await?;
+            context.use_local_model().await?;
         }
-        converse(scene, approval, args, at_terminal, events).await
+        converse(context, approval, args, at_terminal, events).await
     })?
 }
 
 fn piped_prompt() -> Result<String, Error> {
-    let next = "put it into a file of this folder and ask about that file";
+    let next = "put it into a file in this folder and ask about that file";
     let text = read_text(io::stdin(), "the prompt", LONGEST, next)?;
     if text.trim().is_empty() {
-        return Err(misuse("there is no prompt: say what you want, or start it in a terminal"));
+        return Err(misuse("no prompt: give one as an argument, or use a terminal"));
     }
     Ok(text)
 }
 
 async fn converse(
-    scene: Scene,
+    context: Context,
     approval: Approval,
     args: &Args,
     at_terminal: bool,
     first: Vec<Event>,
 ) -> Result<ExitCode, Error> {
-    let scene = Rc::new(scene);
-    let mut screen = Screen::stdout(&scene.environment);
-    let mut person = person(&scene, at_terminal)?;
-    if let Person::There(there) = &mut person
-        && first_start::settle(&scene, &mut there.asker, &mut screen).await? == Start::Interrupted
+    let context = Arc::new(context);
+    let mut screen = Screen::stdout(&context.environment);
+    let mut person = person(&context, at_terminal)?;
+    if let Person::Present(console) = &mut person
+        && first_start::settle(&context, &mut console.asker, &mut screen).await?
+            == Start::Interrupted
     {
         return Ok(Exit::CodeFailed.into());
     }
-    if args.local && scene.model_name()?.is_none() {
+    if args.local && context.model_name()?.is_none() {
         return Err(AgentError::from(ChooseError::NoneLocal).into());
     }
-    if let Person::There(there) = &mut person {
-        for file in scene.unasked_instructions(None)? {
-            let said = trust::ask(&scene, &mut screen, &mut there.asker, &file).await?;
+    if let Person::Present(console) = &mut person {
+        for file in context.unasked_instructions(None)? {
+            let said = trust::ask(&context, &mut screen, &mut console.asker, &file).await?;
             if said == Err(Left::Terminated) {
                 return Ok(Exit::CodeFailed.into());
             }
         }
     }
-    let session = Session::start(&scene, Mode::Chat, approval)?;
+    let session = Session::start(&context, Mode::Chat, approval)?;
     if at_terminal {
-        greet(&mut screen, &scene)?;
+        greet(&mut screen, &context)?;
     }
-    let face = if args.session.json {
-        Face::Json
+    let view = if args.session.json {
+        View::Json
     } else {
-        Face::Chat(Box::new(Chat::new(screen, scene.confinement())))
+        View::Chat(Box::new(Chat::new(screen, context.confinement())))
     };
-    let mut talk = Talk::new(session, face, person, Settle::Later);
+    let mut frontend = Frontend::new(session, view, person, Settle::Later);
     let mut first = first.into_iter();
     let mut end = TurnEnd::Done;
     loop {
         let event = match first.next() {
             Some(attached @ Event::Attached(_)) => {
-                talk.session.send(attached);
+                frontend.session.send(attached);
                 continue;
             }
             Some(event) => event,
-            None => match ask_what_next(&mut talk, &scene).await? {
+            None => match ask_what_next(&mut frontend, &context).await? {
                 Ok(event) => event,
                 Err(Left::Terminated) => {
-                    talk.end().await?;
+                    frontend.end().await?;
                     return Ok(Exit::CodeFailed.into());
                 }
                 Err(Left::Interrupted | Left::Ended) => break,
             },
         };
-        match talk.turn(event).await? {
+        match frontend.turn(event).await? {
             Turn::Over(over) => end = over,
             Turn::Last(last) => return Ok(Exit::from(last).into()),
         }
@@ -121,69 +123,75 @@ async fn converse(
             break;
         }
     }
-    talk.end().await?;
-    // A person who leaves a chat has seen how it went; a script is told.
+    frontend.end().await?;
+    // At a terminal the person has seen the result; a script needs the exit code.
     Ok(if at_terminal { Exit::Done } else { Exit::from(end) }.into())
 }
 
 /// The person at the terminal, if there is one.
-fn person(scene: &Scene, at_terminal: bool) -> Result<Person, Error> {
+fn person(context: &Context, at_terminal: bool) -> Result<Person, Error> {
     if !at_terminal {
         return Ok(Person::Nobody(Signals::new()?));
     }
-    let history = scene.folders.make_history_file()?;
-    let asker = Asker::start(&scene.environment, || repl_editor::prompts(history))?;
-    Ok(Person::There(Box::new(There {
-        asker: asker.marked_for(&scene.confinement()),
-        editor: scene.environment.editor().map(Into::into),
-        folders: scene.folders.clone(),
+    let history = context.folders.make_history_file()?;
+    let asker = Asker::start(&context.environment, || repl_editor::prompts(history))?;
+    Ok(Person::Present(Box::new(Console {
+        asker: asker.marked_for(&context.confinement()),
+        editor: context.environment.editor().map(Into::into),
+        folders: context.folders.clone(),
     })))
 }
 
-fn greet(screen: &mut Screen, scene: &Scene) -> Result<(), Error> {
-    let confinement = scene.confinement();
+fn greet(screen: &mut Screen, context: &Context) -> Result<(), Error> {
+    let confinement = context.confinement();
     screen.say(ours("Open Interpreter ") + env!("CARGO_PKG_VERSION"))?;
-    screen.row(&format!("model   {}", scene.model_name()?.unwrap_or_default()))?;
+    screen.row(&format!("model   {}", context.model_name()?.unwrap_or_default()))?;
     screen.row(&format!("folder  {}", confinement.work_folder.display()))?;
-    let words =
-        ours("Code runs ") + story::within(&confinement) + ": " + story::bounds(&confinement) + ".";
-    screen.announce(words, story::is_alarming(&confinement))?;
-    story::granted(&confinement).iter().try_for_each(|row| screen.row(row))?;
-    screen.say("Say what you want. Ctrl-C interrupts, /help explains, /quit leaves.")?;
+    let words = ours("Code runs ")
+        + transcript::within(&confinement)
+        + ": "
+        + transcript::bounds(&confinement)
+        + ".";
+    screen.announce(words, transcript::is_alarming(&confinement))?;
+    transcript::granted(&confinement).iter().try_for_each(|row| screen.row(row))?;
+    screen.say("Type a prompt. Ctrl-C interrupts, /help shows help, /quit quits.")?;
     Ok(screen.blank()?)
 }
 
 const HELP: &str = "\
-Say what you want in your own words; the model answers, and asks to run code where it needs to.
+Describe a task in your own words. The model replies, and asks before it runs code.
   y        run the code        n           reject it
   e        edit it first       w           reject it, and tell the model why
-  d        show all of it      q           leave
+  d        show all of it      q           quit
 Changes to your files are staged; at the end of each turn you decide whether to keep them.
-  /help    this text           /quit       leave (also Ctrl-D); Ctrl-Z suspends
-  /image PATH                  show the model a picture, with your next prompt
+  /help    show this text      /quit       quit (also Ctrl-D); Ctrl-Z suspends
+  /image PATH                  attach an image to your next prompt
   /model [NAME]                show the current model, or switch to another one
   /restart [LANGUAGE]          restart its interpreter, or all of them; variables are lost
-Rows that begin with this mark are the program's own. No model and no code can print it.
-Keys that you type while something is going on become the beginning of your next prompt.";
+Rows that begin with this mark come from the program. No model and no code can print it.
+Keys pressed while the program is busy become the beginning of your next prompt.";
 
-/// Waits for something to ask the model, or for a command that is a turn of its own.
-async fn ask_what_next(talk: &mut Talk, scene: &Scene) -> Result<Result<Event, Left>, Error> {
+/// Waits for a prompt, or for a command that is a turn.
+async fn ask_what_next(
+    frontend: &mut Frontend,
+    context: &Context,
+) -> Result<Result<Event, Left>, Error> {
     loop {
-        let Person::There(there) = &mut talk.person else { return Ok(Err(Left::Ended)) };
-        let line = match there.asker.prompt().await {
+        let Person::Present(console) = &mut frontend.person else { return Ok(Err(Left::Ended)) };
+        let line = match console.asker.prompt().await {
             Ok(line) => line,
             Err(Left::Interrupted) => continue,
             Err(left) => return Ok(Err(left)),
         };
-        let Some(screen) = talk.face.screen() else { return Ok(Err(Left::Ended)) };
+        let Some(screen) = frontend.view.screen() else { return Ok(Err(Left::Ended)) };
         match Line::of(&line) {
             Line::Nothing => {}
             Line::Quit => return Ok(Err(Left::Ended)),
             Line::Help => screen.say(HELP)?,
-            Line::Image(path) => attach(&talk.session, screen, scene, path)?,
+            Line::Image(path) => attach(&frontend.session, screen, context, path)?,
             Line::Restart(None) => return Ok(Ok(Event::Restart(None))),
             Line::Restart(Some(name)) => {
-                let table = scene.interpreters().languages();
+                let table = context.interpreters().languages();
                 if let Some(language) = table.find(name) {
                     return Ok(Ok(Event::Restart(Some(language))));
                 }
@@ -191,14 +199,14 @@ async fn ask_what_next(talk: &mut Talk, scene: &Scene) -> Result<Result<Event, L
                 screen.tell(&format!("`{name}` is not available; these are: {names}."))?;
             }
             Line::Model(None) => {
-                let model = talk.session.model.as_deref().unwrap_or_default();
+                let model = frontend.session.model.as_deref().unwrap_or_default();
                 screen.tell(&format!("Model: {model}"))?;
                 screen.say("`/model NAME` switches and keeps the conversation.")?;
             }
             Line::Model(Some(name)) => {
-                for file in scene.unasked_instructions(Some(name))? {
+                for file in context.unasked_instructions(Some(name))? {
                     // The model of the start may be one that is given no project instructions.
-                    let said = trust::ask(scene, screen, &mut there.asker, &file).await?;
+                    let said = trust::ask(context, screen, &mut console.asker, &file).await?;
                     if said == Err(Left::Terminated) {
                         return Ok(Err(Left::Terminated));
                     }
@@ -206,18 +214,23 @@ async fn ask_what_next(talk: &mut Talk, scene: &Scene) -> Result<Result<Event, L
                 return Ok(Ok(Event::ModelWanted(name.into())));
             }
             Line::Unknown(command) => {
-                screen.tell(&format!("There is no command `{command}`; /help lists them."))?;
+                screen.tell(&format!("Unknown command `{command}`; /help lists all commands."))?;
             }
             Line::Prompt => return Ok(Ok(Event::Asked(line))),
         }
     }
 }
 
-fn attach(session: &Session, screen: &mut Screen, scene: &Scene, path: &str) -> Result<(), Error> {
-    match scene.attach(Path::new(path)) {
+fn attach(
+    session: &Session,
+    screen: &mut Screen,
+    context: &Context,
+    path: &str,
+) -> Result<(), Error> {
+    match context.attach(Path::new(path)) {
         Ok((event, words)) => {
             session.send(event);
-            screen.tell(&format!("With your next prompt: {words}."))?;
+            screen.tell(&format!("Attached to your next prompt: {words}."))?;
         }
         Err(error) => screen.tell(&format!("{error}."))?,
     }

@@ -1,50 +1,196 @@
-//! `interpreter doctor`: does it work here, and what protects?
+//! `interpreter doctor`: whether this machine is ready, and how to make it so.
 
 use crate::{
-    commands::{scene, wait_for},
     exit::Exit,
     report::Error,
+    start::{context, wait_for},
     terminal::{json, screen::Screen},
 };
-use interpreter_agent::doctor::{State, examine};
+use interpreter_agent::doctor::{Finding, Health, Report, examine};
+use interpreter_core::Untrusted;
 use interpreter_store::Overrides;
 use std::{fmt::Write, io, process::ExitCode};
 
-/// Check what this machine can do
+/// Rows of the short form: with the prompt of a shell it fits on a window of 24.
+const ROWS: usize = 22;
+
+/// Columns of the short form. With the mark of foreign rows it fits into 80.
+const COLUMNS: usize = 76;
+
+/// Columns before the words of a row.
+const INDENT: usize = 21;
+
+/// Check whether this machine is ready
 ///
-/// Builds every sandbox that is there, attacks it from inside with a program of our own, and ends it;
-/// opens the record, and looks for interpreters and the model. Says what protects, what is missing,
-/// and how to mend it. Exits with 0 only if code would run and every promise would be kept, else
-/// with 4.
+/// Builds every available sandbox, attacks it from inside and removes it; opens the record, and
+/// looks for interpreters and the model. Says in one line whether the machine is ready, and then
+/// only what is not, with the fix. Exits with 0 only if code would run and every promise would be
+/// kept, or else with 4.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DoctorArgs {
+    /// Show everything that was checked
+    #[arg(short, long, conflicts_with = "json")]
+    verbose: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
 pub(crate) fn doctor(args: &DoctorArgs) -> Result<ExitCode, Error> {
-    let scene = scene(&Overrides::default())?;
-    let report = wait_for(examine(&scene))?;
-    let is_whole = report.findings.iter().all(|finding| finding.state != State::Broken);
+    let context = context(&Overrides::default())?;
+    let report = wait_for(examine(&context))?;
     if args.json {
         json::print_value(&serde_json::to_value(&report).map_err(io::Error::from)?)?;
     } else {
-        let mut out = String::new();
-        for finding in &report.rows() {
-            let state = match finding.state {
-                State::Good => "ok     ",
-                State::Lacking => "missing",
-                State::Broken => "BROKEN ",
-            };
-            // Writing to a string cannot fail.
-            _ = writeln!(out, "{state}  {:<11} {}", finding.name, finding.detail);
-            if let Some(fix) = &finding.fix {
-                _ = writeln!(out, "         {:<11} fix: {fix}", "");
-            }
-        }
-        Screen::stdout(&scene.environment).lines(&out)?;
+        let text = if args.verbose { full(&report) } else { brief(&report) };
+        Screen::stdout(&context.environment).lines(&text)?;
     }
-    let exit = if report.keeps_everything && is_whole { Exit::Done } else { Exit::CannotConfine };
-    Ok(exit.into())
+    Ok(if is_ready(&report) { Exit::Done } else { Exit::CannotConfine }.into())
+}
+
+fn is_ready(report: &Report) -> bool {
+    report.keeps_everything && report.findings.iter().all(|one| one.state != Health::Broken)
+}
+
+/// Everything that was checked.
+fn full(report: &Report) -> String {
+    report.rows().iter().map(|finding| row(finding) + &fix(finding)).collect()
+}
+
+/// One line that says whether the machine is ready, and only what is not.
+fn brief(report: &Report) -> String {
+    let problems = report.problems();
+    let mut text = match (is_ready(report), report.chosen) {
+        (true, Some(name)) => format!("Ready: code runs in the {name} sandbox.\n"),
+        (false, Some(_)) if report.keeps_everything => {
+            let broken = report.findings.iter().filter(|one| one.state == Health::Broken);
+            let names: Vec<_> = broken.map(|one| one.name.as_str()).collect();
+            format!("Not ready: the {} cannot be used.\n", names.join(" and the "))
+        }
+        (false, Some("none")) => "Not ready: code would run without a sandbox.\n".into(),
+        (false, Some(name)) => format!("Not ready: the {name} sandbox does not keep everything.\n"),
+        (_, None) => "Not ready: code would not run.\n".into(),
+    };
+    let mut rows = 2;
+    for (shown, finding) in problems.iter().enumerate() {
+        let (detail, fix) = (wrapped(finding), fix(finding));
+        rows += detail.lines().count() + fix.chars().count().div_ceil(COLUMNS);
+        if rows > ROWS {
+            // Writing to a string cannot fail.
+            _ = writeln!(text, "and {} more", problems.len() - shown);
+            break;
+        }
+        text += &(detail + &fix);
+    }
+    text + "`interpreter doctor -v` shows everything that was checked.\n"
+}
+
+fn row(finding: &Finding) -> String {
+    let state = match finding.state {
+        Health::Good => "ok     ",
+        Health::Lacking => "missing",
+        Health::Broken => "BROKEN ",
+    };
+    format!("{state}  {:<11} {}\n", finding.name, finding.detail)
+}
+
+/// A row on as many lines as its words need, up to three.
+fn wrapped(finding: &Finding) -> String {
+    let row = Untrusted::new(row(finding).trim_end()).for_terminal_line(3 * (COLUMNS - INDENT));
+    let mut lines = vec![String::new()];
+    for word in row.split(' ') {
+        let line = lines.last_mut().expect("there is always a line");
+        if line.chars().count() + 1 + word.chars().count() > COLUMNS && line.len() > INDENT {
+            lines.push(" ".repeat(INDENT) + word);
+        } else {
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
+fn fix(finding: &Finding) -> String {
+    let fix = finding.fix.as_ref();
+    fix.map_or_else(String::new, |fix| format!("         {:<11} fix: {fix}\n", ""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(chosen: Option<&'static str>, problems: usize) -> Report {
+        let finding = |number: usize| Finding {
+            name: format!("thing{number}"),
+            state: Health::Lacking,
+            detail: "x".repeat(10) + &" words".repeat(3 + number),
+            fix: Some("`sudo do this`".into()),
+        };
+        Report {
+            chosen,
+            why: "it is the strongest".into(),
+            fix: None,
+            keeps_everything: chosen == Some("native"),
+            kernel: "6.1".into(),
+            landlock: None,
+            root: false,
+            obstacles: vec![],
+            sandboxes: vec![],
+            findings: (0..problems).map(finding).collect(),
+        }
+    }
+
+    #[test]
+    fn a_ready_machine_takes_two_lines() {
+        assert_eq!(
+            brief(&report(Some("native"), 0)),
+            "Ready: code runs in the native sandbox.\n\
+             `interpreter doctor -v` shows everything that was checked.\n"
+        );
+    }
+
+    #[test]
+    fn only_problems_are_shown_each_with_its_fix() {
+        let text = brief(&report(None, 1));
+        assert_eq!(
+            text,
+            "Not ready: code would not run.\n\
+             BROKEN   sandbox     nothing would run: it is the strongest\n\
+             missing  thing0      xxxxxxxxxx words words words\n                     \
+             fix: `sudo do this`\n\
+             `interpreter doctor -v` shows everything that was checked.\n"
+        );
+    }
+
+    #[test]
+    fn a_broken_record_is_the_reason_and_its_words_are_whole() {
+        let mut report = report(Some("native"), 0);
+        let detail =
+            "`/home/ada/.local/share/interpreter/record.db` was written by another version";
+        report.findings.push(Finding {
+            name: "record".into(),
+            state: Health::Broken,
+            detail: detail.into(),
+            fix: None,
+        });
+        assert_eq!(
+            brief(&report),
+            "Not ready: the record cannot be used.\n\
+             BROKEN   record      `/home/ada/.local/share/interpreter/record.db` was\n                     \
+             written by another version\n\
+             `interpreter doctor -v` shows everything that was checked.\n"
+        );
+    }
+
+    #[test]
+    fn the_short_form_fits_on_a_window_however_much_is_wrong() {
+        for problems in 0..40 {
+            let text = brief(&report(Some("landlock"), problems));
+            assert!(text.lines().count() <= ROWS + 1, "{text}");
+            assert!(text.lines().all(|line| line.chars().count() <= COLUMNS), "{text}");
+            assert_eq!(text.contains(" more\n"), problems > 8, "{problems}: {text}");
+        }
+    }
 }

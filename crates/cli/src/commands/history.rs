@@ -1,18 +1,17 @@
-//! `interpreter history`: what happened in earlier sessions.
+//! `interpreter history`: list and show earlier sessions.
 
 use crate::{
-    args::misuse,
     exit::Exit,
-    report::Error,
-    terminal::{json, plain::Plain, screen::Screen, story},
+    report::{Error, misuse},
+    terminal::{json, plain::Plain, screen::Screen, transcript},
 };
-use interpreter_core::{Body, Untrusted};
+use interpreter_core::{Body, Output, Untrusted};
 use interpreter_store::{
-    Ending, Environment, Folders, HowMany, Log, Outputs, Restored, StoreError,
+    Environment, Folders, HowMany, Log, Outputs, RecordState, Restored, StoreError,
 };
 use std::process::ExitCode;
 
-/// Sessions that are listed unless all are wanted.
+/// Number of sessions listed without `--all`.
 const LISTED: usize = 100;
 
 /// Show earlier sessions
@@ -26,23 +25,23 @@ pub(crate) struct HistoryArgs {
 enum HistoryCommand {
     /// List sessions, newest first
     ///
-    /// Lists the newest 100 sessions unless `--all` is given.
+    /// Lists the newest 100 sessions, or all with `--all`.
     List {
         /// List every session
         #[arg(long)]
         all: bool,
-        /// Print JSON, one session a line
+        /// Print JSON, one session per line
         #[arg(long)]
         json: bool,
     },
     /// Show one session
     Show {
-        /// Its id, or the beginning of it [default: the newest]
+        /// Id of the session, or the beginning of it [default: the newest]
         session: Option<String>,
-        /// Print the records as JSON, one a line
+        /// Print JSON, one record per line
         #[arg(long)]
         json: bool,
-        /// Print only what this run printed, such as p3, exactly and whole
+        /// Print only the whole output of this run, such as p3, byte for byte
         #[arg(long, value_name = "RUN", conflicts_with = "json")]
         output: Option<String>,
     },
@@ -51,9 +50,9 @@ enum HistoryCommand {
 pub(crate) fn history(args: &HistoryArgs) -> Result<ExitCode, Error> {
     let folders = Folders::find(&Environment::read())?;
     let log = Log::open_to_read(&folders)?;
-    let ending = log.ending()?;
-    if ending != Ending::Whole {
-        warn(&format!("{ending}; see `interpreter audit verify`"))?;
+    let state = log.state()?;
+    if state != RecordState::Whole {
+        warn(&format!("{state}; see `interpreter audit verify`"))?;
     }
     let outputs = Outputs::new(&folders);
     match &args.command {
@@ -104,12 +103,12 @@ fn list(log: &Log, all: bool, as_json: bool) -> Result<(), Error> {
     Ok(())
 }
 
-/// Something that the person should know, beside what they asked for.
+/// Prints a warning to standard error.
 fn warn(text: &str) -> Result<(), Error> {
     Ok(Screen::stderr(&Environment::read()).tell(&format!("warning: {text}"))?)
 }
 
-/// The session that is meant; none if there is none at all.
+/// The chosen session, or `None` if there is no session yet.
 fn find(log: &Log, session: Option<&str>) -> Result<Option<String>, Error> {
     Ok(match session {
         Some(prefix) => Some(log.find_session(prefix)?),
@@ -133,13 +132,13 @@ fn show(log: &Log, outputs: &Outputs, id: &str, as_json: bool) -> Result<ExitCod
         if as_json {
             json::print(&[record])?;
         } else {
-            story::tell(&mut screen, &record)?;
+            transcript::tell(&mut screen, &record)?;
         }
     }
     Ok(exit.into())
 }
 
-/// Prints what one run printed, each stream to where it went.
+/// Prints the output of one run, each stream to its own.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the rest is not what a run printed")]
 fn show_output(log: &Log, outputs: &Outputs, id: &str, run: &str) -> Result<ExitCode, Error> {
     let mut plain = Plain::new(&Environment::read());
@@ -148,9 +147,9 @@ fn show_output(log: &Log, outputs: &Outputs, id: &str, run: &str) -> Result<Exit
         let mut record = record?;
         match &record.body {
             Body::RunStarted { proposal, .. } if proposal == run => found = true,
-            Body::Output { proposal, .. } if proposal == run => {
+            Body::Output(Output { proposal, .. }) if proposal == run => {
                 if outputs.restore(&mut record.body)? == Restored::Gone {
-                    story::tell(plain.screen()?, &record)?;
+                    transcript::tell(plain.screen()?, &record)?;
                     exit = Exit::CodeFailed;
                 }
                 plain.record(&record)?;
@@ -160,7 +159,7 @@ fn show_output(log: &Log, outputs: &Outputs, id: &str, run: &str) -> Result<Exit
     }
     if !found {
         let run = Untrusted::new(run).for_terminal_line(40);
-        return Err(misuse(format!("nothing called `{run}` ran in session {id}")));
+        return Err(misuse(format!("session {id} has no run `{run}`")));
     }
     Ok(exit.into())
 }

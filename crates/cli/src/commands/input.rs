@@ -1,10 +1,10 @@
 //! Reads standard input or a named file for a command: within a bound, and
 //! never cut without a word.
 
-use crate::{args::misuse, report::Error};
+use crate::report::{Error, misuse};
 use std::io::Read;
 
-/// Reads text of at most `most` bytes. What is longer is refused with `next`, a next step.
+/// Reads text of at most `most` bytes. Longer text is an error that suggests `next`.
 pub(crate) fn read_text(
     source: impl Read,
     what: &str,

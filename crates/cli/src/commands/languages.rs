@@ -1,9 +1,9 @@
-//! `interpreter languages`: what runs here.
+//! `interpreter languages`: list the available languages.
 
 use crate::{
-    commands::{scene, wait_for},
     exit::Exit,
     report::Error,
+    start::{context, wait_for},
     terminal::{json, screen::Screen},
 };
 use interpreter_agent::languages::{Interpreter, Known, check};
@@ -15,15 +15,14 @@ use std::{
     process::ExitCode,
 };
 
-/// List the languages that run here
+/// List the available languages
 ///
-/// Shows each language, the interpreter that runs it, its version if the files around it tell,
-/// whether variables and imports are kept between runs, and the other names that models may use
-/// for it; or how to get an interpreter where there is none. Languages of your own are declared in
-/// your config file.
+/// Shows each language with its interpreter, its version if known, whether variables and imports
+/// are kept between runs, and its other names. For a missing interpreter, shows how to install it.
+/// Your config file can declare more languages.
 #[derive(Debug, clap::Args)]
 pub(crate) struct LanguagesArgs {
-    /// Start each interpreter in the sandbox and show the version it answers with
+    /// Start each interpreter in the sandbox and show the version that it reports
     #[arg(long)]
     check: bool,
 
@@ -38,27 +37,26 @@ struct Row {
     aliases: Vec<String>,
     endings: Vec<String>,
     state: &'static str,
-    /// None if it needs none; or how to get it.
+    /// The program, `None` if the language needs none, or how to install it.
     program: Result<Option<String>, String>,
     version: Option<String>,
     environment: Option<String>,
-    /// What a person should know.
     note: Option<String>,
 }
 
 type Answers = BTreeMap<String, Result<Untrusted, Untrusted>>;
 
 pub(crate) fn languages(args: &LanguagesArgs) -> Result<ExitCode, Error> {
-    let scene = scene(&Overrides::default())?;
-    let answers = if args.check { wait_for(check(&scene))?? } else { Answers::new() };
-    let known = scene.interpreters().all();
+    let context = context(&Overrides::default())?;
+    let answers = if args.check { wait_for(check(&context))?? } else { Answers::new() };
+    let known = context.interpreters().all();
     let rows: Vec<_> = known.map(|one| Row::new(one, answers.get(&one.info.name))).collect();
     if args.json {
         json::print_value(&rows.iter().map(Row::json).collect())?;
     } else {
         let mut out = Vec::new();
         write_table(&mut out, &rows)?;
-        Screen::stdout(&scene.environment).lines(&String::from_utf8_lossy(&out))?;
+        Screen::stdout(&context.environment).lines(&String::from_utf8_lossy(&out))?;
     }
     let silent = answers.values().any(Result::is_err);
     Ok(if silent { Exit::CodeFailed } else { Exit::Done }.into())
@@ -107,7 +105,7 @@ impl Row {
     }
 }
 
-/// The version in what an interpreter says of itself: `gcc (Debian 12.2.0-14) 12.2.0`.
+/// The version number in the output of `--version`: `gcc (Debian 12.2.0-14) 12.2.0`.
 fn number(answer: &str) -> Option<String> {
     let mut parts = answer.split(|c: char| !(c.is_ascii_digit() || c == '.'));
     let numbers =
@@ -119,7 +117,7 @@ fn shown(text: &str) -> String {
     Untrusted::new(text).for_terminal_line(200)
 }
 
-/// Those that run first, then those that could.
+/// Available languages first, then the missing ones.
 fn write_table(out: &mut impl Write, rows: &[Row]) -> io::Result<()> {
     let here: Vec<_> =
         rows.iter().filter_map(|row| Some((row, row.program.as_ref().ok()?))).collect();
@@ -141,10 +139,10 @@ fn write_table(out: &mut impl Write, rows: &[Row]) -> io::Result<()> {
         );
         writeln!(out, "{}", line.trim_end())?;
     }
-    writeln!(out, "\nkept: variables and imports last; fresh: each run is a whole program")?;
+    writeln!(out, "\nkept: variables and imports last; fresh: each run is a new program")?;
     for (row, _) in &here {
         if let Some(environment) = &row.environment {
-            writeln!(out, "{} works in {}", row.name, shown(environment))?;
+            writeln!(out, "{} uses the environment {}", row.name, shown(environment))?;
         }
         if let Some(note) = &row.note {
             writeln!(out, "{}: {}", row.name, shown(note))?;
@@ -155,7 +153,7 @@ fn write_table(out: &mut impl Write, rows: &[Row]) -> io::Result<()> {
 
 fn write_missing(out: &mut impl Write, rows: &[Row], names: usize) -> io::Result<()> {
     if rows.iter().any(|row| row.program.is_err()) {
-        writeln!(out, "\nnot here:")?;
+        writeln!(out, "\nnot installed:")?;
     }
     for row in rows {
         if let Err(hint) = &row.program {

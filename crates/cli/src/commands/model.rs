@@ -1,14 +1,13 @@
-//! `interpreter model`: which models can be had, fetching those that run in this program, and what
-//! one can do.
+//! `interpreter model`: list, download, remove and test models.
 
 use crate::{
-    commands::{scene, wait_for},
     exit::Exit,
     report::Error,
+    start::{context, wait_for},
     terminal::{json, screen::Screen},
 };
 use interpreter_agent::{
-    embedded,
+    Advise, chain, embedded,
     models::{self, Here, KeyState, ModelError, Trial},
 };
 use interpreter_core::Untrusted;
@@ -26,7 +25,7 @@ mod catalogue;
 mod pull;
 mod remove;
 
-/// Show, download, remove and try models
+/// List, download, remove and test models
 #[derive(Debug, clap::Args)]
 pub(crate) struct ModelArgs {
     #[command(subcommand)]
@@ -41,11 +40,10 @@ enum ModelCommand {
     Test(TestArgs),
 }
 
-/// List the models of this program, providers, and the model servers of this machine
+/// List embedded models, providers and local model servers
 ///
-/// Shows the models that run in this program and whether they are here, each provider, whether its
-/// key is there, and which servers answer on this machine, with their models. Nothing but this
-/// machine is asked.
+/// Shows each embedded model and whether it is installed, each provider and whether its API key is
+/// set, and each local server that responds, with its models. Contacts nothing but this machine.
 #[derive(Debug, clap::Args)]
 struct ListArgs {
     /// Print JSON
@@ -53,18 +51,18 @@ struct ListArgs {
     json: bool,
 }
 
-/// Try a model out with three tiny requests
+/// Test a model with three tiny requests
 ///
-/// Says whether it answers, how fast, and whether streaming, tool calls and images work. Exits with
-/// 5 if it does not answer.
+/// Reports whether it responds, how fast, and whether streaming, tool calls and images work. Exits
+/// with 5 if it does not respond.
 #[derive(Debug, clap::Args)]
 struct TestArgs {
-    /// Model to try, such as openai/MODEL [default: that of your settings]
+    /// Model to test, such as openai/MODEL [default: the one in your settings]
     model: Option<String>,
-    /// Profile to use, a file NAME.toml in the profiles folder
+    /// Use the settings in profiles/NAME.toml
     #[arg(short, long, value_name = "NAME")]
     profile: Option<String>,
-    /// Reach nothing but this machine
+    /// Contact nothing but this machine
     #[arg(long)]
     offline: bool,
     /// Print JSON
@@ -81,10 +79,16 @@ pub(crate) fn model(args: &ModelArgs) -> Result<ExitCode, Error> {
     }
 }
 
+/// The settings that `--offline` makes.
+fn offline(offline: bool) -> Overrides {
+    let none = Overrides::default();
+    if offline { none.set("offline", ["true"]) } else { none }
+}
+
 fn list(args: &ListArgs) -> Result<ExitCode, Error> {
-    let scene = scene(&Overrides::default())?;
-    let rows = wait_for(models::list(&scene))??;
-    let embedded = embedded::list(&scene);
+    let context = context(&Overrides::default())?;
+    let rows = wait_for(models::list(&context))??;
+    let embedded = embedded::list(&context);
     if args.json {
         let ours = std::iter::once(catalogue::json(&embedded));
         json::print_value(&ours.chain(rows.iter().map(row_json)).collect())?;
@@ -95,7 +99,7 @@ fn list(args: &ListArgs) -> Result<ExitCode, Error> {
     let (ready, rest): (Vec<_>, Vec<_>) = rows.iter().partition(|row| row.is_ready());
     let width = rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
     if ready.is_empty() {
-        writeln!(out, "no provider is ready: no key is set, and no server answers here\n")?;
+        writeln!(out, "no provider is ready: no API key is set, and no local server responds\n")?;
     } else {
         writeln!(out, "ready:")?;
     }
@@ -112,24 +116,24 @@ fn list(args: &ListArgs) -> Result<ExitCode, Error> {
     }
     writeln!(
         out,
-        "\nA model is PROVIDER/MODEL; `interpreter model test PROVIDER/MODEL` tries it, `interpreter \
-         model pull` downloads one that runs in this program."
+        "\nA model is PROVIDER/MODEL; `interpreter model test PROVIDER/MODEL` tests it, \
+         `interpreter model pull` downloads an embedded model."
     )?;
-    Screen::stdout(&scene.environment).lines(&String::from_utf8_lossy(&out))?;
+    Screen::stdout(&context.environment).lines(&String::from_utf8_lossy(&out))?;
     Ok(Exit::Done.into())
 }
 
-/// What a provider lacks.
+/// Missing requirements of a provider.
 fn missing(row: &Here) -> String {
     if let Some(lacks) = &row.lacks {
         return lacks.clone();
     }
     match &row.key {
         KeyState::Missing { variables, optional: false } => {
-            format!("no key in {}", variables.join(" or "))
+            format!("no API key in {}", variables.join(" or "))
         }
         KeyState::NotNeeded | KeyState::Set | KeyState::Missing { .. } => {
-            "no server answers on this machine".into()
+            "no local server responds".into()
         }
     }
 }
@@ -156,21 +160,20 @@ fn row_json(row: &Here) -> Value {
 }
 
 fn test(args: &TestArgs) -> Result<ExitCode, Error> {
-    let overrides =
-        Overrides { profile: args.profile.clone(), offline: args.offline, ..Overrides::default() };
-    let scene = scene(&overrides)?;
-    let (name, trial) = wait_for(models::test(&scene, args.model.as_deref()))??;
+    let overrides = Overrides { profile: args.profile.clone(), ..offline(args.offline) };
+    let context = context(&overrides)?;
+    let (name, trial) = wait_for(models::test(&context, args.model.as_deref()))??;
     if args.json {
         json::print_value(&trial_json(&name, &trial))?;
     } else {
         let mut out = Vec::new();
         write_trial(&mut out, &name, &trial)?;
-        Screen::stdout(&scene.environment).lines(&String::from_utf8_lossy(&out))?;
+        Screen::stdout(&context.environment).lines(&String::from_utf8_lossy(&out))?;
     }
     Ok(if trial.answer.is_ok() { Exit::Done } else { Exit::ModelFailed }.into())
 }
 
-/// One thing that was tried: what it is, whether it works, and more about it.
+/// One capability that was tested, and its result.
 struct Tried {
     what: &'static str,
     works: bool,
@@ -196,7 +199,7 @@ fn tried(trial: &Trial) -> Vec<Tried> {
         let detail = format!("{} pieces", answered.pieces);
         all.push(Tried { what: "streams", works: answered.pieces > 1, detail, hint: None });
     }
-    let no_tools = "it did not call the tool; `tools = false` lets it write code in fences";
+    let no_tools = "it did not call the tool; with `tools = false` it writes code in fences";
     let no_sight = "it did not name the colour of a red square";
     for (what, result, otherwise) in
         [("tools", &trial.tools, no_tools), ("images", &trial.images, no_sight)]
@@ -214,8 +217,7 @@ fn tried(trial: &Trial) -> Vec<Tried> {
 }
 
 fn failed(what: &'static str, error: &ModelError) -> Tried {
-    let (detail, hint) = models::told(error);
-    Tried { what, works: false, detail, hint }
+    Tried { what, works: false, detail: chain(error), hint: error.advice() }
 }
 
 fn write_trial(out: &mut impl Write, name: &str, trial: &Trial) -> io::Result<()> {

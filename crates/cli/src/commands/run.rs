@@ -1,21 +1,22 @@
-//! `interpreter run`: code of one's own, without a model.
+//! `interpreter run`: run your own code, without a model.
 
 use crate::{
-    args::{SessionArgs, misuse},
-    commands::{at_terminal, input::read_text, scene, wait_for},
+    commands::input::read_text,
     exit::Exit,
-    report::Error,
+    options::SessionArgs,
+    report::{Error, misuse},
+    start::{at_terminal, context, wait_for},
     terminal::{
         ask::Asker,
         chat::Chat,
-        face::{Face, Person, Talk, There, Turn},
+        frontend::{Console, Frontend, Person, Turn, View},
         plain::Plain,
         repl,
         screen::Screen,
         signals::Signals,
     },
 };
-use interpreter_agent::{Mode, Scene, Session};
+use interpreter_agent::{Context, Mode, Session};
 use interpreter_core::{
     Language, Network,
     proposal::{MOST_CODE, unfit},
@@ -26,17 +27,16 @@ use std::{
     io,
     path::{Path, PathBuf},
     process::ExitCode,
-    rc::Rc,
+    sync::Arc,
 };
 
-/// Run code of your own in the sandbox
+/// Run your own code in the sandbox
 ///
-/// No model is asked. The code gets the same judgement, sandbox, staging and record as a model's.
-/// Typing it counts as your yes, unless a rule says ask or deny. Its output goes to standard
-/// output and standard error; exits with 1 if it fails.
+/// Uses no model. The code gets the same analysis, sandbox, staging and record as a model's. It
+/// runs without further approval, unless a rule says ask or deny. Exits with 1 if the code fails.
 ///
-/// With a language and no code, at a terminal, it reads code cell by cell: variables are kept, Tab
-/// completes, Ctrl-C interrupts, Ctrl-D leaves, /help explains.
+/// At a terminal, with a language and no code, it reads code cell by cell. Variables are kept, Tab
+/// completes, Ctrl-C interrupts, Ctrl-D quits, /help shows help.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch that can be typed")]
 pub(crate) struct RunArgs {
@@ -46,19 +46,19 @@ pub(crate) struct RunArgs {
     /// Code to run
     #[arg(short, long, value_name = "CODE", allow_hyphen_values = true)]
     code: Option<String>,
-    /// Language of the code [default: by the file's ending]
+    /// Language of the code [default: from the file's ending]
     #[arg(short, long, value_name = "LANGUAGE")]
     language: Option<String>,
-    /// Ask before running, even where the rules allow it
+    /// Ask before running, even if the rules allow it
     #[arg(long, conflicts_with = "yes")]
     ask: bool,
-    /// Show what would be enforced, step by step, and run nothing
+    /// Print every step of the sandbox and run nothing
     #[arg(long)]
     explain: bool,
-    /// Put staged changes into the folder when the code has run
+    /// Apply staged changes after the run
     #[arg(long, conflicts_with = "discard")]
     apply: bool,
-    /// Forget staged changes when the code has run
+    /// Discard staged changes after the run
     #[arg(long)]
     discard: bool,
     #[command(flatten)]
@@ -67,28 +67,28 @@ pub(crate) struct RunArgs {
 
 pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, Error> {
     args.check()?;
-    let scene = Rc::new(scene(&args.session.overrides())?);
-    let language = args.language(&scene)?;
+    let context = Arc::new(context(&args.session.overrides())?);
+    let language = args.language(&context)?;
     if args.explain {
-        Screen::stdout(&scene.environment).lines(&scene.explain()?)?;
+        Screen::stdout(&context.environment).lines(&context.explain()?)?;
         return Ok(Exit::Done.into());
     }
     if args.code.is_none() && args.file.is_none() {
-        return wait_for(repl::talk(&scene, language, args.approval()))?;
+        return wait_for(repl::interact(&context, language, args.approval()))?;
     }
     let code = args.read_code()?;
-    wait_for(execute(scene, args, language, code))?
+    wait_for(execute(context, args, language, code))?
 }
 
 impl RunArgs {
-    /// Without code there must be somebody to type it.
+    /// Without code there must be a terminal to type it on.
     fn check(&self) -> Result<(), Error> {
         let is_given = self.file.is_some() || self.code.is_some() || self.explain;
         match (is_given, at_terminal() && !self.session.json && !self.apply && !self.discard) {
             (true, _) | (false, true) => Ok(()),
-            (false, false) => Err(misuse(
-                "there is no code to run: give a FILE, `-c CODE` or `-`, or start it at a terminal",
-            )),
+            (false, false) => {
+                Err(misuse("no code to run: give a FILE, `-c CODE` or `-`, or use a terminal"))
+            }
         }
     }
 
@@ -100,25 +100,25 @@ impl RunArgs {
         }
     }
 
-    fn language(&self, scene: &Scene) -> Result<Language, Error> {
-        let table = scene.interpreters().languages();
+    fn language(&self, context: &Context) -> Result<Language, Error> {
+        let table = context.interpreters().languages();
         let ending = || self.file.as_ref()?.extension()?.to_str().map(str::to_owned);
         let (found, name) = match (&self.language, ending()) {
             (Some(name), _) => (table.find(name), name.clone()),
             (None, Some(ending)) => (table.of_ending(&ending), ending),
-            (None, None) => return Err(misuse("say which language it is with `-l LANGUAGE`")),
+            (None, None) => return Err(misuse("unknown language: choose one with `-l LANGUAGE`")),
         };
         found.ok_or_else(|| match table.hint(&name) {
-            Some(hint) => misuse(format!("there is no interpreter for `{name}` here: {hint}")),
+            Some(hint) => misuse(format!("no interpreter for `{name}` is installed: {hint}")),
             None => misuse(format!(
-                "`{name}` is not a language that runs here; these are: {}",
+                "unknown language `{name}`; available: {}",
                 table.names().collect::<Vec<_>>().join(", ")
             )),
         })
     }
 
     fn read_code(&self) -> Result<String, Error> {
-        let next = "put data into a file and read it from there";
+        let next = "put data into a file and let the code read it";
         let code = match (&self.code, &self.file) {
             (Some(code), _) => code.clone(),
             (None, Some(file)) if file == Path::new("-") => {
@@ -130,7 +130,7 @@ impl RunArgs {
                 let open = fs_err::File::open(file).map_err(failed)?;
                 read_text(open, &what, MOST_CODE, next)?
             }
-            (None, None) => return Err(misuse("there is no code to run")),
+            (None, None) => return Err(misuse("no code to run")),
         };
         match unfit(&code) {
             Some(why) => Err(misuse(why)),
@@ -140,7 +140,7 @@ impl RunArgs {
 }
 
 async fn execute(
-    scene: Rc<Scene>,
+    context: Arc<Context>,
     args: &RunArgs,
     language: Language,
     code: String,
@@ -152,42 +152,42 @@ async fn execute(
         (false, false) => Settle::Later,
     };
     // Only `--ask` and a rule lead to a question; then it is put as in a chat.
-    let (face, person) = if args.session.json {
-        (Face::Json, Person::Nobody(Signals::new()?))
+    let (view, person) = if args.session.json {
+        (View::Json, Person::Nobody(Signals::new()?))
     } else if args.ask && at_terminal() {
-        let asker = Asker::start(&scene.environment, Reedline::create)?;
-        let there = There {
-            asker: asker.marked_for(&scene.confinement()),
-            editor: scene.environment.editor().map(Into::into),
-            folders: scene.folders.clone(),
+        let asker = Asker::start(&context.environment, Reedline::create)?;
+        let console = Console {
+            asker: asker.marked_for(&context.confinement()),
+            editor: context.environment.editor().map(Into::into),
+            folders: context.folders.clone(),
         };
-        let chat = Chat::new(Screen::stdout(&scene.environment), scene.confinement());
-        (Face::Chat(Box::new(chat)), Person::There(Box::new(there)))
+        let chat = Chat::new(Screen::stdout(&context.environment), context.confinement());
+        (View::Chat(Box::new(chat)), Person::Present(Box::new(console)))
     } else {
-        let plain = Plain::new(&scene.environment);
-        (Face::Plain(Box::new(plain)), Person::Nobody(Signals::new()?))
+        let plain = Plain::new(&context.environment);
+        (View::Plain(Box::new(plain)), Person::Nobody(Signals::new()?))
     };
-    warn(&scene)?;
-    let session = Session::start(&scene, Mode::Run, approval)?;
-    let mut talk = Talk::new(session, face, person, unasked);
-    match talk.turn(Event::Submitted { language, code }).await? {
+    warn(&context)?;
+    let session = Session::start(&context, Mode::Run, approval)?;
+    let mut frontend = Frontend::new(session, view, person, unasked);
+    match frontend.turn(Event::Submitted { language, code }).await? {
         Turn::Over(end) => {
-            talk.end().await?;
+            frontend.end().await?;
             Ok(Exit::from(end).into())
         }
         Turn::Last(end) => Ok(Exit::from(end).into()),
     }
 }
 
-/// What confines less than usual is said so, in red, each time.
-fn warn(scene: &Scene) -> Result<(), Error> {
-    let confinement = scene.confinement();
+/// Warns, in red and each time, if the sandbox or network is weaker than usual.
+fn warn(context: &Context) -> Result<(), Error> {
+    let confinement = context.confinement();
     let words = if confinement.sandbox.is_none() {
-        "NO SANDBOX: the code has all your rights"
+        "NO SANDBOX: the code has all your permissions"
     } else if let Network::Open(_) = confinement.network {
         "the network is open: code can reach every public host"
     } else {
         return Ok(());
     };
-    Ok(Screen::stderr(&scene.environment).named_elsewhere("interpreter: ").warn(words)?)
+    Ok(Screen::stderr(&context.environment).named_elsewhere("interpreter: ").warn(words)?)
 }

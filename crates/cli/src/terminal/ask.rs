@@ -24,7 +24,7 @@ pub(crate) enum Left {
     Interrupted,
     /// Ctrl-D, or the terminal is gone.
     Ended,
-    /// The program is told to end.
+    /// The program received a signal to end.
     Terminated,
 }
 
@@ -203,7 +203,7 @@ impl Asker {
     }
 }
 
-/// What has the keyboard while an answer is awaited.
+/// Who reads the keyboard while a question waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Editing {
     /// A line editor.

@@ -1,14 +1,13 @@
 //! A chat on a terminal: replies as they come, code, output, and what was changed.
 
 use super::{
-    hosts,
     ours::{Ours, count, ours, word},
     screen::{Screen, Section},
-    story::{self, Ending},
+    transcript::{self, Ending},
 };
 use interpreter_agent::Live;
 use interpreter_core::{
-    Body, Confinement, Merged, Origin, Record, Stream, Untrusted, session::Question,
+    Body, Confinement, Merged, Origin, Output, Record, Stream, Untrusted, session::Question,
 };
 use std::io;
 
@@ -18,7 +17,7 @@ const FINDINGS: usize = 12;
 /// Lines of one finding that are named.
 const LINES: usize = 5;
 
-/// What is on the screen right now.
+/// The kind of text at the end of the screen.
 #[derive(Debug)]
 pub(crate) struct Chat {
     pub(super) screen: Screen,
@@ -71,56 +70,25 @@ impl Chat {
     #[expect(clippy::wildcard_enum_match_arm, reason = "the others are not shown")]
     pub(crate) fn record(&mut self, record: &Record) -> io::Result<()> {
         match &record.body {
-            Body::Output { stream, text, mime, bundle, .. } => {
+            Body::Output(Output { stream, text, mime, bundle, .. }) => {
                 self.output(*stream, text, mime, bundle.keys())
             }
-            Body::RunStarted { backend, missing, .. } => match story::header(backend, missing) {
-                Some(words) => self.screen().warn(words),
+            Body::RunFinished { .. } => match Ending::of(&record.body) {
+                Some((ending, ms)) => self.ended(&ending, ms),
                 None => Ok(()),
             },
-            Body::Effects { network, denials, .. } => {
-                let screen = self.screen();
-                hosts::list(screen, network)?;
-                story::denials(screen, denials)
-            }
-            Body::RunFinished { status, signal, limit, kernel_ended, ms, .. } => {
-                let ending = Ending {
-                    status: *status,
-                    signal: *signal,
-                    limit: limit.as_deref(),
-                    kernel_ended: *kernel_ended,
-                };
-                self.ended(&ending, *ms)
-            }
-            Body::Changes { id, state, files, left_out } => {
-                let words = count(files.len(), "file") + " " + state.word();
-                let screen = self.screen();
-                screen.say(words + " (set " + word(id) + "):")?;
-                story::files(screen, files)?;
-                story::left_out(screen, left_out)
-            }
-            Body::NotProposed { reason, .. } => {
-                let screen = self.screen();
-                screen.say_quietly("Not run:")?;
-                screen.row(reason)
-            }
-            Body::Error { message, hint } => self.screen().error(message, hint.as_deref()),
-            Body::Note { text } => {
-                let screen = self.screen();
-                screen.row(&format!("note: {text}"))
-            }
             Body::ModelChanged { model } => {
                 self.full = None;
                 let screen = self.screen();
-                screen.say("Another model from now on; it is sent the conversation so far:")?;
+                screen.say("Switched model; it receives the conversation so far:")?;
                 screen.row(model)
             }
             Body::Usage { input, output, context, .. } => {
-                self.full = context.and_then(|most| story::fullness(*input, *output, most));
+                self.full = context.and_then(|most| transcript::fullness(*input, *output, most));
                 Ok(())
             }
             Body::TurnFinished { end } => {
-                match story::turn_end(*end) {
+                match transcript::turn_end(*end) {
                     Some(words) => self.screen().say(words)?,
                     None => self.screen.close()?,
                 }
@@ -129,6 +97,12 @@ impl Chat {
                     None => Ok(()),
                 }
             }
+            Body::RunStarted { .. }
+            | Body::Effects { .. }
+            | Body::Changes(_)
+            | Body::NotProposed { .. }
+            | Body::Error { .. }
+            | Body::Note { .. } => transcript::show(self.screen(), &record.body, true),
             _ => Ok(()),
         }
     }
@@ -183,11 +157,11 @@ impl Chat {
             + ", risk "
             + question.findings.risk.word()
             + "; "
-            + story::within(&self.confinement)
+            + transcript::within(&self.confinement)
             + ": "
-            + story::bounds(&self.confinement);
-        let granted = story::granted(&self.confinement);
-        let alarming = story::is_alarming(&self.confinement);
+            + transcript::bounds(&self.confinement);
+        let granted = transcript::granted(&self.confinement);
+        let alarming = transcript::is_alarming(&self.confinement);
         let screen = self.screen();
         screen.announce(words, alarming)?;
         granted.iter().try_for_each(|row| screen.row(row))?;
@@ -200,7 +174,7 @@ impl Chat {
         match (proposal.origin, question.verdict.rule.strip_prefix("default: ")) {
             (Origin::Model, Some(_)) => Ok(()),
             (Origin::Model | Origin::Person, _) => {
-                screen.row(&format!("asked because: {}", question.verdict.rule))
+                screen.row(&format!("reason to ask: {}", question.verdict.rule))
             }
         }
     }

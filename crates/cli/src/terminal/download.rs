@@ -1,4 +1,4 @@
-//! How far a download is: one line that is drawn again at a terminal, a line for every tenth
+//! The progress of a download: one line that is redrawn at a terminal, a line for every tenth
 //! elsewhere, or JSON.
 
 use super::{
@@ -6,8 +6,7 @@ use super::{
     ours::{Ours, ours},
     screen::Screen,
 };
-use interpreter_agent::embedded::{Failure, Progress};
-use interpreter_core::Untrusted;
+use interpreter_agent::embedded::Progress;
 use interpreter_store::Environment;
 use serde_json::json;
 use std::{
@@ -39,7 +38,6 @@ pub(crate) struct Download {
     before: u64,
     drawn: Option<Instant>,
     tenths: u64,
-    package: Option<(u64, u64)>,
 }
 
 impl Download {
@@ -52,10 +50,10 @@ impl Download {
             (false, false) => Manner::Lines,
         };
         let began = Instant::now();
-        Self { manner, screen, began, before: 0, drawn: None, tenths: 0, package: None }
+        Self { manner, screen, began, before: 0, drawn: None, tenths: 0 }
     }
 
-    /// Shows what happened. What cannot be shown is no reason to stop.
+    /// Shows progress. A failure to show it does not stop the download.
     pub(crate) fn show(&mut self, progress: &Progress) {
         _ = self.try_show(progress).is_ok();
     }
@@ -64,21 +62,12 @@ impl Download {
         match progress {
             Progress::Resumed { bytes } => {
                 self.before = *bytes;
-                let words = format!("{} are here from an earlier try", size(*bytes).as_str());
+                let words = format!("resuming after {}", size(*bytes).as_str());
                 self.say(&words, &json!({ "event": "resumed", "bytes": bytes }))
             }
-            Progress::Trying { source } => {
-                let words = format!("from {} …", shown(source));
-                self.say(&words, &json!({ "event": "trying", "source": source }))
-            }
-            Progress::Failed(Failure { source, why }) => {
-                self.package = None;
-                let words = format!("{} does not serve: {}", shown(source), shown(why));
-                self.say(&words, &json!({ "event": "failed", "source": source, "why": why }))
-            }
-            Progress::Package { number, of } => {
-                (self.package, self.drawn) = (Some((*number, *of)), None);
-                Ok(())
+            Progress::Connecting { host } => {
+                let words = format!("from {host} …");
+                self.say(&words, &json!({ "event": "connecting", "host": host }))
             }
             Progress::Bytes { done, total } => self.bytes(*done, *total),
         }
@@ -122,12 +111,12 @@ impl Download {
     }
 
     fn line(&self, done: u64, total: u64) -> Ours {
-        line(done, total, done.saturating_sub(self.before), self.began.elapsed(), self.package)
+        line(done, total, done.saturating_sub(self.before), self.began.elapsed())
     }
 }
 
 /// A line that says how far it is, how fast `came` bytes came, and how long the rest will take.
-fn line(done: u64, total: u64, came: u64, after: Duration, package: Option<(u64, u64)>) -> Ours {
+fn line(done: u64, total: u64, came: u64, after: Duration) -> Ours {
     let percent = done * 100 / total.max(1);
     let blanks = if percent < 10 {
         "  "
@@ -138,16 +127,13 @@ fn line(done: u64, total: u64, came: u64, after: Duration, package: Option<(u64,
     };
     let mut line = ours(blanks) + percent + " %  " + size(done) + " of " + size(total);
     let milliseconds = u64::try_from(after.as_millis()).unwrap_or(u64::MAX);
-    // Packages come all at once: before something has come nothing can be said of the speed.
+    // The first bytes say little about the speed.
     if milliseconds >= 1000 && came >= total / 50 {
         let speed = came.saturating_mul(1000) / milliseconds;
         line = line + "  " + size(speed) + "/s";
         if done < total && speed > 0 {
             line = line + "  " + time((total - done) / speed) + " left";
         }
-    }
-    if let Some((number, of)) = package.filter(|_| done < total) {
-        line = line + "  (package " + number + " of " + of + ")";
     }
     line
 }
@@ -170,10 +156,6 @@ pub(crate) fn size(bytes: u64) -> Ours {
     }
 }
 
-fn shown(text: &str) -> String {
-    Untrusted::new(text).for_terminal_line(600)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -182,19 +164,19 @@ mod tests {
 
     #[test]
     fn a_line_says_how_far_how_fast_and_how_long() {
-        let at = |done, came, seconds, package| {
-            let line = line(done, TOTAL, came, Duration::from_secs(seconds), package);
+        let at = |done, came, seconds| {
+            let line = line(done, TOTAL, came, Duration::from_secs(seconds));
             line.as_str().to_owned()
         };
-        assert_eq!(at(0, 0, 5, None), "  0 %  0 bytes of 1.1 GB");
-        assert_eq!(at(50_000_000, 50_000_000, 0, None), "  4 %  50 MB of 1.1 GB");
-        assert_eq!(at(205_000_000, 5_000_000, 9, None), " 18 %  205 MB of 1.1 GB");
+        assert_eq!(at(0, 0, 5), "  0 %  0 bytes of 1.1 GB");
+        assert_eq!(at(50_000_000, 50_000_000, 0), "  4 %  50 MB of 1.1 GB");
+        assert_eq!(at(205_000_000, 5_000_000, 9), " 18 %  205 MB of 1.1 GB");
         assert_eq!(
-            at(500_000_000, 100_000_000, 10, Some((9, 22))),
-            " 44 %  500 MB of 1.1 GB  10 MB/s  1 min 1 s left  (package 9 of 22)"
+            at(500_000_000, 100_000_000, 10),
+            " 44 %  500 MB of 1.1 GB  10 MB/s  1 min 1 s left"
         );
-        assert_eq!(at(TOTAL, TOTAL, 20, Some((22, 22))), "100 %  1.1 GB of 1.1 GB  55 MB/s");
-        assert_eq!(line(0, 0, 0, Duration::ZERO, None).as_str(), "  0 %  0 bytes of 0 bytes");
+        assert_eq!(at(TOTAL, TOTAL, 20), "100 %  1.1 GB of 1.1 GB  55 MB/s");
+        assert_eq!(line(0, 0, 0, Duration::ZERO).as_str(), "  0 %  0 bytes of 0 bytes");
     }
 
     #[test]

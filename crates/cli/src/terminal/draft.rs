@@ -1,4 +1,4 @@
-//! What a person types while something else is going on: the beginning of their next prompt.
+//! Keys pressed while something else is going on: the beginning of the next prompt.
 //!
 //! Never an answer. It is shown when the next prompt is, and sent only when they press Enter there.
 

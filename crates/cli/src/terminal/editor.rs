@@ -1,4 +1,4 @@
-//! The person's own editor, for code that they want to change before it runs.
+//! The person's own editor, for code before it runs and for settings.
 
 use std::{
     fs, io,
@@ -6,26 +6,26 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A copy of the code, for the editor.
+/// A copy of a text, for the editor.
 #[derive(Debug)]
-pub(super) struct Copy {
-    pub(super) code: String,
-    /// What the file is called.
-    pub(super) name: String,
+pub(crate) struct Copy {
+    pub(crate) text: String,
+    /// Name of the temporary file.
+    pub(crate) name: String,
     /// A private folder.
-    pub(super) folder: PathBuf,
+    pub(crate) folder: PathBuf,
 }
 
-/// Bytes of edited code that are read.
+/// Bytes of edited text that are read.
 const LONGEST: u64 = 16 << 20;
 
-/// Opens the code in `$VISUAL` or `$EDITOR` and returns it as it was saved. An editor that fails
-/// leaves everything as it was.
-pub(super) fn edit(copy: &Copy, editor: Option<&str>) -> io::Result<Option<String>> {
+/// Opens the text in `$VISUAL` or `$EDITOR` and returns it as it was saved, or `None` if the
+/// editor failed.
+pub(crate) fn edit(copy: &Copy, editor: Option<&str>) -> io::Result<Option<String>> {
     let file = copy.folder.join(&copy.name);
     let mut created = new_private(&file)?;
     let result = created
-        .write_all(copy.code.as_bytes())
+        .write_all(copy.text.as_bytes())
         .and_then(|()| start(editor.unwrap_or("vi"), &file))
         .and_then(|saved| if saved { read(&file).map(Some) } else { Ok(None) });
     // Only a copy is left there.
@@ -34,12 +34,12 @@ pub(super) fn edit(copy: &Copy, editor: Option<&str>) -> io::Result<Option<Strin
 }
 
 fn read(file: &Path) -> io::Result<String> {
-    let mut code = String::new();
-    fs_err::File::open(file)?.take(LONGEST + 1).read_to_string(&mut code)?;
-    if code.len() as u64 > LONGEST {
-        return Err(io::Error::other("the edited code is longer than 16 MiB"));
+    let mut text = String::new();
+    fs_err::File::open(file)?.take(LONGEST + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > LONGEST {
+        return Err(io::Error::other("the edited text is longer than 16 MiB"));
     }
-    Ok(code)
+    Ok(text)
 }
 
 fn new_private(file: &Path) -> io::Result<fs::File> {
@@ -61,7 +61,7 @@ const LOADER: [&str; 6] = [
 fn start(editor: &str, file: &Path) -> io::Result<bool> {
     #[expect(clippy::disallowed_methods, reason = "the person's own editor, by their own setting")]
     let mut command = std::process::Command::new("/bin/sh");
-    // What changes how programs are loaded goes no further than to us.
+    // Loader variables stay in this process.
     for name in LOADER {
         command.env_remove(name);
     }

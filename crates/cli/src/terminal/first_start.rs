@@ -1,6 +1,6 @@
-//! The first start: nobody has chosen a model, and one can be downloaded.
+//! The first start: no model is selected, and one can be downloaded.
 //!
-//! One question, with the download and the other ways. Without a clear yes nothing is downloaded.
+//! Asks one question, and names the other ways. Without a clear yes nothing is downloaded.
 
 use super::{
     ask::{Asker, Left, choice},
@@ -10,8 +10,8 @@ use super::{
 };
 use crate::{commands::model::fetch, report::Error};
 use interpreter_agent::{
-    AgentError, ChooseError, Scene,
-    embedded::{self, Entry, Role},
+    AgentError, ChooseError, Context,
+    embedded::{self, CatalogueEntry, Role},
     models::{self, Here},
 };
 use interpreter_core::Untrusted;
@@ -20,7 +20,7 @@ use std::io;
 /// How many ways that are ready are named.
 const NAMED: usize = 5;
 
-/// What became of the question.
+/// The answer to the question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Start {
     /// There is a model: go on.
@@ -31,18 +31,18 @@ pub(crate) enum Start {
 
 /// Makes sure that there is a model, and asks if there is none.
 pub(crate) async fn settle(
-    scene: &Scene,
+    context: &Context,
     asker: &mut Asker,
     screen: &mut Screen,
 ) -> Result<Start, Error> {
-    if scene.model_name()?.is_some() || !embedded::ENGINE || scene.settings.offline.value {
+    if context.model_name()?.is_some() || !embedded::ENGINE || context.settings.offline.value {
         return Ok(Start::Ready);
     }
-    let rows = models::list(scene).await?;
+    let rows = models::list(context).await?;
     let offered = [Role::Default, Role::Tiny]
-        .map(|role| embedded::list(scene).into_iter().find(|(entry, _)| entry.role == role));
+        .map(|role| embedded::list(context).into_iter().find(|(entry, _)| entry.role == role));
     let [Some((usual, _)), Some((tiny, _))] = offered else { return Ok(Start::Ready) };
-    offer(scene, screen, &usual, &tiny, &rows)?;
+    offer(context, screen, &usual, &tiny, &rows)?;
     let choices = [
         choice('y', "download", Some(Role::Default)),
         choice('t', "download the smaller one", Some(Role::Tiny)),
@@ -57,7 +57,7 @@ pub(crate) async fn settle(
         }
         Err(Left::Terminated) => return Ok(Start::Interrupted),
     };
-    match fetch(scene, &entry, None, false).await? {
+    match fetch(context, &entry, None, false).await? {
         Some(_) => Ok(Start::Ready),
         None => Ok(Start::Interrupted),
     }
@@ -65,10 +65,10 @@ pub(crate) async fn settle(
 
 /// Draws what could be downloaded, and what else could be done.
 fn offer(
-    scene: &Scene,
+    context: &Context,
     screen: &mut Screen,
-    usual: &Entry,
-    tiny: &Entry,
+    usual: &CatalogueEntry,
+    tiny: &CatalogueEntry,
     rows: &[Here],
 ) -> io::Result<()> {
     screen.say(if ways(rows).is_empty() {
@@ -79,16 +79,18 @@ fn offer(
     screen.say("A small model can run inside this program, entirely on this machine.")?;
     screen.row(&format!("y  {}", entry(usual)))?;
     screen.row(&format!("t  smaller: saves disk space, makes more mistakes: {}", entry(tiny)))?;
-    screen.row(&format!("from {}", embedded::sources(scene, usual)))?;
+    let host = Untrusted::new(embedded::host(context)).for_terminal_line(80);
+    screen.row(&format!("from {host}; or, without a network, from a file:"))?;
+    screen.row(&format!("`interpreter model pull {} --from FILE`", usual.name))?;
     others(rows).iter().try_for_each(|row| screen.row(row))
 }
 
-fn entry(entry: &Entry) -> String {
-    let Entry { title, licence, bytes, .. } = entry;
+fn entry(entry: &CatalogueEntry) -> String {
+    let CatalogueEntry { title, licence, bytes, .. } = entry;
     format!("{title} ({}, {licence})", size(*bytes).as_str())
 }
 
-/// What else could be done.
+/// Other ways to get a model.
 fn others(rows: &[Here]) -> Vec<String> {
     let other = "Other ways: an API key, such as OPENAI_API_KEY, and `--model openai/MODEL`; or a \
                  model server of your own, and `--model ollama/MODEL`.";
@@ -125,7 +127,7 @@ mod tests {
         let none = [row("groq", false, missing.clone()), row("ollama", true, KeyState::NotNeeded)];
         assert!(others(&none)[0].starts_with("Other ways: an API key"), "{:?}", others(&none));
         let mut server = row("ollama", true, KeyState::NotNeeded);
-        server.found = Some(models::Found {
+        server.found = Some(models::LocalServer {
             provider: "ollama".into(),
             host: "127.0.0.1".into(),
             models: Some(vec!["qwen\u{1b}".into()]),

@@ -34,7 +34,7 @@ pub(super) fn read(editor: &mut Reedline, tty: &Tty, mark: String) -> Heard {
 pub(crate) fn suspend() {
     // To this very thread: one that is sent to the process may stop it a moment later, when the
     // terminal is quiet again. Where it is refused, nothing is stopped.
-    _ = nix::sys::signal::raise(nix::sys::signal::Signal::SIGSTOP).is_ok();
+    _ = signal_hook::low_level::raise(rustix::process::Signal::STOP.as_raw()).is_ok();
 }
 
 /// The keys of an editor: those of Emacs, with Ctrl-Z to suspend. Pastes become text that can be

@@ -81,7 +81,6 @@ impl Listing {
     }
 }
 
-/// One file.
 fn row(file: &FileChange) -> String {
     let (subject, details) = (file.subject(), file.details());
     let details = if details.is_empty() { details } else { format!(" ({details})") };
@@ -116,7 +115,7 @@ mod tests {
         assert_eq!(
             listing.rows,
             [
-                "runs by itself later:",
+                "runs automatically later:",
                 "created  setup.py (runs at installation)",
                 "new:",
                 "created  note.txt",

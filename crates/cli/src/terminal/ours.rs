@@ -41,7 +41,6 @@ pub(crate) fn count(number: impl TryInto<u64>, thing: &'static str) -> Ours {
 }
 
 impl Ours {
-    /// The text.
     pub(crate) fn as_str(&self) -> &str {
         &self.0
     }

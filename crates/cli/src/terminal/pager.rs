@@ -11,7 +11,7 @@ use super::{
 use interpreter_core::Untrusted;
 use std::io;
 
-/// What to do at the end of a page.
+/// The choice at the end of a page.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Next {
     Page,
@@ -29,7 +29,6 @@ pub(super) async fn text(
     pages(asker, screen, Section::Output, &lines).await
 }
 
-/// Shows code.
 pub(super) async fn code(
     asker: &mut Asker,
     screen: &mut Screen,

@@ -3,13 +3,11 @@
 //! On a terminal everything is marked. In a pipe or a file the bytes come out exactly.
 
 use super::{
-    hosts,
-    ours::{count, word},
     screen::{Screen, Section},
-    story::{self, Ending},
+    transcript::{self, Ending},
 };
 use base64::{Engine, engine::general_purpose::STANDARD};
-use interpreter_core::{Backend, Body, Record, Stream, Untrusted};
+use interpreter_core::{Backend, Body, Output, Record, Stream, Untrusted};
 use interpreter_store::Environment;
 use std::io::{self, Write};
 
@@ -44,46 +42,31 @@ impl Plain {
     #[expect(clippy::wildcard_enum_match_arm, reason = "the others are not shown")]
     pub(crate) fn record(&mut self, record: &Record) -> io::Result<()> {
         match &record.body {
-            Body::Output { stream: Stream::Stdout, text, bytes, .. } => {
+            Body::Output(Output { stream: Stream::Stdout, text, bytes, .. }) => {
                 self.widen(text.raw().len());
                 self.print(Stream::Stdout, text, bytes.as_deref())
             }
-            Body::Output { stream: Stream::Stderr, text, bytes, .. } => {
+            Body::Output(Output { stream: Stream::Stderr, text, bytes, .. }) => {
                 self.print(Stream::Stderr, text, bytes.as_deref())
             }
-            Body::Output { stream: Stream::Result, text, mime, .. } => self.result(text, mime),
+            Body::Output(Output { stream: Stream::Result, text, mime, .. }) => {
+                self.result(text, mime)
+            }
             // That there is no sandbox was said before.
-            Body::RunStarted { backend, missing, .. } if backend != Backend::None.word() => {
-                match story::header(backend, missing) {
-                    Some(words) => self.screen()?.warn(words),
-                    None => Ok(()),
-                }
-            }
-            Body::Effects { network, denials, .. } => {
-                let refused = hosts::refused(network);
-                let screen = self.screen()?;
-                hosts::list(screen, &refused)?;
-                story::denials(screen, denials)
-            }
-            Body::RunFinished { status, signal, limit, .. } => {
+            Body::RunStarted { backend, .. } if backend == Backend::NONE.word() => Ok(()),
+            Body::RunFinished { .. } => match Ending::of(&record.body) {
                 // Whether the interpreter lives on matters only where there is a next run.
-                let ending = Ending {
-                    status: *status,
-                    signal: *signal,
-                    limit: limit.as_deref(),
-                    kernel_ended: false,
-                };
-                self.ended(&ending)
-            }
-            Body::Error { message, hint } => self.screen()?.error(message, hint.as_deref()),
-            Body::Note { text } => self.screen()?.tell(text),
-            Body::Changes { id, state, files, left_out } => {
-                let words = count(files.len(), "file") + " " + state.word() + " as set ";
-                let screen = self.screen()?;
-                screen.say(words + word(id) + ":")?;
-                story::files(screen, files)?;
-                story::left_out(screen, left_out)
-            }
+                Some((mut ending, _)) => {
+                    ending.kernel_ended = false;
+                    self.ended(&ending)
+                }
+                None => Ok(()),
+            },
+            Body::RunStarted { .. }
+            | Body::Effects { .. }
+            | Body::Changes(_)
+            | Body::Error { .. }
+            | Body::Note { .. } => transcript::show(self.screen()?, &record.body, false),
             _ => Ok(()),
         }
     }

@@ -1,98 +1,98 @@
 //! `interpreter run -l LANGUAGE` at a terminal: code, cell by cell.
 //!
-//! Each cell is submitted as `interpreter run` does it, with the same judgement, sandbox, staging
-//! and record. What is staged is asked about once, when the person leaves.
+//! Each cell is submitted as in `interpreter run`, with the same analysis, sandbox, staging and
+//! record. Staged changes are reviewed once, when the person quits.
 
 use super::{
     ask::{Asker, Left},
     chat::Chat,
-    face::{Face, Keep, Person, Reviews, Talk, There, Turn},
+    frontend::{Console, Frontend, Keep, Person, Turn, View},
     listing,
     ours::{count, word},
     pager,
     repl_editor::{self, Question},
     screen::Screen,
-    story,
+    transcript,
 };
 use crate::{exit::Exit, report::Error};
 use interpreter_agent::{
-    Mode, Scene, Session,
+    Context, Mode, Session,
     changes::{self, Conflict, Which},
 };
 use interpreter_core::{
     Language,
     session::{Approval, Event, Settle},
 };
-use std::{io, process::ExitCode, rc::Rc};
+use std::{io, process::ExitCode, sync::Arc};
 use tokio::sync::mpsc;
 
 const HELP: &str = "\
-Type code; Enter runs it, and makes a new line where it cannot be whole yet. Alt-Enter always does.
+Type code and press Enter to run it; incomplete code continues on a new line, as with Alt-Enter.
   Tab      complete             Ctrl-C   interrupt the running code, or clear the line
-  /restart forget all variables and start afresh
-  /help    this text            /quit    leave (also Ctrl-D); Ctrl-Z suspends
-Changes to your files are staged; when you leave you decide whether to keep them.
-Rows that begin with this mark are the program's own. No code can print it.";
+  /restart start a new interpreter; all variables are lost
+  /help    show this text       /quit    quit (also Ctrl-D); Ctrl-Z suspends
+Changes to your files are staged; when you quit, you decide whether to keep them.
+Rows that begin with this mark come from the program. No code can print it.";
 
 /// Reads cells and runs them until the person leaves.
-pub(crate) async fn talk(
-    scene: &Rc<Scene>,
+pub(crate) async fn interact(
+    context: &Arc<Context>,
     language: Language,
     approval: Approval,
 ) -> Result<ExitCode, Error> {
     let (asks, mut questions) = mpsc::unbounded_channel();
     let indented = language.written_in() == "python";
-    let asker = Asker::start(&scene.environment, move || repl_editor::editor(asks, indented))?
-        .marked_for(&scene.confinement());
-    let editor = scene.environment.editor().map(Into::into);
-    let there = There { asker, editor, folders: scene.folders.clone() };
-    let mut screen = Screen::stdout(&scene.environment);
-    let session = Session::start(scene, Mode::Run, approval)?;
+    let asker = Asker::start(&context.environment, move || repl_editor::editor(asks, indented))?
+        .marked_for(&context.confinement());
+    let editor = context.environment.editor().map(Into::into);
+    let console = Console { asker, editor, folders: context.folders.clone() };
+    let mut screen = Screen::stdout(&context.environment);
+    let session = Session::start(context, Mode::Run, approval)?;
     session.prepare(&language);
-    greet(&mut screen, scene, &language)?;
-    let face = Face::Chat(Box::new(Chat::new(screen, scene.confinement())));
-    let person = Person::There(Box::new(there));
-    let mut talk = Talk::new(session, face, person, Settle::Later).reviewed(Reviews::AtTheEnd);
+    greet(&mut screen, context, &language)?;
+    let view = View::Chat(Box::new(Chat::new(screen, context.confinement())));
+    let person = Person::Present(Box::new(console));
+    let mut frontend = Frontend::new(session, view, person, Settle::Later).reviewed_at_end();
     loop {
-        match next(&mut talk, &language, &mut questions).await? {
-            Ok(event) => match talk.turn(event).await? {
+        match next(&mut frontend, &language, &mut questions).await? {
+            Ok(event) => match frontend.turn(event).await? {
                 Turn::Over(_) => {}
                 Turn::Last(end) => return Ok(Exit::from(end).into()),
             },
             Err(Left::Terminated) => {
-                talk.finish().await?;
+                frontend.finish().await?;
                 return Ok(Exit::CodeFailed.into());
             }
             Err(Left::Interrupted | Left::Ended) => break,
         }
     }
-    talk.finish().await?;
-    settle(scene, &mut talk).await?;
+    frontend.finish().await?;
+    settle(context, &mut frontend).await?;
     Ok(Exit::Done.into())
 }
 
-fn greet(screen: &mut Screen, scene: &Scene, language: &Language) -> io::Result<()> {
-    let confinement = scene.confinement();
+fn greet(screen: &mut Screen, context: &Context, language: &Language) -> io::Result<()> {
+    let confinement = context.confinement();
     let words = word(language.name())
         + " "
-        + story::within(&confinement)
+        + transcript::within(&confinement)
         + ": "
-        + story::bounds(&confinement)
+        + transcript::bounds(&confinement)
         + ".";
-    screen.announce(words, story::is_alarming(&confinement))?;
+    screen.announce(words, transcript::is_alarming(&confinement))?;
     screen.row(&format!("folder  {}", confinement.work_folder.display()))?;
-    story::granted(&confinement).iter().try_for_each(|row| screen.row(row))?;
-    screen.say("Tab completes, Ctrl-C interrupts, Ctrl-D leaves, /help explains.")
+    transcript::granted(&confinement).iter().try_for_each(|row| screen.row(row))?;
+    screen.say("Tab completes, Ctrl-C interrupts, Ctrl-D quits, /help shows help.")
 }
 
 /// Waits for the next cell, or for a command that is a turn of its own.
 async fn next(
-    talk: &mut Talk,
+    frontend: &mut Frontend,
     language: &Language,
     questions: &mut mpsc::UnboundedReceiver<Question>,
 ) -> Result<Result<Event, Left>, Error> {
     loop {
-        let line = match typed(talk, language, questions).await {
+        let line = match typed(frontend, language, questions).await {
             Ok(line) => line,
             Err(Left::Interrupted) => continue,
             Err(left) => return Ok(Err(left)),
@@ -102,7 +102,7 @@ async fn next(
             "" => {}
             "/quit" | "/exit" => return Ok(Err(Left::Ended)),
             "/help" => {
-                if let Some(screen) = talk.face.screen() {
+                if let Some(screen) = frontend.view.screen() {
                     screen.say(HELP)?;
                 }
             }
@@ -117,14 +117,14 @@ async fn next(
 
 /// Waits for a line, and answers the editor's questions how it could go on.
 async fn typed(
-    talk: &mut Talk,
+    frontend: &mut Frontend,
     language: &Language,
     questions: &mut mpsc::UnboundedReceiver<Question>,
 ) -> Result<String, Left> {
-    let Talk { person: Person::There(there), session, .. } = talk else {
+    let Frontend { person: Person::Present(console), session, .. } = frontend else {
         return Err(Left::Ended);
     };
-    let line = there.asker.prompt();
+    let line = console.asker.prompt();
     tokio::pin!(line);
     loop {
         tokio::select! {
@@ -139,12 +139,13 @@ async fn typed(
 }
 
 /// Asks what becomes of the staged changes. One copy of them is listed, shown and applied.
-async fn settle(scene: &Scene, talk: &mut Talk) -> Result<(), Error> {
-    let Some(id) = talk.staged.take() else { return Ok(()) };
-    let Some(review) = changes::review(scene, &Which::Named(id.clone()), &[])? else {
+async fn settle(context: &Context, frontend: &mut Frontend) -> Result<(), Error> {
+    let Some(id) = frontend.staged.take() else { return Ok(()) };
+    let Some(review) = changes::review(context, &Which::Named(id.clone()), &[])? else {
         return Ok(());
     };
-    let (Person::There(there), Some(screen)) = (&mut talk.person, talk.face.screen()) else {
+    let (Person::Present(console), Some(screen)) = (&mut frontend.person, frontend.view.screen())
+    else {
         return Ok(());
     };
     if review.files().is_empty() {
@@ -152,7 +153,7 @@ async fn settle(scene: &Scene, talk: &mut Talk) -> Result<(), Error> {
     }
     let files = review.files().to_vec();
     let done = loop {
-        let left = match there.about_changes(screen, &id, &files, review.left_out()).await {
+        let left = match console.about_changes(screen, &id, &files, review.left_out()).await {
             Ok(Keep::Settle(Settle::Apply)) => {
                 review.apply(Conflict::Refuse)?;
                 break "applied.";
@@ -162,12 +163,12 @@ async fn settle(scene: &Scene, talk: &mut Talk) -> Result<(), Error> {
                 break "discarded.";
             }
             Ok(Keep::Settle(Settle::Later)) => {
-                break "still staged: see `interpreter changes`.";
+                break "still staged; see `interpreter changes`.";
             }
-            Ok(Keep::Show) => pager::text(&mut there.asker, screen, &review.diff()?).await?,
+            Ok(Keep::Show) => pager::text(&mut console.asker, screen, &review.diff()?).await?,
             Ok(Keep::Names) => {
                 let rows = listing::whole(&files).rows;
-                pager::rows(&mut there.asker, screen, &rows).await?
+                pager::rows(&mut console.asker, screen, &rows).await?
             }
             Err(left) => Err(left),
         };

@@ -1,8 +1,8 @@
 //! The line editors: for prompts, and for code, which knows when a cell is whole and asks how it
 //! could go on.
 //!
-//! Runs on the keyboard's own thread. What it is told could stand there was chosen by code: only
-//! what is plainly visible is shown.
+//! Runs on the keyboard's own thread. Code chose the suggestions, so only plainly visible ones are
+//! shown.
 
 use super::line_editor::Careful;
 use interpreter_agent::Completions;
@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 
 const MENU: &str = "completions";
 
-/// What the editor asks.
+/// A completion request of the editor.
 pub(crate) struct Question {
     /// The code as it stands.
     pub(crate) code: String,

@@ -31,12 +31,11 @@ const OUTPUT: &str = "  ┆ ";
 /// Goes to the start of the row that the cursor is on, and clears it.
 const CLEAR: &str = "\r\u{1b}[2K";
 
-/// What kind of foreign text it is.
+/// The kind of foreign text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Section {
     /// Words of the model.
     Prose,
-    /// The model's reasoning.
     Thoughts,
     /// Code that wants to run.
     Code,
@@ -78,12 +77,10 @@ pub(crate) struct Screen {
 }
 
 impl Screen {
-    /// Standard output.
     pub(crate) fn stdout(environment: &Environment) -> Self {
         Self::new(Port::Stdout, environment)
     }
 
-    /// Standard error.
     pub(crate) fn stderr(environment: &Environment) -> Self {
         Self::new(Port::Stderr, environment)
     }
@@ -180,7 +177,6 @@ impl Screen {
         Ok(())
     }
 
-    /// An empty row.
     pub(crate) fn blank(&mut self) -> io::Result<()> {
         self.close()?;
         self.write("\n")

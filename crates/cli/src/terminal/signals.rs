@@ -9,7 +9,7 @@ use tokio::{
     sync::Notify,
 };
 
-/// What a signal asks for.
+/// The meaning of a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Asked {
     /// Stop what is under way (Ctrl-C).

@@ -69,7 +69,7 @@ enum State {
     Paste,
 }
 
-/// What ends a paste.
+/// Bytes that end a paste.
 const PASTE_ENDS: &[u8] = b"\x1b[201~";
 
 impl Strokes {
@@ -200,7 +200,7 @@ impl Strokes {
     fn in_paste(&mut self, byte: u8) -> Option<Stroke> {
         self.pasted.push(byte);
         if !self.pasted.ends_with(PASTE_ENDS) {
-            // What ends it must still be recognised.
+            // Keeps enough to recognise the end.
             if self.pasted.len() > LONGEST_PASTE + PASTE_ENDS.len() {
                 self.pasted.remove(LONGEST_PASTE);
             }

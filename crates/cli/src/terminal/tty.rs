@@ -44,7 +44,7 @@ impl Tty {
         self.is_smart
     }
 
-    /// Makes the terminal quiet. What was typed before stays there to be read.
+    /// Makes the terminal quiet. Input that was typed before stays in its buffer.
     pub(super) fn hush(&self) -> io::Result<()> {
         tcsetattr(io::stdin(), OptionalActions::Now, &self.quiet)?;
         self.send(BEGIN)

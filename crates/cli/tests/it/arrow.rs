@@ -76,6 +76,21 @@ fn unsafe_code_stands_in_one_file() {
 }
 
 #[test]
+fn errors_state_facts_and_advice_stands_in_one_file() {
+    for path in sources(&root().join("crates")) {
+        let text = fs::read_to_string(&path).unwrap();
+        let (is_error, is_advice) = (path.ends_with("error.rs"), path.ends_with("advice.rs"));
+        // Commands and options are for the person to use next.
+        let advises = text.contains("`interpreter ") || text.contains("`--");
+        assert!(!is_error || !advises, "{} gives advice", path.display());
+        let implements = text.lines().any(|line| line.starts_with("impl Advise for "));
+        assert_eq!(implements, is_advice, "{}", path.display());
+        // Without a wildcard, a new error does not compile before its advice is written.
+        assert!(!is_advice || !text.contains(" _ =>"), "{} has a wildcard", path.display());
+    }
+}
+
+#[test]
 fn every_source_file_says_what_it_is() {
     for file in sources(&root().join("crates")) {
         let text = fs::read_to_string(&file).unwrap();
@@ -83,7 +98,7 @@ fn every_source_file_says_what_it_is() {
     }
 }
 
-fn sources(folder: &Path) -> Vec<std::path::PathBuf> {
+pub(crate) fn sources(folder: &Path) -> Vec<std::path::PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -95,4 +110,75 @@ fn sources(folder: &Path) -> Vec<std::path::PathBuf> {
     }
     found.sort();
     found
+}
+
+/// The lines of one section of `ARCHITECTURE.md`.
+fn section(heading: &str) -> Vec<String> {
+    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let lines = text.lines().skip_while(|line| *line != heading).skip(1);
+    lines.take_while(|line| !line.starts_with("## ")).map(str::to_owned).collect()
+}
+
+/// The first word in backticks on each line that begins as `start` says.
+fn named(lines: &[String], start: fn(&str) -> bool) -> Vec<&str> {
+    let lines = lines.iter().filter(|line| start(line));
+    lines.filter_map(|line| line.split('`').nth(1)).collect()
+}
+
+#[test]
+fn the_files_to_read_first_exist() {
+    let section = section("## Read these seven files first");
+    let files = named(&section, |line| line.starts_with(|c: char| c.is_ascii_digit()));
+    assert_eq!(files.len(), 7);
+    for file in files {
+        assert!(root().join(file).is_file(), "{file} does not exist");
+    }
+}
+
+#[test]
+fn every_word_of_the_glossary_names_a_type_or_a_module() {
+    let section = section("## Glossary");
+    let words = named(&section, |line| line.starts_with("| `"));
+    assert!(!words.is_empty() && words.len() <= 30, "there are {} words", words.len());
+    let files = sources(&root().join("crates"));
+    let texts: Vec<_> = files
+        .iter()
+        .filter(|file| !file.components().any(|part| part.as_os_str() == "tests"))
+        .map(|file| fs::read_to_string(file).unwrap())
+        .collect();
+    for word in words {
+        let forms = ["struct", "enum", "trait", "type", "mod"].map(|kind| format!("{kind} {word}"));
+        let ends = |rest: &str| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+        let is_named =
+            |text: &String| forms.iter().any(|form| text.split(form.as_str()).skip(1).any(ends));
+        let is_crate = root().join("crates").join(word).is_dir();
+        assert!(is_crate || texts.iter().any(is_named), "nothing is called `{word}`");
+    }
+}
+
+/// One name for a thing, and one thing for a name.
+#[test]
+fn no_two_public_types_share_a_name() {
+    let mut places = std::collections::BTreeMap::<String, Vec<String>>::new();
+    let mut folders = vec![root().join("crates")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() && !path.ends_with("tests") {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                for line in fs::read_to_string(&path).unwrap().lines() {
+                    let mut words = line.trim().split(|c: char| !c.is_alphanumeric() && c != '_');
+                    let kind = words.next().filter(|word| *word == "pub").and(words.next());
+                    if matches!(kind, Some("struct" | "enum" | "trait" | "type")) {
+                        let name = words.next().unwrap_or_default().to_owned();
+                        places.entry(name).or_default().push(path.display().to_string());
+                    }
+                }
+            }
+        }
+    }
+    assert!(places.len() > 100, "the types were not found: {}", places.len());
+    let shared: Vec<_> = places.into_iter().filter(|(_, places)| places.len() > 1).collect();
+    assert!(shared.is_empty(), "{shared:#?}");
 }

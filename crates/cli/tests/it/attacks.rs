@@ -1,13 +1,13 @@
 //! The catalogue of attacks: every promise of SECURITY.md, attacked on every backend, as root and as
 //! an ordinary user.
 //!
-//! Whether an attack has succeeded is looked at from outside wherever that can be: a secret's text in
-//! what it printed, a file of the person's that is not as it was, a process that is gone, a connection
-//! that was made. Each has a *control*: the same code where nothing stops it must succeed, so that one
-//! which fails for a silly reason is noticed. What a backend lets through must be among what it says
-//! that it lacks, and what it says that it lacks must be found missing.
+//! Success is judged from outside wherever possible: a secret's text in the output, a changed file
+//! of the person's, a missing process, a connection that was made. Each has a *control*: the same
+//! code must succeed where nothing stops it, so that one which fails for a silly reason is noticed.
+//! Attacks that get through on a backend must match its declared gaps, and its declared gaps must
+//! be real.
 
-use crate::scene::Who;
+use crate::{backends::LANDLOCK, engines::is_engine, scene::Who};
 use interpreter_core::Backend;
 
 mod columns;
@@ -56,7 +56,7 @@ enum Language {
     JavaScript,
 }
 
-/// What shows that an attack has succeeded.
+/// The sign that an attack has succeeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Evidence {
     /// It prints the text of a secret that stands outside, for this attack alone.
@@ -79,7 +79,7 @@ enum Evidence {
     Printed,
 }
 
-/// What must not be applied.
+/// A change that must not be applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Forged {
     /// It is there at all.
@@ -123,7 +123,7 @@ enum Control {
     Plain,
 }
 
-/// What a machine must have for the control to say anything.
+/// A requirement of the control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Need {
     /// Addresses of the newer kind.
@@ -188,17 +188,15 @@ impl Attack {
 
     /// Whether it is to get through.
     fn gets_through(&self, backend: Backend, who: Who) -> bool {
-        self.through.contains(&backend) && (self.for_root || !who.is_root())
+        // A container shows root's folder as it is, and what everybody may use in it.
+        let of_root = self.for_root || is_engine(backend);
+        self.through.contains(&backend) && (of_root || !who.is_root())
     }
 
     /// Whether it has a meaning there.
     fn is_for(&self, backend: Backend, who: Who) -> bool {
         // Without a sandbox nothing is staged; in landlock root's code is another user.
-        let stages = match backend {
-            Backend::Native | Backend::Bubblewrap | Backend::Firejail => true,
-            Backend::Landlock => !who.is_root(),
-            Backend::None => false,
-        };
+        let stages = backend != Backend::NONE && (backend != LANDLOCK || !who.is_root());
         self.arena != Arena::Staging || stages
     }
 }

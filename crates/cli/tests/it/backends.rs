@@ -2,11 +2,19 @@
 //! are in [`crate::attacks`].
 
 use crate::{
+    engines::people,
     scene::{Scene, Who, cell},
     terminal::Terminal,
 };
 use interpreter_core::{Backend, Promise};
 use std::process::Command;
+
+pub(crate) const NATIVE: Backend = Backend::named("native");
+pub(crate) const BUBBLEWRAP: Backend = Backend::named("bubblewrap");
+pub(crate) const PODMAN: Backend = Backend::named("podman");
+pub(crate) const DOCKER: Backend = Backend::named("docker");
+pub(crate) const FIREJAIL: Backend = Backend::named("firejail");
+pub(crate) const LANDLOCK: Backend = Backend::named("landlock");
 
 /// The promises that SECURITY.md says a backend does not keep in full, by their numbers.
 pub(crate) fn lacks(backend: Backend) -> Vec<u8> {
@@ -25,17 +33,18 @@ pub(crate) fn lacks(backend: Backend) -> Vec<u8> {
 
 pub(crate) fn is_installed(backend: Backend) -> bool {
     let program = match backend {
-        Backend::Bubblewrap => "/usr/bin/bwrap",
-        Backend::Firejail => "/usr/bin/firejail",
-        Backend::Native | Backend::None => return true,
-        Backend::Landlock => {
+        BUBBLEWRAP => "/usr/bin/bwrap",
+        FIREJAIL => "/usr/bin/firejail",
+        LANDLOCK => {
             return interpreter_jail::landlock_version().is_some_and(|version| version >= 6);
         }
+        DOCKER | PODMAN => return !people(backend).is_empty(),
+        _ => return true,
     };
     std::path::Path::new(program).exists()
 }
 
-/// The backends that can be had here, and somebody they are for.
+/// The backends available here, each with a user it is for.
 pub(crate) fn present() -> impl Iterator<Item = (Backend, Who)> {
     let all = Backend::ALL.into_iter().filter(|&backend| is_installed(backend));
     all.flat_map(|backend| Who::all_for(backend).into_iter().map(move |who| (backend, who)))
@@ -56,14 +65,14 @@ fn code_runs_on_every_backend() {
         let shell = "cat here.txt <(echo sub) | wc -l; cd ~ && pwd > w && test -s w && echo home";
         scene.code_on(backend, "shell", shell).prints("2\nhome\n").exits(0);
         scene.code_on(backend, "javascript", "console.log(6 * 7)").prints("42\n").exits(0);
-        // What is printed for a program to read stays exact.
+        // Output for a program to read stays exact.
         scene.code_on(backend, "shell", "exit 3").exits(1);
     }
 }
 
 #[test]
 fn firejail_starts_whatever_the_login_shell_is() {
-    if !is_installed(Backend::Firejail) {
+    if !is_installed(FIREJAIL) {
         return eprintln!("not tried: firejail is not installed");
     }
     let people = Who::with_login_shells();
@@ -71,7 +80,7 @@ fn firejail_starts_whatever_the_login_shell_is() {
         return eprintln!("not tried: no accounts; `scripts/test`, run as root, makes them");
     }
     for (who, shell) in people {
-        let seen = Scene::of(who).code_on(Backend::Firejail, "shell", "echo started");
+        let seen = Scene::of(who).code_on(FIREJAIL, "shell", "echo started");
         assert_eq!(seen.stdout(), "started\n", "with {shell}: {}", seen.stderr());
     }
 }
@@ -79,7 +88,7 @@ fn firejail_starts_whatever_the_login_shell_is() {
 #[test]
 fn code_writes_the_folder_and_nothing_beside_it() {
     for (backend, who) in present() {
-        if matches!(backend, Backend::Native | Backend::None) || who.is_root() {
+        if matches!(backend, NATIVE | Backend::NONE) || who.is_root() {
             continue;
         }
         let scene = Scene::of(who).home_file("mine.txt", "mine\n").file("here.txt", "old\n");
@@ -100,31 +109,24 @@ fn code_writes_the_folder_and_nothing_beside_it() {
 #[test]
 fn a_read_only_folder_stays_as_it_is_and_secrets_in_it_are_not_read() {
     for (backend, who) in present() {
-        if matches!(backend, Backend::Native | Backend::None) {
+        if matches!(backend, NATIVE | Backend::NONE) {
             continue;
         }
         let scene = Scene::of(who).file("here.txt", "old\n").file(".env", "KEY=canary\n");
         let code = "cat here.txt; ls -A | grep -q here && echo listed; cat .env; echo x > new; \
                     echo x > here.txt; rm here.txt; true";
-        let all = Promise::ALL.map(Promise::word).join(",");
-        let seen = scene.run(&[
-            "run",
-            "--sandbox",
-            backend.word(),
-            "--allow-missing",
-            &all,
-            "--workspace",
-            "read-only",
-            "-l",
-            "shell",
-            "-c",
-            code,
-        ]);
+        let mut on = scene.on(backend);
+        *on.last_mut().unwrap() = "read-only";
+        let seen = scene.run(&[&["run"], &on[..], &["-l", "shell", "-c", code]].concat());
         let seen = seen.lacks("canary");
         assert_eq!(seen.stdout(), "old\nlisted\n", "{backend}");
         assert_eq!(scene.read("here.txt").as_deref(), Some("old\n"), "{backend}");
         assert_eq!(scene.read("new"), None, "{backend}");
     }
+}
+
+fn number(backend: Backend) -> usize {
+    Backend::ALL.iter().position(|one| *one == backend).unwrap()
 }
 
 fn running(mark: &str) -> String {
@@ -136,7 +138,7 @@ fn running(mark: &str) -> String {
 fn nothing_is_left_running_on_any_backend() {
     for (backend, who) in present() {
         let scene = Scene::of(who);
-        let mark = format!("87{}{}", std::process::id(), backend as u8);
+        let mark = format!("87{}{}", std::process::id(), number(backend));
         let code =
             format!("(setsid sleep {mark} &) ; nohup sleep {mark} >/dev/null 2>&1 & echo left");
         scene.code_on(backend, "shell", &code).prints("left\n").exits(0);
@@ -159,18 +161,16 @@ impl Entries for std::path::PathBuf {
 fn code_that_kills_the_host_takes_everything_with_it() {
     for (backend, who) in present() {
         let scene = Scene::of(who);
-        let mark = format!("88{}{}", std::process::id(), backend as u8);
-        // Stopped, it does nothing that it is told any more.
+        let mark = format!("88{}{}", std::process::id(), number(backend));
+        // A stopped host follows no request any more.
         for signal in ["KILL", "STOP"] {
             let code = format!(
                 "(setsid sleep {mark} &); kill -{signal} $PPID; kill -{signal} -1; sleep {mark}"
             );
             let code = match backend {
                 // There it would reach everything of this user's.
-                Backend::None => code.replace(&format!("kill -{signal} -1; "), ""),
-                Backend::Native | Backend::Bubblewrap | Backend::Firejail | Backend::Landlock => {
-                    code
-                }
+                Backend::NONE => code.replace(&format!("kill -{signal} -1; "), ""),
+                _ => code,
             };
             let run = [&["run", "--time-limit", "2s"], &scene.on(backend)[..]].concat();
             scene.run(&[&run[..], &["-l", "shell", "-c", &code]].concat());
@@ -186,16 +186,16 @@ fn a_weaker_sandbox_is_refused_unless_its_lacks_are_named() {
         let all = [&["run", "--sandbox", backend.word(), "--workspace", "read-only"], more];
         scene.run(&[&all.concat()[..], &["-l", "shell", "-c", "echo ran"]].concat())
     };
-    for backend in [Backend::Landlock, Backend::Bubblewrap] {
+    for backend in [LANDLOCK, BUBBLEWRAP] {
         let seen =
             run(backend, &[]).lacks("ran\n").mentions("keeps less than is promised").exits(4);
         assert!(seen.stderr().contains("--allow-missing network,"), "{}", seen.stderr());
         let some = run(backend, &["--allow-missing", "limits"]);
         some.lacks("ran\n").lacks("limits: ").exits(4);
     }
-    if is_installed(Backend::Bubblewrap) {
+    if is_installed(BUBBLEWRAP) {
         let all = ["--allow-missing", "network,limits"];
-        run(Backend::Bubblewrap, &all).prints("ran\n").exits(0);
+        run(BUBBLEWRAP, &all).prints("ran\n").exits(0);
     }
     // A promise is let go of by its name, and there is no word for all of them.
     scene.run(&["run", "--allow-missing", "all", "-l", "shell", "-c", "1"]).exits(2);
@@ -236,8 +236,8 @@ fn without_a_sandbox_every_screen_says_so() {
     let scene = Scene::new().model_says(&[&cell("shell", "echo ran"), "Done."]);
     let terminal = Terminal::open(&scene, &["--sandbox", "none", "--workspace", "direct"]);
     terminal.shows("Code runs WITHOUT A SANDBOX:").shows("NO SANDBOX >").types("go");
-    terminal.shows("risk").shows("WITHOUT A SANDBOX: all your rights").shows("NO SANDBOX ?");
-    terminal.types("y").shows("NO SANDBOX: the code has all your rights").shows("ran");
+    terminal.shows("risk").shows("WITHOUT A SANDBOX: all your permissions").shows("NO SANDBOX ?");
+    terminal.types("y").shows("NO SANDBOX: the code has all your permissions").shows("ran");
 }
 
 /// The program where user namespaces are refused.
@@ -261,7 +261,7 @@ pub(crate) fn where_namespaces_are_refused(
 
 #[test]
 fn where_namespaces_are_refused_landlock_serves_if_its_lacks_are_named() {
-    if !is_installed(Backend::Landlock) {
+    if !is_installed(LANDLOCK) {
         return;
     }
     let scene = Scene::of(Who::unprivileged());
@@ -270,7 +270,7 @@ fn where_namespaces_are_refused_landlock_serves_if_its_lacks_are_named() {
     let refused = where_namespaces_are_refused(&scene, &[&run[..], &code].concat());
     let said = String::from_utf8_lossy(&refused.stdout).into_owned();
     assert_eq!(refused.status.code(), Some(4), "{said}");
-    for part in ["the native sandbox cannot be built here", "the landlock sandbox keeps less"] {
+    for part in ["cannot build the native sandbox", "the landlock sandbox keeps less"] {
         assert!(said.contains(part), "{said}");
     }
     let all = Promise::ALL.map(Promise::word).join(",");
@@ -284,7 +284,7 @@ fn where_namespaces_are_refused_landlock_serves_if_its_lacks_are_named() {
 /// Root as in most containers: it can become another user, and make no mounts.
 #[test]
 fn as_root_in_a_container_landlock_serves_if_its_lacks_are_named() {
-    if !is_installed(Backend::Landlock) || !nix::unistd::geteuid().is_root() {
+    if !is_installed(LANDLOCK) || !rustix::process::geteuid().is_root() {
         return;
     }
     let scene = Scene::new().file("here.txt", "visible\n");
@@ -313,7 +313,7 @@ fn as_root_in_a_container_landlock_serves_if_its_lacks_are_named() {
 fn the_steps_of_every_backend_can_be_read() {
     let scene = Scene::of(Who::unprivileged());
     let all = Promise::ALL.map(Promise::word).join(",");
-    for backend in [Backend::Bubblewrap, Backend::Landlock, Backend::None] {
+    for backend in [BUBBLEWRAP, LANDLOCK, Backend::NONE] {
         if !is_installed(backend) {
             continue;
         }
@@ -321,9 +321,9 @@ fn the_steps_of_every_backend_can_be_read() {
         let rest = ["--workspace", "direct", "--explain", "-l", "shell", "-c", "echo ran"];
         let seen = scene.run(&[&run[..], &rest].concat()).exits(0);
         let bare = scene.run(&[&run[..3], &rest].concat());
-        if backend != Backend::None {
+        if backend != Backend::NONE {
             bare.mentions("hint: `--allow-missing network").exits(4);
         }
-        seen.mentions("become ").mentions("not kept in full: network, because").lacks("ran\n");
+        seen.mentions("become ").mentions("not fully kept: network, because").lacks("ran\n");
     }
 }

@@ -58,7 +58,7 @@ fn code_of_a_model_has_the_same_bounds() {
     let reason = seen.of_kind("not_proposed")[0]["reason"].as_str().unwrap().to_owned();
     assert!(reason.starts_with("the code is longer than 4 MiB"), "{reason}");
     assert!(seen.of_kind("run_started").is_empty());
-    // The model is told, so that it can try something else.
+    // The model learns the reason, so that it can try something else.
     let told = seen.of_kind("request")[1].to_string();
     assert!(told.contains("longer than 4 MiB"), "{told}");
 }

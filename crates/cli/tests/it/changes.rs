@@ -42,7 +42,7 @@ fn a_discarded_set_is_gone() {
     let scene = scene(Who::Ourselves);
     scene.code("python", WRITES).exits(0);
     scene.run(&["changes", "discard"]).mentions("Discarded 3 changes").exits(0);
-    scene.run(&["changes", "apply"]).mentions("no such set").exits(0);
+    scene.run(&["changes", "apply"]).mentions("no such change set").exits(0);
     assert_eq!(scene.read("old.txt").unwrap(), "old\n");
 }
 
@@ -162,7 +162,7 @@ fn undo_and_redo_go_back_and_forth() {
             let code = format!("printf {text} > out.txt; printf {text} > {text}.txt");
             scene.run(&["run", "--apply", "-l", "shell", "-c", &code]).exits(0);
         }
-        scene.run(&["changes", "redo"]).mentions("no such set").exits(0);
+        scene.run(&["changes", "redo"]).mentions("no such change set").exits(0);
         let read = || scene.read("out.txt");
         // The one applied last comes first, whichever set it is of.
         scene.run(&["changes", "undo"]).mentions("Undid 2 changes").exits(0);
@@ -181,7 +181,7 @@ fn undo_and_redo_go_back_and_forth() {
     }
 }
 
-/// What a program can do to the layer that its changes are recorded in.
+/// Tampering by a program with the layer that records its changes.
 const TAMPERS: &str = "
 import os, stat
 def tried(act):

@@ -101,7 +101,7 @@ fn a_model_that_fails_is_told_with_its_own_exit_code() {
     let seen = scene.chat(&["--json", "go"]).exits(5);
     assert_eq!(seen.of_kind("reply")[0]["text"], "Half a");
     assert!(seen.of_kind("error")[0]["message"].as_str().unwrap().contains("out of luck"));
-    Scene::new().run(&["hello"]).mentions("no model is chosen").mentions("--model").exits(2);
+    Scene::new().run(&["hello"]).mentions("no model is selected").mentions("--model").exits(2);
 }
 
 #[test]

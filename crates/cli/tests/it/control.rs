@@ -4,9 +4,9 @@ use crate::{
     scene::{Scene, cell},
     terminal::Terminal,
 };
-use nix::sys::{
-    signal::{Signal, kill},
-    stat::Mode,
+use rustix::{
+    fs::{CWD, Mode, mkfifoat},
+    process::{Pid, Signal, kill_process},
 };
 use std::{
     fs::File,
@@ -18,7 +18,7 @@ use std::{
 /// A pipe in the work folder that code keeps open as long as it lives.
 fn lifeline(scene: &Scene) {
     let path = scene.work().join("alive");
-    nix::unistd::mkfifo(&path, Mode::from_bits_truncate(0o666)).unwrap();
+    mkfifoat(CWD, &path, Mode::from_raw_mode(0o666)).unwrap();
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o666)).unwrap();
 }
 
@@ -79,7 +79,7 @@ fn what_does_not_heed_an_interrupt_is_ended_and_said_so() {
     terminal.shows("┆ deaf");
     terminal
         .presses(3)
-        .shows("the next run starts afresh")
+        .shows("the next run starts a new one")
         .shows("time to heed an interrupt (2 s)");
     terminal.types("go on").shows("fresh True").shows("Done.");
     terminal.types("/quit").exits(0);
@@ -178,7 +178,7 @@ fn the_end_of_a_session_leaves_not_one_process() {
 
 #[test]
 fn when_the_program_is_ended_or_killed_nothing_of_it_goes_on() {
-    for signal in [Signal::SIGTERM, Signal::SIGKILL] {
+    for signal in [Signal::TERM, Signal::KILL] {
         let scene = Scene::new();
         lifeline(&scene);
         // The daemon keeps the pipe open, and whatever else there is.
@@ -193,7 +193,7 @@ fn when_the_program_is_ended_or_killed_nothing_of_it_goes_on() {
         let reader = File::open(scene.work().join("alive")).unwrap();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         assert!(line.starts_with("daemon "), "{line}");
-        kill(nix::unistd::Pid::from_raw(child.id().try_into().unwrap()), signal).unwrap();
+        kill_process(Pid::from_child(&child), signal).unwrap();
         child.wait().unwrap();
         let mut nothing = Vec::new();
         BufReader::new(reader).read_to_end(&mut nothing).unwrap();

@@ -1,7 +1,11 @@
 //! Staged changes where there is no overlay: code works in a copy of the folder.
 
-use crate::scene::{Scene, Seen, Who, cell};
-use interpreter_core::{Backend, Promise};
+use crate::{
+    backends::{BUBBLEWRAP, NATIVE, present as all_present},
+    engines::is_engine,
+    scene::{Scene, Seen, Who, cell},
+};
+use interpreter_core::Backend;
 use std::{
     fs,
     os::unix::{
@@ -15,15 +19,10 @@ const WRITES: &str = "open('out.txt', 'w').write('new\\n')\nopen('old.txt', 'a')
 
 /// The sandboxes of this machine that stage by a copy, with somebody they are for.
 fn present() -> Vec<(Backend, Who)> {
-    let there = |backend: &Backend| match backend {
-        Backend::Bubblewrap => std::path::Path::new("/usr/bin/bwrap").exists(),
-        Backend::Firejail => std::path::Path::new("/usr/bin/firejail").exists(),
-        Backend::Landlock => interpreter_jail::landlock_version().is_some_and(|one| one >= 3),
-        Backend::Native | Backend::None => false,
+    let copies = |&(backend, who): &(Backend, Who)| {
+        backend != NATIVE && backend != Backend::NONE && !who.is_root()
     };
-    let all = Backend::ALL.into_iter().filter(there);
-    let people = |backend| Who::all_for(backend).into_iter().filter(|who| !who.is_root());
-    all.flat_map(|backend| people(backend).map(move |who| (backend, who))).collect()
+    all_present().filter(copies).collect()
 }
 
 fn scene(who: Who) -> Scene {
@@ -31,20 +30,18 @@ fn scene(who: Who) -> Scene {
     scene.file("d/in.txt", "in\n").file(".env", "KEY=canary\n")
 }
 
-fn on(backend: Backend) -> Vec<String> {
-    let all = Promise::ALL.map(Promise::word).join(",");
-    ["--sandbox", backend.word(), "--allow-missing", &all, "--workspace", "stage"]
-        .map(str::to_owned)
-        .into()
+fn on(scene: &Scene, backend: Backend) -> Vec<&'static str> {
+    let mut on = scene.on(backend);
+    *on.last_mut().unwrap() = "stage";
+    on
 }
 
 fn run(scene: &Scene, backend: Backend, more: &[&str], language: &str, code: &str) -> Seen {
-    let on = on(backend);
-    let on: Vec<_> = on.iter().map(String::as_str).collect();
+    let on = on(scene, backend);
     scene.run(&[&["run"], &on[..], more, &["-l", language, "-c", code]].concat())
 }
 
-/// What is in the folder of change sets, but for the sets' own bookkeeping.
+/// The contents of the folder of change sets, except the sets' own bookkeeping.
 fn copies_left(scene: &Scene) -> usize {
     let sets = fs::read_dir(scene.data().join("changes")).into_iter().flatten().flatten();
     sets.filter(|set| set.path().join("copy").exists()).count()
@@ -112,7 +109,7 @@ fn secrets_and_ways_out_are_not_in_the_copy() {
         );
         let seen = run(&scene, backend, &["--json"], "shell", &code).lacks("canary");
         let said = seen.printed_by(seen.of_kind("proposal")[0]["id"].as_str().unwrap());
-        let shown = backend == Backend::Bubblewrap;
+        let shown = backend == BUBBLEWRAP || is_engine(backend);
         let place = said.lines().last().unwrap();
         assert_eq!(place == work, shown, "{backend}: {said}");
         let listed: Vec<_> =
@@ -127,7 +124,7 @@ fn secrets_and_ways_out_are_not_in_the_copy() {
         let notes: String =
             seen.of_kind("note").iter().map(|note| note["text"].to_string()).collect();
         assert!(notes.contains("socket (it is a socket)"), "{backend}: {notes}");
-        assert!(notes.contains("locked (you may not read it)"), "{backend}: {notes}");
+        assert!(notes.contains("locked (you cannot read it)"), "{backend}: {notes}");
         assert_eq!((locked().ctime(), locked().ctime_nsec()), before, "{backend}");
         assert_eq!(notes.contains("works in a copy of the folder"), !shown, "{backend}: {notes}");
         scene.run(&["changes", "apply"]);
@@ -184,8 +181,7 @@ fn a_discard_puts_the_copy_back_and_the_kernel_lives_on() {
             ),
             "Done.",
         ]);
-        let on = on(backend);
-        let on: Vec<_> = on.iter().map(String::as_str).collect();
+        let on = on(&scene, backend);
         let terminal = crate::terminal::Terminal::open(&scene, &on);
         terminal.types("go").shows("risk").types("y").shows("changed  old.txt").types("d");
         terminal.shows("iscarded").types("again").shows("risk").types("y");
@@ -199,7 +195,7 @@ fn a_folder_that_is_too_large_is_refused_with_the_next_step() {
     let Some((backend, who)) = present().pop() else { return };
     let scene = scene(who).limits("staged_files = 3");
     let seen = run(&scene, backend, &[], "shell", "echo ran").lacks("ran\n").exits(4);
-    let seen = seen.mentions("holds more than 3 files").mentions("--workspace read-only");
+    let seen = seen.mentions("has more than 3 files").mentions("--workspace read-only");
     seen.mentions(scene.work().to_str().unwrap());
     assert_eq!(copies_left(&scene), 0);
 }

@@ -1,10 +1,10 @@
-//! What the sandbox stops is told by evidence from outside: to the person, in the record, to the
-//! model; and not what it did not stop.
+//! Denials come from evidence outside, and reach the person, the record and the model; nothing else
+//! counts as denied.
 
 use crate::scene::{Scene, Seen, Who, cell};
 use serde_json::Value;
 
-/// What the record says was denied, of every run.
+/// The recorded denials of every run.
 fn denied(seen: &Seen) -> Vec<Value> {
     let effects = seen.of_kind("effects");
     effects.iter().filter_map(|record| record["denials"].as_array().cloned()).flatten().collect()
@@ -210,7 +210,7 @@ fn a_granted_path_is_seen_or_changed_and_nothing_beside_it() {
         let record = format!("{home}/.local/share/interpreter");
         run("--allow-read", &record, "true").mentions("belongs to this program").exits(2);
         for path in ["/", "/proc/self", "/sys/kernel"] {
-            run("--allow-read", path, "true").mentions("cannot be shown to code").exits(2);
+            run("--allow-read", path, "true").mentions("cannot grant").exits(2);
         }
         run("--allow-write", "/usr/local", "true").mentions("cannot change").exits(2);
         run("--allow-write", &format!("{home}/none"), "true").mentions("does not exist").exits(2);

@@ -1,6 +1,6 @@
 //! Docs that cannot drift: the help texts, and what the documents name.
 
-use crate::scene::Scene;
+use crate::{pages, scene::Scene};
 
 const COMMANDS: &[&[&str]] = &[
     &[],
@@ -25,6 +25,12 @@ const COMMANDS: &[&[&str]] = &[
     &["model", "remove"],
     &["model", "test"],
     &["trust"],
+    &["config"],
+    &["config", "show"],
+    &["config", "check"],
+    &["config", "edit"],
+    &["config", "path"],
+    &["config", "schema"],
 ];
 
 #[test]
@@ -41,18 +47,17 @@ fn the_help_of_every_command_is_known() {
 
 #[test]
 fn every_command_that_the_documents_name_exists() {
-    let documents = [
-        include_str!("../../../../README.md"),
-        include_str!("../../../../SECURITY.md"),
-        include_str!("../../../../CONTRIBUTING.md"),
-        include_str!("../../../../docs/cli.md"),
-    ];
-    for document in documents {
+    for path in pages::pages() {
+        let document = fs_err::read_to_string(&path).unwrap();
         for quoted in document.split('`').skip(1).step_by(2) {
             let Some(rest) = quoted.strip_prefix("interpreter ") else { continue };
             let word = rest.split_whitespace().next().unwrap_or_default();
             let known = COMMANDS.iter().any(|command| command.first() == Some(&word));
-            assert!(known || word.starts_with(['-', '[', '"', '\'']), "`{quoted}` does not exist");
+            assert!(
+                known || word.starts_with(['-', '[', '"', '\'', '…']),
+                "`{quoted}` in {} does not exist",
+                path.display()
+            );
         }
     }
 }

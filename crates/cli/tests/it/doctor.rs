@@ -1,10 +1,12 @@
 //! `interpreter doctor`: what it finds by attacking, and what it returns.
 
 use crate::{
-    backends::{is_installed, where_namespaces_are_refused},
+    backends::{
+        BUBBLEWRAP, FIREJAIL, LANDLOCK, NATIVE, is_installed, where_namespaces_are_refused,
+    },
     scene::{Scene, Seen, Who},
 };
-use interpreter_core::{Backend, Promise};
+use interpreter_core::Promise;
 use serde_json::Value;
 
 fn report(seen: &Seen) -> Value {
@@ -32,12 +34,11 @@ fn every_sandbox_that_is_there_is_attacked() {
             (&report["chosen"], &report["keeps_everything"]),
             (&"native".into(), &true.into())
         );
-        for backend in [Backend::Native, Backend::Bubblewrap, Backend::Firejail, Backend::Landlock]
-        {
+        for backend in [NATIVE, BUBBLEWRAP, FIREJAIL, LANDLOCK] {
             let sandbox = sandbox(&report, backend.word());
             let is_here = is_installed(backend)
                 && Who::all_for(backend).contains(&who)
-                && (backend != Backend::Firejail || who == Who::Ourselves);
+                && (backend != FIREJAIL || who == Who::Ourselves);
             if !is_here {
                 continue;
             }
@@ -67,7 +68,7 @@ fn where_nothing_would_run_it_says_what_is_in_the_way() {
         (&obstacle["name"], &obstacle["weight"]),
         (&"max_user_namespaces".into(), &"prevents".into())
     );
-    if is_installed(Backend::Landlock) {
+    if is_installed(LANDLOCK) {
         assert_eq!(sandbox(&report, "landlock")["built"], true);
     }
     seen.exits(4);
@@ -79,7 +80,7 @@ fn where_nothing_would_run_it_says_what_is_in_the_way() {
 
 #[test]
 fn a_weaker_sandbox_is_told_as_such() {
-    if !is_installed(Backend::Landlock) {
+    if !is_installed(LANDLOCK) {
         return;
     }
     let words = Promise::ALL.map(|promise| format!("\"{promise}\"")).join(", ");
@@ -87,7 +88,12 @@ fn a_weaker_sandbox_is_told_as_such() {
         "workspace = \"read-only\"\n[sandbox]\nbackend = \"landlock\"\nallow_missing = [{words}]\n"
     );
     let scene = Scene::new().home_file(".config/interpreter/config.toml", &config);
-    scene.run(&["doctor"]).mentions("landlock is used, and lacks what is said below").exits(4);
+    scene
+        .run(&["doctor"])
+        .mentions("Not ready: the landlock sandbox")
+        .mentions("does not fully keep")
+        .exits(4);
+    scene.run(&["doctor", "-v"]).mentions("ok       machine     Linux").exits(4);
     let none = "workspace = \"direct\"\n[sandbox]\nbackend = \"none\"\n";
     let scene = Scene::new().home_file(".config/interpreter/config.toml", none);
     scene.run(&["doctor"]).mentions("your config file asks for no sandbox at all").exits(4);
@@ -99,12 +105,15 @@ fn its_fields_are_known() {
     let names = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
     let native = sandbox(&report, "native");
     let fields = [&report, native, &native["attacks"][0], &report["findings"][0]].map(names);
-    let documented = include_str!("../../../../docs/doctor.md");
+    let documented = include_str!("../../../../docs/reference/doctor.md");
     for field in fields.iter().flatten() {
-        assert!(documented.contains(&format!("`{field}`")), "docs/doctor.md lacks {field}");
+        assert!(
+            documented.contains(&format!("`{field}`")),
+            "docs/reference/doctor.md lacks {field}"
+        );
     }
     for tried in native["attacks"].as_array().unwrap() {
         let name = tried["attack"].as_str().unwrap();
-        assert!(documented.contains(&format!("`{name}`")), "docs/doctor.md lacks {name}");
+        assert!(documented.contains(&format!("`{name}`")), "docs/reference/doctor.md lacks {name}");
     }
 }

@@ -1,7 +1,7 @@
 //! A model that runs in the program, through the program as it is released: `scripts/test` builds that one, with the engine in it, and
 //! fetches the weights of a tiny model that writes little sense. Where these are missing, these tests say that they were not tried.
 //!
-//! What the engine does in detail is tested beside it (`model/tests/engine.rs`).
+//! The details of the engine are tested beside it (`model/tests/engine.rs`).
 
 use crate::{
     scene::{Scene, Seen},
@@ -17,7 +17,7 @@ const TOOLS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/test-tool
 const FILE: &str = "SmolLM2-135M-Instruct.Q4_1.gguf";
 const MODEL: &str = "embedded/smollm2-135m";
 
-/// A scene with the weights in their place; none if they are not here.
+/// A scene with the weights installed, or `None` if they were not fetched.
 #[expect(clippy::print_stderr, reason = "who runs the tests should know")]
 fn scene() -> Option<Scene> {
     let weights = Path::new(TOOLS).join(FILE);
@@ -28,10 +28,8 @@ fn scene() -> Option<Scene> {
     let scene = Scene::new()
         .with_engine()
         .home_file(".config/interpreter/config.toml", "max_tokens = 16\n");
-    let place = scene.data().join("models").join(FILE);
-    scene.put(&place, b"");
-    fs::remove_file(&place).unwrap();
-    fs::copy(weights, &place).unwrap();
+    let from = ["model", "pull", MODEL, "--offline", "--from", weights.to_str().unwrap()];
+    scene.run(&from).mentions("SHA-256 checked").exits(0);
     Some(scene)
 }
 

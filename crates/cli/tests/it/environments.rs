@@ -44,7 +44,7 @@ fn the_projects_environment_is_used() {
         scene.code("python", code).prints(&printed).exits(0);
         let inside = "python -c 'import of_the_environment, sys; print(sys.prefix)'";
         scene.code("shell", inside).prints(&format!("{folder}\n")).exits(0);
-        scene.run(&["languages"]).mentions(&format!("works in {folder}")).exits(0);
+        scene.run(&["languages"]).mentions(&format!("uses the environment {folder}")).exits(0);
     }
 }
 
@@ -100,7 +100,7 @@ fn what_the_environment_names_stays_out_of_sight() {
         let version = format!("home = /usr/bin\nversion = {}\n", &python()[6..]);
         let scene = scene.home_file(".ssh/pyvenv.cfg", &version);
         scene.code("python", &code).prints("False\n").exits(0);
-        scene.run(&["languages"]).mentions("it is a link").exits(0);
+        scene.run(&["languages"]).mentions("it is a symbolic link").exits(0);
     }
 }
 

@@ -1,4 +1,4 @@
-//! What goes in is what runs, and what is printed is what comes out.
+//! Code runs exactly as given, and output comes out exactly as printed.
 
 use crate::scene::Scene;
 

@@ -42,9 +42,12 @@ fn landlock_alone_keeps_writes_inside() {
     let outside = folder.path().join("outside");
     std::fs::write(&outside, "mine").unwrap();
     // Each overwrites, truncates, removes, renames or links around the fence.
-    for attack in ["echo theirs > O", ": > O", "rm O", "mv O I/x", "ln O I/x", "mkdir O.d"] {
-        let code =
-            attack.replace('O', outside.to_str().unwrap()).replace('I', inside.to_str().unwrap());
+    for attack in
+        ["echo theirs > {o}", ": > {o}", "rm {o}", "mv {o} {i}/x", "ln {o} {i}/x", "mkdir {o}.d"]
+    {
+        let code = attack
+            .replace("{o}", outside.to_str().unwrap())
+            .replace("{i}", inside.to_str().unwrap());
         let refused = confined(landlock(&inside), &code);
         assert!(!refused.status.success(), "{attack} was not refused");
         assert_eq!(std::fs::read_to_string(&outside).unwrap(), "mine", "{attack}");

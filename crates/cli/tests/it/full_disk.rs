@@ -14,7 +14,7 @@ fn on_a_small_disk(scene: &Scene, script: &str) -> Seen {
     let inner = scene.command(&[]);
     let mut command = Command::new("unshare");
     // Root has the right to mount; anybody else has it in a namespace of their own.
-    if scene.user().is_some() || !nix::unistd::geteuid().is_root() {
+    if scene.user().is_some() || !rustix::process::geteuid().is_root() {
         command.args(["--user", "--map-current-user", "--keep-caps"]);
     }
     command

@@ -10,7 +10,7 @@ use std::{
     process::Stdio,
 };
 
-/// What a process has.
+/// The resources of a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Has {
     name: String,
@@ -21,8 +21,8 @@ struct Has {
 /// How far below us interpreters are: the keeper and the host stand between.
 const INTERPRETERS: u32 = 3;
 
-/// Everything from a process down to the interpreters, the eldest first. What those run comes
-/// and goes.
+/// Everything from a process down to the interpreters, the eldest first. Their own children come
+/// and go.
 fn family(pid: u32, depth: u32) -> Vec<Has> {
     let mut all = vec![has(pid)];
     if depth < INTERPRETERS {
@@ -60,7 +60,7 @@ fn thousands_of_shell_cells_do_not_make_a_session_grow() {
 
 #[test]
 fn thousands_of_javascript_cells_do_not_make_a_session_grow() {
-    // What a collector leaves lying about is no leak until there is much of it.
+    // Garbage is no leak until there is much of it.
     stays("javascript", 24 << 10, "const x = [1, 2]; console.log(1); await null; x");
 }
 

@@ -26,7 +26,7 @@ fn nobody_looks_into_the_program_that_holds_the_keys() {
         let dumps = limits.lines().find(|line| line.starts_with("Max core file size")).unwrap();
         let dumps: Vec<_> = dumps.split_whitespace().skip(4).take(2).collect();
         assert_eq!(dumps, ["0", "0"]);
-        // What is not dumpable belongs to root, whoever runs it.
+        // A process that cannot be dumped belongs to root, whoever runs it.
         assert_eq!(std::fs::metadata(ours.join("environ")).unwrap().uid(), 0);
         child.kill().unwrap();
         child.wait().unwrap();

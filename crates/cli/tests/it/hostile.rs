@@ -10,14 +10,14 @@ use std::{
 /// Limits that are quick to reach. The time is only for what would otherwise never end.
 const LIMITS: &str = "processes = 64\noutput = \"1M\"\nmemory = \"512M\"\nwall = \"20s\"\n";
 
-/// What shows that an interpreter lives.
+/// Code that shows that an interpreter lives.
 const ALIVE: &[(&str, &str)] = &[
     ("python", "print('still here')"),
     ("shell", "echo still here"),
     ("javascript", "console.log('still here')"),
 ];
 
-/// Hostile code and what is said of it, to the model too.
+/// Hostile code and the message about it, also to the model.
 type Attack = (&'static str, &'static [&'static str], &'static [&'static str]);
 
 /// Runs cells of one language in one session: one that is harmless, the attack and what follows
@@ -142,7 +142,8 @@ fn javascript_survives() {
             (
                 "const all = []; for (;;) all.push(new Array(1e6).fill(1))",
                 &[],
-                &["ended by SIGABRT (", "memory (512M", AFRESH],
+                // By SIGABRT or SIGTRAP, as the version of Node has it.
+                &["the interpreter was ended by SIG", "memory (512M", AFRESH],
             ),
             (forget, &[], &["the kernel ends", AFRESH]),
             ("process.exit(3)", &[], &["exited with status 3", AFRESH]),
@@ -346,7 +347,7 @@ fn a_program_outside_still_gets_a_watcher() {
     assert_ne!(took, "took 0");
 }
 
-/// Writes claims of its own to the control socket, as many as it is told to.
+/// Writes its own claims to the control socket, as many as requested.
 const CLAIMS: &str = r"
 import os, stat
 control = next(fd for fd in range(3, 100) if os.path.exists(f'/proc/self/fd/{fd}') and stat.S_ISSOCK(os.fstat(fd).st_mode))

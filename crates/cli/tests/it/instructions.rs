@@ -1,5 +1,5 @@
-//! What a model is told before it is asked: the project's own instructions, if they are trusted,
-//! and for a small model examples instead of rules.
+//! The system prompt: the project's own instructions, if they are trusted, and for a small model
+//! examples instead of rules.
 
 use crate::{
     scene::{Scene, Who, cell},
@@ -25,8 +25,8 @@ fn a_projects_instructions_are_told_once_they_are_trusted_and_until_they_change(
         seen.mentions("AGENTS.md is not used").mentions("`interpreter trust`");
         assert!(!system(&scene).contains("tabs"));
 
-        scene.run(&["trust"]).mentions("there is no terminal to ask on").exits(2);
-        scene.run(&["trust", "--yes"]).mentions("AGENTS.md is trusted as it is now").exits(0);
+        scene.run(&["trust"]).mentions("no terminal to ask on").exits(2);
+        scene.run(&["trust", "--yes"]).mentions("AGENTS.md is trusted with").exits(0);
         let text = system(&scene);
         assert!(text.contains("from AGENTS.md") && text.contains("Always use tabs."), "{text}");
 
@@ -35,7 +35,7 @@ fn a_projects_instructions_are_told_once_they_are_trusted_and_until_they_change(
 
         let scene = scene.file("AGENTS.md", "Always use tabs.");
         assert!(system(&scene).contains("tabs"));
-        scene.run(&["trust", "--forget"]).mentions("not trusted any more").exits(0);
+        scene.run(&["trust", "--forget"]).mentions("no longer trusted").exits(0);
         assert!(!system(&scene).contains("tabs"));
     }
 }
@@ -61,13 +61,13 @@ fn a_person_sees_the_file_and_is_asked_once() {
     terminal.shows("Always use tabs.\\u{1b}[2J").shows("y yes, until the file changes · n no");
     terminal.types("").shows("press y, n");
     terminal.types("y").shows("┆ .interpreter/instructions.md");
-    terminal.types("n").shows("Say what you want.");
+    terminal.types("n").shows("Type a prompt.");
     terminal.types("hello").shows("Hi.");
     terminal.types("/quit").exits(0);
     let text = system(&scene);
     assert!(text.contains("Always use tabs.") && !text.contains("Be kind"), "{text}");
     let terminal = Terminal::open(&scene, &[]);
-    terminal.shows("Say what you want.").lacks("Share these instructions");
+    terminal.shows("Type a prompt.").lacks("Share these instructions");
     terminal.types("/quit").exits(0);
 }
 
@@ -76,8 +76,8 @@ fn a_project_cannot_have_other_files_sent_to_the_provider() {
     let scene = Scene::new().model_says(&["Hi."]).home_file("key.md", "sk-canary-of-the-home");
     std::os::unix::fs::symlink(scene.home().join("key.md"), scene.work().join("AGENTS.md"))
         .unwrap();
-    scene.run(&["trust", "--yes"]).mentions("There are no instructions here").exits(0);
-    scene.chat(&["hello"]).mentions("AGENTS.md is not used: it leads out of the folder").exits(0);
+    scene.run(&["trust", "--yes"]).mentions("This folder has no instructions").exits(0);
+    scene.chat(&["hello"]).mentions("AGENTS.md is not used: it points outside the folder").exits(0);
     assert!(!system(&scene).contains("sk-canary"));
 }
 

@@ -49,7 +49,7 @@ fn kernels_are_found_and_named() {
         let named = |name: &str| list.as_array().unwrap().iter().find(|one| one["name"] == name);
         let kernel = named("jupyter:python3").unwrap();
         assert_eq!(kernel["state"], "kept");
-        assert_eq!(kernel["note"], "runs by the Jupyter kernel Python 3 (ipykernel)");
+        assert_eq!(kernel["note"], "runs in the Jupyter kernel Python 3 (ipykernel)");
         assert!(kernel["program"].as_str().unwrap().ends_with("bin/python"), "{kernel}");
         assert!(named("jupyter:xpython").unwrap()["hint"].is_null());
     }

@@ -1,8 +1,8 @@
-//! What is shown is what lands: a process left in the background exchanges the content of a staged
-//! file whenever it notices that it is read, and at delays of all lengths, while a person looks at
-//! the diff and applies it.
+//! You apply what you saw: a background process exchanges the content of a staged file whenever it
+//! notices a read, and at delays of all lengths, while a person reviews the diff and applies it.
 
 use crate::{
+    backends::{BUBBLEWRAP, LANDLOCK, NATIVE},
     scene::{Scene, Who, cell},
     terminal::Terminal,
 };
@@ -46,7 +46,7 @@ fn shown(text: &[u8]) -> Option<String> {
 /// The arguments of a chat on a backend.
 fn arguments(backend: Backend) -> Vec<String> {
     let mut all = vec!["--yes".to_owned()];
-    if backend != Backend::Native {
+    if backend != NATIVE {
         let missing = Promise::ALL.map(Promise::word).join(",");
         let more =
             ["--sandbox", backend.word(), "--allow-missing", &missing, "--workspace", "stage"];
@@ -102,7 +102,7 @@ fn lands_as_shown(backend: Backend, who: Who) {
         terminal.types("a").shows("applied");
         let landed = scene.read("target.txt").unwrap();
         assert_eq!(landed, format!("+{shown}\n"), "{backend}, {who:?}, turn {turn}");
-        // What would have been applied if it was read again.
+        // The content that a second read would have applied.
         exchanged += usize::from(std::fs::read(live_file(&scene)).unwrap() != landed.as_bytes());
     }
     terminal.types("/quit").exits(0);
@@ -112,7 +112,7 @@ fn lands_as_shown(backend: Backend, who: Who) {
 #[test]
 fn in_the_native_sandbox_what_is_shown_lands() {
     for who in Who::all() {
-        lands_as_shown(Backend::Native, who);
+        lands_as_shown(NATIVE, who);
     }
 }
 
@@ -120,9 +120,9 @@ fn in_the_native_sandbox_what_is_shown_lands() {
 fn where_code_works_in_a_copy_what_is_shown_lands() {
     let who = Who::unprivileged();
     if Path::new("/usr/bin/bwrap").exists() {
-        lands_as_shown(Backend::Bubblewrap, who);
+        lands_as_shown(BUBBLEWRAP, who);
     }
     if interpreter_jail::landlock_version().is_some_and(|version| version >= 3) {
-        lands_as_shown(Backend::Landlock, who);
+        lands_as_shown(LANDLOCK, who);
     }
 }

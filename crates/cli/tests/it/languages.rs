@@ -1,7 +1,7 @@
 //! Languages that are declared: ours, and those of the person's own.
 //!
-//! Perl, Lua, C and SQL must be there. The others are tried where they are, and it is said where
-//! they are not.
+//! Perl, Lua, C and SQL must be installed. The others are tested if they are, and skipped with a
+//! message.
 
 use crate::scene::{Scene, Who};
 use std::{
@@ -182,8 +182,8 @@ fn an_interrupt_ends_the_program() {
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     assert_eq!(line, "on\n");
-    let pid = nix::unistd::Pid::from_raw(child.id().try_into().unwrap());
-    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
     let output = child.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(said.contains("status 130"), "{said}");
@@ -226,7 +226,7 @@ fn a_language_of_ones_own_runs_by_name_alias_ending_and_fence() {
     scene.run(&["run", "words.txt"]).prints("from a file").exits(0);
     scene.chat(&["--yes", "go"]).mentions("fenced$").exits(0);
     scene.run(&["languages"]).mentions("echo").mentions("fresh  say").exits(0);
-    scene.run(&["doctor"]).mentions("echo").exits(0);
+    scene.run(&["doctor", "-v"]).mentions("echo").exits(0);
     scene.code("nope", "x").mentions("echo").exits(2);
 }
 
@@ -234,7 +234,7 @@ fn a_language_of_ones_own_runs_by_name_alias_ending_and_fence() {
 fn a_language_of_ones_own_may_replace_one_of_ours() {
     let scene = Scene::new().home_file(CONFIG, "[language.perl]\nprograms = ['cat']\n");
     scene.code("perl", "print 1").prints("print 1").exits(0);
-    scene.code("pl", "1").mentions("`pl` is not a language that runs here").exits(2);
+    scene.code("pl", "1").mentions("unknown language `pl`").exits(2);
     let config = "[language.python]\ndriver = 'python'\nprograms = ['/usr/bin/python3']\n";
     let scene = Scene::new().home_file(CONFIG, config);
     scene.code("python", "6*7").prints("42\n").exits(0);
@@ -270,10 +270,13 @@ fn a_project_may_not_declare_a_language() {
 fn a_wrong_declaration_names_file_key_and_fix() {
     for (config, message) in [
         ("[language.x]\nprogram = 'x'", "unknown key `program`; did you mean `programs`?"),
-        ("[language.x]\nonce = {}", "missing key `programs`: name what runs it"),
+        ("[language.x]\nonce = {}", "missing key `programs`, such as"),
         ("[language.X]\nprograms = ['x']", "`X` is not the name of a language; use lower-case"),
-        ("[language.x]\nprograms = ['./x']", "each of `programs` is a name such as `ruby`"),
-        ("[language.x]\nprograms = ['x']\nonce = { run = ['{code}'] }", "`{code}` stands for"),
+        ("[language.x]\nprograms = ['./x']", "`programs` must be names such as `ruby`"),
+        (
+            "[language.x]\nprograms = ['x']\nonce = { run = ['{code}'] }",
+            "unknown placeholder `{code}`",
+        ),
     ] {
         let scene = Scene::new().home_file(CONFIG, config);
         let seen = scene.run(&["languages"]).prints("").exits(2);
@@ -295,8 +298,7 @@ fn a_missing_interpreter_is_named_with_how_to_get_it() {
         std::os::unix::fs::symlink(real, bin.join(program)).unwrap();
     }
     let scene = scene.variable("PATH", bin.to_str().unwrap());
-    let hint =
-        "there is no interpreter for `rb` here: install Ruby, for example `apt install ruby`";
+    let hint = "no interpreter for `rb` is installed: install Ruby, for example `apt install ruby`";
     scene.code("rb", "puts 1").mentions(hint).exits(2);
     scene.run(&["run", "x.rb"]).mentions("apt install ruby").exits(2);
     scene.code("mine", "x").mentions("ask Ann for it").exits(2);
@@ -323,7 +325,7 @@ fn the_list_says_what_runs_by_what_and_whether_state_is_kept() {
     let table = scene.run(&["languages"]).exits(0).stdout();
     let perl = table.lines().find(|line| line.starts_with("perl ")).unwrap();
     assert!(perl.ends_with("fresh  pl"), "{perl}");
-    assert!(table.contains("fresh: each run is a whole program"), "{table}");
+    assert!(table.contains("fresh: each run is a new program"), "{table}");
 }
 
 #[test]
@@ -430,7 +432,7 @@ fn javascript_runs_in_deno_and_bun_too() {
         assert_eq!(printed, "42", "{name}");
         let scene = with("javascript", "javascript", program);
         scene.code("javascript", "setTimeout(() => console.log(6*7), 10)").prints("42\n").exits(0);
-        // A loop that never returns cannot be interrupted there: its kernel ends, and it is said.
+        // An endless loop cannot be interrupted there: its kernel ends, with a message.
         let code = "console.log('on'); for (;;) {}";
         let arguments = ["run", "--time-limit", "1s", "-l", "javascript", "-c", code];
         scene.run(&arguments).mentions("the limit on time").exits(1);

@@ -26,7 +26,7 @@ fn a_server_of_this_machine_is_found_and_comes_before_the_settings() {
         assert_eq!(seen.of_kind("reply")[0]["text"], "From here.");
     }
     let terminal = Terminal::start(&scene, &["--local"]);
-    terminal.shows("model   lmstudio/org/qwen").shows("Say what you want.");
+    terminal.shows("model   lmstudio/org/qwen").shows("Type a prompt.");
     terminal.types("/model lmstudio/other").shows("┆ lmstudio/other");
     terminal.types("hello").shows("From here.");
     terminal.types("/quit").exits(0);
@@ -54,7 +54,7 @@ fn where_none_is_found_it_is_said_with_the_next_step() {
     for arguments in [&["--local", "hello"][..], &["--local", "--offline", "--json", "hello"]] {
         scene
             .run(arguments)
-            .mentions("no model of this machine was found")
+            .mentions("no local model found")
             .mentions("`interpreter model list`")
             .exits(2);
     }

@@ -148,7 +148,7 @@ fn offline_reaches_this_machine_and_nothing_else() {
     scene
         .run(&["--offline", "--model", "openai/gpt-x", "hello"])
         .mentions("`api.openai.com` is not on this machine")
-        .mentions("hint: choose a model on this machine")
+        .mentions("hint: choose a local model")
         .exits(5);
     scene
         .run(&["model", "test", "--offline", "groq/x"])
@@ -221,7 +221,7 @@ fn models_are_listed_with_keys_and_local_servers_and_a_project_adds_none() {
     let seen = scene.run(&["model", "list"]).exits(0);
     let seen = seen.mentions("ollama/qwen2.5-coder:1.5b").mentions(r"ollama/x\u{1b}[2J");
     let seen =
-        seen.mentions("Mine").mentions("no key in XAI_API_KEY").lacks("evil").lacks("\u{1b}");
+        seen.mentions("Mine").mentions("no API key in XAI_API_KEY").lacks("evil").lacks("\u{1b}");
     no_key(&scene, &seen.stdout());
     // A server that is merely looked for is shown no key.
     assert!(server.asked()[0].starts_with("GET /api/tags") && !server.asked()[0].contains(KEY));
@@ -278,7 +278,7 @@ fn an_endpoint_of_ones_own_says_what_its_models_can_do() {
     let narrow = scene("context = 2048").file("AGENTS.md", "Be brief. ".repeat(200));
     narrow.run(&["trust", "--yes"]).exits(0);
     narrow.run(&["--model", "here", "hello"]).mentions("more than a quarter").exits(0);
-    scene("context = 3").run(&arguments).mentions("`context` is how many tokens").exits(2);
+    scene("context = 3").run(&arguments).mentions("`context` is the context window").exits(2);
 }
 
 #[test]

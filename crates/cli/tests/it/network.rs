@@ -1,7 +1,7 @@
 //! The network as a list, from inside a real sandbox, as root and as an ordinary user.
 //!
-//! What must not be reached stands there for real: a server on this machine's own loopback. Since
-//! addresses of one's own network are refused, it is listed by its number where it may be reached.
+//! The forbidden target is real: a server on this machine's own loopback. Since addresses of one's
+//! own network are refused, it is listed by number where it may be reached.
 
 use crate::{
     scene::{Scene, Seen, Who, cell},
@@ -43,7 +43,7 @@ impl Outside {
         Self::with(&[("/hello", b"hello from outside"), ("/away", b"")])
     }
 
-    /// What lists it.
+    /// The entry that lists it.
     fn listed(&self) -> String {
         format!("127.0.0.1:{}", self.port)
     }
@@ -78,8 +78,8 @@ fn answer(
     _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body));
 }
 
-/// What tries things with the proxy, by its variables as any program would; only that loopback,
-/// which is the code's own, is asked for through it too.
+/// Uses the proxy through its variables as any program would, but also asks it for loopback, which
+/// is the code's own.
 const PROXIED: &str = r"
 import os, urllib.request, urllib.error
 for name in ('NO_PROXY', 'no_proxy'): os.environ.pop(name, None)
@@ -98,7 +98,7 @@ fn run(scene: &Scene, options: &[&str], code: &str) -> Seen {
     scene.run(&arguments)
 }
 
-/// What the newest session may reach, by its own record.
+/// The reachable hosts of the newest session, by its own record.
 fn network_on_record(scene: &Scene) -> serde_json::Value {
     let seen = scene.run(&["history", "show", "--json"]);
     seen.of_kind("session_started")[0]["confinement"]["network"].clone()
@@ -286,14 +286,17 @@ fn a_project_cannot_list_a_host() {
 fn what_is_no_host_is_told_so() {
     let scene = Scene::new();
     for (host, words) in [
-        ("https://me:secret@example.org/", "expected a host alone"),
+        ("https://me:secret@example.org/", "expected only a host"),
         ("*.org", "at least two parts"),
-        ("127.1", "some programs take for an address"),
+        ("127.1", "some programs read it as an address"),
     ] {
         let seen = scene.run(&["run", "-l", "python", "--allow-host", host, "-c", "1"]);
         seen.mentions(words).exits(2);
     }
-    scene.run(&["run", "-l", "python", "--network", "all", "-c", "1"]).mentions("`open`").exits(2);
+    scene
+        .run(&["run", "-l", "python", "--network", "all", "-c", "1"])
+        .mentions("possible here: none, listed, open")
+        .exits(2);
 }
 
 /// Asks for `localhost`, which is not listed by that name.
@@ -438,7 +441,8 @@ fn a_kind_of_packages_that_no_tool_names_is_told_so() {
     let scene = Scene::new().variable("CARGO_HOME", "/nowhere");
     scene
         .run(&["run", "-l", "python", "--allow-host", "rust", "-c", "1"])
-        .mentions("`rust` is listed among the hosts, and cargo names no place")
+        .mentions("`rust` is listed among the hosts, and cargo names no index")
+        .mentions("hint: set one in its own settings")
         .exits(2);
 }
 

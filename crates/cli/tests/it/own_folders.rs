@@ -1,8 +1,8 @@
-//! This program's own folders: code sees none of them, whatever the work folder is, in every kind of
-//! workspace and on every backend. What stands beside them is the control.
+//! This program's own folders: code sees none of them, whatever the work folder is, in every kind
+//! of workspace and on every backend. The files beside them are the control.
 
 use crate::{
-    backends::present,
+    backends::{BUBBLEWRAP, NATIVE, present},
     scene::{Scene, Who},
 };
 use interpreter_core::Backend;
@@ -33,7 +33,7 @@ struct Home {
 impl Home {
     fn of(who: Who) -> Self {
         let scene = Scene::of(who);
-        let user = scene.user().unwrap_or_else(|| nix::unistd::geteuid().as_raw());
+        let user = scene.user().unwrap_or_else(|| rustix::process::geteuid().as_raw());
         let beside = Path::new("/var/tmp").join(format!("interpreter-{user}"));
         let home = scene.home();
         let own = [".config", ".local/share", ".local/state", ".cache"];
@@ -69,7 +69,7 @@ impl Home {
         }
         let seen = seen.lacks("canary").mentions("readable");
         // Landlock hides what is in a file, and not its name.
-        if matches!(backend, Backend::Native | Backend::Bubblewrap) {
+        if matches!(backend, NATIVE | BUBBLEWRAP) {
             seen.lacks("secret.txt");
         }
         for folder in self.own.iter().chain([&self.beside]) {
@@ -87,7 +87,7 @@ impl Drop for Home {
 
 #[test]
 fn a_home_shows_none_of_them() {
-    for (backend, who) in present().filter(|(backend, _)| *backend != Backend::None) {
+    for (backend, who) in present().filter(|(backend, _)| *backend != Backend::NONE) {
         let home = Home::of(who);
         for mode in ["stage", "direct", "read-only"] {
             let beside = home.scene.home().join("beside.txt");
@@ -98,7 +98,7 @@ fn a_home_shows_none_of_them() {
 
 #[test]
 fn the_fallback_of_the_data_folder_is_shown_nowhere() {
-    for (backend, who) in present().filter(|(backend, _)| *backend != Backend::None) {
+    for (backend, who) in present().filter(|(backend, _)| *backend != Backend::NONE) {
         let home = Home::of(who);
         let own = [home.beside.clone()];
         for mode in ["direct", "read-only"] {

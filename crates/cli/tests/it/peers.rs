@@ -1,8 +1,8 @@
 //! How the Python original of this program fails, each as a test that passes here.
 //!
-//! What other files test stands there: heredocs, templates and future statements in `faithful`,
-//! a reply in one piece or ending in a backtick in `chat`, files called like the code in
-//! `languages`, interrupts in `control`.
+//! Cases that other files test: heredocs, templates and future statements in `faithful`, a reply in
+//! one piece or ending in a backtick in `chat`, files called like the code in `languages`,
+//! interrupts in `control`.
 
 use crate::{
     scene::{Scene, cell},
@@ -25,7 +25,7 @@ fn a_command_that_eats_its_input_takes_nothing_of_the_next_cell() {
         "Done.",
     ]);
     let seen = scene.chat(&["--yes", "--json", "go"]).exits(0);
-    // What Python complains of comes by another pipe, before it or after it.
+    // Python's error comes through another pipe, before it or after it.
     assert!(seen.printed_by("p1").contains("ate\n"));
     assert_eq!(seen.printed_by("p2"), "one\ntwo\n");
     assert_eq!(seen.printed_by("p4"), "three\n");
@@ -97,7 +97,7 @@ fn a_declined_proposal_and_an_interrupt_are_on_record() {
     ]);
     let terminal = Terminal::open(&scene, &["first"]);
     terminal.shows("Run it?");
-    terminal.types("n").shows("Refused");
+    terminal.types("n").shows("Rejected");
     terminal.types("second").shows("Run it?");
     terminal.types("y").shows("┆ on");
     terminal.presses(3).shows("Interrupted.");
@@ -132,7 +132,7 @@ fn what_happened_before_a_crash_is_on_record_and_linked() {
     child.kill().unwrap();
     child.wait().unwrap();
     scene.run(&["audit", "verify"]).mentions("all linked").exits(0);
-    // What was shown was on record before.
+    // Everything shown was recorded before.
     let kept = scene.run(&["history", "show", "--json"]).stdout();
     for line in &shown {
         assert!(kept.contains(line.as_str()), "{line} is not in {kept}");

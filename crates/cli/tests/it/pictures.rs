@@ -56,14 +56,14 @@ fn a_picture_goes_with_a_prompt_and_is_kept_beside_the_record() {
     assert_eq!(prompt["text"], "which colour?");
     assert_eq!(prompt["images"][0]["hash"], shown["hash"]);
     assert!(!seen.stdout().contains("iVBOR"));
-    scene.run(&["audit", "verify"]).mentions("1 kept output, all as recorded").exits(0);
+    scene.run(&["audit", "verify"]).mentions("1 stored output, all as recorded").exits(0);
 }
 
 #[test]
 fn what_is_no_picture_is_refused_before_anything_is_sent() {
     let scene = Scene::new().script(&model(true, &["Red."])).file("notes.png", "no picture");
     let refused = |path: &str| scene.chat(&["--image", path, "which colour?"]).exits(2);
-    refused("notes.png").mentions("the picture `notes.png` cannot be sent: it is no PNG");
+    refused("notes.png").mentions("cannot send the image `notes.png`: it is not a PNG");
     refused("gone.png").mentions("it does not exist");
     refused(".").mentions("it is not a regular file");
     let scene = Scene::new().script(&model(false, &["I do not see."])).file("red.png", red());
@@ -76,8 +76,11 @@ fn a_person_can_show_a_picture_in_a_chat() {
     let scene = Scene::new().script(&model(true, &["Red."])).file("red.png", red());
     let terminal = Terminal::open(&scene, &[]);
     terminal.types("/image nowhere.png").shows("it does not exist");
-    terminal.types("/image red.png").shows("With your next prompt: red.png (image/png, 32 × 32");
+    terminal.types("/image red.png").shows(
+        "Attached to your next prompt: red.png (image/png, 32 \
+                                            × 32",
+    );
     terminal.types("which colour?").shows("Red.");
     terminal.types("/quit").exits(0);
-    scene.run(&["audit", "verify"]).mentions("1 kept output").exits(0);
+    scene.run(&["audit", "verify"]).mentions("1 stored output").exits(0);
 }

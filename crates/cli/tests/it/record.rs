@@ -20,6 +20,52 @@ fn a_session_can_be_read_again_and_is_linked() {
     assert_eq!(mode(&scene.data().join("record.db")), 0o600);
 }
 
+/// The commands of the page, in a shell, where there is a `sqlite3`.
+#[test]
+fn the_record_can_be_checked_by_hand() {
+    let page = include_str!("../../../../docs/concepts/record.md");
+    let commands = page.split("```sh\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    if std::process::Command::new("sqlite3").arg("--version").output().is_err() {
+        return;
+    }
+    let scene = Scene::new();
+    scene.code("shell", "echo first").exits(0);
+    scene.code("shell", "echo second").exits(0);
+    let mut shell = std::process::Command::new("sh");
+    let output = shell.args(["-ec", commands]).current_dir(scene.data()).output().unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    let hashes: Vec<_> = printed.lines().map(|line| &line[..64]).collect();
+    assert_eq!(hashes.len(), 4, "{printed}");
+    assert_eq!((hashes[0], hashes[2]), (hashes[1], hashes[3]), "{printed}");
+}
+
+#[test]
+fn a_damaged_session_costs_itself_alone() {
+    let scene = Scene::new();
+    scene.code("shell", "echo first").exits(0);
+    scene.code("shell", "echo second").exits(0);
+    let database = rusqlite::Connection::open(scene.data().join("record.db")).unwrap();
+    let damage = "DROP TRIGGER record_no_update;
+        UPDATE record SET body = replace(body, 'first', 'fIrst')
+        WHERE session = (SELECT min(session) FROM head) AND kind = 'output'";
+    database.execute_batch(damage).unwrap();
+    drop(database);
+    let seen = scene.run(&["audit", "verify"]).exits(1);
+    seen.mentions("in 1 session, all linked").mentions("its content does not match its hash");
+    scene.run(&["history", "show"]).mentions("second").exits(0);
+    scene.code("shell", "echo third").prints("third\n").exits(0);
+    // Without its part of the list, it cannot be removed either.
+    let database = rusqlite::Connection::open(scene.data().join("record.db")).unwrap();
+    let remove = "DROP TRIGGER record_no_delete;
+        DELETE FROM record WHERE session = (SELECT min(session) FROM head);
+        DELETE FROM head WHERE session = (SELECT min(session) FROM head)";
+    database.execute_batch(remove).unwrap();
+    drop(database);
+    scene.run(&["audit", "verify"]).mentions("a session was removed or set back").exits(1);
+    scene.run(&["audit", "accept"]).mentions("New records can follow").exits(0);
+    scene.run(&["audit", "verify"]).mentions("a session was removed or set back").exits(0);
+}
+
 #[test]
 fn a_flipped_byte_is_found_and_named() {
     let scene = Scene::new();
@@ -38,10 +84,12 @@ fn a_flipped_byte_is_found_and_named() {
         bytes[at] = b'E';
     }
     std::fs::write(&file, &bytes).unwrap();
-    let seen = scene.run(&["audit", "verify"]).mentions("Record ").mentions("broken").exits(1);
+    let seen = scene.run(&["audit", "verify"]).mentions("Broken: record ").exits(1);
     let broken = scene.run(&["history", "show", "--json"]);
     let changed = broken.of_kind("output").into_iter().chain(broken.of_kind("proposal"));
-    let numbers: Vec<_> = changed.map(|r| format!("Record {} ", r["seq"])).collect();
+    let numbers: Vec<_> = changed
+        .map(|r| format!("record {} of session {}", r["seq"], r["session"].as_str().unwrap()))
+        .collect();
     assert!(numbers.iter().any(|number| seen.stdout().contains(number)), "{}", seen.stdout());
 }
 
@@ -63,10 +111,9 @@ fn the_newest_records_cannot_be_cut_off_unseen() {
         let seen = scene.run(&["audit", "verify"]).exits(1);
         let left = count(&seen.stdout());
         assert!(left < all, "{}", seen.stdout());
-        let lost = if all - left == 1 {
-            format!("the newest record ({all}) is missing")
-        } else {
-            format!("the newest {} records ({} to {all}) are missing", all - left, left + 1)
+        let lost = match all - left {
+            1 => "the newest record is missing".to_owned(),
+            more => format!("the newest {more} records are missing"),
         };
         seen.mentions(&lost).mentions("no power failure explains it");
         // Reading goes on, with a word about it; running does not.
@@ -78,9 +125,9 @@ fn the_newest_records_cannot_be_cut_off_unseen() {
     std::fs::write(&log, &whole).unwrap();
     scene.run(&["audit", "verify"]).mentions("all linked").exits(0);
     std::fs::write(&log, &whole[..whole.len() / 2]).unwrap();
-    scene.run(&["audit", "accept"]).mentions("The record goes on").exits(0);
+    scene.run(&["audit", "accept"]).mentions("New records can follow").exits(0);
     scene.code("shell", "echo four").prints("four\n").exits(0);
-    scene.run(&["audit", "verify"]).mentions("you accepted this: the newest").exits(0);
+    scene.run(&["audit", "verify"]).mentions(": the newest").exits(0);
     scene.run(&["audit", "accept"]).mentions("nothing to accept").exits(0);
 }
 
@@ -90,7 +137,7 @@ fn an_output_that_was_removed_is_not_taken_for_a_pruned_one() {
     scene.code("python", "print('x' * 100_000)").exits(0);
     scene.run(&["audit", "verify"]).mentions(", all as recorded").exits(0);
     std::fs::remove_dir_all(scene.data().join("outputs")).unwrap();
-    scene.run(&["audit", "verify"]).mentions("was removed by something else").exits(1);
+    scene.run(&["audit", "verify"]).mentions("was removed, but not by this program").exits(1);
 }
 
 /// Has a session run cells, does something to the data folder after the first one, and tells what
@@ -191,7 +238,7 @@ fn without_a_record_nothing_runs() {
     // A file where the folder should be stops root as well as anybody else.
     let scene = Scene::new().home_file(".local/share/interpreter", "in the way");
     let seen = scene.run(&["run", "--workspace", "direct", "-l", "shell", "-c", "touch ran"]);
-    seen.mentions("must be a folder").exits(4);
+    seen.mentions("is not a folder").exits(4);
     assert_eq!(scene.read("ran"), None);
 }
 
@@ -217,7 +264,7 @@ fn in_a_read_only_data_folder_nothing_runs() {
 
 #[test]
 fn on_a_full_disk_nothing_runs() {
-    // The smallest disk that can be had without rights: a limit on the size of every file.
+    // The smallest disk available without privileges: a limit on the size of every file.
     let scene = Scene::new();
     scene.code("shell", "true").exits(0);
     let run =

@@ -48,7 +48,7 @@ fn ctrl_c_interrupts_and_restart_forgets() {
         terminal.types("x").shows("┆ 7");
         terminal.types("/restart");
         terminal.types("'x' in globals()").shows("┆ False");
-        terminal.types("/help").shows("forget all variables");
+        terminal.types("/help").shows("all variables are lost");
         terminal.types("/quit").exits(0);
     }
 }
@@ -80,7 +80,7 @@ fn a_block_goes_on_until_a_line_is_empty() {
 #[test]
 fn without_a_terminal_or_a_language_it_is_misuse() {
     let scene = Scene::new();
-    scene.run(&["run", "-l", "python"]).mentions("there is no code to run").exits(2);
+    scene.run(&["run", "-l", "python"]).mentions("no code to run").exits(2);
     scene.run(&["run"]).exits(2);
     scene.run(&["run", "-l", "python", "--json"]).exits(2);
 }

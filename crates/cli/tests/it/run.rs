@@ -42,10 +42,10 @@ fn the_language_follows_from_the_ending() {
 #[test]
 fn misuse_is_named_with_the_next_step() {
     let scene = Scene::new().file("notes.txt", "");
-    scene.code("cobol", "x").mentions("`cobol` is not a language that runs here").exits(2);
+    scene.code("cobol", "x").mentions("unknown language `cobol`").exits(2);
     scene.run(&["run", "-c", "x"]).mentions("-l LANGUAGE").exits(2);
     scene.run(&["run", "missing.py"]).mentions("missing.py").exits(2);
-    scene.run(&["run", "-l", "python"]).mentions("there is no code to run").exits(2);
+    scene.run(&["run", "-l", "python"]).mentions("no code to run").exits(2);
     scene
         .run(&["run", "-l", "python", "-c", "1", "--time-limit", "soon"])
         .mentions("soon")
@@ -144,6 +144,7 @@ fn explain_lists_the_steps_and_runs_nothing() {
 #[test]
 fn doctor_and_languages_say_what_is_there() {
     let scene = Scene::new();
-    scene.run(&["doctor"]).mentions("native is used and keeps everything").exits(0);
+    scene.run(&["doctor"]).mentions("Ready: code runs in the native sandbox.").exits(0);
+    scene.run(&["doctor", "-v"]).mentions("native is used and keeps everything").exits(0);
     scene.run(&["languages"]).mentions("python").mentions("/usr/bin/").exits(0);
 }

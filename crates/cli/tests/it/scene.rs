@@ -1,5 +1,9 @@
 //! A scene: a home, a work folder, a model's script; and what came of running the program there.
 
+use crate::{
+    backends::{DOCKER, FIREJAIL, LANDLOCK, NATIVE, PODMAN},
+    engines::{IMAGE, ROOTLESS, is_engine, people},
+};
 use interpreter_core::Backend;
 use std::{
     collections::BTreeMap,
@@ -29,51 +33,47 @@ impl Who {
     /// Those that a backend is for, of all that the program can be run as here.
     pub(crate) fn all_for(backend: Backend) -> Vec<Self> {
         match backend {
-            Backend::Native | Backend::Landlock => Self::all(),
-            Backend::Bubblewrap | Backend::None => vec![Self::unprivileged()],
-            Backend::Firejail => Self::named().into_iter().collect(),
+            NATIVE | LANDLOCK => Self::all(),
+            FIREJAIL => Self::named().into_iter().collect(),
+            DOCKER | PODMAN => people(backend),
+            _ => vec![Self::unprivileged()],
         }
     }
 
     /// Whether it is root.
     pub(crate) fn is_root(self) -> bool {
-        self == Self::Ourselves && nix::unistd::geteuid().is_root()
+        self == Self::Ourselves && rustix::process::geteuid().is_root()
     }
 
     /// Somebody who is not root.
     pub(crate) fn unprivileged() -> Self {
-        if nix::unistd::geteuid().is_root() { Self::Ordinary } else { Self::Ourselves }
+        if rustix::process::geteuid().is_root() { Self::Ordinary } else { Self::Ourselves }
     }
 
-    fn named() -> Option<Self> {
-        if !nix::unistd::geteuid().is_root() {
+    pub(crate) fn named() -> Option<Self> {
+        if !rustix::process::geteuid().is_root() {
             return Some(Self::Ourselves);
         }
-        let user = nix::unistd::User::from_name("interpreter-test").ok()??;
-        Some(Self::Named(user.uid.as_raw()))
+        let (_, user, _) = accounts().into_iter().find(|(name, ..)| name == "interpreter-test")?;
+        Some(Self::Named(user))
     }
 
     /// Accounts with login shells of several kinds, each with its shell: `scripts/test` makes them.
     /// Only root can play them; others play themselves.
     pub(crate) fn with_login_shells() -> Vec<(Self, String)> {
-        let shell = |user: &nix::unistd::User| user.shell.display().to_string();
-        if !nix::unistd::geteuid().is_root() {
-            let user = nix::unistd::User::from_uid(nix::unistd::geteuid()).ok().flatten();
-            return user.map(|user| (Self::Ourselves, shell(&user))).into_iter().collect();
-        }
-        [
-            "interpreter-test",
-            "interpreter-test-none",
-            "interpreter-test-zsh",
-            "interpreter-test-python",
-        ]
-        .iter()
-        .filter_map(|name| nix::unistd::User::from_name(name).ok().flatten())
-        .map(|user| (Self::Named(user.uid.as_raw()), shell(&user)))
-        .collect()
+        let us = rustix::process::geteuid();
+        let ours = ["", "-none", "-zsh", "-python"].map(|kind| format!("interpreter-test{kind}"));
+        let played = |(name, user, shell): (String, u32, String)| {
+            if us.is_root() {
+                ours.contains(&name).then_some((Self::Named(user), shell))
+            } else {
+                (user == us.as_raw()).then_some((Self::Ourselves, shell))
+            }
+        };
+        accounts().into_iter().filter_map(played).collect()
     }
 
-    fn user(self) -> Option<u32> {
+    pub(crate) fn user(self) -> Option<u32> {
         match self {
             Self::Ourselves => None,
             Self::Ordinary => Some(ORDINARY),
@@ -83,12 +83,22 @@ impl Who {
 
     /// Everyone that the program can be run as here.
     pub(crate) fn all() -> Vec<Self> {
-        if nix::unistd::geteuid().is_root() {
+        if rustix::process::geteuid().is_root() {
             vec![Self::Ourselves, Self::Ordinary]
         } else {
             vec![Self::Ourselves]
         }
     }
+}
+
+/// The accounts of this machine: their names, users and login shells.
+fn accounts() -> Vec<(String, u32, String)> {
+    let list = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let account = |line: &str| {
+        let fields: Vec<_> = line.split(':').collect();
+        Some(((*fields.first()?).into(), fields.get(2)?.parse().ok()?, (*fields.get(6)?).into()))
+    };
+    list.lines().filter_map(account).collect()
 }
 
 /// The binary, where every user can execute it.
@@ -289,17 +299,29 @@ impl Scene {
         self.run(&["run", "-l", language, "-c", code])
     }
 
-    /// What asks for a backend, which may lack whatever it lacks and shows the folder as it is where
-    /// changes cannot be staged; read-only where code is another user.
+    /// Arguments for a backend. They accept its gaps, and show the folder directly where changes
+    /// cannot be staged, or read-only where code is another user.
     pub(crate) fn on(&self, backend: Backend) -> Vec<&'static str> {
-        if backend == Backend::Native {
+        if backend == NATIVE {
             return vec![];
         }
         let all =
             "network,reading,writing,processes,environment,privileges,calls,terminal,ending,limits";
-        let other_user = backend == Backend::Landlock && self.who.is_root();
+        let other_user = (backend == LANDLOCK || is_engine(backend)) && self.who.is_root();
         let workspace = if other_user { "read-only" } else { "direct" };
-        vec!["--sandbox", backend.word(), "--allow-missing", all, "--workspace", workspace]
+        let mut options = vec!["--sandbox", backend.word(), "--allow-missing", all];
+        if is_engine(backend) {
+            options.extend(["--sandbox-image", IMAGE]);
+        }
+        if backend == PODMAN && self.who.user().is_some() {
+            let store = format!(
+                "[storage]\ndriver = \"overlay\"\ngraphroot = \"{ROOTLESS}\"\nrunroot = \"{ROOTLESS}/run\"\n"
+            );
+            let at = self.home().join(".config/containers/storage.conf");
+            self.put(&at, store.as_bytes());
+        }
+        options.extend(["--workspace", workspace]);
+        options
     }
 
     /// Runs code on a backend.
@@ -332,7 +354,7 @@ impl Scene {
             .collect()
     }
 
-    /// What a file of the work folder holds; none if it is not there.
+    /// The content of a file in the work folder, if it exists.
     pub(crate) fn read(&self, name: &str) -> Option<String> {
         std::fs::read_to_string(self.work().join(name)).ok()
     }
@@ -348,7 +370,7 @@ fn toml_string(text: &str) -> String {
     serde_json::to_string(text).unwrap()
 }
 
-/// What came of it.
+/// The result of a command.
 pub(crate) struct Seen(pub(crate) Output);
 
 impl Seen {
@@ -397,7 +419,7 @@ impl Seen {
             .collect()
     }
 
-    /// What the run of a proposal printed, all streams together.
+    /// The output of a proposal's run, all streams together.
     pub(crate) fn printed_by(&self, proposal: &str) -> String {
         let printed = self.of_kind("output").into_iter().filter(|r| r["proposal"] == proposal);
         printed.map(|record| record["text"].as_str().unwrap().to_owned()).collect()

@@ -7,10 +7,7 @@ use crate::{
     scene::{Scene, cell},
     terminal::Terminal,
 };
-use nix::sys::{
-    signal::{Signal, kill},
-    wait::{WaitPidFlag, WaitStatus, waitpid},
-};
+use rustix::process::{Signal, WaitOptions, kill_process, waitpid};
 use std::{
     process::Command,
     sync::atomic::{AtomicBool, Ordering},
@@ -47,7 +44,7 @@ fn keys_typed_before_a_question_do_not_answer_it() {
     terminal.shows("Run it?").waits().lacks("┆ RAN");
     assert_nothing_ran(&scene);
     // They are the beginning of the next prompt instead.
-    terminal.presses(b'n').shows("Refused").shows("> y").lacks("┆ RAN");
+    terminal.presses(b'n').shows("Rejected").shows("> y").lacks("┆ RAN");
     assert_nothing_ran_but_was_rejected(&scene);
     terminal.presses(3).types("/quit").exits(0);
     assert_eq!(scene.read("out.txt"), None);
@@ -69,7 +66,7 @@ fn an_answer_to_a_fake_prompt_of_code_goes_nowhere() {
     terminal.shows("Run it?").waits().presses(b'y').shows("┆ Continue?");
     terminal.goes_on("y\ry\r");
     terminal.shows("p2 python").waits().lacks("EVIL RAN");
-    terminal.presses(b'n').shows("Refused").shows("> y").lacks("EVIL RAN");
+    terminal.presses(b'n').shows("Rejected").shows("> y").lacks("EVIL RAN");
     terminal.presses(3).types("/quit").exits(0);
 }
 
@@ -89,7 +86,7 @@ fn keys_that_do_not_pause_answer_nothing() {
         terminal.shows("Run it?");
         held.store(false, Ordering::Relaxed);
     });
-    terminal.waits().lacks("┆ RAN").presses(b'n').shows("Refused");
+    terminal.waits().lacks("┆ RAN").presses(b'n').shows("Rejected");
     assert_nothing_ran_but_was_rejected(&scene);
 }
 
@@ -199,7 +196,7 @@ fn no_row_of_foreign_text_looks_like_ours() {
         let terminal = Terminal::start_at(&scene, &arguments, columns);
         terminal.shows("Run it?").waits();
         assert_marked(&terminal);
-        terminal.goes_on("y").shows("asks you").waits();
+        terminal.goes_on("y").shows("asks for").waits();
         assert_marked(&terminal);
         terminal.goes_on("here\r").shows("Keep these").waits();
         assert_marked(&terminal);
@@ -272,7 +269,7 @@ fn cell_by_cell_nothing_answers_either_and_everything_is_marked() {
     terminal.types("f = chr(0x275a) + ' PWNED '").types("print(f * 20 + 'END' 'ED')");
     terminal.shows("ENDED").waits();
     assert_marked(&terminal);
-    terminal.types("input(' ' * 45 + f)").shows("asks you").waits();
+    terminal.types("input(' ' * 45 + f)").shows("asks for").waits();
     assert_marked(&terminal);
     terminal
         .goes_on("x\r")
@@ -292,7 +289,7 @@ fn cell_by_cell_nothing_answers_either_and_everything_is_marked() {
 #[test]
 fn signals_end_every_prompt_in_order_and_give_the_terminal_back() {
     let code = cell("python", "input('Name? ')");
-    for signal in [Signal::SIGTERM, Signal::SIGHUP] {
+    for signal in [Signal::TERM, Signal::HUP] {
         for stage in 0..3 {
             let scene = Scene::new().model_says(&[&code, "Done."]);
             let terminal = Terminal::open(&scene, &[]);
@@ -304,11 +301,11 @@ fn signals_end_every_prompt_in_order_and_give_the_terminal_back() {
             if stage > 1 {
                 terminal.goes_on("y").shows("Name?").waits();
             }
-            kill(terminal.process(), signal).unwrap();
+            kill_process(terminal.process(), signal).unwrap();
             terminal.exits(1);
-            assert!(terminal.is_as_it_was(), "{signal} at stage {stage}");
+            assert!(terminal.is_as_it_was(), "{signal:?} at stage {stage}");
             let seen = scene.run(&["history", "show", "--json"]);
-            assert_eq!(seen.of_kind("session_ended").len(), 1, "{signal} at stage {stage}");
+            assert_eq!(seen.of_kind("session_ended").len(), 1, "{signal:?} at stage {stage}");
         }
     }
 }
@@ -318,10 +315,11 @@ fn ctrl_z_suspends_and_the_question_is_put_again() {
     let scene = Scene::new().model_says(&[&cell("python", "print('RAN')"), "Done."]);
     let terminal = Terminal::open(&scene, &[]);
     let stops = || {
-        let stopped = waitpid(terminal.process(), Some(WaitPidFlag::WUNTRACED)).unwrap();
-        assert!(matches!(stopped, WaitStatus::Stopped(_, Signal::SIGSTOP)), "{stopped:?}");
+        let stopped = waitpid(Some(terminal.process()), WaitOptions::UNTRACED).unwrap();
+        let (_, status) = stopped.unwrap();
+        assert_eq!(status.stopping_signal(), Some(Signal::STOP.as_raw()), "{status:?}");
         assert!(terminal.is_as_it_was());
-        kill(terminal.process(), Signal::SIGCONT).unwrap();
+        kill_process(terminal.process(), Signal::CONT).unwrap();
     };
     terminal.waits().goes_on("g").shows("> g").goes_on("\u{1a}");
     stops();

@@ -37,7 +37,7 @@ fn a_file_name_is_never_taken_for_an_id() {
     // No file is called so.
     for command in ["apply", "diff", "discard"] {
         let refused = scene.run(&["changes", command, &first[..7]]).exits(2);
-        refused.mentions(&format!("write all of its id: {first}"));
+        refused.mentions(&format!("type the whole id to name the set {first}"));
         let refused = scene.run(&["changes", command, "--set", &first[..7]]).exits(2);
         refused.mentions("only the beginning of an id").mentions(&first);
     }
@@ -66,7 +66,7 @@ fn a_name_that_is_both_an_id_and_a_file_is_refused() {
 fn an_unknown_id_is_named_also_where_nothing_is_staged() {
     let scene = Scene::new();
     for command in ["apply", "diff", "discard", "undo", "redo"] {
-        scene.run(&["changes", command]).mentions("no such set").exits(0);
+        scene.run(&["changes", command]).mentions("no such change set").exits(0);
         scene.run(&["changes", command, "0a1b2c3d"]).mentions("0a1b2c3d").exits(2);
         scene.run(&["changes", command, "--set", "0a1b2c3d"]).mentions("0a1b2c3d").exits(2);
     }
@@ -97,7 +97,7 @@ fn what_belongs_to_a_repository_is_applied_only_by_its_name() {
         let code = "printf '[core]\\nfsmonitor = evil\\n' > .git/config; mkdir -p .git/hooks; \
                     echo evil > .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit; \
                     mkdir -p sub/.hg; echo x > sub/.hg/hgrc; echo y > plain";
-        scene.code("shell", code).exits(0).mentions("git reads it at every command");
+        scene.code("shell", code).exits(0).mentions("git reads it with every command");
         let applied = scene.run(&["changes", "apply"]).exits(0);
         applied
             .mentions("Applied 1 change")
@@ -175,7 +175,7 @@ fn undo_refuses_what_was_edited_and_changes_nothing() {
         assert_ne!(forged, manifest);
         std::fs::write(journal.join("manifest.json"), forged).unwrap();
         let named = scene.run(&["changes", "undo", &id]).exits(2);
-        named.mentions("manifest.json").mentions("changed by something else");
+        named.mentions("manifest.json").mentions("changed by another program");
         assert_eq!(scene.read(".bashrc").unwrap() + &scene.read("b").unwrap(), "good\ny\n");
         // As it was, it can be undone.
         std::fs::write(journal.join("manifest.json"), manifest).unwrap();

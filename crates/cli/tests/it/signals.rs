@@ -1,17 +1,14 @@
 //! Signals that end the program end its session first: on record, with nothing left running.
 
 use crate::scene::{Scene, Who, cell};
-use nix::{
-    sys::signal::{Signal, kill},
-    unistd::Pid,
-};
+use rustix::process::{Pid, Signal, kill_process};
 use std::{
     io::{BufRead, BufReader, Read},
     process::Stdio,
 };
 
 /// The signals that end a session in good order.
-const ENDING: [Signal; 2] = [Signal::SIGTERM, Signal::SIGHUP];
+const ENDING: [Signal; 2] = [Signal::TERM, Signal::HUP];
 
 /// Starts the program, sends it a signal once its code runs, and checks what is left.
 fn ended_by(scene: &Scene, arguments: &[&str], signal: Signal) {
@@ -21,16 +18,16 @@ fn ended_by(scene: &Scene, arguments: &[&str], signal: Signal) {
     while !String::from_utf8_lossy(&seen).contains("started") {
         assert!(out.read_until(b'\n', &mut seen).unwrap() > 0, "it ended before its code ran");
     }
-    kill(Pid::from_raw(child.id().cast_signed()), signal).unwrap();
+    kill_process(Pid::from_child(&child), signal).unwrap();
     out.read_to_end(&mut seen).unwrap();
     let status = child.wait().unwrap();
-    assert_eq!(status.code(), Some(1), "{signal}: {status:?}");
-    assert_eq!(scene.left_running(), Vec::<String>::new(), "{signal}");
+    assert_eq!(status.code(), Some(1), "{signal:?}: {status:?}");
+    assert_eq!(scene.left_running(), Vec::<String>::new(), "{signal:?}");
     let told = scene.run(&["history", "show", "--json"]).exits(0);
-    assert_eq!(told.of_kind("session_ended").len(), 1, "{signal}: {}", told.stdout());
+    assert_eq!(told.of_kind("session_ended").len(), 1, "{signal:?}: {}", told.stdout());
     scene.run(&["audit", "verify"]).mentions("all linked").exits(0);
     let sandboxes = std::fs::read_dir(scene.data().join("sandboxes"));
-    assert_eq!(sandboxes.map_or(0, Iterator::count), 0, "{signal}");
+    assert_eq!(sandboxes.map_or(0, Iterator::count), 0, "{signal:?}");
 }
 
 #[test]

@@ -24,7 +24,7 @@ const CALLING_AGAIN: &str = "[[reply]]\ncall = { language = 'python', code = 'pr
 /// A model that copies what it sees.
 const SMALL: &str = "small = true\n[[reply]]\ntext = \"```python\\nprint(x + 2)\\n```\"\n";
 
-/// What a server was sent, the so-manieth time.
+/// The request that a server received at this position.
 fn sent(server: &Plain, at: usize) -> Value {
     let asked = server.asked();
     let body = &asked[at][asked[at].find('{').unwrap()..];
@@ -92,11 +92,7 @@ fn a_conversation_goes_from_tools_to_fences_and_back_whole() {
     let changed = seen.of_kind("model_changed");
     let names: Vec<_> = changed.iter().map(|record| record["model"].as_str().unwrap()).collect();
     assert_eq!(names, ["fences/m", "tools/other", "scripted:again.toml"]);
-    scene
-        .run(&["history", "show"])
-        .mentions("from here on with another model")
-        .mentions("fences/m")
-        .exits(0);
+    scene.run(&["history", "show"]).mentions("switched model").mentions("fences/m").exits(0);
     scene.run(&["audit", "verify"]).exits(0);
 }
 
@@ -155,12 +151,12 @@ fn a_model_that_cannot_be_had_leaves_the_old_one() {
         let terminal = Terminal::open(&scene, &["first"]);
         terminal.shows("One.");
         terminal.types("/model nowhere/x").shows("`nowhere` is neither a provider nor an endpoint");
-        terminal.shows("hint: name one that there is").shows("the model stays as it was");
-        terminal.types("/model openai").shows("no model of it");
+        terminal.shows("hint: choose one with `--model`").shows("the model stays as it was");
+        terminal.types("/model openai").shows("without a model");
         terminal.types("/model groq/x").shows("`api.groq.com` wants a key, and none is set");
-        terminal.shows("hint: put the key into the environment variable GROQ_API_KEY");
+        terminal.shows("hint: put the API key into the environment variable GROQ_API_KEY");
         terminal.types("/model azure/x").shows("needs `resource`").shows("hint: put `resource");
-        terminal.types("/model embedded/gpt-x").shows("`gpt-x` is none of the models");
+        terminal.types("/model embedded/gpt-x").shows("unknown embedded model `gpt-x`");
         terminal.types("/model embedded/qwen2.5-coder-1.5b");
         terminal.shows("┆ `embedded/qwen2.5-coder-1.5b` ").shows("hint: ");
         terminal.types("/model scripted:gone.toml").shows("the script cannot be read");
@@ -182,7 +178,7 @@ fn offline_holds_for_the_next_model_too() {
     let terminal = Terminal::open(&scene, &["--offline", "first"]);
     terminal.shows("One.");
     terminal.types("/model openai/gpt-x").shows("`api.openai.com` is not on this machine");
-    terminal.shows("hint: choose a model on this machine").shows("stays as it was");
+    terminal.shows("hint: choose a local model").shows("stays as it was");
     terminal.types("second").shows("Two.");
     terminal.types("/quit").exits(0);
 }
@@ -197,11 +193,11 @@ fn a_projects_instructions_follow_the_model_and_are_asked_about_before_it_is_tol
         .home_file(CONFIG, &endpoint("usual", &usual, ""))
         .file("AGENTS.md", "Always use tabs.");
     let terminal = Terminal::start(&scene, &["--model", "mine/x"]);
-    terminal.shows("Say what you want.").lacks("Share these instructions");
+    terminal.shows("Type a prompt.").lacks("Share these instructions");
     terminal.types("/model nowhere/x").shows("stays as it was");
     terminal.lacks("Share these instructions");
     terminal.types("/model usual").shows("Share these instructions");
-    terminal.types("y").shows("┆ usual/m").shows("the model is told what AGENTS.md says");
+    terminal.types("y").shows("┆ usual/m").shows("the model receives AGENTS.md");
     terminal.types("hello").shows("Yes.");
     terminal.types("/quit").exits(0);
     assert!(told(&sent(&usual, 0))[0].1.contains("Always use tabs."));

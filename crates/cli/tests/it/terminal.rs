@@ -89,17 +89,15 @@ impl Terminal {
         self
     }
 
-    /// The program's process.
-    pub(crate) fn process(&self) -> nix::unistd::Pid {
-        let id = self.child.lock().unwrap().id();
-        nix::unistd::Pid::from_raw(id.try_into().unwrap())
+    pub(crate) fn process(&self) -> rustix::process::Pid {
+        rustix::process::Pid::from_child(&self.child.lock().unwrap())
     }
 
     /// Whether the terminal echoes and gathers lines, as it does for a shell.
     pub(crate) fn is_as_it_was(&self) -> bool {
-        use nix::sys::termios::{LocalFlags, tcgetattr};
-        let modes = tcgetattr(&*self.pty).unwrap().local_flags;
-        modes.contains(LocalFlags::ECHO | LocalFlags::ICANON | LocalFlags::ISIG)
+        use rustix::termios::{LocalModes, tcgetattr};
+        let modes = tcgetattr(&*self.pty).unwrap().local_modes;
+        modes.contains(LocalModes::ECHO | LocalModes::ICANON | LocalModes::ISIG)
     }
 
     /// Waits until the text is on the screen, or was.
@@ -132,7 +130,7 @@ impl Terminal {
         self
     }
 
-    /// Types a line once the program waits for one. What was shown before counts no more.
+    /// Types a line once the program waits for one. Earlier output no longer counts.
     #[track_caller]
     pub(crate) fn types(&self, text: &str) -> &Self {
         self.wait_for("a line to type in", Screen::is_ready);
@@ -248,7 +246,7 @@ fn a_chat_asks_runs_and_keeps() {
     let scene = Scene::new()
         .model_says(&[&python("open('out.txt', 'w').write('hi')\nprint(6*7)"), "It is 42."]);
     let terminal = Terminal::open(&scene, &[]);
-    terminal.shows("Say what you want");
+    terminal.shows("Type a prompt");
     terminal.types("compute").shows("print(6*7)").shows("Run it?");
     assert_eq!(scene.read("out.txt"), None);
     terminal

@@ -5,8 +5,8 @@ use crate::{Excerpt, Image, Printed, ToolCall};
 use proptest::prelude::*;
 
 /// A token for each byte, so that sums can be done in the head.
-fn gauge(window: u64) -> Gauge {
-    Gauge::new(Some(window), Some(0), Counter::new(|text| Some(text.len() as u64)))
+fn window_of(window: u64) -> ContextWindow {
+    ContextWindow::new(Some(window), Some(0), Counter::new(|text| Some(text.len() as u64)))
 }
 
 fn system(length: usize) -> Message {
@@ -40,8 +40,8 @@ fn text(message: &Message) -> &str {
 fn what_fits_is_sent_as_it_is() {
     let mut messages = vec![system(10), Message::user("hi"), assistant("ho"), printed("p1", 5_000)];
     let before = messages.clone();
-    assert_eq!(fit(&mut messages, 1, &mut gauge(6_000)), Fit::Send { shortened: 0 });
-    let mut unknown = Gauge::new(None, None, Counter::default());
+    assert_eq!(fit(&mut messages, 1, &mut window_of(6_000)), Fit::Send { shortened: 0 });
+    let mut unknown = ContextWindow::new(None, None, Counter::default());
     assert_eq!(fit(&mut messages, 1, &mut unknown), Fit::Send { shortened: 0 });
     assert_eq!(messages, before);
 }
@@ -58,7 +58,7 @@ fn old_outputs_are_shortened_first_and_the_newest_last() {
         assistant("c"),
         printed("p3", 3_000),
     ];
-    assert_eq!(fit(&mut messages, 1, &mut gauge(13_000)), Fit::Send { shortened: 1 });
+    assert_eq!(fit(&mut messages, 1, &mut window_of(13_000)), Fit::Send { shortened: 1 });
     assert!(text(&messages[3]).contains("[… 3800 characters omitted, 601 to 4400; to see"));
     assert!(text(&messages[3]).contains("`p1 601-4400` in the language `output`"));
     assert!(text(&messages[3]).ends_with("\n[status 0]\n"));
@@ -68,8 +68,8 @@ fn old_outputs_are_shortened_first_and_the_newest_last() {
 #[test]
 fn a_newest_output_that_is_too_large_by_itself_is_shortened_too() {
     let mut messages = vec![system(10), Message::user("one"), assistant("a"), printed("p1", 8_000)];
-    assert_eq!(fit(&mut messages, 1, &mut gauge(4_000)), Fit::Send { shortened: 1 });
-    assert!(gauge(4_000).tokens(&messages) < 3_900);
+    assert_eq!(fit(&mut messages, 1, &mut window_of(4_000)), Fit::Send { shortened: 1 });
+    assert!(window_of(4_000).tokens(&messages) < 3_900);
     assert!(text(&messages[3]).contains("omitted"));
 }
 
@@ -79,7 +79,7 @@ fn what_a_model_looked_at_can_be_looked_at_again() {
     let (text, printed) = (Untrusted::new("y".repeat(4_000)), Some(Printed::Look(look)));
     let look = Message::Result { call: None, text, images: vec![], printed };
     let mut messages = vec![system(10), assistant("a"), look, assistant("b"), Message::user("go")];
-    assert_eq!(fit(&mut messages, 1, &mut gauge(4_000)), Fit::Send { shortened: 1 });
+    assert_eq!(fit(&mut messages, 1, &mut window_of(4_000)), Fit::Send { shortened: 1 });
     assert!(self::text(&messages[2]).contains("run `p1 4001-8000` in the language `output`"));
 }
 
@@ -94,8 +94,8 @@ fn old_pictures_become_words_and_count_as_pictures() {
         assistant("a"),
         Message::User { text: "and this".into(), images },
     ];
-    assert_eq!(gauge(9_000).weight(&messages[1]), 4 + 4 + 1_333);
-    assert_eq!(fit(&mut messages, 1, &mut gauge(2_000)), Fit::Send { shortened: 1 });
+    assert_eq!(window_of(9_000).weight(&messages[1]), 4 + 4 + 1_333);
+    assert_eq!(fit(&mut messages, 1, &mut window_of(2_000)), Fit::Send { shortened: 1 });
     assert_eq!(text(&messages[1]), "look\n[a picture: image/png, 1000 × 1000 pixels]");
     assert!(matches!(&messages[3], Message::User { images, .. } if images.len() == 1));
 }
@@ -107,7 +107,7 @@ fn there_are_never_more_pictures_than_providers_take() {
     let mut messages = vec![system(10)];
     messages.extend((0..PICTURES).map(shown));
     messages.push(assistant("a"));
-    let mut unknown = Gauge::new(None, None, Counter::default());
+    let mut unknown = ContextWindow::new(None, None, Counter::default());
     assert_eq!(hide_pictures(&mut messages, 1, &mut unknown), 0);
     messages.insert(1, shown(0));
     assert_eq!(hide_pictures(&mut messages, 1, &mut unknown), 9);
@@ -125,7 +125,7 @@ fn what_cannot_be_shortened_is_summed_up_from_the_oldest_on() {
         messages.push(assistant(&format!("say {turn}")));
     }
     messages.push(Message::user("and now?"));
-    let found = fit(&mut messages, 1, &mut gauge(8_000));
+    let found = fit(&mut messages, 1, &mut window_of(8_000));
     // Three quarters of 7,750 are 5,812: the last three turns and a summary fit into that.
     assert_eq!(found, Fit::Summarise { shortened: 0, until: 7 });
     let request = request(&messages, 1, 7);
@@ -138,7 +138,7 @@ fn what_cannot_be_shortened_is_summed_up_from_the_oldest_on() {
         matches!(&messages[1], Message::Earlier { text } if text.raw() == "They asked thrice.")
     );
     assert!(text(&messages[2]).starts_with("ask 3"));
-    assert_eq!(fit(&mut messages, 1, &mut gauge(8_000)), Fit::Send { shortened: 0 });
+    assert_eq!(fit(&mut messages, 1, &mut window_of(8_000)), Fit::Send { shortened: 0 });
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn what_was_asked_last_stays_word_for_word() {
         call("c"),
         done("c"),
     ];
-    let found = fit(&mut messages, 1, &mut gauge(5_000));
+    let found = fit(&mut messages, 1, &mut window_of(5_000));
     assert_eq!(found, Fit::Summarise { shortened: 0, until: 6 });
     replace(&mut messages, 1, 6, left_out(5));
     let roles: Vec<_> = messages.iter().map(text).map(|text| &text[..text.len().min(17)]).collect();
@@ -173,38 +173,39 @@ fn what_was_asked_last_stays_word_for_word() {
 #[test]
 fn where_nothing_can_be_done_it_is_sent_all_the_same() {
     let mut messages = vec![system(10), Message::user("w".repeat(9_000))];
-    assert_eq!(fit(&mut messages, 1, &mut gauge(5_000)), Fit::Send { shortened: 0 });
+    assert_eq!(fit(&mut messages, 1, &mut window_of(5_000)), Fit::Send { shortened: 0 });
 }
 
 #[test]
 fn the_providers_figure_counts_and_teaches_the_estimate() {
-    let mut gauge = Gauge::new(Some(100_000), None, Counter::default());
+    let mut window = ContextWindow::new(Some(100_000), None, Counter::default());
     let mut messages = vec![system(3_500), Message::user("u".repeat(3_500))];
-    assert_eq!(gauge.tokens(&messages), 2 * (1_000 + 4));
-    gauge.heard(&messages, 4_016);
-    assert_eq!(gauge.tokens(&messages), 4_016);
+    assert_eq!(window.tokens(&messages), 2 * (1_000 + 4));
+    window.heard(&messages, 4_016);
+    assert_eq!(window.tokens(&messages), 4_016);
     messages.push(assistant(&"a".repeat(3_500)));
-    assert_eq!(gauge.tokens(&messages), 4_016 + 2_000 + 4);
-    gauge.forget();
-    assert_eq!(gauge.tokens(&messages), 3 * (2_000 + 4));
+    assert_eq!(window.tokens(&messages), 4_016 + 2_000 + 4);
+    window.forget();
+    assert_eq!(window.tokens(&messages), 3 * (2_000 + 4));
     // A figure that cannot be is none, and what was learned is doubted with it.
     for figure in [0, 10] {
-        gauge.heard(&messages, figure);
-        assert_eq!(gauge.tokens(&messages), 3 * (1_000 + 4));
+        window.heard(&messages, figure);
+        assert_eq!(window.tokens(&messages), 3 * (1_000 + 4));
     }
 }
 
 #[test]
 fn a_provider_that_says_too_long_is_sent_less() {
-    let mut gauge = Gauge::new(None, Some(500), Counter::new(|text| Some(text.len() as u64)));
+    let mut window =
+        ContextWindow::new(None, Some(500), Counter::new(|text| Some(text.len() as u64)));
     let mut messages = vec![system(10), assistant("a"), printed("p1", 7_000), assistant("b")];
-    assert_eq!(gauge.room(), None);
-    let before = gauge.tokens(&messages);
-    gauge.too_long(&messages);
-    let room = gauge.room().unwrap();
+    assert_eq!(window.room(), None);
+    let before = window.tokens(&messages);
+    window.too_long(&messages);
+    let room = window.room().unwrap();
     assert!(room <= before / 10 * 7 && room + 50 >= before / 10 * 7, "{room} of {before}");
-    assert_eq!(fit(&mut messages, 1, &mut gauge), Fit::Send { shortened: 1 });
-    assert!(gauge.tokens(&messages) <= room);
+    assert_eq!(fit(&mut messages, 1, &mut window), Fit::Send { shortened: 1 });
+    assert!(window.tokens(&messages) <= room);
 }
 
 proptest! {
@@ -224,12 +225,12 @@ proptest! {
         }
         let last = messages.iter().rfind(|one| matches!(one, Message::User { .. })).cloned();
         let opening = messages[..2].to_vec();
-        let mut gauge = gauge(window);
-        if let Fit::Summarise { until, .. } = fit(&mut messages, 2, &mut gauge) {
-            let before = gauge.tokens(&messages);
+        let mut window = window_of(window);
+        if let Fit::Summarise { until, .. } = fit(&mut messages, 2, &mut window) {
+            let before = window.tokens(&messages);
             replace(&mut messages, 2, until, Untrusted::new("short"));
-            gauge.forget();
-            prop_assert!(gauge.tokens(&messages) < before);
+            window.forget();
+            prop_assert!(window.tokens(&messages) < before);
         }
         prop_assert_eq!(&messages[..2], &opening[..]);
         let now = messages.iter().rfind(|one| matches!(one, Message::User { .. }));

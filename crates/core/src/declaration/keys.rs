@@ -1,7 +1,7 @@
 //! The keys of a [`Declaration`] as they are written, and what can be wrong with them.
 //!
-//! Each value is checked by a type of its own, so that the reader of the file can point at it;
-//! what only several keys together show is checked at the end.
+//! Each value has a type that checks it, so that the reader of the file can point at it. Checks
+//! that involve several keys come at the end.
 
 use super::{Declaration, Driver, How, Least, Name, Once, Way};
 use serde::Deserialize;
@@ -89,19 +89,17 @@ impl WayKeys {
             (None, None, Some(kind), None) => How::Show(kind.0),
             (None, None, None, Some(name)) => How::Jupyter(name.0),
             _ => {
-                return Err(
-                    "give one of `driver`, `once`, `jupyter` and `show`, not several".into()
-                );
+                return Err("expected only one of `driver`, `once`, `jupyter` and `show`".into());
             }
         };
         match (&how, programs.is_empty()) {
-            (How::Show(_), false) => Err("`show` needs no `programs`; take one of them out".into()),
+            (How::Show(_), false) => Err("`show` needs no `programs`; remove one of them".into()),
             (How::Jupyter(_), false) => {
-                Err("`jupyter` needs no `programs`: the kernelspec names one; take them out".into())
+                Err("`jupyter` needs no `programs`, because the kernelspec has one; remove them"
+                    .into())
             }
             (How::Driver(_) | How::Once(_), true) => {
-                Err("missing key `programs`: name what runs it, such as `programs = [\"ruby\"]`"
-                    .into())
+                Err("missing key `programs`, such as `programs = [\"ruby\"]`".into())
             }
             (How::Show(_) | How::Jupyter(_), true) | (How::Driver(_) | How::Once(_), false) => {
                 let packages = self.packages.into_iter().map(|package| package.0).collect();
@@ -127,14 +125,14 @@ impl OnceKeys {
         let version = or(words(self.version), ["{program}", "--version"]);
         let uses_name = |word: &String| word.contains("{name}");
         if self.name.is_none() && compile.iter().chain(&run).chain([&file]).any(uses_name) {
-            return Err("`{name}` is used but never found: add `name = { find = [\"a regular \
+            return Err("`{name}` is used but not defined: add `name = { find = [\"a regular \
                         expression\"], otherwise = \"main\" }`"
                 .into());
         }
         if let Some(name) = &self.name {
             let mut texts = name.find.iter().chain([&name.otherwise]);
             if texts.any(|text| text.contains('\0')) {
-                return Err("`name` holds a zero byte".into());
+                return Err("`name` contains a NUL byte".into());
             }
         }
         Ok(Once { file, name: self.name, compile, run, version })
@@ -169,62 +167,63 @@ macro_rules! checked {
 checked! {
     Alias: |text| say(
         is_language_name(text),
-        "each of `aliases` has lower-case letters, digits, `+`, `-`, `_`, `#` and `.`",
+        "`aliases` may contain only lower-case letters, digits, `+`, `-`, `_`, `#` and `.`",
     );
     Ending: |text| say(
         !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "+-_".contains(c)),
-        "each of `endings` has letters and digits and no dot, such as `rb`",
+        "`endings` may contain only letters and digits, without a dot, such as `rb`",
     );
     Program: |text| say(
         is_line(text) && (!text.contains('/') || is_whole_path(text)) && !text.starts_with('-'),
-        "each of `programs` is a name such as `ruby`, or a path that starts with `/` or `~/`",
+        "`programs` must be names such as `ruby`, or paths that start with `/` or `~/`",
     );
     Package: |text| say(
         text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "@/-_.".contains(c))
             && text.split('/').all(|part| !part.is_empty() && !part.starts_with('.')),
-        "each of `packages` is a package of Node.js, such as `sucrase` or `@scope/name`",
+        "`packages` must be Node.js packages, such as `sucrase` or `@scope/name`",
     );
     ReadPath: |text| say(
         is_line(text) && is_whole_path(text),
-        "each of `reads` is a path that starts with `/` or `~/`",
+        "`reads` must be paths that start with `/` or `~/`",
     );
     FileName: |text| {
         say(
             is_line(text) && !text.contains('/') && !matches!(text, "." | ".."),
-            "`file` is a plain name, such as `main.rb`",
+            "`file` must be a plain name, such as `main.rb`",
         )?;
         say(
             !text.replace("{name}", "").contains(['{', '}']),
-            "`file` may hold `{name}` and nothing else in braces",
+            "`file` may contain only `{name}` in braces",
         )
     };
     Word: |text| {
-        say(!text.contains('\0'), "a word of a command holds a zero byte")?;
+        say(!text.contains('\0'), "a word of a command contains a NUL byte")?;
         unknown_placeholder(text).map_or(Ok(()), |found| Err(format!(
-            "`{found}` stands for nothing; there are {PLACEHOLDERS}"
+            "unknown placeholder `{found}`; available: {PLACEHOLDERS}"
         )))
     };
     Variable: |text| say(
         !text.is_empty()
             && !text.starts_with(|c: char| c.is_ascii_digit())
             && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'),
-        "each of `environment` is named as a variable, such as `GEM_PATH`",
+        "`environment` must contain names of variables, such as `GEM_PATH`",
     );
-    Value: |text| say(!text.contains('\0'), "a value of `environment` holds a zero byte");
+    Value: |text| say(!text.contains('\0'), "a value of `environment` contains a NUL byte");
     Kind: |text| say(
         text.split_once('/').is_some_and(|(one, other)| [one, other].iter().all(|part| {
             !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
         })),
-        "`show` is a kind of content, such as `text/html`",
+        "`show` must be a MIME type, such as `text/html`",
     );
     KernelName: |text| say(
         !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c)),
-        "`jupyter` is the name of a kernelspec, such as `python3`; `interpreter languages` shows them",
+        "`jupyter` must be the name of a kernelspec, such as `python3`; see `interpreter \
+         languages`",
     );
-    Hint: |text| say(is_line(text), "`hint` is one line of text");
+    Hint: |text| say(is_line(text), "`hint` must be one line of text");
 }
 
-const PLACEHOLDERS: &str = "`{program}`, `{file}`, `{folder}` and `{name}`";
+const PLACEHOLDERS: &str = "`{program}`, `{file}`, `{folder}`, `{name}`";
 
 fn say(fine: bool, message: &str) -> Result<(), String> {
     if fine { Ok(()) } else { Err(message.into()) }
@@ -238,8 +237,8 @@ fn is_whole_path(text: &str) -> bool {
     text.starts_with('/') || text.starts_with("~/")
 }
 
-/// A word in braces that looks like one of ours and is none. What else stands in braces belongs
-/// to the program.
+/// A word in braces that resembles one of our placeholders but is none. Other words in braces
+/// belong to the program.
 fn unknown_placeholder(text: &str) -> Option<&str> {
     text.match_indices('{').find_map(|(at, _)| {
         let inside = &text[at + 1..];

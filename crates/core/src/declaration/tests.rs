@@ -1,4 +1,4 @@
-//! What can be declared, and what is said about what cannot.
+//! Valid declarations, and the errors of invalid ones.
 
 use super::*;
 
@@ -58,35 +58,35 @@ fn every_key_can_be_set() {
 #[test]
 fn what_is_wrong_is_said_with_what_would_be_right() {
     for (text, expected) in [
-        ("", "missing key `programs`: name what runs it"),
+        ("", "missing key `programs`, such as"),
         ("driver = 'shell'", "missing key `programs`"),
         ("programs = ['x']\ndriver = 'perl'", "unknown variant `perl`"),
         (
             "programs = ['x']\ndriver = 'python'\nonce = {}",
-            "give one of `driver`, `once`, `jupyter` and",
+            "expected only one of `driver`, `once`, `jupyter` and",
         ),
         ("programs = ['x']\nshow = 'text/html'", "`show` needs no `programs`"),
-        ("programs = ['x']\npackages = ['../y']", "each of `packages` is a package of Node.js"),
+        ("programs = ['x']\npackages = ['../y']", "`packages` must be Node.js packages"),
         ("programs = ['x']\njupyter = 'python3'", "`jupyter` needs no `programs`"),
         ("jupyter = '../x'", "the name of a kernelspec"),
         ("show = 'html'", "such as `text/html`"),
-        ("programs = ['bin/x']", "or a path that starts with `/` or `~/`"),
-        ("programs = ['-x']", "each of `programs` is a name"),
-        ("programs = ['']", "each of `programs` is a name"),
+        ("programs = ['bin/x']", "or paths that start with `/` or `~/`"),
+        ("programs = ['-x']", "`programs` must be names"),
+        ("programs = ['']", "`programs` must be names"),
         ("programs = 'x'", "expected a sequence"),
         ("programs = ['x']\naliases = ['A b']", "lower-case letters"),
-        ("programs = ['x']\nendings = ['.rb']", "no dot"),
-        ("programs = ['x']\nreads = ['data']", "starts with `/` or `~/`"),
+        ("programs = ['x']\nendings = ['.rb']", "without a dot"),
+        ("programs = ['x']\nreads = ['data']", "start with `/` or `~/`"),
         ("programs = ['x']\nenvironment = { 'A-B' = '' }", "such as `GEM_PATH`"),
-        ("programs = ['x']\nenvironment = { A = \"\\u0000\" }", "zero byte"),
+        ("programs = ['x']\nenvironment = { A = \"\\u0000\" }", "NUL byte"),
         ("programs = ['x']\nonce = { file = '../x' }", "a plain name"),
-        ("programs = ['x']\nonce = { file = '{file}' }", "may hold `{name}`"),
-        ("programs = ['x']\nonce = { run = ['{files}'] }", "`{files}` stands for nothing"),
+        ("programs = ['x']\nonce = { file = '{file}' }", "may contain only `{name}`"),
+        ("programs = ['x']\nonce = { run = ['{files}'] }", "unknown placeholder `{files}`"),
         ("programs = ['x']\nonce = { run = ['{name}'] }", "add `name = {"),
         ("programs = ['x']\nonce = { runs = ['x'] }", "unknown field `runs`"),
         ("program = 'x'", "unknown field `program`"),
         ("programs = ['x']\nor = [{}]", "missing key `programs`"),
-        ("programs = ['x']\nhint = \"a\\nb\"", "`hint` is one line"),
+        ("programs = ['x']\nhint = \"a\\nb\"", "`hint` must be one line"),
     ] {
         let message = declared(text).unwrap_err();
         assert!(message.contains(expected), "{text}: {message}");

@@ -1,8 +1,8 @@
 //! A host's name or address, in one spelling.
 //!
-//! Two spellings of one host must not be judged as two. So a name is lower-case ASCII without its
-//! last dot, other scripts in their ASCII form; and an address is written in the one usual way.
-//! What a resolver would take for an address and a person for a name, such as `0x7f.1` or
+//! Two spellings of one host must not be judged as two. A name is therefore lower-case ASCII
+//! without its last dot, with other scripts in their ASCII form, and an address has one notation.
+//! Anything that a resolver would take for an address and a person for a name, such as `0x7f.1` or
 //! `2130706433`, is neither.
 
 use serde::{Deserialize, Serialize};
@@ -26,10 +26,10 @@ pub enum Host {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HostError {
     /// It is not a name that can be resolved.
-    #[error("it is not the name of a host")]
+    #[error("it is not a host name")]
     Name,
     /// It is an address in a spelling that programs disagree about.
-    #[error("it is a number that some programs take for an address; write it as `192.0.2.1`")]
+    #[error("some programs read it as an address; write it as `192.0.2.1`")]
     Number,
     /// It looks like an address and is none.
     #[error("it is not an address")]

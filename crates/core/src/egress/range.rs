@@ -7,7 +7,7 @@
 use super::vicinity::carried;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// What kind of address this is, if nothing outside should be reached by it.
+/// The kind of a refused address, or `None` for a public one.
 pub fn refused(address: IpAddr) -> Option<&'static str> {
     match address {
         IpAddr::V4(address) => version_four(address),
@@ -55,7 +55,7 @@ fn version_four(address: Ipv4Addr) -> Option<&'static str> {
 type Six = ([u16; 4], u32, &'static str);
 
 const SIX: &[Six] = &[
-    ([0x64, 0xff9b, 1, 0], 48, "an address of a translator's own network (NAT64)"),
+    ([0x64, 0xff9b, 1, 0], 48, "a local NAT64 address"),
     ([0x100, 0, 0, 0], 63, "a discard address"),
     ([0x2001, 2, 0, 0], 48, "a benchmarking address"),
     ([0x2001, 0xdb8, 0, 0], 32, "a documentation address"),
@@ -79,7 +79,7 @@ fn version_six(address: Ipv6Addr) -> Option<&'static str> {
     match address.segments() {
         // Long obsolete, and reachable by nobody who means well.
         [0, 0, 0, 0, 0 | 0xffff, 0, _, _] => {
-            return Some("an address of version 4 in an obsolete form");
+            return Some("an IPv4 address in an obsolete form");
         }
         // Of a translator's own network: a range below.
         [0x64, 0xff9b, 1, ..] => {}
@@ -142,7 +142,7 @@ mod tests {
             ("::ffff:127.0.0.1", "loopback"),
             ("::ffff:169.254.169.254", "link-local"),
             ("64:ff9b::10.0.0.1", "private"),
-            ("64:ff9b:1::8.8.8.8", "translator"),
+            ("64:ff9b:1::8.8.8.8", "NAT64"),
             ("100::1", "discard"),
             ("2001:0:808:808::f7f7:f7f7", "Teredo"),
             ("2001:0:7f00:1::1", "loopback"),

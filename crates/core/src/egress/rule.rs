@@ -45,13 +45,13 @@ pub enum RuleError {
     #[error("expected a host such as `example.org`, `*.example.org` or `192.0.2.1:8080`: {0}")]
     Host(#[from] HostError),
     /// A whole address of a page.
-    #[error("expected a host alone, without `https://`, a path or a user")]
+    #[error("expected only a host, without `https://`, path or user")]
     Url,
     /// A star elsewhere than at the beginning.
-    #[error("a `*` stands for all below a host, as in `*.example.org`, and nowhere else")]
+    #[error("`*` is allowed only at the beginning, as in `*.example.org`")]
     Star,
     /// All of a top-level domain.
-    #[error("`*.` needs a name of at least two parts after it, as in `*.example.org`")]
+    #[error("`*.` must be followed by a name of at least two parts, as in `*.example.org`")]
     TooWide,
 }
 

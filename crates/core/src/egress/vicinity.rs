@@ -16,7 +16,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// What the kernel says of this machine's network.
+/// This machine's network, as the kernel reports it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Vicinity {
     /// Every address of every interface.
@@ -48,7 +48,7 @@ pub enum Route {
 }
 
 impl Vicinity {
-    /// What an address is, if it leads to this machine or to a neighbour.
+    /// The kind of an address that leads to this machine or to a neighbour.
     pub fn holds(&self, address: IpAddr) -> Option<&'static str> {
         let forms = forms(address);
         let route =
@@ -59,7 +59,7 @@ impl Vicinity {
         }
         let is_near = |form: &IpAddr| self.interfaces.iter().any(|one| one.reaches(*form));
         (route(Route::OnLink) || forms.iter().any(is_near))
-            .then_some("an address of a network that this machine is part of")
+            .then_some("an address on a network of this machine")
     }
 }
 
@@ -142,23 +142,23 @@ mod tests {
     fn own_addresses_and_neighbours_are_known_in_every_form() {
         for (address, words) in [
             ("11.22.33.44", "of this machine"),
-            ("11.22.33.1", "of a network"),
+            ("11.22.33.1", "on a network"),
             ("11.99.0.1", "of this machine"),
-            ("11.99.0.2", "of a network"),
+            ("11.99.0.2", "on a network"),
             ("11.55.0.1", "of this machine"),
-            ("11.66.0.1", "of a network"),
+            ("11.66.0.1", "on a network"),
             ("11.77.0.1", "of this machine"),
             ("2a00:1::5", "of this machine"),
-            ("2a00:1::6", "of a network"),
+            ("2a00:1::6", "on a network"),
             ("::ffff:11.22.33.44", "of this machine"),
             ("::11.22.33.44", "of this machine"),
             ("64:ff9b::11.22.33.44", "of this machine"),
-            ("64:ff9b::11.66.0.1", "of a network"),
+            ("64:ff9b::11.66.0.1", "on a network"),
             ("2002:b16:212c::1", "of this machine"),
             ("2001:0:b16:212c::1", "of this machine"),
             ("2001:0:808:808::f4e9:ded3", "of this machine"),
             ("2a00:9::5efe:11.22.33.44", "of this machine"),
-            ("2a00:9::200:5efe:11.22.33.1", "of a network"),
+            ("2a00:9::200:5efe:11.22.33.1", "on a network"),
         ] {
             let said = machine().holds(at(address)).unwrap_or("nothing");
             assert!(said.contains(words), "{address} is {said}");

@@ -21,7 +21,7 @@ pub enum CallError {
     /// They are not JSON.
     #[error("the arguments are not valid JSON")]
     NotJson {
-        /// What is wrong, and where.
+        /// The error, with its place.
         source: serde_json::Error,
     },
 
@@ -209,7 +209,7 @@ enum Escape {
     Unicode { digits: u32, value: u32 },
 }
 
-/// What a character of a JSON string amounts to.
+/// The meaning of a character in a JSON string.
 enum Taken {
     /// It is part of an escape.
     Nothing,
@@ -310,7 +310,7 @@ mod tests {
             (r#"{"coder": "no", "cod": "no", "": "no", "code": "yes"}"#, "yes"),
             (r#"{"a": -1.5e+3, "b": null,"c":true , "code": "yes"}"#, "yes"),
             (r#"{"language": "code", "code": "yes"}"#, "yes"),
-            // What is finished stays finished.
+            // A finished field stays finished.
             (r#"{"code": "yes", "code": "no"}"#, "yes"),
             // Not a string, not there, not yet.
             (r#"{"code": ["no"]}"#, ""),

@@ -10,8 +10,8 @@
 //! (what remains of a tab that is cut in two are the blanks it stood for). Everything else between
 //! the fences is kept byte for byte, line ends included.
 //!
-//! What differs: blocks inside a block quote (`>`) are prose here, since a quote shows what
-//! somebody else wrote; and HTML is not read, so a fence inside of HTML counts.
+//! Differences: blocks inside a block quote (`>`) are prose here, since a quote shows somebody
+//! else's words; and HTML is not parsed, so a fence inside HTML counts.
 //!
 //! Must not repair anything: a block that is not closed, or that its own list item cuts short,
 //! is reported as such.
@@ -24,7 +24,7 @@ use std::mem;
 
 /// One part of a stream of Markdown. The lines of the fences themselves belong to no part.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Piece {
+pub enum FencePiece {
     /// Prose, exactly as it came.
     Text(String),
     /// A block begins.
@@ -92,7 +92,6 @@ struct Opening {
 /// The part of a closing fence that we are in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Tail {
-    /// Its marks.
     Marks,
     /// The blanks after them.
     Blanks,
@@ -109,7 +108,7 @@ struct Fence {
     indent: usize,
 }
 
-/// What the end of a line belongs to.
+/// The part that the end of a line belongs to.
 #[derive(Clone, Copy, Debug)]
 enum Side {
     Text,
@@ -120,7 +119,7 @@ enum Side {
 
 impl Fences {
     /// Takes the next piece of text in; gives what is now certain.
-    pub fn feed(&mut self, piece: &str) -> Vec<Piece> {
+    pub fn feed(&mut self, piece: &str) -> Vec<FencePiece> {
         let mut out = Pieces::default();
         let mut rest = piece;
         while let Some(c) = rest.chars().next() {
@@ -149,7 +148,7 @@ impl Fences {
 
     /// Says that the text is over; gives what was held back, and the end of an open block. After
     /// this a new text may begin.
-    pub fn finish(&mut self) -> Vec<Piece> {
+    pub fn finish(&mut self) -> Vec<FencePiece> {
         let mut out = Pieces::default();
         let Self { state, held, .. } = mem::take(self);
         match state {
@@ -157,16 +156,16 @@ impl Fences {
             State::Opening(opening) if opening.length < 3 => out.push(Side::Text, &held),
             State::Opening(opening) => {
                 out.push_open(&held, &opening);
-                out.0.push(Piece::Close(Ending::EndOfReply));
+                out.0.push(FencePiece::Close(Ending::EndOfReply));
             }
             State::Closing { fence, length, .. } if length >= fence.length => {
-                out.0.push(Piece::Close(Ending::Fenced));
+                out.0.push(FencePiece::Close(Ending::Fenced));
             }
             State::Margin { fence, .. }
             | State::Closing { fence, .. }
             | State::Content { fence } => {
                 out.push_content(&held, fence);
-                out.0.push(Piece::Close(Ending::EndOfReply));
+                out.0.push(FencePiece::Close(Ending::EndOfReply));
             }
         }
         out.0
@@ -257,7 +256,7 @@ impl Fences {
                 State::Content { fence }
             }
             c if columns < fence.items => {
-                out.0.push(Piece::Close(Ending::EndOfItem));
+                out.0.push(FencePiece::Close(Ending::EndOfItem));
                 self.start(c, out)
             }
             c => {
@@ -313,7 +312,7 @@ impl Fences {
             }
             State::Prose => (State::Start, Side::Text),
             State::Closing { fence, length, .. } if length >= fence.length => {
-                out.0.push(Piece::Close(Ending::Fenced));
+                out.0.push(FencePiece::Close(Ending::Fenced));
                 (State::Start, Side::Fence)
             }
             State::Margin { fence, .. }
@@ -331,7 +330,7 @@ impl Fences {
 
 /// Parts on their way out; neighbours of one kind are joined.
 #[derive(Default)]
-struct Pieces(Vec<Piece>);
+struct Pieces(Vec<FencePiece>);
 
 impl Pieces {
     fn push(&mut self, side: Side, text: &str) {
@@ -339,11 +338,12 @@ impl Pieces {
             return;
         }
         match (side, self.0.last_mut()) {
-            (Side::Text, Some(Piece::Text(last))) | (Side::Code, Some(Piece::Code(last))) => {
+            (Side::Text, Some(FencePiece::Text(last)))
+            | (Side::Code, Some(FencePiece::Code(last))) => {
                 last.push_str(text);
             }
-            (Side::Text, _) => self.0.push(Piece::Text(text.into())),
-            (Side::Code, _) => self.0.push(Piece::Code(text.into())),
+            (Side::Text, _) => self.0.push(FencePiece::Text(text.into())),
+            (Side::Code, _) => self.0.push(FencePiece::Code(text.into())),
             (Side::Fence, _) => {}
         }
     }
@@ -351,7 +351,7 @@ impl Pieces {
     /// Adds the beginning of a block, after the list markers that stand before its fence.
     fn push_open(&mut self, line: &str, opening: &Opening) {
         self.push(Side::Text, &line[..opening.reading.markers()]);
-        self.0.push(Piece::Open { tag: tag(&line[opening.info..]) });
+        self.0.push(FencePiece::Open { tag: tag(&line[opening.info..]) });
     }
 
     /// Adds the start of a line of content, without the indentation that is not the content's.

@@ -1,10 +1,9 @@
 //! Reads the start of a line of prose: which list items it stands in, and what it begins.
 //!
-//! A fence inside a list item is indented with the item, and whether four blanks make a line
-//! plain code depends on the items around it. So the items that are open must be known, by
-//! the rules of `CommonMark`. Block quotes are looked through only to keep those items right: what
-//! stands in one is somebody else's words, never a proposal, and taken for a paragraph. HTML and
-//! links are not looked at.
+//! A fence inside a list item is indented with the item, and whether four spaces make a line plain
+//! code depends on the items around it. So the open items must be known, by the rules of
+//! `CommonMark`. Block quotes are followed only to keep those items right. Their content is
+//! somebody else's words: never a proposal, and taken for a paragraph. HTML and links are ignored.
 //!
 //! Work is linear in the text, however deep the lists and however long the lines.
 
@@ -29,7 +28,7 @@ enum Paragraph {
     Quoted,
 }
 
-/// What comes after the part of a line that was read.
+/// The rest of a line after the part that was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
     /// Nothing: the part is the whole line.
@@ -38,10 +37,9 @@ pub(super) enum Next {
     Char(char),
 }
 
-/// What a line begins, after its list items.
+/// The construct that a line begins, after its list items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Content {
-    /// Nothing.
     Blank,
     /// Something complete in itself that is not a paragraph: a heading, a rule.
     Complete,
@@ -53,7 +51,7 @@ pub(super) enum Content {
     Text,
 }
 
-/// What was read from the start of a line.
+/// The parsed start of a line.
 #[derive(Debug)]
 pub(super) struct Reading {
     /// How many of the open items the line stands in.
@@ -120,7 +118,7 @@ impl Lines {
             }
             cursor.skip_blanks();
             let rest = cursor.rest();
-            // What the line would cut short, if it began something else.
+            // Whether the line would interrupt a paragraph, if it began something else.
             let interrupts = self.paragraph == Paragraph::Here
                 && reading.matched == self.items.len()
                 && reading.opened.is_empty()

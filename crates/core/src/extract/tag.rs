@@ -7,7 +7,7 @@
 
 const JUPYTER: &str = "jupyter:";
 
-/// The language that the words after a fence name, as it was written; none if they name none.
+/// The language named after a fence, as written, if any.
 pub(super) fn tag(info: &str) -> Option<String> {
     let info = info.trim();
     let word = if let Some(attributes) = info.strip_prefix('{') {

@@ -1,4 +1,4 @@
-//! What is proposed and what is not, and why.
+//! Proposed and rejected blocks, with reasons.
 
 use super::*;
 use crate::{Continuity, LanguageInfo, MissingLanguage, language};
@@ -94,15 +94,12 @@ fn other_blocks_are_not_and_it_is_said_why() {
         rejected(&found),
         [
             (None, "the block names no language after its opening fence"),
-            (
-                Some("json"),
-                "`json` is not a language that runs here; these are: python, shell, javascript, r"
-            ),
-            (Some("py"), "there is no code in it"),
+            (Some("json"), "unknown language `json`; available: python, shell, javascript, r"),
+            (Some("py"), "it contains no code"),
             (
                 Some("py"),
-                "the block has a line that is indented less than the list item it stands in, \
-                 which ends it there; write it outside of the list"
+                "a line of the block is indented less than its list item, which ends the block; \
+                 write it outside the list"
             ),
         ]
     );
@@ -114,8 +111,8 @@ fn a_language_without_an_interpreter_is_named_with_how_to_get_one() {
     assert_eq!(
         rejected(&found),
         [
-            (Some("Ruby"), "there is no interpreter for `Ruby` here: install Ruby"),
-            (Some("rb"), "there is no interpreter for `rb` here: install Ruby"),
+            (Some("Ruby"), "no interpreter for `Ruby` is installed: install Ruby"),
+            (Some("rb"), "no interpreter for `rb` is installed: install Ruby"),
         ]
     );
 }
@@ -126,13 +123,13 @@ fn a_made_up_language_is_shown_short_and_harmless() {
     let found = text(&format!("```{tag}\ny\n```\n"), Finish::Stop);
     let [(language, reason)] = rejected(&found)[..] else { panic!("one is rejected") };
     assert_eq!(language, Some(tag.as_str()));
-    assert!(reason.starts_with(r"`\u{1b}[2Jxxx"), "{reason}");
+    assert!(reason.starts_with(r"unknown language `\u{1b}[2Jxxx"), "{reason}");
     assert!(reason.len() < 200, "{reason}");
 }
 
 #[test]
 fn code_that_was_cut_off_is_not_proposed() {
-    let cut = "the reply was cut before the block ended";
+    let cut = "the reply was cut off before the block ended";
     let unfinished = "```sh\nls\n```\n```sh\nrm -r build";
     for finish in [Finish::Length, Finish::Filtered] {
         let found = text(unfinished, finish);
@@ -175,7 +172,7 @@ fn calls_are_the_proposals_if_there_are_any() {
 #[test]
 fn bad_calls_are_answered_with_a_reason() {
     for (name, arguments, language, reason) in [
-        ("python", "{}", None, "there is no tool `python`; the only tool is `execute`"),
+        ("python", "{}", None, "unknown tool `python`; the only tool is `execute`"),
         (
             EXECUTE,
             r#"{"language": "python"}"#,
@@ -192,9 +189,9 @@ fn bad_calls_are_answered_with_a_reason() {
             EXECUTE,
             r#"{"language": "cobol", "code": "x"}"#,
             Some("cobol"),
-            "`cobol` is not a language that runs here; these are: python, shell, javascript, r",
+            "unknown language `cobol`; available: python, shell, javascript, r",
         ),
-        (EXECUTE, r#"{"language": "sh", "code": "\n"}"#, Some("sh"), "there is no code in it"),
+        (EXECUTE, r#"{"language": "sh", "code": "\n"}"#, Some("sh"), "it contains no code"),
     ] {
         let good = call("good", EXECUTE, r#"{"language":"sh","code":"ls"}"#);
         let found = calls(&[call("bad", name, arguments), good], Finish::Stop);
@@ -212,7 +209,7 @@ fn only_the_last_call_can_have_been_cut_off() {
         rejected(&found),
         [
             (None, "the arguments end in the middle of their JSON"),
-            (None, "the reply was cut before the call ended"),
+            (None, "the reply was cut off before the call ended"),
         ]
     );
     // A last call that is whole was written before the reply was cut.
@@ -269,7 +266,7 @@ fn a_block_is_taken_for_what_its_syntax_says_if_it_is_the_only_one() {
         (
             "A:\n```py\n$ ls\n```\nB",
             ("p1", "shell", "$ ls\n"),
-            "the block says python, but is shell",
+            "the block is marked as python, but is shell",
         ),
     ] {
         let found = text(reply, Finish::Stop);
@@ -307,7 +304,7 @@ fn a_call_that_is_written_as_text_is_a_call() {
         }
     }
     let found = text(r#"{"language": "cobol", "code": "x"}"#, Finish::Stop);
-    assert!(rejected(&found)[0].1.contains("`cobol` is not a language"), "{found:?}");
+    assert!(rejected(&found)[0].1.contains("unknown language `cobol`"), "{found:?}");
     let found = text(r#"{"language": "bash", "code": "rm -r bu"#, Finish::Length);
     assert_eq!(found, Extraction::default());
     // JSON that is code stays code.

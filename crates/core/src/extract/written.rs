@@ -20,7 +20,7 @@ const ARGUMENTS: [&str; 2] = ["arguments", "parameters"];
 /// by the parser, but following many beginnings that far takes its time too.
 const TRIES: usize = 64;
 
-/// What may stand around a call.
+/// Tags that may surround a call.
 const BEFORE: &str = "<tool_call>";
 
 /// The language and the code of a text that is a call and nothing else.

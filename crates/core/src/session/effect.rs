@@ -1,9 +1,9 @@
-//! What a session wants done, and how it stands in the record.
+//! Actions that a session asks for, and their records.
 
-use super::event::{HostAnswer, HostWanted, InputWanted, Settle, Typed};
+use super::event::{HostAnswer, Settle};
 use crate::{
-    Body, FileChange, Findings, Language, Message, Permit, Proposal, Verdict, look::Look,
-    record::TurnEnd,
+    Body, Changes, Confinement, Findings, HostWanted, InputWanted, Language, Message, Permit,
+    Proposal, Typed, Verdict, look::Look, record::TurnEnd,
 };
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ pub enum Effect {
     },
     /// Have the model sum up the oldest part of the conversation.
     Summarise {
-        /// What it is sent.
+        /// The messages to send.
         messages: Arc<Vec<Message>>,
     },
     /// Stop waiting for the model; what has come of its reply is still an event.
@@ -33,8 +33,17 @@ pub enum Effect {
     Look(Look),
     /// Ask the person.
     Ask(Question),
+    /// Start the sandbox and the kernel of a language, unless they are ready.
+    Prepare {
+        /// The language of the kernel.
+        language: Language,
+        /// The bounds of the run.
+        confinement: Box<Confinement>,
+    },
     /// Run what was permitted.
     Run(Permit),
+    /// Show the person the line that runs.
+    ShowLine(u32),
     /// Ask the person for a line that the code wants.
     AskInput(InputWanted),
     /// Hand the code what they typed.
@@ -51,81 +60,42 @@ pub enum Effect {
     FindModel(String),
     /// Talk to the model that was found from now on.
     UseModel,
-    /// Ask the person what becomes of the staged changes.
-    Review {
-        /// The change set.
-        id: String,
-        /// What is in it.
-        files: Vec<FileChange>,
-    },
-    /// Do what they decided.
-    Settle {
-        /// The change set.
-        id: String,
-        /// What they decided.
-        decision: Settle,
-    },
+    /// Take a snapshot of the staged changes.
+    Review,
+    /// Ask the person what becomes of that snapshot.
+    AskChanges(Changes),
+    /// Apply the snapshot, or discard what is staged.
+    Settle(Settle),
     /// The turn is over; wait for the next prompt.
     FinishTurn(TurnEnd),
     /// The session is over; stop everything.
     End,
 }
 
-/// What a person is asked before code runs.
+/// The question to a person before code runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Question {
     /// The code.
     pub proposal: Proposal,
-    /// What it would do.
+    /// Its findings.
     pub findings: Findings,
     /// Why they are asked.
     pub verdict: Verdict,
 }
 
 impl Effect {
-    /// Whether it does anything but to think: then everything so far is on record first. A run is
-    /// prepared before its record can say what bounds it, and begins after.
+    /// Whether it does anything but to think: then everything so far is on record first. A kernel
+    /// that is prepared has no code yet.
     pub fn reaches_out(&self) -> bool {
         match self {
-            Self::Note(_) | Self::Judge(_) | Self::Run(_) | Self::End => false,
+            Self::Note(_)
+            | Self::Judge(_)
+            | Self::Prepare { .. }
+            | Self::ShowLine(_)
+            | Self::End => false,
             Self::CallModel { .. }
             | Self::Summarise { .. }
             | Self::CancelModel
-            | Self::Look(_)
-            | Self::Ask(_)
-            | Self::AskInput(_)
-            | Self::GiveInput(_)
-            | Self::AskHost(_)
-            | Self::AnswerHost(_)
-            | Self::Interrupt
-            | Self::Restart(_)
-            | Self::FindModel(_)
-            | Self::UseModel
-            | Self::Review { .. }
-            | Self::Settle { .. }
-            | Self::FinishTurn(_) => true,
-        }
-    }
-
-    /// What the record says of it, before it is performed. A run is recorded by the driver,
-    /// which knows the sandbox that it is about to start in.
-    pub fn body(&self, model: &str) -> Option<Body> {
-        match self {
-            Self::Note(body) => Some(body.clone()),
-            Self::CallModel { messages, unseen } => Some(Body::Request {
-                model: model.into(),
-                messages: messages.len(),
-                newest: messages[messages.len().saturating_sub(*unseen)..].to_vec(),
-            }),
-            Self::Summarise { messages } => Some(Body::Request {
-                model: model.into(),
-                messages: messages.len(),
-                newest: messages.last().cloned().into_iter().collect(),
-            }),
-            Self::FinishTurn(end) => Some(Body::TurnFinished { end: *end }),
-            Self::End => Some(Body::SessionEnded {}),
-            Self::CancelModel
-            | Self::Judge(_)
             | Self::Look(_)
             | Self::Ask(_)
             | Self::Run(_)
@@ -137,8 +107,36 @@ impl Effect {
             | Self::Restart(_)
             | Self::FindModel(_)
             | Self::UseModel
-            | Self::Review { .. }
-            | Self::Settle { .. } => None,
+            | Self::Review
+            | Self::AskChanges(_)
+            | Self::Settle(_)
+            | Self::FinishTurn(_) => true,
+        }
+    }
+
+    /// The record of it, written before it is performed.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "a step notes whatever else is to be on record"
+    )]
+    pub fn body(&self, model: &str) -> Option<Body> {
+        match self {
+            Self::Note(body) => Some(body.clone()),
+            Self::CallModel { messages, unseen } => Some(Body::Request {
+                model: model.into(),
+                messages: messages.len(),
+                summary: false,
+                newest: messages[messages.len().saturating_sub(*unseen)..].to_vec(),
+            }),
+            Self::Summarise { messages } => Some(Body::Request {
+                model: model.into(),
+                messages: messages.len(),
+                summary: true,
+                newest: messages.last().cloned().into_iter().collect(),
+            }),
+            Self::FinishTurn(end) => Some(Body::TurnFinished { end: *end }),
+            Self::End => Some(Body::SessionEnded {}),
+            _ => None,
         }
     }
 }

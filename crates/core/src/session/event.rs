@@ -1,13 +1,12 @@
-//! What can happen to a session, and how it stands in the record.
+//! Events of a session, and their records.
 
-use super::{state::Audience, words};
+use super::{setup::ModelProfile, words};
 use crate::{
-    Body, Effects, FileChange, Findings, Grantor, Image, LeftOut, Reply, Secret, Stream, Untrusted,
+    Blob, Body, Changes, ChangesState, Denial, Findings, Grant, Grantor, HostContact, HostWanted,
+    Image, InputWanted, Language, Output, Prepared, Ran, Reply, Typed, Untrusted,
     egress::Host,
-    record::{ChangesState, Decision, Kept, TurnEnd},
+    record::{Decision, TurnEnd},
 };
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// Something that happened.
 #[derive(Debug)]
@@ -19,7 +18,7 @@ pub enum Event {
     /// The person handed over code of their own: `interpreter run`.
     Submitted {
         /// The language's name.
-        language: crate::Language,
+        language: Language,
         /// The code.
         code: String,
     },
@@ -29,23 +28,31 @@ pub enum Event {
     Summarised(Result<Reply, Failure>),
     /// The provider says that the conversation is too long for the model.
     TooLong(Failure),
-    /// The model, the sandbox or the record failed.
+    /// The model failed.
     Failed(Failure),
     /// Analysis of the proposal at hand is done.
     Judged(Findings),
-    /// What the model wanted to see, or why there is nothing to see.
+    /// The requested part of an output, or why it is not available.
     Looked(Result<Untrusted, String>),
     /// The person answered the question, or something answered for them.
     Answered {
         /// The proposal's id.
         proposal: String,
-        /// What they said.
+        /// Their answer.
         answer: Answer,
         /// Who spoke.
         by: Grantor,
     },
+    /// The person is about to write code in this language.
+    Expected(Language),
+    /// A kernel is ready, and a sandbox bounds it.
+    Prepared(Prepared),
+    /// The kernel was gone before the code began.
+    NotBegun,
     /// The code printed something.
-    Output(Chunk),
+    Output(Output),
+    /// The run has come to this line.
+    Line(u32),
     /// The code wants a line from the person.
     InputWanted(InputWanted),
     /// The person typed it.
@@ -59,30 +66,32 @@ pub enum Event {
     /// A kernel that had nothing to run has ended.
     KernelEnded {
         /// Its language.
-        language: crate::Language,
+        language: Language,
         /// How: `was ended by …`, `exited with …`.
         how: String,
     },
     /// The person wants a fresh kernel for a language, or for all of them.
-    Restart(Option<crate::Language>),
+    Restart(Option<Language>),
     /// The kernels of these languages are fresh.
-    Restarted(Vec<crate::Language>),
+    Restarted(Vec<Language>),
     /// The person wants to talk to another model from now on, by its name.
     ModelWanted(String),
     /// The model that was wanted can be talked to; or why not.
     ModelFound(Result<Box<NewModel>, Failure>),
+    /// A snapshot of the staged changes was taken, for the person to decide on.
+    Reviewed(Changes),
     /// The person decided what becomes of the staged changes.
     Decided(Settle),
-    /// What they decided was done.
-    Settled {
-        /// The change set.
-        id: String,
-        /// Its state now.
-        state: ChangesState,
-        /// The files it was about.
-        files: Vec<FileChange>,
-        /// What was left as it is.
-        left_out: Vec<LeftOut>,
+    /// The staged changes were applied or discarded.
+    Settled(Changes),
+    /// Sandbox, kernel or workspace failed. It matters if the session waits for one of them.
+    RunnerFailed(Failure),
+    /// Processes that were left running tried this after the last run.
+    TriedLate {
+        /// Hosts that they tried to reach.
+        network: Vec<HostContact>,
+        /// Denials by the sandbox.
+        denials: Vec<Denial>,
     },
     /// The person pressed Ctrl-C.
     Interrupted,
@@ -93,23 +102,23 @@ pub enum Event {
 /// A model that the rest of a session may be had with.
 #[derive(Clone, Debug)]
 pub struct NewModel {
-    /// What the record shows.
+    /// The name in the record.
     pub name: String,
-    /// What the session must know of it.
-    pub audience: Audience,
-    /// What is said of the change, such as which of the project's instructions it is told.
+    /// The properties of the model.
+    pub profile: ModelProfile,
+    /// Notes on the change, such as which project instructions it gets.
     pub notes: Vec<String>,
 }
 
 /// A picture of the person's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attachment {
-    /// What the person calls it, fit for a terminal.
+    /// The person's name for it, fit for a terminal.
     pub name: String,
     /// The picture.
     pub image: Image,
     /// Where its bytes are, beside the record.
-    pub kept: Kept,
+    pub kept: Blob,
 }
 
 /// An answer to the question whether code may run.
@@ -121,54 +130,12 @@ pub enum Answer {
     Edit(String),
     /// Do not run it. With a reason the model goes on; without one the turn is over.
     Reject {
-        /// What the model is told.
+        /// The reason for the model.
         reason: Option<String>,
     },
 }
 
-/// What code asks the person.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InputWanted {
-    /// The proposal that asks.
-    pub proposal: String,
-    /// What it asks.
-    pub prompt: Untrusted,
-    /// Whether the answer is to be seen.
-    pub echo: Echo,
-}
-
-/// Whether what a person types is seen, on the screen and in the record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Echo {
-    /// It is.
-    Shown,
-    /// It is not.
-    Hidden,
-}
-
-/// What the person typed for the code.
-#[derive(Debug)]
-pub enum Typed {
-    /// A line.
-    Line(String),
-    /// A line that nobody else may see.
-    Hidden(Secret),
-    /// That nothing more comes.
-    End,
-}
-
-/// A host that code wants to reach, and that is not listed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HostWanted {
-    /// The proposal whose run is under way.
-    pub proposal: String,
-    /// The host.
-    pub host: Host,
-    /// The port.
-    pub port: u16,
-}
-
-/// What is said to that.
+/// The answer to that.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostAnswer {
     /// The proposal whose run wanted it.
@@ -177,96 +144,13 @@ pub struct HostAnswer {
     pub host: Host,
     /// The port.
     pub port: u16,
-    /// For how long it is granted; none if it is not.
+    /// The duration of the grant, or `None` if it is refused.
     pub grant: Option<Grant>,
     /// Who says so.
     pub by: Grantor,
 }
 
-/// For how long a host is granted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Grant {
-    /// For the run that is under way.
-    Once,
-    /// Until the session ends.
-    Session,
-    /// For good: it is written into the person's config file.
-    Always,
-}
-
-/// A piece of output.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Chunk {
-    /// The proposal that printed it.
-    pub proposal: String,
-    /// Which way it came.
-    pub stream: Stream,
-    /// The text; what is not UTF-8 is replaced.
-    pub text: Untrusted,
-    /// Its kind: `text/plain` for streams.
-    pub mime: String,
-    /// Other forms of a result, by kind.
-    pub bundle: BTreeMap<String, Untrusted>,
-    /// The name by which a later result replaces this one.
-    pub display: Option<String>,
-    /// The exact bytes as base64, where they are not UTF-8.
-    pub bytes: Option<String>,
-}
-
-impl Chunk {
-    /// Whether the piece that came right behind it is more of the same text.
-    pub fn goes_on_in(&self, more: &Self) -> bool {
-        let plain = |chunk: &Self| {
-            chunk.stream != Stream::Result && chunk.bundle.is_empty() && chunk.bytes.is_none()
-        };
-        let same = self.proposal == more.proposal && self.stream == more.stream;
-        same && plain(self) && plain(more)
-    }
-
-    fn body(&self) -> Body {
-        Body::Output {
-            proposal: self.proposal.clone(),
-            stream: self.stream,
-            text: self.text.clone(),
-            mime: self.mime.clone(),
-            bundle: self.bundle.clone(),
-            display: self.display.clone(),
-            bytes: self.bytes.clone(),
-            kept: None,
-        }
-    }
-}
-
-/// How a run ended, by outside measure.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Ran {
-    /// The proposal.
-    pub proposal: String,
-    /// The exit status, or the status that the driver claims.
-    pub status: Option<i32>,
-    /// The signal that ended the kernel.
-    pub signal: Option<i32>,
-    /// The limit that ended the run.
-    pub limit: Option<String>,
-    /// Whether the kernel is gone, so that the next run starts afresh.
-    pub kernel_ended: bool,
-    /// What else there is to know of how it ended, such as what may have been too little.
-    pub remark: Option<String>,
-    /// Milliseconds it took.
-    pub ms: u64,
-    /// What it did.
-    pub effects: Effects,
-}
-
-impl Ran {
-    /// Whether the code did what it was meant to, as far as can be told from outside.
-    pub fn succeeded(&self) -> bool {
-        self.status == Some(0) && self.signal.is_none() && self.limit.is_none()
-    }
-}
-
-/// What becomes of staged changes.
+/// The decision on staged changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Settle {
     /// Put them into the person's folder.
@@ -277,19 +161,19 @@ pub enum Settle {
     Later,
 }
 
-/// What failed outside of the code itself.
+/// A failure outside the code itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// What, on what, why.
     pub message: String,
-    /// What to do next.
+    /// A hint.
     pub hint: Option<String>,
-    /// What the turn ends as.
+    /// The end of the turn.
     pub end: TurnEnd,
 }
 
 impl Event {
-    /// What the record says of it.
+    /// The record of it.
     pub fn bodies(&self) -> Vec<Body> {
         match self {
             Self::Asked(text) => vec![Body::Prompt { text: text.clone() }],
@@ -298,7 +182,8 @@ impl Event {
             }
             Self::Replied(reply) => {
                 let (text, reasoning) = (reply.text.clone(), reply.reasoning.clone());
-                reply.with_usage(Body::Reply { text, reasoning, finish: reply.finish })
+                let (calls, finish) = (reply.calls.clone(), reply.finish);
+                reply.with_usage(Body::Reply { text, reasoning, calls, finish })
             }
             Self::Summarised(Ok(reply)) => {
                 reply.with_usage(Body::Summary { text: reply.text.clone() })
@@ -310,12 +195,8 @@ impl Event {
                 vec![Body::Error { message: failure.message.clone(), hint: failure.hint.clone() }]
             }
             Self::Answered { proposal, answer, by } => vec![answer.body(proposal, *by)],
-            Self::Output(chunk) => vec![chunk.body()],
-            Self::InputWanted(wanted) => vec![Body::InputWanted {
-                proposal: wanted.proposal.clone(),
-                prompt: wanted.prompt.clone(),
-                secret: wanted.echo == Echo::Hidden,
-            }],
+            Self::Output(output) => vec![Body::Output(output.clone())],
+            Self::InputWanted(wanted) => vec![Body::InputWanted(wanted.clone())],
             Self::InputGiven(typed) => vec![Body::InputGiven {
                 text: match typed {
                     Typed::Line(line) => Some(line.clone()),
@@ -323,26 +204,18 @@ impl Event {
                     Typed::End => None,
                 },
             }],
-            Self::HostWanted(HostWanted { proposal, host, port }) => vec![Body::HostWanted {
-                proposal: proposal.clone(),
-                host: host.to_string(),
-                port: *port,
-            }],
+            Self::HostWanted(wanted) => vec![Body::HostWanted(wanted.clone())],
             Self::HostAnswered(HostAnswer { proposal, host, port, grant, by }) => {
                 let proposal = proposal.clone();
-                let (host, port, by) = (host.to_string(), *port, *by);
+                let (host, port, by) = (host.clone(), *port, *by);
                 vec![match grant {
                     Some(grant) => Body::HostGranted { proposal, host, port, granted: *grant, by },
                     None => Body::HostRefused { proposal, host, port, by },
                 }]
             }
             Self::Ran(ran) => ran.bodies(),
-            Self::Settled { id, state, files, left_out } => vec![Body::Changes {
-                id: id.clone(),
-                state: *state,
-                files: files.clone(),
-                left_out: left_out.clone(),
-            }],
+            Self::Settled(changes) => vec![Body::Changes(changes.clone())],
+            Self::TriedLate { network, denials } => late(network, denials),
             Self::KernelEnded { language, how } => {
                 vec![Body::Note { text: words::kernel_ended(language.name(), how) }]
             }
@@ -354,9 +227,15 @@ impl Event {
             }],
             Self::Restarted(languages) => vec![Body::Note { text: words::restarted(languages) }],
             Self::Interrupted => vec![Body::Note { text: "interrupted by you".into() }],
-            // The step that follows says these in full: the proposal, the findings with the
+            // The step that follows records these in full: the proposal, the findings with the
             // proposal's id, what the model is sent, what was settled, the new model, the end.
             Self::Submitted { .. }
+            | Self::Expected(_)
+            | Self::Prepared(_)
+            | Self::NotBegun
+            | Self::Line(_)
+            | Self::Reviewed(_)
+            | Self::RunnerFailed(_)
             | Self::ModelWanted(_)
             | Self::ModelFound(Ok(_))
             | Self::TooLong(_)
@@ -386,8 +265,15 @@ impl Answer {
     }
 }
 
+/// Notes on what was left running after the last run.
+fn late(network: &[HostContact], denials: &[Denial]) -> Vec<Body> {
+    let hosts = network.iter().map(HostContact::line);
+    let texts = hosts.chain(denials.iter().map(Denial::line));
+    texts.map(|line| Body::Note { text: format!("after the last run: {line}") }).collect()
+}
+
 impl Ran {
-    fn bodies(&self) -> Vec<Body> {
+    pub(super) fn bodies(&self) -> Vec<Body> {
         let mut bodies = vec![
             Body::Effects {
                 proposal: self.proposal.clone(),
@@ -406,12 +292,12 @@ impl Ran {
         ];
         bodies.extend(self.remark.clone().map(|text| Body::Note { text }));
         if let Some(id) = &self.effects.changes {
-            bodies.push(Body::Changes {
+            bodies.push(Body::Changes(Changes {
                 id: id.clone(),
                 state: ChangesState::Staged,
                 files: self.effects.files.clone(),
                 left_out: vec![],
-            });
+            }));
         }
         bodies
     }

@@ -2,111 +2,165 @@
 
 use super::{
     effect::Effect,
-    event::{Chunk, Event, Ran},
-    pictures::Pictures,
-    state::{Interruption, Phase, State, Work},
-    step::{call_model, end_turn, propose},
+    event::{Event, HostAnswer},
+    state::{Phase, Run, State, Work},
     words,
 };
-use crate::{Excerpt, Message, Origin, instructions::Strength, output, record::TurnEnd};
+use crate::{
+    Changes, Excerpt, Grantor, HostWanted, Language, Message, Origin, Ran, instructions::Strength,
+    output, record::TurnEnd,
+};
 use std::mem;
 
-/// What runs, and what came of it so far.
-#[derive(Debug)]
-pub(super) struct Run {
-    pub(super) work: Work,
-    pub(super) interrupted: Interruption,
-    excerpt: Excerpt,
-    pictures: Pictures,
-}
-
-impl Run {
-    pub(super) fn new(work: Work) -> Self {
-        let (excerpt, pictures) = (Excerpt::default(), Pictures::default());
-        Self { work, interrupted: Interruption::None, excerpt, pictures }
-    }
-
-    fn printed(&mut self, chunk: Chunk) {
-        self.excerpt.push(&output::words(&chunk.mime, &chunk.text));
-        self.pictures.take(chunk);
-    }
-}
-
-/// Something happened that has to do with what runs.
-#[expect(clippy::wildcard_enum_match_arm, reason = "the caller passes on no other")]
-pub(super) fn happened(mut state: State, mut run: Run, event: Event) -> (State, Vec<Effect>) {
-    let effect = match event {
-        Event::Output(chunk) => {
-            run.printed(chunk);
-            None
-        }
-        Event::InputWanted(wanted) => Some(Effect::AskInput(wanted)),
-        Event::InputGiven(typed) => Some(Effect::GiveInput(typed)),
-        Event::Interrupted => {
-            run.interrupted = Interruption::Asked;
-            Some(Effect::Interrupt)
-        }
-        Event::Ran(ran) => return finished(state, run, &ran),
-        _ => None,
-    };
-    state.phase = Phase::Running(run);
-    (state, effect.into_iter().collect())
-}
-
-fn finished(mut state: State, run: Run, ran: &Ran) -> (State, Vec<Effect>) {
-    let Run { work, interrupted, excerpt, pictures } = run;
-    let stopped = interrupted == Interruption::Asked;
-    let notices = mem::take(&mut state.notices);
-    // What a person ran is no answer to a model that did not propose it.
-    if work.current.origin == Origin::Model {
-        let call = work.current.call.clone();
-        let mut told = words::ran(call, ran, &excerpt, stopped, &notices);
-        pictures.add_to(&mut told, state.setup.audience.sight);
-        if state.setup.audience.strength == Strength::Small && !ran.succeeded() {
-            words::advise(&mut told);
-        }
-        state.say(told);
-    }
-    state.outcome = if ran.succeeded() { TurnEnd::Done } else { TurnEnd::CodeFailed };
-    state.staged = ran.effects.changes.clone().map(|id| (id, ran.effects.files.clone()));
-    let Work { current, mut waiting } = work;
-    if ran.succeeded() && !stopped {
-        if let Some(next) = waiting.pop_front() {
-            return propose(state, next, waiting);
-        }
-    } else {
-        for skipped in waiting.into_iter().filter(|skipped| skipped.call.is_some()) {
-            state.say(Message::result(skipped.call, words::not_reached()));
-        }
-    }
-    match (current.origin, interrupted) {
-        (_, Interruption::Asked) => end_turn(state, TurnEnd::Interrupted),
-        (Origin::Model, Interruption::None) => go_on(state, &excerpt, ran),
-        (Origin::Person, Interruption::None) => {
-            let outcome = state.outcome;
-            end_turn(state, outcome)
-        }
-    }
-}
+/// The status of code that was interrupted before it began, as shells have it.
+const INTERRUPTED: i32 = 130;
 
 /// How often a small model is given a result in one turn, so that it tries again.
 const RETRIES: u32 = 2;
 
-/// After a run of a model's code: the model says what it means, or does more.
-///
-/// A small model is not asked what it means: it would make something up. What the code printed is
-/// the answer; where it failed, or nothing came of it, the model may try again, but not for ever.
-fn go_on(mut state: State, excerpt: &Excerpt, ran: &Ran) -> (State, Vec<Effect>) {
-    let came = !excerpt.is_empty() || !ran.effects.files.is_empty();
-    match state.setup.audience.strength {
-        Strength::Usual => call_model(state),
-        Strength::Small if (ran.succeeded() && came) || state.retries == RETRIES => {
-            let outcome = state.outcome;
-            end_turn(state, outcome)
+/// Withheld changes that are named where nothing else is staged.
+const NAMED: usize = 20;
+
+/// Notices that the model gets at once; of more than these the newest say enough.
+const NOTICES: usize = 8;
+
+impl State {
+    /// Something happened that has to do with the code that runs.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the caller passes on no other")]
+    pub(super) fn running(&mut self, mut run: Run, event: Event) {
+        match event {
+            Event::Output(output) => {
+                run.excerpt.push(&output::words(&output.mime, &output.text));
+                run.pictures.take(output);
+            }
+            Event::Line(line) => self.then(Effect::ShowLine(line)),
+            Event::InputWanted(wanted) => self.then(Effect::AskInput(wanted)),
+            Event::InputGiven(typed) => self.then(Effect::GiveInput(typed)),
+            Event::Interrupted => {
+                run.interrupted = true;
+                self.then(Effect::Interrupt);
+            }
+            Event::NotBegun if run.interrupted => return self.interrupted_before(run),
+            Event::NotBegun => return self.not_begun(run),
+            Event::Ran(ran) => return self.finished(run, &ran),
+            _ => {}
         }
-        Strength::Small => {
-            state.retries += 1;
-            call_model(state)
+        self.phase = Phase::Running(run);
+    }
+
+    /// It has not begun, so there is nothing to interrupt.
+    pub(super) fn interrupted_before(&mut self, mut run: Run) {
+        run.interrupted = true;
+        let proposal = run.work.current.id.clone();
+        let ran = Ran { proposal, status: Some(INTERRUPTED), ..Ran::default() };
+        for body in ran.bodies() {
+            self.record(body);
+        }
+        self.finished(run, &ran);
+    }
+
+    fn finished(&mut self, run: Run, ran: &Ran) {
+        let Run { work, interrupted, excerpt, pictures, .. } = run;
+        let notices = mem::take(&mut self.notices);
+        // A run of the person's is no answer to a model that did not propose it.
+        if work.current.origin == Origin::Model {
+            let call = work.current.call.clone();
+            let mut told = words::ran(call, ran, &excerpt, interrupted, &notices);
+            pictures.add_to(&mut told, self.setup.profile.sees_images);
+            if self.setup.profile.strength == Strength::Small && !ran.succeeded() {
+                words::advise(&mut told);
+            }
+            self.say(told);
+        }
+        self.outcome = if ran.succeeded() { TurnEnd::Done } else { TurnEnd::CodeFailed };
+        self.staged = ran.effects.changes.is_some();
+        let Work { current, mut waiting } = work;
+        if ran.succeeded() && !interrupted {
+            if let Some(next) = waiting.pop_front() {
+                return self.propose(next, waiting);
+            }
+        } else {
+            for skipped in waiting.into_iter().filter(|skipped| skipped.call.is_some()) {
+                self.say(Message::result(skipped.call, words::not_reached()));
+            }
+        }
+        match current.origin {
+            _ if interrupted => self.end_turn(TurnEnd::Interrupted),
+            Origin::Model => self.go_on(&excerpt, ran),
+            Origin::Person => self.end_turn(self.outcome),
+        }
+    }
+
+    /// After a run of a model's code: the model says what it means, or does more.
+    ///
+    /// A small model is not asked what it means: it would make something up. The output of the code
+    /// is the answer; where it failed, or printed nothing, the model may try again, but not for ever.
+    fn go_on(&mut self, excerpt: &Excerpt, ran: &Ran) {
+        let came = !excerpt.is_empty() || !ran.effects.files.is_empty();
+        match self.setup.profile.strength {
+            Strength::Usual => self.call_model(),
+            Strength::Small if (ran.succeeded() && came) || self.retries == RETRIES => {
+                self.end_turn(self.outcome);
+            }
+            Strength::Small => {
+                self.retries += 1;
+                self.call_model();
+            }
+        }
+    }
+
+    /// Code wants to reach a host that is not listed. The person decides; where nothing runs, or
+    /// the run is being stopped, nobody is asked.
+    pub(super) fn host_wanted(&mut self, phase: Phase, wanted: HostWanted) {
+        let ask = matches!(phase, Phase::Running(Run { interrupted: false, .. }));
+        self.phase = phase;
+        if ask {
+            return self.then(Effect::AskHost(wanted));
+        }
+        let HostWanted { proposal, host, port } = wanted;
+        let refusal = HostAnswer { proposal, host, port, grant: None, by: Grantor::Nobody };
+        self.then(Effect::AnswerHost(refusal));
+    }
+
+    /// An answer. One that comes when the run is over still holds, for the session or for good.
+    pub(super) fn host_answered(&mut self, phase: Phase, mut answer: HostAnswer) {
+        self.phase = phase;
+        // Nobody cannot say yes.
+        if answer.by == Grantor::Nobody {
+            answer.grant = None;
+        }
+        self.then(Effect::AnswerHost(answer));
+    }
+
+    /// A snapshot of what is staged. If all of it is withheld, or was taken back meanwhile, there
+    /// is nothing to decide.
+    pub(super) fn reviewed(&mut self, end: TurnEnd, changes: Changes) {
+        if !changes.files.is_empty() {
+            self.phase = Phase::Reviewing { end };
+            return self.then(Effect::AskChanges(changes));
+        }
+        for one in changes.left_out.iter().take(NAMED) {
+            self.note(one.line());
+        }
+        if changes.left_out.len() > NAMED {
+            self.note(format!("left out {} more", changes.left_out.len() - NAMED));
+        }
+        self.finish(end);
+    }
+
+    /// The person wanted fresh kernels, and has them.
+    pub(super) fn restarted(&mut self, languages: &[Language]) {
+        if !languages.is_empty() {
+            self.notice(words::restarted(languages));
+        }
+        self.finish(TurnEnd::Done);
+    }
+
+    /// Keeps news for the model's next result: what it believes to be in a variable is gone.
+    pub(super) fn notice(&mut self, text: String) {
+        self.notices.push(text);
+        if self.notices.len() > NOTICES {
+            self.notices.remove(0);
         }
     }
 }

@@ -3,142 +3,125 @@
 use super::{
     effect::Effect,
     event::Failure,
-    state::{Phase, Pictures, Sight, Squeeze, State},
-    step::{end_turn, failed},
+    state::{Phase, State},
 };
 use crate::{
-    Body, Finish, Message, Reply,
+    Body, Finish, Message, Reply, Untrusted,
     context::{self, Fit},
     record::TurnEnd,
 };
 use std::{mem, sync::Arc};
 
-/// Sends the conversation, once it fits. At most one part of it is summed up on the way.
-pub(super) fn fit_and_send(mut state: State) -> (State, Vec<Effect>) {
-    let fit = fit(&mut state);
-    send_fitted(state, &fit)
-}
-
-fn fit(state: &mut State) -> Fit {
-    let messages = Arc::make_mut(&mut state.messages);
-    let opening = state.setup.audience.opening.len();
-    let hidden = match state.pictures {
-        Pictures::None => 0,
-        Pictures::Some => context::hide_pictures(messages, opening, &mut state.gauge),
-    };
-    context::fit(messages, opening, &mut state.gauge).after(hidden)
-}
-
-fn send_fitted(mut state: State, fit: &Fit) -> (State, Vec<Effect>) {
-    let opening = state.setup.audience.opening.len();
-    let (shortened, until) = match *fit {
-        Fit::Send { shortened } => (shortened, None),
-        Fit::Summarise { shortened, until } => (shortened, Some(until)),
-    };
-    let mut effects = vec![];
-    if shortened > 0 {
-        effects.push(note(format!(
-            "the conversation is nearly as much as the model takes: {shortened} of its messages are \
-             told in short from now on"
-        )));
+impl State {
+    /// Sends the conversation, once it fits. At most one part of it is summed up on the way.
+    pub(super) fn fit_and_send(&mut self) {
+        let fit = self.fit();
+        self.send_fitted(&fit);
     }
-    let Some(until) = until else {
-        let (state, more) = send(state);
-        effects.extend(more);
-        return (state, effects);
-    };
-    let request = context::request(&state.messages, opening, until);
-    let fits = state.gauge.room().is_none_or(|room| state.gauge.tokens(&request) <= room);
-    if fits {
-        state.phase = Phase::Summarising { until };
-        let messages = visible(&state, Arc::new(request));
-        effects.push(Effect::Summarise { messages });
-        return (state, effects);
-    }
-    effects.push(note(leave_out(&mut state, until)));
-    let (state, more) = send(state);
-    effects.extend(more);
-    (state, effects)
-}
 
-/// Sends the conversation as it stands.
-fn send(mut state: State) -> (State, Vec<Effect>) {
-    let unseen = state.messages.len().saturating_sub(state.sent);
-    state.sent = state.messages.len();
-    state.phase = Phase::Thinking;
-    let messages = visible(&state, Arc::clone(&state.messages));
-    (state, vec![Effect::CallModel { messages, unseen }])
-}
-
-/// Messages as the model is sent them: with words for pictures if it does not see. The conversation
-/// keeps them, for the next model may.
-fn visible(state: &State, mut messages: Arc<Vec<Message>>) -> Arc<Vec<Message>> {
-    if state.pictures == Pictures::Some && state.setup.audience.sight == Sight::Blind {
-        Message::hide_images(&mut messages);
-    }
-    messages
-}
-
-/// The model has summed up the oldest part, or could not.
-pub(super) fn summarised(
-    mut state: State,
-    until: usize,
-    said: Result<Reply, Failure>,
-) -> (State, Vec<Effect>) {
-    let text = match said {
-        Ok(Reply { finish: Finish::Interrupted, .. }) => {
-            return end_turn(state, TurnEnd::Interrupted);
+    fn fit(&mut self) -> Fit {
+        let messages = Arc::make_mut(&mut self.messages);
+        let opening = self.setup.profile.opening.len();
+        let hidden = if self.has_pictures {
+            context::hide_pictures(messages, opening, &mut self.window)
+        } else {
+            0
+        };
+        let fit = context::fit(messages, opening, &mut self.window).after(hidden);
+        let (Fit::Send { shortened } | Fit::Summarise { shortened, .. }) = fit;
+        if shortened > 0 {
+            self.changed_after(opening);
         }
-        Ok(reply) if !reply.text.raw().trim().is_empty() => reply.text,
-        Ok(_) | Err(_) => {
-            let text = leave_out(&mut state, until);
-            let (state, more) = send(state);
-            return (state, [note(text)].into_iter().chain(more).collect());
-        }
-    };
-    let count = put(&mut state, until, text);
-    let text = format!("{count} older messages were summed up; the model is told the summary");
-    let (state, more) = send(state);
-    (state, [note(text)].into_iter().chain(more).collect())
-}
-
-/// Leaves the oldest part out, and says so to the model. What the person is told.
-fn leave_out(state: &mut State, until: usize) -> String {
-    let count = until - state.setup.audience.opening.len();
-    put(state, until, context::left_out(count));
-    format!(
-        "{count} older messages could not be summed up and are left out of what the model is sent; \
-         they are on record"
-    )
-}
-
-/// Puts a text in the place of the oldest part. How many messages that had.
-fn put(state: &mut State, until: usize, text: crate::Untrusted) -> usize {
-    let opening = state.setup.audience.opening.len();
-    context::replace(Arc::make_mut(&mut state.messages), opening, until, text);
-    state.gauge.forget();
-    // From here on it is another conversation, and the record has it so.
-    state.sent = state.sent.min(opening);
-    until - opening
-}
-
-/// The provider says that the conversation is too long. Less is sent, once.
-pub(super) fn too_long(mut state: State, failure: &Failure) -> (State, Vec<Effect>) {
-    let before = mem::replace(&mut state.squeeze, Squeeze::Done);
-    state.gauge.too_long(&state.messages);
-    let fit = fit(&mut state);
-    // The same once more would be answered in the same way.
-    if before == Squeeze::Done || fit == (Fit::Send { shortened: 0 }) {
-        let (message, hint) = (failure.message.clone(), failure.hint.clone());
-        let (state, more) = failed(state, Phase::Thinking, failure);
-        let error = Effect::Note(Body::Error { message, hint });
-        return (state, [error].into_iter().chain(more).collect());
+        fit
     }
-    let (state, more) = send_fitted(state, &fit);
-    let text = "the model does not take a conversation as long as this one; it is sent less".into();
-    (state, [note(text)].into_iter().chain(more).collect())
-}
 
-fn note(text: String) -> Effect {
-    Effect::Note(Body::Note { text })
+    fn send_fitted(&mut self, fit: &Fit) {
+        let (shortened, until) = match *fit {
+            Fit::Send { shortened } => (shortened, None),
+            Fit::Summarise { shortened, until } => (shortened, Some(until)),
+        };
+        if shortened > 0 {
+            self.note(format!(
+                "the conversation is nearly as long as the model takes: {shortened} of its messages \
+                 are shortened from now on"
+            ));
+        }
+        let Some(until) = until else { return self.send() };
+        let request = context::request(&self.messages, self.setup.profile.opening.len(), until);
+        if self.window.room().is_none_or(|room| self.window.tokens(&request) <= room) {
+            self.phase = Phase::Summarising { until };
+            let messages = self.visible(Arc::new(request));
+            return self.then(Effect::Summarise { messages });
+        }
+        self.leave_out(until);
+        self.send();
+    }
+
+    /// Sends the conversation as it stands.
+    fn send(&mut self) {
+        let unseen = self.messages.len().saturating_sub(self.sent);
+        (self.sent, self.recorded) = (self.messages.len(), self.messages.len());
+        self.reply_at = None;
+        self.phase = Phase::Thinking;
+        let messages = self.visible(Arc::clone(&self.messages));
+        self.then(Effect::CallModel { messages, unseen });
+    }
+
+    /// Messages as the model is sent them: with words for pictures if it does not see. The
+    /// conversation keeps them, for the next model may.
+    fn visible(&self, mut messages: Arc<Vec<Message>>) -> Arc<Vec<Message>> {
+        if self.has_pictures && !self.setup.profile.sees_images {
+            Message::hide_images(&mut messages);
+        }
+        messages
+    }
+
+    /// The model has summed up the oldest part, or could not.
+    pub(super) fn summarised(&mut self, until: usize, said: Result<Reply, Failure>) {
+        match said {
+            Ok(Reply { finish: Finish::Interrupted, .. }) => {
+                return self.end_turn(TurnEnd::Interrupted);
+            }
+            Ok(reply) if !reply.text.raw().trim().is_empty() => {
+                let count = self.replace_oldest(until, reply.text);
+                self.note(format!("{count} older messages were summed up for the model"));
+            }
+            Ok(_) | Err(_) => self.leave_out(until),
+        }
+        self.send();
+    }
+
+    /// Leaves the oldest part out, and says so to the model and to the person.
+    fn leave_out(&mut self, until: usize) {
+        let count = until - self.setup.profile.opening.len();
+        self.replace_oldest(until, context::left_out(count));
+        self.note(format!(
+            "{count} older messages could not be summed up and are left out of what the model is \
+             sent; they are on record"
+        ));
+    }
+
+    /// Puts a text in the place of the oldest part. Returns how many messages that had.
+    fn replace_oldest(&mut self, until: usize, text: Untrusted) -> usize {
+        let opening = self.setup.profile.opening.len();
+        context::replace(Arc::make_mut(&mut self.messages), opening, until, text);
+        self.window.forget();
+        self.changed_after(opening);
+        until - opening
+    }
+
+    /// The provider says that the conversation is too long. Less is sent, once.
+    pub(super) fn too_long(&mut self, failure: Failure) {
+        let before = mem::replace(&mut self.squeezed, true);
+        self.window.too_long(&self.messages);
+        let fit = self.fit();
+        // The same once more would be answered in the same way.
+        if before || fit == (Fit::Send { shortened: 0 }) {
+            let Failure { message, hint, end } = failure;
+            self.record(Body::Error { message, hint });
+            return self.end_turn(end);
+        }
+        self.note("the model does not take a conversation as long as this one; it is sent less");
+        self.send_fitted(&fit);
+    }
 }

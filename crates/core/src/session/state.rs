@@ -1,66 +1,11 @@
 //! Where a session stands.
 
-use super::running::Run;
+use super::{effect::Effect, pictures::Pictures, setup::Setup};
 use crate::{
-    Confinement, FileChange, Findings, Image, Languages, Message, Proposal, Rules, Verdict,
-    context::Gauge, extract::Syntax, instructions::Strength, look::Look, record::TurnEnd,
+    Body, Confinement, Excerpt, Findings, Grantor, Image, Languages, Message, Proposal, Verdict,
+    context::ContextWindow, look::Look, record::TurnEnd,
 };
 use std::{collections::VecDeque, sync::Arc};
-
-/// What a session starts with. None of it comes from a model or a project unchecked.
-#[derive(Clone, Debug)]
-pub struct Setup {
-    /// The languages that run here.
-    pub languages: Languages,
-    /// The person's rules.
-    pub user_rules: Rules,
-    /// The project's rules, which can only tighten.
-    pub project_rules: Rules,
-    /// What bounds every run.
-    pub confinement: Confinement,
-    /// Who answers where the rules say ask.
-    pub approval: Approval,
-    /// How often the model may be called in one turn.
-    pub max_calls: u32,
-    /// What tells the language of code by its syntax.
-    pub syntax: Syntax,
-    /// The model that is talked to.
-    pub audience: Audience,
-}
-
-/// The model that is talked to, as far as a session must know it. It may be changed for another one
-/// between two turns.
-#[derive(Clone, Debug)]
-pub struct Audience {
-    /// How the conversation begins: what the model is told before the person says anything.
-    pub opening: Vec<Message>,
-    /// How much it can be expected to understand.
-    pub strength: Strength,
-    /// How much it takes.
-    pub gauge: Gauge,
-    /// Whether it sees pictures.
-    pub sight: Sight,
-}
-
-/// Whether a model sees pictures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sight {
-    /// It does.
-    Sees,
-    /// It is told in words that there is one.
-    Blind,
-}
-
-/// Who answers where the rules say ask. Deny stays deny.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Approval {
-    /// The person.
-    AsRulesSay,
-    /// The person, even where the rules allow.
-    AlwaysAsk,
-    /// The person did, beforehand, with `--yes`.
-    Yes,
-}
 
 /// Where a session stands.
 #[derive(Debug)]
@@ -69,34 +14,33 @@ pub struct State {
     /// The conversation. Shared with the call of the model that is under way.
     pub(super) messages: Arc<Vec<Message>>,
     /// Whether there was ever a picture in it. A conversation without any is not searched for them.
-    pub(super) pictures: Pictures,
+    pub(super) has_pictures: bool,
     /// How many of the messages the model has been sent.
     pub(super) sent: usize,
+    /// How many of the messages are on record, see `replay.rs`.
+    pub(super) recorded: usize,
+    /// The message after those, if it is the newest reply, which is on record as such.
+    pub(super) reply_at: Option<usize>,
     /// How much of what the model takes is used.
-    pub(super) gauge: Gauge,
+    pub(super) window: ContextWindow,
     /// Whether the call at hand was made shorter because the provider asked for that.
-    pub(super) squeeze: Squeeze,
+    pub(super) squeezed: bool,
     pub(super) phase: Phase,
     pub(super) next_id: u32,
     /// Model calls in this turn.
     pub(super) calls: u32,
     /// Results of this turn that a small model was given to try again.
     pub(super) retries: u32,
-    /// What the turn ends as if the model has nothing to add.
+    /// The end of the turn if the model has nothing to add.
     pub(super) outcome: TurnEnd,
-    /// The change set and its files, if something is staged and undecided.
-    pub(super) staged: Option<(String, Vec<FileChange>)>,
+    /// Whether something is staged and undecided.
+    pub(super) staged: bool,
     /// Pictures that go with the next prompt.
     pub(super) attached: Vec<Image>,
-    /// What the model is told with the next result: kernels that are gone, with their variables.
+    /// News for the model, sent with the next result: kernels that are gone, with their variables.
     pub(super) notices: Vec<String>,
-}
-
-/// Whether a conversation may hold pictures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pictures {
-    None,
-    Some,
+    /// The effects of the step that is being taken. Empty between steps.
+    pub(super) effects: Vec<Effect>,
 }
 
 #[derive(Debug)]
@@ -113,42 +57,29 @@ pub(super) enum Phase {
     },
     Judging {
         work: Work,
-        version: Version,
+        /// The person has edited the code. They see it again, with its findings, before it runs.
+        edited: bool,
     },
     Asking {
         work: Work,
         findings: Findings,
         verdict: Verdict,
     },
+    /// It may run, once its kernel is ready and the record says what bounds it.
+    Preparing {
+        work: Work,
+        by: Grantor,
+        /// How often a kernel was ready and then gone before the code began.
+        lost: u32,
+    },
     Running(Run),
     Reviewing {
-        id: String,
         end: TurnEnd,
     },
     Restarting,
     /// Another model is looked for.
     Switching,
     Ended,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Squeeze {
-    NotYet,
-    Done,
-}
-
-/// Who wrote the code that is being judged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Version {
-    Proposed,
-    /// The person has edited it. They see it again, with its findings, before it runs.
-    Edited,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Interruption {
-    None,
-    Asked,
 }
 
 /// The proposal at hand and those of the same reply that wait behind it.
@@ -158,25 +89,46 @@ pub(super) struct Work {
     pub(super) waiting: VecDeque<Proposal>,
 }
 
+/// The code that runs, and the output so far.
+#[derive(Debug)]
+pub(super) struct Run {
+    pub(super) work: Work,
+    pub(super) by: Grantor,
+    pub(super) lost: u32,
+    pub(super) interrupted: bool,
+    pub(super) excerpt: Excerpt,
+    pub(super) pictures: Pictures,
+}
+
+impl Run {
+    pub(super) fn new(work: Work, by: Grantor, lost: u32) -> Self {
+        let (excerpt, pictures) = (Excerpt::default(), Pictures::default());
+        Self { work, by, lost, interrupted: false, excerpt, pictures }
+    }
+}
+
 impl State {
     /// A session in which nothing has been said.
     pub fn new(setup: Setup) -> Self {
-        let messages = Arc::new(setup.audience.opening.clone());
+        let messages = Arc::new(setup.profile.opening.clone());
         Self {
-            pictures: Pictures::None,
-            gauge: setup.audience.gauge.clone(),
+            has_pictures: false,
+            window: setup.profile.window.clone(),
             setup,
+            recorded: messages.len(),
             messages,
             sent: 0,
-            squeeze: Squeeze::NotYet,
+            reply_at: None,
+            squeezed: false,
             phase: Phase::Idle,
             next_id: 1,
             calls: 0,
             retries: 0,
             outcome: TurnEnd::Done,
-            staged: None,
+            staged: false,
             attached: Vec::new(),
             notices: Vec::new(),
+            effects: Vec::new(),
         }
     }
 
@@ -187,10 +139,23 @@ impl State {
 
     /// Adds to the conversation. A call that is over holds it no more, so nothing is copied.
     pub(super) fn say(&mut self, message: Message) {
-        if message.has_images() {
-            self.pictures = Pictures::Some;
-        }
+        self.has_pictures |= message.has_images();
         Arc::make_mut(&mut self.messages).push(message);
+    }
+
+    /// Adds an effect to the step that is being taken.
+    pub(super) fn then(&mut self, effect: Effect) {
+        self.effects.push(effect);
+    }
+
+    /// Puts something on record.
+    pub(super) fn record(&mut self, body: Body) {
+        self.then(Effect::Note(body));
+    }
+
+    /// Puts a remark on record.
+    pub(super) fn note(&mut self, text: impl Into<String>) {
+        self.record(Body::Note { text: text.into() });
     }
 
     /// Whether the session is over.
@@ -203,7 +168,7 @@ impl State {
         &self.setup.languages
     }
 
-    /// What bounds every run.
+    /// The confinement of every run.
     pub fn confinement(&self) -> &Confinement {
         &self.setup.confinement
     }

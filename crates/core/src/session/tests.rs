@@ -5,17 +5,19 @@
 
 use super::*;
 use crate::{
-    Access, Change, Confinement, Effects, FileChange, Findings, Finish, Grantor, Limits, Network,
-    Opinion, Reply, Rule, Rules, Sandboxing, Stream, ToolCall, Untrusted, Workspace,
-    context::{Counter, Gauge},
+    Access, Change, Changes, ChangesState, Confinement, Effects, FileChange, Findings, Finish,
+    Grantor, InputWanted, Language, Limits, Network, Opinion, Output, Prepared, Ran, Reply, Rule,
+    Rules, Sandboxing, Stream, ToolCall, Typed, Untrusted, Workspace,
+    context::{ContextWindow, Counter},
     instructions::Strength,
     language,
-    record::{Body, ChangesState, TurnEnd},
+    record::{Body, TurnEnd},
 };
 
 mod hosts;
 mod longer;
 mod pictures;
+mod replay;
 mod small;
 mod switching;
 
@@ -34,8 +36,9 @@ pub(crate) fn confinement() -> Confinement {
 }
 
 struct Script {
-    state: Option<State>,
+    state: State,
     said: Vec<String>,
+    slow: bool,
 }
 
 impl Script {
@@ -48,22 +51,35 @@ impl Script {
             approval: Approval::AsRulesSay,
             max_calls: 3,
             syntax: |_, _| None,
-            audience: Audience {
+            profile: ModelProfile {
                 opening: vec![crate::Message::System { text: "be good".into() }],
                 strength: Strength::Usual,
-                gauge: Gauge::new(None, None, Counter::default()),
-                sight: Sight::Blind,
+                window: ContextWindow::new(None, None, Counter::default()),
+                sees_images: false,
             },
         };
         change(&mut setup);
-        Self { state: Some(State::new(setup)), said: vec![] }
+        Self { state: State::new(setup), said: vec![], slow: false }
     }
 
+    /// Takes a step. Kernels are ready as soon as they are wanted, unless they are slow.
     fn when(mut self, event: Event) -> Self {
-        let (state, effects) = step(self.state.take().unwrap(), event);
-        self.state = Some(state);
+        let mut effects = self.state.step(event);
+        effects.retain(|effect| short(effect) != "conversation");
+        if !self.slow {
+            let wanted = effects.pop_if(|last| matches!(last, Effect::Prepare { .. }));
+            if let Some(Effect::Prepare { language, .. }) = wanted {
+                let more = self.state.step(prepared(language));
+                let told = |one: &Effect| matches!(&*short(one), "run_started" | "conversation");
+                effects.extend(more.into_iter().filter(|one| !told(one)));
+            }
+        }
         self.said = effects.iter().map(short).collect();
         self
+    }
+
+    fn slow(self) -> Self {
+        Self { slow: true, ..self }
     }
 
     fn asked(self) -> Self {
@@ -84,15 +100,7 @@ impl Script {
     }
 
     fn printed(self, text: &str) -> Self {
-        self.when(Event::Output(Chunk {
-            proposal: "p1".into(),
-            stream: Stream::Stdout,
-            text: Untrusted::new(text),
-            mime: "text/plain".into(),
-            bundle: [].into(),
-            display: None,
-            bytes: None,
-        }))
+        self.when(Event::Output(Output::text("p1", Stream::Stdout, text)))
     }
 
     fn ran(self, status: i32) -> Self {
@@ -111,13 +119,18 @@ impl Script {
     }
 
     fn last_message(&self) -> String {
-        match self.state.as_ref().unwrap().messages().last().unwrap() {
+        match self.state.messages().last().unwrap() {
             crate::Message::Result { text, call, .. } => {
                 format!("{}{}", call.as_deref().unwrap_or("-"), text.for_terminal())
             }
             other => format!("{other:?}"),
         }
     }
+}
+
+fn prepared(language: Language) -> Event {
+    let (enforced, missing) = (vec!["all".into()], vec![]);
+    Event::Prepared(Prepared { language, backend: "native".into(), enforced, missing })
 }
 
 fn short(effect: &Effect) -> String {
@@ -137,8 +150,11 @@ fn short(effect: &Effect) -> String {
         Effect::Look(look) => format!("look {} {}-{}", look.run, look.first, look.last),
         Effect::Ask(question) => format!("ask {}", question.proposal.id),
         Effect::Run(permit) => format!("run {} by {:?}", permit.proposal().id, permit.granted_by()),
-        Effect::Review { files, .. } => format!("review {}", files.len()),
-        Effect::Settle { decision, .. } => format!("settle {decision:?}"),
+        Effect::Prepare { language, .. } => format!("prepare {}", language.name()),
+        Effect::ShowLine(line) => format!("line {line}"),
+        Effect::Review => "review".into(),
+        Effect::AskChanges(changes) => format!("ask about {}", changes.files.len()),
+        Effect::Settle(decision) => format!("settle {decision:?}"),
         Effect::FinishTurn(end) => format!("finish {end:?}"),
         Effect::CancelModel => "cancel".into(),
         Effect::Interrupt => "interrupt".into(),
@@ -348,6 +364,9 @@ fn every_tool_call_is_answered() {
 #[test]
 fn staged_changes_are_reviewed_at_the_end_of_the_turn() {
     let file = FileChange::new("out.txt", Change::Created);
+    let files = vec![file.clone()];
+    let changes =
+        |state| Changes { id: "c1".into(), state, files: files.clone(), left_out: vec![] };
     let effects = Effects { changes: Some("c1".into()), files: vec![file], ..Effects::default() };
     let ran = Ran { proposal: "p1".into(), status: Some(0), effects, ..Ran::default() };
     Script::new(|setup| setup.approval = Approval::Yes)
@@ -357,15 +376,12 @@ fn staged_changes_are_reviewed_at_the_end_of_the_turn() {
         .when(Event::Ran(ran))
         .gives(&["call 1"])
         .replied("Done.")
-        .gives(&["review 1"])
+        .gives(&["review"])
+        .when(Event::Reviewed(changes(ChangesState::Staged)))
+        .gives(&["ask about 1"])
         .when(Event::Decided(Settle::Apply))
         .gives(&["settle Apply"])
-        .when(Event::Settled {
-            id: "c1".into(),
-            state: ChangesState::Applied,
-            files: vec![],
-            left_out: vec![],
-        })
+        .when(Event::Settled(changes(ChangesState::Applied)))
         .gives(&["finish Done"]);
 }
 
@@ -412,12 +428,80 @@ fn a_failed_sandbox_ends_the_turn_and_nothing_runs() {
         .asked()
         .replied(PYTHON)
         .judged()
-        .when(Event::Failed(Failure {
-            message: "no sandbox".into(),
-            hint: None,
-            end: TurnEnd::CannotConfine,
-        }))
-        .gives(&["finish CannotConfine"]);
+        .when(no_sandbox())
+        .gives(&["error", "finish CannotConfine"]);
+}
+
+fn no_sandbox() -> Event {
+    let (message, hint, end) = ("no sandbox".into(), None, TurnEnd::CannotConfine);
+    Event::RunnerFailed(Failure { message, hint, end })
+}
+
+#[test]
+fn code_runs_when_its_kernel_is_ready_and_the_record_says_what_bounds_it() {
+    let shell = language::example().find("shell").unwrap();
+    let python = language::example().find("python").unwrap();
+    let script = || Script::new(|_| {}).slow().asked().replied(PYTHON).judged();
+    script()
+        .answered("p1", Answer::Run)
+        .gives(&["prepare python"])
+        // Another kernel that was started ahead is not the one that is waited for.
+        .when(prepared(shell))
+        .gives(&[])
+        .when(prepared(python.clone()))
+        .gives(&["run_started", "run p1 by Person"])
+        // It cannot be started twice.
+        .when(prepared(python))
+        .gives(&[]);
+    script()
+        .answered("p1", Answer::Run)
+        .when(no_sandbox())
+        .gives(&["error", "finish CannotConfine"]);
+}
+
+#[test]
+fn code_that_is_interrupted_before_it_began_never_runs() {
+    let python = language::example().find("python").unwrap();
+    Script::new(|setup| setup.approval = Approval::Yes)
+        .slow()
+        .asked()
+        .replied(PYTHON)
+        .judged()
+        .when(Event::Interrupted)
+        .gives(&["effects", "run_finished", "finish Interrupted"])
+        .when(prepared(python))
+        .gives(&[]);
+}
+
+#[test]
+fn a_kernel_that_is_gone_before_the_code_began_is_started_again_but_not_for_ever() {
+    let python = || prepared(language::example().find("python").unwrap());
+    let mut script =
+        Script::new(|setup| setup.approval = Approval::Yes).slow().asked().replied(PYTHON).judged();
+    for _ in 0..2 {
+        script = script.when(python()).when(Event::NotBegun).gives(&["prepare python"]);
+    }
+    script.when(python()).when(Event::NotBegun).gives(&["error", "finish CannotConfine"]);
+}
+
+#[test]
+fn a_failure_of_the_runner_that_nobody_waits_for_changes_nothing() {
+    Script::new(|_| {}).when(no_sandbox()).gives(&[]).asked().when(no_sandbox()).gives(&[]);
+}
+
+#[test]
+fn a_snapshot_without_anything_to_apply_needs_no_decision() {
+    let effects = Effects { changes: Some("c1".into()), ..Effects::default() };
+    let ran = Ran { proposal: "p1".into(), status: Some(0), effects, ..Ran::default() };
+    let (state, files, left_out) = (ChangesState::Staged, vec![], vec![]);
+    Script::new(|setup| setup.approval = Approval::Yes)
+        .asked()
+        .replied(PYTHON)
+        .judged()
+        .when(Event::Ran(ran))
+        .replied("Done.")
+        .when(Event::Reviewed(Changes { id: "c1".into(), state, files, left_out }))
+        .gives(&["finish Done"]);
 }
 
 #[test]
@@ -428,7 +512,7 @@ fn after_quit_nothing_happens() {
 #[test]
 fn code_can_ask_the_person() {
     let wanted =
-        InputWanted { proposal: "p1".into(), prompt: Untrusted::new("Name? "), echo: Echo::Shown };
+        InputWanted { proposal: "p1".into(), prompt: Untrusted::new("Name? "), secret: false };
     Script::new(|setup| setup.approval = Approval::Yes)
         .asked()
         .replied(PYTHON)
@@ -462,7 +546,7 @@ fn a_restart_is_a_turn_of_its_own_that_the_model_hears_of_with_its_next_result()
         .asked()
         .replied("```python\nx\n```\n")
         .judged()
-        // What is running is interrupted, not restarted.
+        // A running cell is interrupted, not restarted.
         .when(Event::Restart(None))
         .gives(&[])
         .when(Event::KernelEnded { language: python, how: "was ended by SIGKILL".into() })
@@ -479,5 +563,5 @@ fn what_a_person_runs_is_not_kept_for_a_model() {
         let (language, code) = (python.clone(), "1".into());
         script = script.when(Event::Submitted { language, code }).judged().ran(0);
     }
-    assert_eq!(script.state.unwrap().messages().len(), 1);
+    assert_eq!(script.state.messages().len(), 1);
 }

@@ -1,8 +1,7 @@
-//! What is said of a run or a refusal: to the model, and how it ended to everybody. Plain, exact,
-//! and marked as data where it is. What is not known is not claimed.
+//! Text about a run or a refusal: for the model, and its ending for everybody. Plain, exact, and
+//! marked as data where it is. Unknown facts are not claimed.
 
-use super::event::Ran;
-use crate::{Denial, Excerpt, FileChange, HostContact, Language, Message, Untrusted};
+use crate::{Denial, Excerpt, FileChange, HostContact, Language, Message, Ran, Untrusted};
 use std::fmt::Write;
 
 /// How many changed files are named to the model.
@@ -33,8 +32,7 @@ pub(super) fn ran(
     if excerpt.is_empty() {
         text.push_str("[no output]\n");
     }
-    let kernel = if ran.kernel_ended { Kernel::Ended } else { Kernel::Lives };
-    let mut line = ending(ran.status, ran.signal, ran.limit.as_deref(), kernel);
+    let mut line = ending(ran);
     if interrupted {
         line.push_str("; interrupted by the user");
     }
@@ -57,8 +55,8 @@ pub(super) fn ran(
     Message::Result { call, text: Untrusted::new(text), images: Vec::new(), printed }
 }
 
-/// Tells a small model how to go on where Python lacks a package. By itself it would try to install
-/// it, again and again, and does well without it once it is told to.
+/// Advises a small model if Python lacks a package. By itself it would try to install it, again and
+/// again; with this advice it does well without.
 pub(super) fn advise(told: &mut Message) {
     const MISSING: &str = "ModuleNotFoundError: No module named '";
     let Message::Result { text, .. } = told else { return };
@@ -78,28 +76,14 @@ fn is_in_a_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_' || c == '.'
 }
 
-/// Whether the process that read the code is still there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kernel {
-    /// It is.
-    Lives,
-    /// It is not, or that does not matter any more.
-    Ended,
-}
-
-/// How a run ended, in a few words, the same for everybody who is told.
-pub fn ending(
-    status: Option<i32>,
-    signal: Option<i32>,
-    limit: Option<&str>,
-    kernel: Kernel,
-) -> String {
-    match (limit, status, kernel) {
-        (Some(limit), _, _) => format!("stopped: reached the limit on {limit}"),
-        (None, Some(status), Kernel::Lives) if signal.is_none() => format!("status {status}"),
-        (None, _, Kernel::Lives | Kernel::Ended) => {
-            format!("the interpreter {}", death(status, signal))
+/// The ending of a run, in a few words.
+fn ending(ran: &Ran) -> String {
+    match (&ran.limit, ran.status) {
+        (Some(limit), _) => format!("stopped: reached the limit on {limit}"),
+        (None, Some(status)) if ran.signal.is_none() && !ran.kernel_ended => {
+            format!("status {status}")
         }
+        (None, status) => format!("the interpreter {}", death(status, ran.signal)),
     }
 }
 
@@ -153,7 +137,8 @@ fn refused_hosts(contacts: &[HostContact]) -> Vec<String> {
     lines
 }
 
-/// What the sandbox stopped, but for hosts and the limit that ended the run, which stand elsewhere.
+/// The sandbox's refusals, except hosts and the limit that ended the run, which are listed
+/// elsewhere.
 fn stopped(denials: &[Denial]) -> Vec<String> {
     let told = denials.iter().filter(|denial| !denial.is_told_elsewhere());
     let mut lines: Vec<_> = told.clone().take(NAMED_DENIALS).map(Denial::line).collect();
@@ -200,13 +185,16 @@ pub(super) fn could_not_run(message: &str) -> Untrusted {
 }
 
 pub(super) fn kernel_ended(language: &str, how: &str) -> String {
-    format!("the {language} interpreter {how}; its variables are lost, the next run starts afresh")
+    format!(
+        "the {language} interpreter {how}; its variables are lost, the next run starts a new \
+             one"
+    )
 }
 
 pub(super) fn restarted(languages: &[Language]) -> String {
     let names: Vec<_> = languages.iter().map(Language::name).collect();
     match names.as_slice() {
-        [] => "there was no interpreter to restart; the next run starts afresh".into(),
+        [] => "there was no interpreter to restart; the next run starts a new one".into(),
         names => format!("restarted by the user, all variables are lost: {}", names.join(", ")),
     }
 }
@@ -217,21 +205,22 @@ mod tests {
 
     #[test]
     fn a_death_is_told_by_its_signal_or_status() {
+        let ran = |status, signal, kernel_ended| {
+            ending(&Ran { status, signal, kernel_ended, ..Ran::default() })
+        };
         assert_eq!(
-            ending(None, Some(11), None, Kernel::Ended),
+            ran(None, Some(11), true),
             "the interpreter was ended by SIGSEGV (a crash in native code)"
         );
-        assert_eq!(
-            ending(Some(3), None, None, Kernel::Ended),
-            "the interpreter exited with status 3"
-        );
-        assert_eq!(ending(Some(3), None, None, Kernel::Lives), "status 3");
+        assert_eq!(ran(Some(3), None, true), "the interpreter exited with status 3");
+        assert_eq!(ran(Some(3), None, false), "status 3");
         assert_eq!(death(None, Some(63)), "was ended by signal 63");
     }
 
     #[test]
     fn a_limit_says_more_than_the_signal_that_enforced_it() {
-        let said = ending(None, Some(9), Some("time (5 s)"), Kernel::Ended);
+        let (signal, limit) = (Some(9), Some("time (5 s)".into()));
+        let said = ending(&Ran { signal, limit, kernel_ended: true, ..Ran::default() });
         assert_eq!(said, "stopped: reached the limit on time (5 s)");
     }
 }

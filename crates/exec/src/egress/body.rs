@@ -1,7 +1,7 @@
 //! The body of a plain request, passed on exactly as long as its head says.
 //!
-//! What comes behind it is not passed on: it would be a second request, to a host that nobody
-//! judged. Pieces of a chunked body are read strictly and written anew.
+//! Anything behind it is not forwarded: it would be a second request, to a host that nobody judged.
+//! Chunks are parsed strictly and rewritten.
 
 use super::{head::Body, ledger::Traffic, pump::Pulse};
 use std::{io, sync::atomic::Ordering};
@@ -32,7 +32,7 @@ pub(super) async fn pass_on(
                 sink.write_all(format!("{length:x}\r\n").as_bytes()).await?;
                 pass_bytes(source, sink, length, traffic, pulse).await?;
                 if !read_line(source).await?.is_empty() {
-                    return Err(wrong("a piece is longer than it says"));
+                    return Err(wrong("a chunk is longer than its declared length"));
                 }
                 sink.write_all(b"\r\n").await?;
             }
@@ -72,9 +72,9 @@ async fn pass_bytes(
 async fn read_line(source: &mut (impl AsyncBufRead + Unpin)) -> io::Result<Vec<u8>> {
     let mut line = Vec::new();
     source.take(LONGEST_LINE as u64).read_until(b'\n', &mut line).await?;
-    let line = line.strip_suffix(b"\r\n").ok_or_else(|| wrong("a line has no end"))?;
+    let line = line.strip_suffix(b"\r\n").ok_or_else(|| wrong("a line does not end"))?;
     if line.contains(&b'\r') {
-        return Err(wrong("a line holds a bare carriage return"));
+        return Err(wrong("a line contains a bare carriage return"));
     }
     Ok(line.to_vec())
 }
@@ -86,7 +86,7 @@ fn chunk_length(line: &[u8]) -> io::Result<u64> {
         .ok()
         .filter(|_| digits)
         .and_then(|line| u64::from_str_radix(line, 16).ok())
-        .ok_or_else(|| wrong("the length of a piece is no number"))
+        .ok_or_else(|| wrong("the length of a chunk is not a number"))
 }
 
 fn wrong(what: &'static str) -> io::Error {

@@ -5,11 +5,10 @@
 //! another run.
 //!
 //! # Mechanism
-//! What is denied is refused at once and not asked about, and so is an address of this machine, of a
-//! neighbour or of somebody's own network: such a one must be listed by its number. Anything else that is not listed is asked
-//! about, once a run for each host and port, and only while a run is under way; a connection waits
-//! for the answer. After [`MOST_ASKED`] questions in a run there are no more. A grant for one run
-//! ends with it.
+//! A denied host is refused at once, without a question. So is an address of this machine, of a
+//! neighbour or of a private network, which must be listed by number. Any other unlisted host leads
+//! to a question, once per run for each host and port, and only during a run; the connection waits
+//! for the answer. A run can ask at most [`MOST_ASKED`] times. A grant for one run ends with it.
 //!
 //! # Limits
 //! A grant is for a host and a port, whoever inside uses it.
@@ -19,9 +18,8 @@ use super::{
     survey::Survey,
 };
 use interpreter_core::{
-    Admission, HostContact, Network,
-    egress::{Decision, Host, Hosts, leads_inside},
-    session::Grant,
+    Admission, Grant, HostContact, Network,
+    egress::{Host, HostDecision, Hosts, leads_inside},
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -36,14 +34,14 @@ const MOST_ASKED: usize = 20;
 /// A host and a port.
 pub(super) type Place = (Host, u16);
 
-/// What stands between the code and the network.
+/// The decision between the code and the network.
 #[derive(Debug)]
 pub(super) struct Gate {
     hosts: Hosts,
     reach: Reach,
     asks: Asks,
     questions: mpsc::UnboundedSender<Place>,
-    /// What tells this machine's own addresses.
+    /// Finds this machine's own addresses.
     survey: Arc<dyn Survey>,
     state: Mutex<State>,
 }
@@ -57,7 +55,7 @@ pub enum Asks {
     Nobody,
 }
 
-/// What is let through beside what is listed.
+/// Hosts that are allowed in addition to the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reach {
     Listed,
@@ -119,7 +117,7 @@ impl Gate {
             let known = run.asked.get(&place).map(Vec::is_empty);
             match known {
                 Some(true) => {
-                    return Err(Refusal(format!("{} was refused by you", shown(host, port))));
+                    return Err(Refusal(format!("you refused {}", shown(host, port))));
                 }
                 None if run.asked.len() >= MOST_ASKED => return Err(not_listed(host, port)),
                 Some(false) | None => {}
@@ -138,21 +136,21 @@ impl Gate {
         }
     }
 
-    /// What can be said without asking.
+    /// Decides without a question, if possible.
     fn decide(&self, host: &Host, port: u16) -> Option<Result<(), Refusal>> {
         match self.hosts.judge(host, port) {
-            Decision::Allow => return Some(Ok(())),
-            Decision::Deny(rule) => {
+            HostDecision::Allow => return Some(Ok(())),
+            HostDecision::Deny(rule) => {
                 let text = format!("{} is denied by the rule `{rule}`", shown(host, port));
                 return Some(Err(Refusal(text)));
             }
-            Decision::Unlisted => {}
+            HostDecision::Unlisted => {}
         }
         if let Host::Address(address) = host
             && let Some(what) = leads_inside(*address, |forms| self.survey.look(forms))
         {
             let place = host.with_port(port);
-            let text = format!("{host} is {what}; only `--allow-host {place}` opens it");
+            let text = format!("{host} is {what}; only `--allow-host {place}` allows it");
             return Some(Err(Refusal(text)));
         }
         if self.reach == Reach::Everything {
@@ -190,12 +188,12 @@ impl Gate {
         }
     }
 
-    /// A run begins: what only the one before it was granted is over.
+    /// Starts a run: grants for the previous run end.
     pub(super) fn begin_run(&self) {
         self.state().run = Some(Run::default());
     }
 
-    /// The run is over. Whoever waits for an answer is refused; what was tried is told.
+    /// Ends the run. Connections that wait for an answer are refused. Returns the attempts.
     pub(super) fn end_run(&self) -> Vec<HostContact> {
         let mut state = self.state();
         state.run = None;
@@ -300,7 +298,7 @@ mod tests {
         gate.answer(&host("b.org"), 443, None);
         assert!(one.await.unwrap().is_err());
         let said = admit(&gate, "b.org", 443).await.unwrap_err();
-        assert_eq!(said, "b.org:443 was refused by you");
+        assert_eq!(said, "you refused b.org:443");
         assert!(asked.try_recv().is_err());
         let two = tokio::spawn({
             let gate = Arc::clone(&gate);

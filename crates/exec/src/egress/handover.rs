@@ -1,7 +1,7 @@
 //! Takes the listening socket that the host inside hands out. See `interpreter_host::egress`.
 //!
-//! The Unix socket stands in a folder that only the person can enter, and is taken away as soon as
-//! the host has come. What comes is checked: it must be a socket that listens on loopback.
+//! The Unix socket is in a folder that only the person can enter, and is removed as soon as the
+//! host has connected. The received descriptor must be a socket that listens on loopback.
 
 use rustix::{
     fs::{FlockOperation, flock},
@@ -86,7 +86,7 @@ impl Door {
         let loopback =
             matches!(listener.local_addr()?, SocketAddr::V4(at) if at.ip().is_loopback());
         if !loopback || !sockopt::socket_acceptconn(&listener)? {
-            return Err(io::Error::other("what the host hands out does not listen on loopback"));
+            return Err(io::Error::other("the host's socket does not listen on loopback"));
         }
         listener.set_nonblocking(true)?;
         TcpListener::from_std(listener)
@@ -96,7 +96,7 @@ impl Door {
 /// Takes the descriptor that comes through `stream`.
 pub(crate) async fn receive(stream: &UnixStream) -> io::Result<OwnedFd> {
     let brought = receive_one(stream).await?;
-    brought.ok_or_else(|| io::Error::other("the host hands out nothing"))
+    brought.ok_or_else(|| io::Error::other("the host sent no socket"))
 }
 
 /// Takes the descriptor that comes through `stream`, if one does.
@@ -204,14 +204,15 @@ mod tests {
         let door = Door::open(&root.path().join("doors")).unwrap();
         let path = door.path().to_owned();
         let sent = tokio::task::spawn_blocking(move || {
-            use nix::sys::socket::{ControlMessage, MsgFlags, sendmsg};
-            use std::os::fd::AsRawFd;
+            use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+            use std::os::fd::AsFd;
             let stream = std::os::unix::net::UnixStream::connect(path).unwrap();
             let other = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
-            let descriptors = [other.as_raw_fd()];
-            let message = [ControlMessage::ScmRights(&descriptors)];
-            let bytes = [IoSlice::new(b"l")];
-            sendmsg::<()>(stream.as_raw_fd(), &bytes, &message, MsgFlags::empty(), None).unwrap();
+            let descriptors = [other.as_fd()];
+            let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+            let mut handed = SendAncillaryBuffer::new(&mut space);
+            handed.push(SendAncillaryMessage::ScmRights(&descriptors));
+            sendmsg(&stream, &[IoSlice::new(b"l")], &mut handed, SendFlags::empty()).unwrap();
         });
         assert!(door.receive().await.is_err());
         sent.await.unwrap();

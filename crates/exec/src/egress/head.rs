@@ -5,12 +5,13 @@
 //! in the first, a header that ends earlier than it seems, a host that is not the one judged.
 //!
 //! # Mechanism
-//! One reading: lines end with CR LF, names are tokens, values hold no control characters, nothing
-//! is folded, `Host`, `Content-Length` and `Transfer-Encoding` stand there at most once, and not
-//! both of the last. What is passed on is written anew from what was read, never copied.
+//! There is one way to parse it: lines end with CR LF, names are tokens, values contain no control
+//! characters, nothing is folded. `Host`, `Content-Length` and `Transfer-Encoding` appear at most
+//! once, and not both of the last. A forwarded head is rewritten from its parsed form, never
+//! copied.
 //!
 //! # Limits
-//! Only the request is read. What the server answers goes to the code as it comes.
+//! Only the request is parsed. The response goes to the code unchanged.
 //!
 //! Pure: any bytes may be fed.
 
@@ -35,25 +36,18 @@ const HOP_BY_HOP: [&str; 9] = [
     "upgrade",
 ];
 
-/// What a request asks of us.
+/// A request to the proxy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Request {
     /// A tunnel to this host and port.
-    Tunnel {
-        /// The host.
-        host: Host,
-        /// The port.
-        port: u16,
-    },
+    Tunnel { host: Host, port: u16 },
     /// One plain request to this host and port.
     Plain {
-        /// The host.
         host: Host,
-        /// The port.
         port: u16,
         /// The head to send there.
         head: Vec<u8>,
-        /// What comes after it.
+        /// The body after it.
         body: Body,
     },
 }
@@ -61,7 +55,6 @@ pub(super) enum Request {
 /// How long the body of a request is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Body {
-    /// This many bytes.
     Length(u64),
     /// As many as its pieces say.
     Chunked,
@@ -74,11 +67,11 @@ pub(super) fn end(bytes: &[u8]) -> Option<usize> {
 
 /// Reads a head, with its empty line. The error says what is wrong with it, for the answer.
 pub(super) fn parse(head: &[u8]) -> Result<Request, &'static str> {
-    let head = head.strip_suffix(b"\r\n\r\n").ok_or("the head has no end")?;
+    let head = head.strip_suffix(b"\r\n\r\n").ok_or("the head does not end")?;
     let mut lines = Vec::new();
     for line in split_lines(head) {
         if line.iter().any(|byte| matches!(byte, b'\r' | b'\n' | 0)) {
-            return Err("a line holds a bare carriage return, line feed or zero");
+            return Err("a line contains a bare carriage return, line feed or zero");
         }
         lines.push(line);
     }
@@ -97,7 +90,8 @@ pub(super) fn parse(head: &[u8]) -> Result<Request, &'static str> {
         if body != Body::Length(0) {
             return Err("CONNECT has no body");
         }
-        let (host, port) = authority(target, None).map_err(|_| "the target is no host and port")?;
+        let (host, port) =
+            authority(target, None).map_err(|_| "the target is not a host and port")?;
         return Ok(Request::Tunnel { host, port });
     }
     plain(method, target, &headers, body)
@@ -135,7 +129,7 @@ fn request_line(line: &[u8]) -> Result<(&str, &str), &'static str> {
         return Err(wrong);
     }
     if target.is_empty() || !target.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Err("the target holds something else than plain characters");
+        return Err("the target contains characters other than plain ones");
     }
     Ok((method, target))
 }
@@ -147,10 +141,10 @@ fn header(line: &[u8]) -> Result<(String, Vec<u8>), &'static str> {
     let colon = line.iter().position(|&byte| byte == b':').ok_or("a header has no colon")?;
     let (name, value) = (&line[..colon], line[colon + 1..].trim_ascii());
     if !is_token(name) {
-        return Err("a header's name is not a plain word");
+        return Err("the name of a header is not a plain word");
     }
     if value.iter().any(|&byte| byte.is_ascii_control() && byte != b'\t') {
-        return Err("a header's value holds a control character");
+        return Err("the value of a header contains a control character");
     }
     // A token is ASCII.
     Ok((String::from_utf8_lossy(name).to_ascii_lowercase(), value.to_vec()))
@@ -188,7 +182,7 @@ impl Headers {
         }
     }
 
-    /// What is passed on: all but what is between two programs, by name or by mention.
+    /// The headers to forward: all except hop-by-hop ones, by name or by mention.
     fn passed_on(&self) -> impl Iterator<Item = &(String, Vec<u8>)> {
         let mentioned: Vec<_> = self
             .all("connection")
@@ -211,19 +205,19 @@ fn plain(
 ) -> Result<Request, &'static str> {
     let (scheme, rest) = target
         .split_once("://")
-        .ok_or("this is a proxy: the target is `CONNECT host:port` or `http://host/path`")?;
+        .ok_or("this is a proxy: the target must be `CONNECT host:port` or `http://host/path`")?;
     if !scheme.eq_ignore_ascii_case("http") {
-        return Err("a proxy takes plain `http://` targets and CONNECT, nothing else");
+        return Err("a proxy accepts only plain `http://` targets and CONNECT");
     }
     let at = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let (place, path) = rest.split_at(at);
     if place.contains('@') {
-        return Err("the target holds a user or a password");
+        return Err("the target contains a user or a password");
     }
     if path.contains('#') {
-        return Err("the target holds a fragment");
+        return Err("the target contains a fragment");
     }
-    let (host, port) = authority(place, Some(80)).map_err(|_| "the target's host is none")?;
+    let (host, port) = authority(place, Some(80)).map_err(|_| "the target has no valid host")?;
     let slash = if path.starts_with('/') { "" } else { "/" };
     let shown = if port == 80 { bare(&host) } else { host.with_port(port) };
     let mut head = format!("{method} {slash}{path} HTTP/1.1\r\nHost: {shown}\r\n").into_bytes();

@@ -1,4 +1,4 @@
-//! What was tried, for the effects of a run: each host once, with how often and how much.
+//! The attempts of a run: each host once, with counts and bytes.
 
 use interpreter_core::{Admission, HostContact, egress::Host};
 use std::{
@@ -9,7 +9,7 @@ use std::{
     },
 };
 
-/// The most different outcomes that are told of one run. Code can try as many as it likes.
+/// The most different outcomes listed for one run. Code can try as many as it likes.
 const MOST: usize = 200;
 
 /// Characters of a reason.
@@ -28,7 +28,7 @@ impl Traffic {
     }
 }
 
-/// What was tried since somebody last asked.
+/// Attempts since the last report.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     entries: BTreeMap<(Host, u16, Admission, Option<String>), Entry>,
@@ -44,7 +44,7 @@ struct Entry {
 }
 
 impl Ledger {
-    /// Notes an attempt. What goes through it is counted in what is handed back.
+    /// Notes an attempt. The returned value counts its bytes.
     pub(super) fn note(
         &mut self,
         host: &Host,
@@ -63,8 +63,8 @@ impl Ledger {
         Arc::clone(&entry.traffic)
     }
 
-    /// Everything since the last time. A connection that is still open is told again when more
-    /// has gone through it.
+    /// Everything since the last time. An open connection is listed again once it has moved more
+    /// bytes.
     pub(super) fn take(&mut self) -> Vec<HostContact> {
         let mut contacts = Vec::new();
         for ((host, port, verdict, why), entry) in &mut self.entries {

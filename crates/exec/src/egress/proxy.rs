@@ -8,7 +8,7 @@
 //! so much time. Buffers of a fixed size. Each connection is judged before a byte of it goes out.
 //!
 //! # Limits
-//! No TLS is opened: what goes through a tunnel is between the code and the host.
+//! No TLS is opened: the content of a tunnel stays between the code and the host.
 
 use super::{
     body,
@@ -30,7 +30,7 @@ use tokio::{
 /// How long the end of a client is waited for that was told no.
 const LINGER: Duration = Duration::from_secs(2);
 
-/// What bounds the proxy.
+/// Bounds of the proxy.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
     /// Connections at once.
@@ -127,7 +127,7 @@ impl Proxy {
             Ok(Ok(Some(head))) => head,
             Ok(Ok(None)) => return refuse(stream, 431, "the head is too long").await,
             Ok(Err(error)) => return Err(error),
-            Err(_) => return refuse(stream, 408, "the head did not come in time").await,
+            Err(_) => return refuse(stream, 408, "the head did not arrive in time").await,
         };
         match head::parse(&head) {
             Err(why) => refuse(stream, 400, why).await,
@@ -216,7 +216,7 @@ impl Proxy {
     }
 }
 
-/// Reads to the empty line and leaves the rest; none if it is too long.
+/// Reads to the empty line and leaves the rest. `None` if it is too long.
 async fn read_head(stream: &mut BufReader<TcpStream>) -> io::Result<Option<Vec<u8>>> {
     use tokio::io::AsyncBufReadExt;
     let mut head: Vec<u8> = Vec::new();
@@ -257,7 +257,7 @@ async fn refuse(mut stream: BufReader<TcpStream>, status: u16, why: &str) -> io:
     );
     stream.write_all(text.as_bytes()).await?;
     stream.shutdown().await?;
-    // What it still sends is read and thrown away, so that the answer is not lost to a reset.
+    // Reads and discards the rest, so that a reset does not lose the response.
     let mut rest = vec![0; 16 << 10];
     let drain = async {
         while stream.read(&mut rest).await? > 0 {}

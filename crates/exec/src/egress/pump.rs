@@ -1,7 +1,7 @@
 //! Bytes between the inside and the outside, both ways, until both have ended.
 //!
-//! When one side has said its last word the other is told so and may go on. A connection on
-//! which nothing moves for long is closed.
+//! When one side closes its direction, so does the other, which may continue to send. An idle
+//! connection is closed.
 
 use super::ledger::Traffic;
 use std::{
@@ -54,7 +54,6 @@ pub(super) async fn copy(
     }
 }
 
-/// Copies both ways.
 pub(super) async fn tunnel(
     inside: &mut (impl AsyncRead + AsyncWrite + Unpin),
     outside: &mut (impl AsyncRead + AsyncWrite + Unpin),

@@ -26,7 +26,6 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Addresses of one name that are tried.
 const MOST_ADDRESSES: usize = 6;
 
-/// Makes connections.
 #[derive(Clone)]
 pub(super) struct Outside {
     pub(super) resolver: Arc<dyn Resolve>,
@@ -36,7 +35,7 @@ pub(super) struct Outside {
 /// Why there is no connection to a host that was let through.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Unreached {
-    /// What it leads to is not let through.
+    /// The address behind it is refused.
     Refused(String),
     /// It is not there, or does not answer.
     Failed(String),
@@ -64,8 +63,8 @@ impl Outside {
         let mut last = None;
         for address in addresses.into_iter().take(MOST_ADDRESSES) {
             if let Some(why) = gate.refuses_address(address, port) {
-                // What a name leads to is told; for an address it would be said twice.
-                let why = format!("{host} leads to {why}");
+                // The error names the address behind a name.
+                let why = format!("{host} resolves to a refused address: {why}");
                 last.get_or_insert(Unreached::Refused(why));
                 continue;
             }
@@ -90,7 +89,10 @@ impl Outside {
             }
         }
         match refusals.first() {
-            Some(why) => Err(Unreached::Refused(format!("{host} leads to {why}"))),
+            Some(why) => Err(Unreached::Refused(format!(
+                "{host} resolves to a refused address: \
+                                                         {why}"
+            ))),
             None => Ok(()),
         }
     }

@@ -57,7 +57,7 @@ fn is_own(name: &str, machine: &str) -> bool {
     own || (!machine.is_empty() && name.eq_ignore_ascii_case(machine))
 }
 
-/// What a list of hosts says of a name.
+/// The addresses of a name in a hosts file.
 fn listed(list: impl BufRead, name: &str) -> Vec<IpAddr> {
     let of_line = |line: String| {
         let mut words = line.split('#').next()?.split_whitespace();

@@ -10,7 +10,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 /// The first byte of everything.
 pub(super) const VERSION: u8 = 5;
 
-/// What a client is answered.
+/// Replies to a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reply {
     Connected = 0,
@@ -74,7 +74,7 @@ async fn read_host(stream: &mut (impl AsyncRead + Unpin), kind: u8) -> io::Resul
     }
 }
 
-/// Answers. What address we connected from is not the code's business.
+/// Replies. The code has no need to know our own address.
 pub(super) async fn answer(stream: &mut (impl AsyncWrite + Unpin), reply: Reply) -> io::Result<()> {
     stream.write_all(&[VERSION, reply as u8, 0, 1, 0, 0, 0, 0, 0, 0]).await
 }

@@ -6,14 +6,14 @@
 //! Must not judge: which of these addresses may be reached is the core's to say.
 
 use interpreter_core::egress::{Interface, Route, Vicinity};
-use nix::sys::socket::{
-    AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, recv, send, socket,
+use rustix::net::{
+    AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socket_with,
 };
 use std::{
     fmt::Debug,
     io,
     net::{IpAddr, Ipv4Addr, Ipv6Addr},
-    os::fd::{AsRawFd, OwnedFd},
+    os::fd::OwnedFd,
 };
 
 /// Something that knows this machine's network.
@@ -73,9 +73,9 @@ type Message<'a> = (u16, &'a [u8]);
 
 impl Netlink {
     fn open() -> io::Result<Self> {
-        let flags = SockFlag::SOCK_CLOEXEC;
-        let route = SockProtocol::NetlinkRoute;
-        Ok(Self(socket(AddressFamily::Netlink, SockType::Raw, flags, route)?))
+        // NETLINK_ROUTE is protocol 0, which is the default.
+        let flags = SocketFlags::CLOEXEC;
+        Ok(Self(socket_with(AddressFamily::NETLINK, SocketType::RAW, flags, None)?))
     }
 
     /// Sends a request and hands each message of the answer on. An error that the kernel answers
@@ -94,10 +94,10 @@ impl Netlink {
         request.extend((REQUEST | flags).to_ne_bytes());
         request.extend([0; 8]);
         request.extend(body);
-        send(self.0.as_raw_fd(), &request, MsgFlags::empty())?;
+        send(&self.0, &request, SendFlags::empty())?;
         let mut buffer = vec![0; 64 << 10];
         loop {
-            let length = recv(self.0.as_raw_fd(), &mut buffer, MsgFlags::MSG_TRUNC)?;
+            let (_, length) = recv(&self.0, &mut buffer[..], RecvFlags::TRUNC)?;
             let mut rest = buffer.get(..length).ok_or_else(cut)?;
             while !rest.is_empty() {
                 let length = usize::try_from(number(rest, 0)?).map_err(io::Error::other)?;
@@ -154,7 +154,7 @@ impl Netlink {
         match (asked, answer) {
             (Ok(()), Some(Entry { is_local: true, .. })) => Ok(Route::Own),
             (Ok(()), Some(Entry { neighbours_on: Some(device), .. })) => {
-                // What goes into a tunnel comes out elsewhere: there is nobody next to it.
+                // A tunnel has no neighbours: its traffic comes out elsewhere.
                 let tunnel = self.is_point_to_point(device)?;
                 Ok(if tunnel { Route::Beyond } else { Route::OnLink })
             }
@@ -226,7 +226,6 @@ fn address(octets: &[u8]) -> Option<IpAddr> {
     four.or_else(|_| six()).ok()
 }
 
-/// Goes through attributes.
 fn each(mut rest: &[u8], mut take: impl FnMut(u16, &[u8]) -> io::Result<()>) -> io::Result<()> {
     const HEAD: usize = 4;
     /// The two highest bits say how the value is written.

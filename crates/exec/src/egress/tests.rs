@@ -1,4 +1,4 @@
-//! The proxy from inside: real sockets, a resolver that says what it is told to.
+//! The proxy from inside: real sockets, and a scripted resolver.
 
 use super::{
     gate::{Asks, Gate, Place},
@@ -31,7 +31,7 @@ mod near;
 mod socks;
 mod tunnel;
 
-/// What names lead to: each time the next answer, the last one for ever.
+/// Scripted answers for names: one each time, and the last one from then on.
 #[derive(Default)]
 struct Table(Mutex<BTreeMap<String, VecDeque<Vec<IpAddr>>>>);
 
@@ -88,7 +88,7 @@ impl Drop for Scene {
     }
 }
 
-/// What a proxy is started with.
+/// Settings of the proxy under test.
 #[derive(Default)]
 struct Setting {
     network: Network,
@@ -164,7 +164,7 @@ impl Scene {
         stream
     }
 
-    /// What was tried, in short.
+    /// The attempts, in short.
     fn tried(&self) -> Vec<String> {
         let short = |one: &HostContact| {
             format!("{}:{} {:?} {}", one.host, one.port, one.verdict, one.count)
@@ -219,7 +219,7 @@ async fn hears(answer: &'static str) -> (u16, JoinHandle<String>) {
         }
         stream.write_all(answer.as_bytes()).await.unwrap();
         stream.shutdown().await.unwrap();
-        // What comes behind the request, if anything does.
+        // The bytes behind the request, if any.
         let mut rest = Vec::new();
         _ = stream.read_to_end(&mut rest).await.is_ok();
         heard.extend(rest);

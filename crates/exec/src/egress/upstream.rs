@@ -35,11 +35,9 @@ struct Proxy {
 /// may hold a password.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 enum UpstreamError {
-    /// Another kind.
-    #[error("your proxy is not an `http://` one, and no other kind can be chained")]
+    #[error("your proxy is not an `http://` proxy, the only supported kind")]
     Kind,
-    /// No host.
-    #[error("your proxy's address names no host")]
+    #[error("the address of your proxy has no host")]
     Place,
 }
 
@@ -50,7 +48,7 @@ impl fmt::Debug for Proxy {
 }
 
 impl Upstream {
-    /// What `HTTPS_PROXY` and `NO_PROXY` say.
+    /// Reads the values of `HTTPS_PROXY` and `NO_PROXY`.
     pub fn new(proxy: &str, except: &str) -> Self {
         let except = except.split(',').map(str::trim).filter(|one| !one.is_empty());
         Self { proxy: Proxy::parse(proxy), except: except.map(str::to_ascii_lowercase).collect() }
@@ -110,18 +108,18 @@ impl Proxy {
         let status = answer.split(' ').nth(1).unwrap_or_default();
         if !status.starts_with('2') || status.len() != 3 {
             let line = answer.lines().next().unwrap_or_default().to_owned();
-            return Err(io::Error::other(format!("it answers `{line}`")));
+            return Err(io::Error::other(format!("it responds `{line}`")));
         }
         Ok(stream)
     }
 }
 
-/// Reads to the empty line and not a byte further: what follows belongs to the tunnel.
+/// Reads to the empty line and not a byte further: the rest belongs to the tunnel.
 async fn read_head(stream: &mut TcpStream) -> io::Result<String> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
         if head.len() >= super::head::LONGEST {
-            return Err(io::Error::other("it answers too much"));
+            return Err(io::Error::other("its response is too long"));
         }
         head.push(stream.read_u8().await?);
     }
@@ -163,7 +161,7 @@ mod tests {
         let host = "example.org".parse().unwrap();
         assert!(upstream.is_for(&host));
         let error = upstream.connect(&host, 443).await.unwrap_err().to_string();
-        assert!(error.starts_with("your proxy is not an `http://` one"), "{error}");
+        assert!(error.starts_with("your proxy is not an `http://` proxy"), "{error}");
     }
 
     #[test]

@@ -16,9 +16,9 @@
 //! was made for are taken from it; both are checked here.
 //!
 //! # Limits
-//! What an environment outside of the work folder says is believed: the person activated it. Code
-//! of the project's packages runs, inside the sandbox, with the first cell that is permitted,
-//! whatever that cell does.
+//! An environment outside the work folder is trusted: the person activated it. Code of the
+//! project's packages runs, inside the sandbox, with the first approved cell, whatever that cell
+//! does.
 
 use super::{
     program::{Found, Search},
@@ -81,10 +81,9 @@ pub enum Precedence {
     Last,
 }
 
-/// What looking for an environment came to.
+/// The result of looking for an environment.
 #[derive(Debug)]
 pub(super) enum Environment {
-    /// There is none.
     None,
     /// This one, with the interpreter it was made for.
     Used(VirtualEnvironment, Found),
@@ -114,9 +113,9 @@ pub(super) fn choose(search: &Search<'_>, activated: &Activated) -> Environment 
     let mut found = project.filter(|folder| is_environment(folder));
     let Some(folder) = found.next() else { return Environment::None };
     match fs_err::canonicalize(&folder) {
-        // What it leads to may be anything.
+        // Its target may be anything.
         Ok(real) if real != folder => Environment::Unusable(format!(
-            "`{}` is not used: it is a link; activate it if you trust it",
+            "`{}` is not used: it is a symbolic link; activate the environment if you trust it",
             folder.display()
         )),
         Ok(_) => enter(search, folder),
@@ -142,13 +141,13 @@ fn enter(search: &Search<'_>, folder: PathBuf) -> Environment {
     let unusable =
         |why: &str| Environment::Unusable(format!("`{}` is not used: {why}", folder.display()));
     if search.is_shared(&folder) {
-        return unusable("its folder holds a home");
+        return unusable("its folder contains a home");
     }
     let Some(config) = Config::read(&folder.join("pyvenv.cfg")) else {
         return unusable("its `pyvenv.cfg` cannot be read");
     };
     let Some(version) = config.version else {
-        return unusable("its `pyvenv.cfg` does not say which version of Python it was made for");
+        return unusable("its `pyvenv.cfg` does not state its Python version");
     };
     let packages = format!("lib/python{}.{}/site-packages", version[0], version[1]);
     if !folder.join(packages).is_dir() {
@@ -160,7 +159,9 @@ fn enter(search: &Search<'_>, folder: PathBuf) -> Environment {
     };
     let Some(mut interpreter) = interpreter else {
         let [major, minor] = version;
-        return unusable(&format!("it was made for Python {major}.{minor}, which is not here"));
+        return unusable(&format!(
+            "it was made for Python {major}.{minor}, which is not installed"
+        ));
     };
     let programs = match whose {
         Whose::Person => {
@@ -230,8 +231,8 @@ fn two_numbers(text: &str) -> Option<[u32; 2]> {
     Some([numbers.next()??, numbers.next()??])
 }
 
-/// Whether anything in the project's folder is called like a program of the system, and would be
-/// started by whoever means that one. What belongs to Python may be.
+/// Whether the project's folder contains a program with the name of a system program, which would
+/// be started in its place. Python's own are fine.
 fn precedence(bin: &Path) -> Precedence {
     let Ok(entries) = fs_err::read_dir(bin) else { return Precedence::Last };
     for (count, entry) in entries.enumerate() {
@@ -247,7 +248,7 @@ fn precedence(bin: &Path) -> Precedence {
     Precedence::First
 }
 
-/// What `pyvenv.cfg` says.
+/// The relevant lines of `pyvenv.cfg`.
 struct Config {
     home: Option<PathBuf>,
     version: Option<[u32; 2]>,

@@ -12,8 +12,8 @@
 //! code that has a permit.
 //!
 //! # Order
-//! Specs are found before languages are, because the person may have a language run by one. What
-//! they add comes last: no language of ours or the person's loses its name to a kernel.
+//! Specs are found before languages, because the person may have a language run by one. Their own
+//! languages come last: no built-in or declared language loses its name to a kernel.
 //!
 //! # Limits
 //! Specs in the person's own folders and the system's are believed as far as interpreters in
@@ -34,7 +34,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What stands before a kernel's name.
+/// Prefix of a kernel's name.
 const PREFIX: &str = "jupyter:";
 
 /// Bytes of a spec that are read. Real ones have a few hundred.
@@ -50,14 +50,12 @@ const IN_PROJECT: [&str; 3] = [".venv", "venv", "env"];
 #[derive(Clone, Debug)]
 pub(super) struct Kernel {
     name: String,
-    /// What a person reads.
     display: String,
     /// The language, in lower case.
     language: String,
     found: Result<Ready, String>,
 }
 
-/// What starts a kernel.
 #[derive(Clone, Debug)]
 struct Ready {
     found: Found,
@@ -91,7 +89,7 @@ pub(super) fn kernels(search: &Search<'_>, activated: &Activated) -> Vec<Kernel>
     for folder in folders(search, activated) {
         let Ok(entries) = fs_err::read_dir(folder.join("kernels")) else { continue };
         for entry in entries.flatten().take(MOST) {
-            // Kernels are told apart without regard to case.
+            // Kernel names ignore case.
             let Ok(name) = entry.file_name().into_string() else { continue };
             let name = name.to_lowercase();
             let file = entry.path().join("kernel.json");
@@ -145,7 +143,7 @@ impl Kernel {
             program: Some(found.program.clone()),
             reads: found.reads.clone(),
             virtual_environment: None,
-            note: Some(format!("runs by the Jupyter kernel {}", self.display)),
+            note: Some(format!("runs in the Jupyter kernel {}", self.display)),
             early: match whose {
                 Whose::Person => super::Early::Fine,
                 Whose::Project => super::Early::WithPermit,
@@ -162,7 +160,7 @@ pub(super) fn interpreter(kernels: &[Kernel], name: &str) -> Result<Interpreter,
     let kernel = kernels.iter().find(|kernel| kernel.name.eq_ignore_ascii_case(name));
     let kernel = kernel.ok_or_else(|| {
         let names: Vec<_> = kernels.iter().map(|kernel| kernel.name.as_str()).collect();
-        format!("there is no Jupyter kernel `{name}` here; there are: {}", names.join(", "))
+        format!("the Jupyter kernel `{name}` is not installed; installed: {}", names.join(", "))
     })?;
     kernel.interpreter()
 }
@@ -209,14 +207,14 @@ pub(super) fn add(
     written_in
 }
 
-/// What came with the project makes nothing visible that is not so without it.
+/// A kernel from the project makes nothing else visible.
 fn check(one: Interpreter, shown: &[PathBuf], work: &Path) -> Result<Interpreter, String> {
     let is_shown = |path: &&PathBuf| {
         path.starts_with(work) || is_system(path) || shown.iter().any(|at| path.starts_with(at))
     };
     match (one.early, one.reads.iter().find(|path| !is_shown(path))) {
         (super::Early::WithPermit, Some(hidden)) => Err(format!(
-            "it came with the project and needs {}, which nothing else here does",
+            "it came with the project and needs {}, which nothing else uses",
             hidden.display()
         )),
         (super::Early::WithPermit | super::Early::Fine, _) => Ok(one),
@@ -252,7 +250,7 @@ fn read_spec(file: &Path) -> Result<Spec, String> {
     }
 }
 
-/// What a spec starts, if it can be.
+/// The interpreter of a spec, if it is usable.
 fn ready(spec: Spec, folder: &Path, data: &Path, search: &Search<'_>) -> Result<Ready, String> {
     if !spec.argv.iter().skip(1).any(|word| word.contains("{connection_file}")) {
         return Err("its `argv` has no `{connection_file}`".into());
@@ -283,17 +281,16 @@ fn program(name: &str, prefix: Option<&Path>, search: &Search<'_>) -> Result<Fou
     let beside = beside.filter(|path| !name.contains('/') && path.is_file());
     let named = beside.map_or_else(|| name.to_owned(), |path| path.to_string_lossy().into_owned());
     if name.contains('/') && !name.starts_with('/') {
-        return Err(format!("its program `{name}` is neither a name nor a whole path"));
+        return Err(format!("its program `{name}` is neither a name nor an absolute path"));
     }
     let found = search.find(&[named], None);
-    found
-        .ok_or_else(|| format!("its program `{name}` is not there, or nothing that can be started"))
+    found.ok_or_else(|| format!("its program `{name}` does not exist or is not executable"))
 }
 
 /// The spec's own folder, if that is what it is: a link may lead anywhere.
 fn resources(folder: &Path, data: &Path) -> Result<Option<PathBuf>, String> {
     if !folder.starts_with(data.join("kernels")) {
-        return Err(format!("{} is a link out of {}", folder.display(), data.display()));
+        return Err(format!("{} is a symbolic link out of {}", folder.display(), data.display()));
     }
     Ok((!is_system(folder)).then(|| folder.to_owned()))
 }

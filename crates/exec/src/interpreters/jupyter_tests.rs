@@ -1,4 +1,4 @@
-//! What is found of kernelspecs on a machine that is made up for the test.
+//! Kernelspecs on a fictional machine.
 
 use crate::{Activated, Early, Interpreter, Interpreters};
 use interpreter_core::{Continuity, Declaration};
@@ -113,7 +113,10 @@ fn the_person_can_have_a_language_run_by_a_kernel() {
     assert_eq!(all.languages().of_ending("py").unwrap().name(), "python");
     assert_eq!(all.languages().find("py").unwrap().name(), "python");
     let why = found(&all, "x").unwrap_err();
-    assert!(why.contains("no Jupyter kernel `none` here; there are: python3"), "{why}");
+    assert!(
+        why.contains("the Jupyter kernel `none` is not installed; installed: python3"),
+        "{why}"
+    );
 }
 
 #[test]
@@ -124,9 +127,9 @@ fn a_spec_that_is_wrong_is_passed_over_and_says_why() {
         ("{\"argv\": [1]}", "is not a kernelspec"),
         ("{\"argv\": []}", "has no `{connection_file}`"),
         ("{\"argv\": [\"python3\", \"-f\"]}", "has no `{connection_file}`"),
-        ("{\"argv\": [\"nowhere\", \"{connection_file}\"]}", "`nowhere` is not there"),
-        ("{\"argv\": [\"bin/x\", \"{connection_file}\"]}", "neither a name nor a whole path"),
-        ("{\"argv\": [\"/etc/passwd\", \"{connection_file}\"]}", "nothing that can be started"),
+        ("{\"argv\": [\"nowhere\", \"{connection_file}\"]}", "`nowhere` does not exist"),
+        ("{\"argv\": [\"bin/x\", \"{connection_file}\"]}", "neither a name nor an absolute path"),
+        ("{\"argv\": [\"/etc/passwd\", \"{connection_file}\"]}", "not executable"),
         (&long, "too long"),
     ] {
         let all = Machine::new().spec("py", "bad", json).find(&[]);
@@ -189,7 +192,7 @@ fn a_spec_that_is_a_link_out_shows_no_folder() {
         .spec("py", "fine", &with.replace("\"l\"", "\"f\""));
     let all = machine.find(&[]);
     let why = found(&all, "jupyter:l").unwrap_err();
-    assert!(why.contains("is a link out of"), "{why}");
+    assert!(why.contains("is a symbolic link out of"), "{why}");
     assert!(all.reads().all(|path| !path.ends_with("secrets")));
     assert!(all.reads().any(|path| path.ends_with("py/share/jupyter/kernels/fine")));
 }

@@ -17,7 +17,7 @@ const JULIAUP: &str = "julialauncher";
 /// them works in a sandbox.
 const MANAGERS: [&str; 7] = [JULIAUP, "mise", "rtx", "asdf", "snap", "volta-shim", "proto-shim"];
 
-/// What stands behind a program.
+/// The real program behind a shim.
 pub(super) enum Behind {
     /// It is what it seems.
     Itself,
@@ -27,7 +27,7 @@ pub(super) enum Behind {
     Unknown,
 }
 
-/// What stands behind `candidate`.
+/// Resolves the shim `candidate`.
 pub(super) fn behind(
     candidate: &Path,
     metadata: &Metadata,

@@ -6,7 +6,6 @@
 //! installation is shown, read-only, and nothing beside it.
 
 use super::{
-    jupyter::Kernel,
     managers::{self, Behind},
     system::is_system,
 };
@@ -27,8 +26,6 @@ pub(super) struct Search<'a> {
     pub(super) path: &'a [PathBuf],
     pub(super) home: Option<&'a Path>,
     pub(super) work_folder: &'a Path,
-    /// The Jupyter kernels that were found.
-    pub(super) kernels: &'a [Kernel],
 }
 
 /// How a program was asked for.
@@ -38,12 +35,11 @@ enum Named {
     ByPath,
 }
 
-/// A program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Found {
     /// Its path, inside a sandbox too.
     pub(super) program: PathBuf,
-    /// What must be seen for it besides the system.
+    /// Paths that it needs besides the system.
     pub(super) reads: Vec<PathBuf>,
 }
 

@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, sync::LazyLock};
 
 const TEXT: &str = include_str!("../../languages.toml");
 
-/// What a model reads first, and what is started before anybody asks. The others follow by name.
+/// These come first in the prompt, and start before anybody asks. The others follow by name.
 const FIRST: [&str; 3] = ["python", "shell", "javascript"];
 
 #[derive(Deserialize)]

@@ -36,7 +36,7 @@ pub(super) fn drivers() -> impl Iterator<Item = (PathBuf, &'static str)> {
     all.map(|(name, text)| (Path::new(DRIVERS).join(name), text))
 }
 
-/// A driver as it stands in a file, and what its interpreter is told besides.
+/// A driver file, and further arguments for its interpreter.
 #[derive(Clone, Copy)]
 struct Own {
     file: &'static str,
@@ -44,8 +44,8 @@ struct Own {
     options: &'static [&'static str],
 }
 
-/// Isolated: neither the user's site folder nor any PYTHON* variable is obeyed. What is imported
-/// from the work folder leaves no compiled file there.
+/// Isolated: ignores the user's site folder and all PYTHON* variables. Imports from the work folder
+/// leave no compiled files there.
 const PYTHON: Own = Own { file: "driver.py", text: drivers::PYTHON, options: &["-I", "-B"] };
 
 /// Neither the person's start-up files nor the system's are obeyed.
@@ -63,7 +63,7 @@ const DENO: Own =
 
 const BUN: Own = Own { options: &["--config=/dev/null", "--no-env-file"], ..NODE };
 
-/// The driver for a program. Programs of a kind are told apart by what they are called.
+/// The driver for a program. The name decides which kind it is.
 fn own(driver: Driver, program: &Path) -> Own {
     let name = program.file_name().and_then(OsStr::to_str);
     // As it is called where a package manager has put it.
@@ -83,7 +83,7 @@ impl Start {
         let own = own(driver, &program);
         let mut arguments = words(own.options, own.file);
         if own.file == POSIX_SHELL.file {
-            // What takes its place when a cell is given up.
+            // The shell that takes over when a cell is abandoned.
             arguments.push(program.to_string_lossy().into_owned());
         }
         if driver == Driver::TypeScript {
@@ -118,7 +118,7 @@ impl Start {
         Self { program: bash, arguments }
     }
 
-    /// What only says which version it is.
+    /// The command that only prints the version.
     pub(super) fn version(once: &Once, program: &Path, bash: PathBuf) -> Self {
         let program = program.to_string_lossy();
         let mut arguments = words(&BARE_BASH, ONCE);

@@ -1,4 +1,4 @@
-//! What is found on a machine that is made up for the test.
+//! Interpreters on a fictional machine.
 
 use super::*;
 use interpreter_core::Declaration;
@@ -45,7 +45,7 @@ impl Home {
         self
     }
 
-    /// What is found with these folders, and the system's bash.
+    /// Searches these folders, with the system's bash.
     pub(super) fn find(
         &self,
         folders: &[&str],
@@ -255,7 +255,7 @@ fn a_language_of_the_persons_own_is_found_by_name_or_path() {
     assert_eq!(program(&interpreters, "exact"), home.root.join("tools/x"));
     assert_eq!(
         hint(&interpreters, "none"),
-        "install `nowhere` or `/no/where`, which `[language.none]` in your config file names"
+        "install `nowhere` or `/no/where`, required by `[language.none]` in your config file"
     );
     assert_eq!(hint(&interpreters, "told"), "ask Ann");
 }

@@ -1,7 +1,7 @@
 //! Which version a program has, as far as the files around it tell.
 //!
-//! Nothing is run: a list of languages must be quick, and a program that is only listed has done
-//! nothing to be started for. What no file tells is not guessed; starting it tells.
+//! Nothing is run: a list of languages must be quick, and listing a program is no reason to start
+//! it. An unknown version is not guessed; starting the program reveals it.
 
 use std::{
     io::Read,
@@ -72,8 +72,8 @@ fn of_folder(prefix: &Path) -> Option<String> {
     if is_version(version) { Some(version.to_owned()) } else { at_the_end(name) }
 }
 
-/// What stands at the end of a name: `ruby3.1`, `gcc-12`. A single digit that belongs to the name,
-/// as in `sqlite3`, is none.
+/// A version at the end of a name: `ruby3.1`, `gcc-12`. A single digit that belongs to the name, as
+/// in `sqlite3`, does not count.
 fn at_the_end(name: &str) -> Option<String> {
     let before = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     let version = &name[before.len()..];

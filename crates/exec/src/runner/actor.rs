@@ -1,69 +1,50 @@
-//! The loop behind a runner: commands and frames in, happenings out.
+//! The loop behind a runner: commands, frames and alarms in, actions performed, events out.
+//!
+//! [`State`] decides, this performs. Must not decide anything itself beyond what a system call has
+//! just answered.
 
 use super::{
-    Command, Happening, Report, RunnerSetup,
-    budget::Budget,
     cell::Cell,
-    complete::Completing,
-    hosts,
-    live::{KernelState, Live},
-    restart::Restarting,
-    staging::{self, Staging},
+    command::{Command, RunnerSetup},
+    hosts::WayOut,
+    live::Live,
+    staged::Stage,
+    state::{Action, State},
 };
 use crate::{
     ExecError,
-    egress::Egress,
     sandbox::{Refusals, Search},
-    workspace::{Measured, Review, Set},
 };
 use interpreter_core::{
-    Confinement, FileChange, HostContact, Language, Permit, Workspace,
-    egress::Host,
-    session::{Ran, Typed},
+    Confinement, Denial, Effects, Language, Limits, Prepared, Ran, Untrusted, egress::Host,
+    session::Event,
 };
-use interpreter_host::Inward;
-use std::{future::pending, time::Instant};
+use interpreter_workspace::{Measured, Set};
+use std::{
+    future::pending,
+    time::{Duration, Instant},
+};
 use tokio::sync::mpsc;
 
+/// The shortest run that can use up the memory of all processes together.
+const NOTICED: Duration = Duration::from_millis(1);
+
 pub(super) struct Actor {
-    pub(super) setup: RunnerSetup,
-    happenings: mpsc::Sender<Happening>,
-    pub(super) live: Option<Live>,
+    setup: RunnerSetup,
+    events: mpsc::Sender<Result<Event, ExecError>>,
+    state: State,
+    live: Option<Live>,
     /// Sandboxes that were tried in vain.
-    pub(super) search: Search,
-    pub(super) set: Option<Set>,
-    pub(super) cell: Option<Cell>,
-    /// What runs as soon as its kernel is ready.
-    held: Option<Permit>,
-    /// The processor time of the last run and of what it left.
-    pub(super) budget: Option<Budget>,
-    /// The disk space of what is staged.
-    pub(super) staging: Option<Staging>,
-    /// Kernels that are being replaced by fresh ones.
-    pub(super) restarting: Option<Restarting>,
-    /// Somebody waits to hear how code could go on.
-    pub(super) completing: Option<Completing>,
-    /// The language whose readiness somebody waits for.
-    pub(super) awaited: Option<Language>,
-    /// The snapshot that the person decides on.
-    pub(super) shown: Option<Review>,
-    /// Changes that are being put back from inside.
-    pub(super) discarding: Option<Vec<FileChange>>,
-    /// Whom output belongs to that comes between runs.
-    pub(super) last_proposal: String,
-    /// The way out of the sandbox that is up.
-    pub(super) egress: Option<Egress>,
-    /// Hosts that were granted for the session.
-    pub(super) granted: Vec<(Host, u16)>,
-    /// What was tried from a sandbox that is gone, and not told yet.
-    pub(super) tried_before: Vec<HostContact>,
-    /// What the sandbox refused since the last run was told of.
-    pub(super) refusals: Refusals,
-    /// What is to be said with the next run.
-    pub(super) remark: Option<String>,
+    search: Search,
+    stage: Stage,
+    way_out: WayOut,
+    /// Refusals of the sandbox since the last run was reported.
+    refusals: Refusals,
+    /// A remark that goes with the next run.
+    remark: Option<String>,
 }
 
-/// What woke the loop.
+/// The reason why the loop woke up.
 enum Woken {
     Told(Option<Box<Command>>),
     Read(Result<bool, ExecError>),
@@ -73,26 +54,15 @@ enum Woken {
 }
 
 impl Actor {
-    pub(super) fn new(setup: RunnerSetup, happenings: mpsc::Sender<Happening>) -> Self {
+    pub(super) fn new(setup: RunnerSetup, events: mpsc::Sender<Result<Event, ExecError>>) -> Self {
         Self {
             setup,
-            happenings,
+            events,
+            state: State::new(),
             live: None,
             search: Search::default(),
-            set: None,
-            cell: None,
-            held: None,
-            budget: None,
-            staging: None,
-            restarting: None,
-            completing: None,
-            awaited: None,
-            shown: None,
-            discarding: None,
-            last_proposal: String::new(),
-            egress: None,
-            granted: Vec::new(),
-            tried_before: Vec::new(),
+            stage: Stage::default(),
+            way_out: WayOut::default(),
             refusals: Refusals::default(),
             remark: None,
         }
@@ -100,123 +70,159 @@ impl Actor {
 
     pub(super) async fn run(mut self, mut inbox: mpsc::UnboundedReceiver<Command>) {
         loop {
-            let alarm = self.next_alarm();
+            let alarm = self.state.alarm().into_iter().chain(self.stage.disk.alarm()).min();
             let woken = tokio::select! {
                 command = inbox.recv() => Woken::Told(command.map(Box::new)),
                 read = read(self.live.as_mut()) => Woken::Read(read),
-                (host, port) = hosts::wanted(self.egress.as_mut()) => Woken::Host(host, port),
-                found = staging::counted(self.staging.as_mut()) => Woken::Counted(found),
+                (host, port) = self.way_out.wanted() => Woken::Host(host, port),
+                found = self.stage.disk.counted() => Woken::Counted(found),
                 () = wait_until(alarm) => Woken::Alarm,
             };
-            let done = match woken {
+            let now = Instant::now();
+            let decided = match woken {
                 Woken::Told(None) => break,
                 Woken::Told(Some(command)) if matches!(*command, Command::Stop) => break,
-                Woken::Told(Some(command)) => self.told(*command).await,
+                Woken::Told(Some(command)) => self.told(*command, now).await,
                 Woken::Read(Ok(true)) => self.take_heard().await,
                 Woken::Read(Ok(false) | Err(_)) => self.stream_ended().await,
                 Woken::Host(host, port) => {
-                    self.host_wanted(host, port).await;
+                    self.state.host_wanted(host, port);
                     Ok(())
                 }
-                Woken::Counted(found) => self.staging_counted(found).await,
-                Woken::Alarm => self.alarm().await,
+                Woken::Counted(found) => {
+                    if let Some((kernel, reached)) = self.stage.disk.take_count(found, now) {
+                        self.state.disk_filled(kernel, reached, now);
+                    }
+                    Ok(())
+                }
+                Woken::Alarm => {
+                    if let Some((kernel, reached)) = self.stage.disk.alarmed(now) {
+                        self.state.disk_filled(kernel, reached, now);
+                    }
+                    self.state.alarmed(now);
+                    Ok(())
+                }
             };
-            if let Err(error) = done {
-                self.awaited = None;
-                self.restarting = None;
-                self.held = None;
-                self.report(Happening::Failed(error)).await;
+            let performed = self.perform_all().await;
+            if let Err(error) = decided.and(performed) {
+                self.state.failed();
+                self.report(Err(error)).await;
             }
         }
         self.stop().await;
     }
 
     async fn stop(mut self) {
-        if let Some(live) = self.live.take() {
-            live.stop().await;
+        self.end().await;
+        let (network, denials) = (self.way_out.tried(), self.refusals.take().list());
+        if !network.is_empty() || !denials.is_empty() {
+            self.report(Ok(Event::TriedLate { network, denials })).await;
         }
-        self.forget_review();
-        let tried = self.tried();
-        if !tried.is_empty() {
-            self.report(Happening::TriedLate(tried)).await;
+        if let Err(error) = self.stage.close(&self.setup) {
+            self.report(Err(error)).await;
         }
-        let denied = self.refusals.take();
-        if !denied.is_empty() {
-            self.report(Happening::DeniedLate(denied.list())).await;
-        }
-        // Only an application keeps copies, so only after one can there be too many.
-        let applied = self.set.as_ref().is_some_and(Set::was_applied);
-        let removed = self.set.take().map(Set::remove_if_empty).transpose();
-        if let Err(error) = removed {
-            self.report(Happening::Failed(error.into())).await;
-        }
-        if applied && let Err(error) = Set::prune(&self.setup.changes, self.setup.undo_bytes) {
-            self.report(Happening::Failed(error.into())).await;
-        }
-        self.report(Happening::Stopped).await;
     }
 
     /// Reports. If nobody listens any more, the session is over and the next command says so.
-    pub(super) async fn report(&self, happening: Happening) {
-        _ = self.happenings.send(happening).await.is_ok();
+    async fn report(&self, event: Result<Event, ExecError>) {
+        _ = self.events.send(event).await.is_ok();
     }
 
-    async fn told(&mut self, command: Command) -> Result<(), ExecError> {
+    async fn told(&mut self, command: Command, now: Instant) -> Result<(), ExecError> {
         match command {
-            Command::Prepare { language, confinement } => self.prepare(language, confinement).await,
-            Command::Run(permit) => self.execute(permit).await,
-            Command::Interrupt => self.interrupt().await,
-            Command::Answer(typed) => {
-                self.answer(typed);
-                Ok(())
-            }
-            Command::AnswerHost(answer) => {
-                self.host_answered(answer);
-                Ok(())
-            }
+            Command::Prepare { language, confinement } => self.state.prepare(language, confinement),
+            Command::Run(permit) => self.state.run(permit, now)?,
+            Command::Interrupt => self.state.interrupt(now),
+            Command::Answer(typed) => self.state.answer(typed),
+            Command::AnswerHost(answer) => self.state.host_answered(answer),
             Command::Complete { language, code, cursor, reply } => {
-                self.complete(&language, code, cursor, reply);
-                Ok(())
+                self.state.complete(&language, code, cursor, reply, now);
             }
-            Command::Restart(language) => self.restart(language.as_ref()).await,
-            Command::Review => self.review().await,
-            Command::Apply(conflict) => self.apply(conflict).await,
-            Command::Discard => self.discard().await,
+            Command::Restart(language) => self.state.restart(language.as_ref())?,
+            Command::Review => {
+                if self.stage.set().is_some() {
+                    let changes = self.review().await?;
+                    self.report(Ok(Event::Reviewed(changes))).await;
+                }
+            }
+            Command::Apply(conflict) => {
+                if let Some(changes) = self.stage.apply(conflict).await? {
+                    self.report(Ok(Event::Settled(changes))).await;
+                }
+            }
+            Command::Discard => self.discard().await?,
             Command::Diff(reply) => {
                 let diff = self.diff().await;
                 // Whoever asked may have left.
                 _ = reply.send(diff).is_ok();
-                Ok(())
             }
-            Command::Stop => Ok(()),
+            Command::Stop => {}
         }
+        Ok(())
     }
 
-    pub(super) async fn prepare(
-        &mut self,
-        language: Language,
-        confinement: Confinement,
-    ) -> Result<(), ExecError> {
-        if self.live.as_ref().is_some_and(|live| live.confinement != confinement)
-            && let Some(live) = self.live.take()
-        {
-            self.budget = None;
-            live.stop().await;
+    async fn take_heard(&mut self) -> Result<(), ExecError> {
+        while let Some(live) = &mut self.live {
+            let Some(heard) = live.next_heard()? else { break };
+            let decided = self.state.heard(heard, Instant::now(), || live.memory_ran_out());
+            self.perform_all().await?;
+            decided?;
         }
-        if self.live.is_none() {
-            self.build(confinement).await?;
+        Ok(())
+    }
+
+    async fn perform_all(&mut self) -> Result<(), ExecError> {
+        while let Some(action) = self.state.next_action() {
+            self.perform(action).await?;
         }
-        let live = self.live.as_mut().expect("it was just started");
-        match live.kernel_of(&language) {
-            Some((_, KernelState::Ready)) => return self.ready(language).await,
-            Some((_, KernelState::Starting)) => self.awaited = Some(language),
-            Some((_, KernelState::Ending(_))) | None => {
-                self.awaited = Some(language.clone());
-                let started = live.start_kernel(language, &self.setup.interpreters).await;
-                match started {
-                    // It has ended; reading from it tells why.
-                    Err(ExecError::Stream(_)) => {}
-                    other => other?,
+        Ok(())
+    }
+
+    async fn perform(&mut self, action: Action) -> Result<(), ExecError> {
+        match action {
+            Action::Report(event) => self.report(Ok(event)).await,
+            Action::Build(confinement) => {
+                let built = self.build(*confinement).await;
+                if built.is_err() {
+                    self.state.gone();
+                }
+                built?;
+            }
+            Action::End => self.end().await,
+            Action::Start { kernel, language } => self.start(kernel, &language).await?,
+            Action::Begin { kernel, code, limits, behind } => {
+                self.begin(kernel, code, &limits, behind).await?;
+            }
+            Action::AnswerHost { host, port, grant } => self.way_out.answer(host, port, grant),
+            Action::Finish { cell, status, signal, kernel_ended } => {
+                let ran = self.finished(*cell, status, signal, kernel_ended)?;
+                self.report(Ok(Event::Ran(ran))).await;
+            }
+            Action::Restored => self.discarded().await?,
+            Action::Send(frame) => {
+                if let Some(live) = &mut self.live {
+                    live.send(&frame).await?;
+                }
+            }
+            Action::Answer { kernel, text } => {
+                if let Some(live) = &mut self.live {
+                    live.answer(kernel, text.as_deref());
+                }
+            }
+            Action::Complete { kernel, code, cursor } => {
+                if let Some(live) = &mut self.live {
+                    live.complete(kernel, &code, cursor);
+                }
+            }
+            Action::Refused { code, path } => {
+                let denied = self.live.as_ref().and_then(|live| live.view().denied(&path, &code));
+                if let Some(denial) = denied {
+                    self.refusals.note(denial);
+                }
+            }
+            Action::Ready(language) => {
+                if let Some(prepared) = self.live.as_ref().map(|live| prepared(live, language)) {
+                    self.report(Ok(Event::Prepared(prepared))).await;
                 }
             }
         }
@@ -226,18 +232,13 @@ impl Actor {
     /// Starts the first sandbox that may be used. That it could not be built may also turn out
     /// later, see [`Actor::stream_ended`].
     async fn build(&mut self, confinement: Confinement) -> Result<(), ExecError> {
+        self.end().await;
         loop {
             let backend = self.search.next(&confinement, &self.setup.machine)?;
-            if self.set.is_none() && confinement.workspace == Workspace::Stage {
-                let RunnerSetup { changes, session, .. } = &self.setup;
-                self.set = Some(Set::create(changes, &confinement.work_folder, session)?);
-            }
-            self.copy_for(backend, &confinement).await?;
-            if let Some(set) = &self.set {
-                set.clear_work()?;
-            }
-            self.open_egress(&confinement, backend)?;
-            let (set, door) = (self.set.as_ref(), self.egress.as_ref().map(Egress::door));
+            let remark = self.stage.open(backend, &confinement, &self.setup).await?;
+            self.remark = remark.or(self.remark.take());
+            self.way_out.open(&confinement, backend, &self.setup)?;
+            let (set, door) = (self.stage.set(), self.way_out.door());
             let (machine, refusals) = (&self.setup.machine, &self.refusals);
             let started = Live::start(backend, confinement.clone(), set, door, refusals, machine);
             match started.await {
@@ -250,100 +251,149 @@ impl Actor {
         }
     }
 
-    /// A kernel stands ready: for the run that waits for it, or for whoever wanted to know.
-    pub(super) async fn ready(&mut self, language: Language) -> Result<(), ExecError> {
-        let held = self.held.take_if(|permit| permit.proposal().language == language);
-        if let Some(permit) = held {
-            return self.give(permit).await;
+    async fn end(&mut self) {
+        if let Some(live) = self.live.take() {
+            live.stop().await;
         }
-        let Some(live) = &self.live else { return Ok(()) };
-        let protection = live.protection();
-        self.report(Happening::Ready(Report { language, protection })).await;
-        Ok(())
     }
 
-    /// Runs what is permitted. A kernel that was ready may have died since.
-    async fn execute(&mut self, permit: Permit) -> Result<(), ExecError> {
-        let language = permit.proposal().language.clone();
-        if self.cell.is_some() || self.held.is_some() {
-            let reason = "it is running code".into();
-            return Err(ExecError::Kernel { language: language.name().into(), reason });
-        }
-        let confinement = permit.confinement().clone();
-        self.held = Some(permit);
-        Box::pin(self.prepare(language, confinement)).await
-    }
-
-    /// Spends the permit: sends its code to the kernel that stands ready.
-    async fn give(&mut self, permit: Permit) -> Result<(), ExecError> {
-        self.forget_review();
-        let (proposal, confinement) = permit.spend();
-        let live = self.live.as_mut().filter(|live| live.confinement == confinement);
-        let kernel = live.and_then(|live| match live.kernel_of(&proposal.language) {
-            Some((kernel, KernelState::Ready)) => Some((kernel, live)),
-            Some((_, KernelState::Starting | KernelState::Ending(_))) | None => None,
-        });
-        let Some((kernel, live)) = kernel else {
-            return Err(ExecError::Kernel {
-                language: proposal.language.name().into(),
-                reason: "it is not ready".into(),
-            });
+    async fn start(&mut self, kernel: u32, language: &Language) -> Result<(), ExecError> {
+        let Some(live) = &mut self.live else { return Ok(()) };
+        let Some(interpreter) = self.setup.interpreters.get(language) else {
+            self.state.kernels.remove(kernel);
+            return Err(ExecError::NoInterpreter { language: language.name().into() });
         };
-        let code = proposal.code().raw().as_bytes().to_vec();
-        self.last_proposal.clone_from(&proposal.id);
-        if let Some(given) = live.kernels.get_mut(&kernel) {
-            given.printed = 0;
+        match live.start_kernel(kernel, interpreter).await {
+            // It has ended; reading from it tells why.
+            Err(ExecError::Stream(_)) => Ok(()),
+            other => other,
         }
-        self.cell = Some(Cell::new(kernel, proposal.id, confinement.limits, Instant::now()));
-        self.begin_egress();
-        self.open_budget(kernel).await?;
+    }
+
+    async fn begin(
+        &mut self,
+        kernel: u32,
+        code: Vec<u8>,
+        limits: &Limits,
+        behind: bool,
+    ) -> Result<(), ExecError> {
+        self.stage.forget_review();
+        self.way_out.begin_run();
         if let Some(live) = &mut self.live {
-            live.execute(kernel, code).await?;
+            live.execute(kernel, code, behind).await?;
         }
         // While the code begins.
-        self.bound_staging(kernel, &confinement.limits);
+        self.stage.begin_run(kernel, limits);
         Ok(())
     }
 
-    async fn interrupt(&mut self) -> Result<(), ExecError> {
-        if let Some(permit) = self.held.take() {
-            // It has not begun, so there is nothing to interrupt.
-            let (proposal, status) = (permit.proposal().id.clone(), Some(130));
-            self.report(Happening::Ran(Ran { proposal, status, ..Ran::default() })).await;
+    /// How a run ended, with its effects.
+    fn finished(
+        &mut self,
+        mut cell: Cell,
+        status: Option<i32>,
+        signal: Option<i32>,
+        kernel_ended: bool,
+    ) -> Result<Ran, ExecError> {
+        let now = Instant::now();
+        // A run that takes no time uses up no memory, so the count is not read after each of them.
+        if cell.lasted(now) >= NOTICED && self.live.as_mut().is_some_and(Live::memory_ran_out) {
+            cell.lost_a_process();
+        }
+        let limit = cell.limit_reached().map(|reached| reached.to_string());
+        let mut ran = cell.ended(now, status, signal);
+        ran.kernel_ended = kernel_ended;
+        let network = self.way_out.tried();
+        let denials = Denial::all(self.refusals.take(), &network, limit);
+        let (changes, files) = self.stage.changed()?;
+        ran.effects = Effects { changes, files, network, denials };
+        if ran.effects.files.len() >= Set::LISTED {
+            ran.remark.get_or_insert(format!(
+                "more than {} files differ, and only so many are listed here; the question at the \
+                 end has all of them, and so has `interpreter changes diff`",
+                Set::LISTED
+            ));
+        }
+        if ran.remark.is_none() {
+            ran.remark = self.remark.take();
+        }
+        Ok(ran)
+    }
+
+    /// The stream has ended without our doing. A sandbox that could not be built makes way for the
+    /// next one that may be used instead: nothing has run in it.
+    async fn stream_ended(&mut self) -> Result<(), ExecError> {
+        let Some(live) = self.live.take() else { return Ok(()) };
+        let (backend, confinement, answered) =
+            (live.backend, live.confinement.clone(), live.answered);
+        let error = live.why_it_ended().await;
+        if answered {
+            self.state.sandbox_ended();
+            self.perform_all().await?;
+            return Err(error);
+        }
+        let awaited = self.state.not_built();
+        self.search.refused(backend, error, confinement.sandbox.backend)?;
+        if let Some(language) = awaited {
+            self.state.prepare(language, confinement);
+        }
+        Ok(())
+    }
+
+    async fn review(&mut self) -> Result<interpreter_core::Changes, ExecError> {
+        let frozen = self.live.as_ref().and_then(Live::freeze);
+        self.stage.review(frozen).await
+    }
+
+    /// The changes that were reviewed last, line by line; if none were, those that are staged now.
+    async fn diff(&mut self) -> Result<Untrusted, ExecError> {
+        if !self.stage.is_reviewed() {
+            self.review().await?;
+        }
+        self.stage.diff()
+    }
+
+    async fn discard(&mut self) -> Result<(), ExecError> {
+        let work = self.live.as_ref().map(|live| live.confinement.work_folder.clone());
+        let restore = self.stage.begin_discard(work.as_deref())?;
+        if let (Some(restore), Some(live)) = (restore, &mut self.live)
+            && live.send(&restore).await.is_ok()
+        {
             return Ok(());
         }
-        let (Some(cell), Some(live)) = (&mut self.cell, &mut self.live) else { return Ok(()) };
-        cell.interrupted(Instant::now());
-        live.send(&Inward::Interrupt { kernel: cell.kernel }).await
+        // Too much to say, or nobody listens: it is forgotten from outside.
+        self.discarded().await
     }
 
-    /// When something is due, if nothing else happens before.
-    fn next_alarm(&self) -> Option<Instant> {
-        let cell = self.cell.as_ref().and_then(Cell::alarm);
-        let completing = self.completing.as_ref().map(|one| one.until);
-        let budget = self.budget.as_ref().map(Budget::alarm);
-        let staging = self.staging.as_ref().map(Staging::alarm);
-        cell.into_iter().chain(completing).chain(budget).chain(staging).min()
+    /// The outside view counts, not the claim from inside. If the host could not restore something,
+    /// the sandbox is ended.
+    async fn discarded(&mut self) -> Result<(), ExecError> {
+        if !self.stage.is_discarding() {
+            return Ok(());
+        }
+        if self.live.is_none() || self.stage.is_copy() {
+            self.stage.discard_files()?;
+        }
+        if self.stage.changed()?.0.is_some() {
+            // Something that still runs has changed it again.
+            self.state.gone();
+            self.end().await;
+            self.stage.discard_files()?;
+        }
+        if let Some(changes) = self.stage.discarded() {
+            self.report(Ok(Event::Settled(changes))).await;
+        }
+        Ok(())
     }
+}
 
-    async fn alarm(&mut self) -> Result<(), ExecError> {
-        self.give_up_completing(Instant::now());
-        self.check_budget(Instant::now()).await?;
-        self.check_staging(Instant::now()).await?;
-        let due = self.cell.as_mut().and_then(|cell| cell.due(Instant::now()));
-        self.act(due).await
-    }
-
-    /// Hands the code what the person typed.
-    fn answer(&mut self, typed: Typed) {
-        let (Some(cell), Some(live)) = (&self.cell, &mut self.live) else { return };
-        let text = match typed {
-            Typed::Line(text) => Some(text.into_bytes()),
-            // One of the places where a secret goes to whom it was typed for: the code that asked.
-            Typed::Hidden(secret) => Some(secret.reveal().as_bytes().to_vec()),
-            Typed::End => None,
-        };
-        live.answer(cell.kernel, text.as_deref());
+fn prepared(live: &Live, language: Language) -> Prepared {
+    let protection = live.protection();
+    Prepared {
+        language,
+        backend: protection.backend.into(),
+        enforced: protection.enforced,
+        missing: protection.missing,
     }
 }
 

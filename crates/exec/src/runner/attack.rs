@@ -10,11 +10,9 @@ use crate::{
     sandbox::{Machine, Protection, Refusals},
 };
 use interpreter_core::{Backend, Confinement, Promise};
-pub use interpreter_host::attack::Attack;
-use interpreter_host::{
-    Heard, Inward, KernelSpec, Outward,
-    attack::{ATTACK, Said},
-};
+use interpreter_host::{Heard, Inward, KernelSpec, Outward};
+pub use interpreter_jail::attack::Attack;
+use interpreter_jail::attack::{ATTACK, Said};
 use std::{collections::BTreeSet, time::Duration};
 
 mod targets;
@@ -28,10 +26,10 @@ const MOST: usize = 1 << 20;
 /// The number of the only kernel.
 const ONLY: u32 = 1;
 
-/// What came of attacking a sandbox.
+/// The result of attacking a sandbox.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attacked {
-    /// What bounds code in it.
+    /// The bounds of code in it.
     pub protection: Protection,
     /// The attacks that succeeded.
     pub succeeded: BTreeSet<Attack>,

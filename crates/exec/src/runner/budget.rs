@@ -10,17 +10,10 @@
 //! about being done, goes on using it up, and loses its kernel when it has.
 //!
 //! # Limits
-//! Everything inside counts, whichever kernel started it. What nobody inside counts, nobody
-//! counts: children of a process that ignores SIGCHLD. Between runs, what has been idle for long is
-//! asked more and more rarely, so what then begins to work is noticed late.
+//! Everything inside counts, whichever kernel started it. Children of a process that ignores
+//! SIGCHLD are not counted, because nobody inside counts them. Between runs, an idle sandbox is
+//! checked more and more rarely, so renewed activity is noticed late.
 
-use super::{
-    actor::Actor,
-    live::{KernelState, Next as Follows},
-};
-use crate::ExecError;
-use interpreter_core::Reached;
-use interpreter_host::Inward;
 use std::time::{Duration, Instant};
 
 /// The shortest time between two questions.
@@ -36,38 +29,25 @@ const PATIENCE: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub(super) struct Budget {
     /// The kernel that the run was given to.
-    kernel: u32,
-    seconds: u64,
+    pub(super) kernel: u32,
+    pub(super) seconds: u64,
     processors: u32,
-    /// What had been used when the run began.
+    /// Usage at the start of the run.
     base: Option<Duration>,
-    /// What has been used since.
+    /// Usage since then.
     spent: Duration,
-    /// What may be used; more than the limit once that was reached and the run is to be over.
+    /// The allowance; more than the limit once that was reached and the run is ending.
     allowance: Duration,
     /// How long something idle is left alone.
     pause: Duration,
-    next: Next,
+    pub(super) next: Next,
 }
 
+/// When the host is asked, or must have answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Next {
+pub(super) enum Next {
     Ask(Instant),
     Answer(Instant),
-}
-
-/// Whether a run is under way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Time {
-    OfRun,
-    BetweenRuns,
-}
-
-/// How an account stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Balance {
-    Within,
-    Beyond,
 }
 
 impl Budget {
@@ -93,74 +73,26 @@ impl Budget {
         }
     }
 
-    /// Takes the host's answer.
-    pub(super) fn measured(&mut self, used: Duration, time: Time, now: Instant) -> Balance {
-        let base = *self.base.get_or_insert(used);
-        let spent = used.saturating_sub(base);
-        self.pause = match time {
-            Time::BetweenRuns if spent == self.spent => (self.pause * 2).min(LONGEST),
-            Time::BetweenRuns | Time::OfRun => SHORTEST,
-        };
+    /// The host is being asked.
+    pub(super) fn asked(&mut self, now: Instant) {
+        self.next = Next::Answer(now + PATIENCE);
+    }
+
+    /// Takes the host's answer. Returns whether the limit is reached.
+    pub(super) fn measured(&mut self, milliseconds: u64, running: bool, now: Instant) -> bool {
+        let used = Duration::from_millis(milliseconds);
+        let spent = used.saturating_sub(*self.base.get_or_insert(used));
+        let idle = !running && spent == self.spent;
+        self.pause = if idle { (self.pause * 2).min(LONGEST) } else { SHORTEST };
         self.spent = spent;
-        let balance = if spent < self.allowance { Balance::Within } else { Balance::Beyond };
-        if balance == Balance::Beyond {
-            // What goes on all the same is noticed again.
+        let beyond = spent >= self.allowance;
+        if beyond {
+            // Continued usage is noticed again.
             self.allowance = spent + (Duration::from_secs(self.seconds) / 10).max(SHORTEST);
         }
         let left = self.allowance.saturating_sub(spent);
         self.next = Next::Ask(now + (left / self.processors).max(self.pause));
-        balance
-    }
-}
-
-impl Actor {
-    /// Opens an account for a run, if there is a limit.
-    pub(super) async fn open_budget(&mut self, kernel: u32) -> Result<(), ExecError> {
-        let Some(live) = &mut self.live else { return Ok(()) };
-        let seconds = live.confinement.limits.cpu_seconds;
-        self.budget = seconds.map(|seconds| Budget::open(kernel, seconds, Instant::now()));
-        match self.budget {
-            Some(_) => live.send(&Inward::Measure).await,
-            None => Ok(()),
-        }
-    }
-
-    /// Asks the host, if it is time to. One that does not answer is no use any more.
-    pub(super) async fn check_budget(&mut self, now: Instant) -> Result<(), ExecError> {
-        let (Some(budget), Some(live)) = (&mut self.budget, &mut self.live) else { return Ok(()) };
-        if now < budget.alarm() {
-            return Ok(());
-        }
-        match budget.next {
-            Next::Ask(_) => {
-                budget.next = Next::Answer(now + PATIENCE);
-                live.send(&Inward::Measure).await
-            }
-            Next::Answer(_) => self.abandon().await,
-        }
-    }
-
-    /// The host has answered.
-    pub(super) async fn measured(&mut self, milliseconds: u64) -> Result<(), ExecError> {
-        let now = Instant::now();
-        let time = if self.cell.is_some() { Time::OfRun } else { Time::BetweenRuns };
-        let Some(budget) = &mut self.budget else { return Ok(()) };
-        if budget.measured(Duration::from_millis(milliseconds), time, now) == Balance::Within {
-            return Ok(());
-        }
-        let (kernel, reached) = (budget.kernel, Reached::Cpu(budget.seconds));
-        if let Some(cell) = &mut self.cell {
-            let due = cell.reached(reached, now);
-            return self.act(due).await;
-        }
-        let Some(live) = &mut self.live else { return Ok(()) };
-        if let Some(guilty) = live.kernels.get_mut(&kernel) {
-            guilty.state = KernelState::Ending(Follows::Nothing);
-            guilty.why = Some(format!(
-                "was ended: what it went on with after its run reached the limit on {reached}"
-            ));
-        }
-        live.send(&Inward::Stop { kernel }).await
+        beyond
     }
 }
 
@@ -177,14 +109,14 @@ mod tests {
         let now = Instant::now();
         let mut budget = budget(now);
         let second = Duration::from_secs(1);
-        // What was used before the run does not count.
-        assert_eq!(budget.measured(100 * second, Time::OfRun, now), Balance::Within);
+        // Usage before the run does not count.
+        assert!(!budget.measured(100_000, true, now));
         assert_eq!(budget.alarm(), now + 2 * second);
-        assert_eq!(budget.measured(104 * second, Time::OfRun, now), Balance::Within);
+        assert!(!budget.measured(104_000, true, now));
         assert_eq!(budget.alarm(), now + second);
-        assert_eq!(budget.measured(108 * second, Time::OfRun, now), Balance::Beyond);
-        assert_eq!(budget.measured(108 * second, Time::OfRun, now), Balance::Within);
-        assert_eq!(budget.measured(109 * second, Time::BetweenRuns, now), Balance::Beyond);
+        assert!(budget.measured(108_000, true, now));
+        assert!(!budget.measured(108_000, true, now));
+        assert!(budget.measured(109_000, false, now));
     }
 
     #[test]
@@ -192,10 +124,10 @@ mod tests {
         let now = Instant::now();
         let mut budget = budget(now);
         for _ in 0..20 {
-            budget.measured(Duration::ZERO, Time::BetweenRuns, now);
+            budget.measured(0, false, now);
         }
         assert_eq!(budget.alarm(), now + LONGEST);
-        budget.measured(Duration::from_secs(4), Time::BetweenRuns, now);
+        budget.measured(4_000, false, now);
         assert_eq!(budget.alarm(), now + Duration::from_secs(1));
     }
 }

@@ -1,6 +1,6 @@
 //! One run, from outside: what it printed, how long it took, what ended it.
 
-use interpreter_core::{Limits, Reached, session::Ran};
+use interpreter_core::{Limits, Ran, Reached};
 use std::time::{Duration, Instant};
 
 /// How long an interrupted kernel may take to heed it before it is ended.
@@ -17,15 +17,15 @@ pub(super) struct Cell {
     started: Instant,
     limits: Limits,
     limit: Option<Limit>,
-    /// What else there is to say of how it went.
+    /// A further remark on how it went.
     remark: Option<String>,
     /// Whether the code says that it got no memory.
-    memory: Memory,
-    /// What comes next, and when, once the run is to be over.
+    wants_memory: bool,
+    /// The next step to end the run, and its time.
     ending: Option<(Due, Instant)>,
 }
 
-/// What ended a run that did not end by itself.
+/// The reason why a run was ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Limit {
     Reached(Reached),
@@ -33,35 +33,30 @@ enum Limit {
     Grace,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Memory {
-    Enough,
-    Wanting,
-}
+/// The signals by which native code gives up, as it does when it gets no memory: SIGABRT, and
+/// SIGTRAP of some versions of V8.
+const GAVE_UP: [i32; 2] = [6, 5];
 
-/// The signal by which native code gives up, as it does when it gets no memory.
-const ABORTED: i32 = 6;
-
-/// What is to be done about a run now.
+/// The next action for a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Due {
     /// Interrupt it.
     Interrupt,
     /// End its kernel.
     End,
-    /// End the sandbox: the host inside does not do what it is told.
+    /// End the sandbox: the host inside does not respond.
     Abandon,
 }
 
 impl Cell {
     pub(super) fn new(kernel: u32, proposal: String, limits: Limits, now: Instant) -> Self {
-        let (limit, ending, remark, memory) = (None, None, None, Memory::Enough);
-        Self { kernel, proposal, started: now, limits, limit, remark, memory, ending }
+        let (limit, ending, remark) = (None, None, None);
+        Self { kernel, proposal, started: now, limits, limit, remark, wants_memory: false, ending }
     }
 
     /// Notes that the code says it got no memory.
     pub(super) fn wanted_memory(&mut self) {
-        self.memory = Memory::Wanting;
+        self.wants_memory = true;
     }
 
     /// Notes that the kernel killed it because all processes together used up their memory.
@@ -123,7 +118,7 @@ impl Cell {
         }
     }
 
-    /// What is to be done now that the alarm has gone off. Each is tried once.
+    /// The action for this alarm. Each is tried once.
     pub(super) fn due(&mut self, now: Instant) -> Option<Due> {
         if now < self.alarm()? {
             return None;
@@ -158,8 +153,8 @@ impl Cell {
     /// How it ended, but for its effects.
     pub(super) fn ended(self, now: Instant, status: Option<i32>, signal: Option<i32>) -> Ran {
         let ms = self.lasted(now).as_millis();
-        let gave_up = self.limit.is_none() && signal == Some(ABORTED);
-        let memory = (gave_up || self.memory == Memory::Wanting)
+        let gave_up = self.limit.is_none() && signal.is_some_and(|one| GAVE_UP.contains(&one));
+        let memory = (gave_up || self.wants_memory)
             .then_some(Reached::Memory(self.limits.memory_bytes))
             .map(|reached| format!("it may have come up against the limit on {reached}"));
         Ran {
@@ -214,7 +209,7 @@ mod tests {
         let start = Instant::now();
         let cell = || Cell::new(1, "p1".into(), Limits::default(), start);
         let remark = |cell: Cell, signal| cell.ended(start, None, signal).remark;
-        assert!(remark(cell(), Some(ABORTED)).unwrap().contains("memory (4G; "));
+        assert!(remark(cell(), Some(6)).unwrap().contains("memory (4G; "));
         assert_eq!(remark(cell(), Some(11)), None);
         let mut wanting = cell();
         wanting.wanted_memory();

@@ -48,8 +48,8 @@ pub async fn check(
     Ok(answers)
 }
 
-/// The first thing that a kernel says which tells how it is. What kernels before it had still to
-/// say is passed over.
+/// The first message that shows the state of a kernel. Late messages of earlier kernels are
+/// skipped.
 async fn answer(live: &mut Live, own: u32) -> Result<Result<Untrusted, Untrusted>, ExecError> {
     let mut said = Vec::new();
     loop {
@@ -70,7 +70,7 @@ async fn answer(live: &mut Live, own: u32) -> Result<Result<Untrusted, Untrusted
     }
 }
 
-/// What is told of a kernel that has printed this.
+/// The state of a kernel that has printed this.
 fn told(heard: &Heard, own: u32, said: &[u8]) -> Option<Result<Untrusted, Untrusted>> {
     if let Heard::Claim { kernel, claim } = heard
         && *kernel == own

@@ -1,99 +1,153 @@
-//! How a run ends: by itself, or because a limit or the person ends it.
+//! How runs, kernels and sandboxes end, on somebody's wish or without.
 
-use super::{Happening, actor::Actor, cell::Due, live::Live};
-use crate::{ExecError, workspace::Set};
-use interpreter_core::{Denial, Effects, Reached, Stream, session::Ran};
-use interpreter_host::Inward;
-use std::time::{Duration, Instant};
+use super::{
+    kernels::KernelState,
+    state::{Action, Phase, State},
+};
+use crate::ExecError;
+use interpreter_core::{
+    Language, Reached, Stream, Untrusted,
+    session::{Event, death},
+};
 
-/// The signal that ends what heeds no other.
-const KILLED: i32 = 9;
+/// The signal that ends what heeds no other, and what has no memory left.
+pub(super) const KILLED: i32 = 9;
 
-/// How long a run takes at least that uses up the memory of all processes together.
-const NOTICED: Duration = Duration::from_millis(1);
-
-impl Actor {
-    pub(super) async fn act(&mut self, due: Option<Due>) -> Result<(), ExecError> {
-        let (Some(cell), Some(live)) = (&self.cell, &mut self.live) else { return Ok(()) };
-        let kernel = cell.kernel;
-        match due {
-            None => Ok(()),
-            Some(Due::Interrupt) => live.send(&Inward::Interrupt { kernel }).await,
-            Some(Due::End) => live.send(&Inward::Stop { kernel }).await,
-            Some(Due::Abandon) => self.abandon().await,
+impl State {
+    /// Ends a sandbox that does not do what it should, and with it the run.
+    pub(super) fn abandon(&mut self) {
+        let cell = self.take_cell();
+        self.gone();
+        self.then(Action::End);
+        if let Some(cell) = cell {
+            let (status, signal) = (None, Some(KILLED));
+            self.then(Action::Finish { cell: Box::new(cell), status, signal, kernel_ended: true });
         }
     }
 
-    /// Ends a sandbox that does not do what it is told, and with it the run.
-    pub(super) async fn abandon(&mut self) -> Result<(), ExecError> {
+    /// There is no sandbox any more.
+    pub(super) fn gone(&mut self) {
+        self.phase = Phase::Idle;
+        self.bounds = None;
         self.budget = None;
-        if let Some(live) = self.live.take() {
-            live.stop().await;
-        }
-        let Some(cell) = self.cell.take() else { return Ok(()) };
-        let limit = cell.limit_reached();
-        let mut ran = cell.ended(Instant::now(), None, Some(KILLED));
-        ran.kernel_ended = true;
-        self.tell_effects(&mut ran, limit)?;
-        self.report(Happening::Ran(ran)).await;
-        Ok(())
+        self.kernels.clear();
     }
 
-    /// Ends the run of `kernel`, if it has one: what was held back comes out, and then how it
-    /// ended and what it did.
-    pub(super) async fn finish_cell(
+    /// The stream has ended without our doing, and with it every kernel. Nobody learns from here
+    /// how the run ended: the failure that is reported says it.
+    pub(super) fn sandbox_ended(&mut self) {
+        for kernel in self.kernels.clear() {
+            let how = "ended with its sandbox".into();
+            self.report(Event::KernelEnded { language: kernel.language, how });
+        }
+        self.gone();
+    }
+
+    /// The sandbox could not be built, and nothing has run in it: another one may take its place.
+    pub(super) fn not_built(&mut self) -> Option<Language> {
+        let awaited = match std::mem::replace(&mut self.phase, Phase::Idle) {
+            Phase::Preparing(language) => Some(language),
+            Phase::Idle | Phase::Running(_) | Phase::Restarting { .. } | Phase::Completing(_) => {
+                None
+            }
+        };
+        self.gone();
+        awaited
+    }
+
+    /// Ends the run of `kernel`, if it has one: output that was held back comes first, and then how
+    /// it ended and its effects.
+    pub(super) fn finish_cell(&mut self, kernel: u32, status: Option<i32>, signal: Option<i32>) {
+        let mut kernel_ended = true;
+        let mut held = [None, None];
+        if let Some(from) = self.kernels.get_mut(kernel) {
+            kernel_ended = false;
+            held = [
+                from.stdout.finish(&self.last_proposal, Stream::Stdout),
+                from.stderr.finish(&self.last_proposal, Stream::Stderr),
+            ];
+        }
+        for output in held.into_iter().flatten() {
+            self.report(Event::Output(output));
+        }
+        if self.cell_of(kernel).is_some()
+            && let Some(cell) = self.take_cell()
+        {
+            let cell = Box::new(cell);
+            self.then(Action::Finish { cell, status, signal, kernel_ended });
+        }
+    }
+
+    pub(super) fn kernel_failed(&mut self, kernel: u32, message: &str) -> Result<(), ExecError> {
+        let Some(gone) = self.kernels.remove(kernel) else { return Ok(()) };
+        self.did_not_start(&gone.language, Untrusted::new(message).for_terminal_line(500))
+    }
+
+    /// Only somebody who waits for it needs to know; others find out when they do.
+    fn did_not_start(&self, language: &Language, reason: String) -> Result<(), ExecError> {
+        let awaited = match &self.phase {
+            Phase::Preparing(awaited) => awaited == language,
+            Phase::Restarting { awaited, .. } => awaited.contains(language),
+            Phase::Idle | Phase::Running(_) | Phase::Completing(_) => false,
+        };
+        if !awaited {
+            return Ok(());
+        }
+        Err(ExecError::Kernel { language: language.name().into(), reason })
+    }
+
+    /// A kernel has exited. `starved` says that the system has killed for want of memory: its own
+    /// count, and not what anything inside says.
+    pub(super) fn kernel_exited(
         &mut self,
         kernel: u32,
         status: Option<i32>,
         signal: Option<i32>,
+        starved: bool,
     ) -> Result<(), ExecError> {
-        let mut held = Vec::new();
-        let mut kernel_ended = true;
-        if let Some(from) = self.live.as_mut().and_then(|live| live.kernels.get_mut(&kernel)) {
-            kernel_ended = false;
-            held.extend(from.stdout.finish(&self.last_proposal, Stream::Stdout));
-            held.extend(from.stderr.finish(&self.last_proposal, Stream::Stderr));
+        let Some(mut gone) = self.kernels.remove(kernel) else { return Ok(()) };
+        // Output that was held back comes before the kernel is forgotten.
+        let held = [
+            gone.stdout.finish(&self.last_proposal, Stream::Stdout),
+            gone.stderr.finish(&self.last_proposal, Stream::Stderr),
+        ];
+        for output in held.into_iter().flatten() {
+            self.report(Event::Output(output));
         }
-        for chunk in held {
-            self.report(Happening::Output(chunk)).await;
+        if starved
+            && gone.why.is_none()
+            && let Some(cell) = self.cell_of(kernel)
+        {
+            cell.ran_out_of_memory();
         }
-        let Some(mut cell) = self.cell.take_if(|cell| cell.kernel == kernel) else { return Ok(()) };
-        let now = Instant::now();
-        // What takes no time uses up no memory, so it need not be asked after each small run.
-        if cell.lasted(now) >= NOTICED && self.live.as_mut().is_some_and(Live::memory_ran_out) {
-            cell.lost_a_process();
-        }
-        let limit = cell.limit_reached();
-        let mut ran = cell.ended(now, status, signal);
-        ran.kernel_ended = kernel_ended;
-        self.tell_effects(&mut ran, limit)?;
-        self.report(Happening::Ran(ran)).await;
-        Ok(())
-    }
-
-    fn tell_effects(&mut self, ran: &mut Ran, limit: Option<Reached>) -> Result<(), ExecError> {
-        ran.effects = self.effects(limit)?;
-        if ran.effects.files.len() >= Set::LISTED {
-            let text = format!(
-                "more than {} files differ, of which so many are listed; what you are asked about \
-                 has all of them, and so has `interpreter changes diff`",
-                Set::LISTED
-            );
-            ran.remark.get_or_insert(text);
-        }
-        if ran.remark.is_none() {
-            ran.remark = self.remark.take();
+        let how = gone.why.unwrap_or_else(|| death(status, signal));
+        match gone.state {
+            KernelState::Starting => return self.did_not_start(&gone.language, how),
+            KernelState::Ending { fresh: true } => self.replace(gone.language),
+            KernelState::Ready if self.cell_of(kernel).is_some() => {
+                self.finish_cell(kernel, status, signal);
+            }
+            KernelState::Ready | KernelState::Ending { fresh: false } => {
+                self.report(Event::KernelEnded { language: gone.language, how });
+            }
         }
         Ok(())
     }
 
-    fn effects(&mut self, limit: Option<Reached>) -> Result<Effects, ExecError> {
-        let network = self.tried();
-        let limit = limit.map(|reached| reached.to_string());
-        let denials = Denial::all(self.refusals.take(), &network, limit);
-        let files = self.set.as_ref().map(Set::changes).transpose()?.unwrap_or_default();
-        let set = self.set.as_ref().filter(|_| !files.is_empty());
-        let changes = set.map(|set| set.id().to_owned());
-        Ok(Effects { changes, files, network, denials })
+    /// The host had to end everything, because there was no room for another process.
+    pub(super) fn crowded(&mut self, wanted: u32) {
+        let Some(bounds) = &self.bounds else { return };
+        let reached = Reached::Processes(bounds.limits.processes);
+        for (_, kernel) in self.kernels.iter_mut().filter(|(number, _)| *number != wanted) {
+            kernel.why = Some(format!(
+                "was ended: what had been left running reached the limit on {reached}"
+            ));
+        }
+        if let Some(cell) = self.cell_of(wanted) {
+            cell.remark(format!(
+                "what had been left running reached the limit on {reached}; all of it was ended, \
+                 the variables of every language are lost, and this ran afresh"
+            ));
+        }
     }
 }

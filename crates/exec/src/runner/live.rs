@@ -1,13 +1,13 @@
-//! A sandbox that is up: its stream, and the kernels inside.
+//! A sandbox that is up, and its stream.
 
 use crate::{
-    ExecError, Interpreters, output,
-    sandbox::{Frozen, Machine, Protection, Refusals, Sandbox, View, said_instead, start},
-    workspace::Set,
+    ExecError, Interpreter,
+    sandbox::{Frozen, Machine, Protection, Refusals, Sandbox, View, recipe, start},
 };
-use interpreter_core::{Backend, Confinement, Language};
+use interpreter_core::{Backend, Confinement};
 use interpreter_host::{FrameError, Heard, Inward, KernelSpec, Link, encode};
-use std::{collections::BTreeMap, path::Path, time::Duration};
+use interpreter_workspace::Set;
+use std::{path::Path, time::Duration};
 use tokio::io::AsyncWriteExt;
 
 /// How long the host may take to read what it is sent. It does little else.
@@ -21,43 +21,8 @@ pub(super) struct Live {
     pub(super) backend: Backend,
     /// Whether anything has come from inside: then it could be built.
     pub(super) answered: bool,
-    pub(super) kernels: BTreeMap<u32, Kernel>,
-    next_kernel: u32,
     /// Processes that the kernel has killed for want of memory, when we last looked.
     killed: u64,
-}
-
-/// A process inside that reads code.
-#[derive(Debug)]
-pub(super) struct Kernel {
-    pub(super) language: Language,
-    pub(super) state: KernelState,
-    /// Why we end it, if we do: `was ended: …`.
-    pub(super) why: Option<String>,
-    /// Bytes it has printed and shown since it was last given code.
-    pub(super) printed: u64,
-    /// Whether it can be asked how code could go on.
-    pub(super) completes: bool,
-    /// How often it was asked how code could go on, and has not answered.
-    pub(super) asked: u32,
-    pub(super) stdout: output::Decoder,
-    pub(super) stderr: output::Decoder,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum KernelState {
-    Starting,
-    Ready,
-    /// It is being ended.
-    Ending(Next),
-}
-
-/// What comes after a kernel that is being ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Next {
-    Nothing,
-    /// A new one of its language.
-    Fresh,
 }
 
 impl Live {
@@ -74,40 +39,18 @@ impl Live {
             confinement,
             backend,
             answered: false,
-            kernels: BTreeMap::new(),
-            next_kernel: 1,
             killed: 0,
         })
     }
 
-    /// The kernel of a language, if there is one.
-    pub(super) fn kernel_of(&self, language: &Language) -> Option<(u32, KernelState)> {
-        let mut kernels = self.kernels.iter();
-        let found = kernels.find(|(_, kernel)| {
-            kernel.language == *language && !matches!(kernel.state, KernelState::Ending(_))
-        });
-        found.map(|(&number, kernel)| (number, kernel.state))
-    }
-
+    /// Starts a kernel.
     pub(super) async fn start_kernel(
         &mut self,
-        language: Language,
-        interpreters: &Interpreters,
+        kernel: u32,
+        interpreter: &Interpreter,
     ) -> Result<(), ExecError> {
-        let interpreter = interpreters.get(&language).ok_or_else(|| ExecError::NoInterpreter {
-            language: language.name().into(),
-            hint: Interpreters::hint(language.name()).unwrap_or_default().into(),
-        })?;
-        let spec = interpreter.spec(&self.confinement.environment, &self.confinement.work_folder);
-        let spec = self.settle(spec);
-        let kernel = self.next_kernel;
-        self.next_kernel += 1;
-        let (stdout, stderr) = Default::default();
-        let (state, why) = (KernelState::Starting, None);
-        self.kernels.insert(
-            kernel,
-            Kernel { language, state, why, printed: 0, completes: false, asked: 0, stdout, stderr },
-        );
+        let Confinement { environment, work_folder, .. } = &self.confinement;
+        let spec = self.settle(interpreter.spec(environment, work_folder));
         self.send(&Inward::Start { kernel, spec }).await
     }
 
@@ -126,10 +69,15 @@ impl Live {
         }
     }
 
-    /// Gives a kernel the next cell. Where earlier code may have left too many processes, the host
-    /// looks first.
-    pub(super) async fn execute(&mut self, kernel: u32, code: Vec<u8>) -> Result<(), ExecError> {
-        if self.sandbox.has_room() {
+    /// Gives a kernel the next cell. If earlier code may have left too many processes, or if the
+    /// cell must come behind all that the host was sent, the host looks first.
+    pub(super) async fn execute(
+        &mut self,
+        kernel: u32,
+        code: Vec<u8>,
+        behind: bool,
+    ) -> Result<(), ExecError> {
+        if self.sandbox.has_room() && !behind {
             self.link().execute(kernel, &code);
             return Ok(());
         }
@@ -163,7 +111,7 @@ impl Live {
     pub(super) fn next_heard(&mut self) -> Result<Option<Heard>, ExecError> {
         let backend = self.backend;
         self.link().next().transpose().map_err(|error| match error {
-            FrameError::Foreign { said, .. } => said_instead(backend, &said),
+            FrameError::Foreign { said, .. } => recipe(backend).said_instead(&said),
             error @ (FrameError::TooShort { .. }
             | FrameError::TooLong { .. }
             | FrameError::Unknown { .. }
@@ -172,12 +120,12 @@ impl Live {
         })
     }
 
-    /// What it shows.
+    /// The visible paths.
     pub(super) fn view(&self) -> &View {
         &self.sandbox.view
     }
 
-    /// What bounds it.
+    /// The bounds of the run.
     pub(super) fn protection(&self) -> Protection {
         self.sandbox.protection.clone()
     }

@@ -1,33 +1,38 @@
-//! What becomes of staged changes while their sandbox is up.
+//! Staged changes while their sandbox is up: reviewed, applied, discarded. Slow work is done on
+//! another thread.
 
-use super::{Happening, actor::Actor, live::Live};
+use super::{command::RunnerSetup, staging::DiskWatch};
 use crate::{
     ExecError,
-    sandbox::{covered, native, secrets},
-    workspace::{Conflict, NotCopied, Review, Set, Usage},
+    sandbox::{Frozen, LOWER, covered, recipe, secrets},
 };
 use interpreter_core::{
-    Backend, Confinement, FileChange, Untrusted, Workspace, record::ChangesState,
+    Backend, Changes, ChangesState, Confinement, FileChange, Limits, Untrusted, Workspace,
 };
 use interpreter_host::Inward;
+use interpreter_workspace::{Conflict, DiskUsage, NotCopied, Review, Set};
 use std::{io, path::Path};
 
-/// What is left out of a copy is named up to here.
+/// Number of entries missing from a copy that are named.
 const NAMED: usize = 3;
 
-fn take_copy(set: &mut Set, confinement: &Confinement) -> Result<NotCopied, ExecError> {
+fn take_copy(
+    set: &mut Set,
+    confinement: &Confinement,
+    owner: Option<u32>,
+) -> Result<NotCopied, ExecError> {
     let covered = covered(&secrets::cover(confinement)?);
     let limits = &confinement.limits;
-    let most = Usage { bytes: limits.staged_bytes, files: limits.staged_files };
-    Ok(set.take_copy(&covered, most)?)
+    let most = DiskUsage { bytes: limits.staged_bytes, files: limits.staged_files };
+    Ok(set.take_copy(&covered, most, owner)?)
 }
 
-/// What there is to say about a copy: where code sees it, if that is not at the folder's own path,
-/// and what is not in it.
+/// A remark about a copy: its path inside, if that differs from the folder's own, and the entries
+/// left out.
 fn remark(backend: Backend, copy: Option<&Path>, left_out: &NotCopied) -> Option<String> {
     let line = |text: &str| Untrusted::new(text).for_terminal_line(200);
     let mut parts = Vec::new();
-    if let (Backend::Landlock | Backend::Firejail, Some(copy)) = (backend, copy) {
+    if let Some(copy) = copy.filter(|_| recipe(backend).moves_the_folder()) {
         parts
             .push(format!("code works in a copy of the folder: {}", line(&copy.to_string_lossy())));
     }
@@ -45,64 +50,108 @@ fn remark(backend: Backend, copy: Option<&Path>, left_out: &NotCopied) -> Option
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-impl Actor {
-    /// Takes a copy of the work folder, if changes are to be kept apart by a sandbox that has no
-    /// overlay, and if there is none yet.
-    pub(super) async fn copy_for(
+/// The change set of a session, and the snapshot of it that the person decides on.
+#[derive(Debug, Default)]
+pub(super) struct Stage {
+    set: Option<Set>,
+    shown: Option<Review>,
+    /// Changes that are being put back from inside.
+    discarding: Option<Vec<FileChange>>,
+    /// The disk space that is staged.
+    pub(super) disk: DiskWatch,
+}
+
+impl Stage {
+    /// Makes ready for a sandbox that is about to start: a change set, if changes are staged, and a
+    /// copy of the folder, if the sandbox has no overlay. Returns a remark on the copy.
+    pub(super) async fn open(
         &mut self,
         backend: Backend,
         confinement: &Confinement,
-    ) -> Result<(), ExecError> {
-        let has_overlay = backend == Backend::Native || confinement.workspace != Workspace::Stage;
-        let Some(mut set) = self.set.take_if(|set| !has_overlay && set.copy().is_none()) else {
-            return Ok(());
-        };
-        let confinement = confinement.clone();
-        let (set, taken) = tokio::task::spawn_blocking(move || {
-            let taken = take_copy(&mut set, &confinement);
-            (set, taken)
-        })
-        .await
-        .map_err(io::Error::from)?;
+        setup: &RunnerSetup,
+    ) -> Result<Option<String>, ExecError> {
+        if self.set.is_none() && confinement.workspace == Workspace::Stage {
+            let RunnerSetup { changes, session, .. } = setup;
+            self.set = Some(Set::create(changes, &confinement.work_folder, session)?);
+        }
+        let remark = self.copy_for(backend, confinement).await?;
+        if let Some(set) = &self.set {
+            set.clear_work()?;
+        }
+        Ok(remark)
+    }
+
+    async fn copy_for(
+        &mut self,
+        backend: Backend,
+        confinement: &Confinement,
+    ) -> Result<Option<String>, ExecError> {
+        let copies = recipe(backend).stages_in_copy() && confinement.workspace == Workspace::Stage;
+        if !copies || self.set.as_ref().is_none_or(|set| set.copy().is_some()) {
+            return Ok(None);
+        }
+        let (confinement, owner) = (confinement.clone(), recipe(backend).copy_owner());
+        let taken = self.elsewhere(move |set| take_copy(set, &confinement, owner)).await?;
+        let copy = self.set.as_ref().and_then(Set::copy);
+        Ok(taken.and_then(|taken| remark(backend, copy, &taken)))
+    }
+
+    /// Does something with the change set on another thread, if there is a set.
+    async fn elsewhere<T: Send + 'static>(
+        &mut self,
+        work: impl FnOnce(&mut Set) -> Result<T, ExecError> + Send + 'static,
+    ) -> Result<Option<T>, ExecError> {
+        let Some(mut set) = self.set.take() else { return Ok(None) };
+        let done = tokio::task::spawn_blocking(move || {
+            let done = work(&mut set);
+            (set, done)
+        });
+        let (set, done) = done.await.map_err(io::Error::from)?;
         self.set = Some(set);
-        self.remark = remark(backend, self.set.as_ref().and_then(Set::copy), &taken?);
-        Ok(())
+        done.map(Some)
+    }
+
+    pub(super) fn set(&self) -> Option<&Set> {
+        self.set.as_ref()
+    }
+
+    /// The set and its files that differ; no set if none do.
+    pub(super) fn changed(&self) -> Result<(Option<String>, Vec<FileChange>), ExecError> {
+        let Some(set) = &self.set else { return Ok((None, Vec::new())) };
+        let files = set.changes()?;
+        Ok(((!files.is_empty()).then(|| set.id().to_owned()), files))
     }
 
     /// Takes a snapshot of what is staged, while everything inside stands still if it can be made
     /// to, and lists it. Diff and application are of this snapshot.
-    pub(super) async fn review(&mut self) -> Result<(), ExecError> {
-        let Some(set) = &self.set else { return Ok(()) };
-        let id = set.id().to_owned();
-        let (files, left_out) = match self.take_snapshot().await? {
+    pub(super) async fn review(&mut self, frozen: Option<Frozen>) -> Result<Changes, ExecError> {
+        self.shown = None;
+        self.shown = self.elsewhere(move |set| Ok(set.review_of(&[], frozen)?)).await?;
+        let id = self.set.as_ref().map(|set| set.id().to_owned()).unwrap_or_default();
+        let (files, left_out) = match &self.shown {
             Some(review) => (review.files.clone(), review.left_out.clone()),
             None => (Vec::new(), Vec::new()),
         };
-        self.report(Happening::Review { id, files, left_out }).await;
-        Ok(())
+        Ok(Changes { id, state: ChangesState::Staged, files, left_out })
     }
 
-    async fn take_snapshot(&mut self) -> Result<Option<&Review>, ExecError> {
-        self.shown = None;
-        let Some(set) = self.set.take() else { return Ok(None) };
-        let frozen = self.live.as_ref().and_then(Live::freeze);
-        let taken = tokio::task::spawn_blocking(move || {
-            let review = set.review_of(&[], frozen);
-            (set, review)
-        });
-        let (set, review) = taken.await.map_err(io::Error::from)?;
-        self.set = Some(set);
-        Ok(Some(self.shown.insert(review?)))
+    /// Whether there is a snapshot to decide on.
+    pub(super) fn is_reviewed(&self) -> bool {
+        self.shown.is_some()
     }
 
-    /// The changes that were reviewed last, line by line; if none were, those that are staged now.
-    pub(super) async fn diff(&mut self) -> Result<Untrusted, ExecError> {
-        if self.shown.is_none() {
-            self.take_snapshot().await?;
-        }
+    /// The changes of the snapshot, line by line.
+    pub(super) fn diff(&self) -> Result<Untrusted, ExecError> {
         match (&self.set, &self.shown) {
             (Some(set), Some(review)) => Ok(set.diff_of(review)?),
             (None, _) | (_, None) => Ok(Untrusted::default()),
+        }
+    }
+
+    /// A run begins: what it stages is bounded.
+    pub(super) fn begin_run(&mut self, kernel: u32, limits: &Limits) {
+        if let Some(set) = &self.set {
+            self.disk.begin(set, kernel, limits);
         }
     }
 
@@ -111,61 +160,71 @@ impl Actor {
         self.shown = None;
     }
 
-    pub(super) async fn apply(&mut self, conflict: Conflict) -> Result<(), ExecError> {
-        let (Some(set), Some(review)) = (&mut self.set, self.shown.take()) else { return Ok(()) };
-        let applied = set.apply_review(&review, conflict)?;
-        let id = set.id().to_owned();
-        let state = ChangesState::Applied;
-        let (files, left_out) = (applied.files, applied.left_out);
-        self.report(Happening::Settled { id, state, files, left_out }).await;
-        Ok(())
+    /// Puts the snapshot into the person's folder.
+    pub(super) async fn apply(&mut self, conflict: Conflict) -> Result<Option<Changes>, ExecError> {
+        let Some(review) = self.shown.take() else { return Ok(None) };
+        self.elsewhere(move |set| {
+            let applied = set.apply_review(&review, conflict)?;
+            let (files, left_out) = (applied.files, applied.left_out);
+            Ok(Changes { id: set.id().to_owned(), state: ChangesState::Applied, files, left_out })
+        })
+        .await
     }
 
-    /// Where an overlay is mounted its layers must not be changed from outside: the host puts the
-    /// files back from inside. A copy is a folder like any other.
-    pub(super) async fn discard(&mut self) -> Result<(), ExecError> {
-        self.forget_review();
-        let Some(set) = &mut self.set else { return Ok(()) };
-        let Some(live) = self.live.as_mut().filter(|_| set.copy().is_none()) else {
-            let files = set.discard(&[])?;
-            if !set.changes()?.is_empty() {
-                // Something that still runs in the copy has changed it again.
-                if let Some(live) = self.live.take() {
-                    live.stop().await;
-                }
-                set.discard(&[])?;
-            }
-            let (id, state) = (set.id().to_owned(), ChangesState::Discarded);
-            self.forget_staging();
-            self.report(Happening::Settled { id, state, files, left_out: vec![] }).await;
-            return Ok(());
-        };
+    /// Begins to forget what is staged. Where an overlay is mounted its layers must not be changed
+    /// from outside: returns the frame by which the host puts the files back from inside. A copy is
+    /// a folder like any other.
+    pub(super) fn begin_discard(
+        &mut self,
+        work: Option<&Path>,
+    ) -> Result<Option<Inward>, ExecError> {
+        self.shown = None;
+        let Some(set) = &self.set else { return Ok(None) };
         let files = set.changes()?;
         let paths = files.iter().flat_map(FileChange::paths).cloned().collect();
-        let work = live.confinement.work_folder.clone();
         self.discarding = Some(files);
-        if live.send(&Inward::Restore { work, lower: native::LOWER.into(), paths }).await.is_err() {
-            // Too much to say, or nobody listens: it is forgotten from outside.
-            return self.restored().await;
+        let overlaid = work.filter(|_| set.copy().is_none());
+        let lower = LOWER.into();
+        Ok(overlaid.map(|work| Inward::Restore { work: work.to_owned(), lower, paths }))
+    }
+
+    /// Forgets what is staged, from outside, where nothing mounted shows it.
+    pub(super) fn discard_files(&mut self) -> Result<(), ExecError> {
+        if let Some(set) = self.set.as_mut().filter(|_| self.discarding.is_some()) {
+            set.discard(&[])?;
         }
         Ok(())
     }
 
-    /// What counts is what can be seen from outside, not what the inside says. What it could not
-    /// put back is forgotten by ending it.
-    pub(super) async fn restored(&mut self) -> Result<(), ExecError> {
-        let (Some(files), Some(set)) = (self.discarding.take(), &mut self.set) else {
-            return Ok(());
-        };
-        if !set.changes()?.is_empty() {
-            if let Some(live) = self.live.take() {
-                live.stop().await;
-            }
-            set.discard(&[])?;
-        }
+    /// Whether code works in a copy of the folder.
+    pub(super) fn is_copy(&self) -> bool {
+        self.set.as_ref().is_some_and(|set| set.copy().is_some())
+    }
+
+    /// Ends a discard. Returns the change set as it is now.
+    pub(super) fn discarded(&mut self) -> Option<Changes> {
+        let (files, set) = (self.discarding.take()?, self.set.as_ref()?);
+        self.disk.forget();
         let (id, state) = (set.id().to_owned(), ChangesState::Discarded);
-        self.forget_staging();
-        self.report(Happening::Settled { id, state, files, left_out: vec![] }).await;
+        Some(Changes { id, state, files, left_out: Vec::new() })
+    }
+
+    /// Whether something is being discarded.
+    pub(super) fn is_discarding(&self) -> bool {
+        self.discarding.is_some()
+    }
+
+    /// Lets go of the set when the session ends: an empty one is removed, and old copies for undo
+    /// make room.
+    pub(super) fn close(&mut self, setup: &RunnerSetup) -> Result<(), ExecError> {
+        self.shown = None;
+        // Only an application keeps copies, so only after one can there be too many.
+        let applied = self.set.as_ref().is_some_and(Set::was_applied);
+        let removed = self.set.take().map(Set::remove_if_empty).transpose();
+        if applied {
+            Set::prune(&setup.changes, setup.undo_bytes)?;
+        }
+        removed?;
         Ok(())
     }
 }

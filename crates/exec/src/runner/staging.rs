@@ -4,13 +4,12 @@
 //! Code that fills the disk, with few large files or with many small ones, in a run or after it.
 //!
 //! # Mechanism
-//! The file system says at once, and for nothing, how much of it is free. It is asked when the
-//! limit can have been reached at the earliest, and then again. Only when so much is gone since
-//! the staged files were last counted that the limit may have been reached, or when something is
-//! gone and they were not counted for long, are they counted, on a thread of its own and for at most
-//! a twentieth of the time. Past the limit the run's kernel is ended at once: what fills a disk is
-//! given no time to heed an interrupt. What was staged before does not keep the next run from
-//! making room.
+//! The free space of the file system is known at once and costs nothing. It is checked when the
+//! limit could first be reached, and then again. The staged files are counted only if enough space
+//! is gone since the last count that the limit may have been reached, or if some is gone and the
+//! last count is old. Counting happens on a separate thread, for at most a twentieth of the time.
+//! Beyond the limit the run's kernel is ended at once: code that fills a disk gets no time to heed
+//! an interrupt. Earlier staged files do not keep the next run from freeing space.
 //!
 //! # Limits
 //! Files that are deleted and still open are not seen when files are counted; neither are those
@@ -18,16 +17,8 @@
 //! the disk is never filled beyond what it must keep free: the run is ended before, even
 //! if it was another program that took the rest.
 
-use super::{
-    actor::Actor,
-    live::{KernelState, Next as Follows},
-};
-use crate::{
-    ExecError,
-    workspace::{Measured, Usage, measure},
-};
 use interpreter_core::{Limits, Reached};
-use interpreter_host::Inward;
+use interpreter_workspace::{DiskUsage, Measured, Set, measure};
 use std::{
     future::pending,
     io,
@@ -41,33 +32,33 @@ const SHORTEST: Duration = Duration::from_millis(100);
 const LONGEST: Duration = Duration::from_mins(1);
 
 /// The most that can be written in a second, on the quickest disk.
-const QUICKEST: Usage = Usage { bytes: 4 << 30, files: 500_000 };
+const QUICKEST: DiskUsage = DiskUsage { bytes: 4 << 30, files: 500_000 };
 
 /// The longest time that files are not counted although something is gone.
 const UNCOUNTED: Duration = Duration::from_secs(5);
 
-/// What a run may add where the limit was reached before it began.
-const ROOM: Usage = Usage { bytes: 64 << 20, files: 1_000 };
+/// The extra allowance of a run if the limit was reached before it began.
+const ROOM: DiskUsage = DiskUsage { bytes: 64 << 20, files: 1_000 };
 
-/// What a disk must keep free.
+/// Free space that the disk must keep.
 const FREE: u64 = 1 << 30;
 
 /// The account of what is staged.
 #[derive(Debug)]
-pub(super) struct Staging {
-    /// What grows, and what that took before anything was staged.
+struct Staging {
+    /// The growing folder, and its size before anything was staged.
     grows: PathBuf,
-    base: Usage,
+    base: DiskUsage,
     /// The kernel that the last run was given to.
     kernel: u32,
-    limits: Usage,
-    /// What may be staged now; more than the limit where that was reached before.
-    allowed: Usage,
-    /// What was counted last.
-    counted: Usage,
-    /// What was free of the disk then.
-    free: Usage,
-    /// What was free when the run began, and what must stay so.
+    limits: DiskUsage,
+    /// The current allowance; more than the limit if that was reached before.
+    allowed: DiskUsage,
+    /// The last count.
+    counted: DiskUsage,
+    /// Free space at that time.
+    free: DiskUsage,
+    /// Free space at the start of the run, and the amount that must stay free.
     began: u64,
     floor: u64,
     pause: Duration,
@@ -75,17 +66,16 @@ pub(super) struct Staging {
     /// When files may be counted again, and when they must be if something is gone.
     may_count: Instant,
     must_count: Instant,
-    counting: Option<Counting>,
 }
 
 #[derive(Debug)]
 struct Counting {
     since: Instant,
-    free: Usage,
+    free: DiskUsage,
     result: JoinHandle<io::Result<Measured>>,
 }
 
-/// What is to be done.
+/// The next action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Look {
     Later,
@@ -94,14 +84,14 @@ enum Look {
 }
 
 impl Staging {
-    fn new(grows: &Path, base: Usage, now: Instant) -> Self {
+    fn new(grows: &Path, base: DiskUsage, now: Instant) -> Self {
         Self {
             grows: grows.to_owned(),
             base,
             kernel: 0,
-            limits: Usage::default(),
-            allowed: Usage::default(),
-            counted: Usage::default(),
+            limits: DiskUsage::default(),
+            allowed: DiskUsage::default(),
+            counted: DiskUsage::default(),
             free: free_of(grows),
             began: 0,
             floor: 0,
@@ -109,15 +99,14 @@ impl Staging {
             next: now,
             may_count: now,
             must_count: now + UNCOUNTED,
-            counting: None,
         }
     }
 
     /// A run begins.
-    fn begin(&mut self, kernel: u32, limits: &Limits, free: Usage, now: Instant) {
+    fn begin(&mut self, kernel: u32, limits: &Limits, free: DiskUsage, now: Instant) {
         self.kernel = kernel;
-        self.limits = Usage { bytes: limits.staged_bytes, files: limits.staged_files };
-        self.allowed = self.limits.or_more_than(self.counted);
+        self.limits = DiskUsage { bytes: limits.staged_bytes, files: limits.staged_files };
+        self.allowed = room_beyond(self.limits, self.counted);
         self.began = free.bytes;
         self.floor = FREE.min(free.bytes / 2);
         self.pause = SHORTEST;
@@ -126,7 +115,7 @@ impl Staging {
     }
 
     /// How long it takes at least until the limit is reached.
-    fn earliest(&self, staged: Usage) -> Duration {
+    fn earliest(&self, staged: DiskUsage) -> Duration {
         let left = self.allowed.saturating_sub(staged);
         let disk = self.began.saturating_sub(self.floor);
         let bytes = left.bytes.min(disk) * 1_000 / QUICKEST.bytes;
@@ -134,35 +123,35 @@ impl Staging {
         Duration::from_millis(bytes.min(files)).clamp(SHORTEST, UNCOUNTED)
     }
 
-    /// What the file system says: so much of it is free.
-    fn look(&mut self, free: Usage, now: Instant) -> Look {
+    /// Handles the amount of free space.
+    fn look(&mut self, free: DiskUsage, counting: bool, now: Instant) -> Look {
         let gone = self.free.saturating_sub(free);
         let staged = self.counted.plus(gone);
         self.pause =
-            if gone == Usage::default() { (self.pause * 2).min(LONGEST) } else { SHORTEST };
+            if gone == DiskUsage::default() { (self.pause * 2).min(LONGEST) } else { SHORTEST };
         self.next = now + self.earliest(staged).max(self.pause);
         if free.bytes < self.floor && self.began.saturating_sub(free.bytes) > ROOM.bytes {
             // The next look blames what goes on then.
             self.began = free.bytes;
             return Look::End(Reached::FreeSpace(self.floor));
         }
-        let may = self.counting.is_none() && now >= self.may_count;
+        let may = !counting && now >= self.may_count;
         let must = now >= self.must_count && free != self.free;
-        let wanted = staged.beyond(self.allowed).is_some() || must;
+        let wanted = beyond(staged, self.allowed).is_some() || must;
         if may && wanted { Look::Count } else { Look::Later }
     }
 
     /// The files were counted, in so much time, when so much of the disk was free.
-    fn count(&mut self, found: Measured, free: Usage, took: Duration, now: Instant) -> Look {
+    fn count(&mut self, found: Measured, free: DiskUsage, took: Duration, now: Instant) -> Look {
         let gone = self.free.saturating_sub(free);
-        // What cannot be looked at is what has gone from the disk.
-        let unseen = if found.more { self.counted.plus(gone) } else { Usage::default() };
-        self.counted = found.usage.saturating_sub(self.base).or_more(unseen);
+        // The unseen part is the space that is gone from the disk.
+        let unseen = if found.more { self.counted.plus(gone) } else { DiskUsage::default() };
+        self.counted = found.usage.saturating_sub(self.base).max(unseen);
         self.free = free;
         self.may_count = now + (took * 20).max(SHORTEST);
         self.must_count = now + (took * 20).max(UNCOUNTED);
         self.next = now + self.earliest(self.counted).max(SHORTEST);
-        match self.counted.beyond(self.allowed) {
+        match beyond(self.counted, self.allowed) {
             None => Look::Later,
             Some(Beyond::Bytes) => self.end(Reached::Staged(self.limits.bytes)),
             Some(Beyond::Files) => self.end(Reached::StagedFiles(self.limits.files)),
@@ -170,13 +159,21 @@ impl Staging {
     }
 
     fn end(&mut self, reached: Reached) -> Look {
-        // What goes on all the same is noticed again.
-        self.allowed = self.limits.or_more_than(self.counted);
+        // Continued usage is noticed again.
+        self.allowed = room_beyond(self.limits, self.counted);
         Look::End(reached)
     }
 
-    pub(super) fn alarm(&self) -> Instant {
+    fn alarm(&self) -> Instant {
         self.next
+    }
+
+    /// The kernel to blame, and the limit, if one was reached.
+    fn blame(&self, look: Look) -> Option<(u32, Reached)> {
+        match look {
+            Look::End(reached) => Some((self.kernel, reached)),
+            Look::Later | Look::Count => None,
+        }
     }
 }
 
@@ -186,65 +183,46 @@ enum Beyond {
     Files,
 }
 
-impl Usage {
-    fn plus(self, other: Self) -> Self {
-        Self {
-            bytes: self.bytes.saturating_add(other.bytes),
-            files: self.files.saturating_add(other.files),
-        }
-    }
-
-    fn saturating_sub(self, other: Self) -> Self {
-        Self {
-            bytes: self.bytes.saturating_sub(other.bytes),
-            files: self.files.saturating_sub(other.files),
-        }
-    }
-
-    fn or_more(self, other: Self) -> Self {
-        Self { bytes: self.bytes.max(other.bytes), files: self.files.max(other.files) }
-    }
-
-    /// This, or where `staged` has reached it, that and a little more.
-    fn or_more_than(self, staged: Self) -> Self {
-        let more = staged.plus(ROOM);
-        Self {
-            bytes: if staged.bytes > self.bytes { more.bytes } else { self.bytes },
-            files: if staged.files > self.files { more.files } else { self.files },
-        }
-    }
-
-    fn beyond(self, allowed: Self) -> Option<Beyond> {
-        match (self.bytes > allowed.bytes, self.files > allowed.files) {
-            (true, _) => Some(Beyond::Bytes),
-            (false, true) => Some(Beyond::Files),
-            (false, false) => None,
-        }
+/// The limit, or where `staged` has reached it, that and a little more.
+fn room_beyond(limit: DiskUsage, staged: DiskUsage) -> DiskUsage {
+    let more = staged.plus(ROOM);
+    DiskUsage {
+        bytes: if staged.bytes > limit.bytes { more.bytes } else { limit.bytes },
+        files: if staged.files > limit.files { more.files } else { limit.files },
     }
 }
 
-/// What is free of the disk that `path` is on. One that does not say has nothing free, and never
-/// less than that.
-fn free_of(path: &Path) -> Usage {
+fn beyond(staged: DiskUsage, allowed: DiskUsage) -> Option<Beyond> {
+    match (staged.bytes > allowed.bytes, staged.files > allowed.files) {
+        (true, _) => Some(Beyond::Bytes),
+        (false, true) => Some(Beyond::Files),
+        (false, false) => None,
+    }
+}
+
+/// The free space of the disk of `path`. A disk that does not report it counts as having none free,
+/// and never less.
+fn free_of(path: &Path) -> DiskUsage {
     let said = rustix::fs::statvfs(path);
     said.map_or_else(
-        |_| Usage::default(),
-        |said| Usage { bytes: said.f_bavail.saturating_mul(said.f_frsize), files: said.f_ffree },
+        |_| DiskUsage::default(),
+        |said| DiskUsage {
+            bytes: said.f_bavail.saturating_mul(said.f_frsize),
+            files: said.f_ffree,
+        },
     )
 }
 
-/// Waits until the files are counted.
-pub(super) async fn counted(staging: Option<&mut Staging>) -> io::Result<Measured> {
-    match staging.and_then(|staging| staging.counting.as_mut()) {
-        Some(counting) => (&mut counting.result).await.unwrap_or_else(|lost| Err(lost.into())),
-        None => pending().await,
-    }
+/// The account, and the count of files that is under way.
+#[derive(Debug, Default)]
+pub(super) struct DiskWatch {
+    staging: Option<Staging>,
+    counting: Option<Counting>,
 }
 
-impl Actor {
+impl DiskWatch {
     /// A run begins: what it stages is bounded.
-    pub(super) fn bound_staging(&mut self, kernel: u32, limits: &Limits) {
-        let Some(set) = &self.set else { return };
+    pub(super) fn begin(&mut self, set: &Set, kernel: u32, limits: &Limits) {
         let now = Instant::now();
         let (grows, base) = set.grows();
         let free = free_of(grows);
@@ -253,54 +231,48 @@ impl Actor {
     }
 
     /// Nothing is staged any more.
-    pub(super) fn forget_staging(&mut self) {
+    pub(super) fn forget(&mut self) {
         self.staging = None;
     }
 
-    /// Asks the file system, if it is time to.
-    pub(super) async fn check_staging(&mut self, now: Instant) -> Result<(), ExecError> {
-        let Some(staging) = self.staging.as_mut().filter(|one| now >= one.alarm()) else {
-            return Ok(());
-        };
+    pub(super) fn alarm(&self) -> Option<Instant> {
+        self.staging.as_ref().map(Staging::alarm)
+    }
+
+    /// Asks the file system, if it is time to. Returns the kernel to blame and the limit that was
+    /// reached.
+    pub(super) fn alarmed(&mut self, now: Instant) -> Option<(u32, Reached)> {
+        let staging = self.staging.as_mut().filter(|one| now >= one.alarm())?;
         let free = free_of(&staging.grows);
-        let look = staging.look(free, now);
+        let look = staging.look(free, self.counting.is_some(), now);
         if look == Look::Count {
             let (grows, most) = (staging.grows.clone(), staging.allowed.plus(staging.base));
             let result = tokio::task::spawn_blocking(move || measure(&grows, most));
-            staging.counting = Some(Counting { since: now, free, result });
+            self.counting = Some(Counting { since: now, free, result });
         }
-        self.act_on(look).await
+        staging.blame(look)
+    }
+
+    /// Waits until the files are counted.
+    pub(super) async fn counted(&mut self) -> io::Result<Measured> {
+        match &mut self.counting {
+            Some(counting) => (&mut counting.result).await.unwrap_or_else(|lost| Err(lost.into())),
+            None => pending().await,
+        }
     }
 
     /// The files were counted.
-    pub(super) async fn staging_counted(
+    pub(super) fn take_count(
         &mut self,
         found: io::Result<Measured>,
-    ) -> Result<(), ExecError> {
-        let now = Instant::now();
-        let Some(staging) = &mut self.staging else { return Ok(()) };
-        let Some(counting) = staging.counting.take() else { return Ok(()) };
-        // What cannot be read at all has not grown as far as anybody can tell.
-        let Ok(found) = found else { return Ok(()) };
+        now: Instant,
+    ) -> Option<(u32, Reached)> {
+        let counting = self.counting.take()?;
+        // A folder that cannot be read at all has not grown as far as anybody can tell.
+        let (staging, found) = (self.staging.as_mut()?, found.ok()?);
         let took = now.duration_since(counting.since);
         let look = staging.count(found, counting.free, took, now);
-        self.act_on(look).await
-    }
-
-    async fn act_on(&mut self, look: Look) -> Result<(), ExecError> {
-        let Look::End(reached) = look else { return Ok(()) };
-        let kernel = self.staging.as_ref().map_or(0, |staging| staging.kernel);
-        let Some(live) = &mut self.live else { return Ok(()) };
-        let Some(guilty) = live.kernels.get_mut(&kernel) else {
-            // Something goes on without the kernel that it came from.
-            return self.abandon().await;
-        };
-        guilty.why = Some(format!("was ended: what it wrote reached the limit on {reached}"));
-        match self.cell.as_mut().filter(|cell| cell.kernel == kernel) {
-            Some(cell) => cell.filled_the_disk(reached, Instant::now()),
-            None => guilty.state = KernelState::Ending(Follows::Nothing),
-        }
-        live.send(&Inward::Stop { kernel }).await
+        staging.blame(look)
     }
 }
 
@@ -310,19 +282,19 @@ mod tests {
 
     const GIB: u64 = 1 << 30;
 
-    fn usage(bytes: u64, files: u64) -> Usage {
-        Usage { bytes, files }
+    fn usage(bytes: u64, files: u64) -> DiskUsage {
+        DiskUsage { bytes, files }
     }
 
     fn staging(now: Instant) -> Staging {
         let limits = Limits { staged_bytes: 8 * GIB, staged_files: 1_000_000, ..Limits::default() };
-        let mut staging = Staging::new(Path::new("/nowhere"), Usage::default(), now);
+        let mut staging = Staging::new(Path::new("/nowhere"), DiskUsage::default(), now);
         staging.free = usage(100 * GIB, 9_000_000);
         staging.begin(1, &limits, staging.free, now);
         staging
     }
 
-    fn seen(usage: Usage) -> Measured {
+    fn seen(usage: DiskUsage) -> Measured {
         Measured { usage, more: false }
     }
 
@@ -331,14 +303,14 @@ mod tests {
         let now = Instant::now();
         let mut staging = staging(now);
         assert_eq!(staging.alarm(), now + Duration::from_secs(2));
-        assert_eq!(staging.look(usage(96 * GIB, 9_000_000), now), Look::Later);
-        assert_eq!(staging.look(usage(91 * GIB, 9_000_000), now), Look::Count);
+        assert_eq!(staging.look(usage(96 * GIB, 9_000_000), false, now), Look::Later);
+        assert_eq!(staging.look(usage(91 * GIB, 9_000_000), false, now), Look::Count);
         // It was somebody else, for the most part.
         let found = staging.count(seen(usage(GIB, 5)), usage(91 * GIB, 9_000_000), SHORTEST, now);
         assert_eq!(found, Look::Later);
-        assert_eq!(staging.look(usage(85 * GIB, 9_000_000), now), Look::Later);
+        assert_eq!(staging.look(usage(85 * GIB, 9_000_000), false, now), Look::Later);
         let later = now + UNCOUNTED;
-        assert_eq!(staging.look(usage(85 * GIB, 9_000_000), later), Look::Count);
+        assert_eq!(staging.look(usage(85 * GIB, 9_000_000), false, later), Look::Count);
         assert_eq!(
             staging.count(seen(usage(9 * GIB, 5)), usage(85 * GIB, 1), SHORTEST, later),
             Look::End(Reached::Staged(8 * GIB))
@@ -360,7 +332,7 @@ mod tests {
     fn many_small_files_are_a_limit_of_their_own() {
         let now = Instant::now();
         let mut staging = staging(now);
-        assert_eq!(staging.look(usage(100 * GIB, 7_900_000), now), Look::Count);
+        assert_eq!(staging.look(usage(100 * GIB, 7_900_000), false, now), Look::Count);
         let found = seen(usage(GIB, 1_000_001));
         assert_eq!(
             staging.count(found, usage(100 * GIB, 7_900_000), SHORTEST, now),
@@ -376,7 +348,7 @@ mod tests {
         let free = usage(91 * GIB, 9_000_000);
         assert!(matches!(staging.count(seen(full), free, SHORTEST, now), Look::End(_)));
         staging.begin(2, &Limits::default(), free, now);
-        assert_eq!(staging.look(usage(92 * GIB, 9_000_000), now), Look::Later);
+        assert_eq!(staging.look(usage(92 * GIB, 9_000_000), false, now), Look::Later);
         let more = usage(9 * GIB + ROOM.bytes + 1, 5);
         assert!(matches!(staging.count(seen(more), free, SHORTEST, now), Look::End(_)));
     }
@@ -386,12 +358,12 @@ mod tests {
         let now = Instant::now();
         let mut staging = staging(now);
         let full = usage(GIB - 1, 9_000_000);
-        assert_eq!(staging.look(full, now), Look::End(Reached::FreeSpace(GIB)));
-        assert_eq!(staging.look(full, now), Look::Count);
+        assert_eq!(staging.look(full, false, now), Look::End(Reached::FreeSpace(GIB)));
+        assert_eq!(staging.look(full, false, now), Look::Count);
         // A disk that was nearly full before is not this run's doing.
         staging.free = full;
         staging.begin(1, &Limits::default(), full, now);
-        assert_eq!(staging.look(usage(GIB - 4096, 9_000_000), now), Look::Later);
+        assert_eq!(staging.look(usage(GIB - 4096, 9_000_000), false, now), Look::Later);
     }
 
     #[test]
@@ -408,7 +380,7 @@ mod tests {
         let now = Instant::now();
         let mut staging = staging(now);
         for _ in 0..20 {
-            assert_eq!(staging.look(staging.free, now), Look::Later);
+            assert_eq!(staging.look(staging.free, false, now), Look::Later);
         }
         assert_eq!(staging.alarm(), now + LONGEST);
     }

@@ -14,22 +14,69 @@
 //! # Limits
 //! Everything that the person may do, the code may do.
 
-use super::native::check_work_folder;
+use super::{
+    machine::Machine,
+    native::check_work_folder,
+    recipe::{Furniture, Protection, Recipe, Site, Staging},
+    view::View,
+};
 use crate::ExecError;
-use interpreter_core::Confinement;
+use interpreter_core::{Backend, Kept, Promise};
 use interpreter_jail::{Plan, Step};
-use std::path::Path;
+
+/// How code runs without a sandbox.
+pub(super) static RECIPE: Recipe = Recipe {
+    backend: Backend::NONE,
+    unasked: false,
+    confines: false,
+    keeps,
+    admits: |_, _| Ok(()),
+    helper: None,
+    staging: Staging::Unavailable,
+    has_door: false,
+    own_system: false,
+    furniture: Furniture::Outside(None),
+    bounds_all: |_| false,
+    plan,
+    view: |_| View::unknown(),
+    describe,
+};
+
+fn keeps(promise: Promise) -> Kept {
+    match promise {
+        Promise::Network => Kept::No("the whole network is there"),
+        Promise::Reading => Kept::No("everything can be read that you can read"),
+        Promise::Writing => Kept::No("everything can be changed that you can change"),
+        Promise::Processes => Kept::No("all processes are seen, and yours can be signalled"),
+        Promise::Environment => {
+            Kept::InPart("nothing is inherited, but your other processes show theirs")
+        }
+        Promise::Privileges => Kept::No("programs that give privileges give them"),
+        Promise::Calls => Kept::No("nothing is refused"),
+        Promise::Terminal => {
+            Kept::InPart("what is shown is filtered, but code can open your terminal by its path")
+        }
+        Promise::Ending => {
+            Kept::InPart("everything is ended that does not kill its keeper or hide from it")
+        }
+        Promise::Limits => Kept::InPart("time, processor time and output alone"),
+    }
+}
 
 /// The steps that start a host without confining it.
-pub(super) fn plan(confinement: &Confinement, program: &Path) -> Result<Plan, ExecError> {
-    check_work_folder(confinement)?;
+fn plan(site: &Site<'_>) -> Result<Plan, ExecError> {
+    check_work_folder(site.confinement)?;
     Ok(Plan(vec![
         Step::NewSession,
         Step::Keep,
         Step::DieWithParent,
         Step::Execute {
-            program: program.to_owned(),
+            program: site.machine.program.clone(),
             arguments: vec![interpreter_host::HOST.into()],
         },
     ]))
+}
+
+fn describe(_: &Machine, protection: &mut Protection) {
+    protection.enforced.push("limits on time, processor time and output".into());
 }

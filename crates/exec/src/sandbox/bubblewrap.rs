@@ -5,8 +5,8 @@
 //! and bubblewrap may: it is setuid, or the system's policy names it.
 //!
 //! # Mechanism
-//! The same list of binds, links and covers as in the native sandbox, as arguments. What bubblewrap
-//! starts is our own binary as a jail: it sets limits, verifies that there are no capabilities, and
+//! The same list of binds, links and covers as in the native sandbox, as arguments. bubblewrap
+//! starts our own binary as a jail: it sets limits, verifies that there are no capabilities, and
 //! adds Landlock and the filter, before it becomes the host and the first process inside.
 //!
 //! # Order
@@ -19,28 +19,65 @@
 //! and pipes in them lead outside.
 
 use super::{
-    Protection,
     folder::Layout,
     in_copy::uncovered,
-    landlock::missing,
     machine::{Machine, SystemPath},
-    native::{DOOR, HOST_PROGRAM, check_work_folder, filter_of, limits, may_be_a_link, writable},
+    native::{DOOR, HOST_PROGRAM, become_host, check_work_folder, limits, may_be_a_link},
+    recipe::{Furniture, Helper, Protection, Recipe, Site, Staging},
+    view::View,
 };
-use crate::{ExecError, Interpreters};
-use interpreter_core::{Access, Backend, Confinement, Workspace};
-use interpreter_host::attack::ATTACK;
-use interpreter_jail::{JAIL, Plan, Step, rules};
+use crate::{Cause, ExecError, Interpreters};
+use interpreter_core::{Access, Backend, Confinement, Kept, Promise, Workspace};
+use interpreter_jail::{JAIL, Plan, Step, attack::ATTACK};
 use interpreter_jupyter::JUPYTER;
-use std::{
-    collections::BTreeSet,
-    ffi::OsString,
-    path::{Path, PathBuf},
+use std::{collections::BTreeSet, ffi::OsString, path::Path};
+
+/// How bubblewrap confines code.
+pub(super) static RECIPE: Recipe = Recipe {
+    backend: Backend::named("bubblewrap"),
+    unasked: true,
+    confines: true,
+    keeps,
+    admits: |_, machine| RECIPE.not_for_root(machine),
+    helper: Some(Helper {
+        program: "bwrap",
+        package: "bubblewrap",
+        client: &[],
+        arguments,
+        environment: |_| vec![],
+        complaints: &["bwrap: "],
+        cause: |_| Cause::Bubblewrap,
+        meets: None,
+        tidying: None,
+    }),
+    staging: Staging::CopyInPlace,
+    has_door: true,
+    own_system: false,
+    furniture: Furniture::Mounted,
+    bounds_all: |_| false,
+    plan,
+    view: |_| View::unknown(),
+    describe,
 };
 
-/// Where it is, if it is installed. The person's own `PATH` is not asked: it may begin in a folder
-/// that code can write.
-pub(super) fn program() -> Option<PathBuf> {
-    super::installed("bwrap")
+fn keeps(promise: Promise) -> Kept {
+    match promise {
+        Promise::Network => {
+            Kept::InPart("sockets and pipes in a work folder that is not staged lead outside")
+        }
+        Promise::Limits => Kept::InPart(
+            "temporary files are bounded by their size and not by their number; watchers of files \
+             (inotify) are counted together with yours",
+        ),
+        Promise::Reading
+        | Promise::Writing
+        | Promise::Processes
+        | Promise::Environment
+        | Promise::Privileges
+        | Promise::Calls
+        | Promise::Terminal
+        | Promise::Ending => Kept::Yes,
+    }
 }
 
 /// Its arguments.
@@ -57,14 +94,9 @@ impl Arguments {
     }
 }
 
-/// What bubblewrap is told. Where changes are kept apart, `copy` stands in the work folder's place.
-pub(super) fn arguments(
-    confinement: &Confinement,
-    copy: Option<&Path>,
-    layout: &Layout,
-    door: Option<&Path>,
-    machine: &Machine,
-) -> Result<Vec<OsString>, ExecError> {
+/// Where changes are kept apart, the copy stands in the work folder's place.
+fn arguments(site: &Site<'_>) -> Result<Vec<OsString>, ExecError> {
+    let Site { confinement, copy, door, layout, machine, .. } = *site;
     check_work_folder(confinement)?;
     let mut all = Arguments::default();
     all.add(["--unshare-all", "--unshare-user", "--die-with-parent", "--new-session"]);
@@ -107,7 +139,7 @@ pub(super) fn arguments(
     Ok(all.0)
 }
 
-/// What every program expects to find.
+/// The usual folders and devices.
 fn furniture(all: &mut Arguments, confinement: &Confinement, layout: &Layout, machine: &Machine) {
     let bytes = confinement.limits.temporary_bytes.to_string();
     all.add(["--proc", "/proc", "--dev", "/dev"]);
@@ -161,41 +193,26 @@ fn covers(all: &mut Arguments, confinement: &Confinement, layout: &Layout) {
     }
 }
 
-/// What our own binary does inside, before it is the host.
-pub(super) fn plan(confinement: &Confinement, machine: &Machine) -> Result<Plan, ExecError> {
-    let mut steps: Vec<_> = limits(confinement).into();
-    steps.extend([Step::NoCapabilities, Step::NoNewPrivileges]);
-    if machine.landlock.is_some() {
-        steps.push(Step::Landlock { writable: writable(confinement) });
-    }
-    steps.push(Step::DieWithParent);
-    steps.push(filter_of(rules(), Backend::Bubblewrap.word())?);
-    steps.push(Step::Verify);
-    steps.push(Step::Execute {
-        program: HOST_PROGRAM.into(),
-        arguments: vec![interpreter_host::HOST.into()],
-    });
-    Ok(Plan(steps))
+/// The steps of our own binary inside, before it is the host.
+fn plan(site: &Site<'_>) -> Result<Plan, ExecError> {
+    check_work_folder(site.confinement)?;
+    let steps = limits(site.confinement).into();
+    become_host(steps, Step::NoCapabilities, site)
 }
 
-/// What is enforced once both have been applied, and what is not.
-pub(super) fn protection(machine: &Machine) -> Protection {
-    let mut enforced: Vec<String> = [
-        "user, mount, process, network, ipc, hostname and cgroup namespaces, by bubblewrap",
-        "the system read-only, the home absent",
-        "no network but loopback; the only way out is a proxy that lets through what is allowed",
-        "no capabilities, no new privileges",
-        "system-call filter",
-        "limits on each process, on processes, file size and temporary files",
-    ]
-    .map(String::from)
-    .into();
-    if let Some(version) = machine.landlock {
-        enforced.push(format!("Landlock (version {version}): writes to the listed folders alone"));
-    }
-    Protection {
-        backend: Backend::Bubblewrap.word(),
-        enforced,
-        missing: missing(Backend::Bubblewrap),
-    }
+fn describe(machine: &Machine, protection: &mut Protection) {
+    protection.enforced.extend(
+        [
+            "user, mount, process, network, ipc, hostname and cgroup namespaces, by bubblewrap",
+            "the system read-only, the home absent",
+            "no network but loopback; the only way out is a proxy that lets through what is allowed",
+            "no capabilities, no new privileges",
+            "system-call filter",
+            "limits on each process, on processes, file size and temporary files",
+        ]
+        .map(String::from),
+    );
+    protection.enforced.extend(machine.landlock.map(|version| {
+        format!("Landlock (version {version}): writes to the listed folders alone")
+    }));
 }

@@ -1,17 +1,16 @@
-//! Control groups: bounds for all processes of a sandbox together, where they can be had.
+//! Control groups: bounds for all processes of a sandbox together, where available.
 //!
 //! # Threat
 //! Many processes that are each within their own limit; shared memory, which no process's limit
 //! counts; forks that are faster than they can be killed.
 //!
 //! # Mechanism
-//! The sandbox's first process is put into a group of its own before it reads its plan, so that
-//! everything it starts is in it too. Version 2 of control groups is used where the person's own
-//! part of the tree is delegated to them, as systemd does it: a group is made in the nearest group
-//! above ours that lets us and that passes the controllers on. For root there is version 1
-//! besides. What the kernel counted is evidence of what ended a process. A group of version 2, with
-//! or without controllers, can also be stopped as a whole for a moment, so that what its processes
-//! write can be looked at.
+//! The sandbox's first process is put into a separate group before it reads its plan, so that
+//! everything it starts is in it too. Version 2 of control groups is used if the person's own part
+//! of the tree is delegated to them, as systemd does it: a group is made in the nearest group above
+//! ours that allows it and passes the controllers on. For root there is version 1 besides. The
+//! kernel's counts are evidence of why a process ended. A group of version 2, with or without
+//! controllers, can also be paused as a whole for a moment, so that its files can be examined.
 //!
 //! # Order
 //! Bounds are written before the process is put in. The group is removed after everything in it
@@ -38,7 +37,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// What our groups are called, before the number of the process that made them.
+/// The name of our groups, before the number of the process that made them.
 const NAME: &str = "interpreter-";
 
 /// Bytes beyond the limit of one process: for our own, and for the files that it reads. So a
@@ -77,7 +76,7 @@ pub(crate) struct Frozen(PathBuf);
 
 impl Drop for Frozen {
     fn drop(&mut self) {
-        // What cannot be written is gone, and with it everything that was stopped.
+        // A failed write means that the group is gone, and with it every paused process.
         drop(fs_err::write(self.0.join(FREEZE), "0"));
     }
 }
@@ -140,7 +139,7 @@ impl Groups {
         });
     }
 
-    /// Makes a group with these bounds; or says why none can be had.
+    /// Makes a group with these bounds, or explains why none is available.
     pub(crate) fn make(&self, limits: &Limits) -> Result<Group, String> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -267,7 +266,7 @@ impl Group {
         Ok(())
     }
 
-    /// Stops everything in the group, and waits until it stands still. None if the kernel cannot.
+    /// Pauses everything in the group, and waits until that is done. `None` if the kernel cannot.
     pub(crate) fn freeze(&self) -> Option<Frozen> {
         let freezer = self.freezer.as_ref()?;
         let events = File::open(freezer.join("cgroup.events")).ok()?;
@@ -329,7 +328,7 @@ impl Drop for Group {
     }
 }
 
-/// What a file of counts says, which is opened once.
+/// The content of a file of counts, which is opened once.
 fn read<T>(held: &OnceLock<File>, path: &Path, parse: impl FnOnce(&str) -> T) -> Option<T> {
     if held.get().is_none()
         && let Ok(file) = File::open(path)
@@ -473,7 +472,7 @@ mod tests {
         }
         drop(frozen);
         grows_past(before);
-        // What stands still can be killed all the same.
+        // A paused process can still be killed.
         let frozen = group.freeze().unwrap();
         shell.kill().unwrap();
         shell.wait().unwrap();

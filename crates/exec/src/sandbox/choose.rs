@@ -1,8 +1,13 @@
 //! Which backend is used: one that was asked for, that lacks nothing but what it may lack, and that
 //! this machine has. Whether it can really be built is found out by building it.
 
-use super::{Machine, bubblewrap, firejail, keeps::keeps, landlock, machine::Rights, probe};
-use crate::ExecError;
+use super::{
+    backends::{recipe, unasked},
+    machine::Machine,
+    recipe::{Recipe, Staging},
+    start::probe,
+};
+use crate::{Cause, ExecError};
 use interpreter_core::{Backend, Choice, Confinement, Workspace};
 
 /// Whether a backend may be used for this confinement, as far as that can be told beforehand.
@@ -11,74 +16,47 @@ pub fn admit(
     confinement: &Confinement,
     machine: &Machine,
 ) -> Result<(), ExecError> {
-    let word = backend.word();
-    let lacks = confinement.sandbox.not_allowed(backend, |promise| keeps(backend, promise));
+    let recipe = recipe(backend);
+    let lacks = confinement.sandbox.not_allowed(backend, recipe.keeps);
     if !lacks.is_empty() {
-        return Err(ExecError::Lacking { backend: word, lacks });
+        return Err(ExecError::Lacking { backend: backend.word(), lacks });
     }
-    shows_the_folder(backend, confinement.workspace)?;
-    match backend {
-        Backend::Native | Backend::None => return Ok(()),
-        Backend::Bubblewrap | Backend::Firejail | Backend::Landlock => {}
-    }
-    serves(backend, confinement.workspace, machine)?;
-    match backend {
-        Backend::Bubblewrap => is_there(word, "bwrap", bubblewrap::program().is_some()),
-        Backend::Firejail => is_there(word, "firejail", firejail::program().is_some())
-            .and_then(|()| landlock::check(machine, backend)),
-        Backend::Landlock => landlock::check(machine, backend),
-        Backend::Native | Backend::None => Ok(()),
-    }
-}
-
-/// Whether a backend is for somebody with these rights. Root's code must become somebody else, and
-/// without mounts that one is shown root's files as they are.
-fn serves(backend: Backend, workspace: Workspace, machine: &Machine) -> Result<(), ExecError> {
-    let (reason, hint) = match (machine.rights, backend, workspace) {
-        (Rights::Ordinary, ..)
-        | (Rights::Root | Rights::RootWithoutMounts, Backend::Landlock, Workspace::ReadOnly) => {
-            return Ok(());
+    shows_the_folder(recipe, confinement.workspace)?;
+    (recipe.admits)(confinement, machine)?;
+    match recipe.helper.as_ref().filter(|helper| helper.path().is_none()) {
+        Some(helper) => {
+            let reason = format!("`{}` is not installed", helper.program);
+            Err(recipe.refuses(reason, Some(Cause::NotInstalled(helper.package))))
         }
-        (Rights::Root | Rights::RootWithoutMounts, Backend::Landlock, _) => (
-            "root's code runs as another user, who cannot change your folder",
-            "say `--workspace read-only`, or run it as an ordinary user",
-        ),
-        (Rights::Root | Rights::RootWithoutMounts | Rights::RootInName, ..) => (
-            "it is not for root, whose files it could not keep from code",
-            "run it as an ordinary user",
-        ),
-    };
-    let (reason, hint) = (reason.into(), Some(hint.into()));
-    Err(ExecError::CannotConfine { backend: backend.word(), reason, hint })
-}
-
-fn is_there(backend: &'static str, program: &str, is_there: bool) -> Result<(), ExecError> {
-    if is_there {
-        return Ok(());
+        None => Ok(()),
     }
-    Err(ExecError::CannotConfine {
-        backend,
-        reason: format!("`{program}` is not installed"),
-        hint: Some(format!("install the package `{backend}`")),
-    })
 }
 
 /// Whether a backend can show the work folder in this way.
-fn shows_the_folder(backend: Backend, workspace: Workspace) -> Result<(), ExecError> {
-    let (how, hint) = match (backend, workspace) {
-        (Backend::Native | Backend::Bubblewrap | Backend::Firejail | Backend::Landlock, _)
-        | (_, Workspace::Direct) => return Ok(()),
-        (Backend::None, Workspace::Stage) => {
-            ("apart", "`--workspace direct` lets code change your files at once")
-        }
-        (Backend::None, Workspace::ReadOnly) => {
-            ("away", "`--workspace direct` lets code change your files at once")
-        }
+fn shows_the_folder(recipe: &Recipe, workspace: Workspace) -> Result<(), ExecError> {
+    let how = match (recipe.staging, workspace) {
+        (Staging::Unavailable, Workspace::Stage) => "apart",
+        (Staging::Unavailable, Workspace::ReadOnly) => "away",
+        (_, Workspace::Direct)
+        | (Staging::Overlay | Staging::CopyInPlace | Staging::CopyElsewhere, _) => return Ok(()),
     };
-    Err(ExecError::CannotStage { backend: backend.word(), how, hint })
+    Err(ExecError::CannotStage { backend: recipe.backend.word(), how })
 }
 
-/// What was tried in vain, and what is tried next.
+/// The backends to try for a choice, in order.
+fn candidates(choice: Choice) -> Vec<Backend> {
+    match choice {
+        Choice::Auto => unasked().collect(),
+        Choice::Only(backend) => vec![backend],
+    }
+}
+
+/// The first that is tried for a choice.
+pub fn first(choice: Choice) -> Backend {
+    candidates(choice)[0]
+}
+
+/// Failed attempts, and the next one.
 #[derive(Debug, Default)]
 pub(crate) struct Search {
     refusals: Vec<(Backend, ExecError)>,
@@ -92,7 +70,7 @@ impl Search {
         machine: &Machine,
     ) -> Result<Backend, ExecError> {
         let choice = confinement.sandbox.backend;
-        for backend in choice.candidates() {
+        for backend in candidates(choice) {
             if self.refusals.iter().any(|(refused, _)| *refused == backend) {
                 continue;
             }
@@ -123,13 +101,13 @@ impl Search {
 
     fn verdict(&mut self) -> ExecError {
         let refusals = std::mem::take(&mut self.refusals);
-        // What helps the strongest helps best.
-        let hint = refusals.iter().find_map(|(_, error)| {
-            if let ExecError::CannotConfine { hint, .. } = error { hint.clone() } else { None }
+        // The fix for the strongest is the best one.
+        let cause = refusals.iter().find_map(|(_, error)| {
+            if let ExecError::CannotConfine { cause, .. } = error { *cause } else { None }
         });
         let refusals =
             refusals.into_iter().map(|(backend, error)| (backend.word(), error.to_string()));
-        ExecError::NoBackend { refusals: refusals.collect(), hint }
+        ExecError::NoBackend { refusals: refusals.collect(), cause }
     }
 }
 
@@ -151,12 +129,24 @@ pub async fn find(confinement: &Confinement, machine: &Machine) -> Result<Backen
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sandbox::{cgroup::Groups, machine::Inotify};
+    use crate::sandbox::{
+        cgroup::Groups,
+        machine::{Inotify, Rights},
+    };
     use interpreter_core::{Limits, Network, Promise, Sandboxing};
+
+    const NATIVE: Backend = Backend::named("native");
+    const LANDLOCK: Backend = Backend::named("landlock");
+
+    #[test]
+    fn none_is_never_tried_unasked() {
+        assert!(!candidates(Choice::Auto).contains(&Backend::NONE));
+    }
 
     fn machine(rights: Rights) -> Machine {
         Machine {
             program: "/usr/bin/interpreter".into(),
+            home: None,
             user: if rights == Rights::Ordinary { 1000 } else { 0 },
             group: 1000,
             rights,
@@ -177,14 +167,18 @@ mod tests {
             shown: [].into(),
             network: Network::None,
             limits: Limits::default(),
-            sandbox: Sandboxing { backend, allow_missing: allowed.iter().copied().collect() },
+            sandbox: Sandboxing {
+                backend,
+                allow_missing: allowed.iter().copied().collect(),
+                image: None,
+            },
             environment: [].into(),
         }
     }
 
     fn broken(backend: Backend) -> ExecError {
         let reason = "user namespaces are refused".into();
-        ExecError::CannotConfine { backend: backend.word(), reason, hint: Some("mend it".into()) }
+        ExecError::CannotConfine { backend: backend.word(), reason, cause: Some(Cause::Root) }
     }
 
     #[test]
@@ -192,13 +186,13 @@ mod tests {
         let machine = machine(Rights::Ordinary);
         let confinement = wanted(Choice::Auto, Workspace::ReadOnly, &[]);
         let mut search = Search::default();
-        assert_eq!(search.next(&confinement, &machine).unwrap(), Backend::Native);
-        search.refused(Backend::Native, broken(Backend::Native), Choice::Auto).unwrap();
+        assert_eq!(search.next(&confinement, &machine).unwrap(), NATIVE);
+        search.refused(NATIVE, broken(NATIVE), Choice::Auto).unwrap();
         let error = search.next(&confinement, &machine).unwrap_err();
-        let ExecError::NoBackend { refusals, hint } = error else { panic!("{error}") };
+        let ExecError::NoBackend { refusals, cause } = error else { panic!("{error}") };
         let tried: Vec<_> = refusals.iter().map(|(backend, _)| *backend).collect();
         assert_eq!(tried, ["native", "bubblewrap", "landlock"]);
-        assert_eq!(hint.as_deref(), Some("mend it"));
+        assert_eq!(cause, Some(Cause::Root));
     }
 
     #[test]
@@ -206,22 +200,22 @@ mod tests {
         let machine = machine(Rights::RootWithoutMounts);
         let confinement = wanted(Choice::Auto, Workspace::ReadOnly, &Promise::ALL);
         let mut search = Search::default();
-        search.refused(Backend::Native, broken(Backend::Native), Choice::Auto).unwrap();
+        search.refused(NATIVE, broken(NATIVE), Choice::Auto).unwrap();
         // bubblewrap is not for root.
-        assert_eq!(search.next(&confinement, &machine).unwrap(), Backend::Landlock);
-        search.refused(Backend::Landlock, broken(Backend::Landlock), Choice::Auto).unwrap();
+        assert_eq!(search.next(&confinement, &machine).unwrap(), LANDLOCK);
+        search.refused(LANDLOCK, broken(LANDLOCK), Choice::Auto).unwrap();
         assert!(matches!(search.next(&confinement, &machine), Err(ExecError::NoBackend { .. })));
     }
 
     #[test]
     fn what_was_named_is_not_replaced_by_another() {
-        let native = Choice::Only(Backend::Native);
+        let native = Choice::Only(NATIVE);
         let mut search = Search::default();
-        let refused = search.refused(Backend::Native, broken(Backend::Native), native);
+        let refused = search.refused(NATIVE, broken(NATIVE), native);
         assert!(matches!(refused, Err(ExecError::CannotConfine { .. })));
         // Neither is one that could be built and failed later.
         let ended = ExecError::SandboxEnded { reason: "it ended".into() };
-        assert!(search.refused(Backend::Native, ended, Choice::Auto).is_err());
+        assert!(search.refused(NATIVE, ended, Choice::Auto).is_err());
     }
 
     #[test]
@@ -236,8 +230,8 @@ mod tests {
                     Err(ExecError::CannotStage { .. })
                 )
             };
-            assert_eq!(admitted(Workspace::Stage), backend != Backend::None, "{backend}");
-            assert_eq!(admitted(Workspace::ReadOnly), backend != Backend::None, "{backend}");
+            assert_eq!(admitted(Workspace::Stage), backend != Backend::NONE, "{backend}");
+            assert_eq!(admitted(Workspace::ReadOnly), backend != Backend::NONE, "{backend}");
             assert!(admitted(Workspace::Direct), "{backend}");
         }
     }
@@ -246,9 +240,9 @@ mod tests {
     fn a_kernel_without_landlock_has_no_landlock_sandbox() {
         for landlock in [None, Some(2)] {
             let machine = Machine { landlock, ..machine(Rights::Ordinary) };
-            let choice = Choice::Only(Backend::Landlock);
+            let choice = Choice::Only(LANDLOCK);
             let confinement = wanted(choice, Workspace::ReadOnly, &Promise::ALL);
-            let refused = admit(Backend::Landlock, &confinement, &machine);
+            let refused = admit(LANDLOCK, &confinement, &machine);
             assert!(matches!(refused, Err(ExecError::CannotConfine { .. })), "{landlock:?}");
         }
     }

@@ -19,16 +19,90 @@
 //! firejail runs as root until it has built its sandbox: a hole in it is one in the machine. For
 //! ordinary users alone, and only those that the system knows by name. The rest is that of Landlock.
 
+use super::{
+    landlock::{self, Around, MODES, NAMES, TEMPORARY},
+    machine::Machine,
+    recipe::{Furniture, Helper, Protection, Recipe, Site, Staging},
+    view::View,
+};
+use crate::{Cause, ExecError};
+use interpreter_core::{Backend, Confinement, Kept, Promise};
 use interpreter_jail::JAIL;
-use std::{ffi::OsString, path::PathBuf};
+use std::ffi::OsString;
 
-/// Where it is, if it is installed. See `bubblewrap::program`.
-pub(super) fn program() -> Option<PathBuf> {
-    super::installed("firejail")
+/// How firejail confines code.
+pub(super) static RECIPE: Recipe = Recipe {
+    backend: Backend::named("firejail"),
+    unasked: false,
+    confines: true,
+    keeps,
+    admits,
+    helper: Some(Helper {
+        program: "firejail",
+        package: "firejail",
+        client: &[],
+        arguments: |_| Ok(arguments()),
+        environment,
+        complaints: &["Error: ", "Error "],
+        cause: |_| Cause::Firejail,
+        meets: None,
+        tidying: None,
+    }),
+    staging: Staging::CopyElsewhere,
+    has_door: false,
+    own_system: false,
+    furniture: Furniture::Outside(None),
+    bounds_all: |_| false,
+    plan: |site| landlock::plan_for(site, AROUND),
+    view: |_| View::unknown(),
+    describe,
+};
+
+const AROUND: Around = Around::Namespaces;
+
+fn keeps(promise: Promise) -> Kept {
+    match promise {
+        Promise::Network => Kept::InPart(
+            "pipes in a work folder that is not staged lead outside; hosts that you allow cannot be \
+             reached",
+        ),
+        Promise::Reading => Kept::InPart(NAMES),
+        Promise::Writing => Kept::InPart(MODES),
+        Promise::Processes => {
+            Kept::InPart("code can end its own sandbox, with everything that is inside")
+        }
+        Promise::Limits => Kept::InPart(TEMPORARY),
+        Promise::Environment
+        | Promise::Privileges
+        | Promise::Calls
+        | Promise::Terminal
+        | Promise::Ending => Kept::Yes,
+    }
 }
 
-/// What firejail is told.
-pub(super) fn arguments() -> Vec<OsString> {
+fn admits(_: &Confinement, machine: &Machine) -> Result<(), ExecError> {
+    RECIPE.not_for_root(machine)?;
+    landlock::check(machine, &RECIPE)
+}
+
+fn describe(machine: &Machine, protection: &mut Protection) {
+    landlock::describe_fence(machine, protection);
+    protection.enforced.extend([
+        "process, network, ipc and mount namespaces, by firejail".into(),
+        "no network but loopback, no local sockets but pairs of them".into(),
+    ]);
+}
+
+fn environment(site: &Site<'_>) -> Vec<(&'static str, OsString)> {
+    vec![
+        // Where the jail is found by its name.
+        ("PATH", site.layout.drivers().into()),
+        // Versions that start programs through a shell take this one before the login shell.
+        ("SHELL", "/bin/sh".into()),
+    ]
+}
+
+fn arguments() -> Vec<OsString> {
     [
         "--quiet",
         "--noprofile",

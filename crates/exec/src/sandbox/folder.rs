@@ -1,10 +1,10 @@
 //! A folder of a sandbox's own, where it has no mounts to put things on: drivers to read, a place
 //! for temporary files to write. It goes with the sandbox.
 
-use crate::{ExecError, Interpreters, egress};
-use interpreter_core::Backend;
-use interpreter_host::{KernelSpec, attack::ATTACK};
+use crate::{Interpreters, egress};
+use interpreter_host::KernelSpec;
 use interpreter_jail::JAIL;
+use interpreter_jail::attack::ATTACK;
 use interpreter_jupyter::JUPYTER;
 use std::{
     io,
@@ -39,9 +39,24 @@ impl Layout {
         self.root.join("tmp")
     }
 
-    /// What nobody can read.
+    /// An unreadable file.
     pub(crate) fn empty(&self) -> PathBuf {
         self.root.join("empty")
+    }
+
+    /// A folder that nobody can read.
+    pub(crate) fn hollow(&self) -> PathBuf {
+        self.root.join("hollow")
+    }
+
+    /// Where a jail that gets no streams otherwise meets us.
+    pub(crate) fn meeting(&self) -> PathBuf {
+        self.root.join("meeting")
+    }
+
+    /// The rules of the filter, as container engines take them.
+    pub(crate) fn profile(&self) -> PathBuf {
+        self.root.join("seccomp.json")
     }
 
     fn home(&self) -> PathBuf {
@@ -83,19 +98,14 @@ impl RunFolder {
     pub(crate) fn make(
         folder: &Path,
         program: &Path,
-        backend: Backend,
         user: Option<u32>,
         work_folder: &Path,
-    ) -> Result<Self, ExecError> {
+    ) -> io::Result<Self> {
         let made = match user {
             None => Self::own(folder),
             Some(user) => Self::of_other(user, work_folder),
         };
-        made.and_then(|made| made.furnish(program)).map_err(|error| ExecError::CannotConfine {
-            backend: backend.word(),
-            reason: format!("there is no place for its drivers: {error}"),
-            hint: None,
-        })
+        made.and_then(|made| made.furnish(program))
     }
 
     fn own(folder: &Path) -> io::Result<Self> {
@@ -139,6 +149,7 @@ impl RunFolder {
             write(&self.drivers().join(name), text, 0o444)?;
         }
         write(&self.empty(), "", 0o000)?;
+        std::fs::DirBuilder::new().mode(0o000).create(self.hollow())?;
         for name in [JUPYTER, JAIL, ATTACK] {
             fs_err::os::unix::fs::symlink(program, self.drivers().join(name))?;
         }
@@ -156,7 +167,7 @@ impl Deref for RunFolder {
 
 impl Drop for RunFolder {
     fn drop(&mut self) {
-        // What cannot be removed now is tried again by a later session.
+        // A later session removes leftovers.
         _ = remove(&self.layout.root).is_ok();
     }
 }
@@ -209,8 +220,7 @@ mod tests {
 
     fn made(at: &Path) -> RunFolder {
         let run = at.join("run");
-        RunFolder::make(&run, Path::new("/bin/true"), Backend::Landlock, None, Path::new("/work"))
-            .unwrap()
+        RunFolder::make(&run, Path::new("/bin/true"), None, Path::new("/work")).unwrap()
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! How a sandbox without an overlay shows a work folder whose changes are kept apart: code works in
 //! a copy that the change set has taken.
 //!
-//! What is covered in the work folder is not in the copy, so nothing there has to be covered again.
+//! Hidden files of the work folder are not in the copy, so nothing there has to be covered again.
 
-use crate::workspace::COPY;
 use interpreter_core::{Access, Confinement, Workspace};
 use interpreter_host::KernelSpec;
+use interpreter_workspace::COPY;
 use std::path::{Path, PathBuf};
 
 /// The copy in the folder of a change set, if code is to work in one.
@@ -39,7 +39,7 @@ pub(super) fn as_work_folder(confinement: &Confinement, copy: Option<&Path>) -> 
     }
 }
 
-/// What is covered in the work folder, which does not come into the copy.
+/// Hidden paths of the work folder, which are not copied.
 pub(crate) fn covered(confinement: &Confinement) -> Vec<PathBuf> {
     let denied = confinement.files.iter().filter(|(_, access)| **access == Access::Deny);
     let work = &confinement.work_folder;
@@ -63,7 +63,7 @@ pub(super) struct Moved {
 }
 
 impl Moved {
-    /// A kernel as it is started there: what it is told of the work folder is told of the copy.
+    /// A kernel as started there: paths of the work folder become paths of the copy.
     pub(super) fn settle(&self, spec: KernelSpec) -> KernelSpec {
         let KernelSpec { program, arguments, mut environment, folder } = spec;
         for value in environment.values_mut() {

@@ -18,20 +18,20 @@
 //!
 //! # Limits
 //! Landlock does not cover `stat` and `readlink`, nor changes of mode, owner, times and attributes:
-//! those reach every file of the person's. All processes are seen in `/proc`. What is new in a
-//! folder that is allowed entry by entry is not reached. [`super::keeps`] has the whole list.
+//! those reach every file of the person's. All processes are visible in `/proc`. A new entry in a
+//! folder that is allowed entry by entry is not reachable. `keeps` has the whole list.
 
 use super::{
-    Protection,
-    folder::Layout,
-    keeps::keeps,
-    machine::{Machine, SystemPath},
-    native::{SANDBOX_USER, filter_of, limits},
+    machine::{Machine, Rights, SANDBOX_USER, SystemPath},
+    native::{check_work_folder, filter_of, limits},
+    recipe::{Furniture, Protection, Recipe, Site, Staging},
+    view::View,
 };
-use crate::ExecError;
-use interpreter_core::{Access, Backend, Confinement, Workspace, sandbox::lacks};
+use crate::{Cause, ExecError};
+use interpreter_core::{Access, Backend, Confinement, Kept, Promise, Workspace};
 use interpreter_jail::{
-    FilterError, Plan, Resource, Rule, Step, Tcp, rules, rules_where_shared, rules_without_network,
+    FilterError, FilterRule, Plan, Resource, Step, Tcp, rules, rules_where_shared,
+    rules_without_network,
 };
 use std::path::{Path, PathBuf};
 
@@ -40,33 +40,86 @@ const NEEDED: u32 = 3;
 
 const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
-/// What stands around this fence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Around {
-    /// Nothing.
-    Nothing,
-    /// firejail: namespaces for processes and network.
-    Firejail,
+/// How Landlock confines code.
+pub(super) static RECIPE: Recipe = Recipe {
+    backend: Backend::named("landlock"),
+    unasked: true,
+    confines: true,
+    keeps,
+    admits,
+    helper: None,
+    staging: Staging::CopyElsewhere,
+    has_door: false,
+    own_system: false,
+    furniture: Furniture::Outside(Some(SANDBOX_USER)),
+    bounds_all: |_| false,
+    plan: |site| plan_for(site, Around::Nothing),
+    view: |_| View::unknown(),
+    describe,
+};
+
+fn keeps(promise: Promise) -> Kept {
+    match promise {
+        Promise::Network => Kept::InPart(
+            "pipes in a work folder that is not staged lead outside; interfaces are seen; there is no \
+             loopback, and hosts that you allow cannot be reached",
+        ),
+        Promise::Reading => Kept::InPart(NAMES),
+        Promise::Writing => Kept::InPart(MODES),
+        Promise::Processes => Kept::InPart(
+            "all processes and their command lines are seen; code can end its own sandbox, with \
+             everything that is inside; before Landlock 6 (Linux 6.12) yours can be signalled",
+        ),
+        Promise::Privileges => Kept::InPart(
+            "setuid files and the bounding set stay; no program gains anything by them",
+        ),
+        Promise::Ending => Kept::InPart(
+            "a program that forks faster than it is killed may outlive the session by a while",
+        ),
+        Promise::Limits => Kept::InPart(TEMPORARY),
+        Promise::Environment | Promise::Calls | Promise::Terminal => Kept::Yes,
+    }
 }
 
-impl Around {
-    fn backend(self) -> Backend {
-        match self {
-            Self::Nothing => Backend::Landlock,
-            Self::Firejail => Backend::Firejail,
+pub(super) const NAMES: &str =
+    "names, sizes and times of all files can be learnt, not what is in them";
+
+pub(super) const MODES: &str =
+    "modes, times and attributes of your other files can be changed, not what is in them";
+
+pub(super) const TEMPORARY: &str = "temporary files are bounded one by one; processes are counted together with yours unless \
+     there is a control group, and watchers of files (inotify) always are";
+
+/// Root's code becomes another user, who is shown root's files as they are.
+fn admits(confinement: &Confinement, machine: &Machine) -> Result<(), ExecError> {
+    match (machine.rights, confinement.workspace) {
+        (Rights::Ordinary, _) | (Rights::Root | Rights::RootWithoutMounts, Workspace::ReadOnly) => {
         }
+        (Rights::Root | Rights::RootWithoutMounts, Workspace::Stage | Workspace::Direct) => {
+            return Err(RECIPE.refuses(
+                "root's code runs as another user, who cannot change your folder",
+                Some(Cause::RootCannotWrite),
+            ));
+        }
+        (Rights::RootInName, _) => RECIPE.not_for_root(machine)?,
     }
+    check(machine, &RECIPE)
+}
+
+/// The surroundings of this fence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Around {
+    Nothing,
+    /// Namespaces for processes and network, made by a helper.
+    Namespaces,
 }
 
 /// The steps that enforce a confinement by Landlock and a filter. Where changes are kept apart, its
 /// work folder is the copy that code works in, see `in_copy.rs`.
-pub(super) fn plan(
-    confinement: &Confinement,
-    layout: &Layout,
-    machine: &Machine,
-    around: Around,
-) -> Result<Plan, ExecError> {
-    let places = places(confinement, layout, machine, around)?;
+pub(super) fn plan_for(site: &Site<'_>, around: Around) -> Result<Plan, ExecError> {
+    check_work_folder(site.confinement)?;
+    let (confinement, machine) = (&site.elsewhere(), site.machine);
+    let places = places(confinement, site, around)?;
     let mut steps = vec![Step::NewSession];
     if around == Around::Nothing {
         steps.push(Step::Keep);
@@ -80,9 +133,9 @@ pub(super) fn plan(
         steps.push(Step::BecomeUser { user, group: user });
     }
     steps.extend([Step::NoCapabilities, Step::DieWithParent]);
-    steps.push(filter_of(refused(around), around.backend().word())?);
-    // An ordinary user has no right to empty the bounding set, which firejail does for them.
-    if machine.user == 0 || around == Around::Firejail {
+    steps.push(filter_of(refused(around), site.recipe)?);
+    // An ordinary user has no right to empty the bounding set, which the helper does for them.
+    if machine.user == 0 || around == Around::Namespaces {
         steps.push(Step::Verify);
     }
     steps.push(Step::Execute {
@@ -92,18 +145,18 @@ pub(super) fn plan(
     Ok(Plan(steps))
 }
 
-fn refused(around: Around) -> Result<Vec<Rule>, FilterError> {
+fn refused(around: Around) -> Result<Vec<FilterRule>, FilterError> {
     let mut all = rules()?;
     all.extend(rules_where_shared()?);
     match around {
         Around::Nothing => all.extend(rules_without_network()?),
-        Around::Firejail => {}
+        Around::Namespaces => {}
     }
     Ok(all)
 }
 
 /// Without a user namespace the kernel counts the person's other processes too.
-fn beside_others(step: Step, user: u32) -> Step {
+pub(super) fn beside_others(step: Step, user: u32) -> Step {
     if let Step::Limit { resource: Resource::Processes, most } = step {
         let most = most.saturating_add(tasks_of(user));
         return Step::Limit { resource: Resource::Processes, most };
@@ -126,13 +179,9 @@ fn tasks_of(user: u32) -> u64 {
     tasks.sum()
 }
 
-/// What can be reached.
-fn places(
-    confinement: &Confinement,
-    layout: &Layout,
-    machine: &Machine,
-    around: Around,
-) -> Result<Step, ExecError> {
+/// The reachable places.
+fn places(confinement: &Confinement, site: &Site<'_>, around: Around) -> Result<Step, ExecError> {
+    let Site { recipe, layout, machine, .. } = site;
     let of_kind = |wanted: Access| {
         let listed = confinement.files.iter().filter(move |(_, access)| **access == wanted);
         listed.map(|(path, _)| path.clone())
@@ -151,14 +200,10 @@ fn places(
     }
     for folder in &writable {
         if let Some(inside) = denied.iter().find(|path| path.starts_with(folder)) {
-            return Err(ExecError::CannotConfine {
-                backend: around.backend().word(),
-                reason: format!(
-                    "it cannot cover {} in a folder that code may change",
-                    inside.display()
-                ),
-                hint: Some("`--workspace read-only` lets code read all but that".into()),
-            });
+            return Err(recipe.refuses(
+                format!("it cannot cover {} in a folder that code may change", inside.display()),
+                Some(Cause::SecretInWritable),
+            ));
         }
     }
     let mut readable = vec![layout.drivers(), machine.program.clone(), "/proc".into()];
@@ -174,7 +219,7 @@ fn places(
         devices: DEVICES.map(PathBuf::from).into_iter().filter(|path| path.exists()).collect(),
         tcp: match around {
             Around::Nothing => Tcp::Refused,
-            Around::Firejail => Tcp::Left,
+            Around::Namespaces => Tcp::Left,
         },
     })
 }
@@ -196,7 +241,7 @@ fn allow_around(
             continue;
         }
         let entries = fs_err::read_dir(&path).into_iter().flatten().flatten();
-        // What a link leads to is allowed where it is, or not at all.
+        // The target of a link is allowed at its own place, or not at all.
         let entries =
             entries.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_symlink()));
         next.extend(entries.map(|entry| entry.path()));
@@ -204,41 +249,30 @@ fn allow_around(
     }
 }
 
-/// What is enforced once the plan has been applied, and what is not.
-pub(super) fn protection(machine: &Machine, around: Around) -> Protection {
+fn describe(machine: &Machine, protection: &mut Protection) {
+    describe_fence(machine, protection);
+    protection.enforced.push("no sockets but pairs of them".into());
+}
+
+/// Says what this fence enforces, whatever stands around it.
+pub(super) fn describe_fence(machine: &Machine, protection: &mut Protection) {
     let version = machine.landlock.unwrap_or_default();
-    let mut enforced = vec![
+    protection.enforced.extend([
         format!("Landlock (version {version}): nothing is read or changed but what is listed"),
         "no capabilities, no new privileges".into(),
         "system-call filter".into(),
         "limits on each process and on file size".into(),
-    ];
-    match around {
-        Around::Nothing => enforced.push("no sockets but pairs of them".into()),
-        Around::Firejail => enforced.extend([
-            "process, network, ipc and mount namespaces, by firejail".into(),
-            "no network but loopback, no local sockets but pairs of them".into(),
-        ]),
-    }
-    let backend = around.backend();
-    Protection { backend: backend.word(), enforced, missing: missing(backend) }
-}
-
-/// What a backend lacks, in words for the record.
-pub(super) fn missing(backend: Backend) -> Vec<String> {
-    let lacks = lacks(|promise| keeps(backend, promise));
-    lacks.map(|lack| format!("{} in full, because {}", lack.promise, lack.why)).collect()
+    ]);
 }
 
 /// Whether the kernel has what is needed.
-pub(super) fn check(machine: &Machine, backend: Backend) -> Result<(), ExecError> {
+pub(super) fn check(machine: &Machine, recipe: &Recipe) -> Result<(), ExecError> {
     let reason = match machine.landlock {
         Some(version) if version >= NEEDED => return Ok(()),
         Some(version) => format!("the kernel has Landlock {version}, and {NEEDED} is needed"),
         None => "the kernel has no Landlock, or it is switched off".into(),
     };
-    let hint = Some("Linux 6.2 or later has it; it must be among the `lsm=` modules".into());
-    Err(ExecError::CannotConfine { backend: backend.word(), reason, hint })
+    Err(recipe.refuses(reason, Some(Cause::Landlock)))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What this machine and this process are, as far as a sandbox depends on it.
+//! The properties of this machine and process that a sandbox depends on.
 
 use super::cgroup::Groups;
 use crate::interpreters::SYSTEM;
@@ -6,16 +6,21 @@ use interpreter_core::surroundings::Seen;
 use rustix::thread::CapabilitySet;
 use std::path::{Path, PathBuf};
 
+/// The user that root's sandboxes become: far from any that a system hands out.
+pub(super) const SANDBOX_USER: u32 = 0x7000_0000;
+
 /// Facts about the machine and the process, gathered once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Machine {
     /// Our own binary.
     pub program: PathBuf,
+    /// The person's home, where the client of a container engine finds its images.
+    pub home: Option<PathBuf>,
     /// The user we run as.
     pub user: u32,
     /// The group we run as.
     pub group: u32,
-    /// What we may do.
+    /// Our privileges.
     pub rights: Rights,
     /// The system's folders and links, as they are.
     pub system: Vec<SystemPath>,
@@ -25,7 +30,7 @@ pub struct Machine {
     pub groups: Groups,
     /// A private folder of ours, for what sandboxes without mounts need. It need not be there.
     pub scratch: PathBuf,
-    /// What a user may watch.
+    /// Limits on a user's file watchers.
     pub inotify: Inotify,
 }
 
@@ -39,7 +44,7 @@ pub struct Inotify {
 }
 
 impl Inotify {
-    /// What the kernel says; where it does not, what it starts with.
+    /// The kernel's values, or its defaults if they cannot be read.
     fn look() -> Self {
         let read = |name: &str| {
             let text = fs_err::read_to_string(format!("/proc/sys/fs/inotify/max_user_{name}"));
@@ -52,7 +57,7 @@ impl Inotify {
     }
 }
 
-/// What the process may do on this machine.
+/// The privileges of the process on this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rights {
     /// An ordinary user.
@@ -76,9 +81,10 @@ pub enum SystemPath {
 
 impl Machine {
     /// Looks at the machine. `program` is our own binary, `scratch` a private folder of ours.
-    pub fn look(program: PathBuf, scratch: PathBuf) -> Self {
+    pub fn look(program: PathBuf, scratch: PathBuf, home: Option<PathBuf>) -> Self {
         Self {
             program,
+            home,
             user: rustix::process::geteuid().as_raw(),
             group: rustix::process::getegid().as_raw(),
             rights: rights(),
@@ -98,7 +104,7 @@ impl Machine {
     }
 }
 
-/// What the system shows of what may stand in the way of a sandbox.
+/// System files that show possible obstacles to a sandbox.
 pub fn surroundings(machine: &Machine) -> Seen {
     let read = |path: &str| fs_err::read_to_string(path).ok();
     let is_there = |path: &str| Path::new(path).exists();

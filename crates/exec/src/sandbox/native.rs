@@ -6,14 +6,15 @@
 //! A user namespace alone would not do: root shown as somebody else is still root to files.
 
 use super::{
-    Protection,
-    machine::{Inotify, Machine, Rights, SystemPath},
+    machine::{Inotify, Machine, Rights, SANDBOX_USER, SystemPath},
+    recipe::{Furniture, Protection, Recipe, Site, Staging},
+    view::View,
 };
-use crate::{ExecError, Interpreters};
-use interpreter_core::{Access as Reach, Confinement, Workspace};
-use interpreter_host::attack::ATTACK;
+use crate::{Cause, ExecError, Interpreters};
+use interpreter_core::{Access as Reach, Backend, Confinement, Kept, Workspace};
+use interpreter_jail::attack::ATTACK;
 use interpreter_jail::{
-    Access, Failure, Filter, FilterError, Namespace, Owner, Plan, Quota, Resource, Rule, Step,
+    BindAccess, Filter, FilterError, FilterRule, Namespace, Owner, Plan, Quota, Resource, Step,
     rules,
 };
 use interpreter_jupyter::JUPYTER;
@@ -22,11 +23,23 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The backend's name.
-pub const NAME: &str = "native";
-
-/// The user that root's sandboxes become: far from any that a system hands out.
-pub(super) const SANDBOX_USER: u32 = 0x7000_0000;
+/// How our own sandbox confines code.
+pub(super) static RECIPE: Recipe = Recipe {
+    backend: Backend::named("native"),
+    unasked: true,
+    confines: true,
+    keeps: |_| Kept::Yes,
+    admits: |_, _| Ok(()),
+    helper: None,
+    staging: Staging::Overlay,
+    has_door: true,
+    own_system: false,
+    furniture: Furniture::Planned,
+    bounds_all: |_| false,
+    plan,
+    view: View::of,
+    describe,
+};
 
 /// The user that the code sees itself as when we are root.
 const SHOWN_USER: u32 = 1000;
@@ -51,15 +64,10 @@ const HOLLOW: u64 = 64 << 10;
 
 const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
-/// The steps that enforce a confinement on this machine. `stage` is the folder of the change
-/// set; without one a staged workspace is shown read-only. `door` is the Unix socket by which the
-/// host hands out its listening socket to the proxy; without one there is no way out at all.
-pub fn plan(
-    confinement: &Confinement,
-    stage: Option<&Path>,
-    door: Option<&Path>,
-    machine: &Machine,
-) -> Result<Plan, ExecError> {
+/// The steps that enforce a confinement on this machine. Without the folder of a change set, a
+/// staged workspace is shown read-only. Without a door there is no way out at all.
+fn plan(site: &Site<'_>) -> Result<Plan, ExecError> {
+    let Site { confinement, stage, door, machine, .. } = *site;
     check_work_folder(confinement)?;
     let others = vec![
         Namespace::Mount,
@@ -95,7 +103,7 @@ pub fn plan(
     steps.push(Step::NewRoot);
     steps.extend(system(machine));
     steps.extend(furniture(confinement, machine));
-    steps.extend(door.map(|door| bind(door, DOOR, Access::Read, Owner::AsOutside)));
+    steps.extend(door.map(|door| bind(door, DOOR, BindAccess::Read, Owner::AsOutside)));
     steps.extend(reachable(confinement, owner));
     steps.extend(work_folder(confinement, stage, owner));
     steps.extend(pins(confinement));
@@ -104,12 +112,22 @@ pub fn plan(
     steps.extend(last);
     steps.extend(quotas(machine));
     steps.extend(limits(confinement));
-    steps.extend([Step::DropCapabilities, Step::NoNewPrivileges]);
-    if machine.landlock.is_some() {
-        steps.push(Step::Landlock { writable: writable(confinement) });
+    become_host(steps, Step::DropCapabilities, site)
+}
+
+/// The last steps of every plan with a root of its own, in the one order that holds: capabilities,
+/// Landlock, the filter, a look at all of it, and only then the host.
+pub(super) fn become_host(
+    mut steps: Vec<Step>,
+    capabilities: Step,
+    site: &Site<'_>,
+) -> Result<Plan, ExecError> {
+    steps.extend([capabilities, Step::NoNewPrivileges]);
+    if site.machine.landlock.is_some() {
+        steps.push(Step::Landlock { writable: writable(site.confinement) });
     }
     steps.push(Step::DieWithParent);
-    steps.extend([filter()?, Step::Verify]);
+    steps.extend([filter_of(rules(), site.recipe)?, Step::Verify]);
     steps.push(Step::Execute {
         program: HOST_PROGRAM.into(),
         arguments: vec![interpreter_host::HOST.into()],
@@ -118,8 +136,7 @@ pub fn plan(
 }
 
 fn no_root(reason: &str) -> ExecError {
-    let hint = Some("run it as an ordinary user".into());
-    ExecError::CannotConfine { backend: NAME, reason: reason.into(), hint }
+    RECIPE.refuses(reason, Some(Cause::Root))
 }
 
 fn map_ids([inside, outside]: [u32; 2], [inside_group, outside_group]: [u32; 2]) -> Step {
@@ -137,33 +154,38 @@ pub(super) fn check_work_folder(confinement: &Confinement) -> Result<(), ExecErr
         .iter()
         .any(|path| Path::new(path).starts_with(folder));
     if holds_system {
-        return refuse("it holds the system; change to a folder of your own");
+        return refuse("it holds the system");
     }
     let inside_kernel = ["/proc", "/dev", "/sys"].iter().any(|path| folder.starts_with(path));
     if inside_kernel {
-        return refuse("it belongs to the kernel; change to a folder of your own");
+        return refuse("it belongs to the kernel");
     }
     let denied = |above: &&Path| confinement.files.get(*above) == Some(&Reach::Deny);
     if let Some(place) = folder.ancestors().find(denied) {
         let place = place.display();
-        return refuse(&format!("code may not see {place}; change to a folder of your own"));
+        return refuse(&format!("code may not see {place}"));
     }
     Ok(())
 }
 
-fn bind(from: impl Into<PathBuf>, to: impl Into<PathBuf>, access: Access, owner: Owner) -> Step {
+fn bind(
+    from: impl Into<PathBuf>,
+    to: impl Into<PathBuf>,
+    access: BindAccess,
+    owner: Owner,
+) -> Step {
     Step::Bind { from: from.into(), to: to.into(), access, owner }
 }
 
 /// The system, read-only.
 fn system(machine: &Machine) -> impl Iterator<Item = Step> {
     machine.system.iter().map(|path| match path {
-        SystemPath::Folder(path) => bind(path, path, Access::Read, Owner::AsOutside),
+        SystemPath::Folder(path) => bind(path, path, BindAccess::Read, Owner::AsOutside),
         SystemPath::Link(at, to) => Step::Link { at: at.clone(), to: to.clone() },
     })
 }
 
-/// What every program expects to find.
+/// The usual folders and devices.
 fn furniture(confinement: &Confinement, machine: &Machine) -> Vec<Step> {
     let bytes = confinement.limits.temporary_bytes;
     let temporary = Path::new(confinement.temporary());
@@ -180,7 +202,7 @@ fn furniture(confinement: &Confinement, machine: &Machine) -> Vec<Step> {
         link("/dev/stdin", "/proc/self/fd/0"),
         link("/dev/stdout", "/proc/self/fd/1"),
         link("/dev/stderr", "/proc/self/fd/2"),
-        bind(&machine.program, HOST_PROGRAM, Access::Read, Owner::AsOutside),
+        bind(&machine.program, HOST_PROGRAM, BindAccess::Read, Owner::AsOutside),
         // The same program by other names.
         link(&format!("/run/interpreter/{JUPYTER}"), "host"),
         link(&format!("/run/interpreter/{ATTACK}"), "host"),
@@ -188,7 +210,7 @@ fn furniture(confinement: &Confinement, machine: &Machine) -> Vec<Step> {
     if may_be_a_link(Path::new("/var/tmp"), confinement) {
         steps.push(Step::Link { at: "/var/tmp".into(), to: temporary.to_owned() });
     }
-    steps.extend(DEVICES.map(|path| bind(path, path, Access::Device, Owner::AsOutside)));
+    steps.extend(DEVICES.map(|path| bind(path, path, BindAccess::Device, Owner::AsOutside)));
     steps
         .extend(Interpreters::drivers().map(|(at, text)| Step::File { at, text: text.to_owned() }));
     steps
@@ -208,12 +230,12 @@ fn reachable(confinement: &Confinement, owner: Owner) -> impl Iterator<Item = St
     open.filter_map(move |path| shown(confinement, path, owner))
 }
 
-/// A listed path; none if it is denied.
+/// A listed path, or `None` if it is denied.
 fn shown(confinement: &Confinement, path: &Path, owner: Owner) -> Option<Step> {
     let owner = if confinement.granted.contains(path) { owner } else { Owner::AsOutside };
     let access = match confinement.files.get(path)? {
-        Reach::Read => Access::Read,
-        Reach::Write => Access::Write,
+        Reach::Read => BindAccess::Read,
+        Reach::Write => BindAccess::Write,
         Reach::Deny => return None,
     };
     Some(bind(path, path, access, owner))
@@ -227,15 +249,15 @@ fn is_below_denied(confinement: &Confinement, path: &Path) -> bool {
 fn work_folder(confinement: &Confinement, stage: Option<&Path>, owner: Owner) -> Vec<Step> {
     let folder = &confinement.work_folder;
     match (confinement.workspace, stage) {
-        (Workspace::Direct, _) => vec![bind(folder, folder, Access::Write, owner)],
+        (Workspace::Direct, _) => vec![bind(folder, folder, BindAccess::Write, owner)],
         (Workspace::ReadOnly, _) | (Workspace::Stage, None) => vec![
-            bind(folder, RAW, Access::Read, owner),
+            bind(folder, RAW, BindAccess::Read, owner),
             Step::Mirror { of: RAW.into(), at: folder.clone() },
             Step::Unmount { at: RAW.into() },
         ],
         (Workspace::Stage, Some(set)) => vec![
-            bind(folder, RAW, Access::Read, owner),
-            bind(set, SET, Access::Write, owner),
+            bind(folder, RAW, BindAccess::Read, owner),
+            bind(set, SET, BindAccess::Write, owner),
             Step::Mirror { of: RAW.into(), at: LOWER.into() },
             Step::Overlay {
                 lower: RAW.into(),
@@ -301,7 +323,7 @@ fn masks(confinement: &Confinement, owner: Owner) -> Vec<Step> {
     steps
 }
 
-/// What the code may change.
+/// Paths that code may change.
 pub(super) fn writable(confinement: &Confinement) -> Vec<PathBuf> {
     let listed = confinement.files.iter().filter(|(_, reach)| **reach == Reach::Write);
     let work = match confinement.workspace {
@@ -312,7 +334,8 @@ pub(super) fn writable(confinement: &Confinement) -> Vec<PathBuf> {
     usual.into_iter().chain(work).chain(listed.map(|(path, _)| path.clone())).collect()
 }
 
-/// What the person's other programs need too, and the kernel counts for a user: code gets a part.
+/// Resources that the kernel counts per user, and the person's other programs need too: code gets a
+/// part.
 fn quotas(machine: &Machine) -> [Step; 3] {
     let Inotify { instances, watches } = machine.inotify;
     [
@@ -340,37 +363,29 @@ pub(super) fn limits(confinement: &Confinement) -> [Step; 8] {
     .map(|(resource, most)| Step::Limit { resource, most })
 }
 
-fn filter() -> Result<Step, ExecError> {
-    filter_of(rules(), NAME)
-}
-
 /// Compiles the rules of a filter.
 pub(super) fn filter_of(
-    rules: Result<Vec<Rule>, FilterError>,
-    backend: &'static str,
+    rules: Result<Vec<FilterRule>, FilterError>,
+    recipe: &Recipe,
 ) -> Result<Step, ExecError> {
-    let filter = rules.and_then(|rules| Filter::compile(&rules)).map_err(|error| {
-        ExecError::CannotConfine { backend, reason: error.to_string(), hint: None }
-    })?;
+    let filter = rules.and_then(|rules| Filter::compile(&rules));
+    let filter = filter.map_err(|error| recipe.refuses(error.to_string(), None))?;
     let Filter { refused, program, telling } = filter;
     Ok(Step::Filter { refused, program, telling })
 }
 
-/// What this backend enforces once its plan has been applied, and what it does not.
-pub fn protection(machine: &Machine) -> Protection {
-    let words = |list: &[&str]| -> Vec<String> { list.iter().map(|&word| word.into()).collect() };
-    let mut protection = Protection {
-        backend: NAME,
-        enforced: words(&[
+fn describe(machine: &Machine, protection: &mut Protection) {
+    protection.enforced.extend(
+        [
             "user, mount, process, network, ipc, hostname and cgroup namespaces",
             "the system read-only, the home absent",
             "no network but loopback; the only way out is a proxy that lets through what is allowed",
             "no capabilities, no new privileges",
             "system-call filter",
             "limits on each process, on processes, file size and temporary files",
-        ]),
-        missing: vec![],
-    };
+        ]
+        .map(String::from),
+    );
     match machine.landlock {
         Some(version) => protection.enforced.push(format!(
             "Landlock (version {version}): writes to the listed folders alone{}",
@@ -382,40 +397,10 @@ pub fn protection(machine: &Machine) -> Protection {
                 .into(),
         ),
     }
-    protection
 }
 
 /// The version of Landlock that knows signals and abstract sockets.
 const SCOPED: u32 = 6;
-
-/// Why the plan could not be applied, with what is known to help.
-pub(super) fn refusal(backend: &'static str, failure: &Failure) -> ExecError {
-    const EPERM: i32 = 1;
-    const EACCES: i32 = 13;
-    const ENOSPC: i32 = 28;
-    let about_users = failure.step.contains("namespaces") || failure.step.contains("show user");
-    let hint = match failure.errno {
-        Some(EPERM | EACCES) if about_users => Some(
-            "user namespaces are refused here. On Ubuntu 24.04: `sudo sysctl -w \
-             kernel.apparmor_restrict_unprivileged_userns=0`. On Debian: `sudo sysctl -w \
-             kernel.unprivileged_userns_clone=1`. In Docker: run the container with \
-             `--security-opt seccomp=unconfined --security-opt apparmor=unconfined`",
-        ),
-        Some(ENOSPC) if about_users => Some(
-            "no more user namespaces are allowed: `sudo sysctl -w user.max_user_namespaces=10000`",
-        ),
-        Some(EPERM) if failure.step.contains("own processes") => Some(
-            "a fresh /proc is refused here, as in an unprivileged container: run the container \
-             with `--security-opt unmask=ALL`",
-        ),
-        _ if failure.step.contains("changes kept apart") => Some(
-            "the folder cannot be staged here; `--workspace read-only` or `--workspace direct` \
-             shows it without staging",
-        ),
-        _ => None,
-    };
-    ExecError::CannotConfine { backend, reason: failure.to_string(), hint: hint.map(str::to_owned) }
-}
 
 #[cfg(test)]
 mod tests;

@@ -5,13 +5,13 @@
 //! folder that is itself hard to look into.
 //!
 //! # Mechanism
-//! Every folder is listed once, by descriptor, without a look at any file: name and kind come with
+//! Every folder is listed once, by descriptor, without opening any file: name and kind come with
 //! the listing. No link is followed on the way. A name is judged by its whole path, wherever the
-//! folder begins that is searched. A work folder that is itself such a place, or in one, is refused:
-//! nothing in it could be shown. What cannot be looked into (it is locked, or
-//! deeper than a path reaches) is covered as a whole, because code could open it and we have not
-//! seen what it holds; unless it is somebody else's and closed to us, and so to code. A link by such
-//! a name is covered where it leads.
+//! search begins. A work folder that is itself such a place, or in one, is refused: nothing in it
+//! could be shown. A folder that cannot be searched (it is locked, or deeper than a path reaches)
+//! is hidden as a whole, because code could open it and its content is unknown; unless it belongs
+//! to somebody else and is closed to us, and so to code. A link by such a name is covered at its
+//! target.
 //!
 //! # Order
 //! Before the sandbox's mounts, while its process starts.
@@ -24,7 +24,7 @@
 use crate::ExecError;
 use interpreter_core::{
     Access, Confinement,
-    sensitive::{self, Form, Sensitive},
+    sensitive::{self, Sensitive, SensitiveForm},
 };
 use rustix::{
     fd::{AsFd, OwnedFd},
@@ -80,12 +80,7 @@ pub fn cover(confinement: &Confinement) -> Result<Confinement, ExecError> {
 fn check(confinement: &Confinement) -> Result<(), ExecError> {
     let folder = &confinement.work_folder;
     let Some((place, one)) = sensitive::place_above(folder) else { return Ok(()) };
-    let reason = format!(
-        "{} is a place of secrets ({}); change to another folder, and show what is needed of it \
-         with `--allow-read`",
-        place.display(),
-        one.reason
-    );
+    let reason = format!("{} is a place of secrets ({})", place.display(), one.reason);
     Err(ExecError::WorkFolder { folder: folder.clone(), reason })
 }
 
@@ -105,7 +100,7 @@ fn with_granted(
         found.extend(find(granted, confinement)?);
     }
     for path in found {
-        // What is denied already, or as part of a folder, needs no entry of its own.
+        // A denied path, or part of a denied folder, needs no entry of its own.
         if covered.access(&path) != Some(Access::Deny) {
             covered.add(path, Access::Deny);
         }
@@ -113,8 +108,8 @@ fn with_granted(
     Ok(covered)
 }
 
-/// The places of secrets at and below `root`, but for those that are shown all the same. What is
-/// denied already is not looked into.
+/// The places of secrets at and below `root`, except those that are allowed. Denied folders are not
+/// searched.
 fn find(root: &Path, confinement: &Confinement) -> Result<BTreeSet<PathBuf>, ExecError> {
     let descriptor = match open(root, FOLDER, Mode::empty()) {
         Ok(descriptor) => descriptor,
@@ -146,18 +141,15 @@ fn find(root: &Path, confinement: &Confinement) -> Result<BTreeSet<PathBuf>, Exe
         Err(ExecError::WorkFolder { folder: root.to_owned(), reason: reason.into() })
     };
     match state.failed {
-        Some(Failed::TooManyEntries) => refuse(
-            "it holds more files than can be searched for secrets (10,000,000); change to a folder in it",
-        ),
-        Some(Failed::TooManySecrets) => refuse(
-            "it holds more files with names of secrets than can be covered (4,096); change to a \
-             folder in it",
-        ),
-        Some(Failed::System(error)) => Err(ExecError::CannotConfine {
-            backend: super::native::NAME,
-            reason: format!("the search for secrets in {} failed: {error}", root.display()),
-            hint: None,
-        }),
+        Some(Failed::TooManyEntries) => {
+            refuse("it holds more files than can be searched for secrets (10,000,000)")
+        }
+        Some(Failed::TooManySecrets) => {
+            refuse("it holds more files with names of secrets than can be covered (4,096)")
+        }
+        Some(Failed::System(error)) => {
+            refuse(&format!("the search for secrets in it failed: {error}"))
+        }
         None => Ok(state.found),
     }
 }
@@ -189,7 +181,7 @@ enum Failed {
     System(Errno),
 }
 
-/// What one folder came to.
+/// The result for one folder.
 #[derive(Default)]
 struct Listing {
     folders: Vec<PathBuf>,
@@ -298,7 +290,7 @@ impl Search<'_> {
         handle.and_then(fstat).is_ok_and(|stat| stat.st_uid != us)
     }
 
-    /// What one name comes to. Its folder is given as it is below the root, and as a whole path.
+    /// The result for one name. Its folder is given below the root, and as a whole path.
     fn judge(
         &self,
         [folder, whole]: [&Path; 2],
@@ -306,29 +298,35 @@ impl Search<'_> {
         kind: FileType,
         listing: &mut Listing,
     ) {
-        let form = if kind == FileType::Directory { Form::Folder } else { Form::File };
+        let form =
+            if kind == FileType::Directory { SensitiveForm::Folder } else { SensitiveForm::File };
         let sensitive = sensitive::named(whole, name, form).or_else(|| {
             // A link may lead to either.
-            (kind == FileType::Symlink).then(|| sensitive::named(whole, name, Form::Folder))?
+            (kind == FileType::Symlink)
+                .then(|| sensitive::named(whole, name, SensitiveForm::Folder))?
         });
-        if sensitive.is_none() && form == Form::File {
+        if sensitive.is_none() && form == SensitiveForm::File {
             return;
         }
         let below = folder.join(OsStr::from_bytes(name));
         let path = self.root.join(&below);
         let is_shown = self.shown.contains(&path);
         match (form, sensitive.filter(|_| !is_shown)) {
-            (Form::Folder, Some(_)) if self.shown.iter().any(|one| one.starts_with(&path)) => {
+            (SensitiveForm::Folder, Some(_))
+                if self.shown.iter().any(|one| one.starts_with(&path)) =>
+            {
                 self.cover_around(&path, listing);
             }
             (_, Some(one)) if self.counts(one, &below) => {
                 listing.covered.extend(self.leads_to(&path, kind));
                 listing.covered.push(path);
             }
-            (Form::Folder, _) if self.files.get(&path) == Some(&Access::Deny) => {}
-            (Form::Folder, _) if path.as_os_str().len() > LONGEST => listing.covered.push(path),
-            (Form::Folder, _) => listing.folders.push(below),
-            (Form::File, _) => {}
+            (SensitiveForm::Folder, _) if self.files.get(&path) == Some(&Access::Deny) => {}
+            (SensitiveForm::Folder, _) if path.as_os_str().len() > LONGEST => {
+                listing.covered.push(path);
+            }
+            (SensitiveForm::Folder, _) => listing.folders.push(below),
+            (SensitiveForm::File, _) => {}
         }
     }
 
@@ -375,7 +373,7 @@ impl Search<'_> {
     }
 }
 
-/// What a name is, where the listing does not say.
+/// The kind of an entry, if the listing does not say.
 fn kind_of(folder: impl AsFd, name: &std::ffi::CStr) -> FileType {
     let found = statat(folder, name, rustix::fs::AtFlags::SYMLINK_NOFOLLOW);
     found.map_or(FileType::Unknown, |found| FileType::from_raw_mode(found.st_mode))

@@ -1,17 +1,17 @@
-//! What a sandbox shows, by its plan: so that a path that code was refused can be told from one that
-//! simply is not there.
+//! The visible paths of a sandbox, by its plan: so that a refused path can be distinguished from a
+//! missing one.
 //!
-//! A driver says which error the system gave for which path. That is a claim: the driver shares a
-//! process with the code. It is told only where the plan, which the code has no part in, says that
-//! such an error is our doing. Nothing is looked up in the file system, so that a claim is no
-//! question whether a file exists outside.
+//! A driver reports the system's error for a path. That is a claim: the driver shares a process
+//! with the code. It is passed on only if the plan, which the code cannot influence, says that the
+//! sandbox caused such an error. Nothing is looked up in the file system, so that a claim cannot
+//! reveal whether a file exists outside.
 //!
 //! # Limits
 //! Links inside are not followed: a path that leads out of what is shown by a link is not told.
 
 use crate::is_system;
 use interpreter_core::Denial;
-use interpreter_jail::{Access, Plan, Step};
+use interpreter_jail::{BindAccess, Plan, Step};
 use std::{
     collections::BTreeMap,
     path::{Component, Path, PathBuf},
@@ -20,7 +20,7 @@ use std::{
 /// Bytes of the longest path that the system takes.
 const LONGEST: usize = 4096;
 
-/// What stands at a path and below it.
+/// The access to a path and everything below it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shown {
     /// It can be read.
@@ -35,12 +35,12 @@ enum Shown {
     Furniture,
 }
 
-/// What a sandbox shows.
+/// The visible paths of a sandbox.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct View(BTreeMap<PathBuf, Shown>);
 
 impl View {
-    /// What a plan shows.
+    /// The visible paths of a plan.
     pub(super) fn of(plan: &Plan) -> Self {
         let own = ["/proc", "/sys", "/dev", "/run/interpreter"].map(PathBuf::from);
         let mut view: BTreeMap<_, _> = own.into_iter().map(|at| (at, Shown::Furniture)).collect();
@@ -54,12 +54,12 @@ impl View {
         Self(view)
     }
 
-    /// Of a sandbox that is not told of here: nothing that is refused there is said to be its doing.
+    /// For a sandbox without a plan: no refusal counts as its doing.
     pub(super) fn unknown() -> Self {
         Self([(PathBuf::from("/"), Shown::Furniture)].into())
     }
 
-    /// What the sandbox denied, if it is the sandbox that made the system answer `code` for `path`.
+    /// The denial, if the sandbox made the system answer `code` for `path`.
     pub(crate) fn denied(&self, path: &str, code: &str) -> Option<Denial> {
         const OUTSIDE: &str = "it is outside of what code sees";
         let whole = plain(path)?;
@@ -93,8 +93,8 @@ impl View {
 #[expect(clippy::wildcard_enum_match_arm, reason = "all others show nothing that code may want")]
 fn shown_by(step: &Step) -> Option<(&PathBuf, Shown)> {
     match step {
-        Step::Bind { to, access: Access::Read, .. } => Some((to, Shown::Read)),
-        Step::Bind { to, access: Access::Write, .. } => Some((to, Shown::Write)),
+        Step::Bind { to, access: BindAccess::Read, .. } => Some((to, Shown::Read)),
+        Step::Bind { to, access: BindAccess::Write, .. } => Some((to, Shown::Write)),
         Step::Link { at, .. } | Step::File { at, .. } => Some((at, Shown::Read)),
         Step::Temporary { at, .. } | Step::Overlay { at, .. } => Some((at, Shown::Write)),
         Step::Mirror { at, .. } => Some((at, Shown::ReadOnlyWork)),
@@ -103,7 +103,7 @@ fn shown_by(step: &Step) -> Option<(&PathBuf, Shown)> {
     }
 }
 
-/// A path without `.` and `..`; none if it is not absolute, or not one at all.
+/// A path without `.` and `..`, or `None` if it is not absolute.
 fn plain(path: &str) -> Option<PathBuf> {
     if !path.starts_with('/') || path.len() > LONGEST || path.contains('\0') {
         return None;
@@ -133,8 +133,8 @@ mod tests {
         };
         let work = PathBuf::from("/home/u/project");
         View::of(&Plan(vec![
-            bind("/usr", Access::Read),
-            bind("/home/u/.pyenv", Access::Read),
+            bind("/usr", BindAccess::Read),
+            bind("/home/u/.pyenv", BindAccess::Read),
             Step::Temporary { at: "/tmp".into(), bytes: 1, mode: 0o777 },
             Step::Temporary { at: "/dev/shm".into(), bytes: 1, mode: 0o777 },
             Step::Mirror { of: "/run/interpreter/raw".into(), at: "/run/interpreter/lower".into() },

@@ -15,9 +15,9 @@
 //! ends when nothing is left inside.
 //!
 //! # Limits
-//! Code can keep that one thread busy, which is not counted as its own processor time. Where
-//! something above us is asked already, as in some containers, the kernel answers by itself and
-//! nobody is told.
+//! Code can keep that one thread busy, which does not count as its own processor time. If something
+//! above us already handles the calls, as in some containers, the kernel answers by itself and
+//! nothing is reported.
 
 use crate::egress::receive;
 use interpreter_core::{Denial, Denials};
@@ -28,12 +28,11 @@ use std::{
 };
 use tokio::net::unix::OwnedReadHalf;
 
-/// What was refused since somebody last asked, shared by all sandboxes of a session.
+/// Refusals since the last report, shared by all sandboxes of a session.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Refusals(Arc<Mutex<Denials>>);
 
 impl Refusals {
-    /// Notes one.
     pub(crate) fn note(&self, denial: Denial) {
         self.denials().note(denial);
     }
@@ -81,7 +80,7 @@ fn answer(listener: &Listener, refusals: &Refusals) {
     }
 }
 
-/// What the program that waits calls itself.
+/// The name that the waiting program gives itself.
 fn program(listener: &Listener, notice: &Notice) -> Option<String> {
     let name = read_name(notice.process).ok()?;
     // Otherwise it may be another's who got the number meanwhile.

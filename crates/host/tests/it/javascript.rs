@@ -1,4 +1,4 @@
-//! What the JavaScript driver promises.
+//! The JavaScript driver.
 
 use crate::scene::{End, Language::JavaScript, Scene, lines};
 
@@ -124,7 +124,7 @@ fn an_interrupt_between_cells_is_nobodys() {
     for _ in 0..3 {
         scene.send(&interpreter_host::Inward::Interrupt { kernel: 1 });
     }
-    scene.run("'fine'").succeeds().results("'fine'");
+    scene.run_behind("'fine'").succeeds().results("'fine'");
 }
 
 #[test]

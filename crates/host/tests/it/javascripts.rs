@@ -1,5 +1,5 @@
-//! What the JavaScript driver promises in Deno and Bun, and of TypeScript everywhere. Those that
-//! are not here are not tried, and it is said.
+//! The JavaScript driver in Deno and Bun, and TypeScript everywhere. Missing ones are skipped with
+//! a message.
 
 use crate::scene::{
     End,

@@ -269,7 +269,7 @@ fn stop_kills_a_daemon_although_other_kernels_live() {
         let child = String::from_utf8(outcome.stdout).unwrap();
         scene.send(&Inward::Stop { kernel: 1 });
         scene.outcome(1).ends(End::Killed(9));
-        // Asked inside, where the numbers mean something. What the other kernel started lives.
+        // Checked inside, where the numbers mean something. Processes of the other kernel live.
         let (daemon, child) = (daemon.trim(), child.trim());
         scene.execute(
             2,

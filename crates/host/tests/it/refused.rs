@@ -1,4 +1,4 @@
-//! What drivers say of paths that the system refused: its own name for the error, and the path.
+//! Claims of drivers about refused paths: the system's own name for the error, and the path.
 
 use crate::scene::{
     Language::{JavaScript, Python},

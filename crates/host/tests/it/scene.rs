@@ -1,4 +1,4 @@
-//! What every test stands on: a host, a folder, kernels, and what comes back.
+//! The base of every test: a host, a folder, kernels, and their messages.
 
 use interpreter_host::{Claim, Heard, Inward, KernelSpec, Link, Outward, drivers, encode};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -68,7 +68,7 @@ pub(crate) struct Outcome {
     pub(crate) bundles: Vec<BTreeMap<String, String>>,
     /// The lines that the cell came to.
     pub(crate) lines: Vec<u32>,
-    /// What it asked, and whether the answer was to be hidden.
+    /// Its question, and whether the answer was hidden.
     pub(crate) asked: Vec<(String, bool)>,
     pub(crate) raised: Vec<String>,
     pub(crate) refused: Vec<String>,
@@ -129,7 +129,7 @@ pub(crate) fn tool(name: &str) -> Option<PathBuf> {
     found
 }
 
-/// What came before a time was over.
+/// The next event within a time limit.
 #[derive(Debug)]
 enum Next {
     Heard(Heard),
@@ -143,7 +143,7 @@ pub(crate) struct Scene {
     host: Child,
     stream: Option<UnixStream>,
     link: Option<Link>,
-    /// What the code is answered when it asks; the end of input when there is nothing left.
+    /// Answers to the code's questions; afterwards the end of input.
     pub(crate) answers: VecDeque<Option<String>>,
 }
 
@@ -282,7 +282,7 @@ impl Scene {
         self.try_next().expect("the host ended its stream")
     }
 
-    /// What the host says next.
+    /// The next message of the host.
     #[track_caller]
     pub(crate) fn told(&mut self) -> Outward {
         let heard = self.next();
@@ -290,7 +290,7 @@ impl Scene {
         told
     }
 
-    /// What comes next; none if the host is gone.
+    /// The next event, or `None` if the host is gone.
     #[track_caller]
     pub(crate) fn try_next(&mut self) -> Option<Heard> {
         match self.next_within(PATIENCE) {
@@ -314,7 +314,7 @@ impl Scene {
         panic!("the link is woken again and again");
     }
 
-    /// What comes before the time is over, or that the host is gone.
+    /// The next event within the time limit, or the end of the host.
     fn next_within(&mut self, time: Duration) -> Next {
         loop {
             match self.link().next() {
@@ -344,6 +344,13 @@ impl Scene {
     pub(crate) fn run(&mut self, code: &str) -> Outcome {
         self.execute(1, code);
         self.outcome(1)
+    }
+
+    /// Runs a cell behind everything that the host was told before: it says when it has done that.
+    pub(crate) fn run_behind(&mut self, code: &str) -> Outcome {
+        self.send(&Inward::Tidy { kernel: 1 });
+        assert_eq!(self.told(), Outward::Tidied { kernel: 1 });
+        self.run(code)
     }
 
     /// Runs a cell, and interrupts it when it has printed `line`.
@@ -459,14 +466,13 @@ fn host_command(place: Place) -> Command {
     command
 }
 
-/// What the sandbox does before it becomes the host. Descriptors of whatever runs the tests are
-/// not the host's to pass on; and the test harness has threads, of which one would swallow the
-/// signal that tells of a death.
+/// Runs before the sandbox becomes the host. The descriptors of the test runner are not the host's
+/// to pass on.
 const CLEAN_START: &str = r#"
 for open in /proc/$$/fd/*; do
     ((${open##*/} < 3)) || eval "exec ${open##*/}>&-"
 done
-exec env --block-signal=CHLD --default-signal=INT "$@"
+exec env --default-signal=INT "$@"
 "#;
 
 /// The interpreter itself: what is found first may be a script that looks for it.

@@ -1,4 +1,4 @@
-//! What the shell driver promises.
+//! The shell driver.
 
 use crate::scene::{End, Language::Shell, Scene, lines};
 
@@ -110,7 +110,7 @@ fn an_interrupt_ends_the_whole_cell_and_not_the_shell() {
         assert!(outcome.stderr.is_empty(), "{code}: {outcome:?}");
     }
     scene.run("set +e; echo $x").succeeds();
-    // What is in the background is not interrupted, once it has become the program.
+    // A background process is not interrupted, once it has become the program.
     let code =
         "sleep 1000 & until [[ $(</proc/$!/comm) == sleep ]]; do :; done; echo on; wait; echo no";
     scene
@@ -125,7 +125,7 @@ fn an_interrupt_between_cells_is_nobodys() {
     for _ in 0..3 {
         scene.send(&interpreter_host::Inward::Interrupt { kernel: 1 });
     }
-    scene.run("echo fine").succeeds().prints("fine\n");
+    scene.run_behind("echo fine").succeeds().prints("fine\n");
 }
 
 #[test]
@@ -148,10 +148,10 @@ fn a_program_left_in_the_background_holds_nothing_up() {
         .prints("started\n")
         .complains("still running: sleep 1000 &\n")
         .ends(End::Finished(0));
-    // It is said once.
+    // The message appears once.
     scene.run("echo again").succeeds();
     scene.run("kill %1; wait %1; echo $?").prints("143\n");
-    // What it prints after the cell has ended comes all the same.
+    // Its output after the end of the cell still arrives.
     scene.run("mkfifo go; { read -r x <go; echo late; } & :").ends(End::Finished(0));
     let mut outcome = scene.run("echo >go").ends(End::Finished(0));
     while outcome.stdout != b"late\n" {

@@ -1,4 +1,4 @@
-//! What the drivers of other shells than bash promise.
+//! The drivers of shells other than bash.
 
 use crate::scene::{
     End,
@@ -148,7 +148,7 @@ fn an_interrupt_between_cells_is_nobodys() {
         for _ in 0..3 {
             scene.send(&interpreter_host::Inward::Interrupt { kernel: 1 });
         }
-        scene.run("echo fine").succeeds().prints("fine\n");
+        scene.run_behind("echo fine").succeeds().prints("fine\n");
     });
 }
 

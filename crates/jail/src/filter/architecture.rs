@@ -1,4 +1,4 @@
-//! What differs between architectures: the numbers of the calls, and how the kernel marks them.
+//! Differences between architectures: the numbers of the calls, and how the kernel marks them.
 //!
 //! The tables are data, so that the filter of every architecture can be compiled and tried on any
 //! other. A call that an architecture does not have is listed as absent there: a name that is in
@@ -48,12 +48,21 @@ impl Architecture {
         Ok(toml::from_str(text)?)
     }
 
+    /// The name that container engines have for the one that this program was made for.
+    pub(super) fn engine_name() -> Result<&'static str, FilterError> {
+        match std::env::consts::ARCH {
+            "x86_64" => Ok("SCMP_ARCH_X86_64"),
+            "aarch64" => Ok("SCMP_ARCH_AARCH64"),
+            other => Err(FilterError::Architecture { name: other.to_owned() }),
+        }
+    }
+
     /// The names of all that there are.
     pub fn names() -> impl Iterator<Item = &'static str> {
         TABLES.into_iter().map(|(name, _)| name)
     }
 
-    /// A call by its name; none if this table says nothing of it.
+    /// A call by its name, or `None` if this table does not mention it.
     pub(super) fn number(&self, call: &str) -> Option<Number> {
         let absent = self.absent.contains(call).then_some(Number::Absent);
         absent.or_else(|| self.calls.get(call).copied().map(Number::Is))

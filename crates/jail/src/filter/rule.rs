@@ -3,20 +3,20 @@
 use super::FilterError;
 use serde::Deserialize;
 
-/// One refused call.
+/// A call that is refused, and when.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Rule {
-    /// The call's name.
+pub struct FilterRule {
+    /// The name of the call.
     pub call: String,
     /// Conditions on its arguments, all of which must hold.
     #[serde(default)]
     pub when: Vec<Condition>,
-    /// What the code is told.
+    /// The error for the code.
     pub errno: String,
-    /// Whether people are told that it was refused.
+    /// Whether the refusal is reported.
     pub tell: bool,
-    /// Why.
+    /// The danger that it averts.
     pub reason: String,
     /// The attack that succeeds without the rule.
     pub proof: String,
@@ -44,26 +44,26 @@ pub(super) enum Test {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RuleFile {
-    refuse: Vec<Rule>,
+    refuse: Vec<FilterRule>,
 }
 
 /// The rules that ship with the program.
-pub fn rules() -> Result<Vec<Rule>, FilterError> {
+pub fn rules() -> Result<Vec<FilterRule>, FilterError> {
     Ok(toml::from_str::<RuleFile>(include_str!("../../filters/refuse.toml"))?.refuse)
 }
 
 /// Further rules, for a sandbox that shares processes, local sockets and System V objects with the
 /// outside.
-pub fn rules_where_shared() -> Result<Vec<Rule>, FilterError> {
+pub fn rules_where_shared() -> Result<Vec<FilterRule>, FilterError> {
     Ok(toml::from_str::<RuleFile>(include_str!("../../filters/shared.toml"))?.refuse)
 }
 
 /// Further rules, for a sandbox that shares the network with the outside and may not use it.
-pub fn rules_without_network() -> Result<Vec<Rule>, FilterError> {
+pub fn rules_without_network() -> Result<Vec<FilterRule>, FilterError> {
     Ok(toml::from_str::<RuleFile>(include_str!("../../filters/no-network.toml"))?.refuse)
 }
 
-impl Rule {
+impl FilterRule {
     /// Whether its conditions hold for these arguments.
     pub(super) fn holds(&self, arguments: [u64; 6]) -> bool {
         self.when.iter().all(|condition| condition.holds(arguments))

@@ -3,7 +3,7 @@
 
 use super::*;
 
-/// What a program says of a call.
+/// The decision of a program on a call.
 fn run(program: &[u64], architecture: u32, call: u32, arguments: [u32; 6]) -> u32 {
     let mut accumulator = 0;
     let mut at = 0;
@@ -30,7 +30,7 @@ fn filter(architecture: &Architecture) -> Filter {
     Filter::compile_for(&rules().unwrap(), architecture).unwrap()
 }
 
-/// What the filter of every architecture that has the call says of it: all say the same.
+/// The decision of the filter of every architecture that has the call: all agree.
 fn told(call: &str, arguments: [u32; 6]) -> u32 {
     let mut said = Architecture::names().filter_map(|name| {
         let architecture = Architecture::named(name).unwrap();

@@ -1,4 +1,4 @@
-//! What every kernel can do through the bridge.
+//! Capabilities of every kernel through the bridge.
 
 use crate::scene::{End, Kernel, Scene};
 use std::fmt::Write as _;
@@ -88,7 +88,7 @@ fn code_asks_for_lines_and_for_secrets() {
             .prints("before\n")
             .results("['Zoë', 's3cret']");
         assert_eq!(outcome.asked, [("Name? ".into(), false), ("Word? ".into(), true)]);
-        // What answers nothing, and what nobody waits for, does no harm.
+        // Unanswered requests and unexpected replies do no harm.
         scene.send("+4", "late");
         scene.run("1").succeeds().results("1");
     }

@@ -103,7 +103,7 @@ fn raw_output_of_the_process_comes_out() {
     };
     let mut scene = Scene::starting(&launch);
     assert!(matches!(scene.claim(), Some(Claim::Ready { .. })));
-    // What it printed while it started is nobody's.
+    // Its output during the start belongs to no cell.
     let print = "import os, subprocess\nos.write(1, b'raw\\n'); os.write(2, b'bare\\n')\n\
                  subprocess.run(['echo', 'child']).returncode";
     let outcome = scene.run(print).prints("raw\nchild\n").results("0");

@@ -2,6 +2,7 @@
 
 use interpreter_host::Claim;
 use interpreter_jupyter::{Interrupt, Launch};
+use rustix::process::{Pid, Signal, kill_process_group};
 use std::{
     collections::{BTreeMap, VecDeque},
     io::{BufRead, BufReader, Read, Write},
@@ -118,7 +119,7 @@ impl Outcome {
     }
 }
 
-/// What is read of a pipe, as it comes.
+/// The bytes read from a pipe, as they come.
 type Collected = Arc<Mutex<Vec<u8>>>;
 
 pub(crate) struct Scene {
@@ -126,7 +127,7 @@ pub(crate) struct Scene {
     host: BufReader<UnixStream>,
     stdout: Pipe,
     stderr: Pipe,
-    /// What the code is answered when it asks; the end of input when there is nothing left.
+    /// Answers to the code's questions; afterwards the end of input.
     pub(crate) answers: VecDeque<Option<String>>,
     pub(crate) folder: TempDir,
 }
@@ -138,7 +139,7 @@ struct Pipe {
     mark: std::io::PipeWriter,
 }
 
-/// What no program prints.
+/// Bytes that no program prints.
 const MARK: &[u8] = b"\0\x01mark\x02\0";
 
 impl Pipe {
@@ -206,7 +207,7 @@ impl Scene {
         Self { bridge, host, stdout, stderr, answers, folder }
     }
 
-    /// The next claim; none if the bridge has hung up.
+    /// The next claim, or `None` if the bridge has hung up.
     #[track_caller]
     pub(crate) fn claim(&mut self) -> Option<Claim> {
         let mut line = Vec::new();
@@ -231,7 +232,7 @@ impl Scene {
         self.outcome()
     }
 
-    /// What comes until a cell, or the bridge, has ended.
+    /// Everything until a cell, or the bridge, has ended.
     #[track_caller]
     pub(crate) fn outcome(&mut self) -> Outcome {
         let mut outcome = Outcome::default();
@@ -285,8 +286,7 @@ impl Scene {
 
     /// Does what the host does to interrupt.
     pub(crate) fn signal(&self) {
-        let group = nix::unistd::Pid::from_raw(self.bridge.id().cast_signed());
-        nix::sys::signal::killpg(group, nix::sys::signal::Signal::SIGINT).unwrap();
+        kill_process_group(Pid::from_child(&self.bridge), Signal::INT).unwrap();
     }
 
     /// Adds the next claim to an outcome.
@@ -345,8 +345,7 @@ impl Scene {
 impl Drop for Scene {
     fn drop(&mut self) {
         // Whatever is left of it, as the host does.
-        let group = nix::unistd::Pid::from_raw(self.bridge.id().cast_signed());
-        _ = nix::sys::signal::killpg(group, nix::sys::signal::Signal::SIGKILL);
+        _ = kill_process_group(Pid::from_child(&self.bridge), Signal::KILL);
         _ = self.bridge.wait();
         drop((self.stdout.reader.take(), self.stderr.reader.take()));
     }

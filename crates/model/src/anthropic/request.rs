@@ -12,8 +12,7 @@ use serde_json::{Value, json};
 /// The limit where none was asked for: the format demands one, and every model allows this.
 const MAX_TOKENS: u32 = 4096;
 
-/// What stands in the person's place where the history begins with the model's words, which the
-/// format does not allow.
+/// The person's message if the history begins with the model's, which the format does not allow.
 const EARLIER: &str = "(Earlier messages are left out.)";
 
 /// The body of a request.
@@ -117,10 +116,11 @@ fn tools() -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Format, request::examples};
+    use crate::request::examples;
+    use interpreter_core::WireFormat;
 
     fn body(request: &Request) -> Value {
-        super::request(request, &Endpoint::new(Format::Anthropic, "https://host", "claude-x"))
+        super::request(request, &Endpoint::new(WireFormat::Anthropic, "https://host", "claude-x"))
     }
 
     #[test]
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn what_stays_the_same_is_marked_for_the_cache_where_the_provider_has_one() {
-        let mut endpoint = Endpoint::new(Format::Anthropic, "https://host", "claude-x");
+        let mut endpoint = Endpoint::new(WireFormat::Anthropic, "https://host", "claude-x");
         let request = examples::with_tools();
         assert!(!super::request(&request, &endpoint).to_string().contains("cache_control"));
         endpoint.caching = Caching::Marked;

@@ -103,7 +103,7 @@ fn repeats(tail: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    /// What is left of a reply that comes in parts of so many characters, and why it ended.
+    /// The rest of a reply that comes in parts of so many characters, and why it ended.
     fn heard(text: &str, step: usize) -> (String, Option<End>) {
         let mut watch = Watch::default();
         let mut kept = String::new();

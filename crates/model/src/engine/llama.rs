@@ -35,13 +35,11 @@ use std::{
 
 /// How many tokens are read at once. More would be little faster, and nobody could interrupt it.
 const CHUNK: u32 = 64;
-/// The most tokens of a reply, unless the request says otherwise.
-const MOST_WRITTEN: u32 = 320;
 /// No conversation is answered that leaves less room than this.
 const LEAST_ROOM: usize = 16;
 /// A shorter beginning is not worth a file.
 const LEAST_SAVED: usize = 64;
-/// What is needed beside the weights themselves.
+/// Memory needed besides the weights.
 const BESIDE_WEIGHTS: u64 = 256 << 20;
 
 /// Why there is no reply.
@@ -50,10 +48,15 @@ pub(super) enum Fault {
     /// The file cannot be used.
     Weights(&'static str),
     /// There is too little memory, in bytes.
-    Memory { needed: u64, available: u64 },
+    Memory {
+        needed: u64,
+        available: u64,
+    },
     /// The conversation has more tokens than fit.
-    TooLong { tokens: usize, most: usize },
-    /// The library failed.
+    TooLong {
+        tokens: usize,
+        most: usize,
+    },
     Library(&'static str),
     /// Nobody waits for it any more.
     Gone,
@@ -171,7 +174,7 @@ impl<'a> Runner<'a> {
         }
         self.read(&prompt.tokens[self.read.len()..], hear)?;
         let room = u32::try_from(most - prompt.tokens.len()).unwrap_or(u32::MAX);
-        let limit = request.max_tokens.unwrap_or(MOST_WRITTEN).clamp(1, room);
+        let limit = request.max_tokens.unwrap_or(room).clamp(1, room);
         let reading = began.elapsed();
         let mut written = Written::default();
         let finish = self.write(request.temperature, limit, &mut written, hear)?;
@@ -268,7 +271,6 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    /// Writes the reply.
     fn write(
         &mut self,
         temperature: Option<f32>,
@@ -321,7 +323,6 @@ impl<'a> Runner<'a> {
         Some(())
     }
 
-    /// Begins anew.
     fn forget(&mut self) {
         self.context.clear_kv_cache();
         self.read.clear();
@@ -335,7 +336,7 @@ struct Prompt {
     beginning: usize,
 }
 
-/// What has been written of a reply.
+/// The reply written so far.
 #[derive(Default)]
 struct Written {
     text: String,
@@ -365,7 +366,7 @@ impl Written {
         }))
     }
 
-    /// What is left when nothing more comes.
+    /// The rest at the end.
     fn end(&mut self, hear: &mut dyn FnMut(&str) -> bool, finish: Finish) -> Finish {
         let rest = std::mem::take(&mut self.characters).end();
         self.text.push_str(&rest);

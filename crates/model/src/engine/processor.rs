@@ -1,9 +1,9 @@
-//! What the engine was compiled for, and whether this processor is such a one.
+//! The instruction sets that the engine was compiled for, compared with this processor.
 //!
 //! `.cargo/config.toml` says what it is compiled for. Its first instruction that the processor does not know would end
 //! the program without a word, so it is looked at before.
 
-/// What this processor lacks, by the names that its maker gives.
+/// Instruction sets that this processor lacks, by their usual names.
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn lacks() -> Vec<&'static str> {
     use std::arch::is_x86_feature_detected as has;
@@ -18,7 +18,7 @@ pub(crate) fn lacks() -> Vec<&'static str> {
     missing(&wanted)
 }
 
-/// What this processor lacks: elsewhere the engine is compiled for the least of them.
+/// Nothing is missing: elsewhere the engine is compiled for the baseline.
 #[cfg(not(target_arch = "x86_64"))]
 pub(crate) fn lacks() -> Vec<&'static str> {
     missing(&[])

@@ -9,15 +9,14 @@ use crate::{
     conversation::{Conversation, Turn},
 };
 
-/// What surrounds a placeholder: a character that no template has.
+/// Delimiter of a placeholder: a character that no template has.
 const EDGE: char = '\u{f8ff}';
 
-/// What somebody said.
+/// One message of the conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Said {
     /// `system`, `user` or `assistant`.
     pub(crate) role: &'static str,
-    /// The words.
     pub(crate) text: String,
 }
 
@@ -30,7 +29,7 @@ pub(crate) enum Stretch<'a> {
     Words(&'a str),
 }
 
-/// What was said in a request, in turns.
+/// The messages of a request, in turns.
 pub(crate) fn said(request: &Request) -> Vec<Said> {
     let conversation = Conversation::new(&request.messages, Tools::None);
     let system = Said { role: "system", text: conversation.system };
@@ -42,12 +41,12 @@ pub(crate) fn said(request: &Request) -> Vec<Said> {
     system.into_iter().chain(turns).collect()
 }
 
-/// What stands in the template for the words at this place.
+/// The placeholder for the text at this place.
 pub(crate) fn placeholder(place: usize) -> String {
     format!("{EDGE}{place}{EDGE}")
 }
 
-/// A filled template as marks and words; none if it left something out.
+/// A filled template as marks and text, or `None` if it left something out.
 pub(crate) fn stretches<'a>(template: &'a str, said: &'a [Said]) -> Option<Vec<Stretch<'a>>> {
     let mut stretches = Vec::with_capacity(said.len() * 2 + 1);
     let mut rest = template;

@@ -7,8 +7,9 @@
 //! A file that is damaged, or made for other weights or by another version, and is then read by C++.
 //!
 //! # Mechanism
-//! A file begins with the SHA-256 of all the rest of it; the rest begins with the identity of what made it, and with the tokens that were
-//! read. All of this is checked before the state is handed on. What does not fit is not used, and is written anew.
+//! A file begins with the SHA-256 of all the rest of it; the rest begins with the identity of its
+//! maker, and with the tokens that were read. All of this is checked before the state is used. A
+//! file that does not match is ignored and rewritten.
 //!
 //! # Limits
 //! The hash guards against accidents. Whoever may write to the folder may also write hashes; it is private to the person.
@@ -23,7 +24,7 @@ use std::{
     time::SystemTime,
 };
 
-/// What every file begins with. The number is that of the format.
+/// The beginning of every file, with the number of the format.
 const MAGIC: &[u8; 8] = b"prefix01";
 /// How the files end.
 const ENDING: &str = "prefix";
@@ -36,7 +37,7 @@ const MOST_BYTES: u64 = 512 << 20;
 /// The version of the library, which may change what it writes.
 const LIBRARY: &str = "llama-cpp-2 =0.1.160";
 
-/// What a state is good for: these weights, this engine, these settings.
+/// The conditions of a state: these weights, this engine, these settings.
 pub(crate) type Identity = [u8; 32];
 
 /// The folder of saved states.
@@ -51,7 +52,7 @@ pub(crate) struct Saved {
 pub(crate) struct State {
     /// The tokens after which it is the state.
     pub(crate) tokens: Vec<i32>,
-    /// What the engine reads.
+    /// The state for the engine.
     pub(crate) bytes: Vec<u8>,
 }
 
@@ -129,7 +130,7 @@ impl Saved {
         files
     }
 
-    /// What comes after the hash and before the state.
+    /// The part between the hash and the state.
     fn body(&self, tokens: &[i32]) -> Vec<u8> {
         let count = u32::try_from(tokens.len()).unwrap_or(u32::MAX);
         let tokens = tokens.iter().flat_map(|token| token.to_le_bytes());
@@ -196,7 +197,7 @@ fn write(path: &Path, body: &[u8], state: &[u8]) -> io::Result<()> {
     for part in [MAGIC.as_slice(), hash.as_slice(), body, state] {
         file.write_all(part)?;
     }
-    // What a power cut leaves of it does not fit its hash.
+    // After a power failure the hash does not match.
     file.flush()
 }
 

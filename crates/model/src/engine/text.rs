@@ -8,7 +8,7 @@ pub(crate) struct Characters {
 }
 
 impl Characters {
-    /// The characters that are whole now. What can be none becomes the replacement character.
+    /// The complete characters so far. Invalid bytes become the replacement character.
     pub(crate) fn take(&mut self, bytes: &[u8]) -> String {
         self.begun.extend_from_slice(bytes);
         let mut text = String::new();
@@ -36,7 +36,7 @@ impl Characters {
         text
     }
 
-    /// What is left when nothing more comes.
+    /// The rest at the end.
     pub(crate) fn end(self) -> String {
         String::from_utf8_lossy(&self.begun).into_owned()
     }

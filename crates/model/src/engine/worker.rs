@@ -4,7 +4,7 @@ use super::{
     llama::{self, Answer, Fault, Runner},
     processor,
 };
-use crate::{ModelError, Piece, Request, Weights, sink::Sink};
+use crate::{ModelError, ReplyPiece, Request, Weights, sink::Sink};
 use interpreter_core::{Message, Reply, Untrusted, Usage, context::Counter};
 use llama_cpp_2::model::LlamaModel;
 use std::{
@@ -36,7 +36,7 @@ pub(crate) struct Engine {
     thread: Option<JoinHandle<()>>,
 }
 
-/// What the thread is to do.
+/// A job for the thread.
 enum Job {
     /// Load the model, if that has not been done.
     Load,
@@ -44,7 +44,7 @@ enum Job {
     Ask { request: Request, steps: Sender<Step> },
 }
 
-/// What comes of it.
+/// A step of the result.
 enum Step {
     Text(String),
     Ended(Result<Answer, Fault>),
@@ -70,19 +70,14 @@ impl Engine {
         Ok(Self { model, file, context, jobs: Some(jobs), loaded, wanted, thread: Some(thread) })
     }
 
-    /// Begins to load it, unless there is something to do anyway. What goes wrong is told when it is asked.
+    /// Starts to load it, unless there is work anyway. Errors are reported with the first request.
     pub(crate) fn prepare(&self) {
         if let Some(jobs) = &self.jobs {
             jobs.try_send(Job::Load).unwrap_or_default();
         }
     }
 
-    /// How many tokens a text has; none while the model is being loaded.
-    pub(crate) fn count(&self, text: &str) -> Option<usize> {
-        Some(llama::count(self.loaded.get()?, text))
-    }
-
-    /// What counts the tokens of a text, as soon as the model is loaded.
+    /// Counts the tokens of a text, as soon as the model is loaded.
     pub(crate) fn counter(&self) -> Counter {
         let loaded = Arc::clone(&self.loaded);
         Counter::new(move |text| Some(llama::count(loaded.get()?, text) as u64))
@@ -111,7 +106,7 @@ impl Engine {
         self.jobs.as_ref().ok_or_else(ended)?.send(job).await.map_err(|_| ended())?;
         while let Some(step) = heard.recv().await {
             match step {
-                Step::Text(text) => sink.show([Piece::Text(text)]).await,
+                Step::Text(text) => sink.show([ReplyPiece::Text(text)]).await,
                 Step::Ended(Ok(answer)) => {
                     sink.tell(speed(&answer)).await;
                     return Ok(reply(answer));
@@ -228,7 +223,7 @@ fn reply(answer: Answer) -> Reply {
     }
 }
 
-/// What the person is told of it.
+/// A note about the speed, for the person.
 fn speed(answer: &Answer) -> String {
     let Answer { written, prompt, known, .. } = answer;
     // The first one was there when the prompt was read.

@@ -1,4 +1,4 @@
-//! What holds for every format: where requests go, and that no stream whatever does harm.
+//! Properties of every format: where requests go, and that no stream does harm.
 
 use super::{
     testing::{cut, read},
@@ -9,51 +9,51 @@ use proptest::prelude::*;
 #[test]
 fn requests_go_to_the_path_of_the_format() {
     for (format, base, url) in [
-        (Format::OpenAi, "https://a/v1", "https://a/v1/chat/completions"),
-        (Format::Responses, "https://a/v1", "https://a/v1/responses"),
+        (WireFormat::OpenAi, "https://a/v1", "https://a/v1/chat/completions"),
+        (WireFormat::Responses, "https://a/v1", "https://a/v1/responses"),
         (
-            Format::Gemini,
+            WireFormat::Gemini,
             "https://a/v1beta",
             "https://a/v1beta/models/m%2F1:streamGenerateContent?alt=sse",
         ),
-        (Format::Ollama, "http://a:11434", "http://a:11434/api/chat"),
-        (Format::Anthropic, "https://a", "https://a/v1/messages"),
-        (Format::Anthropic, "https://a/v1/", "https://a/v1/messages"),
-        (Format::Anthropic, "https://a/anthropic", "https://a/anthropic/v1/messages"),
+        (WireFormat::Ollama, "http://a:11434", "http://a:11434/api/chat"),
+        (WireFormat::Anthropic, "https://a", "https://a/v1/messages"),
+        (WireFormat::Anthropic, "https://a/v1/", "https://a/v1/messages"),
+        (WireFormat::Anthropic, "https://a/anthropic", "https://a/anthropic/v1/messages"),
     ] {
-        assert_eq!(format.url(Url::parse(base).unwrap(), "m/1").as_str(), url);
+        assert_eq!(super::url(format, Url::parse(base).unwrap(), "m/1").as_str(), url);
     }
 }
 
 #[test]
 fn a_format_is_known_by_one_word() {
-    for format in Format::ALL {
-        let json = serde_json::json!(format.name());
-        assert_eq!(serde_json::from_value::<Format>(json).unwrap(), format);
+    for format in WireFormat::ALL {
+        let json = serde_json::json!(format.word());
+        assert_eq!(serde_json::from_value::<WireFormat>(json).unwrap(), format);
     }
 }
 
 #[test]
 fn a_line_of_ten_megabytes_is_refused_and_what_came_before_it_stays() {
-    for format in Format::ALL {
+    for format in WireFormat::ALL {
         let (data, end) = match format {
-            Format::OpenAi => (r#"{"choices":[{"delta":{"content":"Half"}}]}"#, "\n\n"),
-            Format::Responses => {
+            WireFormat::OpenAi => (r#"{"choices":[{"delta":{"content":"Half"}}]}"#, "\n\n"),
+            WireFormat::Responses => {
                 (r#"{"type":"response.output_text.delta","delta":"Half"}"#, "\n\n")
             }
-            Format::Anthropic => (
+            WireFormat::Anthropic => (
                 r#"{"type":"content_block_delta","delta":{"type":"text_delta","text":"Half"}}"#,
                 "\n\n",
             ),
-            Format::Gemini => {
+            WireFormat::Gemini => {
                 (r#"{"candidates":[{"content":{"parts":[{"text":"Half"}]}}]}"#, "\n\n")
             }
-            Format::Ollama => (r#"{"message":{"content":"Half"},"done":false}"#, "\n"),
+            WireFormat::Ollama => (r#"{"message":{"content":"Half"},"done":false}"#, "\n"),
         };
-        let prefix = if format == Format::Ollama { "" } else { "data: " };
+        let prefix = if format == WireFormat::Ollama { "" } else { "data: " };
         let stream = format!("{prefix}{data}{end}{prefix}{}", "x".repeat(10 << 20));
         let (pieces, reply) = read(format, &cut(&stream, &[65_536]));
-        assert_eq!(pieces, [Piece::Text("Half".into())], "{format:?}");
+        assert_eq!(pieces, [ReplyPiece::Text("Half".into())], "{format:?}");
         assert!(matches!(reply, Err(Fault::TooLarge { .. })), "{format:?} {reply:?}");
     }
 }
@@ -160,13 +160,13 @@ fn any_stream() -> impl Strategy<Value = Vec<u8>> {
 }
 
 /// How many bytes pieces hold.
-fn size(pieces: &[Piece]) -> usize {
-    let of = |piece: &Piece| match piece {
-        Piece::Text(text) | Piece::Reasoning(text) | Piece::CallArguments { text, .. } => {
-            text.len()
-        }
-        Piece::CallStarted { id, name, .. } => id.len() + name.len(),
-        Piece::Note(_) => unreachable!("a parser has nothing of its own to say"),
+fn size(pieces: &[ReplyPiece]) -> usize {
+    let of = |piece: &ReplyPiece| match piece {
+        ReplyPiece::Text(text)
+        | ReplyPiece::Reasoning(text)
+        | ReplyPiece::CallArguments { text, .. } => text.len(),
+        ReplyPiece::CallStarted { id, name, .. } => id.len() + name.len(),
+        ReplyPiece::Note(_) => unreachable!("a parser has nothing of its own to say"),
     };
     pieces.iter().map(of).sum()
 }
@@ -174,11 +174,11 @@ fn size(pieces: &[Piece]) -> usize {
 proptest! {
     #[test]
     fn any_bytes_give_the_same_in_any_pieces_and_never_more_than_came(
-        which in 0..Format::ALL.len(),
+        which in 0..WireFormat::ALL.len(),
         stream in any_stream(),
         sizes in prop::collection::vec(1usize..40, 1..20),
     ) {
-        let format = Format::ALL[which];
+        let format = WireFormat::ALL[which];
         let whole = read(format, &[&stream]);
         // A byte that is no text becomes three; a number may be written longer than it came; a
         // call without an id gets one.

@@ -4,83 +4,62 @@
 //! reason why the prompt was blocked. There is no mark after it; the stream just ends.
 
 use crate::{
-    Piece,
     assembly::{Assembly, CallPart},
     complaint::Complaint,
-    format::{Fault, Parse, Progress, said_by, text_in},
+    fault::{Fault, said_by, text_in},
     sse::Event,
 };
-use interpreter_core::{Finish, Reply, Usage};
+use interpreter_core::{Finish, Usage};
 use serde_json::Value;
 
-/// A reply that is being read.
-#[derive(Debug, Default)]
-pub(crate) struct Parser {
-    assembly: Assembly,
-    finish: Option<Finish>,
-    usage: Option<Usage>,
+/// Adds the content of an event to a reply.
+pub(crate) fn parse(event: &Event, reply: &mut Assembly) -> Result<(), Fault> {
+    let Some(chunk) = said_by(event)? else { return Ok(()) };
+    if let Some(usage) = usage(&chunk["usageMetadata"]) {
+        reply.usage = Some(usage);
+    }
+    if chunk["promptFeedback"]["blockReason"].is_string() {
+        reply.finish = Some(Finish::Filtered);
+    }
+    let candidates = chunk["candidates"].as_array().map(Vec::as_slice).unwrap_or_default();
+    // One candidate is asked for; any other is not ours.
+    for one in candidates.iter().filter(|one| one["index"].as_u64().unwrap_or(0) == 0) {
+        candidate(reply, one)?;
+    }
+    Ok(())
 }
 
-impl Parse for Parser {
-    fn event(&mut self, event: &Event, pieces: &mut Vec<Piece>) -> Result<Progress, Fault> {
-        let Some(chunk) = said_by(event)? else { return Ok(Progress::More) };
-        if let Some(usage) = usage(&chunk["usageMetadata"]) {
-            self.usage = Some(usage);
+fn candidate(reply: &mut Assembly, candidate: &Value) -> Result<(), Fault> {
+    let parts = candidate["content"]["parts"].as_array().map(Vec::as_slice);
+    for part in parts.unwrap_or_default() {
+        let text = text_in(part, "text")?;
+        if part["thought"].as_bool() == Some(true) {
+            reply.reasoning(text)?;
+        } else {
+            reply.text(text)?;
         }
-        if chunk["promptFeedback"]["blockReason"].is_string() {
-            self.finish = Some(Finish::Filtered);
+        let call = &part["functionCall"];
+        if call.is_object() {
+            // A call always comes whole.
+            let whole = call["args"].as_object().map(|_| call["args"].to_string());
+            let part = CallPart {
+                index: None,
+                id: call["id"].as_str().unwrap_or_default(),
+                name: call["name"].as_str().unwrap_or_default(),
+                arguments: whole.as_deref().unwrap_or("{}"),
+            };
+            reply.whole_call(part)?;
         }
-        let candidates = chunk["candidates"].as_array().map(Vec::as_slice).unwrap_or_default();
-        // One candidate is asked for; any other is not ours.
-        for one in candidates.iter().filter(|one| one["index"].as_u64().unwrap_or(0) == 0) {
-            self.candidate(one, pieces)?;
-        }
-        Ok(Progress::More)
     }
-
-    fn has_finish(&self) -> bool {
-        self.finish.is_some()
-    }
-
-    fn finish(self: Box<Self>) -> Result<Reply, Fault> {
-        let finish = self.finish.ok_or(Fault::Broken)?;
-        Ok(self.assembly.into_reply(finish, self.usage))
-    }
-}
-
-impl Parser {
-    fn candidate(&mut self, candidate: &Value, pieces: &mut Vec<Piece>) -> Result<(), Fault> {
-        let parts = candidate["content"]["parts"].as_array().map(Vec::as_slice);
-        for part in parts.unwrap_or_default() {
-            let text = text_in(part, "text")?;
-            if part["thought"].as_bool() == Some(true) {
-                self.assembly.reasoning(text, pieces)?;
-            } else {
-                self.assembly.text(text, pieces)?;
-            }
-            let call = &part["functionCall"];
-            if call.is_object() {
-                // A call always comes whole.
-                let whole = call["args"].as_object().map(|_| call["args"].to_string());
-                let part = CallPart {
-                    index: None,
-                    id: call["id"].as_str().unwrap_or_default(),
-                    name: call["name"].as_str().unwrap_or_default(),
-                    arguments: whole.as_deref().unwrap_or("{}"),
-                };
-                self.assembly.whole_call(part, pieces)?;
-            }
+    match candidate["finishReason"].as_str() {
+        None | Some("" | "FINISH_REASON_UNSPECIFIED") => {}
+        Some("MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL") => {
+            let message = "the model wrote a tool call that the provider could not read";
+            return Err(Fault::Complaint(Complaint::of_message(message)));
         }
-        match candidate["finishReason"].as_str() {
-            None | Some("" | "FINISH_REASON_UNSPECIFIED") => {}
-            Some("MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL") => {
-                let message = "the model wrote a tool call that the provider could not read";
-                return Err(Fault::Complaint(Complaint::of_message(message)));
-            }
-            Some(reason) => self.finish = Some(finish(reason)),
-        }
-        Ok(())
+        Some(reason) => reply.finish = Some(finish(reason)),
     }
+    Ok(())
 }
 
 fn finish(reason: &str) -> Finish {

@@ -8,8 +8,8 @@ use crate::{
 use interpreter_core::message::EXECUTE;
 use serde_json::{Map, Value, json};
 
-/// What stands for the signature of a call, which newer models want to see again and which is
-/// lost when a conversation comes from another model: the provider's own word for "do not check".
+/// The replacement for the signature of a call, which newer models require and which is lost when a
+/// conversation comes from another model: the provider's own word for "do not check".
 const NO_SIGNATURE: &str = "skip_thought_signature_validator";
 
 /// The body of a request.
@@ -102,10 +102,14 @@ fn tools() -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Format, request::examples};
+    use crate::request::examples;
+    use interpreter_core::WireFormat;
 
     fn body(request: &Request) -> Value {
-        super::request(request, &Endpoint::new(Format::Gemini, "https://host/v1", "gemini-2.5-x"))
+        super::request(
+            request,
+            &Endpoint::new(WireFormat::Gemini, "https://host/v1", "gemini-2.5-x"),
+        )
     }
 
     #[test]
@@ -131,7 +135,7 @@ mod tests {
             ("gemini-flash-latest", false),
             ("gemma-3-27b-it", false),
         ] {
-            let endpoint = Endpoint::new(Format::Gemini, "https://host", model);
+            let endpoint = Endpoint::new(WireFormat::Gemini, "https://host", model);
             let body = super::request(&examples::with_tools(), &endpoint).to_string();
             assert_eq!(body.contains(NO_SIGNATURE), wanted, "{model}");
         }

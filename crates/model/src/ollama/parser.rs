@@ -4,70 +4,49 @@
 //! line that says `done`. Tool calls come whole, without an id.
 
 use crate::{
-    Piece,
     assembly::{Assembly, CallPart},
-    format::{Fault, Parse, Progress, said_by},
+    fault::{Fault, said_by},
     sse::Event,
 };
-use interpreter_core::{Finish, Reply, Usage};
+use interpreter_core::{Finish, Usage};
 use serde_json::Value;
 
-/// A reply that is being read.
-#[derive(Debug, Default)]
-pub(crate) struct Parser {
-    assembly: Assembly,
-    finish: Option<Finish>,
-    usage: Option<Usage>,
+/// Adds the content of an event to a reply.
+pub(crate) fn parse(event: &Event, reply: &mut Assembly) -> Result<(), Fault> {
+    let Some(line) = said_by(event)? else { return Ok(()) };
+    let message = &line["message"];
+    let words = |field: &str| message[field].as_str().unwrap_or_default();
+    reply.reasoning(words("thinking"))?;
+    reply.content(message)?;
+    for one in message["tool_calls"].as_array().map(Vec::as_slice).unwrap_or_default() {
+        call(reply, one)?;
+    }
+    if line["done"].as_bool() != Some(true) {
+        return Ok(());
+    }
+    reply.usage = usage(&line);
+    reply.finish = Some(match line["done_reason"].as_str() {
+        Some("length") => Finish::Length,
+        Some(_) | None => Finish::Stop,
+    });
+    reply.end();
+    Ok(())
 }
 
-impl Parse for Parser {
-    fn event(&mut self, event: &Event, pieces: &mut Vec<Piece>) -> Result<Progress, Fault> {
-        let Some(line) = said_by(event)? else { return Ok(Progress::More) };
-        let message = &line["message"];
-        let words = |field: &str| message[field].as_str().unwrap_or_default();
-        self.assembly.reasoning(words("thinking"), pieces)?;
-        self.assembly.content(message, pieces)?;
-        for call in message["tool_calls"].as_array().map(Vec::as_slice).unwrap_or_default() {
-            self.call(call, pieces)?;
-        }
-        if line["done"].as_bool() != Some(true) {
-            return Ok(Progress::More);
-        }
-        self.usage = usage(&line);
-        self.finish = Some(match line["done_reason"].as_str() {
-            Some("length") => Finish::Length,
-            Some(_) | None => Finish::Stop,
-        });
-        Ok(Progress::Done)
-    }
-
-    fn has_finish(&self) -> bool {
-        self.finish.is_some()
-    }
-
-    fn finish(self: Box<Self>) -> Result<Reply, Fault> {
-        let finish = self.finish.ok_or(Fault::Broken)?;
-        self.assembly.check_content()?;
-        Ok(self.assembly.into_reply(finish, self.usage))
-    }
-}
-
-impl Parser {
-    fn call(&mut self, call: &Value, pieces: &mut Vec<Piece>) -> Result<(), Fault> {
-        let function = &call["function"];
-        let arguments = match &function["arguments"] {
-            Value::String(text) => text.clone(),
-            object @ Value::Object(_) => object.to_string(),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => "{}".to_owned(),
-        };
-        let part = CallPart {
-            index: None,
-            id: call["id"].as_str().unwrap_or_default(),
-            name: function["name"].as_str().unwrap_or_default(),
-            arguments: &arguments,
-        };
-        self.assembly.whole_call(part, pieces)
-    }
+fn call(reply: &mut Assembly, call: &Value) -> Result<(), Fault> {
+    let function = &call["function"];
+    let arguments = match &function["arguments"] {
+        Value::String(text) => text.clone(),
+        object @ Value::Object(_) => object.to_string(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => "{}".to_owned(),
+    };
+    let part = CallPart {
+        index: None,
+        id: call["id"].as_str().unwrap_or_default(),
+        name: function["name"].as_str().unwrap_or_default(),
+        arguments: &arguments,
+    };
+    reply.whole_call(part)
 }
 
 fn usage(line: &Value) -> Option<Usage> {

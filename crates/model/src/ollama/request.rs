@@ -75,10 +75,11 @@ fn messages(conversation: Conversation) -> Vec<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Format, request::examples};
+    use crate::request::examples;
+    use interpreter_core::WireFormat;
 
     fn body(request: &Request) -> Value {
-        let mut endpoint = Endpoint::new(Format::Ollama, "http://localhost:11434", "qwen");
+        let mut endpoint = Endpoint::new(WireFormat::Ollama, "http://localhost:11434", "qwen");
         endpoint.context = Some(8192);
         super::request(request, &endpoint)
     }

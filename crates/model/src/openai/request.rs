@@ -89,10 +89,14 @@ fn messages(conversation: Conversation) -> Vec<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Format, request::examples};
+    use crate::request::examples;
+    use interpreter_core::WireFormat;
 
     fn body(request: &Request) -> Value {
-        super::request(request, &Endpoint::new(Format::OpenAi, "http://localhost:8080/v1", "gpt-x"))
+        super::request(
+            request,
+            &Endpoint::new(WireFormat::OpenAi, "http://localhost:8080/v1", "gpt-x"),
+        )
     }
 
     #[test]
@@ -125,7 +129,7 @@ mod tests {
     #[test]
     fn the_limit_has_the_name_that_the_host_knows() {
         let request = examples::with_tools();
-        let own = Endpoint::new(Format::OpenAi, "https://api.openai.com/v1", "gpt-x");
+        let own = Endpoint::new(WireFormat::OpenAi, "https://api.openai.com/v1", "gpt-x");
         assert_eq!(super::request(&request, &own)["max_completion_tokens"], json!(320));
         assert_eq!(body(&request)["max_tokens"], json!(320));
     }

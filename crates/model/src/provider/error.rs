@@ -1,4 +1,4 @@
-//! What can be wrong with a provider's file, or with what it needs.
+//! Errors in a provider's file, or in the settings that it needs.
 
 use std::path::PathBuf;
 
@@ -29,24 +29,4 @@ pub enum ProviderError {
 
 fn at(place: Option<&str>) -> String {
     place.map(|place| format!("; it comes from {place}")).unwrap_or_default()
-}
-
-impl ProviderError {
-    /// What to do next.
-    pub fn hint(&self) -> Option<String> {
-        match self {
-            Self::SettingMissing { provider, setting, variables, .. } => {
-                let variables = variables.join(" or ");
-                let or = if variables.is_empty() { "" } else { ", or set " };
-                Some(format!(
-                    "put `{setting} = \"…\"` under `[provider.{provider}]` in your config file\
-                     {or}{variables}"
-                ))
-            }
-            Self::Parse { .. }
-            | Self::Wrong { .. }
-            | Self::SettingWrong { .. }
-            | Self::SettingUnknown { .. } => None,
-        }
-    }
 }

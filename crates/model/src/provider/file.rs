@@ -1,8 +1,8 @@
-//! What a provider's file says. `docs/provider.schema.json` is the same as a schema.
+//! A provider's file. `docs/reference/provider.schema.json` is its schema.
 
 use super::ProviderError;
-use crate::{Caching, Format, KeyHeader, Price, UsageReport};
-use interpreter_core::Untrusted;
+use crate::{Caching, KeyHeader, Price, UsageReport};
+use interpreter_core::{Untrusted, WireFormat};
 use reqwest::header::{HeaderName, HeaderValue};
 use serde::Deserialize;
 use std::{collections::BTreeMap, path::Path};
@@ -14,44 +14,44 @@ pub struct Provider {
     /// The name before the slash in a model's name: the file's own, without `.toml`.
     #[serde(skip)]
     pub name: String,
-    /// What people call it.
+    /// Display name.
     pub title: String,
     /// The wire format.
-    pub format: Format,
+    pub format: WireFormat,
     /// The address to which the format adds its path. `{NAME}` stands for a setting of that name,
     /// `{model}` for the model.
     pub base_url: String,
     /// Whether it must be asked to count tokens.
     #[serde(default)]
     pub usage: UsageReport,
-    /// How it is told what to keep in its cache.
+    /// How it learns which part to cache.
     #[serde(default)]
     pub caching: Caching,
-    /// What the address is made of.
+    /// The settings that make up the address.
     #[serde(default, rename = "setting")]
     pub settings: BTreeMap<String, Setting>,
-    /// Its key; none if it wants none.
+    /// Its key, or `None` if it needs none.
     pub key: Option<Key>,
     /// Further headers of every request.
     #[serde(default)]
     pub headers: BTreeMap<String, String>,
     /// How it is found, if it is a server on this machine.
     pub local: Option<Local>,
-    /// What is known of its models, the first that fits; `*` fits all.
+    /// Properties of its models; the first match counts, and `*` matches all.
     #[serde(rename = "model")]
-    pub models: Vec<Entry>,
+    pub models: Vec<ProviderEntry>,
 }
 
 /// A part of an address.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Setting {
-    /// What it is, in a few words.
+    /// A description in a few words.
     pub about: String,
     /// Environment variables that may hold it, the first that is set.
     #[serde(default)]
     pub variables: Vec<String>,
-    /// What holds if nobody says anything; may be made of other settings.
+    /// The default; may be made of other settings.
     pub default: Option<String>,
 }
 
@@ -63,7 +63,7 @@ pub struct Key {
     pub variables: Vec<String>,
     /// The header that carries it; `Authorization: Bearer …` if none.
     pub header: Option<String>,
-    /// The word before it in that header; none if none.
+    /// The word before the key in that header, if any.
     pub scheme: Option<String>,
     /// Whether it also works without.
     #[serde(default)]
@@ -71,16 +71,10 @@ pub struct Key {
 }
 
 impl Key {
-    pub(super) fn header(&self, format: Format) -> KeyHeader {
+    pub(super) fn header(&self, format: WireFormat) -> KeyHeader {
         match (&self.header, &self.scheme) {
-            (None, None) if format == Format::Anthropic || format == Format::Gemini => {
-                format.key_header()
-            }
-            (None, scheme) => {
-                let mut header = KeyHeader::bearer();
-                header.scheme.clone_from(scheme.as_ref().unwrap_or(&header.scheme.clone()));
-                header
-            }
+            (None, None) => KeyHeader::of(format),
+            (None, Some(scheme)) => KeyHeader { scheme: scheme.clone(), ..KeyHeader::bearer() },
             (Some(name), scheme) => {
                 KeyHeader { name: name.clone(), scheme: scheme.clone().unwrap_or_default() }
             }
@@ -94,14 +88,14 @@ impl Key {
 pub struct Local {
     /// The path that lists its models.
     pub list: String,
-    /// What its models say they are owned by, where several kinds of server use one port.
+    /// The owner that its models name, where several kinds of server use one port.
     pub owned_by: Option<String>,
 }
 
-/// What is known of some models. What is not said here is as in the entry `*`.
+/// Properties of some models. Anything left out is as in the entry `*`.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Entry {
+pub struct ProviderEntry {
     /// A name, or the beginning of names and `*`.
     pub name: String,
     /// Whether they call tools.
@@ -112,11 +106,11 @@ pub struct Entry {
     pub small: Option<bool>,
     /// The most tokens of a conversation.
     pub context: Option<u64>,
-    /// What tokens cost.
+    /// The price of tokens.
     pub price: Option<Price>,
 }
 
-/// What a model can do.
+/// The capabilities of a model.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Capabilities {
     /// Whether it calls tools.
@@ -127,11 +121,11 @@ pub struct Capabilities {
     pub small: bool,
     /// The most tokens of a conversation, if that is known.
     pub context: Option<u64>,
-    /// What tokens cost, if that is known.
+    /// The price of tokens, if known.
     pub price: Option<Price>,
 }
 
-impl Entry {
+impl ProviderEntry {
     fn fits(&self, model: &str) -> bool {
         match self.name.strip_suffix('*') {
             Some(beginning) => model.starts_with(beginning),
@@ -159,7 +153,7 @@ impl Provider {
         }
     }
 
-    /// What is known of a model.
+    /// The capabilities of a model.
     pub fn capabilities(&self, model: &str) -> Capabilities {
         let fitting = || self.models.iter().filter(|entry| entry.fits(model) || entry.name == "*");
         let small = fitting().find_map(|entry| entry.small).unwrap_or(false);
@@ -173,7 +167,7 @@ impl Provider {
         }
     }
 
-    /// What is wrong with it, if something is: the key and the cause.
+    /// An error in it, if there is one: the key and the cause.
     fn problem(&self) -> Option<(String, &'static str)> {
         let name = self.name.as_str();
         let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';

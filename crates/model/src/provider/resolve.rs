@@ -14,10 +14,10 @@ use std::{collections::BTreeMap, fmt::Write};
 /// How deep settings may be made of settings.
 const DEPTH: usize = 3;
 
-/// What a provider finds around it.
+/// The environment and settings of a provider.
 #[derive(Clone, Copy)]
 pub struct Surroundings<'a> {
-    /// What the person's config file says of it, by setting.
+    /// Settings from the person's config file.
     pub settings: &'a BTreeMap<String, String>,
     /// The value of an environment variable.
     pub variable: &'a dyn Fn(&str) -> Option<String>,
@@ -59,14 +59,14 @@ impl Provider {
         Ok(endpoint)
     }
 
-    /// Whether a key is there; none if it wants none.
+    /// Whether a key is set, or `None` if it needs none.
     pub fn has_key(&self, around: &Surroundings<'_>) -> Option<bool> {
         let key = self.key.as_ref()?;
         Some(key.variables.iter().any(|name| (around.key)(name).is_some()))
     }
 
-    /// What a call would come to that needs a key which is not there; none if it may do without, or
-    /// goes to another address than the provider's own.
+    /// The error of a call that needs a missing key, or `None` if the key is optional or the
+    /// address is not the provider's own.
     pub fn missing_key(&self, model: &str, around: &Surroundings<'_>) -> Option<ModelError> {
         let key = self.key.as_ref().filter(|key| !key.optional)?;
         let nothing =

@@ -1,8 +1,8 @@
-//! Every file that is compiled in resolves; what is wrong with one is told.
+//! Every built-in file resolves, and errors in a file are named.
 
 use super::*;
-use crate::{Caching, Format, Tools};
-use interpreter_core::Secret;
+use crate::{Caching, Tools};
+use interpreter_core::{Secret, WireFormat};
 use std::{collections::BTreeMap, path::Path};
 
 /// A provider's surroundings, from pairs.
@@ -32,7 +32,7 @@ fn url(name: &str, settings: &[(&str, &str)], variables: &[(&str, &str)]) -> Str
     })
 }
 
-/// What each file needs beside a key.
+/// The settings that each file needs besides a key.
 const NEEDED: &[(&str, &str)] = &[
     ("AZURE_OPENAI_RESOURCE", "res"),
     ("AWS_REGION", "eu-west-1"),
@@ -111,12 +111,12 @@ fn a_setting_cannot_lead_to_another_host() {
 }
 
 #[test]
-fn what_is_missing_is_named_with_the_way_to_say_it() {
+fn what_is_missing_is_named_with_its_variables() {
     with(&[], &[], |around| {
         let error = shipped("bedrock").endpoint("m", around).unwrap_err();
         assert_eq!(error.to_string(), "the provider `bedrock` needs `region`: the region");
-        let hint = error.hint().unwrap();
-        assert!(hint.contains("`[provider.bedrock]`") && hint.contains("AWS_REGION"), "{hint}");
+        let ProviderError::SettingMissing { variables, .. } = error else { panic!("{error}") };
+        assert_eq!(variables[0], "AWS_REGION");
     });
     let said = url("bedrock", &[("regoin", "x")], &[]);
     assert_eq!(said, "the provider `bedrock` has no setting `regoin`; it has `region`, `base_url`");
@@ -137,7 +137,7 @@ fn a_model_is_known_by_the_first_entry_that_fits() {
     with(&[], NEEDED, |around| {
         let endpoint = shipped("anthropic").endpoint("claude-sonnet-4-5", around).unwrap();
         assert_eq!((endpoint.caching, endpoint.tools), (Caching::Marked, Tools::Offer));
-        assert_eq!(endpoint.format, Format::Anthropic);
+        assert_eq!(endpoint.format, WireFormat::Anthropic);
         assert_eq!(endpoint.context, Some(200_000));
         assert_eq!(endpoint.key_header.name, "x-api-key");
     });
@@ -187,7 +187,7 @@ fn one_of_the_persons_own_stands_in_the_place_of_ours() {
     let own = [(Path::new("/c/openai.toml"), text), (Path::new("/c/mine.toml"), text)];
     let providers = Providers::new(own).unwrap();
     assert_eq!(providers.get("openai").unwrap().title, "Mine");
-    assert_eq!(providers.get("mine").unwrap().format, Format::Ollama);
+    assert_eq!(providers.get("mine").unwrap().format, WireFormat::Ollama);
     assert_eq!(providers.names().len(), Providers::default().names().len() + 1);
     assert!(providers.get("nowhere").is_none());
     assert_eq!(providers.all().count(), providers.names().len());

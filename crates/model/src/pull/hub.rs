@@ -1,13 +1,15 @@
-//! Hugging Face, or what stands in its place.
+//! Downloads from Hugging Face, or from a mirror.
 //!
-//! Files are not there but at a host that it redirects to, so here redirects are followed: a few, to
-//! `https` alone, and without the token, which is for the first address and no other.
+//! Its files are at another host that it redirects to. Few redirects are followed, to `https` only,
+//! and without the token, which is for the first address alone.
 
-use super::{Part, Tell, Trouble, Ways};
+use super::{Part, PullError, Tell, Trouble};
 use crate::{
+    catalogue::CatalogueEntry,
     endpoint::{self, is_local},
     http,
 };
+use interpreter_core::{Secret, Untrusted};
 use reqwest::{
     Response, StatusCode, Url,
     header::{
@@ -15,97 +17,125 @@ use reqwest::{
         LOCATION, RANGE,
     },
 };
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 /// Redirects that are followed for one request.
 const REDIRECTS: usize = 5;
 
-/// How often a source is asked to go on after it broke off, each time with something more.
+/// How often a download is resumed after it broke off, if it got further each time.
 const TRIES: usize = 10;
 
-/// A file of a repository.
-pub(super) struct Place<'a> {
-    pub(super) ways: &'a Ways,
-    pub(super) repository: &'a str,
-    pub(super) file: &'a str,
+/// Where models are downloaded from, and how.
+#[derive(Debug)]
+pub struct Hub {
+    /// The address of Hugging Face or of a mirror.
+    pub endpoint: String,
+    /// The token for that address.
+    pub token: Option<Secret>,
+    /// Certificates in PEM that are trusted beside the system's own.
+    pub certificates: Option<Arc<[u8]>>,
+    /// Time limit for a connection.
+    pub connect: Duration,
+    /// Time limit for the next bytes.
+    pub idle: Duration,
 }
 
-/// The host, for messages.
-pub(super) fn host(ways: &Ways) -> String {
-    let url = Url::parse(&ways.endpoint);
-    url.map_or_else(|_| "Hugging Face".into(), |url| endpoint::host(&url))
-}
-
-/// Fetches what is missing, and goes on where it breaks off.
-pub(super) async fn fetch(
-    part: &mut Part<'_>,
-    place: &Place<'_>,
-    tell: Tell<'_>,
-) -> Result<(), Trouble> {
-    let mut tries = 0;
-    loop {
-        let before = part.done();
-        match attempt(part, place, tell).await {
-            Err(Trouble::Cut(_)) if part.done() > before && tries < TRIES => tries += 1,
-            result => return result,
+impl Default for Hub {
+    fn default() -> Self {
+        Self {
+            endpoint: "https://huggingface.co".into(),
+            token: None,
+            certificates: None,
+            connect: Duration::from_secs(10),
+            idle: Duration::from_mins(1),
         }
     }
 }
 
-async fn attempt(part: &mut Part<'_>, place: &Place<'_>, tell: Tell<'_>) -> Result<(), Trouble> {
-    let mut response = place.open(part).await?;
-    place.line_up(part, &response)?;
-    let idle = place.ways.idle;
-    while let Some(bytes) = within(idle, response.chunk()).await? {
-        if bytes.len() as u64 > part.left() {
-            part.restart()?;
-            return Err(Trouble::Elsewhere("sends more than the file has".into()));
-        }
-        part.append(&bytes)?;
-        tell(part.progress());
+impl Hub {
+    /// The host, for messages.
+    pub fn host(&self) -> String {
+        let url = Url::parse(&self.endpoint);
+        url.map_or_else(|_| "Hugging Face".into(), |url| endpoint::host(&url))
     }
-    if part.is_whole() { Ok(()) } else { Err(Trouble::Cut("broke off".into())) }
-}
 
-impl Place<'_> {
-    /// Asks, and follows where the answer leads.
-    async fn open(&self, part: &Part<'_>) -> Result<Response, Trouble> {
-        let first = self.address()?;
+    /// Downloads the rest of a part, and resumes if it breaks off.
+    pub(super) async fn fetch(
+        &self,
+        entry: &CatalogueEntry,
+        part: &mut Part<'_>,
+        tell: Tell<'_>,
+    ) -> Result<(), Trouble> {
+        let address = self.address(entry)?;
+        let mut tries = 0;
+        loop {
+            let before = part.done();
+            match self.attempt(&address, part, tell).await {
+                Err(Trouble::Cut(_)) if part.done() > before && tries < TRIES => tries += 1,
+                result => return result,
+            }
+        }
+    }
+
+    async fn attempt(
+        &self,
+        address: &Url,
+        part: &mut Part<'_>,
+        tell: Tell<'_>,
+    ) -> Result<(), Trouble> {
+        let mut response = self.open(address, part).await?;
+        self.line_up(part, &response)?;
+        while let Some(bytes) = self.within(response.chunk()).await? {
+            if bytes.len() as u64 > part.left() {
+                part.restart()?;
+                return Err(Trouble::Refused("sends more than the file has".into()));
+            }
+            part.append(&bytes)?;
+            tell(part.progress());
+        }
+        if part.is_whole() { Ok(()) } else { Err(Trouble::Cut("broke off".into())) }
+    }
+
+    /// Sends the request and follows redirects.
+    async fn open(&self, first: &Url, part: &Part<'_>) -> Result<Response, Trouble> {
         let mut url = first.clone();
         for _ in 0..=REDIRECTS {
-            let response = self.ask(&first, &url, part).await?;
+            let response = self.ask(first, &url, part).await?;
             if !response.status().is_redirection() {
                 return Ok(response);
             }
             let to = response.headers().get(LOCATION).and_then(|to| to.to_str().ok());
             let to = to.and_then(|to| url.join(to).ok());
-            let to = to.ok_or_else(|| Trouble::Elsewhere("redirects to nowhere".into()))?;
-            if !may_follow(&first, &to) {
+            let to = to.ok_or_else(|| Trouble::Refused("redirects to nowhere".into()))?;
+            if !may_follow(first, &to) {
                 let to = endpoint::host(&to);
-                let why = format!("redirects to `{to}` without encryption, which is not followed");
-                return Err(Trouble::Elsewhere(why));
+                let why = format!("redirects to {to} without encryption, which is not followed");
+                return Err(Trouble::Refused(why));
             }
             url = to;
         }
-        Err(Trouble::Elsewhere(format!("redirects more than {REDIRECTS} times")))
+        Err(Trouble::Refused(format!("redirects more than {REDIRECTS} times")))
     }
 
-    fn address(&self) -> Result<Url, Trouble> {
-        let path = format!("{}/resolve/main/{}", self.repository, self.file);
-        let base = Url::parse(&self.ways.endpoint).ok();
+    fn address(&self, entry: &CatalogueEntry) -> Result<Url, PullError> {
+        let path = format!("{}/resolve/main/{}", entry.repository, entry.file);
+        let base = Url::parse(&self.endpoint).ok();
         let base = base.filter(|url| matches!(url.scheme(), "http" | "https"));
         let base = base.filter(|url| url.username().is_empty() && url.password().is_none());
-        let base = base.ok_or_else(|| {
-            Trouble::Elsewhere("`HF_ENDPOINT` is not an address such as `https://host`".into())
-        })?;
+        let base = base.ok_or(PullError::Endpoint)?;
         Ok(endpoint::joined(base, &path.split('/').collect::<Vec<_>>()))
     }
 
     async fn ask(&self, first: &Url, url: &Url, part: &Part<'_>) -> Result<Response, Trouble> {
-        let client = http::client(url, self.ways.connect, self.ways.certificates.as_deref())
-            .map_err(|error| Trouble::Elsewhere(error.to_string()))?;
+        let client = http::client(url, self.connect, self.certificates.as_deref())
+            .map_err(|error| Trouble::Refused(format!("cannot be asked: {error}")))?;
         let request = client.get(url.clone()).headers(self.headers(first, url, part)?);
-        within(self.ways.idle, request.send()).await
+        self.within(request.send()).await.map_err(|trouble| match &trouble {
+            Trouble::Refused(why) if endpoint::host(url) != endpoint::host(first) => {
+                Trouble::Refused(format!("redirects to {}, which {why}", endpoint::host(url)))
+            }
+            Trouble::Refused(_) | Trouble::Cut(_) | Trouble::Fatal(_) => trouble,
+        })
     }
 
     fn headers(&self, first: &Url, url: &Url, part: &Part<'_>) -> Result<HeaderMap, Trouble> {
@@ -118,12 +148,12 @@ impl Place<'_> {
             headers.extend(validator.map(|value: HeaderValue| (IF_RANGE, value)));
         }
         let encrypted = url.scheme() == "https" || is_local(url);
-        if let Some(token) = &self.ways.token
+        if let Some(token) = &self.token
             && url.origin() == first.origin()
             && encrypted
         {
             let bearer = format!("Bearer {}", token.reveal().trim());
-            let bad = |_| Trouble::Elsewhere("`HF_TOKEN` holds what cannot be sent".into());
+            let bad = |_| Trouble::Refused("cannot be asked: `HF_TOKEN` is not a token".into());
             let mut value = HeaderValue::try_from(bearer).map_err(bad)?;
             value.set_sensitive(true);
             headers.insert(AUTHORIZATION, value);
@@ -131,37 +161,53 @@ impl Place<'_> {
         Ok(headers)
     }
 
-    /// Makes the part fit what is about to come, or refuses it.
+    /// Makes the part fit the response, or refuses the response.
     fn line_up(&self, part: &mut Part<'_>, response: &Response) -> Result<(), Trouble> {
-        let elsewhere = |why: String| Err(Trouble::Elsewhere(why));
+        let refused = |why: String| Err(Trouble::Refused(why));
         let total = match response.status() {
             StatusCode::OK => response.content_length(),
             StatusCode::PARTIAL_CONTENT => match content_range(response) {
                 Some((start, total)) if start == part.done() => Some(total),
-                _ => return elsewhere("sends another part than it was asked for".into()),
+                _ => return refused("sends another part than requested".into()),
             },
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-                let token = if self.ways.token.is_some() { "refuses" } else { "wants" };
-                return elsewhere(format!("{token} a token (`HF_TOKEN`)"));
+                let token = if self.token.is_some() { "rejects the" } else { "requires a" };
+                return refused(format!("{token} token (`HF_TOKEN`)"));
             }
-            StatusCode::NOT_FOUND => return elsewhere("does not have the file".into()),
-            status => return elsewhere(format!("answers with status {}", status.as_u16())),
+            StatusCode::NOT_FOUND => return refused("does not have the file".into()),
+            status => return refused(format!("responds with status {}", status.as_u16())),
         };
         match total {
             Some(total) if total == part.total() => {}
             Some(total) => {
                 let wanted = part.total();
-                return elsewhere(format!("has a file of {total} bytes, not of {wanted}"));
+                return refused(format!("has a file of {total} bytes, not of {wanted}"));
             }
-            None => return elsewhere("does not say how large the file is".into()),
+            None => return refused("does not state the size of the file".into()),
         }
         if response.status() == StatusCode::OK && part.done() > 0 {
-            // It sends everything again: it knows no parts, or its file is another one by now.
+            // It sends the whole file: it supports no ranges, or its file has changed.
             part.restart()?;
         }
         let validator = response.headers().get(ETAG).and_then(|value| value.to_str().ok());
         part.remember(validator.filter(|value| value.starts_with('"')));
         Ok(())
+    }
+
+    async fn within<T>(
+        &self,
+        future: impl Future<Output = Result<T, reqwest::Error>>,
+    ) -> Result<T, Trouble> {
+        match tokio::time::timeout(self.idle, future).await {
+            Ok(Ok(done)) => Ok(done),
+            Ok(Err(error)) if error.is_connect() => {
+                Err(Trouble::Refused(format!("cannot be reached{}", cause(&error.without_url()))))
+            }
+            Ok(Err(error)) => {
+                Err(Trouble::Cut(format!("broke off{}", cause(&error.without_url()))))
+            }
+            Err(_) => Err(Trouble::Cut(format!("sent nothing for {:?}", self.idle))),
+        }
     }
 }
 
@@ -179,21 +225,7 @@ fn may_follow(first: &Url, to: &Url) -> bool {
     is_plain && (to.scheme() == "https" || here)
 }
 
-async fn within<T>(
-    idle: Duration,
-    future: impl Future<Output = Result<T, reqwest::Error>>,
-) -> Result<T, Trouble> {
-    match tokio::time::timeout(idle, future).await {
-        Ok(Ok(done)) => Ok(done),
-        Ok(Err(error)) if error.is_connect() => {
-            Err(Trouble::Elsewhere(format!("cannot be reached{}", cause(&error.without_url()))))
-        }
-        Ok(Err(error)) => Err(Trouble::Cut(format!("broke off{}", cause(&error.without_url())))),
-        Err(_) => Err(Trouble::Cut(format!("sent nothing for {idle:?}"))),
-    }
-}
-
-/// The innermost cause, which is the one that says something.
+/// The innermost cause, which is the most specific one.
 fn cause(error: &reqwest::Error) -> String {
     let mut inner = std::error::Error::source(error);
     let mut words = String::new();
@@ -201,5 +233,5 @@ fn cause(error: &reqwest::Error) -> String {
         words = format!(": {cause}");
         inner = cause.source();
     }
-    interpreter_core::Untrusted::new(words).for_terminal_line(200)
+    Untrusted::new(words).for_terminal_line(200)
 }

@@ -1,30 +1,21 @@
-//! What has come of a file so far, hashed as it comes.
+//! The part of a file that is downloaded so far, hashed as it grows.
 
-use super::{Progress, PullError, Tell};
+use super::{Progress, PullError, Pulled, Tell};
 use crate::{
-    catalogue::Entry,
+    catalogue::CatalogueEntry,
     shelf::{Hash, Shelf, read_to_end},
 };
-use std::{
-    io::{self, Read, Write},
-    path::PathBuf,
-};
+use std::io::{self, Read, Write};
 
-/// The longest name by which a server may know a file.
+/// The longest entity tag that is kept.
 const VALIDATOR_BYTES: u64 = 256;
 
-/// The part.
+/// A file that is not whole yet.
 #[derive(Debug)]
 pub(super) struct Part<'a> {
-    entry: &'a Entry,
+    entry: &'a CatalogueEntry,
     shelf: &'a Shelf,
     file: fs_err::File,
-    hash: Hash,
-    done: u64,
-}
-
-/// Where a part stood.
-pub(super) struct Mark {
     hash: Hash,
     done: u64,
 }
@@ -34,9 +25,9 @@ fn write(source: io::Error) -> PullError {
 }
 
 impl<'a> Part<'a> {
-    /// The part from an earlier try, read again for its hash; or an empty one.
+    /// The part that an earlier download has left, read again for its hash, or an empty one.
     pub(super) async fn resume(
-        entry: &'a Entry,
+        entry: &'a CatalogueEntry,
         shelf: &'a Shelf,
         tell: Tell<'_>,
     ) -> Result<Self, PullError> {
@@ -60,8 +51,8 @@ impl<'a> Part<'a> {
         Ok(Self { entry, shelf, file, hash, done })
     }
 
-    /// An empty part; what was there is gone.
-    pub(super) fn afresh(entry: &'a Entry, shelf: &'a Shelf) -> Result<Self, PullError> {
+    /// An empty part, in the place of any earlier one.
+    pub(super) fn afresh(entry: &'a CatalogueEntry, shelf: &'a Shelf) -> Result<Self, PullError> {
         let mut options = fs_err::OpenOptions::new();
         let file = options.append(true).create(true).open(shelf.part(entry)).map_err(write)?;
         let mut part = Self { entry, shelf, file, hash: Hash::default(), done: 0 };
@@ -89,7 +80,6 @@ impl<'a> Part<'a> {
         Progress::Bytes { done: self.done, total: self.entry.bytes }
     }
 
-    /// Forgets everything that came.
     pub(super) fn restart(&mut self) -> Result<(), PullError> {
         self.file.set_len(0).map_err(write)?;
         (self.hash, self.done) = (Hash::default(), 0);
@@ -97,19 +87,7 @@ impl<'a> Part<'a> {
         Ok(())
     }
 
-    /// Where it stands, to come back to.
-    pub(super) fn mark(&self) -> Mark {
-        Mark { hash: self.hash.clone(), done: self.done }
-    }
-
-    /// Forgets what came since.
-    pub(super) fn back_to(&mut self, Mark { hash, done }: Mark) -> Result<(), PullError> {
-        self.file.set_len(done).map_err(write)?;
-        (self.hash, self.done) = (hash, done);
-        Ok(())
-    }
-
-    /// Adds what came; what is too much of it is left out.
+    /// Appends bytes, up to the size of the file.
     pub(super) fn append(&mut self, bytes: &[u8]) -> Result<(), PullError> {
         let room = usize::try_from(self.left()).unwrap_or(usize::MAX);
         let bytes = &bytes[..bytes.len().min(room)];
@@ -119,7 +97,7 @@ impl<'a> Part<'a> {
         Ok(())
     }
 
-    /// What the server calls the file that this is the beginning of.
+    /// The entity tag of the server's file that this is the beginning of.
     pub(super) fn validator(&self) -> Option<String> {
         let mut text = String::new();
         let file = fs_err::File::open(self.shelf.validator(self.entry)).ok()?;
@@ -127,7 +105,7 @@ impl<'a> Part<'a> {
         (self.done > 0 && !text.is_empty()).then_some(text)
     }
 
-    /// Keeps that for a later try. Without it that try goes on all the same, and the hash decides.
+    /// Keeps the entity tag for a resumed download. Without it, the hash alone decides.
     pub(super) fn remember(&self, validator: Option<&str>) {
         let path = self.shelf.validator(self.entry);
         let short = |text: &&str| text.len() as u64 <= VALIDATOR_BYTES;
@@ -138,8 +116,8 @@ impl<'a> Part<'a> {
         _ = kept.is_ok();
     }
 
-    /// Gives the file its name if it is the right one, and removes it if not.
-    pub(super) fn finish(self, from: &[String]) -> Result<PathBuf, PullError> {
+    /// Gives the file its name if its hash is right, and removes it if not.
+    pub(super) fn finish(self, from: &[String]) -> Result<Pulled, PullError> {
         let Self { entry, shelf, file, hash, .. } = self;
         let (part, path) = (shelf.part(entry), shelf.file(entry));
         let hash = hash.digits();
@@ -152,6 +130,6 @@ impl<'a> Part<'a> {
         file.sync_all().map_err(write)?;
         fs_err::rename(&part, &path).map_err(write)?;
         shelf.remember(entry);
-        Ok(path)
+        Ok(Pulled { path, already: false })
     }
 }

@@ -1,127 +1,81 @@
 //! Reads a reply in the responses format.
 //!
 //! Every field is looked for and none is demanded, but for the end: one of the events that say
-//! how the response ended. Some servers send a part only when it is whole, so what ends a part is
-//! taken if nothing of it came before.
+//! how the response ended.
 
 use crate::{
-    Piece,
     assembly::{Assembly, CallPart},
     complaint::Complaint,
-    format::{Fault, Parse, Progress, json_of, text_in},
+    fault::{Fault, json_of, text_in},
     sse::Event,
 };
-use interpreter_core::{Finish, Reply, Usage};
+use interpreter_core::{Finish, Usage};
 use serde_json::Value;
 
-/// A reply that is being read.
-#[derive(Debug, Default)]
-pub(crate) struct Parser {
-    assembly: Assembly,
-    finish: Option<Finish>,
-    usage: Option<Usage>,
-    /// Whether something of the part that is under way has come.
-    begun: Begun,
-}
-
-#[derive(Debug, Default)]
-struct Begun {
-    text: bool,
-    thoughts: bool,
-}
-
-impl Parse for Parser {
-    fn event(&mut self, event: &Event, pieces: &mut Vec<Piece>) -> Result<Progress, Fault> {
-        let Some(data) = json_of(event)? else { return Ok(Progress::More) };
-        let words = |field: &str| data[field].as_str().unwrap_or_default();
-        match data["type"].as_str().unwrap_or(&event.name) {
-            "response.output_text.delta" | "response.refusal.delta" => {
-                let text = text_in(&data, "delta")?;
-                self.begun.text |= !text.is_empty();
-                self.assembly.text(text, pieces)?;
-            }
-            kind @ ("response.output_text.done" | "response.refusal.done") => {
-                let field = if kind.ends_with("text.done") { "text" } else { "refusal" };
-                if !std::mem::take(&mut self.begun.text) {
-                    self.assembly.text(text_in(&data, field)?, pieces)?;
-                }
-            }
-            "response.reasoning_text.delta" | "response.reasoning_summary_text.delta" => {
-                self.begun.thoughts |= !words("delta").is_empty();
-                self.assembly.reasoning(words("delta"), pieces)?;
-            }
-            "response.reasoning_text.done" | "response.reasoning_summary_text.done" => {
-                if !std::mem::take(&mut self.begun.thoughts) {
-                    self.assembly.reasoning(words("text"), pieces)?;
-                }
-            }
-            "response.output_item.added" => self.call(&data, Whole::Begins, pieces)?,
-            "response.function_call_arguments.delta" => {
-                let index = data["output_index"].as_u64();
-                self.assembly.continue_call(index, words("delta"), pieces)?;
-            }
-            "response.output_item.done" => self.call(&data, Whole::Ends, pieces)?,
-            "response.completed" => return Ok(self.end(&data["response"], Finish::Stop)),
-            "response.incomplete" => {
-                let finish = match data["response"]["incomplete_details"]["reason"].as_str() {
-                    Some("content_filter") => Finish::Filtered,
-                    Some(_) | None => Finish::Length,
-                };
-                return Ok(self.end(&data["response"], finish));
-            }
-            "response.failed" => {
-                let complaint = Complaint::in_json(&data["response"]).unwrap_or_default();
+/// Adds the content of an event to a reply.
+pub(crate) fn parse(event: &Event, reply: &mut Assembly) -> Result<(), Fault> {
+    let Some(data) = json_of(event)? else { return Ok(()) };
+    let words = |field: &str| data[field].as_str().unwrap_or_default();
+    match data["type"].as_str().unwrap_or(&event.name) {
+        "response.output_text.delta" | "response.refusal.delta" => {
+            reply.text(text_in(&data, "delta")?)?;
+        }
+        kind @ ("response.output_text.done" | "response.refusal.done") => {
+            let field = if kind.ends_with("text.done") { "text" } else { "refusal" };
+            reply.end_text(text_in(&data, field)?)?;
+        }
+        "response.reasoning_text.delta" | "response.reasoning_summary_text.delta" => {
+            reply.reasoning(words("delta"))?;
+        }
+        "response.reasoning_text.done" | "response.reasoning_summary_text.done" => {
+            reply.end_reasoning(words("text"))?;
+        }
+        "response.output_item.added" => call(reply, &data, false)?,
+        "response.function_call_arguments.delta" => {
+            let index = data["output_index"].as_u64();
+            reply.continue_call(index, words("delta"))?;
+        }
+        "response.output_item.done" => call(reply, &data, true)?,
+        "response.completed" => end(reply, &data["response"], Finish::Stop),
+        "response.incomplete" => {
+            let finish = match data["response"]["incomplete_details"]["reason"].as_str() {
+                Some("content_filter") => Finish::Filtered,
+                Some(_) | None => Finish::Length,
+            };
+            end(reply, &data["response"], finish);
+        }
+        "response.failed" => {
+            let complaint = Complaint::in_json(&data["response"]).unwrap_or_default();
+            return Err(Fault::Complaint(complaint));
+        }
+        "error" => return Err(Fault::Complaint(complaint(&data))),
+        _ => {
+            if let Some(complaint) = Complaint::in_json(&data) {
                 return Err(Fault::Complaint(complaint));
             }
-            "error" => return Err(Fault::Complaint(complaint(&data))),
-            _ => {
-                if let Some(complaint) = Complaint::in_json(&data) {
-                    return Err(Fault::Complaint(complaint));
-                }
-            }
         }
-        Ok(Progress::More)
     }
-
-    fn has_finish(&self) -> bool {
-        self.finish.is_some()
-    }
-
-    fn finish(self: Box<Self>) -> Result<Reply, Fault> {
-        let finish = self.finish.ok_or(Fault::Broken)?;
-        Ok(self.assembly.into_reply(finish, self.usage))
-    }
+    Ok(())
 }
 
-/// Which end of an item an event tells of.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Whole {
-    Begins,
-    Ends,
+/// A tool call, at the beginning of its item or at the end.
+fn call(reply: &mut Assembly, data: &Value, is_end: bool) -> Result<(), Fault> {
+    let item = &data["item"];
+    let words = |field: &str| item[field].as_str().unwrap_or_default();
+    if words("type") != "function_call" {
+        return Ok(());
+    }
+    let index = data["output_index"].as_u64();
+    let id = if words("call_id").is_empty() { words("id") } else { words("call_id") };
+    let has_come = is_end && reply.has_arguments(index, id);
+    let arguments = if has_come { "" } else { words("arguments") };
+    reply.call(CallPart { index, id, name: words("name"), arguments })
 }
 
-impl Parser {
-    fn call(&mut self, data: &Value, whole: Whole, pieces: &mut Vec<Piece>) -> Result<(), Fault> {
-        let item = &data["item"];
-        let words = |field: &str| item[field].as_str().unwrap_or_default();
-        if words("type") != "function_call" {
-            return Ok(());
-        }
-        let index = data["output_index"].as_u64();
-        let id = if words("call_id").is_empty() { words("id") } else { words("call_id") };
-        let begun = self.assembly.has_arguments(index, id);
-        let arguments = match whole {
-            Whole::Ends if begun => "",
-            Whole::Begins | Whole::Ends => words("arguments"),
-        };
-        self.assembly.call(CallPart { index, id, name: words("name"), arguments }, pieces)
-    }
-
-    fn end(&mut self, response: &Value, finish: Finish) -> Progress {
-        self.finish = Some(finish);
-        self.usage = usage(&response["usage"]);
-        Progress::Done
-    }
+fn end(reply: &mut Assembly, response: &Value, finish: Finish) {
+    reply.finish = Some(finish);
+    reply.usage = usage(&response["usage"]);
+    reply.end();
 }
 
 /// The complaint of an `error` event, whose fields may stand in the event itself.

@@ -88,10 +88,11 @@ fn tools() -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Format, request::examples};
+    use crate::request::examples;
+    use interpreter_core::WireFormat;
 
     fn body(request: &Request) -> Value {
-        super::request(request, &Endpoint::new(Format::Responses, "https://host/v1", "gpt-x"))
+        super::request(request, &Endpoint::new(WireFormat::Responses, "https://host/v1", "gpt-x"))
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The scripted model, from its file to its pieces.
 
-use crate::{Model, ModelError, Piece, Request, Tools};
+use crate::{Model, ModelError, ReplyPiece, Request, Tools};
 use interpreter_core::{Finish, Message, Reply, Usage};
 use std::{error::Error as _, io::Write};
 use tokio::sync::mpsc;
@@ -12,7 +12,7 @@ fn open(script: &str) -> Result<Model, ModelError> {
 }
 
 /// Asks with `prompt` as the newest message.
-async fn ask(model: &Model, prompt: &str) -> (Vec<Piece>, Result<Reply, ModelError>) {
+async fn ask(model: &Model, prompt: &str) -> (Vec<ReplyPiece>, Result<Reply, ModelError>) {
     let request = Request {
         messages: vec![Message::user(prompt)].into(),
         tools: model.tools(),
@@ -44,7 +44,7 @@ async fn each_call_plays_the_next_reply_and_then_there_is_no_more() {
 async fn text_comes_in_pieces_of_the_asked_size() {
     let model = open("[[reply]]\ntext = 'aé漢b'\nchunk = 3\nfinish = 'length'").unwrap();
     let (pieces, reply) = ask(&model, "").await;
-    assert_eq!(pieces, [Piece::Text("aé漢".into()), Piece::Text("b".into())]);
+    assert_eq!(pieces, [ReplyPiece::Text("aé漢".into()), ReplyPiece::Text("b".into())]);
     let reply = reply.unwrap();
     assert_eq!((reply.text.raw(), reply.finish), ("aé漢b", Finish::Length));
 }
@@ -68,7 +68,8 @@ async fn calls_are_played_as_calls() {
     assert_eq!(reply.calls[0].name, "execute");
     assert_eq!(reply.usage, Some(Usage { input: 3, output: 4, ..Usage::default() }));
     assert_eq!(pieces.len(), 3);
-    let started = Piece::CallStarted { index: 0, id: "script_1_1".into(), name: "execute".into() };
+    let started =
+        ReplyPiece::CallStarted { index: 0, id: "script_1_1".into(), name: "execute".into() };
     assert_eq!(pieces[1], started);
 
     let reply = ask(&model, "").await.1.unwrap();
@@ -90,7 +91,7 @@ async fn an_unexpected_conversation_is_told_with_what_was_there() {
 async fn a_reply_can_fail_after_its_text() {
     let model = open("[[reply]]\ntext = 'I was'\nfail = 'rate limit'").unwrap();
     let (pieces, reply) = ask(&model, "").await;
-    assert_eq!(pieces, [Piece::Text("I was".into())]);
+    assert_eq!(pieces, [ReplyPiece::Text("I was".into())]);
     assert_eq!(reply.unwrap_err().to_string(), "rate limit");
 }
 
@@ -107,7 +108,7 @@ async fn a_reply_can_hang_until_it_is_dropped() {
     tokio::select! {
         biased;
         _ = model.stream(&request, &sink) => panic!("a reply that never ends has ended"),
-        piece = pieces.recv() => assert_eq!(piece, Some(Piece::Text("Well".into()))),
+        piece = pieces.recv() => assert_eq!(piece, Some(ReplyPiece::Text("Well".into()))),
     }
     assert_eq!(ask(&model, "").await.1.unwrap().text.raw(), "b");
 }

@@ -2,7 +2,7 @@
 
 use std::{io, path::PathBuf};
 
-/// What is wrong with the weights on this machine.
+/// An error in the weights on this machine.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the fields are named in the message of each variant")]
 pub enum ShelfError {
@@ -37,26 +37,4 @@ pub enum ShelfError {
     /// The disk.
     #[error("the model cannot be removed")]
     Remove { source: io::Error },
-}
-
-impl ShelfError {
-    /// What to do next.
-    pub fn hint(&self) -> String {
-        let hint = match self {
-            Self::Missing { name } => {
-                return format!(
-                    "`interpreter model pull {name}` fetches it; `interpreter model list` shows what \
-                     is here"
-                );
-            }
-            Self::WrongSize { .. } | Self::Altered { .. } => {
-                "`interpreter model pull NAME` fetches it again"
-            }
-            Self::Busy { .. } => "wait for it, or end it",
-            Self::Read { .. } | Self::Write { .. } | Self::Remove { .. } => {
-                "check the folder and the disk it is on"
-            }
-        };
-        hint.into()
-    }
 }

@@ -11,7 +11,7 @@ use std::{
 /// More than what is kept ever needs.
 const MOST: u64 = 4096;
 
-/// What a file was when it was hashed.
+/// The metadata of a file when it was hashed.
 #[derive(PartialEq, Eq, Serialize, Deserialize)]
 struct Checked {
     bytes: u64,

@@ -1,12 +1,12 @@
-//! What is on the shelf is used only if it is what the catalogue says.
+//! Weights are used only if they match the catalogue.
 
 use super::*;
 use crate::catalogue::Role;
 use fs_err as fs;
 use interpreter_core::hash::sha256;
 
-fn entry(bytes: &[u8]) -> Entry {
-    Entry {
+fn entry(bytes: &[u8]) -> CatalogueEntry {
+    CatalogueEntry {
         name: "small".into(),
         title: "Small".into(),
         role: Role::Default,
@@ -15,7 +15,7 @@ fn entry(bytes: &[u8]) -> Entry {
         sha256: sha256(bytes),
         licence: "MIT".into(),
         context: 1024,
-        sources: vec![],
+        repository: String::new(),
     }
 }
 
@@ -54,10 +54,10 @@ fn a_file_that_was_hashed_is_not_hashed_again_until_it_changes() {
     assert!(shelf.verified(&entry).is_ok());
     set_time(then + std::time::Duration::from_micros(1));
     assert!(matches!(shelf.verified(&entry), Err(ShelfError::Altered { .. })));
-    // What is remembered for one hash says nothing about another.
+    // A remembered result for one hash says nothing about another.
     fs::write(&path, "weights").unwrap();
     shelf.verified(&entry).unwrap();
-    let other = Entry { sha256: sha256(b"others!"), ..entry };
+    let other = CatalogueEntry { sha256: sha256(b"others!"), ..entry };
     assert!(matches!(shelf.verified(&other), Err(ShelfError::Altered { .. })));
 }
 

@@ -1,10 +1,8 @@
-//! What a model behind an address gives, and how it fails.
+//! Replies and failures of a model behind an address.
 
 use crate::server::{Server, Then, answer, read_request};
-use interpreter_core::{Message, Reply, Secret};
-use interpreter_model::{
-    Endpoint, Format, Model, ModelError, Piece, Request, Timeouts, Tools, Wait,
-};
+use interpreter_core::{Message, Reply, Secret, WireFormat};
+use interpreter_model::{Endpoint, Model, ModelError, ReplyPiece, Request, Timeouts, Tools, Wait};
 use std::{error::Error, fmt::Write as _, sync::Arc, time::Duration};
 use tokio::sync::mpsc;
 
@@ -16,7 +14,7 @@ pub(crate) const END: &str =
     "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
 
 pub(crate) fn endpoint(address: &str) -> Endpoint {
-    let mut endpoint = Endpoint::new(Format::OpenAi, address, "gpt-x");
+    let mut endpoint = Endpoint::new(WireFormat::OpenAi, address, "gpt-x");
     endpoint.key = Some(Secret::new(format!("{KEY}\n")));
     endpoint.retries.most = 0;
     endpoint.timeouts = Timeouts {
@@ -37,7 +35,7 @@ pub(crate) fn request() -> Request {
     }
 }
 
-pub(crate) async fn ask(model: &Model) -> (Vec<Piece>, Result<Reply, ModelError>) {
+pub(crate) async fn ask(model: &Model) -> (Vec<ReplyPiece>, Result<Reply, ModelError>) {
     let (sink, mut pieces) = mpsc::channel(100);
     let reply = model.stream(&request(), &sink).await;
     drop(sink);
@@ -49,7 +47,7 @@ pub(crate) async fn ask(model: &Model) -> (Vec<Piece>, Result<Reply, ModelError>
 }
 
 /// The error of a call, which must not hold the key in any of its forms.
-async fn error(endpoint: Endpoint) -> (Vec<Piece>, ModelError) {
+async fn error(endpoint: Endpoint) -> (Vec<ReplyPiece>, ModelError) {
     let (pieces, reply) = ask(&Model::remote(endpoint).unwrap()).await;
     let error = reply.unwrap_err();
     let mut shown = format!("{error:?}");
@@ -62,12 +60,12 @@ async fn error(endpoint: Endpoint) -> (Vec<Piece>, ModelError) {
     (pieces, error)
 }
 
-async fn error_of(server: &Server) -> (Vec<Piece>, ModelError) {
+async fn error_of(server: &Server) -> (Vec<ReplyPiece>, ModelError) {
     error(endpoint(&server.address)).await
 }
 
-fn half() -> Vec<Piece> {
-    vec![Piece::Text("Half".into())]
+fn half() -> Vec<ReplyPiece> {
+    vec![ReplyPiece::Text("Half".into())]
 }
 
 #[tokio::test]
@@ -93,7 +91,7 @@ async fn a_reply_is_streamed_in_the_anthropic_format() {
         data: {\"type\":\"content_block_delta\",\"delta\":{\"type\":\"text_delta\",\"text\":\"Half\"}}\n\n\
         event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n";
     let server = Server::of("200 OK", &[EVENTS], events).await;
-    let mut anthropic = Endpoint::new(Format::Anthropic, &server.address, "gpt-x");
+    let mut anthropic = Endpoint::new(WireFormat::Anthropic, &server.address, "gpt-x");
     anthropic.key = Some(Secret::new(KEY.into()));
     let model = Model::remote(anthropic).unwrap();
     assert_eq!(model.name(), "anthropic/gpt-x");
@@ -323,7 +321,7 @@ async fn what_imitates_ollama_may_call_its_lines_json() {
     let lines = "{\"message\":{\"content\":\"Half\"},\"done\":false}\n{\"done\":true}\n";
     for kind in ["application/x-ndjson", "application/json; charset=utf-8"] {
         let server = Server::of("200 OK", &[&format!("Content-Type: {kind}")], lines).await;
-        let endpoint = Endpoint::new(Format::Ollama, &server.address, "qwen");
+        let endpoint = Endpoint::new(WireFormat::Ollama, &server.address, "qwen");
         let (pieces, reply) = ask(&Model::remote(endpoint).unwrap()).await;
         assert_eq!((pieces, reply.unwrap().text.raw()), (half(), "Half"), "{kind}");
     }

@@ -1,49 +1,31 @@
-//! Weights come whole and right from whatever source, or not at all.
+//! Weights are installed whole and right, or not at all.
 
 use crate::server::{Server, Then, answer};
 use fs_err as fs;
-use interpreter_core::{Secret, Untrusted, hash::sha256};
+use interpreter_core::{Secret, hash::sha256};
 use interpreter_model::{
-    catalogue::{Catalogue, Entry, Source},
-    pull::{Progress, PullError, Pulled, Ways, pull, take},
+    catalogue::{Catalogue, CatalogueEntry},
+    pull::{Hub, Progress, PullError, Pulled, pull, take},
     shelf::{Held, Shelf, ShelfError},
 };
-use std::{
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{path::PathBuf, time::Duration};
 use tempfile::TempDir;
-
-mod packages;
 
 /// Something that does not compress to nothing and differs everywhere.
 fn weights() -> Vec<u8> {
     (0..300_000_u32).map(|n| n.wrapping_mul(2_654_435_761).to_be_bytes()[1]).collect()
 }
 
-/// A catalogue of one model, with these sources.
-fn entry(sources: Vec<Source>) -> Entry {
+/// A model whose weights are [`weights`].
+fn entry() -> CatalogueEntry {
     let weights = weights();
     let text = format!(
         "[[model]]\nname='small'\ntitle='Small'\nrole='default'\nfile='small.gguf'\nbytes={}\n\
-         sha256='{}'\nlicence='MIT'\ncontext=1024\nsource=[]\n",
+         sha256='{}'\nlicence='MIT'\ncontext=1024\nrepository='Org/Small-GGUF'\n",
         weights.len(),
         sha256(&weights)
     );
-    let entry = Catalogue::parse(&text).unwrap().entries()[0].clone();
-    Entry { sources, ..entry }
-}
-
-fn hub() -> Source {
-    Source::HuggingFace { repository: "Org/Small-GGUF".into() }
-}
-
-fn packages() -> Source {
-    Source::Packages {
-        package: "small-part{n}==1.0".into(),
-        member: "small_part{n}/data/part{nn}.bin".into(),
-        piece: 100_001,
-    }
+    Catalogue::parse(&text).unwrap().entries()[0].clone()
 }
 
 /// A shelf, and what was told.
@@ -64,24 +46,15 @@ impl Try {
         self.folder.path().join(name)
     }
 
-    /// What an earlier try has left.
+    /// The leftover of an earlier try.
     fn with_part(self, bytes: &[u8]) -> Self {
         fs::write(self.path("small.gguf.part"), bytes).unwrap();
         self
     }
 
-    async fn pull(&mut self, entry: &Entry, ways: &Ways) -> Result<Pulled, PullError> {
-        self.pull_with(entry, ways, async |_: &str, _: &Path| Err(Untrusted::new("no pip"))).await
-    }
-
-    async fn pull_with(
-        &mut self,
-        entry: &Entry,
-        ways: &Ways,
-        packages: impl AsyncFn(&str, &Path) -> Result<PathBuf, Untrusted>,
-    ) -> Result<Pulled, PullError> {
+    async fn pull(&mut self, hub: &Hub) -> Result<Pulled, PullError> {
         let told = &mut self.told;
-        pull(entry, &self.shelf, ways, packages, &mut |one| told.push(one)).await
+        pull(&entry(), &self.shelf, hub, &mut |one| told.push(one)).await
     }
 
     /// The file is there and right, and nothing beside it but what is remembered.
@@ -91,7 +64,7 @@ impl Try {
         let mut names: Vec<_> = names.collect();
         names.sort();
         assert_eq!(names, ["lock", "small.gguf", "small.gguf.checked"]);
-        assert_eq!(self.shelf.holds(&entry(vec![])), Held::Whole);
+        assert_eq!(self.shelf.holds(&entry()), Held::Whole);
     }
 
     fn part(&self) -> Vec<u8> {
@@ -99,11 +72,15 @@ impl Try {
     }
 }
 
-fn at(server: &Server) -> Ways {
-    Ways {
+fn installed(one: &Try, already: bool) -> Pulled {
+    Pulled { path: one.path("small.gguf"), already }
+}
+
+fn at(server: &Server) -> Hub {
+    Hub {
         endpoint: server.address.clone(),
         token: Some(Secret::new("hf-canary".into())),
-        ..Ways::default()
+        ..Hub::default()
     }
 }
 
@@ -134,19 +111,19 @@ fn serve(request: &str, bytes: &[u8], most: usize) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn a_file_comes_from_the_first_source_and_is_checked() {
+async fn a_file_is_downloaded_and_checked() {
     let server = Server::by(|request| serve(request, &weights(), usize::MAX), Then::Close).await;
     let mut one = Try::new();
-    let pulled = one.pull(&entry(vec![hub(), packages()]), &at(&server)).await.unwrap();
-    assert_eq!(pulled, Pulled::Fetched(one.path("small.gguf")));
+    let pulled = one.pull(&at(&server)).await.unwrap();
+    assert_eq!(pulled, installed(&one, false));
     one.is_whole();
     let request = &server.requests()[0];
     assert!(request.starts_with("GET /Org/Small-GGUF/resolve/main/small.gguf "), "{request}");
     assert!(request.contains("authorization: Bearer hf-canary"), "{request}");
     assert_eq!(one.told.last(), Some(&Progress::Bytes { done: 300_000, total: 300_000 }));
     // A second time nobody is asked.
-    let again = one.pull(&entry(vec![hub()]), &at(&server)).await.unwrap();
-    assert_eq!(again, Pulled::Already(one.path("small.gguf")));
+    let again = one.pull(&at(&server)).await.unwrap();
+    assert_eq!(again, installed(&one, true));
     assert_eq!(server.requests().len(), 1);
 }
 
@@ -154,7 +131,7 @@ async fn a_file_comes_from_the_first_source_and_is_checked() {
 async fn what_breaks_off_goes_on_where_it_was() {
     let server = Server::by(|request| serve(request, &weights(), 70_000), Then::Close).await;
     let mut one = Try::new();
-    one.pull(&entry(vec![hub()]), &at(&server)).await.unwrap();
+    one.pull(&at(&server)).await.unwrap();
     one.is_whole();
     let from: Vec<_> = server.requests().iter().map(|one| asked_from(one)).collect();
     assert_eq!(from, [None, Some(70_000), Some(140_000), Some(210_000), Some(280_000)]);
@@ -166,15 +143,12 @@ async fn a_server_that_falls_silent_is_left_and_the_part_is_kept() {
     let server = Server::by(|request| serve(request, &weights(), 200_000), Then::Hang).await;
     let silent = Server::by(|_| vec![], Then::Hang).await;
     let mut one = Try::new();
-    let soon = |server| Ways { idle: Duration::from_secs(1), ..at(server) };
-    let PullError::NoSource { failures, kept, .. } =
-        one.pull(&entry(vec![hub()]), &soon(&silent)).await.unwrap_err()
-    else {
-        panic!()
-    };
-    assert_eq!((failures[0].why.as_str(), kept), ("sent nothing for 1s", 0));
+    let soon = |server| Hub { idle: Duration::from_secs(1), ..at(server) };
+    let error = one.pull(&soon(&silent)).await.unwrap_err();
+    let PullError::Server { why, kept, .. } = error else { panic!() };
+    assert_eq!((why.as_str(), kept), ("sent nothing for 1s", 0));
     // One that sends something each time is listened to.
-    one.pull(&entry(vec![hub()]), &soon(&server)).await.unwrap();
+    one.pull(&soon(&server)).await.unwrap();
     one.is_whole();
 }
 
@@ -182,17 +156,17 @@ async fn a_server_that_falls_silent_is_left_and_the_part_is_kept() {
 async fn a_part_from_before_is_read_again_and_continued() {
     let server = Server::by(|request| serve(request, &weights(), usize::MAX), Then::Close).await;
     let mut one = Try::new().with_part(&weights()[..123_456]);
-    one.pull(&entry(vec![hub()]), &at(&server)).await.unwrap();
+    one.pull(&at(&server)).await.unwrap();
     one.is_whole();
     assert_eq!(one.told[0], Progress::Resumed { bytes: 123_456 });
     assert_eq!(asked_from(&server.requests()[0]), Some(123_456));
     // A part that is whole needs no source at all, and one that is too long is none.
     let mut whole = Try::new().with_part(&weights());
-    whole.pull(&entry(vec![hub()]), &at(&server)).await.unwrap();
+    whole.pull(&at(&server)).await.unwrap();
     whole.is_whole();
     assert_eq!(server.requests().len(), 1);
     let mut long = Try::new().with_part(&[weights(), vec![0]].concat());
-    long.pull(&entry(vec![hub()]), &at(&server)).await.unwrap();
+    long.pull(&at(&server)).await.unwrap();
     long.is_whole();
     assert_eq!(asked_from(&server.requests()[1]), None);
 }
@@ -202,7 +176,7 @@ async fn another_file_at_the_same_place_is_taken_from_its_beginning() {
     let server = Server::by(|request| serve(request, &weights(), usize::MAX), Then::Close).await;
     let mut one = Try::new().with_part(b"the beginning of something else");
     fs::write(one.path("small.gguf.part.etag"), "\"else\"").unwrap();
-    one.pull(&entry(vec![hub()]), &at(&server)).await.unwrap();
+    one.pull(&at(&server)).await.unwrap();
     one.is_whole();
     assert!(server.requests()[0].contains("if-range: \"else\""));
 }
@@ -212,38 +186,33 @@ async fn a_server_that_knows_no_parts_sends_everything_again() {
     let whole = |_: &str| serve("", &weights(), usize::MAX);
     let server = Server::by(whole, Then::Close).await;
     let mut one = Try::new().with_part(&weights()[..1000]);
-    one.pull(&entry(vec![hub()]), &at(&server)).await.unwrap();
+    one.pull(&at(&server)).await.unwrap();
     one.is_whole();
 }
 
 #[tokio::test]
-async fn wrong_bytes_are_removed_and_the_source_is_named() {
+async fn wrong_bytes_are_removed_and_the_host_is_named() {
     let mut wrong = weights();
     wrong[200_000] ^= 1;
     let server = Server::by(move |request| serve(request, &wrong, usize::MAX), Then::Close).await;
     let mut one = Try::new();
-    let entry = entry(vec![hub(), packages()]);
-    let error = one.pull(&entry, &at(&server)).await.unwrap_err();
+    let entry = entry();
+    let error = one.pull(&at(&server)).await.unwrap_err();
     let host = server.address.trim_start_matches("http://");
     let message = error.to_string();
-    assert!(
-        message.starts_with(&format!("what came from {host} is not `small.gguf`")),
-        "{message}"
-    );
+    assert!(message.starts_with(&format!("the file from {host} is not `small.gguf`")), "{message}");
     assert!(message.contains(&entry.sha256), "{message}");
     assert_eq!(one.shelf.holds(&entry), Held::Nothing);
     assert!(!one.path("small.gguf").exists() && !one.path("small.gguf.part.etag").exists());
-    // The next source is not asked: a lie stops everything.
-    assert!(!one.told.iter().any(|told| matches!(told, Progress::Package { .. })));
 }
 
 #[tokio::test]
 async fn a_wrong_part_from_before_is_named_too() {
     let server = Server::by(|request| serve(request, &weights(), usize::MAX), Then::Close).await;
     let mut one = Try::new().with_part(&[0; 1000]);
-    let message = one.pull(&entry(vec![hub()]), &at(&server)).await.unwrap_err().to_string();
-    assert!(message.starts_with("what came from an earlier try and 127.0.0.1:"), "{message}");
-    one.pull(&entry(vec![hub()]), &at(&server)).await.unwrap();
+    let message = one.pull(&at(&server)).await.unwrap_err().to_string();
+    assert!(message.starts_with("the file from an earlier download and 127.0.0.1:"), "{message}");
+    one.pull(&at(&server)).await.unwrap();
     one.is_whole();
 }
 
@@ -253,21 +222,21 @@ async fn what_cannot_be_the_file_is_not_begun() {
     let range = "Content-Range: bytes 5-299999/300000";
     for (status, headers, why) in [
         ("200 OK", vec![long.as_str()], "has a file of 300001 bytes, not of 300000"),
-        ("200 OK", vec!["Content-Type: text/html"], "does not say how large the file is"),
-        ("206 Partial Content", vec![range], "sends another part than it was asked for"),
-        ("206 Partial Content", vec![], "sends another part than it was asked for"),
+        ("200 OK", vec!["Content-Type: text/html"], "does not state the size of the file"),
+        ("206 Partial Content", vec![range], "sends another part than requested"),
+        ("206 Partial Content", vec![], "sends another part than requested"),
         ("404 Not Found", vec![], "does not have the file"),
-        ("401 Unauthorized", vec![], "refuses a token (`HF_TOKEN`)"),
-        ("503 Service Unavailable", vec![], "answers with status 503"),
+        ("401 Unauthorized", vec![], "rejects the token (`HF_TOKEN`)"),
+        ("503 Service Unavailable", vec![], "responds with status 503"),
         ("302 Found", vec![], "redirects to nowhere"),
     ] {
         let server = Server::of(status, &headers, "<html>hello").await;
         let mut one = Try::new().with_part(&weights()[..1000]);
-        let ways = Ways { endpoint: server.address.clone(), ..at(&server) };
-        let error = one.pull(&entry(vec![hub()]), &ways).await.unwrap_err();
-        let PullError::NoSource { failures, kept, .. } = &error else { panic!("{error}") };
-        assert_eq!(failures[0].why, why);
-        // What came before stays.
+        let hub = Hub { endpoint: server.address.clone(), ..at(&server) };
+        let error = one.pull(&hub).await.unwrap_err();
+        let PullError::Server { why: told, kept, .. } = &error else { panic!("{error}") };
+        assert_eq!(told, why);
+        // The earlier part stays.
         assert_eq!((*kept, one.part().len()), (1000, 1000), "{why}");
         assert!(!error.to_string().contains("hf-canary"));
     }
@@ -282,7 +251,7 @@ async fn more_than_the_file_has_is_refused() {
     };
     let server = Server::by(endless, Then::Close).await;
     let mut one = Try::new().with_part(&weights()[..1000]);
-    let error = one.pull(&entry(vec![hub()]), &at(&server)).await.unwrap_err().to_string();
+    let error = one.pull(&at(&server)).await.unwrap_err().to_string();
     assert!(error.contains("sends more than the file has"), "{error}");
     assert_eq!(one.part(), b"");
 }
@@ -302,7 +271,7 @@ async fn a_redirect_is_followed_without_the_token() {
     )
     .await;
     let mut one = Try::new().with_part(&weights()[..1000]);
-    one.pull(&entry(vec![hub()]), &at(&first)).await.unwrap();
+    one.pull(&at(&first)).await.unwrap();
     one.is_whole();
     let asked = first.requests();
     assert!(asked.iter().all(|one| one.contains("hf-canary")), "{asked:?}");
@@ -311,6 +280,16 @@ async fn a_redirect_is_followed_without_the_token() {
     assert!(signed.starts_with("GET /signed?x=1 "), "{signed}");
     assert!(!signed.contains("hf-canary") && !signed.contains("authorization"), "{signed}");
     assert_eq!(asked_from(signed), Some(1000));
+}
+
+#[tokio::test]
+async fn the_host_of_a_redirect_that_cannot_be_reached_is_named() {
+    let location = "Location: http://127.0.0.1:1/signed";
+    let server = Server::by(move |_| answer("302 Found", &[location], ""), Then::Close).await;
+    let message = Try::new().pull(&at(&server)).await.unwrap_err().to_string();
+    let host = server.address.trim_start_matches("http://");
+    let told = format!("{host} redirects to 127.0.0.1:1, which cannot be reached");
+    assert!(message.contains(&told), "{message}");
 }
 
 #[tokio::test]
@@ -324,7 +303,7 @@ async fn a_redirect_neither_leaves_encryption_nor_goes_on_for_ever() {
         let location = format!("Location: {to}");
         let server = Server::by(move |_| answer("302 Found", &[&location], ""), Then::Close).await;
         let mut one = Try::new();
-        let error = one.pull(&entry(vec![hub()]), &at(&server)).await.unwrap_err().to_string();
+        let error = one.pull(&at(&server)).await.unwrap_err().to_string();
         assert!(error.contains(why), "{to}: {error}");
         assert!(server.requests().len() <= 6);
     }
@@ -333,24 +312,24 @@ async fn a_redirect_neither_leaves_encryption_nor_goes_on_for_ever() {
 #[tokio::test]
 async fn nobody_there_is_said_quickly_and_an_odd_address_is_named() {
     for (endpoint, why) in [
-        ("http://127.0.0.1:1", "127.0.0.1:1: cannot be reached"),
+        ("http://127.0.0.1:1", "127.0.0.1:1 cannot be reached"),
         ("huggingface.co", "`HF_ENDPOINT` is not an address"),
         ("file:///etc", "`HF_ENDPOINT` is not an address"),
         ("https://me:pw@host", "`HF_ENDPOINT` is not an address"),
     ] {
-        let ways = Ways { endpoint: endpoint.into(), ..Ways::default() };
-        let message = Try::new().pull(&entry(vec![hub()]), &ways).await.unwrap_err().to_string();
+        let hub = Hub { endpoint: endpoint.into(), ..Hub::default() };
+        let message = Try::new().pull(&hub).await.unwrap_err().to_string();
         assert!(message.contains(why) && !message.contains("pw"), "{message}");
     }
 }
 
-fn nobody() -> Ways {
-    Ways { endpoint: "http://127.0.0.1:1".into(), ..Ways::default() }
+fn nobody() -> Hub {
+    Hub { endpoint: "http://127.0.0.1:1".into(), ..Hub::default() }
 }
 
 #[tokio::test]
 async fn a_file_of_this_machine_is_taken_if_it_is_the_right_one() {
-    let (entry, mut one) = (entry(vec![hub()]), Try::new().with_part(b"something"));
+    let (entry, mut one) = (entry(), Try::new().with_part(b"something"));
     let elsewhere = tempfile::tempdir().unwrap();
     let file = elsewhere.path().join("mine.gguf");
     let mut told = |one: Progress| assert!(matches!(one, Progress::Bytes { .. }));
@@ -358,19 +337,19 @@ async fn a_file_of_this_machine_is_taken_if_it_is_the_right_one() {
     assert!(matches!(missing, PullError::From { .. }), "{missing}");
     fs::write(&file, &weights()[1..]).unwrap();
     let short = take(&entry, &one.shelf, &file, &mut told).await.unwrap_err();
-    assert!(matches!(short, PullError::Shelf(ShelfError::WrongSize { .. })), "{short}");
+    assert!(matches!(short, PullError::FromSize { .. }), "{short}");
     fs::write(&file, vec![0; weights().len()]).unwrap();
     let wrong = take(&entry, &one.shelf, &file, &mut told).await.unwrap_err();
-    assert!(wrong.to_string().starts_with(&format!("what came from {}", file.display())));
+    assert!(wrong.to_string().starts_with(&format!("the file from {}", file.display())));
     fs::write(&file, weights()).unwrap();
     let taken = take(&entry, &one.shelf, &file, &mut told).await.unwrap();
-    assert_eq!(taken, Pulled::Fetched(one.path("small.gguf")));
+    assert_eq!(taken, installed(&one, false));
     one.is_whole();
     assert_eq!(fs::read(&file).unwrap(), weights());
     // A file that was spoiled afterwards is fetched again.
     fs::write(one.path("small.gguf"), vec![0; weights().len()]).unwrap();
-    let again = one.pull(&entry, &nobody()).await.unwrap_err();
-    assert!(matches!(again, PullError::NoSource { .. }), "{again}");
+    let again = one.pull(&nobody()).await.unwrap_err();
+    assert!(matches!(again, PullError::Server { .. }), "{again}");
     take(&entry, &one.shelf, &file, &mut told).await.unwrap();
     one.is_whole();
 }
@@ -379,24 +358,23 @@ async fn a_file_of_this_machine_is_taken_if_it_is_the_right_one() {
 async fn two_do_not_fetch_at_once() {
     let silent = Server::by(|_| vec![], Then::Hang).await;
     let folder = tempfile::tempdir().unwrap();
-    let (shelf, entry) = (Shelf::new(folder.path().into()), entry(vec![hub()]));
-    let no_pip = async |_: &str, _: &Path| Err(Untrusted::new("no pip"));
-    let ways = Ways { idle: Duration::from_secs(1), ..at(&silent) };
+    let (shelf, entry) = (Shelf::new(folder.path().into()), entry());
+    let hub = Hub { idle: Duration::from_secs(1), ..at(&silent) };
     let mut quiet = |_| {};
-    let first = pull(&entry, &shelf, &ways, no_pip, &mut quiet);
+    let first = pull(&entry, &shelf, &hub, &mut quiet);
     let mut quiet = |_| {};
-    let second = pull(&entry, &shelf, &ways, no_pip, &mut quiet);
+    let second = pull(&entry, &shelf, &hub, &mut quiet);
     let (first, second) = tokio::join!(first, second);
-    assert!(matches!(first, Err(PullError::NoSource { .. })), "{first:?}");
+    assert!(matches!(first, Err(PullError::Server { .. })), "{first:?}");
     assert!(matches!(second, Err(PullError::Shelf(ShelfError::Busy { .. }))), "{second:?}");
 }
 
 #[tokio::test]
 async fn without_room_nothing_is_begun() {
     let server = Server::by(|request| serve(request, &weights(), usize::MAX), Then::Close).await;
-    let mut one = Try::new();
-    let large = Entry { bytes: 1 << 50, ..entry(vec![hub()]) };
-    let error = one.pull(&large, &at(&server)).await.unwrap_err();
+    let one = Try::new();
+    let large = CatalogueEntry { bytes: 1 << 50, ..entry() };
+    let error = pull(&large, &one.shelf, &at(&server), &mut |_| {}).await.unwrap_err();
     assert!(matches!(error, PullError::NoRoom { .. }), "{error}");
     assert!(server.requests().is_empty());
 }

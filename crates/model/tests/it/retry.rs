@@ -1,10 +1,10 @@
-//! What is tried again, what is not, and who is asked instead.
+//! Retries, final errors, and fallbacks.
 
 use crate::{
     http::{END, EVENTS, HALF, ask, endpoint},
     server::{Server, answer},
 };
-use interpreter_model::{Endpoint, Model, ModelError, Pace, Piece, Retries};
+use interpreter_model::{Endpoint, Model, ModelError, Pace, ReplyPiece, Retries};
 use std::{num::NonZeroU32, sync::Arc, time::Duration};
 
 fn patient(address: &str) -> Endpoint {
@@ -21,14 +21,14 @@ fn good() -> Vec<u8> {
     answer("200 OK", &[EVENTS], format!("{HALF}{END}"))
 }
 
-fn texts(pieces: &[Piece]) -> Vec<&Piece> {
-    pieces.iter().filter(|piece| !matches!(piece, Piece::Note(_))).collect()
+fn texts(pieces: &[ReplyPiece]) -> Vec<&ReplyPiece> {
+    pieces.iter().filter(|piece| !matches!(piece, ReplyPiece::Note(_))).collect()
 }
 
-fn notes(pieces: &[Piece]) -> Vec<&str> {
+fn notes(pieces: &[ReplyPiece]) -> Vec<&str> {
     let mut notes = Vec::new();
     for piece in pieces {
-        if let Piece::Note(note) = piece {
+        if let ReplyPiece::Note(note) = piece {
             notes.push(note.as_str());
         }
     }
@@ -49,7 +49,7 @@ async fn what_passes_is_tried_again_and_told() {
         let server = Server::in_turn(vec![first.clone(), first, good()]).await;
         let (pieces, reply) = ask(&Model::remote(patient(&server.address)).unwrap()).await;
         assert_eq!(reply.unwrap().text.raw(), "Half");
-        assert_eq!(texts(&pieces), [&Piece::Text("Half".into())]);
+        assert_eq!(texts(&pieces), [&ReplyPiece::Text("Half".into())]);
         assert_eq!(notes(&pieces).len(), 2, "{pieces:?}");
         assert!(notes(&pieces)[0].contains("; trying again in 0.0 s"), "{pieces:?}");
         assert!(!format!("{pieces:?}").contains("canary"));
@@ -66,7 +66,7 @@ async fn a_stream_that_broke_off_is_never_begun_anew() {
     let model = Model::remote(patient(&server.address)).unwrap().with_fallbacks(vec![fallback]);
     let (pieces, reply) = ask(&model).await;
     assert!(matches!(reply, Err(ModelError::Broken { .. })), "{reply:?}");
-    assert_eq!(pieces, [Piece::Text("Half".into())]);
+    assert_eq!(pieces, [ReplyPiece::Text("Half".into())]);
     assert_eq!((server.requests().len(), other.requests().len()), (1, 0));
 }
 
@@ -107,7 +107,7 @@ async fn another_model_is_asked_where_one_cannot_answer() {
     let model = of(&broke, "first").with_fallbacks(vec![of(&gone, "second"), of(&works, "third")]);
     let (pieces, reply) = ask(&model).await;
     assert_eq!(reply.unwrap().text.raw(), "Half");
-    assert_eq!(texts(&pieces), [&Piece::Text("Half".into())]);
+    assert_eq!(texts(&pieces), [&ReplyPiece::Text("Half".into())]);
     let notes = notes(&pieces);
     assert!(notes[0].ends_with("is out of credit: pay; asking second/gpt-x instead"), "{notes:?}");
     assert!(notes[1].ends_with("no such model; asking third/gpt-x instead"), "{notes:?}");
@@ -140,7 +140,7 @@ async fn calls_within_the_pace_are_made_at_once() {
     let (sink, mut pieces) = tokio::sync::mpsc::channel(10);
     let request = crate::http::request();
     let waiting = async {
-        let Some(Piece::Note(note)) = pieces.recv().await else { panic!("no note") };
+        let Some(ReplyPiece::Note(note)) = pieces.recv().await else { panic!("no note") };
         assert!(note.contains("as `requests_per_minute` has it"), "{note}");
     };
     tokio::select! {

@@ -8,11 +8,12 @@ use std::path::Path;
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 fn schema() -> Value {
-    let text = fs_err::read_to_string(Path::new(ROOT).join("docs/provider.schema.json")).unwrap();
+    let text = fs_err::read_to_string(Path::new(ROOT).join("docs/reference/provider.schema.json"))
+        .unwrap();
     serde_json::from_str(&text).unwrap()
 }
 
-/// What in a value does not fit, by its place. Knows the words that our schema uses.
+/// The first mismatch of a value, by its place. Knows the words that our schema uses.
 fn misfit(value: &Value, schema: &Value, place: &str) -> Option<String> {
     if let Some(allowed) = schema["enum"].as_array() {
         return (!allowed.contains(value)).then(|| format!("{place} is {value}"));

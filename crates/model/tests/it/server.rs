@@ -7,7 +7,7 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
-/// What the server does after its answer.
+/// The server's behaviour after its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Then {
     /// Hangs up.

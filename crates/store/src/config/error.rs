@@ -1,25 +1,45 @@
-//! What can be wrong with a config file.
+//! Errors in a config file.
 //!
 //! Messages hold keys and small values, never a whole line of a file: someone may have put a
 //! secret there.
 
-use super::Layer;
 use crate::error::shown;
-use std::{io, path::PathBuf};
+use std::{fmt, io, path::PathBuf};
+
+/// An error in a config file: the place, the key with the cause, and the next step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it; lines and columns count from 1")]
+pub struct Fault {
+    pub path: PathBuf,
+    pub line: usize,
+    pub column: usize,
+    pub message: String,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { path, line, column, message } = self;
+        write!(f, "{}:{line}:{column}: {message}", shown(path))
+    }
+}
+
+fn each(faults: &[Fault]) -> String {
+    faults.iter().map(Fault::to_string).collect::<Vec<_>>().join("\n")
+}
 
 /// Why there are no settings.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the fields are named in the message of each variant")]
 pub enum ConfigError {
     /// The file cannot be read.
-    #[error("`{}` could not be read", shown(path))]
+    #[error("cannot read `{}`", shown(path))]
     Read { path: PathBuf, source: io::Error },
 
     /// The file is a folder, a pipe or a device.
-    #[error("`{}` must be a regular file and is not", shown(path))]
+    #[error("`{}` is not a regular file", shown(path))]
     NotAFile { path: PathBuf },
 
-    /// The file is no config file that anyone wrote.
+    /// The file is larger than anyone writes by hand.
     #[error("`{}` is larger than {most} bytes, so it is not read as settings", shown(path))]
     TooLarge { path: PathBuf, most: u64 },
 
@@ -31,38 +51,23 @@ pub enum ConfigError {
     #[error("`{}` is not UTF-8 text", shown(path))]
     NotText { path: PathBuf },
 
-    /// The file is not TOML, or says something that is not known.
-    #[error("{}:{line}:{column}: {message}", shown(path))]
-    Parse { path: PathBuf, line: usize, column: usize, message: String },
+    /// The file is not TOML, sets something unknown, or sets what a project may not.
+    #[error("{}", each(.0))]
+    Invalid(Vec<Fault>),
 
-    /// The project's file sets what only the person may.
-    #[error("{}: a project may not set `{key}`: {reason}", shown(path))]
-    ProjectMayNot { path: PathBuf, key: &'static str, reason: &'static str },
+    /// A variable or an option has a value that does not fit.
+    #[error("{from}: {reason}")]
+    Words { from: String, reason: String },
 
-    /// The project's file is looser than what holds without it.
+    /// A setting that is asked for by name is not declared.
     #[error(
-        "{}: a project may only tighten, and `{key} = {wanted}` is looser than {current}, from \
-         {layer}",
-        shown(path)
+        "there is no setting `{name}`{}",
+        near.as_ref().map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
     )]
-    ProjectLoosens {
-        path: PathBuf,
-        key: &'static str,
-        wanted: String,
-        current: String,
-        layer: Layer,
-    },
-
-    /// The project's file lists a host that the person's own settings do not.
-    #[error(
-        "{}: a project may only tighten, and `network.hosts` lists `{host}`, which you do not; if \
-         you trust it, `--allow-host {host}` lists it for you",
-        shown(path)
-    )]
-    ProjectListsHost { path: PathBuf, host: String },
+    NoSetting { name: String, near: Option<String> },
 
     /// The file has a form that nothing can be added to.
-    #[error("`{}` cannot be added to; add `{entry}` to `network.hosts` by hand", shown(path))]
+    #[error("`{}` has a form that `{entry}` cannot be added to", shown(path))]
     CannotKeep { path: PathBuf, entry: String },
 
     /// A profile's name is not one.

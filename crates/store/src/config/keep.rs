@@ -1,9 +1,9 @@
-//! Writes into the person's config file what they said is to hold for good.
+//! Writes the person's config files: a host that they granted for good, or a file they edited.
 //!
-//! Everything else in the file stays as it is, comments too. The new file is whole before it takes
-//! the old one's place, and is written only if it can be read again.
+//! The new file is complete before it takes the place of the old one, and is written only if it
+//! can be read again. A granted host leaves everything else in the file as it is, comments too.
 
-use super::{ConfigError, ConfigText, parse::parse, read::read};
+use super::{ConfigError, ConfigFiles, ConfigText, Layer, Settings, read::read};
 use crate::{Folders, StoreError, private};
 use interpreter_core::egress::HostRule;
 use std::fs;
@@ -11,31 +11,43 @@ use toml_edit::{Array, DocumentMut, Item, Table, Value};
 
 /// Adds a host to `network.hosts` in the person's config file. Whether anything had to be added.
 pub fn keep_host(folders: &Folders, rule: &HostRule) -> Result<bool, StoreError> {
-    folders.make_config_folder()?;
     let file = folders.config_file();
-    // Where the file is a link, what it leads to is changed and not the link.
-    let file = fs::canonicalize(&file).unwrap_or(file);
     let text = read(file.clone())?.map(|file| file.text).unwrap_or_default();
-    let new = match added(&text, rule) {
-        Added::Text(new) => new,
-        Added::There => return Ok(false),
-        Added::Impossible => {
-            return Err(ConfigError::CannotKeep { path: file, entry: rule.to_string() }.into());
+    match added(&text, rule) {
+        Added::Text(text) => {
+            write_config(folders, &ConfigText { path: file, text })?;
+            Ok(true)
         }
-    };
-    parse(&ConfigText { path: file.clone(), text: new.clone() })?;
-    private::write_theirs(&file, new.as_bytes())
-        .map_err(|source| StoreError::Keep { path: file, source })?;
-    Ok(true)
+        Added::There => Ok(false),
+        Added::Impossible => {
+            Err(ConfigError::CannotKeep { path: file, entry: rule.to_string() }.into())
+        }
+    }
 }
 
-/// A text to which something was to be added.
+/// Writes the person's config file or a profile, if it has no errors.
+pub fn write_config(folders: &Folders, file: &ConfigText) -> Result<(), StoreError> {
+    let faults = Settings::faults(&ConfigFiles::default(), file, Layer::User);
+    if !faults.is_empty() {
+        return Err(ConfigError::Invalid(faults).into());
+    }
+    folders.make_config_folder()?;
+    if file.path.parent() == Some(&folders.profiles_folder()) {
+        private::make_folder(&folders.profiles_folder())?;
+    }
+    // Where the file is a link, its target is changed and not the link.
+    let path = fs::canonicalize(&file.path).unwrap_or_else(|_| file.path.clone());
+    private::write_theirs(&path, file.text.as_bytes())
+        .map_err(|source| StoreError::Keep { path, source })
+}
+
+/// The result of adding an entry to a text.
 enum Added {
-    /// This is the new one.
+    /// The new text.
     Text(String),
-    /// It was there.
+    /// The entry was there already.
     There,
-    /// It has a form that nothing can be added to.
+    /// The text has a form that nothing can be added to.
     Impossible,
 }
 
@@ -102,7 +114,7 @@ mod tests {
         assert_eq!(keep(Some(there), "a.org:443"), (Ok(false), there.to_owned()));
         for wrong in ["not toml at all", "network = 3\n", "[network]\nhosts = \"a\"\n"] {
             let (kept, after) = keep(Some(wrong), "a.org:443");
-            assert!(kept.unwrap_err().contains("add `a.org:443` to `network.hosts`"), "{wrong}");
+            assert!(kept.unwrap_err().contains("`a.org:443` cannot be added"), "{wrong}");
             assert_eq!(after, wrong);
         }
     }

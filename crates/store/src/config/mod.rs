@@ -1,41 +1,47 @@
-//! Settings, from built-in defaults, files and the command line.
+//! Settings, from built-in defaults, files, the environment and the command line.
 //!
 //! # Threat
 //! A project that comes from a stranger and brings settings which send prompts elsewhere, let
 //! code write at once, or lift a limit; a file that is not understood and therefore skipped.
 //!
 //! # Mechanism
-//! Five layers, the later over the earlier: built-in, the person's file, their profile, the
-//! project's file, the command line. Each value remembers its layer. The project's file may only
-//! tighten: what it may not say, or what would loosen, is an error and not ignored. A file that
-//! does not parse, or holds a key that is not known, is an error too.
+//! Every setting is declared once, in `table.rs`, with what a project may do with it. Six layers
+//! lie over each other: built-in, the person's file, their profile, the project's file, the
+//! environment, the command line. Each value carries its origin. The project's file may only
+//! tighten: a key that it may not set, or a value that would loosen, is an error and not ignored.
+//! A file that does not parse, or holds a key that is not declared, is an error too.
 //!
 //! # Order
 //! [`ConfigFiles::read`] touches the disk; [`Settings::resolve`] is pure and takes its result.
 //!
 //! # Limits
-//! The person's own files are believed. Rules are only collected here; what they decide is
-//! `interpreter_core::policy`'s.
+//! The person's own files and environment are trusted. Rules are only collected here;
+//! `interpreter_core::policy` applies them.
 
 pub use self::{
-    error::ConfigError,
-    file::{ConfigFile, Endpoint, FilesTable, LimitsTable, Temperature, WireFormat},
-    keep::keep_host,
-    network::{Listed, NetworkMode, NetworkSettings, NetworkTable},
+    declare::SettingInfo,
+    describe::{SettingOption, SettingRow},
+    endpoint::EndpointSettings,
+    error::{ConfigError, Fault},
+    keep::{keep_host, write_config},
+    layers::Overrides,
+    network::{Listed, NetworkMode},
+    provenance::{Layer, Provenance, Sourced},
     read::{ConfigFiles, ConfigText},
-    resolve::Overrides,
-    sandbox::{SandboxSettings, SandboxTable},
-    settings::{Entry, Layer, LimitSettings, Settings, Sourced},
+    table::Settings,
+    value::{AddressParts, Prose, Temperature},
 };
 
-mod bound;
+mod declare;
+mod describe;
+mod endpoint;
 mod error;
-mod file;
+mod field;
 mod keep;
-mod nearest;
+mod layers;
 mod network;
-mod parse;
+mod provenance;
 mod read;
-mod resolve;
-mod sandbox;
-mod settings;
+mod table;
+mod text;
+mod value;

@@ -18,7 +18,7 @@ const MOST: u64 = 1 << 20;
 /// Files in the folder of providers that are looked at.
 const MOST_PROVIDERS: usize = 1000;
 
-/// Profiles that are named when another was meant.
+/// Profiles that are looked at when all are meant.
 const MOST_NAMED: usize = 20;
 
 /// The text of one config file and where it stands.
@@ -26,7 +26,7 @@ const MOST_NAMED: usize = 20;
 pub struct ConfigText {
     /// Where it stands.
     pub path: PathBuf,
-    /// What it says.
+    /// Its text.
     pub text: String,
 }
 
@@ -37,7 +37,7 @@ pub struct ConfigFiles {
     pub user: Option<ConfigText>,
     /// The profile that was asked for.
     pub profile: Option<ConfigText>,
-    /// What the project brings.
+    /// The project's files.
     pub project: Option<ConfigText>,
     /// The person's own providers, each a file in `providers/` of the config folder. A project has
     /// none: it could have keys sent anywhere.
@@ -45,8 +45,8 @@ pub struct ConfigFiles {
 }
 
 impl ConfigFiles {
-    /// Reads the person's file, the profile if one is asked for (it must then exist), and the
-    /// project's `.interpreter/config.toml` in the work folder.
+    /// Reads the person's file, the selected profile, which must exist, and the project's
+    /// `.interpreter/config.toml` in the work folder.
     pub fn read(
         folders: &Folders,
         work_folder: &Path,
@@ -55,9 +55,21 @@ impl ConfigFiles {
         private::check_folder(&folders.config)?;
         let user = read(folders.config_file())?;
         let profile = profile.map(|name| read_profile(folders, name)).transpose()?;
-        let project = read(work_folder.join(".interpreter").join("config.toml"))?;
+        let project = read(Self::project_file(work_folder))?;
         let providers = read_providers(&folders.providers_folder())?;
         Ok(Self { user, profile, project, providers })
+    }
+
+    /// Where a project keeps its settings.
+    pub fn project_file(work_folder: &Path) -> PathBuf {
+        work_folder.join(".interpreter").join("config.toml")
+    }
+}
+
+impl ConfigText {
+    /// Reads one file, if it exists.
+    pub fn read(path: PathBuf) -> Result<Option<Self>, ConfigError> {
+        read(path)
     }
 }
 
@@ -87,22 +99,43 @@ pub(super) fn read(path: PathBuf) -> Result<Option<ConfigText>, ConfigError> {
     }
 }
 
-fn read_profile(folders: &Folders, name: &str) -> Result<ConfigText, ConfigError> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    // No separators and no leading dot, so that the name cannot lead out of the folder.
-    if name.is_empty() || name.starts_with('.') || !name.chars().all(plain) {
-        let name = Untrusted::new(name).for_terminal_line(40);
-        return Err(ConfigError::ProfileName { name });
+impl Folders {
+    /// The file of a profile.
+    pub fn profile_file(&self, name: &str) -> Result<PathBuf, ConfigError> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+        // No separators and no leading dot, so that the name cannot lead out of the folder.
+        if name.is_empty() || name.starts_with('.') || !name.chars().all(plain) {
+            let name = Untrusted::new(name).for_terminal_line(40);
+            return Err(ConfigError::ProfileName { name });
+        }
+        Ok(self.profiles_folder().join(format!("{name}.toml")))
     }
-    let folder = folders.profiles_folder();
-    let path = folder.join(format!("{name}.toml"));
-    match read(path.clone())? {
-        Some(file) => Ok(file),
-        None => Err(ConfigError::NoProfile { name: name.into(), path, others: profiles(&folder) }),
+
+    /// The files of some profiles, in the order of their names. A folder that cannot be read has
+    /// none.
+    pub fn profile_files(&self) -> Vec<PathBuf> {
+        let Ok(entries) = fs::read_dir(self.profiles_folder()) else { return Vec::new() };
+        let paths = entries.flatten().map(|entry| entry.path());
+        let is_profile = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "toml");
+        let mut paths: Vec<_> = paths.filter(is_profile).take(MOST_NAMED).collect();
+        paths.sort();
+        paths
     }
 }
 
-/// Every `NAME.toml` in the folder, in the order of their names; none if there is no folder.
+fn read_profile(folders: &Folders, name: &str) -> Result<ConfigText, ConfigError> {
+    let path = folders.profile_file(name)?;
+    let shown = |path: &PathBuf| {
+        let name = path.file_stem()?.to_str()?;
+        Some(format!("`{}`", Untrusted::new(name).for_terminal_line(40)))
+    };
+    read(path.clone())?.ok_or_else(|| {
+        let others = folders.profile_files().iter().filter_map(shown).collect();
+        ConfigError::NoProfile { name: name.into(), path, others }
+    })
+}
+
+/// Every `NAME.toml` in the folder, in the order of their names; empty without a folder.
 fn read_providers(folder: &Path) -> Result<Vec<ConfigText>, ConfigError> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
@@ -120,20 +153,6 @@ fn read_providers(folder: &Path) -> Result<Vec<ConfigText>, ConfigError> {
     paths.retain(|path| path.extension().is_some_and(|ending| ending == "toml"));
     paths.sort();
     paths.into_iter().filter_map(|path| read(path).transpose()).collect()
-}
-
-/// The profiles that are there, some of them at least. It only helps a message, so a folder that
-/// cannot be read has none.
-fn profiles(folder: &Path) -> Vec<String> {
-    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-    let names = entries.flatten().filter_map(|entry| {
-        let name = entry.file_name();
-        let name = name.to_str()?.strip_suffix(".toml")?;
-        Some(format!("`{}`", Untrusted::new(name).for_terminal_line(40)))
-    });
-    let mut names: Vec<_> = names.take(MOST_NAMED).collect();
-    names.sort();
-    names
 }
 
 #[cfg(test)]
@@ -203,7 +222,7 @@ mod tests {
             place.read(None).unwrap().providers.into_iter().map(|file| file.text).collect();
         assert_eq!(texts, ["one", "two"]);
         fs_err::create_dir(folder.join("c.toml")).unwrap();
-        assert!(place.read(None).unwrap_err().contains("must be a regular file"));
+        assert!(place.read(None).unwrap_err().contains("is not a regular file"));
     }
 
     #[test]
@@ -235,7 +254,7 @@ mod tests {
         assert!(place.read(None).unwrap_err().contains("is larger than"));
         fs_err::remove_file(place.project_file()).unwrap();
         fs_err::create_dir(place.project_file()).unwrap();
-        assert!(place.read(None).unwrap_err().contains("must be a regular file"));
+        assert!(place.read(None).unwrap_err().contains("is not a regular file"));
     }
 
     #[cfg(unix)]
@@ -244,7 +263,7 @@ mod tests {
         let place = Place::new();
         fs_err::create_dir_all(place.project_file().parent().unwrap()).unwrap();
         std::os::unix::fs::symlink("/dev/zero", place.project_file()).unwrap();
-        assert!(place.read(None).unwrap_err().contains("must be a regular file"));
+        assert!(place.read(None).unwrap_err().contains("is not a regular file"));
     }
 
     #[test]
@@ -261,6 +280,6 @@ mod tests {
         let place = Place::new();
         let open = fs::Permissions::from_mode(0o777);
         fs::set_permissions(&place.folders.config, open).unwrap();
-        assert!(place.read(None).unwrap_err().contains("chmod 700"));
+        assert!(place.read(None).unwrap_err().contains("(mode 777)"));
     }
 }

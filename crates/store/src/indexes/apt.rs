@@ -1,8 +1,11 @@
 //! apt: its sources, in both forms.
 
-use super::{Index, Machine, address, list, read};
+use super::{
+    address,
+    machine::{Index, IndexMachine, list, read},
+};
 
-pub(super) fn find(machine: &Machine<'_>) -> Index {
+pub(super) fn find(machine: &IndexMachine<'_>) -> Index {
     let mut urls = Vec::new();
     let main = machine.in_root("etc/apt/sources.list");
     for file in list(&machine.in_root("etc/apt/sources.list.d")).into_iter().chain([main]) {

@@ -3,11 +3,14 @@
 //! An index names, in its `config.json`, where the packages themselves are. It is known only when
 //! cargo has fetched it before, from its own cache; then that place counts too.
 
-use super::{Index, Machine, address, list, read};
+use super::{
+    address,
+    machine::{Index, IndexMachine, list, read},
+};
 use interpreter_core::egress::HostRule;
 use std::path::{Path, PathBuf};
 
-pub(super) fn find(machine: &Machine<'_>) -> Index {
+pub(super) fn find(machine: &IndexMachine<'_>) -> Index {
     let home = machine.environment.raw("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| machine.in_home(".cargo"));
     let mut urls = Vec::new();

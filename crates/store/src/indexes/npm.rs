@@ -1,9 +1,12 @@
 //! npm.
 
-use super::{Index, Machine, address, read};
+use super::{
+    address,
+    machine::{Index, IndexMachine, read},
+};
 use std::path::PathBuf;
 
-pub(super) fn find(machine: &Machine<'_>) -> Index {
+pub(super) fn find(machine: &IndexMachine<'_>) -> Index {
     let mut registry = None;
     let mut scoped = Vec::new();
     let text = |name| machine.environment.text(name);
@@ -43,8 +46,8 @@ fn lines(text: &str) -> Vec<String> {
     text.lines().map(str::trim).filter(plain).map(str::to_owned).collect()
 }
 
-/// What the installed npm fetches from when it is told nothing, from its own source.
-fn built_in(machine: &Machine<'_>) -> Option<interpreter_core::egress::HostRule> {
+/// The default registry in the source of the installed npm.
+fn built_in(machine: &IndexMachine<'_>) -> Option<interpreter_core::egress::HostRule> {
     const FILE: &str = "npm/node_modules/@npmcli/config/lib/definitions/definitions.js";
     const SHARED: &str = "share/nodejs/@npmcli/config/lib/definitions/definitions.js";
     let of_prefix = machine

@@ -1,9 +1,12 @@
 //! pip and uv.
 
-use super::{Index, Machine, address, list, read};
+use super::{
+    address,
+    machine::{Index, IndexMachine, list, read},
+};
 use std::path::PathBuf;
 
-/// What pip's and uv's settings say.
+/// Settings of pip and uv.
 #[derive(Default)]
 struct Said {
     index: Option<String>,
@@ -12,7 +15,7 @@ struct Said {
     trusted: Vec<String>,
 }
 
-pub(super) fn find(machine: &Machine<'_>) -> Index {
+pub(super) fn find(machine: &IndexMachine<'_>) -> Index {
     let mut said = Said::default();
     for file in pip_files(machine) {
         said.read_pip(&read(&file).unwrap_or_default());
@@ -51,7 +54,7 @@ pub(super) fn find(machine: &Machine<'_>) -> Index {
 
 /// The files that pip reads, the later over the earlier; but for that of a virtual environment,
 /// which may have come with a project.
-fn pip_files(machine: &Machine<'_>) -> Vec<PathBuf> {
+fn pip_files(machine: &IndexMachine<'_>) -> Vec<PathBuf> {
     let environment = machine.environment;
     let folders = environment.path_list("XDG_CONFIG_DIRS");
     let folders = if folders.is_empty() { vec![machine.in_root("etc/xdg")] } else { folders };
@@ -135,7 +138,7 @@ impl Said {
         }
     }
 
-    fn read_environment(&mut self, machine: &Machine<'_>) {
+    fn read_environment(&mut self, machine: &IndexMachine<'_>) {
         let text = |name| machine.environment.text(name);
         for name in ["UV_INDEX_URL", "UV_DEFAULT_INDEX", "PIP_INDEX_URL"] {
             if let Some(url) = text(name) {
@@ -161,9 +164,8 @@ fn named(url: &str) -> &str {
     }
 }
 
-/// What the installed pip fetches from when it is told nothing, from its own source: the index,
-/// and where the index keeps its files.
-fn built_in(machine: &Machine<'_>) -> Vec<String> {
+/// The defaults in the source of the installed pip: the index, and where the index keeps its files.
+fn built_in(machine: &IndexMachine<'_>) -> Vec<String> {
     const FILE: &str = "pip/_internal/models/index.py";
     let system = machine.in_root("usr/lib/python3/dist-packages");
     let of_prefix = machine.prefixes.iter().flat_map(|prefix| list(&prefix.join("lib")));

@@ -1,6 +1,8 @@
 //! Each tool's settings in a home and a system of their own.
 
 use super::*;
+use crate::Environment;
+use std::collections::BTreeMap;
 
 struct Place {
     root: tempfile::TempDir,
@@ -22,7 +24,7 @@ impl Place {
     fn find(&self, preset: Preset) -> Index {
         let home = self.root.path().join("home");
         let prefixes = [self.root.path().join("usr")];
-        preset.find(&Machine {
+        preset.find(&IndexMachine {
             environment: &self.environment,
             home: Some(&home),
             root: self.root.path(),

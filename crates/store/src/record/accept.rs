@@ -1,34 +1,58 @@
-//! Goes on with a record whose end does not fit, by the word of the person.
+//! Goes on with a record of which something is missing, by the person's decision.
 //!
-//! What did not fit goes on record first, so that it stays known; then the end is moved to that
-//! record. Must not change or remove a record that is there.
+//! A record about the damage is written first, so that it stays known. In the same transaction
+//! every session whose chain is whole in itself is signed as it is, in a new epoch; then the end is
+//! moved to that record. Must not change or remove a record. A session whose chain is broken is
+//! not signed again: the check goes on to report it.
 
 use super::{
-    Log,
-    end::{EndFile, Ending, hash_of},
+    Log, LogEntry, RecordState,
+    end::EndFile,
     failure::failure,
+    heads::{Head, Heads, Total},
+    log::{Added, check_session, stored},
     new_session_id,
+    verify::check,
 };
 use crate::{Folders, StoreError};
 use interpreter_core::{Body, Record};
+use rusqlite::TransactionBehavior;
 
 impl Log {
-    /// Accepts the record as it is. Gives the record that says so, or `None` if nothing was wrong.
+    /// Accepts the record as it is. Gives the record about it, or `None` if nothing was missing.
     pub fn accept(folders: &Folders) -> Result<Option<Record>, StoreError> {
         let mut log = Self::open_unchecked(folders)?;
-        let ending = log.ending()?;
-        let lost = match &ending {
-            Ending::Whole => return Ok(None),
-            Ending::Cut { hash, .. } | Ending::Another { hash, .. } => {
-                format!("{ending} (the last one had the hash {hash})")
+        let state = log.state()?;
+        let failed = |error| failure(&log.path, error);
+        let transaction = log
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(failed)?;
+        let heads = Heads { connection: &transaction, key: &log.key };
+        let found = check(heads).map_err(failed)?;
+        let reason = match (&state, found.missing) {
+            (RecordState::Whole, None) => return Ok(None),
+            (RecordState::Whole, Some(missing)) => missing.to_string(),
+            (RecordState::Cut { hash, .. } | RecordState::Replaced { hash, .. }, _) => {
+                format!("{state} (the last one had the hash {hash})")
             }
-            Ending::Unknown => ending.to_string(),
+            (RecordState::Unknown | RecordState::Unsigned, _) => state.to_string(),
         };
         let session = new_session_id();
-        let record = log.append(&session, &Body::RecordAccepted { reason: lost })?;
-        let hash =
-            hash_of(&log.connection, record.seq).map_err(|error| failure(&log.path, error))?;
-        EndFile::replace(&log.end_path, record.seq, &hash.unwrap_or_default())?;
+        let mut total = Total { records: 0, place: found.last_place, epoch: session.clone() };
+        for (session, head) in &found.chains {
+            if check_session(session).is_ok() {
+                heads.set_head(&total.epoch, session, head).map_err(failed)?;
+                total.records += head.seq;
+            }
+        }
+        let entry = LogEntry::now(Body::RecordAccepted { reason });
+        let new = stored(std::slice::from_ref(&entry))?;
+        let head = Head::before(session.as_bytes(), total.free());
+        let added = Added { total, head }.add(heads, &session, &new).map_err(failed)?;
+        transaction.commit().map_err(failed)?;
+        let record = entry.into_record(added.head.seq.unsigned_abs(), &session);
+        EndFile::replace(&log.end_path, added.end(&session), &log.key)?;
         Ok(Some(record))
     }
 }

@@ -4,7 +4,7 @@ use super::*;
 use crate::{
     Folders,
     record::{
-        Log,
+        Log, RecordState,
         example::{Place, prompt},
     },
 };
@@ -32,25 +32,27 @@ impl Copy {
         self.folders.data.join("record.db-wal")
     }
 
-    fn ending(&self) -> Ending {
-        Log::open_to_read(&self.folders).unwrap().ending().unwrap()
+    fn state(&self) -> RecordState {
+        Log::open_to_read(&self.folders).unwrap().state().unwrap()
     }
 
     /// How many records are missing at the end, by the check.
     fn missing(&self) -> u64 {
         let found = Log::open_to_read(&self.folders).unwrap().verify().unwrap();
-        assert_eq!(found.first_break, None);
-        match found.ending {
-            Ending::Whole => 0,
-            Ending::Cut { first, last, .. } => {
-                assert_eq!((first, last), (found.records + 1, 30));
-                last - first + 1
+        assert_eq!((found.breaks.len(), found.missing), (0, None));
+        match found.state {
+            RecordState::Whole => 0,
+            RecordState::Cut { missing, session, seq, .. } => {
+                assert_eq!((session.as_str(), seq, missing), ("s1", 30, 30 - found.records));
+                missing
             }
-            other @ (Ending::Another { .. } | Ending::Unknown) => panic!("{other:?}"),
+            other @ (RecordState::Replaced { .. }
+            | RecordState::Unknown
+            | RecordState::Unsigned) => panic!("{other:?}"),
         }
     }
 
-    /// Nothing is appended, and the message says why.
+    /// Nothing is appended, and the message has the reason.
     fn is_refused(&self) -> String {
         Log::open(&self.folders).unwrap_err().to_string()
     }
@@ -100,9 +102,8 @@ fn a_log_that_is_cut_short_or_removed_is_noticed() {
     fs_err::remove_file(copy.wal()).unwrap();
     assert_eq!(copy.missing(), 30);
     let message = copy.is_refused();
-    assert!(message.starts_with("the newest 30 records (1 to 30) are missing; "), "{message}");
+    assert!(message.starts_with("the newest 30 records are missing (the last was "), "{message}");
     assert!(message.contains("no power failure explains it"), "{message}");
-    assert!(message.contains("`interpreter audit accept`"), "{message}");
 }
 
 #[test]
@@ -117,8 +118,8 @@ fn an_older_copy_of_the_whole_database_is_noticed() {
     for (name, content) in names.iter().zip(older) {
         fs_err::write(copy.folders.data.join(name), content).unwrap();
     }
-    let ending = copy.ending();
-    assert!(matches!(ending, Ending::Cut { first: 31, last: 31, .. }), "{ending:?}");
+    let state = copy.state();
+    assert!(matches!(&state, RecordState::Cut { missing: 1, .. }), "{state:?}");
 }
 
 #[test]
@@ -129,10 +130,10 @@ fn a_database_that_is_gone_or_emptied_is_not_begun_anew() {
     }
     fs_err::write(copy.folders.record_file(), "").unwrap();
     assert_eq!(copy.missing(), 30);
-    assert!(copy.is_refused().contains("(1 to 30)"));
+    assert!(copy.is_refused().contains("30 records are missing"));
     fs_err::remove_file(copy.folders.record_file()).unwrap();
     assert_eq!(copy.missing(), 30);
-    assert!(copy.is_refused().contains("(1 to 30)"));
+    assert!(copy.is_refused().contains("30 records are missing"));
     assert!(!copy.folders.record_file().exists());
 }
 
@@ -142,8 +143,13 @@ fn another_record_in_its_place_is_noticed() {
     for name in ["record.db", "record.db-wal", "record.db-shm"] {
         std::fs::copy(other.folders.data.join(name), copy.folders.data.join(name)).unwrap();
     }
-    assert!(matches!(copy.ending(), Ending::Another { seq: 30, .. }));
-    assert!(copy.is_refused().contains("record 30 is not the one that was written"));
+    // Its list is signed with another key.
+    assert_eq!(copy.state(), RecordState::Unsigned);
+    assert!(copy.is_refused().contains("not signed with the key of this data folder"));
+    // With the key too, the end is that of another record.
+    std::fs::copy(other.folders.data.join("seal.key"), copy.folders.data.join("seal.key")).unwrap();
+    assert_eq!(copy.state(), RecordState::Unknown);
+    assert!(copy.is_refused().contains("is missing or damaged"));
 }
 
 #[test]
@@ -155,16 +161,16 @@ fn one_damaged_slot_is_no_loss_and_two_are_noticed() {
         let mut damaged = whole.clone();
         damaged[at] ^= 1;
         fs_err::write(&path, &damaged).unwrap();
-        assert_eq!(copy.ending(), Ending::Whole, "{at}");
+        assert_eq!(copy.state(), RecordState::Whole, "{at}");
     }
     let mut damaged = whole.clone();
     damaged[3] ^= 1;
     damaged[SLOT + 3] ^= 1;
     fs_err::write(&path, &damaged).unwrap();
-    assert_eq!(copy.ending(), Ending::Unknown);
+    assert_eq!(copy.state(), RecordState::Unknown);
     assert!(copy.is_refused().contains("is missing or damaged"));
     fs_err::remove_file(&path).unwrap();
-    assert_eq!(copy.ending(), Ending::Unknown);
+    assert_eq!(copy.state(), RecordState::Unknown);
     assert!(copy.is_refused().contains("is missing or damaged"));
 }
 
@@ -172,11 +178,13 @@ fn one_damaged_slot_is_no_loss_and_two_are_noticed() {
 fn a_restart_of_the_machine_is_told_apart() {
     let copy = Copy::new();
     fs_err::remove_file(copy.wal()).unwrap();
-    let earlier = End { seq: 30, hash: "0".repeat(64), boot: "another-boot".into() };
-    fs_err::write(copy.folders.end_file(), content(&earlier)).unwrap();
-    let ending = copy.ending();
-    assert!(matches!(ending, Ending::Cut { machine: Restarted::Perhaps, .. }), "{ending:?}");
-    assert!(ending.to_string().contains("a power failure may have lost them"));
+    let key = copy.folders.find_key().unwrap();
+    let end = End { records: 30, session: "s1".into(), seq: 30, hash: "0".repeat(64) };
+    let earlier = Slot { end, boot: "another-boot".into() }.bytes(&key);
+    fs_err::write(copy.folders.end_file(), [earlier.clone(), earlier].concat()).unwrap();
+    let state = copy.state();
+    assert!(matches!(state, RecordState::Cut { may_have_restarted: true, .. }), "{state:?}");
+    assert!(state.to_string().contains("a power failure may have lost them"));
 }
 
 #[test]
@@ -191,12 +199,12 @@ fn a_kill_between_the_two_writes_raises_no_alarm() {
     }
     drop(log);
     fs_err::write(&path, lagging).unwrap();
-    assert_eq!(copy.ending(), Ending::Whole);
+    assert_eq!(copy.state(), RecordState::Whole);
     let mut log = Log::open(&copy.folders).unwrap();
-    assert_eq!(log.append("s3", &prompt("goes on")).unwrap().seq, 34);
+    assert_eq!(log.append("s3", &prompt("goes on")).unwrap().seq, 1);
     drop(log);
     fs_err::remove_file(copy.wal()).unwrap();
-    assert!(matches!(copy.ending(), Ending::Cut { last: 34, .. }));
+    assert!(matches!(copy.state(), RecordState::Cut { missing: 34, .. }));
 }
 
 #[test]
@@ -210,17 +218,18 @@ fn of_many_processes_the_end_is_the_last_record() {
                 let mut log = Log::open(folders).unwrap();
                 for _ in 0..50 {
                     log.append(&format!("s{thread}"), &prompt("x")).unwrap();
-                    assert_eq!(log.ending().unwrap(), Ending::Whole);
+                    assert_eq!(log.state().unwrap(), RecordState::Whole);
                 }
             });
         }
         for _ in 0..100 {
             let log = Log::open_to_read(&folders).unwrap();
-            assert_eq!(log.ending().unwrap(), Ending::Whole);
+            assert_eq!(log.state().unwrap(), RecordState::Whole);
         }
     });
-    let end = EndFile::open(&folders.end_file(), Access::Read).unwrap().unwrap();
-    assert_eq!(end.read().unwrap().unwrap().seq, 300);
+    let key = folders.find_key().unwrap();
+    let end = EndFile::open(&folders.end_file(), Access::Read, &key).unwrap().unwrap();
+    assert_eq!(end.read().unwrap().unwrap().end.records, 300);
 }
 
 #[test]
@@ -235,10 +244,10 @@ fn a_person_can_go_on_and_that_stays_on_record() {
     let found = log.verify().unwrap();
     assert!(found.is_whole(), "{found:?}");
     assert_eq!((found.records, found.accepted.len()), (2, 1));
-    assert!(found.accepted[0].1.contains("the newest 30 records (1 to 30) are missing"));
+    assert!(found.accepted[0].1.contains("the newest 30 records are missing"));
     drop(log);
     fs_err::remove_file(copy.folders.end_file()).unwrap();
-    assert_eq!(Log::accept(&copy.folders).unwrap().unwrap().seq, 3);
+    assert_eq!(Log::accept(&copy.folders).unwrap().unwrap().seq, 1);
     assert!(Log::open(&copy.folders).is_ok());
 }
 
@@ -255,7 +264,7 @@ fn a_record_that_is_removed_or_replaced_takes_no_more() {
         assert!(place.log.append("s1", &prompt("x")).is_err(), "{name}");
         // The control: the very same file is back.
         fs_err::rename(&aside, &path).unwrap();
-        assert_eq!(place.log.append("s1", &prompt("x")).unwrap().seq, 7, "{name}");
+        assert_eq!(place.log.append("s1", &prompt("x")).unwrap().seq, 4, "{name}");
     }
 }
 

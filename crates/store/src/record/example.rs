@@ -36,8 +36,7 @@ impl Place {
 
     /// Somebody else with the file open, and the guards out of the way.
     pub(super) fn tamperer(&self) -> Connection {
-        let connection = Connection::open(self.folders.record_file()).unwrap();
-        connection.pragma_update(None, "synchronous", "OFF").unwrap();
+        let connection = self.tamperer_again();
         let triggers: Vec<String> = connection
             .prepare("SELECT name FROM sqlite_schema WHERE type = 'trigger'")
             .unwrap()
@@ -45,10 +44,17 @@ impl Place {
             .unwrap()
             .collect::<Result<_, _>>()
             .unwrap();
-        assert_eq!(triggers.len(), 7);
+        assert_eq!(triggers.len(), 2);
         for name in triggers {
             connection.execute_batch(&format!("DROP TRIGGER {name}")).unwrap();
         }
+        connection
+    }
+
+    /// The same, once the guards are gone.
+    pub(super) fn tamperer_again(&self) -> Connection {
+        let connection = Connection::open(self.folders.record_file()).unwrap();
+        connection.pragma_update(None, "synchronous", "OFF").unwrap();
         connection
     }
 }

@@ -4,7 +4,7 @@ use crate::StoreError;
 use rusqlite::{Error, ErrorCode, ffi};
 use std::path::Path;
 
-/// What a failure of the database at `path` means.
+/// The error for a failure of the database at `path`.
 pub(super) fn failure(path: &Path, source: Error) -> StoreError {
     let path = path.to_path_buf();
     if matches!(

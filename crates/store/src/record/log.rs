@@ -3,9 +3,15 @@
 //! One connection, one thread at a time; other processes may append to the same file meanwhile.
 //! Must not change or remove what is there.
 
-use super::{end::EndFile, failure::failure, files::Files, link::Columns, spans::Head};
+use super::{
+    chain::Columns,
+    end::{End, EndFile},
+    failure::failure,
+    files::Files,
+    heads::{Head, Heads, Total},
+};
 use crate::StoreError;
-use interpreter_core::{Body, Record, Untrusted, record::VERSION};
+use interpreter_core::{Body, Output, Record, Untrusted, hash::SealKey, record::VERSION};
 use rusqlite::{Connection, TransactionBehavior, params};
 use serde::{Deserialize, Serialize};
 use std::{
@@ -20,25 +26,21 @@ pub struct Log {
     pub(super) path: PathBuf,
     /// The file that says where the record ends.
     pub(super) end_path: PathBuf,
+    /// Signs the list of heads.
+    pub(super) key: SealKey,
     /// Whether nothing was ever recorded here, so that no end is expected either.
     pub(super) is_fresh: bool,
-    /// What every append needs.
+    /// The last record that this process added, and its session.
+    pub(super) added: Option<(String, Added)>,
+    /// Everything that an append needs.
     pub(super) appending: Option<Appending>,
 }
 
-/// What every append needs, beside the database.
+/// Everything that an append needs, besides the database.
 #[derive(Debug)]
 pub(super) struct Appending {
     pub(super) end: EndFile,
     pub(super) files: Files,
-}
-
-/// What was appended in one transaction.
-struct Appended {
-    first: u64,
-    last: u64,
-    /// The hash of the last.
-    hash: String,
 }
 
 impl Log {
@@ -50,53 +52,83 @@ impl Log {
     /// Appends to the record. When this returns, the record is in the file; on an error nothing
     /// was appended, and what was about to happen must not.
     pub fn append(&mut self, session: &str, body: &Body) -> Result<Record, StoreError> {
-        let entry = Entry::now(body.clone());
+        let entry = LogEntry::now(body.clone());
         let seq = self.append_all(session, std::slice::from_ref(&entry))?;
         Ok(entry.into_record(seq, session))
     }
 
-    /// Appends all of `entries`, or none of them, and gives the number of the first: the others
-    /// have those that follow. When this returns, they are in the file.
-    pub fn append_all(&mut self, session: &str, entries: &[Entry]) -> Result<u64, StoreError> {
+    /// Appends all of `entries`, or none of them, and gives the number of the first in its session:
+    /// the others have those that follow. When this returns, they are in the file.
+    pub fn append_all(&mut self, session: &str, entries: &[LogEntry]) -> Result<u64, StoreError> {
         check_session(session)?;
-        if let Some(Appending { files, .. }) = &self.appending {
-            files.check()?;
-        }
-        let stored = entries
-            .iter()
-            .map(|entry| Ok((entry.time.as_str(), stored(&entry.body)?)))
-            .collect::<Result<Vec<_>, serde_json::Error>>()
-            .map_err(|source| StoreError::Unwritable { source })?;
-        let appended = self
-            .write(session, &stored)
+        // Read before the database: the end may lag behind that, and never leads.
+        let known = match &self.appending {
+            Some(Appending { end, files, .. }) => {
+                files.check()?;
+                end.read()?.map_or(0, |slot| slot.end.records)
+            }
+            None => 0,
+        };
+        let stored = stored(entries)?;
+        let added = self
+            .write(session, &stored, known)
             .map_err(|error| failure(&self.path, error))?
             .ok_or_else(|| StoreError::Broken { path: self.path.clone() })?;
+        let first = added.head.seq.unsigned_abs() + 1 - entries.len() as u64;
         if let Some(Appending { end, .. }) = &self.appending {
-            end.advance(appended.last, &appended.hash)?;
+            end.advance(added.end(session))?;
         }
-        Ok(appended.first)
+        self.added = Some((session.into(), added));
+        Ok(first)
     }
 
-    /// Writes in one transaction, or gives `None` if there is no head to follow.
+    /// Writes in one transaction, or gives `None` if that would not follow from what was written.
     fn write(
         &mut self,
         session: &str,
         new: &[(&str, String)],
-    ) -> rusqlite::Result<Option<Appended>> {
-        // Takes the write lock at once: the head that is read here stays the head until the end.
+        known: u64,
+    ) -> rusqlite::Result<Option<Added>> {
+        // Takes the write lock at once: what is read here stays true until the end.
         let transaction =
             self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let Some(head) = Head::read(&transaction)? else { return Ok(None) };
-        let Ok(first) = u64::try_from(head.seq.saturating_add(1)) else { return Ok(None) };
-        let mut prev = head.hash.clone();
-        let mut seq = head.seq;
-        if new.is_empty() {
-            return Ok(Some(Appended { first, last: first - 1, hash: prev }));
+        let heads = Heads { connection: &transaction, key: &self.key };
+        let last = self.added.as_ref();
+        let Some(total) = heads.total(last.map(|(_, last)| &last.total))? else { return Ok(None) };
+        if total.records.unsigned_abs() < known {
+            return Ok(None);
         }
+        let last = last.filter(|(of, _)| of == session).map(|(_, last)| &last.head);
+        let Some(head) = heads.head(&total, session, last)? else { return Ok(None) };
+        let added = Added { total, head }.add(heads, session, new)?;
+        transaction.commit()?;
+        Ok(Some(added))
+    }
+}
+
+/// The total and the head of a session after something was added to it.
+#[derive(Debug)]
+pub(super) struct Added {
+    pub(super) total: Total,
+    pub(super) head: Head,
+}
+
+impl Added {
+    /// Adds records to a session, and moves its head and the total.
+    pub(super) fn add(
+        mut self,
+        heads: Heads<'_>,
+        session: &str,
+        new: &[(&str, String)],
+    ) -> rusqlite::Result<Self> {
+        let mut statement = heads.connection.prepare_cached(
+            "INSERT INTO record (place, session, seq, time, kind, body, prev, hash)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        )?;
+        self.total.place = self.total.place.max(self.head.place - self.head.seq);
         for (time, body) in new {
-            let Some(next) = seq.checked_add(1) else { return Ok(None) };
-            seq = next;
-            let kind = kind(body);
+            let place = self.head.place + 1;
+            let (seq, prev, kind) = (self.head.seq + 1, self.head.hash, kind(body));
             let hash = Columns {
                 prev: prev.as_bytes(),
                 seq,
@@ -106,31 +138,38 @@ impl Log {
                 body: body.as_bytes(),
             }
             .hash();
-            transaction
-                .prepare_cached(
-                    "INSERT INTO record (seq, session, time, kind, body, prev, hash)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-                )?
-                .execute(params![seq, session, time, kind, body, prev, hash])?;
-            prev = hash;
+            statement.execute(params![place, session, seq, time, kind, body, prev, hash])?;
+            self.head = Head { place, seq, hash };
+            self.total.records += 1;
         }
-        let last = first - 1 + new.len() as u64;
-        head.advance(&transaction, session, seq, &prev)?;
-        transaction.commit()?;
-        Ok(Some(Appended { first, last, hash: prev }))
+        if !new.is_empty() {
+            heads.set_head(&self.total.epoch, session, &self.head)?;
+            heads.set_total(&self.total)?;
+        }
+        Ok(self)
+    }
+
+    /// The end of the record after that.
+    pub(super) fn end(&self, session: &str) -> End {
+        End {
+            records: self.total.records.unsigned_abs(),
+            session: session.into(),
+            seq: self.head.seq.unsigned_abs(),
+            hash: self.head.hash.clone(),
+        }
     }
 }
 
 /// Something that happened, with its time, before it has a place in the record.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub struct LogEntry {
     /// When, as RFC 3339 in UTC with microseconds.
     pub time: String,
     /// What.
     pub body: Body,
 }
 
-impl Entry {
+impl LogEntry {
     /// Something that happens now.
     pub fn now(body: Body) -> Self {
         Self { time: now(), body }
@@ -142,12 +181,22 @@ impl Entry {
     }
 }
 
-/// The text of a body as the record holds it: without what has a file of its own.
-fn stored(body: &Body) -> Result<String, serde_json::Error> {
-    let Body::Output { proposal, stream, mime, display, kept: Some(kept), .. } = body else {
+/// Entries as the record holds them: their times, and the texts of their bodies.
+pub(super) fn stored(entries: &[LogEntry]) -> Result<Vec<(&str, String)>, StoreError> {
+    entries
+        .iter()
+        .map(|entry| Ok((entry.time.as_str(), text(&entry.body)?)))
+        .collect::<Result<_, serde_json::Error>>()
+        .map_err(|source| StoreError::Unwritable { source })
+}
+
+/// The text of a body, without the part that has a file of its own.
+fn text(body: &Body) -> Result<String, serde_json::Error> {
+    let Body::Output(Output { proposal, stream, mime, display, kept: Some(kept), .. }) = body
+    else {
         return serde_json::to_string(&StoredRef { v: VERSION, body });
     };
-    let body = &Body::Output {
+    let body = &Body::Output(Output {
         proposal: proposal.clone(),
         stream: *stream,
         text: Untrusted::default(),
@@ -156,12 +205,12 @@ fn stored(body: &Body) -> Result<String, serde_json::Error> {
         display: display.clone(),
         bytes: None,
         kept: Some(kept.clone()),
-    };
+    });
     serde_json::to_string(&StoredRef { v: VERSION, body })
 }
 
 /// A session's id is part of the hashed text and of messages, so it is plain.
-fn check_session(session: &str) -> Result<(), StoreError> {
+pub(super) fn check_session(session: &str) -> Result<(), StoreError> {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if session.is_empty() || session.len() > 64 || !session.chars().all(plain) {
         return Err(StoreError::NotASessionId { text: Untrusted::new(session) });
@@ -174,7 +223,7 @@ fn now() -> String {
     format!("{:.6}", jiff::Timestamp::now())
 }
 
-/// What the column `body` holds: the version of the shapes, and the event.
+/// The content of the column `body`: the version of the shapes, and the event.
 #[derive(Serialize)]
 struct StoredRef<'a> {
     v: u32,

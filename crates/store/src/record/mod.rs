@@ -1,28 +1,30 @@
-//! The record: everything that happened, in one `SQLite` file, each entry linked to the one before.
+//! The record: everything that happened, in one `SQLite` file, a chain of entries for each session.
 //!
 //! # Threat
-//! A record that is edited, removed, reordered or inserted afterwards, by mistake or on purpose,
-//! and an effect that happens without one.
+//! A record that is edited, removed, reordered, inserted or moved to another session afterwards, by
+//! mistake or on purpose, and an effect that happens without one.
 //!
 //! # Mechanism
-//! `record(seq, session, time, kind, body, prev, hash)` is appended to and never changed. `prev`
-//! is the `hash` of the record before (64 noughts for the first), and `hash` is the SHA-256, in
-//! hexadecimal, of these six texts with a newline between each two:
+//! `record(session, seq, time, kind, body, prev, hash)` is appended to and never changed. `seq`
+//! counts from 1 in each session. `prev` is the `hash` of the record before; for the first it is the
+//! SHA-256 of the session's id. `hash` is the SHA-256, in hexadecimal, of these six texts with a
+//! newline between each two:
 //!
 //! ```text
 //! prev ⏎ seq ⏎ session ⏎ time ⏎ kind ⏎ body
 //! ```
 //!
-//! None of them holds a newline, so no two records have the same text. `head` holds the number
-//! and hash of the last record, so that a removed end is noticed; `record.end` beside the database
-//! holds them once more (`end.rs`), because the newest rows and the head can be lost together.
-//! `head` and `span` also say which records are of which session, so that a session is found; that
-//! is checked with the links, from which it follows. Anyone can check a record:
+//! None of them holds a newline, so no two records have the same text. Each session has a chain of
+//! its own, so that a damage costs one session and sessions do not wait for each other. A signed
+//! list of heads (`heads.rs`) holds the newest record of each; `record.end` beside the database
+//! (`end.rs`) holds the newest of all. Anyone can check a record:
 //!
 //! ```text
-//! sqlite3 record.db "SELECT hash FROM record WHERE seq = 7"
-//! n='||char(10)||'
-//! text=$(sqlite3 record.db "SELECT prev$n seq$n session$n time$n kind$n body FROM record WHERE seq = 7")
+//! session=$(sqlite3 record.db "SELECT max(session) FROM head"); n='||char(10)||'
+//! this="FROM record WHERE session = '$session' AND seq = 1"
+//! sqlite3 record.db "SELECT prev, hash $this"
+//! printf %s "$session" | sha256sum
+//! text=$(sqlite3 record.db "SELECT prev$n seq$n session$n time$n kind$n body $this")
 //! printf %s "$text" | sha256sum
 //! ```
 //!
@@ -34,34 +36,37 @@
 //! first and performs after. Before each append the files must still be those that were opened.
 //!
 //! # Limits
-//! Whoever may write the files can write a whole new chain with a new head and a new end; the links
-//! show that something was changed by someone who did not go to that length. A record survives the
-//! death of any process, but the newest may be lost when the machine itself loses power; `end.rs`
-//! says how that is told apart.
+//! Whoever may read the key of the data folder and write its files can write a whole new record. The
+//! key is beside the record, so signatures hold against someone who reaches the database alone: a
+//! copy, a backup, a tool that edits it. A record survives the death of any process, but the newest
+//! may be lost when the machine itself loses power; `end.rs` describes how that is distinguished.
 
 pub use self::{
-    end::{Ending, Restarted},
     kept::KeptOutputs,
-    log::{Entry, Log},
+    log::{Log, LogEntry},
     read::Records,
     sessions::{HowMany, SessionSummary, new_session_id},
-    verify::{Break, BreakReason, Verification},
+    state::RecordState,
+    verify::{Break, BreakReason, Missing, Verification},
 };
 
 mod accept;
+mod chain;
 mod end;
 mod failure;
 mod files;
+mod heads;
 mod kept;
-mod link;
 mod log;
 mod open;
 mod read;
 mod reserve;
 mod schema;
 mod sessions;
-mod spans;
+mod state;
 mod verify;
 
 #[cfg(test)]
 mod example;
+#[cfg(test)]
+mod tamper_tests;

@@ -4,15 +4,15 @@
 //! nothing is made and the folder may be read-only.
 
 use super::{
-    Log,
-    end::{Access, EndFile, Ending, has_records},
+    Log, RecordState,
+    end::{Access, EndFile},
     failure::failure,
     files::Files,
     log::Appending,
     reserve, schema,
 };
 use crate::{Folders, StoreError, private};
-use interpreter_core::{Body, Record};
+use interpreter_core::{Body, Record, hash::SealKey};
 use rusqlite::{Connection, OpenFlags, config::DbConfig};
 use std::{
     path::{Path, PathBuf},
@@ -27,21 +27,19 @@ impl Log {
     pub fn open(folders: &Folders) -> Result<Self, StoreError> {
         let end_path = folders.end_file();
         private::make_folder(&folders.data)?;
-        // Before the database is looked at: the end may lag behind that, and never leads.
-        let before = EndFile::open(&end_path, Access::Read)?.map(|end| end.read()).transpose()?;
-        if let Some(Some(end)) = before
-            && end.seq > 0
-            && !exists(&folders.record_file())?
+        if !exists(&folders.record_file())?
+            && let Some(end) = EndFile::open(&end_path, Access::Read, &folders.find_key()?)?
+            && let Some(slot) = end.read()?.filter(|slot| slot.end.records > 0)
         {
-            return Err(ended(&end_path, Ending::without_records(&end)));
+            return Err(refused(&end_path, RecordState::cut(0, slot)));
         }
         let mut log = Self::open_unchecked(folders)?;
-        let ending = log.ending()?;
-        if ending != Ending::Whole {
-            return Err(ended(&end_path, ending));
+        let state = log.state()?;
+        if state != RecordState::Whole {
+            return Err(refused(&end_path, state));
         }
-        let Some(end) = EndFile::open(&end_path, Access::Write)? else {
-            return Err(ended(&end_path, Ending::Unknown));
+        let Some(end) = EndFile::open(&end_path, Access::Write, &log.key)? else {
+            return Err(refused(&end_path, RecordState::Unknown));
         };
         let beside = PathBuf::from(format!("{}-wal", log.path.display()));
         let files = Files::note([log.path.clone(), beside, end_path])?;
@@ -79,26 +77,35 @@ impl Log {
     /// nothing to read.
     pub fn open_to_read(folders: &Folders) -> Result<Self, StoreError> {
         let path = folders.record_file();
+        // The end before the key, and both before the database: another process may be making them
+        // in the other order, and what it appends meanwhile is not missing here.
+        let has_end = private::check_file(&folders.end_file())?;
+        let key = folders.find_key()?;
+        let end = EndFile::open(&folders.end_file(), Access::Read, &key)?;
+        let slot = end.map(|end| end.read()).transpose()?.flatten();
+        let is_fresh = !has_end || slot.is_some_and(|slot| slot.end.records == 0);
         let is_there = private::check_folder(&folders.data)? && private::check_file(&path)?;
         if is_there {
             let connection = connect(&path).map_err(|error| failure(&path, error))?;
             match schema::version(&connection) {
-                Ok(schema::VERSION) => return Ok(Self::with(connection, folders)),
-                Ok(0) if !has_records(&connection).map_err(|error| failure(&path, error))? => {}
-                // Another format. It is brought up to date, or refused.
+                Ok(schema::VERSION) => {
+                    return Ok(Self::with(connection, folders, folders.find_key()?));
+                }
+                Ok(0)
+                    if schema::is_empty(&connection).map_err(|error| failure(&path, error))? => {}
+                // Not ours, so it is refused.
                 Ok(_) => return Self::open_unchecked(folders),
                 Err(error) => return Err(failure(&path, error)),
             }
         }
         let mut connection = Connection::open_in_memory().map_err(|error| failure(&path, error))?;
-        schema::prepare(&mut connection, &path)?;
-        let is_fresh = !private::check_file(&folders.end_file())?;
-        Ok(Self { is_fresh, ..Self::with(connection, folders) })
+        schema::prepare(&mut connection, &path, &key)?;
+        Ok(Self { is_fresh, ..Self::with(connection, folders, key) })
     }
 
     /// Opens the record, makes it if there is none, and does not look where it ends.
     pub(super) fn open_unchecked(folders: &Folders) -> Result<Self, StoreError> {
-        private::make_folder(&folders.data)?;
+        let key = folders.make_key()?;
         let path = folders.record_file();
         // SQLite would make it, and the files beside it, by the umask; so it finds it made.
         private::make_file(&path)?;
@@ -106,36 +113,39 @@ impl Log {
         let mut connection = connect(&path).map_err(failed)?;
         if schema::version(&connection).map_err(failed)? != schema::VERSION {
             // Before the format says that there is one.
-            EndFile::make(&folders.end_file())?;
+            EndFile::make(&folders.end_file(), &key)?;
         }
-        schema::prepare(&mut connection, &path)?;
-        Ok(Self::with(connection, folders))
+        schema::prepare(&mut connection, &path, &key)?;
+        Ok(Self::with(connection, folders, key))
     }
 
-    fn with(connection: Connection, folders: &Folders) -> Self {
+    fn with(connection: Connection, folders: &Folders, key: SealKey) -> Self {
         Self {
             connection,
+            key,
             path: folders.record_file(),
             end_path: folders.end_file(),
             is_fresh: false,
+            added: None,
             appending: None,
         }
     }
 
     /// Whether the record ends where the file beside it says.
-    pub fn ending(&self) -> Result<Ending, StoreError> {
+    pub fn state(&self) -> Result<RecordState, StoreError> {
         if self.is_fresh {
-            return Ok(Ending::Whole);
+            return Ok(RecordState::Whole);
         }
         // First the file, then the database: the other way round others could append in between.
-        let file = EndFile::open(&self.end_path, Access::Read)?;
-        let end = file.map(|file| file.read()).transpose()?.flatten();
-        Ending::compare(&self.connection, end.as_ref()).map_err(|error| failure(&self.path, error))
+        let file = EndFile::open(&self.end_path, Access::Read, &self.key)?;
+        let slot = file.map(|file| file.read()).transpose()?.flatten();
+        RecordState::compare(&self.connection, &self.key, slot)
+            .map_err(|error| failure(&self.path, error))
     }
 }
 
-fn ended(path: &Path, ending: Ending) -> StoreError {
-    StoreError::End { path: path.into(), ending: Box::new(ending) }
+fn refused(path: &Path, state: RecordState) -> StoreError {
+    StoreError::End { path: path.into(), state: Box::new(state) }
 }
 
 fn exists(path: &Path) -> Result<bool, StoreError> {
@@ -146,7 +156,7 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(PATIENCE)?;
-    // What a file says of its own tables is not trusted further than we wrote it.
+    // The schema in the file is not trusted beyond what we wrote.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;

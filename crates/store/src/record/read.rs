@@ -14,18 +14,10 @@ const PAGE: i64 = 32;
 pub struct Records<'a> {
     log: &'a Log,
     session: String,
-    /// The last record that was read.
+    /// The place of the last record that was read.
     after: i64,
-    /// The last record of the span that is being read.
-    until: i64,
     page: VecDeque<StoredRow>,
-    state: State,
-}
-
-#[derive(Debug, PartialEq, Eq)]
-enum State {
-    MayHaveMore,
-    AtEnd,
+    is_at_end: bool,
 }
 
 /// Number, session, time and body, as the file has them.
@@ -38,9 +30,8 @@ impl Log {
             log: self,
             session: session.to_owned(),
             after: i64::MIN,
-            until: i64::MIN,
             page: VecDeque::new(),
-            state: State::MayHaveMore,
+            is_at_end: false,
         }
     }
 }
@@ -49,11 +40,11 @@ impl Iterator for Records<'_> {
     type Item = Result<Record, StoreError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.page.is_empty() && self.state == State::MayHaveMore {
+        if self.page.is_empty() && !self.is_at_end {
             match self.next_page() {
                 Ok(page) => self.page = page,
                 Err(error) => {
-                    self.state = State::AtEnd;
+                    self.is_at_end = true;
                     return Some(Err(failure(&self.log.path, error)));
                 }
             }
@@ -62,7 +53,7 @@ impl Iterator for Records<'_> {
         let record = record(row);
         if record.is_err() {
             self.page.clear();
-            self.state = State::AtEnd;
+            self.is_at_end = true;
         }
         Some(record)
     }
@@ -70,27 +61,24 @@ impl Iterator for Records<'_> {
 
 impl Records<'_> {
     fn next_page(&mut self) -> rusqlite::Result<VecDeque<StoredRow>> {
-        if self.after >= self.until {
-            let Some((first, last)) = self.log.span_after(&self.session, self.after)? else {
-                self.state = State::AtEnd;
-                return Ok(VecDeque::new());
-            };
-            (self.after, self.until) = (self.after.max(first.saturating_sub(1)), last);
-        }
         let mut statement = self.log.connection.prepare_cached(
-            "SELECT seq, session, time, body FROM record
-             WHERE seq > ?1 AND seq <= ?2 ORDER BY seq LIMIT ?3",
+            "SELECT record.place, record.seq, record.session, time, body FROM head JOIN record
+                 ON record.place > max(head.place - head.seq, ?2) AND record.place <= head.place
+             WHERE head.session = ?1 ORDER BY record.place LIMIT ?3",
         )?;
-        let rows = statement.query_map(params![self.after, self.until, PAGE], stored_row)?;
-        let page: VecDeque<_> = rows.collect::<rusqlite::Result<_>>()?;
-        // Where records are missing, the check tells; what is there is read.
-        self.after = page.back().map_or(self.until, |(seq, ..)| *seq);
+        let mut rows = statement.query(params![self.session, self.after, PAGE])?;
+        let mut page = VecDeque::new();
+        while let Some(row) = rows.next()? {
+            self.after = row.get(0)?;
+            page.push_back(stored_row(row)?);
+        }
+        self.is_at_end = page.is_empty();
         Ok(page)
     }
 }
 
 pub(super) fn stored_row(row: &Row<'_>) -> rusqlite::Result<StoredRow> {
-    Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+    Ok((row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
 }
 
 /// A row of the file as the record that it is.

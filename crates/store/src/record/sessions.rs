@@ -1,6 +1,6 @@
 //! Sessions as the record shows them: which there are, and which one a person means.
 
-use super::{Log, failure::failure, spans::SPANS};
+use super::{Log, failure::failure};
 use crate::StoreError;
 use interpreter_core::Untrusted;
 use rusqlite::{OptionalExtension, params};
@@ -12,7 +12,7 @@ use std::{
 use uuid::{ContextV7, Timestamp, Uuid};
 
 /// Sessions that are named when one was meant.
-const MOST_NAMED: usize = 5;
+const MOST_NAMED: u8 = 5;
 
 /// Tells sessions of the same moment apart, in the order in which they began.
 static SEQUENCE: Mutex<ContextV7> = Mutex::new(ContextV7::new());
@@ -24,9 +24,9 @@ pub struct SessionSummary {
     pub id: String,
     /// When it began, as RFC 3339 in UTC.
     pub started: String,
-    /// When it ended; none if it goes on or broke off.
+    /// When it ended, unless it goes on or broke off.
     pub ended: Option<String>,
-    /// What was asked first, cut after some hundred characters; none if nothing was.
+    /// The first prompt, cut after some hundred characters, if there was one.
     pub first_prompt: Option<String>,
     /// How many records it has.
     pub records: u64,
@@ -72,78 +72,49 @@ impl Log {
         Ok(newest.into_iter().next().map(|session| session.id))
     }
 
-    /// Goes from span to span, the newest first. A session is where its first span is.
+    /// Ids sort by age, so the newest are at the end of the list.
     fn newest(&self, most: usize) -> rusqlite::Result<Vec<SessionSummary>> {
-        let mut found = Vec::new();
         let mut statement = self.connection.prepare_cached(
-            "SELECT session, since FROM head WHERE session IS NOT NULL AND since IS NOT NULL",
+            "SELECT session, place, seq FROM head WHERE session < '~' ORDER BY session DESC LIMIT ?1",
         )?;
-        let growing = statement
-            .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))
-            .optional()?
-            .into_iter()
-            .map(Ok);
-        let mut statement = self
-            .connection
-            .prepare_cached("SELECT session, first FROM span ORDER BY first DESC")?;
-        let ended = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        for span in growing.chain(ended) {
-            if found.len() == most {
-                break;
-            }
-            let (session, first): (String, i64) = span?;
-            if !self.has_span_before(&session, first)? {
-                found.push(self.summary(session, first)?);
-            }
-        }
-        Ok(found)
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        let rows =
+            statement.query_map([most], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        rows.map(|row| row.and_then(|(session, last, seq)| self.summary(session, last, seq)))
+            .collect()
     }
 
-    fn has_span_before(&self, session: &str, first: i64) -> rusqlite::Result<bool> {
-        self.connection
-            .prepare_cached("SELECT EXISTS (SELECT 1 FROM span WHERE session = ?1 AND first < ?2)")?
-            .query_row(params![session, first], |row| row.get(0))
-    }
-
-    /// What a list says of a session. A damaged record costs the part that it would have told.
-    fn summary(&self, id: String, first: i64) -> rusqlite::Result<SessionSummary> {
-        let started = self
-            .connection
-            .prepare_cached("SELECT time FROM record WHERE seq = ?1")?
-            .query_row([first], |row| row.get(0))
-            .optional()?
-            .unwrap_or_default();
-        let records: i64 = self
-            .connection
-            .prepare_cached(&format!(
-                "SELECT sum(last - first + 1) FROM {SPANS} WHERE session = ?1"
-            ))?
-            .query_row([&id], |row| row.get(0))?;
-        let work_folder: Option<String> = self.landmark(&id, Landmark::Started)?;
-        // A session that was taken up again has not ended, unless it ended after that.
-        let ended = self
+    /// The list entry of a session with `seq` records, the last of them at `last`. A damaged record
+    /// loses only its own part.
+    fn summary(&self, id: String, last: i64, seq: i64) -> rusqlite::Result<SessionSummary> {
+        let before = last.saturating_sub(seq);
+        let first = self
             .connection
             .prepare_cached(
-                "SELECT time FROM record WHERE session = ?1 AND kind = 'session_ended'
-                 AND seq > coalesce((SELECT max(seq) FROM record
-                     WHERE session = ?1 AND kind = 'session_started'), 0)
-                 ORDER BY seq DESC LIMIT 1",
+                "SELECT time, iif(json_valid(body), body ->> '$.confinement.work_folder', NULL)
+                 FROM record WHERE place = ?1 + 1",
             )?
-            .query_row([&id], |row| row.get(0))
+            .query_row([before], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?;
+        let (started, work_folder): (_, Option<String>) = first.unwrap_or_default();
+        let ended = self
+            .connection
+            .prepare_cached("SELECT time FROM record WHERE place = ?1 AND kind = 'session_ended'")?
+            .query_row([last], |row| row.get(0))
+            .optional()?;
+        let first_prompt = self
+            .connection
+            .prepare_cached(FIRST_PROMPT)?
+            .query_row([before, last], |row| row.get::<_, Option<_>>(0))
             .optional()?;
         Ok(SessionSummary {
             started,
             ended,
-            first_prompt: self.landmark(&id, Landmark::Prompt)?,
-            records: records.unsigned_abs(),
+            first_prompt: first_prompt.flatten(),
+            records: seq.unsigned_abs(),
             work_folder: work_folder.map(PathBuf::from),
             id,
         })
-    }
-
-    fn landmark(&self, session: &str, landmark: Landmark) -> rusqlite::Result<Option<String>> {
-        let mut statement = self.connection.prepare_cached(landmark.query())?;
-        Ok(statement.query_row([session], |row| row.get(0)).optional()?.flatten())
     }
 
     /// The one session whose id begins with `prefix`.
@@ -152,73 +123,36 @@ impl Log {
         if prefix.is_empty() || !prefix.chars().all(plain) {
             return Err(StoreError::NotASessionId { text: Untrusted::new(prefix) });
         }
-        let mut found: Vec<String> = Vec::new();
-        let mut next = self.next_session(Start::This(prefix))?;
-        while let Some(session) = next.filter(|session| session.starts_with(prefix)) {
-            // The whole id counts even where it is the beginning of another.
-            if session == prefix {
-                return Ok(session);
-            }
-            if found.len() == MOST_NAMED {
-                found.push("…".into());
-                break;
-            }
-            next = self.next_session(Start::After(&session))?;
-            found.push(session);
-        }
+        let mut found = self.from(prefix).map_err(|error| failure(&self.path, error))?;
+        found.retain(|session| session.starts_with(prefix));
         match found.len() {
             0 => Err(StoreError::NoSession { prefix: prefix.into() }),
             1 => Ok(found.remove(0)),
-            _ => Err(StoreError::AmbiguousSession { prefix: prefix.into(), among: found }),
-        }
-    }
-
-    /// The next session by name. A session with a million records costs no more than one with ten.
-    fn next_session(&self, from: Start<'_>) -> Result<Option<String>, StoreError> {
-        let (than, from) = match from {
-            Start::This(from) => (">=", from),
-            Start::After(from) => (">", from),
-        };
-        let query =
-            format!("SELECT session FROM {SPANS} WHERE session {than} ?1 ORDER BY session LIMIT 1");
-        self.connection
-            .prepare_cached(&query)
-            .and_then(|mut statement| statement.query_row([from], |row| row.get(0)).optional())
-            .map_err(|error| failure(&self.path, error))
-    }
-}
-
-/// Where to begin looking for a session.
-#[derive(Clone, Copy)]
-enum Start<'a> {
-    This(&'a str),
-    After(&'a str),
-}
-
-/// A kind of record that tells a session from others. Each has a place in the index
-/// `record_landmark`, which serves only queries that name the kind as it is named there.
-#[derive(Clone, Copy)]
-enum Landmark {
-    Started,
-    Prompt,
-}
-
-impl Landmark {
-    fn query(self) -> &'static str {
-        match self {
-            Self::Started => {
-                "SELECT iif(json_valid(body), json_extract(body, '$.confinement.work_folder'), NULL)
-                 FROM record
-                 WHERE session = ?1 AND kind = 'session_started' ORDER BY seq LIMIT 1"
-            }
-            Self::Prompt => {
-                "SELECT iif(json_valid(body), substr(json_extract(body, '$.text'), 1, 500), NULL)
-                 FROM record
-                 WHERE session = ?1 AND kind = 'prompt' ORDER BY seq LIMIT 1"
+            // The whole id counts even where it is the beginning of another.
+            _ if found[0] == prefix => Ok(found.remove(0)),
+            _ => {
+                if let Some(rest) = found.get_mut(usize::from(MOST_NAMED)) {
+                    *rest = "…".into();
+                }
+                Err(StoreError::AmbiguousSession { prefix: prefix.into(), among: found })
             }
         }
     }
+
+    /// The sessions from `first` on by name, one more than is named.
+    fn from(&self, first: &str) -> rusqlite::Result<Vec<String>> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT session FROM head WHERE session >= ?1 AND session < '~' ORDER BY session LIMIT ?2",
+        )?;
+        let rows = statement.query_map(params![first, MOST_NAMED + 1], |row| row.get(0))?;
+        rows.collect()
+    }
 }
+
+/// The index `record_prompt` serves only queries that name the kind as it is named there.
+const FIRST_PROMPT: &str =
+    "SELECT iif(json_valid(body), substr(json_extract(body, '$.text'), 1, 500), NULL)
+     FROM record WHERE place > ?1 AND place <= ?2 AND kind = 'prompt' ORDER BY place LIMIT 1";
 
 #[cfg(test)]
 #[path = "sessions_tests.rs"]

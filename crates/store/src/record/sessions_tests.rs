@@ -8,10 +8,10 @@ use std::path::Path;
 #[test]
 fn sessions_are_listed_newest_first() {
     let mut place = Place::with_records();
-    place.log.append("s0", &prompt(&"é".repeat(10_000))).unwrap();
+    place.log.append("s3", &prompt(&"é".repeat(10_000))).unwrap();
     let sessions = place.log.sessions(HowMany::All).unwrap();
     let ids: Vec<_> = sessions.iter().map(|session| session.id.as_str()).collect();
-    assert_eq!(ids, ["s0", "s2", "s1"]);
+    assert_eq!(ids, ["s3", "s2", "s1"]);
 
     let whole = &sessions[2];
     assert_eq!(whole.records, 3);
@@ -50,10 +50,7 @@ fn a_session_is_found_by_the_beginning_of_its_id() {
     assert_eq!(place.log.find_session("0190ab").unwrap(), "0190ab");
     assert_eq!(place.log.find_session("0191").unwrap(), "0191");
     let message = |prefix: &str| place.log.find_session(prefix).unwrap_err().to_string();
-    assert_eq!(
-        message("0190"),
-        "several sessions begin with `0190`: 0190aa, 0190ab, 0190abcd; give more of it"
-    );
+    assert_eq!(message("0190"), "several sessions begin with `0190`: 0190aa, 0190ab, 0190abcd");
     assert!(message("02").starts_with("no session begins with `02`"));
     assert!(message("019%").starts_with("`019%` is not a session id"));
     assert!(message("").starts_with("`` is not a session id"));
@@ -66,7 +63,7 @@ fn of_many_sessions_only_some_are_named() {
         place.log.append(&format!("a{at}"), &started()).unwrap();
     }
     let message = place.log.find_session("a").unwrap_err().to_string();
-    assert!(message.contains(": a0, a1, a2, a3, a4, …; "), "{message}");
+    assert!(message.ends_with(": a0, a1, a2, a3, a4, …"), "{message}");
 }
 
 #[test]
@@ -79,7 +76,7 @@ fn ids_are_plain_and_sort_by_age() {
 #[test]
 fn only_the_sessions_that_are_asked_for_are_looked_at() {
     let mut place = Place::new();
-    // Taken in turns, so that each has several spans.
+    // Taken in turns.
     for session in ["a1", "a2", "a1", "a3", "a2", "a4", "a1"] {
         place.log.append(session, &prompt("x")).unwrap();
     }
@@ -92,15 +89,12 @@ fn only_the_sessions_that_are_asked_for_are_looked_at() {
     assert_eq!(ids(HowMany::Newest(2)), all[..2]);
     assert_eq!(ids(HowMany::Newest(9)), all);
     assert_eq!(place.log.newest_session().unwrap().as_deref(), Some("a4"));
-    let order = "EXPLAIN QUERY PLAN SELECT session, first FROM span ORDER BY first DESC";
-    let plan: String = place.log.connection.query_row(order, [], |row| row.get(3)).unwrap();
-    assert!(plan.contains("INDEX span_first"), "{plan}");
 }
 
 #[test]
 fn a_damaged_record_costs_its_part_of_the_list_alone() {
     let place = Place::with_records();
-    let damage = "UPDATE record SET body = '{' WHERE seq IN (1, 2)";
+    let damage = "UPDATE record SET body = '{' WHERE session = 's1' AND seq IN (1, 2)";
     place.tamperer().execute_batch(damage).unwrap();
     let sessions = place.log.sessions(HowMany::All).unwrap();
     assert_eq!(sessions.len(), 2);
@@ -120,16 +114,12 @@ fn a_clock_before_1970_gives_an_id_like_any_other() {
 }
 
 #[test]
-fn landmarks_are_looked_up_in_their_index() {
+fn a_list_reads_no_more_than_it_shows() {
     let place = Place::with_records();
-    for landmark in [Landmark::Started, Landmark::Prompt] {
-        let plan: String = place
-            .log
-            .connection
-            .query_row(&format!("EXPLAIN QUERY PLAN {}", landmark.query()), ["s1"], |row| {
-                row.get(3)
-            })
-            .unwrap();
-        assert!(plan.contains("INDEX record_landmark (session=? AND kind=?)"), "{plan}");
-    }
+    let plan = |query: &str| -> String {
+        let query = format!("EXPLAIN QUERY PLAN {query}");
+        place.log.connection.query_row(&query, [1, 2], |row| row.get(3)).unwrap()
+    };
+    let plan = plan(FIRST_PROMPT);
+    assert!(plan.contains("INDEX record_prompt (place>? AND place<?)"), "{plan}");
 }

@@ -1,48 +1,93 @@
-//! Checks that the record is whole: recomputes every link from the first record to the head.
+//! Checks that the record is whole: recomputes every link of every session, and adds up the heads.
 //!
 //! Reads one row at a time, whatever the size of the file, and sees one state of it while others
-//! append. Must not repair anything.
+//! append. A damaged session costs itself alone: the others are checked all the same. Must not
+//! repair anything.
 
 use super::{
-    Ending, Log,
+    Log, RecordState,
+    chain::Columns,
     failure::failure,
-    link::{BEFORE_THE_FIRST, Columns},
-    spans,
+    heads::{Head, Heads, Listed},
+    log::Stored,
 };
 use crate::StoreError;
-use rusqlite::{Connection, OptionalExtension, Row, types::ValueRef};
-use std::fmt;
+use interpreter_core::{Body, Untrusted};
+use rusqlite::{Row, types::ValueRef};
+use std::{collections::BTreeMap, fmt};
 
-/// What a check found.
+/// The outcome of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verification {
-    /// How many records are whole, counted from the first.
+    /// How many records the whole sessions have.
     pub records: u64,
-    /// Where that ends; none if all are whole.
-    pub first_break: Option<Break>,
+    /// How many sessions are whole.
+    pub sessions: u64,
+    /// The first break of each other session.
+    pub breaks: Vec<Break>,
+    /// Whether the signed heads fall short of the signed total.
+    pub missing: Option<Missing>,
     /// Whether the newest records are there.
-    pub ending: Ending,
-    /// The records by which the person went on after the end did not fit, and why it did not.
-    pub accepted: Vec<(u64, String)>,
+    pub state: RecordState,
+    /// The damages that the person accepted, each with the session that says so.
+    pub accepted: Vec<(String, String)>,
 }
 
 impl Verification {
     /// Whether every record is there as it was written.
     pub fn is_whole(&self) -> bool {
-        self.first_break.is_none() && self.ending == Ending::Whole
+        self.first_fault().is_none()
+    }
+
+    /// The first thing that is not, in words.
+    pub fn first_fault(&self) -> Option<String> {
+        let state = Some(&self.state).filter(|state| **state != RecordState::Whole);
+        let broken = self.breaks.first().map(ToString::to_string);
+        broken
+            .or_else(|| self.missing.map(|missing| missing.to_string()))
+            .or_else(|| state.map(ToString::to_string))
     }
 }
 
-/// The first record that is not as it was written.
+/// Heads that do not add up to the total.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Missing {
+    /// How many records the heads add up to.
+    pub listed: u64,
+    /// How many were written.
+    pub written: u64,
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { listed, written } = self;
+        write!(
+            f,
+            "the sessions in the list have {listed} records and {written} were written: a session \
+             was removed or set back"
+        )
+    }
+}
+
+/// The first record of a session that is not as it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Break {
-    /// Its number.
+    /// The session, with `\u{fffd}` where its name is not text.
+    pub session: String,
+    /// The number of the record.
     pub seq: u64,
-    /// What is wrong with it.
+    /// The error in it.
     pub reason: BreakReason,
 }
 
-/// What is wrong with a record.
+impl fmt::Display for Break {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let session = Untrusted::new(self.session.as_str()).for_terminal_line(64);
+        write!(f, "record {} of session {session}: {}", self.seq, self.reason)
+    }
+}
+
+/// An error in a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BreakReason {
     /// It is gone, and later ones are there.
@@ -58,10 +103,12 @@ pub enum BreakReason {
     Unlinked,
     /// It was put there without the head knowing.
     Added,
-    /// It is the last one, but the head knows another, or there is no head.
+    /// It is the last one, but the head names another.
     NotTheHead,
-    /// It is whole, but not listed under its session, or under another.
+    /// It is whole, but not listed as one of its session.
     Unlisted,
+    /// It is the head of its session, but the seal of that does not fit.
+    Unsigned,
 }
 
 impl fmt::Display for BreakReason {
@@ -73,9 +120,10 @@ impl fmt::Display for BreakReason {
             }
             Self::Altered => f.write_str("its content does not match its hash"),
             Self::Unlinked => f.write_str("it does not follow from the record before it"),
-            Self::Added => f.write_str("it was added by something else"),
-            Self::NotTheHead => f.write_str("the head of the record does not match it"),
+            Self::Added => f.write_str("this program did not add it"),
+            Self::NotTheHead => f.write_str("the head of its session names another record"),
             Self::Unlisted => f.write_str("it is not listed as one of its session"),
+            Self::Unsigned => f.write_str("the head of its session is not signed by this program"),
         }
     }
 }
@@ -83,114 +131,167 @@ impl fmt::Display for BreakReason {
 impl Log {
     /// Checks the whole record.
     pub fn verify(&self) -> Result<Verification, StoreError> {
-        let ending = self.ending()?;
-        // A transaction, so that records and head are of the same moment.
-        let (chain, accepted) = self
+        let state = self.state()?;
+        // A transaction, so that records and heads are of the same moment.
+        let checked = self
             .connection
             .unchecked_transaction()
-            .and_then(|transaction| Ok((check_chain(&transaction)?, accepted(&transaction)?)))
+            .and_then(|transaction| check(Heads { connection: &transaction, key: &self.key }))
             .map_err(|error| failure(&self.path, error))?;
-        let Chain { records, first_break } = chain;
-        Ok(Verification { records, first_break, ending, accepted })
+        let Checked { records, sessions, breaks, missing, accepted, .. } = checked;
+        Ok(Verification { records, sessions, breaks, missing, state, accepted })
     }
 }
 
-/// How far the chain is whole.
-struct Chain {
+/// The outcome of a check of the database alone.
+#[derive(Default)]
+pub(super) struct Checked {
     records: u64,
-    first_break: Option<Break>,
+    sessions: u64,
+    breaks: Vec<Break>,
+    pub(super) missing: Option<Missing>,
+    accepted: Vec<(String, String)>,
+    /// The sessions whose chain is whole in itself, whether it is listed or not.
+    pub(super) chains: BTreeMap<String, Head>,
+    /// The place of the last record.
+    pub(super) last_place: i64,
 }
 
-/// The records that say that the person went on, and what they say.
-fn accepted(connection: &Connection) -> rusqlite::Result<Vec<(u64, String)>> {
-    let mut statement = connection.prepare(
-        "SELECT seq, coalesce(iif(json_valid(body), json_extract(body, '$.reason'), ''), '')
-         FROM record WHERE kind = 'record_accepted' ORDER BY seq",
-    )?;
-    let rows = statement.query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get(1)?)))?;
-    rows.map(|row| row.map(|(seq, reason)| (seq.unsigned_abs(), reason))).collect()
-}
-
-fn check_chain(connection: &Connection) -> rusqlite::Result<Chain> {
-    let head = head(connection)?;
-    let mut statement = connection.prepare(
-        "SELECT seq, session, time, kind, body, prev, hash FROM record NOT INDEXED ORDER BY seq",
+/// Goes through the records, session by session, and compares each with the list.
+pub(super) fn check(list: Heads<'_>) -> rusqlite::Result<Checked> {
+    let total = list.total(None)?;
+    let epoch = total.as_ref().map(|total| total.epoch.as_str()).unwrap_or_default();
+    let mut heads = list.list(epoch)?;
+    let signed = heads.values().filter(|head| head.is_signed);
+    let listed = signed.fold(0_u64, |sum, head| sum.saturating_add(head.seq.unsigned_abs()));
+    let written = total.map_or(listed, |total| total.records.unsigned_abs());
+    let missing = (listed != written).then_some(Missing { listed, written });
+    let mut checked = Checked { missing, ..Checked::default() };
+    let mut statement = list.connection.prepare(
+        "SELECT session, seq, time, kind, body, prev, hash, place FROM record ORDER BY place",
     )?;
     let mut rows = statement.query([])?;
-    let mut spans = spans::Check::new(connection)?;
-    let mut whole: u64 = 0;
-    let mut last = BEFORE_THE_FIRST.to_owned();
+    let mut growing: Option<Chain> = None;
     while let Some(row) = rows.next()? {
-        match check(row, whole + 1, &last, head.as_ref())? {
-            Ok(hash) => last = hash,
-            Err(reason) => return Ok(broken(whole, whole + 1, reason)),
+        let session = bytes(row, 0)?.unwrap_or_default();
+        if growing.as_ref().is_none_or(|chain| chain.session != session)
+            && let Some(ended) = growing.replace(Chain::new(session, row.get(7)?))
+        {
+            checked.take(ended, &mut heads);
         }
-        spans.take(text(row, 1)?.unwrap_or_default(), row.get(0)?);
-        whole += 1;
+        let Some(chain) = &mut growing else { continue };
+        if chain.broken.is_none() {
+            chain.broken = chain.follow(row)?.err();
+        }
+        checked.last_place = row.get(7)?;
     }
-    Ok(match head {
-        Some((seq, hash)) if seq == whole && hash == last => {
-            let unlisted = spans.finish().map(i64::unsigned_abs);
-            let first_break = unlisted.map(|seq| Break { seq, reason: BreakReason::Unlisted });
-            Chain { records: whole, first_break }
-        }
-        Some((seq, _)) if seq > whole => {
-            broken(whole, whole + 1, BreakReason::EndMissing { last: seq })
-        }
-        Some(_) | None => broken(whole, whole, BreakReason::NotTheHead),
-    })
-}
-
-fn broken(records: u64, seq: u64, reason: BreakReason) -> Chain {
-    Chain { records, first_break: Some(Break { seq, reason }) }
-}
-
-/// Number and hash of the last record, if there is a head that can be read.
-fn head(connection: &Connection) -> rusqlite::Result<Option<(u64, String)>> {
-    let head = connection
-        .query_row("SELECT seq, hash FROM head WHERE id = 1", [], |row| {
-            let hash = text(row, 1)?.and_then(|hash| String::from_utf8(hash.to_vec()).ok());
-            Ok((row.get::<_, i64>(0)?, hash))
-        })
-        .optional()?;
-    Ok(head.and_then(|(seq, hash)| Some((u64::try_from(seq).ok()?, hash?))))
-}
-
-/// The hash of a row that is the record number `expected` and follows `last`.
-fn check(
-    row: &Row<'_>,
-    expected: u64,
-    last: &str,
-    head: Option<&(u64, String)>,
-) -> rusqlite::Result<Result<String, BreakReason>> {
-    let seq: i64 = row.get(0)?;
-    match u64::try_from(seq) {
-        Ok(found) if found == expected => {}
-        Ok(found) if found > expected => return Ok(Err(BreakReason::Missing)),
-        // Numbers begin at 1 and are in order here, so this stands before the first.
-        Ok(_) | Err(_) => return Ok(Err(BreakReason::Added)),
+    if let Some(ended) = growing {
+        checked.take(ended, &mut heads);
     }
-    let texts = [text(row, 1)?, text(row, 2)?, text(row, 3)?, text(row, 4)?];
-    let [Some(session), Some(time), Some(kind), Some(body)] = texts else {
-        return Ok(Err(BreakReason::Altered));
-    };
-    let (Some(prev), Some(hash)) = (text(row, 5)?, text(row, 6)?) else {
-        return Ok(Err(BreakReason::Altered));
-    };
-    let computed = Columns { prev, seq, session, time, kind, body }.hash();
-    Ok(if computed.as_bytes() != hash {
-        Err(BreakReason::Altered)
-    } else if prev != last.as_bytes() {
-        Err(BreakReason::Unlinked)
-    } else if head.is_some_and(|(last, _)| expected > *last) {
-        Err(BreakReason::Added)
-    } else {
-        Ok(computed)
-    })
+    for (session, head) in heads {
+        let session = String::from_utf8_lossy(&session).into_owned();
+        let reason = BreakReason::EndMissing { last: head.seq.unsigned_abs() };
+        checked.breaks.push(Break { session, seq: 1, reason });
+    }
+    Ok(checked)
 }
 
-/// The bytes of a text column; none if it holds something else. They need not be UTF-8.
-fn text<'row>(row: &'row Row<'_>, column: usize) -> rusqlite::Result<Option<&'row [u8]>> {
+impl Checked {
+    /// Compares a chain with its head.
+    fn take(&mut self, chain: Chain, heads: &mut BTreeMap<Vec<u8>, Listed>) {
+        let head = heads.remove(&chain.session);
+        let session = String::from_utf8_lossy(&chain.session).into_owned();
+        let broken = chain.broken.or_else(|| chain.differs(head.as_ref()));
+        if let Some((seq, reason)) = broken {
+            let seq = seq.unsigned_abs();
+            self.breaks.push(Break { session: session.clone(), seq, reason });
+        } else {
+            self.records += chain.head.seq.unsigned_abs();
+            self.sessions += 1;
+            self.accepted
+                .extend(chain.accepted.into_iter().map(|reason| (session.clone(), reason)));
+        }
+        if chain.broken.is_none() {
+            self.chains.insert(session, chain.head);
+        }
+    }
+}
+
+/// The records of one session, as far as they have been read.
+struct Chain {
+    session: Vec<u8>,
+    /// The last one that follows from all before.
+    head: Head,
+    /// The first one that does not.
+    broken: Option<(i64, BreakReason)>,
+    /// The damages that they say were accepted.
+    accepted: Vec<String>,
+}
+
+impl Chain {
+    /// A chain whose first record is at `place`.
+    fn new(session: &[u8], place: i64) -> Self {
+        let head = Head::before(session, place.saturating_sub(1));
+        Self { session: session.to_vec(), head, broken: None, accepted: Vec::new() }
+    }
+
+    /// Takes the next row, if it follows.
+    fn follow(&mut self, row: &Row<'_>) -> rusqlite::Result<Result<(), (i64, BreakReason)>> {
+        let (seq, expected): (i64, _) = (row.get(1)?, self.head.seq + 1);
+        if seq != expected {
+            // Numbers begin at 1 and are in order here, so a smaller one stands before the first.
+            let is_later = seq > expected;
+            let reason = if is_later { BreakReason::Missing } else { BreakReason::Added };
+            return Ok(Err((expected, reason)));
+        }
+        let place = row.get(7)?;
+        if place != self.head.place + 1 {
+            return Ok(Err((seq, BreakReason::Unlisted)));
+        }
+        let (time, kind, body) = (bytes(row, 2)?, bytes(row, 3)?, bytes(row, 4)?);
+        let (prev, hash) = (bytes(row, 5)?, bytes(row, 6)?);
+        let (Some(time), Some(kind), Some(body), Some(prev)) = (time, kind, body, prev) else {
+            return Ok(Err((seq, BreakReason::Altered)));
+        };
+        let computed = Columns { prev, seq, session: &self.session, time, kind, body }.hash();
+        if Some(computed.as_bytes()) != hash {
+            return Ok(Err((seq, BreakReason::Altered)));
+        }
+        if prev != self.head.hash.as_bytes() {
+            return Ok(Err((seq, BreakReason::Unlinked)));
+        }
+        if kind == b"record_accepted"
+            && let Ok(Stored { body: Body::RecordAccepted { reason }, .. }) =
+                serde_json::from_slice(body)
+        {
+            self.accepted.push(reason);
+        }
+        self.head = Head { place, seq, hash: computed };
+        Ok(Ok(()))
+    }
+
+    /// How a chain that is whole in itself differs from the list.
+    fn differs(&self, listed: Option<&Listed>) -> Option<(i64, BreakReason)> {
+        let Head { place, seq: last, hash } = &self.head;
+        let Some(head) = listed else { return Some((1, BreakReason::Unlisted)) };
+        if head.seq > *last {
+            Some((last + 1, BreakReason::EndMissing { last: head.seq.unsigned_abs() }))
+        } else if head.seq < *last {
+            Some((head.seq.max(0) + 1, BreakReason::Added))
+        } else if head.hash != hash.as_bytes() {
+            Some((*last, BreakReason::NotTheHead))
+        } else if head.place != *place {
+            Some((1, BreakReason::Unlisted))
+        } else if !head.is_signed {
+            Some((*last, BreakReason::Unsigned))
+        } else {
+            None
+        }
+    }
+}
+
+/// The bytes of a text column. They need not be UTF-8.
+fn bytes<'row>(row: &'row Row<'_>, column: usize) -> rusqlite::Result<Option<&'row [u8]>> {
     Ok(match row.get_ref(column)? {
         ValueRef::Text(bytes) => Some(bytes),
         ValueRef::Null | ValueRef::Integer(_) | ValueRef::Real(_) | ValueRef::Blob(_) => None,

@@ -1,20 +1,19 @@
-//! What a line means that is typed in a chat: a command of ours, or words for the model.
+//! Parses a line typed in a chat: a command, or text for the model.
 
-/// A line, as it was meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Line<'a> {
     Nothing,
     Quit,
     Help,
-    /// Show the model a picture.
+    /// Attach an image to the next prompt.
     Image(&'a str),
     /// End the interpreter of a language, or all of them.
     Restart(Option<&'a str>),
-    /// Talk to another model, or say which one it is.
+    /// Switch to another model, or show the current one.
     Model(Option<&'a str>),
-    /// Something that looks like a command and is none.
+    /// Looks like a command, but is none.
     Unknown(&'a str),
-    /// Words for the model.
+    /// Text for the model.
     Prompt,
 }
 

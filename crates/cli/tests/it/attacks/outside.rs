@@ -1,14 +1,13 @@
-//! What stands outside for each attack alone: a secret, a file, a process, sockets, a terminal.
-//! An attack names what it wants by a word such as `@SECRET@`; only that is put there.
+//! The targets of each attack, made for it alone: a secret, a file, a process, sockets, a terminal.
+//! An attack names its target by a word such as `@SECRET@`; only that one is made.
 
 use super::{Attack, Evidence, Forged, Need};
 use crate::scene::Scene;
-use nix::{
-    fcntl::{FcntlArg, FdFlag, OFlag},
-    sys::{
-        socket::{MsgFlags, accept, recv},
-        stat::Mode,
-    },
+use rustix::{
+    fs::{CWD, Mode, OFlags, mkfifoat, open},
+    io::{ioctl_fionbio, read},
+    net::{RecvFlags, accept, recv},
+    pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt},
 };
 use std::{
     net::{IpAddr, TcpListener, UdpSocket},
@@ -25,7 +24,7 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-/// What stands around one attack.
+/// The surroundings of one attack.
 pub(super) struct Outside {
     /// The text that is nowhere else.
     canary: String,
@@ -38,7 +37,7 @@ pub(super) struct Outside {
     /// Where what is written to a terminal comes out.
     terminal: Option<OwnedFd>,
     shared: Option<String>,
-    /// What would end if nobody held it.
+    /// Descriptors that must stay open.
     kept: Vec<OwnedFd>,
 }
 
@@ -155,17 +154,18 @@ impl Outside {
             self.victim = Some(Victim(child));
         }
         if attack.code.contains(terminal) {
-            let pty = nix::pty::openpty(None, None).unwrap();
-            for one in [&pty.master, &pty.slave] {
-                set(one, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC));
-            }
-            set(&pty.master, FcntlArg::F_SETFL(OFlag::O_NONBLOCK));
-            let name = format!("/proc/self/fd/{}", pty.slave.as_raw_fd());
+            let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+            let outer = openpt(flags).unwrap();
+            grantpt(&outer).unwrap();
+            unlockpt(&outer).unwrap();
+            let inner = ioctl_tiocgptpeer(&outer, flags).unwrap();
+            ioctl_fionbio(&outer, true).unwrap();
+            let name = format!("/proc/self/fd/{}", inner.as_raw_fd());
             let name = std::fs::read_link(name).unwrap();
             scene.give(&name);
             self.let_be(terminal, text(&name));
-            self.kept.push(pty.slave);
-            self.terminal = Some(pty.master);
+            self.kept.push(inner);
+            self.terminal = Some(outer);
         }
     }
 
@@ -196,13 +196,10 @@ impl Outside {
         }
         if wants("@PIPE@") {
             let path = at(scene.work(), "p");
-            nix::unistd::mkfifo(&path, Mode::from_bits_truncate(0o666)).unwrap();
+            mkfifoat(CWD, &path, Mode::from_raw_mode(0o666)).unwrap();
             open_to_all(&path);
-            let open = |flags| {
-                let flags = flags | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
-                nix::fcntl::open(&path, flags, Mode::empty()).unwrap()
-            };
-            self.receivers.push(open(OFlag::O_RDWR));
+            let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
+            self.receivers.push(open(&path, flags, Mode::empty()).unwrap());
             self.let_be("@PIPE@", format!("p{number}"));
         }
     }
@@ -225,7 +222,7 @@ impl Outside {
         let address = own_address().map_or("192.0.2.1".into(), |address| address.to_string());
         self.let_be("@ADDRESS@", address);
         for one in self.listeners.iter().chain(&self.receivers) {
-            set(one, FcntlArg::F_SETFL(OFlag::O_RDWR | OFlag::O_NONBLOCK));
+            ioctl_fionbio(one, true).unwrap();
         }
     }
 
@@ -269,7 +266,7 @@ impl Outside {
             }
             Evidence::Process => self.victim.as_mut().is_some_and(Victim::is_harmed),
             Evidence::Connection => {
-                let reached = |one: &OwnedFd| accept(one.as_raw_fd()).is_ok();
+                let reached = |one: &OwnedFd| accept(one).is_ok();
                 self.listeners.iter().any(reached) || self.receivers.iter().any(receives)
             }
             Evidence::Terminal => self.terminal.as_ref().is_some_and(receives),
@@ -291,12 +288,8 @@ fn is_there(path: &Path, forged: Forged) -> bool {
 
 fn receives(one: &OwnedFd) -> bool {
     let mut buffer = [0; 64];
-    recv(one.as_raw_fd(), &mut buffer, MsgFlags::MSG_DONTWAIT).is_ok()
-        || nix::unistd::read(one, &mut buffer).is_ok_and(|count| count > 0)
-}
-
-fn set(one: &OwnedFd, what: FcntlArg<'_>) {
-    nix::fcntl::fcntl(one, what).unwrap();
+    recv(one, &mut buffer, RecvFlags::DONTWAIT).is_ok()
+        || read(one, &mut buffer).is_ok_and(|count| count > 0)
 }
 
 fn open_to_all(path: &Path) {
@@ -326,6 +319,6 @@ pub(super) fn is_here(need: Need) -> bool {
         Need::Ipv6 => UdpSocket::bind("[::1]:0").is_ok(),
         Need::Interface => own_address().is_some(),
         Need::Path(path) => Path::new(path).exists(),
-        Need::SetuidProgram => nix::unistd::geteuid().is_root(),
+        Need::SetuidProgram => rustix::process::geteuid().is_root(),
     }
 }

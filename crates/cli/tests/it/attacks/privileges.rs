@@ -7,7 +7,7 @@ use super::{
     Language::{Python, Shell},
     Need::{Path, SetuidProgram},
 };
-use interpreter_core::Backend::Landlock;
+use crate::backends::LANDLOCK;
 
 pub(super) const ATTACKS: &[Attack] = &[
     Attack::new(
@@ -22,7 +22,7 @@ grep -q 'Seccomp:.2' /proc/self/status || echo ESCAPED
 [ $(id -u) = 0 ] && echo ESCAPED root
 ",
     )
-    .through(&[Landlock]),
+    .through(&[LANDLOCK]),
     Attack::new(
         6,
         "runs_a_setuid_program",

@@ -1,4 +1,4 @@
-//! What the kernel shows of other processes and of itself.
+//! The kernel's view of other processes and of itself.
 
 use super::{
     Attack,
@@ -7,7 +7,7 @@ use super::{
     Language::{JavaScript, Python, Shell},
     Need::Path,
 };
-use interpreter_core::Backend::Landlock;
+use crate::backends::LANDLOCK;
 
 pub(super) const ATTACKS: &[Attack] = &[
     Attack::new(
@@ -42,7 +42,7 @@ for pid in (1, os.getppid(), @VICTIM@):
         Canary,
         "cat /proc/@VICTIM@/cmdline; cat /proc/[0-9]*/cmdline | tr '\\0' ' '",
     )
-    .through_for_all(&[Landlock]),
+    .through_for_all(&[LANDLOCK]),
     Attack::new(
         5,
         "reads_the_environment",

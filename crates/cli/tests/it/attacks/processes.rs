@@ -6,7 +6,7 @@ use super::{
     Evidence::{End, Printed, Process},
     Language::{JavaScript, Python, Shell},
 };
-use interpreter_core::Backend::{Firejail, Landlock};
+use crate::backends::{FIREJAIL, LANDLOCK};
 
 pub(super) const ATTACKS: &[Attack] = &[
     Attack::new(4, "kills_a_process", Python, Process, "os.kill(@VICTIM@, 9)"),
@@ -125,8 +125,8 @@ for number in range(1, 32):
 ",
     )
     .arena(Alone)
-    .through_for_all(&[Landlock, Firejail]),
+    .through_for_all(&[LANDLOCK, FIREJAIL]),
     Attack::new(4, "kills_the_host", Shell, End, "kill -9 $PPID")
         .arena(Alone)
-        .through_for_all(&[Landlock, Firejail]),
+        .through_for_all(&[LANDLOCK, FIREJAIL]),
 ];

@@ -1,5 +1,6 @@
-//! The proxy's own weaknesses, where hosts are listed: `localhost` by its name, and a port that nobody
-//! listens on. What listens outside is on this machine's own loopback, which only its number lists.
+//! The proxy's own weaknesses, with listed hosts: `localhost` by its name, and a port that nobody
+//! listens on. The server outside is on this machine's own loopback, which is listed only by
+//! number.
 
 use super::{
     Arena::Proxy, Attack, Control::Listed, Evidence::Connection, Language, Language::Python,
@@ -9,7 +10,7 @@ const fn attack(name: &'static str, language: Language, code: &'static str) -> A
     Attack::new(1, name, language, Connection, code).arena(Proxy).control(Listed)
 }
 
-/// What each begins with.
+/// The beginning of each.
 pub(super) const PROXIED: &str = r"
 import socket
 def proxied(head):

@@ -7,7 +7,7 @@ use super::{
     Language::{JavaScript, Python, Shell},
     Need::Path,
 };
-use interpreter_core::Backend::{Firejail, Landlock};
+use crate::backends::{FIREJAIL, LANDLOCK};
 
 pub(super) const ATTACKS: &[Attack] = &[
     Attack::new(2, "reads_a_key", Python, Canary, "print(open('@SECRET@').read())"),
@@ -102,7 +102,7 @@ cat /old@SECRET@ /run/interpreter/*@SECRET@",
         Printed,
         "print('ESCAPED', os.stat('@SECRET@').st_size)",
     )
-    .through(&[Firejail, Landlock]),
+    .through(&[FIREJAIL, LANDLOCK]),
     Attack::new(
         2,
         "reads_our_own_record",

@@ -1,4 +1,4 @@
-//! What the catalogue itself must be.
+//! Requirements of the catalogue itself.
 
 use super::{Language, all};
 use std::collections::BTreeSet;

@@ -1,7 +1,10 @@
 //! One session that tries many attacks, a cell each, and what came of each of them.
 
 use super::{Arena, Attack, Control, Evidence, Language, limits::SMALL, outside::Outside, proxy};
-use crate::scene::{Scene, Seen, Who, cell};
+use crate::{
+    backends::NATIVE,
+    scene::{Scene, Seen, Who, cell},
+};
 use interpreter_core::Backend;
 use std::{
     collections::BTreeMap,
@@ -21,7 +24,7 @@ def refused(number, *arguments):
 print('tried')
 ";
 
-/// What runs before every program: descriptor 9 is open, on a secret.
+/// Runs before every program: descriptor 9 is open, on a secret.
 const INHERITING: &str = "exec 9<\"$0\"; exec \"$@\"";
 
 /// Makes the program root of namespaces of its own, in which some of the system can be written.
@@ -51,15 +54,15 @@ impl Place {
     fn backend(self) -> Backend {
         match self {
             Self::On(backend, _) => backend,
-            Self::Control(Control::Listed) => Backend::Native,
+            Self::Control(Control::Listed) => NATIVE,
             Self::Control(
                 Control::Bare | Control::OwnNamespaces | Control::Root | Control::Plain,
-            ) => Backend::None,
+            ) => Backend::NONE,
         }
     }
 }
 
-/// What came of an attack.
+/// The result of an attack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Outcome {
     /// Whether its code began to run.
@@ -89,7 +92,7 @@ fn session(place: Place, attacks: &[&'static Attack]) -> Outcomes {
         numbered.map(|(number, attack)| Outside::around(&scene, attack, number)).collect();
     let cells = outsides.iter().zip(attacks).map(|(outside, attack)| code(outside, attack));
     let cells: Vec<_> = cells.collect();
-    // What was inherited holds the canary of everybody.
+    // Inherited descriptors hold the canary of every attack.
     let canaries: Vec<_> = outsides.iter().map(Outside::canary).collect();
     scene.put(&scene.home().join("inherited"), canaries.join("\n").as_bytes());
     let said = match place {
@@ -99,7 +102,7 @@ fn session(place: Place, attacks: &[&'static Attack]) -> Outcomes {
             chatted(&scene, place, attacks, &cells, &ports)
         }
     };
-    if arena == Arena::Staging && place.backend() != Backend::None {
+    if arena == Arena::Staging && place.backend() != Backend::NONE {
         scene.run(&["changes", "apply"]).exits(0);
     }
     let judged = attacks.iter().zip(&mut outsides).zip(said);
@@ -111,7 +114,7 @@ fn session(place: Place, attacks: &[&'static Attack]) -> Outcomes {
     judged.collect()
 }
 
-/// What an attack said, and whether its interpreter was still there afterwards.
+/// The output of an attack, and whether its interpreter was still alive afterwards.
 struct Said {
     text: String,
     went_on: bool,

@@ -6,7 +6,7 @@ use super::{
     Language::{JavaScript, Python, Shell},
     Need::Interface,
 };
-use interpreter_core::Backend::{Bubblewrap, Firejail, Landlock};
+use crate::backends::{BUBBLEWRAP, DOCKER, FIREJAIL, LANDLOCK, PODMAN};
 
 pub(super) const ATTACKS: &[Attack] = &[
     Attack::new(
@@ -66,7 +66,7 @@ pub(super) const ATTACKS: &[Attack] = &[
          \x20 try: s = socket.socket(socket.AF_UNIX); s.connect(path)\n\
          \x20 except OSError: pass",
     )
-    .through(&[Bubblewrap]),
+    .through(&[BUBBLEWRAP, DOCKER, PODMAN]),
     Attack::new(
         1,
         "writes_to_a_pipe_of_the_folder",
@@ -74,7 +74,7 @@ pub(super) const ATTACKS: &[Attack] = &[
         Connection,
         "for pipe in @PIPE@ /run/interpreter/lower/@PIPE@; do [ -p $pipe ] && timeout 2 sh -c \"echo x >$pipe\"; done",
     )
-    .through(&[Bubblewrap, Firejail, Landlock]),
+    .through(&[BUBBLEWRAP, DOCKER, PODMAN, FIREJAIL, LANDLOCK]),
     Attack::new(
         4,
         "reaches_shared_objects",
@@ -95,6 +95,6 @@ if libc.syscall(31, ctypes.c_long(@SHARED@), ctypes.c_long(2), ctypes.create_str
         Printed,
         "grep -v -e lo: -e Inter -e face /proc/net/dev && echo ESCAPED",
     )
-    .through_for_all(&[Landlock])
+    .through_for_all(&[LANDLOCK])
     .needs(Interface),
 ];

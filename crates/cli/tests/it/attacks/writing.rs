@@ -6,7 +6,7 @@ use super::{
     Evidence::{File, Printed},
     Language::{JavaScript, Python, Shell},
 };
-use interpreter_core::Backend::{Firejail, Landlock};
+use crate::backends::{FIREJAIL, LANDLOCK};
 
 pub(super) const ATTACKS: &[Attack] = &[
     Attack::new(3, "overwrites_a_file", Python, File, "open('@FILE@', 'w').write('theirs')"),
@@ -72,9 +72,9 @@ pub(super) const ATTACKS: &[Attack] = &[
         "for at in /proc/self/root /proc/self/cwd/../../../../.. /proc/$PPID/root; do echo theirs >$at@FILE@; done",
     ),
     Attack::new(3, "changes_a_mode_outside", Shell, File, "chmod 777 @FILE@")
-        .through(&[Firejail, Landlock]),
+        .through(&[FIREJAIL, LANDLOCK]),
     Attack::new(3, "changes_times_outside", Python, File, "os.utime('@FILE@', (1, 1))")
-        .through(&[Firejail, Landlock]),
+        .through(&[FIREJAIL, LANDLOCK]),
     Attack::new(
         3,
         "changes_attributes_outside",
@@ -82,7 +82,7 @@ pub(super) const ATTACKS: &[Attack] = &[
         File,
         "os.setxattr('@FILE@', 'user.theirs', b'x')",
     )
-    .through(&[Firejail, Landlock]),
+    .through(&[FIREJAIL, LANDLOCK]),
     Attack::new(
         3,
         "writes_to_the_system",

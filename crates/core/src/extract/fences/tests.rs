@@ -1,19 +1,19 @@
-//! What is a fence and what is not; and that neither pieces nor size matter.
+//! Fences and look-alikes; neither chunking nor size matters.
 
 use super::*;
 use proptest::prelude::*;
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 
 /// The parts of a text that arrives in the given pieces, with neighbours joined.
-fn parts<'a>(pieces: impl IntoIterator<Item = &'a str>) -> Vec<Piece> {
+fn parts<'a>(pieces: impl IntoIterator<Item = &'a str>) -> Vec<FencePiece> {
     let mut fences = Fences::default();
     let mut joined = Pieces::default();
-    let mut add = |parts: Vec<Piece>| {
+    let mut add = |parts: Vec<FencePiece>| {
         for part in parts {
             match part {
-                Piece::Text(text) => joined.push(Side::Text, &text),
-                Piece::Code(code) => joined.push(Side::Code, &code),
-                Piece::Open { .. } | Piece::Close(_) => joined.0.push(part),
+                FencePiece::Text(text) => joined.push(Side::Text, &text),
+                FencePiece::Code(code) => joined.push(Side::Code, &code),
+                FencePiece::Open { .. } | FencePiece::Close(_) => joined.0.push(part),
             }
         }
     };
@@ -24,7 +24,7 @@ fn parts<'a>(pieces: impl IntoIterator<Item = &'a str>) -> Vec<Piece> {
     joined.0
 }
 
-fn one_by_one(text: &str) -> Vec<Piece> {
+fn one_by_one(text: &str) -> Vec<FencePiece> {
     parts(text.char_indices().map(|(at, c)| &text[at..at + c.len_utf8()]))
 }
 
@@ -34,12 +34,12 @@ fn sketch(text: &str) -> String {
     let whole = parts([text]);
     assert_eq!(one_by_one(text), whole, "in pieces: {text:?}");
     whole.into_iter().fold(String::new(), |sketch, part| match part {
-        Piece::Text(text) => sketch + &text,
-        Piece::Open { tag } => format!("{sketch}<{}|", tag.unwrap_or_default()),
-        Piece::Code(code) => sketch + &code,
-        Piece::Close(Ending::Fenced) => sketch + ">",
-        Piece::Close(Ending::EndOfItem) => sketch + "^",
-        Piece::Close(Ending::EndOfReply) => sketch + "!",
+        FencePiece::Text(text) => sketch + &text,
+        FencePiece::Open { tag } => format!("{sketch}<{}|", tag.unwrap_or_default()),
+        FencePiece::Code(code) => sketch + &code,
+        FencePiece::Close(Ending::Fenced) => sketch + ">",
+        FencePiece::Close(Ending::EndOfItem) => sketch + "^",
+        FencePiece::Close(Ending::EndOfReply) => sketch + "!",
     })
 }
 
@@ -191,16 +191,16 @@ fn quotes_are_prose() {
 #[test]
 fn only_what_is_undecided_is_held_back() {
     let mut fences = Fences::default();
-    let mut gives = |piece: &str, expected: &[Piece]| {
+    let mut gives = |piece: &str, expected: &[FencePiece]| {
         assert_eq!(fences.feed(piece), expected, "{piece:?}");
     };
-    let text = |text: &str| Piece::Text(text.into());
-    let code = |code: &str| Piece::Code(code.into());
+    let text = |text: &str| FencePiece::Text(text.into());
+    let code = |code: &str| FencePiece::Code(code.into());
     gives("Hel", &[text("Hel")]);
     gives("lo\n", &[text("lo\n")]);
     gives(" ``", &[]);
     gives("`py", &[]);
-    gives("thon\n", &[Piece::Open { tag: Some("python".into()) }]);
+    gives("thon\n", &[FencePiece::Open { tag: Some("python".into()) }]);
     gives("x", &[code("x")]);
     gives(" = `", &[code(" = `")]);
     gives("1`\n", &[code("1`\n")]);
@@ -209,7 +209,7 @@ fn only_what_is_undecided_is_held_back() {
     gives("\n``", &[code("\n")]);
     gives("x", &[code("``x")]);
     gives("\n```", &[code("\n")]);
-    gives("\r", &[Piece::Close(Ending::Fenced)]);
+    gives("\r", &[FencePiece::Close(Ending::Fenced)]);
     gives("\n", &[]);
     gives("-", &[]);
     gives(" b", &[text("- b")]);
@@ -223,7 +223,7 @@ fn a_finished_scanner_can_be_used_again() {
     let mut fences = Fences::default();
     fences.feed("- a\n  ```py\n  x\r");
     fences.finish();
-    assert_eq!(fences.feed("\n    ```"), [Piece::Text("\n    ```".into())]);
+    assert_eq!(fences.feed("\n    ```"), [FencePiece::Text("\n    ```".into())]);
     assert_eq!(fences.finish(), []);
 }
 
@@ -280,12 +280,12 @@ fn ours(text: &str) -> Vec<(Option<String>, String)> {
     let mut blocks = Vec::new();
     for part in parts([text]) {
         match part {
-            Piece::Open { tag } => blocks.push((tag, String::new())),
-            Piece::Code(code) => {
+            FencePiece::Open { tag } => blocks.push((tag, String::new())),
+            FencePiece::Code(code) => {
                 let last = blocks.last_mut().expect("a block has begun");
                 last.1 = code.replace("\r\n", "\n");
             }
-            Piece::Text(_) | Piece::Close(_) => {}
+            FencePiece::Text(_) | FencePiece::Close(_) => {}
         }
     }
     blocks
@@ -358,10 +358,10 @@ proptest! {
         let mut open = false;
         for part in parts([text.as_str()]) {
             match part {
-                Piece::Text(_) => prop_assert!(!open),
-                Piece::Code(_) => prop_assert!(open),
-                Piece::Open { .. } => prop_assert!(!std::mem::replace(&mut open, true)),
-                Piece::Close(_) => prop_assert!(std::mem::replace(&mut open, false)),
+                FencePiece::Text(_) => prop_assert!(!open),
+                FencePiece::Code(_) => prop_assert!(open),
+                FencePiece::Open { .. } => prop_assert!(!std::mem::replace(&mut open, true)),
+                FencePiece::Close(_) => prop_assert!(std::mem::replace(&mut open, false)),
             }
         }
         prop_assert!(!open);

@@ -1,10 +1,7 @@
 //! Questions about hosts.
 
 use super::*;
-use crate::{
-    Admission, HostContact,
-    session::{Grant, HostAnswer, HostWanted},
-};
+use crate::{Admission, Grant, HostContact, HostWanted, session::HostAnswer};
 
 fn wanted() -> Event {
     let host = "files.example.org".parse().unwrap();

@@ -4,8 +4,8 @@ use super::*;
 
 /// A model that takes few tokens, one for each byte.
 fn narrow(setup: &mut Setup) {
-    setup.audience.gauge =
-        Gauge::new(Some(4_000), Some(0), Counter::new(|text| Some(text.len() as u64)));
+    setup.profile.window =
+        ContextWindow::new(Some(4_000), Some(0), Counter::new(|text| Some(text.len() as u64)));
     setup.approval = Approval::Yes;
     setup.max_calls = 25;
 }
@@ -25,7 +25,7 @@ fn a_conversation_that_is_too_long_is_summed_up_and_goes_on() {
     let long = "w".repeat(1_500);
     let script = too_much_talk().replied(&long).asked().gives(&["summarise 6"]);
     let script = script.when(summary("They talked.")).gives(&["note", "call 4"]);
-    let messages = script.state.as_ref().unwrap().messages();
+    let messages = script.state.messages();
     assert!(
         matches!(&messages[1], crate::Message::Earlier { text } if text.raw() == "They talked.")
     );
@@ -42,19 +42,19 @@ fn what_cannot_be_summed_up_is_left_out_with_a_sentence_that_says_so() {
         end: TurnEnd::ModelFailed,
     }));
     let script = too_much_talk().replied(&long).asked().when(failed).gives(&["note", "call 4"]);
-    let messages = script.state.as_ref().unwrap().messages();
+    let messages = script.state.messages();
     let crate::Message::Earlier { text } = &messages[1] else { panic!("{messages:?}") };
-    assert!(text.raw().starts_with("[4 older messages of this conversation were left out"));
+    assert!(text.raw().starts_with("[4 older messages were left out"));
 }
 
 #[test]
 fn a_summary_can_be_interrupted_and_nothing_is_lost() {
     let long = "w".repeat(1_500);
     let script = too_much_talk().replied(&long).asked().when(Event::Interrupted).gives(&["cancel"]);
-    let before = script.state.as_ref().unwrap().messages().len();
+    let before = script.state.messages().len();
     let stopped = Reply { finish: Finish::Interrupted, ..Reply::default() };
     let script = script.when(Event::Summarised(Ok(stopped))).gives(&["finish Interrupted"]);
-    assert_eq!(script.state.as_ref().unwrap().messages().len(), before);
+    assert_eq!(script.state.messages().len(), before);
 }
 
 #[test]
@@ -75,6 +75,6 @@ fn a_provider_that_says_too_long_is_asked_again_with_less_and_only_once() {
         .gives(&["call 1"])
         .when(too_long());
     // The opening stays, and the output is the newest, so it is shortened.
-    let script = script.gives(&["note", "note", "call 0"]).tells("characters omitted");
+    let script = script.gives(&["note", "note", "call 3"]).tells("characters omitted");
     script.when(too_long()).gives(&["error", "finish ModelFailed"]);
 }

@@ -3,7 +3,7 @@
 use super::*;
 
 fn small(setup: &mut Setup) {
-    setup.audience.strength = Strength::Small;
+    setup.profile.strength = Strength::Small;
     setup.approval = Approval::Yes;
     setup.max_calls = 25;
 }
@@ -52,16 +52,16 @@ fn a_small_model_is_told_that_nothing_was_printed_unless_something_was_made() {
     let effects = Effects { files, changes: Some("c1".into()), ..Effects::default() };
     let ran = Ran { proposal: "p1".into(), status: Some(0), effects, ..Ran::default() };
     let script = Script::new(small).asked().replied(PYTHON).judged().when(Event::Ran(ran));
-    script.gives(&["review 1"]);
+    script.gives(&["review"]);
 }
 
 #[test]
 fn the_examples_are_sent_first_and_are_not_a_prompt() {
     let examples = |setup: &mut Setup| {
         let text = "hi".to_owned();
-        setup.audience.opening.push(crate::Message::user(text));
+        setup.profile.opening.push(crate::Message::user(text));
         let text = Untrusted::new("Hello!");
-        setup.audience.opening.push(crate::Message::Assistant { text, calls: vec![] });
+        setup.profile.opening.push(crate::Message::Assistant { text, calls: vec![] });
     };
     let script = Script::new(examples).asked().gives(&["call 4"]);
     script.replied("Yes.").gives(&["finish Done"]).asked().gives(&["call 1"]);

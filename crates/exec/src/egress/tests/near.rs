@@ -9,7 +9,7 @@ fn open(allow: &[&str]) -> Setting {
     Setting { network: Network::Open(hosts(allow, &[])), ..Setting::default() }
 }
 
-/// What each way of asking for a place comes to.
+/// The result of each way of asking for a place.
 async fn asked_for(scene: &Scene, host: &str) -> Vec<String> {
     let plain = format!("GET http://{host}/ HTTP/1.1\r\nHost: {host}\r\n\r\n");
     let mut socks = scene.connect().await;
@@ -48,7 +48,8 @@ async fn no_way_of_asking_reaches_this_machine_or_a_neighbour() {
         assert_eq!(said[2], "SOCKS 2", "{said:?}");
     }
     let said = scene.ask_for("me.example:80").await;
-    let expected = "HTTP/1.1 403 me.example leads to 11.22.33.44 is an address of this machine";
+    let expected = "HTTP/1.1 403 me.example resolves to a refused address: 11.22.33.44 is an \
+                    address of this machine";
     assert_eq!(said, expected);
     for target in ["[2a00:1::5]:80", "[2002:b16:212c::1]:80", "[::ffff:11.22.33.44]:80"] {
         let said = scene.ask_for(target).await;
@@ -71,7 +72,13 @@ async fn what_is_near_is_looked_up_for_each_connection() {
     interfaces.add("11.22.33.44", 32);
     assert!(open(&scene).is_some());
     let said = scene.ask_for("later.example:80").await;
-    assert!(said.starts_with("HTTP/1.1 403 later.example leads to 11.22.33.44 is an"), "{said}");
+    assert!(
+        said.starts_with(
+            "HTTP/1.1 403 later.example resolves to a refused address: \
+                              11.22.33.44 is an"
+        ),
+        "{said}"
+    );
 }
 
 #[tokio::test]
@@ -94,7 +101,7 @@ async fn a_proxy_of_the_person_is_not_asked_for_what_this_machine_knows_to_be_ne
         stream.read_exact(&mut head).await.unwrap();
         String::from_utf8_lossy(&head).into_owned()
     });
-    // What is listed by its number is asked for, and it is the first that the proxy hears of.
+    // An address listed by number is requested, and is the first that the proxy hears of.
     _ = scene.ask_for("listed.known.example:80").await;
     assert_eq!(asked.await.unwrap(), "CONNECT listed.known.example:80 HTTP/");
 }

@@ -1,4 +1,4 @@
-//! SOCKS: what works, and what is not spoken.
+//! SOCKS: supported and unsupported parts.
 
 use super::{Scene, Setting, echo};
 use proptest::prelude::*;
@@ -16,7 +16,7 @@ async fn greeted(scene: &Scene) -> TcpStream {
     stream
 }
 
-/// Asks for a connection; what is answered.
+/// Asks for a connection, and returns the reply.
 async fn asked(scene: &Scene, kind: u8, host: &[u8], port: u16) -> (u8, TcpStream) {
     let mut stream = greeted(scene).await;
     let mut request = vec![5, 1, 0, kind];

@@ -1,7 +1,7 @@
 //! Tunnels: who gets one, where it leads, and what goes through it.
 
 use super::{super::ledger::Traffic, Setting, echo, hosts};
-use interpreter_core::{Network, session::Grant};
+use interpreter_core::{Grant, Network};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -111,7 +111,10 @@ async fn a_name_is_resolved_once_and_the_address_that_was_judged_is_used() {
     // The second time it leads elsewhere, and is refused.
     let said = scene.ask_for(&by_name).await;
     assert!(
-        said.contains("403 turncoat.example leads to 127.0.0.2 is a loopback address"),
+        said.contains(
+            "403 turncoat.example resolves to a refused address: 127.0.0.2 is a \
+                       loopback address"
+        ),
         "{said}"
     );
 }
@@ -166,7 +169,7 @@ async fn a_connection_waits_for_the_persons_answer() {
     let (host, asked_port) = scene.questions.recv().await.unwrap();
     assert_eq!((host.to_string().as_str(), asked_port), ("asked.example", port));
     gate.answer(&host, port, Some(Grant::Session));
-    // What was sent before the answer is not lost.
+    // Early data is not lost.
     assert!(waiting.await.unwrap().ends_with("\r\n\r\nearly"));
 }
 

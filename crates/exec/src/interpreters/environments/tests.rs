@@ -81,10 +81,10 @@ fn an_environment_that_cannot_be_used_is_named_with_the_reason() {
     let silent = home().file("work/env/pyvenv.cfg", "home = /usr/bin\n");
     let binary = home().file("work/env/pyvenv.cfg", b"\xff\xfe");
     for (home, why) in [
-        (link, "it is a link"),
-        (other, "it was made for Python 3.9, which is not here"),
+        (link, "it is a symbolic link"),
+        (other, "it was made for Python 3.9, which is not installed"),
         (empty, "no `site-packages`"),
-        (silent, "does not say which version"),
+        (silent, "does not state its Python version"),
         (binary, "cannot be read"),
     ] {
         let python = python(&home, &nothing());
@@ -99,8 +99,8 @@ fn an_environment_that_cannot_be_used_is_named_with_the_reason() {
 fn a_file_that_is_a_link_or_a_pipe_makes_no_environment() {
     let home =
         home().folder("work/.venv").link("work/.venv/pyvenv.cfg", ".ssh/id").folder("work/venv");
-    nix::unistd::mkfifo(&home.root.join("work/venv/pyvenv.cfg"), nix::sys::stat::Mode::S_IRWXU)
-        .unwrap();
+    let pipe = home.root.join("work/venv/pyvenv.cfg");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RWXU).unwrap();
     let python = python(&home, &nothing());
     assert_eq!((python.virtual_environment, python.note), (None, None));
 }
@@ -164,7 +164,7 @@ fn a_home_that_is_an_environment_does_not_become_visible() {
     let home = environment(home(), ".", "in-path/bin", "3.11.2");
     let virtual_environment = Some(home.root.clone());
     let python = python(&home, &Activated { virtual_environment, ..Activated::default() });
-    assert!(python.note.unwrap().contains("holds a home"));
+    assert!(python.note.unwrap().contains("contains a home"));
     assert_eq!(python.reads, [home.root.join("in-path")]);
     let interpreters = home.find(&["bin"], "work", &[]);
     assert_eq!(found(&interpreters, "python").reads, [home.root.join("bin/python3")]);

@@ -1,9 +1,11 @@
-//! What stands outside while a sandbox is attacked, for that alone: files in a folder of our own,
-//! processes of our own, sockets of our own.
+//! The targets outside while a sandbox is attacked, made for that alone: our own files, processes
+//! and sockets.
 
 use crate::sandbox::Machine;
-use interpreter_host::attack::{Attack, Said, Targets};
-use interpreter_jail::JAIL;
+use interpreter_jail::{
+    JAIL,
+    attack::{Attack, Said, Targets},
+};
 use std::{
     io,
     net::{Ipv4Addr, TcpListener},
@@ -19,7 +21,7 @@ use std::{
 };
 use tokio::process::{Child, Command};
 
-/// What a file holds before the attack.
+/// The content of a file before the attack.
 const UNCHANGED: &str = "unchanged\n";
 
 /// Everything that stands outside. It goes when this is dropped.
@@ -97,7 +99,7 @@ impl Outside {
 
 impl Drop for Outside {
     fn drop(&mut self) {
-        // What is left is swept by the next session.
+        // The next session removes leftovers.
         _ = fs_err::remove_dir_all(&self.folder).is_ok();
     }
 }

@@ -1,7 +1,7 @@
 //! The plan as a list that can be read, for both kinds of user.
 
 use super::*;
-use crate::sandbox::cgroup::Groups;
+use crate::sandbox::{cgroup::Groups, folder::Layout};
 use interpreter_core::{Limits, Network, Sandboxing};
 
 fn confinement() -> Confinement {
@@ -25,6 +25,7 @@ fn confinement() -> Confinement {
 fn machine(rights: Rights) -> Machine {
     Machine {
         program: "/home/u/.cargo/bin/interpreter".into(),
+        home: None,
         user: 1000,
         group: 1000,
         rights,
@@ -45,7 +46,15 @@ const DOOR_OUTSIDE: &str = "/home/u/.local/share/interpreter/egress/0123abcd";
 const SET_FOLDER: &str = "/home/u/.local/share/interpreter/changes/abcd1234";
 
 fn planned(confinement: &Confinement, rights: Rights) -> Result<Plan, ExecError> {
-    plan(confinement, Some(Path::new(SET_FOLDER)), Some(Path::new(DOOR_OUTSIDE)), &machine(rights))
+    plan(&Site {
+        recipe: &RECIPE,
+        confinement,
+        stage: Some(Path::new(SET_FOLDER)),
+        copy: None,
+        door: Some(Path::new(DOOR_OUTSIDE)),
+        layout: &Layout::of("/nowhere"),
+        machine: &machine(rights),
+    })
 }
 
 #[test]
@@ -94,11 +103,11 @@ fn rights_are_given_up_in_the_right_order() {
     }
 }
 
-/// What a path comes to when these steps have been done, as far as they are about listed paths.
+/// The resulting access to a path after these steps, as far as they concern listed paths.
 fn after(steps: &[Step], asked: &Path) -> Option<Reach> {
     steps.iter().rev().find_map(|step| {
         let (at, reach) = if let Step::Bind { to, access, .. } = step {
-            (to, if *access == Access::Write { Reach::Write } else { Reach::Read })
+            (to, if *access == BindAccess::Write { Reach::Write } else { Reach::Read })
         } else if let Step::Mask { at } | Step::Temporary { at, .. } = step {
             (at, Reach::Deny)
         } else {

@@ -1,4 +1,4 @@
-//! What `input()` and its like promise: the person is asked, and nobody else.
+//! `input()` and its like: the person is asked, and nobody else.
 
 use super::python;
 use crate::scene::{End, Outcome, Scene};

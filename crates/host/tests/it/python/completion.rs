@@ -1,4 +1,4 @@
-//! What completion promises: names that are there, and nothing of the code's runs for it.
+//! Completion: existing names, and none of the code runs for it.
 
 use super::python;
 use crate::scene::{Outcome, Scene};

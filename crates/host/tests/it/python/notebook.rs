@@ -3,7 +3,6 @@
 use super::python;
 use crate::scene::{End, Outcome};
 
-/// Stdout as text.
 fn printed(outcome: &Outcome) -> String {
     String::from_utf8(outcome.stdout.clone()).unwrap()
 }

@@ -1,4 +1,4 @@
-//! What is shown of values that have more forms than text, and of figures.
+//! Values with more forms than text, and figures.
 
 use super::python;
 use crate::scene::{End, Outcome, Scene};

@@ -1,14 +1,12 @@
 //! Whole streams, in the shapes that the provider was recorded to send, read in any pieces.
 
 use crate::{
-    Piece,
+    ReplyPiece,
     complaint::Complaint,
-    format::{
-        Fault, Format,
-        testing::{cut, read},
-    },
+    fault::Fault,
+    format::testing::{cut, read},
 };
-use interpreter_core::{Finish, Reply, Usage};
+use interpreter_core::{Finish, Reply, Usage, WireFormat};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -114,8 +112,8 @@ data: {"type":"content_blo"#;
 
 const STREAMS: [&str; 5] = [TEXT, TWO_CALLS, ERROR, NO_STOP, CUT];
 
-fn whole(stream: &str) -> (Vec<Piece>, Result<Reply, Fault>) {
-    read(Format::Anthropic, &[stream.as_bytes()])
+fn whole(stream: &str) -> (Vec<ReplyPiece>, Result<Reply, Fault>) {
+    read(WireFormat::Anthropic, &[stream.as_bytes()])
 }
 
 fn reply(stream: &str) -> Reply {
@@ -151,7 +149,7 @@ fn thoughts_text_and_calls_are_told_apart() {
 #[test]
 fn an_error_in_mid_stream_comes_after_the_text_before_it() {
     let (pieces, end) = whole(ERROR);
-    assert_eq!(pieces, [Piece::Text("Half".into())]);
+    assert_eq!(pieces, [ReplyPiece::Text("Half".into())]);
     let error = json!({ "error": { "type": "overloaded_error", "message": "Overloaded" } });
     assert_eq!(end, Err(Fault::Complaint(Complaint::in_json(&error).unwrap())));
 }
@@ -161,7 +159,7 @@ fn the_end_may_be_missing_only_after_a_stop_reason() {
     let reply = reply(NO_STOP);
     assert_eq!((reply.text.raw(), reply.finish), ("All", Finish::Length));
     let (pieces, end) = whole(CUT);
-    assert_eq!(pieces, [Piece::Text("Half".into())]);
+    assert_eq!(pieces, [ReplyPiece::Text("Half".into())]);
     assert_eq!(end, Err(Fault::Broken));
 }
 
@@ -229,7 +227,7 @@ proptest! {
     ) {
         let stream = STREAMS[which];
         let stream = if returns { stream.replace('\n', "\r\n") } else { stream.to_owned() };
-        prop_assert_eq!(read(Format::Anthropic, &cut(&stream, &sizes)), whole(&stream));
+        prop_assert_eq!(read(WireFormat::Anthropic, &cut(&stream, &sizes)), whole(&stream));
     }
 
     #[test]

@@ -1,14 +1,12 @@
 //! Whole streams, in the shapes that the provider was recorded to send, read in any pieces.
 
 use crate::{
-    Piece,
+    ReplyPiece,
     complaint::Complaint,
-    format::{
-        Fault, Format,
-        testing::{cut, read},
-    },
+    fault::Fault,
+    format::testing::{cut, read},
 };
-use interpreter_core::{Finish, Reply, Usage};
+use interpreter_core::{Finish, Reply, Usage, WireFormat};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -44,8 +42,8 @@ data: {"candidates":[{"cont"#;
 
 const STREAMS: [&str; 5] = [TEXT, TWO_CALLS, ERROR, BLOCKED, CUT];
 
-fn whole(stream: &str) -> (Vec<Piece>, Result<Reply, Fault>) {
-    read(Format::Gemini, &[stream.as_bytes()])
+fn whole(stream: &str) -> (Vec<ReplyPiece>, Result<Reply, Fault>) {
+    read(WireFormat::Gemini, &[stream.as_bytes()])
 }
 
 fn reply(stream: &str) -> Reply {
@@ -74,7 +72,7 @@ fn several_calls_in_one_part_or_many_are_all_there() {
 #[test]
 fn an_error_in_mid_stream_comes_after_the_text_before_it() {
     let (pieces, end) = whole(ERROR);
-    assert_eq!(pieces, [Piece::Text("Half".into())]);
+    assert_eq!(pieces, [ReplyPiece::Text("Half".into())]);
     let error = json!({ "error": {
         "code": 503, "message": "The model is overloaded.", "status": "UNAVAILABLE",
     } });
@@ -85,7 +83,7 @@ fn an_error_in_mid_stream_comes_after_the_text_before_it() {
 fn a_stream_may_end_only_after_a_reason() {
     assert_eq!(reply(BLOCKED).finish, Finish::Filtered);
     let (pieces, end) = whole(CUT);
-    assert_eq!(pieces, [Piece::Text("Half".into())]);
+    assert_eq!(pieces, [ReplyPiece::Text("Half".into())]);
     assert_eq!(end, Err(Fault::Broken));
 }
 
@@ -111,6 +109,6 @@ proptest! {
         sizes in prop::collection::vec(1usize..60, 1..30),
     ) {
         let stream = STREAMS[which];
-        prop_assert_eq!(read(Format::Gemini, &cut(stream, &sizes)), whole(stream));
+        prop_assert_eq!(read(WireFormat::Gemini, &cut(stream, &sizes)), whole(stream));
     }
 }

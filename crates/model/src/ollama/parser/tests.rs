@@ -1,14 +1,12 @@
 //! Whole streams, in the shapes that the server was recorded to send, read in any pieces.
 
 use crate::{
-    Piece,
+    ReplyPiece,
     complaint::Complaint,
-    format::{
-        Fault, Format,
-        testing::{cut, read},
-    },
+    fault::Fault,
+    format::testing::{cut, read},
 };
-use interpreter_core::{Finish, Reply, Usage};
+use interpreter_core::{Finish, Reply, Usage, WireFormat};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -36,8 +34,8 @@ const NO_NEWLINE: &str = r#"{"message":{"content":"All"},"done":true,"done_reaso
 
 const STREAMS: [&str; 5] = [TEXT, TWO_CALLS, ERROR, CUT, NO_NEWLINE];
 
-fn whole(stream: &str) -> (Vec<Piece>, Result<Reply, Fault>) {
-    read(Format::Ollama, &[stream.as_bytes()])
+fn whole(stream: &str) -> (Vec<ReplyPiece>, Result<Reply, Fault>) {
+    read(WireFormat::Ollama, &[stream.as_bytes()])
 }
 
 fn reply(stream: &str) -> Reply {
@@ -69,7 +67,7 @@ fn calls_of_one_number_are_several_all_the_same() {
 #[test]
 fn an_error_in_mid_stream_comes_after_the_text_before_it() {
     let (pieces, end) = whole(ERROR);
-    assert_eq!(pieces, [Piece::Text("Half".into())]);
+    assert_eq!(pieces, [ReplyPiece::Text("Half".into())]);
     let error = json!({ "error": "an error was encountered while running the model: CUDA error" });
     assert_eq!(end, Err(Fault::Complaint(Complaint::in_json(&error).unwrap())));
 }
@@ -77,7 +75,7 @@ fn an_error_in_mid_stream_comes_after_the_text_before_it() {
 #[test]
 fn only_a_line_that_says_done_ends_a_reply() {
     let (pieces, end) = whole(CUT);
-    assert_eq!(pieces, [Piece::Text("Half".into())]);
+    assert_eq!(pieces, [ReplyPiece::Text("Half".into())]);
     assert_eq!(end, Err(Fault::Broken));
     let reply = reply(NO_NEWLINE);
     assert_eq!((reply.text.raw(), reply.finish), ("All", Finish::Length));
@@ -93,7 +91,7 @@ proptest! {
     ) {
         let stream = STREAMS[which];
         let stream = if returns { stream.replace('\n', "\r\n") } else { stream.to_owned() };
-        prop_assert_eq!(read(Format::Ollama, &cut(&stream, &sizes)), whole(&stream));
+        prop_assert_eq!(read(WireFormat::Ollama, &cut(&stream, &sizes)), whole(&stream));
     }
 }
 
@@ -101,7 +99,7 @@ proptest! {
 fn content_that_is_no_text_is_an_error() {
     let reply = |content: &str| {
         let stream = format!("{{\"message\":{{\"content\":{content}}},\"done\":true}}\n");
-        read(Format::Ollama, &[stream.as_bytes()]).1
+        read(WireFormat::Ollama, &[stream.as_bytes()]).1
     };
     for content in ["{\"text\":\"hi\"}", "3", "null", "[]"] {
         assert!(matches!(reply(content), Err(Fault::Malformed(_))), "{content}");

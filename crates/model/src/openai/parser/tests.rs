@@ -1,14 +1,12 @@
 //! Whole streams, in the shapes that servers were recorded to send, read in any pieces.
 
 use crate::{
-    Piece,
+    ReplyPiece,
     complaint::Complaint,
-    format::{
-        Fault, Format,
-        testing::{cut, read},
-    },
+    fault::Fault,
+    format::testing::{cut, read},
 };
-use interpreter_core::{Finish, Reply, Usage};
+use interpreter_core::{Finish, Reply, Usage, WireFormat};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -83,8 +81,8 @@ data: {"choices":[{"index":0,"del"#;
 
 const STREAMS: [&str; 7] = [TEXT, REASONING, CALL, TWO_CALLS, ERROR, NO_DONE, CUT];
 
-fn whole(stream: &str) -> (Vec<Piece>, Result<Reply, Fault>) {
-    read(Format::OpenAi, &[stream.as_bytes()])
+fn whole(stream: &str) -> (Vec<ReplyPiece>, Result<Reply, Fault>) {
+    read(WireFormat::OpenAi, &[stream.as_bytes()])
 }
 
 fn reply(stream: &str) -> Reply {
@@ -110,10 +108,10 @@ fn text_comes_whole_with_its_usage() {
 fn pieces_come_as_they_were_sent() {
     let (pieces, _) = whole(TWO_CALLS);
     let started =
-        |index, id: &str| Piece::CallStarted { index, id: id.into(), name: "execute".into() };
-    let arguments = |index, text: &str| Piece::CallArguments { index, text: text.into() };
+        |index, id: &str| ReplyPiece::CallStarted { index, id: id.into(), name: "execute".into() };
+    let arguments = |index, text: &str| ReplyPiece::CallArguments { index, text: text.into() };
     let expected = [
-        Piece::Text("Both.".into()),
+        ReplyPiece::Text("Both.".into()),
         started(0, "a"),
         arguments(0, "{\"code\":"),
         started(1, "b"),
@@ -158,7 +156,7 @@ fn arguments_may_come_as_an_object_and_without_number_or_id() {
 #[test]
 fn an_error_in_mid_stream_comes_after_the_text_before_it() {
     let (pieces, end) = whole(ERROR);
-    assert_eq!(pieces, [Piece::Text("Half".into())]);
+    assert_eq!(pieces, [ReplyPiece::Text("Half".into())]);
     let error = json!({ "error": {
         "message": "The server is overloaded", "type": "server_error", "code": 503,
     } });
@@ -169,7 +167,7 @@ fn an_error_in_mid_stream_comes_after_the_text_before_it() {
 fn done_may_be_missing_only_after_a_finish_reason() {
     assert_eq!(reply(NO_DONE).text.raw(), "All");
     let (pieces, end) = whole(CUT);
-    assert_eq!(pieces, [Piece::Text("Half".into())]);
+    assert_eq!(pieces, [ReplyPiece::Text("Half".into())]);
     assert_eq!(end, Err(Fault::Broken));
     assert_eq!(whole("").1, Err(Fault::Broken));
     assert_eq!(reply("data: [DONE]\n\n").finish, Finish::Stop);
@@ -249,7 +247,7 @@ proptest! {
     ) {
         let stream = STREAMS[which];
         let stream = if returns { stream.replace('\n', "\r\n") } else { stream.to_owned() };
-        prop_assert_eq!(read(Format::OpenAi, &cut(&stream, &sizes)), whole(&stream));
+        prop_assert_eq!(read(WireFormat::OpenAi, &cut(&stream, &sizes)), whole(&stream));
     }
 
     #[test]
@@ -266,7 +264,7 @@ fn content_that_is_no_text_is_an_error() {
             "data: {{\"choices\":[{{\"delta\":{{\"content\":{content}}},\
              \"finish_reason\":\"stop\"}}]}}\n\ndata: [DONE]\n\n"
         );
-        read(Format::OpenAi, &[stream.as_bytes()]).1
+        read(WireFormat::OpenAi, &[stream.as_bytes()]).1
     };
     for content in ["{\"text\":\"hi\"}", "3", "true", "null", "[{\"text\":{}}]"] {
         assert!(matches!(reply(content), Err(Fault::Malformed(_))), "{content}");

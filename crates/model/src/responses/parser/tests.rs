@@ -1,14 +1,12 @@
 //! Whole streams, in the shapes that servers were recorded to send, read in any pieces.
 
 use crate::{
-    Piece,
+    ReplyPiece,
     complaint::Complaint,
-    format::{
-        Fault, Format,
-        testing::{cut, read},
-    },
+    fault::Fault,
+    format::testing::{cut, read},
 };
-use interpreter_core::{Finish, Reply, Usage};
+use interpreter_core::{Finish, Reply, Usage, WireFormat};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -99,8 +97,8 @@ data: {"type":"response.output_text.del"#;
 
 const STREAMS: [&str; 6] = [TEXT, TWO_CALLS, WHOLE_ONLY, FAILED, ERROR, CUT];
 
-fn whole(stream: &str) -> (Vec<Piece>, Result<Reply, Fault>) {
-    read(Format::Responses, &[stream.as_bytes()])
+fn whole(stream: &str) -> (Vec<ReplyPiece>, Result<Reply, Fault>) {
+    read(WireFormat::Responses, &[stream.as_bytes()])
 }
 
 fn reply(stream: &str) -> Reply {
@@ -143,7 +141,7 @@ fn an_error_comes_after_the_text_before_it() {
         ),
     ] {
         let (pieces, end) = whole(stream);
-        assert_eq!(pieces, [Piece::Text("Half".into())]);
+        assert_eq!(pieces, [ReplyPiece::Text("Half".into())]);
         assert_eq!(end, Err(Fault::Complaint(Complaint::in_json(&error).unwrap())));
     }
 }
@@ -151,7 +149,7 @@ fn an_error_comes_after_the_text_before_it() {
 #[test]
 fn without_an_end_it_is_broken() {
     let (pieces, end) = whole(CUT);
-    assert_eq!(pieces, [Piece::Text("Half".into())]);
+    assert_eq!(pieces, [ReplyPiece::Text("Half".into())]);
     assert_eq!(end, Err(Fault::Broken));
     assert_eq!(whole("data: <html>\n\n").1, Err(Fault::Malformed("an event that is not JSON")));
 }
@@ -174,6 +172,6 @@ proptest! {
     ) {
         let stream = STREAMS[which];
         let stream = if returns { stream.replace('\n', "\r\n") } else { stream.to_owned() };
-        prop_assert_eq!(read(Format::Responses, &cut(&stream, &sizes)), whole(&stream));
+        prop_assert_eq!(read(WireFormat::Responses, &cut(&stream, &sizes)), whole(&stream));
     }
 }

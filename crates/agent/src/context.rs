@@ -1,0 +1,322 @@
+//! The setup of a session, gathered from settings, environment and machine.
+//!
+//! Everything that later decides or runs gets plain values from here. Secrets stay in the
+//! environment's snapshot until an endpoint asks for its own.
+
+use crate::{
+    AgentError, changes,
+    choose::{Choice, ChooseError, providers},
+    grants, network,
+};
+use interpreter_core::{
+    Access, Confinement, Lack, Network, Untrusted,
+    confinement::temporary_beside,
+    sandbox::lacks,
+    sensitive::{SENSITIVE, SensitiveForm},
+    session::{Approval, ModelProfile, Setup},
+};
+use interpreter_exec::{
+    Activated, Interpreters, RunnerSetup,
+    egress::Upstream,
+    is_system,
+    sandbox::{Machine, admit, explain, first, has_own_system, keeps, secrets::cover},
+};
+use interpreter_model::{Pace, Providers};
+use interpreter_store::{ConfigFiles, Environment, Folders, Log, Outputs, Overrides, Settings};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write,
+    path::{Component, Path, PathBuf},
+    sync::Arc,
+};
+
+/// The setup of a session.
+pub struct Context {
+    /// The settings, every default filled in.
+    pub settings: Settings,
+    /// Our own folders.
+    pub folders: Folders,
+    /// The environment, as it was when the program started.
+    pub environment: Environment,
+    /// The folder that the code works in.
+    pub work_folder: PathBuf,
+    /// The providers that are known.
+    pub providers: Providers,
+    home: Option<PathBuf>,
+    interpreters: Interpreters,
+    machine: Machine,
+    /// The person's grants for this session.
+    granted: BTreeMap<PathBuf, Access>,
+    network: Network,
+    /// Variables that tell programs inside the address of the proxy and of package sources.
+    network_variables: BTreeMap<String, String>,
+    upstream: Option<Arc<Upstream>>,
+    /// How many calls of models a minute may have, of all models together.
+    pace: Option<Arc<Pace>>,
+}
+
+impl Context {
+    /// Gathers everything. `work_folder` is where the person is, `program` our own binary.
+    pub fn open(
+        environment: Environment,
+        work_folder: &Path,
+        program: PathBuf,
+        overrides: &Overrides,
+    ) -> Result<Self, AgentError> {
+        let work_folder = fs_err::canonicalize(work_folder).map_err(AgentError::WorkFolder)?;
+        let program = fs_err::canonicalize(program).map_err(AgentError::Program)?;
+        let folders = Folders::find(&environment)?.resolved();
+        let home = environment.raw("HOME").map(PathBuf::from);
+        let machine = Machine::look(program, folders.sandboxes_folder(), home.clone());
+        machine.get_ready();
+        let files = ConfigFiles::read(&folders, &work_folder, overrides.profile.as_deref())?;
+        let settings = Settings::resolve(&files, &environment, overrides)
+            .map_err(interpreter_store::StoreError::from)?;
+        let providers = providers(&files)?;
+        // Compared with paths that are resolved, so it has to be resolved too.
+        let home = home.map(|home| fs_err::canonicalize(&home).unwrap_or(home));
+        let declared = settings.languages.iter().map(|(name, one)| (name.as_str(), &one.value));
+        let path = environment.path_list("PATH");
+        let interpreters = if has_own_system(settings.sandbox.value) {
+            Interpreters::elsewhere(declared)
+        } else {
+            let activated = activated(&environment);
+            Interpreters::find(&path, home.as_deref(), &work_folder, &activated, declared)
+        };
+        let reached = network::reached(
+            &settings,
+            &environment,
+            home.as_deref(),
+            &network::prefixes(&interpreters, &work_folder),
+        )?;
+        let granted = grants::granted(overrides, &folders, &work_folder)?;
+        let upstream = network::upstream(&environment).map(Arc::new);
+        let pace = settings.requests_per_minute.value.map(|most| Arc::new(Pace::new(most)));
+        Ok(Self {
+            settings,
+            folders,
+            environment,
+            work_folder,
+            providers,
+            home,
+            interpreters,
+            machine,
+            granted,
+            network: reached.network,
+            network_variables: reached.variables,
+            upstream,
+            pace,
+        })
+    }
+
+    /// The interpreters of this machine.
+    pub fn interpreters(&self) -> &Interpreters {
+        &self.interpreters
+    }
+
+    /// Everything that would be done to confine a run, step by step, in words.
+    pub fn explain(&self) -> Result<String, AgentError> {
+        let door = network::asks(&self.settings).map(|_| Path::new("PROXY-SOCKET"));
+        let (confinement, stage) = (cover(&self.confinement())?, Some(Path::new("CHANGE-SET")));
+        // Only building it shows which one `auto` becomes; this is the first that is tried.
+        let backend = first(confinement.sandbox.backend);
+        admit(backend, &confinement, &self.machine)?;
+        let steps = explain(backend, &confinement, stage, door, &self.machine)?;
+        let mut text = String::new();
+        for (step, number) in steps.into_iter().zip(1..) {
+            // Writing to a string cannot fail.
+            _ = writeln!(text, "{number:3}. {}", Untrusted::new(step).for_terminal_line(8192));
+        }
+        let missing = lacks(|promise| keeps(backend, promise));
+        for Lack { promise, why } in missing {
+            _ = writeln!(text, "not fully kept: {promise}, because {why}");
+        }
+        Ok(text)
+    }
+
+    pub(crate) fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    /// The name of the model that is chosen, if one is: by the settings, or because its file is here.
+    pub fn model_name(&self) -> Result<Option<String>, AgentError> {
+        Ok(self.choice()?.name())
+    }
+
+    /// The sources of a model.
+    pub(crate) fn choice(&self) -> Result<Choice<'_>, ChooseError> {
+        let choice =
+            Choice::new(&self.settings, &self.environment, &self.providers, &self.folders)?;
+        Ok(choice.paced(self.pace.clone()))
+    }
+
+    pub(crate) fn log(&self) -> Result<Log, AgentError> {
+        Ok(Log::open(&self.folders)?)
+    }
+
+    pub(crate) fn outputs(&self) -> Outputs {
+        Outputs::new(&self.folders)
+    }
+
+    pub(crate) fn runner_setup(&self, session: &str) -> Result<RunnerSetup, AgentError> {
+        let changeable = self.granted.iter().filter(|(_, access)| **access == Access::Write);
+        for shown in changeable.map(|(path, _)| path).chain([&self.work_folder]) {
+            self.folders.make_all_in(shown)?;
+        }
+        Ok(RunnerSetup {
+            interpreters: self.interpreters.clone(),
+            machine: self.machine.clone(),
+            changes: changes::place(self)?,
+            undo_bytes: self.settings.undo_space.value.count(),
+            session: session.into(),
+            upstream: self.upstream.clone(),
+            asks: network::asks(&self.settings),
+        })
+    }
+
+    /// The initial state of a session, with this model or without one.
+    pub(crate) fn setup(&self, profile: ModelProfile, approval: Approval) -> Setup {
+        Setup {
+            profile,
+            syntax: interpreter_analyze::detect_language,
+            languages: self.interpreters.languages(),
+            user_rules: self.settings.user_rules(),
+            project_rules: self.settings.project_rules(),
+            confinement: self.confinement(),
+            approval,
+            max_calls: self.settings.max_calls.value.into(),
+        }
+    }
+
+    /// The bounds of every run of the session.
+    pub fn confinement(&self) -> Confinement {
+        Confinement {
+            work_folder: self.work_folder.clone(),
+            workspace: self.settings.workspace.value,
+            files: self.files(),
+            granted: self.granted_outside().map(|(path, _)| path.clone()).collect(),
+            shown: self.shown(),
+            network: self.network.clone(),
+            limits: self.settings.limits(),
+            sandbox: self.settings.sandboxing(),
+            environment: self.code_environment(),
+        }
+    }
+
+    fn files(&self) -> BTreeMap<PathBuf, Access> {
+        let reads = self.interpreters.reads().filter(|path| !path.starts_with(&self.work_folder));
+        let mut files: BTreeMap<_, _> = reads.map(|path| (path.to_owned(), Access::Read)).collect();
+        files.extend(self.granted_outside().map(|(path, access)| (path.clone(), *access)));
+        // Those of the work folder are found by the sandbox, at any depth; these also where a part
+        // of the home is shown.
+        let in_home = self.home.iter().flat_map(|home| {
+            let at = SENSITIVE.iter().map(|one| (one.form, home.join(one.path)));
+            at.filter(|(form, path)| is_one(*form, path)).map(|(_, path)| path)
+        });
+        let ours = self.folders.all().map(Path::to_owned);
+        let shown = self.shown();
+        let denied: Vec<_> = in_home
+            .filter(|path| !shown.iter().any(|one| one.starts_with(path)))
+            .chain(ours)
+            // A link is covered where it leads: it may lead to somewhere else that is shown.
+            .flat_map(|path| [fs_err::canonicalize(&path).ok(), Some(path)])
+            .flatten()
+            .filter(|path| self.is_shown(path, &files) && !self.granted.contains_key(path))
+            .collect();
+        files.extend(denied.into_iter().map(|path| (path, Access::Deny)));
+        files
+    }
+
+    /// The grants outside the work folder. Inside it, a grant only unhides a file.
+    fn granted_outside(&self) -> impl Iterator<Item = (&PathBuf, &Access)> {
+        self.granted.iter().filter(|(path, _)| !path.starts_with(&self.work_folder))
+    }
+
+    /// Paths that the person allows although their names are those of secrets: in the work folder
+    /// by settings, and anywhere by a grant.
+    fn shown(&self) -> BTreeSet<PathBuf> {
+        let allowed = self.settings.allowed_files.iter();
+        let paths = allowed.map(|one| plainly(&self.work_folder.join(&one.value)));
+        let in_folder = paths.filter(|path| path.starts_with(&self.work_folder));
+        in_folder.chain(self.granted.keys().cloned()).collect()
+    }
+
+    /// Whether a path, or a part of it, would be seen inside if it were not denied. Elsewhere it is
+    /// absent anyway.
+    fn is_shown(&self, path: &Path, files: &BTreeMap<PathBuf, Access>) -> bool {
+        path.starts_with(&self.work_folder)
+            || self.work_folder.starts_with(path)
+            || is_system(path)
+            || files.keys().any(|shown| path.starts_with(shown))
+    }
+
+    /// The whole environment of the code. Nothing of the person's own gets in but the folders of
+    /// their interpreters.
+    fn code_environment(&self) -> BTreeMap<String, String> {
+        let temporary = temporary_beside(&self.work_folder);
+        let home = format!("{temporary}/home");
+        let virtual_environment = self.interpreters.virtual_environment();
+        let virtual_environment = virtual_environment.and_then(|one| one.folder.to_str());
+        let usual = ["/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin"].map(PathBuf::from);
+        let mut seen = BTreeSet::new();
+        let path: Vec<_> = self
+            .interpreters
+            .folders()
+            .chain(usual)
+            .chain(self.interpreters.last_folders())
+            .filter(|folder| seen.insert(folder.clone()))
+            .filter_map(|folder| folder.into_os_string().into_string().ok())
+            .collect();
+        [
+            ("PATH", path.join(":").as_str()),
+            ("VIRTUAL_ENV", virtual_environment.unwrap_or_default()),
+            ("HOME", home.as_str()),
+            ("TMPDIR", temporary),
+            ("USER", "user"),
+            ("LANG", "C.UTF-8"),
+            ("TERM", "dumb"),
+            ("TZ", self.environment.text("TZ").unwrap_or_default()),
+            ("MPLBACKEND", "agg"),
+            ("PYTHONDONTWRITEBYTECODE", "1"),
+        ]
+        .into_iter()
+        .filter(|(_, value)| !value.is_empty())
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .chain(self.network_variables.clone())
+        .collect()
+    }
+}
+
+/// Whether something is there that can be a secret of this form. A folder by the name of a file is
+/// none: an environment of Python may be called `.env`.
+fn is_one(form: SensitiveForm, path: &Path) -> bool {
+    let found = fs_err::symlink_metadata(path);
+    found.is_ok_and(|found| form == SensitiveForm::Folder || !found.is_dir())
+}
+
+/// A path without `.` and `..`, which are taken as they are written: no link is followed.
+fn plainly(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => _ = plain.pop(),
+            Component::CurDir => {}
+            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => plain.push(part),
+        }
+    }
+    plain
+}
+
+/// Which environment of Python the person's shell stands in.
+fn activated(environment: &Environment) -> Activated {
+    let folder = |name| environment.raw(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let is_base = matches!(environment.text("CONDA_DEFAULT_ENV"), Some("base" | "root"));
+    Activated {
+        virtual_environment: folder("VIRTUAL_ENV"),
+        conda: folder("CONDA_PREFIX").filter(|_| !is_base),
+        jupyter: folder("JUPYTER_DATA_DIR")
+            .into_iter()
+            .chain(environment.path_list("JUPYTER_PATH"))
+            .collect(),
+    }
+}

@@ -1,0 +1,74 @@
+//! The messages between a session and its front end: requests in, updates out.
+
+use crate::AgentError;
+use interpreter_core::{
+    Changes, HostWanted, InputWanted, Language, Record, Untrusted,
+    record::TurnEnd,
+    session::{Event, Question},
+};
+use interpreter_exec::{Completions, ExecError};
+use tokio::sync::oneshot;
+
+/// The purpose of a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// A model writes code.
+    Chat,
+    /// The person hands over code; no model is needed.
+    Run,
+}
+
+/// An update for a front end.
+#[derive(Debug)]
+pub enum Update {
+    /// Something was recorded, all of it at once.
+    Records(Vec<Record>),
+    /// A piece of a reply, as it comes. It is recorded when the reply is whole.
+    Live(Live),
+    /// The person is to be asked whether code may run.
+    Ask(Box<Question>),
+    /// The run has come to this line of its code.
+    Line(u32),
+    /// The code asks the person for a line.
+    Input(InputWanted),
+    /// The code wants to reach a host that is not listed, and waits.
+    Host(HostWanted),
+    /// The person is to be asked what becomes of staged changes.
+    Review(Changes),
+    /// The turn is over.
+    TurnFinished(TurnEnd),
+    /// The session is over: well, or because it could not go on.
+    Ended(Result<(), AgentError>),
+}
+
+/// A piece of a reply, for display.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Live {
+    /// More prose.
+    Text(Untrusted),
+    /// More of the model's thoughts.
+    Reasoning(Untrusted),
+    /// Code begins, in the language that the model named.
+    CodeBegins(Option<Untrusted>),
+    /// More code.
+    Code(Untrusted),
+    /// Code ends.
+    CodeEnds,
+    /// The reply is over.
+    ReplyEnds,
+}
+
+/// A wish of a front end.
+pub(crate) enum Request {
+    /// Take this in.
+    Happened(Event),
+    /// Ask a kernel how code could go on.
+    Complete {
+        language: Language,
+        code: String,
+        cursor: usize,
+        reply: oneshot::Sender<Completions>,
+    },
+    /// Show a change set as a diff.
+    Diff { id: String, reply: oneshot::Sender<Result<Untrusted, ExecError>> },
+}

@@ -1,0 +1,70 @@
+//! The way from code to findings, and its limits.
+//!
+//! # Threat
+//! Code written to exhaust or mislead whoever reads it: too long, too deep, nested in itself,
+//! reordered on the screen.
+//!
+//! # Mechanism
+//! Size, nesting and the amount of nested code are bounded before a parser sees them. Scripts
+//! inside code (`sh -c '…'`) wait in a queue instead of recursing. Everything runs on a stack of
+//! known size.
+//!
+//! # Limits
+//! Names are resolved without running anything: code that is computed, fetched or patched at run
+//! time is at best found to hide something.
+
+use crate::{
+    analysis::{Analysis, SIZE, Syntax},
+    collected::{Collected, Doing},
+    javascript, python, shell,
+};
+use interpreter_core::{Findings, Language, Risk};
+
+/// Stack for parsers and walks. Their recursion is bounded by the nesting checks; this is about
+/// eight times what the deepest allowed code was measured to need in a debug build.
+const STACK: usize = 16 * 1024 * 1024;
+
+/// Stack that suffices: twice that need. Where so much is left nothing is set up, which takes
+/// longer than reading a line of code.
+const ENOUGH: usize = 4 * 1024 * 1024;
+
+/// Finds what `code` would do, as far as its text tells. Never fails: code that cannot be read, or
+/// in an unknown language, is a finding of its own.
+pub fn analyze(language: &Language, code: &str) -> Findings {
+    with_stack(|| read(language.written_in(), code))
+}
+
+/// Runs a parser on a stack that bounded nesting cannot exhaust.
+pub(crate) fn with_stack<T>(parse: impl FnOnce() -> T) -> T {
+    stacker::maybe_grow(ENOUGH, STACK, parse)
+}
+
+fn read(language: &str, code: &str) -> Findings {
+    let mut analysis = Analysis::default();
+    note_reordered_text(code, &mut analysis.found);
+    match Syntax::of(language) {
+        None => analysis.unreadable("no analysis for this language", 1),
+        Some(_) if code.len() > SIZE => analysis.unreadable("more than 1 MiB of code", 1),
+        Some(syntax) => analysis.begin(syntax, code),
+    }
+    while let Some(script) = analysis.next() {
+        match script.syntax {
+            Syntax::Python => python::read(&script, &mut analysis),
+            Syntax::Shell => shell::read(&script, &mut analysis),
+            Syntax::JavaScript => javascript::read(&script, &mut analysis),
+        }
+    }
+    analysis.found.finish()
+}
+
+/// Characters that make an editor or a terminal show code in another order than it runs.
+fn note_reordered_text(code: &str, found: &mut Collected) {
+    for (at, line) in code.lines().enumerate() {
+        if line.contains(['\u{202a}', '\u{202b}', '\u{202c}', '\u{202d}', '\u{202e}'])
+            || line.contains(['\u{2066}', '\u{2067}', '\u{2068}', '\u{2069}'])
+        {
+            let line = u32::try_from(at + 1).unwrap_or(u32::MAX);
+            found.add(Doing::Hides, Risk::High, "text that is shown in another order", line);
+        }
+    }
+}

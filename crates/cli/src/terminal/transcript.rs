@@ -1,0 +1,426 @@
+//! A record, told to a person.
+
+use super::{
+    hosts, listing,
+    ours::{Ours, count, ours, word},
+    screen::{Screen, Section},
+};
+use interpreter_core::{
+    Backend, Body, Changes, Choice, Confinement, Denial, FileChange, Grantor, HostWanted,
+    InputWanted, LeftOut, Network, Output, Record, Untrusted, Workspace,
+    record::{Decision, TurnEnd},
+    session,
+};
+use std::io;
+
+/// Rows of a list that are shown where the whole of it is on the record.
+const LISTED: usize = 30;
+
+/// Lists changed files: in full where another program reads it, and otherwise folded if they are
+/// many.
+pub(crate) fn files(screen: &mut Screen, files: &[FileChange]) -> io::Result<()> {
+    let listing = if screen.is_terminal() { listing::short(files) } else { listing::whole(files) };
+    listing.rows.iter().try_for_each(|row| screen.row(row))
+}
+
+/// Lists paths that were left as they are.
+pub(crate) fn left_out(screen: &mut Screen, left_out: &[LeftOut]) -> io::Result<()> {
+    left_out.iter().try_for_each(|one| screen.row(&one.line()))
+}
+
+/// Lists the denials that no other row reports.
+pub(crate) fn denials(screen: &mut Screen, denials: &[Denial]) -> io::Result<()> {
+    let mut untold = denials.iter().filter(|denial| !denial.is_told_elsewhere());
+    untold.by_ref().take(LISTED + 1).try_for_each(|denial| screen.row(&denial.line()))?;
+    match untold.count() {
+        0 => Ok(()),
+        more => screen.row(&format!("and {more} more")),
+    }
+}
+
+/// Where code runs, in a few words.
+pub(crate) fn within(confinement: &Confinement) -> Ours {
+    match confinement.sandbox.backend {
+        Choice::Auto => ours("in a sandbox"),
+        Choice::Only(Backend::NONE) => ours("WITHOUT A SANDBOX"),
+        Choice::Only(backend) => ours("in the ") + backend.word() + " sandbox",
+    }
+}
+
+/// A warning for a run that is less confined than usual.
+pub(crate) fn header(backend: &str, missing: &[String]) -> Option<Ours> {
+    if backend == Backend::NONE.word() {
+        return Some(ours("NO SANDBOX: the code has all your permissions"));
+    }
+    let promises = missing.iter().filter_map(|words| Some(words.split_once(" in full,")?.0));
+    let mut promises = promises.peekable();
+    promises.peek()?;
+    let promises = Ours::joined(promises.map(word), ", ");
+    Some(word(backend) + " sandbox; not fully kept: " + promises)
+}
+
+/// The limits of every run, in a few words. Hosts and paths are in [`granted`].
+pub(crate) fn bounds(confinement: &Confinement) -> Ours {
+    if confinement.sandbox.is_none() {
+        return ours("all your permissions, the whole network, files written directly");
+    }
+    let files = match confinement.workspace {
+        Workspace::Stage => "files staged",
+        Workspace::Direct => "files written directly",
+        Workspace::ReadOnly => "files read-only",
+    };
+    let network = match &confinement.network {
+        Network::Open(_) => ours("OPEN NETWORK"),
+        Network::Only(hosts) if !hosts.allow.is_empty() => {
+            ours("network only to ") + count(hosts.allow.len(), "host")
+        }
+        Network::None | Network::Only(_) => ours("no network"),
+    };
+    let granted = if confinement.granted_words().is_some() { ", more granted" } else { "" };
+    network + ", " + files + granted
+}
+
+/// Whether the bounds are so wide that they are shown as a warning.
+pub(crate) fn is_alarming(confinement: &Confinement) -> bool {
+    confinement.sandbox.is_none() || matches!(confinement.network, Network::Open(_))
+}
+
+/// The hosts and paths that the person has granted.
+pub(crate) fn granted(confinement: &Confinement) -> Vec<String> {
+    let hosts = match &confinement.network {
+        Network::Only(hosts) if !hosts.allow.is_empty() => Some(confinement.network.words()),
+        Network::None | Network::Only(_) | Network::Open(_) => None,
+    };
+    let paths = confinement.granted_words().map(|words| format!("granted {words}"));
+    hosts.into_iter().chain(paths).collect()
+}
+
+/// Shows a record of a session that goes on, in the words that a chat and a plain run share: the
+/// bounds of a run, hosts, denials, changes, errors and notes. Other records show nothing.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the others are not shown")]
+pub(super) fn show(screen: &mut Screen, body: &Body, every_host: bool) -> io::Result<()> {
+    match body {
+        Body::RunStarted { backend, missing, .. } => match header(backend, missing) {
+            Some(words) => screen.warn(words),
+            None => Ok(()),
+        },
+        Body::Effects { network, denials: denied, .. } => {
+            if every_host {
+                hosts::list(screen, network)?;
+            } else {
+                hosts::list(screen, &hosts::refused(network))?;
+            }
+            denials(screen, denied)
+        }
+        Body::Changes(Changes { id, state, files: changed, left_out: left }) => {
+            let words = count(changed.len(), "file") + " " + state.word();
+            screen.say(words + " (set " + word(id) + "):")?;
+            files(screen, changed)?;
+            left_out(screen, left)
+        }
+        Body::NotProposed { reason, .. } => {
+            screen.say_quietly("Not run:")?;
+            screen.row(reason)
+        }
+        Body::Error { message, hint } => screen.error(message, hint.as_deref()),
+        Body::Note { text } => screen.tell(text),
+        _ => Ok(()),
+    }
+}
+
+/// How a run ended.
+pub(crate) struct Ending<'a> {
+    status: Option<i32>,
+    signal: Option<i32>,
+    limit: Option<&'a str>,
+    /// Whether the interpreter is gone; it matters only where there is a next run.
+    pub(crate) kernel_ended: bool,
+}
+
+impl<'a> Ending<'a> {
+    /// The ending that a record tells of, and the milliseconds of the run.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "no other record is an ending")]
+    pub(crate) fn of(body: &'a Body) -> Option<(Self, u64)> {
+        match body {
+            Body::RunFinished { status, signal, limit, kernel_ended, ms, .. } => {
+                let (status, signal, limit) = (*status, *signal, limit.as_deref());
+                Some((Self { status, signal, limit, kernel_ended: *kernel_ended }, *ms))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether it ended well.
+    pub(crate) fn is_fine(&self) -> bool {
+        self.status == Some(0) && self.signal.is_none() && self.limit.is_none()
+    }
+
+    /// It in a few words of ours. The limit, if one was reached, is not among them.
+    pub(crate) fn words(&self) -> Ours {
+        let how = match (self.limit, self.signal, self.status) {
+            (Some(_), _, _) => ours("stopped at a limit"),
+            (None, Some(signal), _) => match session::named_signal(signal) {
+                Some((name, meaning)) => {
+                    ours("the interpreter was ended by ") + name + " (" + meaning + ")"
+                }
+                None => ours("the interpreter was ended by signal ") + signal,
+            },
+            (None, None, Some(status)) if self.kernel_ended => {
+                ours("the interpreter exited with status ") + status
+            }
+            (None, None, Some(status)) => ours("status ") + status,
+            (None, None, None) => ours("the interpreter ended without a status"),
+        };
+        how + if self.kernel_ended { "; the next run starts a new one" } else { "" }
+    }
+
+    /// The limit that was reached.
+    pub(crate) fn limit(&self) -> Option<String> {
+        self.limit.map(|limit| format!("reached the limit on {limit}"))
+    }
+}
+
+/// A message for the end of a turn, if it needs one.
+pub(crate) fn turn_end(end: TurnEnd) -> Option<&'static str> {
+    match end {
+        TurnEnd::Done | TurnEnd::CodeFailed | TurnEnd::CannotConfine | TurnEnd::TooManyCalls => {
+            None
+        }
+        TurnEnd::Refused => Some("Rejected; nothing was run."),
+        TurnEnd::ModelFailed => Some("The model did not finish its reply."),
+        TurnEnd::Interrupted => Some("Interrupted."),
+    }
+}
+
+/// One record of a session, as `history show` prints it.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the others follow below")]
+pub(crate) fn tell(screen: &mut Screen, record: &Record) -> io::Result<()> {
+    let time = record.time.get(11..19).unwrap_or_default();
+    let head = |what: Ours| word(time) + "  " + what;
+    match &record.body {
+        Body::SessionStarted { model, confinement, .. } => {
+            screen.say(head(ours("session ") + word(&record.session)))?;
+            screen.row(&format!("in {}", confinement.work_folder.display()))?;
+            model.iter().try_for_each(|model| screen.row(&format!("with {model}")))
+        }
+        Body::Prompt { text } => {
+            screen.say(head(ours("you")))?;
+            screen.quote(Section::Prose, &Untrusted::new(&**text))
+        }
+        Body::Image { name, image, .. } => {
+            screen.say(head(ours("you attached an image")))?;
+            screen.row(&format!("{name} ({})", image.words()))
+        }
+        Body::Reply { text, .. } => {
+            screen.say(head(ours("model")))?;
+            screen.quote(Section::Prose, text)
+        }
+        Body::Proposal { id, language, code, hash, .. } => {
+            let hash = hash.get(..12).unwrap_or_default();
+            let words = word(id) + " " + word(language) + " (sha256 " + word(hash) + "…)";
+            screen.say(head(words))?;
+            screen.quote(Section::Code, code)
+        }
+        Body::Summary { text } => {
+            screen.say(head(ours("model, summarising the conversation so far")))?;
+            screen.quote(Section::Prose, text)
+        }
+        Body::Request { .. }
+        | Body::Conversation { .. }
+        | Body::Findings { .. }
+        | Body::TurnFinished { .. } => Ok(()),
+        body => tell_happening(screen, body, head),
+    }
+}
+
+/// A record of something that happened, and not of words or code.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the caller has told the others")]
+fn tell_happening(screen: &mut Screen, body: &Body, head: impl Fn(Ours) -> Ours) -> io::Result<()> {
+    match body {
+        Body::Verdict { proposal, rule, .. } => {
+            screen.say(head(word(proposal) + " verdict"))?;
+            screen.row(rule)
+        }
+        Body::Answer { proposal, decision, by, code, reason, .. } => {
+            screen.say(head(word(proposal) + " " + answer(*decision, *by)))?;
+            reason.iter().try_for_each(|reason| screen.row(reason))?;
+            code.iter().try_for_each(|code| screen.quote(Section::Code, code))
+        }
+        Body::RunStarted { proposal, backend, .. } if backend == Backend::NONE.word() => {
+            screen.warn(head(word(proposal) + " runs WITHOUT A SANDBOX"))
+        }
+        Body::RunStarted { proposal, backend, .. } => {
+            screen.say(head(word(proposal) + " runs in the " + word(backend) + " sandbox"))
+        }
+        Body::Output(Output { proposal, stream, text, kept: Some(kept), .. })
+            if text.raw().is_empty() =>
+        {
+            let what = word(proposal) + " " + stream.word() + ": " + count(kept.bytes, "byte");
+            screen.say(head(what + " no longer stored"))
+        }
+        Body::Output(Output { proposal, stream, text, .. }) => {
+            screen.say(head(word(proposal) + " " + stream.word()))?;
+            screen.quote(Section::Output, text)
+        }
+        Body::InputWanted(InputWanted { proposal, prompt, .. }) => {
+            screen.say(head(word(proposal) + " asks"))?;
+            screen.quote(Section::Output, prompt)
+        }
+        Body::InputGiven { text: None } => screen.say(head(ours("no input"))),
+        Body::InputGiven { text: Some(text) } => {
+            screen.say(head(ours("you answer")))?;
+            screen.row(text)
+        }
+        Body::HostWanted(HostWanted { .. })
+        | Body::HostGranted { .. }
+        | Body::HostRefused { .. } => hosts::tell(screen, body, head),
+        Body::Effects { .. } | Body::RunFinished { .. } | Body::Changes(Changes { .. }) => {
+            tell_effects(screen, body, head)
+        }
+        Body::NotProposed { reason, .. } => {
+            screen.say(head(ours("not run as code")))?;
+            screen.row(reason)
+        }
+        Body::Error { message, .. } => {
+            screen.warn(head(ours("error")))?;
+            screen.row(message)
+        }
+        Body::Note { text } => {
+            screen.say(head(ours("note")))?;
+            screen.row(text)
+        }
+        Body::Usage { input, output, cached, cost, context } => {
+            screen.say(head(usage(*input, *output, *cached, *cost, *context)))
+        }
+        Body::ModelChanged { model } => {
+            screen.say(head(ours("switched model")))?;
+            screen.row(model)
+        }
+        Body::OutputsPruned { hashes } => {
+            screen.say(head(count(hashes.len(), "output") + " removed to make room"))
+        }
+        Body::RecordAccepted { reason } => {
+            screen.say(head(ours("you accepted the loss of records")))?;
+            screen.row(reason)
+        }
+        Body::SessionEnded {} => screen.say(head(ours("session ended"))),
+        _ => Ok(()),
+    }
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "the caller passes on no other")]
+fn tell_effects(screen: &mut Screen, body: &Body, head: impl Fn(Ours) -> Ours) -> io::Result<()> {
+    match body {
+        Body::Effects { proposal, files: changed, network, denials: denied } => {
+            if !changed.is_empty() {
+                screen.say(head(word(proposal) + " staged"))?;
+                files(screen, changed)?;
+            }
+            if !network.is_empty() {
+                screen.say(head(word(proposal) + " network"))?;
+                hosts::list(screen, network)?;
+            }
+            if denied.iter().any(|denial| !denial.is_told_elsewhere()) {
+                screen.say(head(word(proposal) + " refused"))?;
+                denials(screen, denied)?;
+            }
+            Ok(())
+        }
+        Body::RunFinished { proposal, .. } => {
+            let Some((ending, ms)) = Ending::of(body) else { return Ok(()) };
+            screen.say(head(word(proposal) + " " + ending.words() + ", " + ms + " ms"))?;
+            ending.limit().iter().try_for_each(|limit| screen.row(limit))
+        }
+        Body::Changes(Changes { id, state, files: changed, left_out: left }) => {
+            let words = ours("changes ") + word(id) + " " + state.word();
+            screen.say(head(words + ", " + count(changed.len(), "file")))?;
+            files(screen, changed)?;
+            left_out(screen, left)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// An answer to a question, and who gave it.
+fn answer(decision: Decision, by: Grantor) -> Ours {
+    let decision = match decision {
+        Decision::Run => "approved",
+        Decision::Edit => "edited",
+        Decision::Reject => "rejected",
+    };
+    ours(decision) + " by " + grantor(by)
+}
+
+/// Who decided.
+pub(super) fn grantor(by: Grantor) -> &'static str {
+    match by {
+        Grantor::Person => "you",
+        Grantor::Typed => "you (typed)",
+        Grantor::Flag => "`--yes`",
+        Grantor::Rule => "a rule",
+        Grantor::Nobody => "default, without a terminal",
+    }
+}
+
+fn usage(input: u64, output: u64, cached: u64, cost: Option<f64>, context: Option<u64>) -> Ours {
+    let mut words = ours(input) + " tokens in";
+    if cached > 0 {
+        words = words + " (" + cached + " cached)";
+    }
+    words = words + ", " + output + " out";
+    if let Some(cost) = cost {
+        words = words + ", " + dollars(cost);
+    }
+    match context.and_then(|context| fullness(input, output, context)) {
+        Some(full) => words + "; " + full,
+        None => words,
+    }
+}
+
+/// An amount of money, to a hundredth of a cent.
+fn dollars(cost: f64) -> Ours {
+    // A cost that is no amount is none; one beyond all bounds is the largest.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
+    let parts = (cost * 10_000.0).round().max(0.0) as u64;
+    let fraction = parts % 10_000;
+    let zeros = match fraction {
+        0..10 => "000",
+        10..100 => "00",
+        100..1_000 => "0",
+        _ => "",
+    };
+    ours("$") + parts / 10_000 + "." + zeros + fraction
+}
+
+/// How full the model's context is.
+pub(crate) fn fullness(input: u64, output: u64, context: u64) -> Option<Ours> {
+    let percent = input.saturating_add(output).saturating_mul(100).checked_div(context)?;
+    Some(ours("context ") + percent + " % full")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn money_is_told_to_a_hundredth_of_a_cent() {
+        for (cost, words) in [(0.0, "$0.0000"), (0.00123, "$0.0012"), (12.5, "$12.5000")] {
+            assert_eq!(dollars(cost).as_str(), words);
+        }
+        assert_eq!(dollars(f64::NAN).as_str(), "$0.0000");
+    }
+
+    #[test]
+    fn an_ending_is_in_words_of_ours() {
+        let ended =
+            |status, signal, limit, kernel_ended| Ending { status, signal, limit, kernel_ended };
+        assert_eq!(ended(Some(1), None, None, false).words().as_str(), "status 1");
+        assert_eq!(
+            ended(Some(3), None, None, true).words().as_str(),
+            "the interpreter exited with status 3; the next run starts a new one"
+        );
+        let limited = ended(None, Some(9), Some("time (5 s)"), true);
+        assert!(!limited.is_fine());
+        assert_eq!(limited.limit().unwrap(), "reached the limit on time (5 s)");
+    }
+}

@@ -1,0 +1,130 @@
+//! From a prompt to a reply, and from a reply to proposals.
+
+use super::{
+    effect::Effect,
+    state::{Phase, State, Work},
+    words,
+};
+use crate::{
+    Body, Finish, Image, Language, Message, Origin, Proposal, Reply, Untrusted,
+    extract::{self, Extraction},
+    record::TurnEnd,
+};
+use std::{collections::VecDeque, mem};
+
+/// Pictures of the person's that go with one prompt.
+const ATTACHED: usize = 8;
+
+impl State {
+    /// The person asks the model.
+    pub(super) fn asked(&mut self, prompt: String) {
+        let images = mem::take(&mut self.attached);
+        self.say(Message::User { text: prompt, images });
+        self.calls = 0;
+        self.retries = 0;
+        self.outcome = TurnEnd::Done;
+        self.call_model();
+    }
+
+    /// Keeps a picture of the person's for the next prompt, if the model sees it.
+    pub(super) fn attach(&mut self, image: Image) {
+        if !self.setup.profile.sees_images {
+            self.note("the model does not see pictures; this one is not sent");
+        } else if self.attached.len() >= ATTACHED {
+            self.note(format!("{ATTACHED} pictures go with one prompt; this one is not sent"));
+        } else {
+            self.attached.push(image);
+        }
+    }
+
+    /// The person's own code.
+    pub(super) fn submitted(&mut self, language: Language, code: String) {
+        let id = format!("p{}", self.next_id);
+        let proposal = Proposal::new(id, Origin::Person, None, language, Untrusted::new(code));
+        self.next_id += 1;
+        self.propose(proposal, VecDeque::new());
+    }
+
+    pub(super) fn call_model(&mut self) {
+        if self.calls >= self.setup.max_calls {
+            self.note(format!(
+                "the model was called {} times in this turn, which is the limit; say `continue` to go on",
+                self.calls
+            ));
+            return self.end_turn(TurnEnd::TooManyCalls);
+        }
+        self.calls += 1;
+        self.squeezed = false;
+        self.fit_and_send();
+    }
+
+    pub(super) fn replied(&mut self, reply: Reply) {
+        if let Some(usage) = &reply.usage {
+            self.window.heard(&self.messages, usage.input);
+        }
+        let setup = &self.setup;
+        let Extraction { proposals, looks, rejected, notes } =
+            extract::proposals(&reply, &setup.languages, setup.syntax, self.next_id);
+        self.reply_at = Some(self.messages.len());
+        self.say(Message::Assistant { text: reply.text, calls: reply.calls });
+        // The model wrote it, so it need not be sent as news.
+        self.sent = self.messages.len();
+        for text in notes {
+            self.note(text);
+        }
+        let mut answers_due = false;
+        for block in rejected {
+            let (language, reason) = (block.language, block.reason.clone());
+            self.record(Body::NotProposed { language, reason });
+            if block.call.is_some() {
+                // Providers insist that every call is answered.
+                answers_due = true;
+                self.say(Message::result(block.call, words::could_not_run(&block.reason)));
+            }
+        }
+        let mut waiting = VecDeque::from(proposals);
+        self.next_id += u32::try_from(waiting.len()).expect("a reply has fewer blocks than that");
+        if !looks.is_empty() {
+            return self.look(looks.into(), waiting);
+        }
+        match (reply.finish, waiting.pop_front()) {
+            (_, Some(first)) => self.propose(first, waiting),
+            (Finish::Interrupted, None) => self.end_turn(TurnEnd::Interrupted),
+            (Finish::Stop, None) if answers_due => self.call_model(),
+            (Finish::Stop, None) => self.end_turn(self.outcome),
+            (Finish::Length | Finish::Filtered, None) => self.end_turn(TurnEnd::ModelFailed),
+        }
+    }
+
+    pub(super) fn propose(&mut self, current: Proposal, waiting: VecDeque<Proposal>) {
+        if let Some(why) = current.unfit() {
+            return self.unfit(Work { current, waiting }, why);
+        }
+        self.record(Body::Proposal {
+            id: current.id.clone(),
+            origin: current.origin,
+            language: current.language.name().into(),
+            code: current.code().clone(),
+            hash: current.hash().into(),
+        });
+        self.then(Effect::Judge(current.clone()));
+        self.phase = Phase::Judging { work: Work { current, waiting }, edited: false };
+    }
+
+    /// The code cannot run, whatever anybody says. A model learns why and may try again.
+    pub(super) fn unfit(&mut self, work: Work, why: String) {
+        let origin = work.current.origin;
+        let language = Some(Untrusted::new(work.current.language.name()));
+        self.drop_work(work, words::could_not_run(&why));
+        match origin {
+            Origin::Model => {
+                self.record(Body::NotProposed { language, reason: why });
+                self.call_model();
+            }
+            Origin::Person => {
+                self.record(Body::Error { message: why, hint: None });
+                self.end_turn(TurnEnd::Refused);
+            }
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! From findings to a permit: the rules, the person, the kernel that stands ready.
+//!
+//! Must not let anything run that was not judged as it stands. The one expression in the program
+//! that makes a permit is here, and the record says before it what bounds the run.
+
+use super::{
+    effect::{Effect, Question},
+    event::{Answer, Event},
+    setup::Approval,
+    state::{Phase, Run, State, Work},
+    words,
+};
+use crate::{
+    Body, Findings, Grantor, Language, Opinion, Origin, Permit, Prepared, Untrusted, Verdict,
+    policy, record::TurnEnd,
+};
+
+/// How often a kernel may be gone between being ready and being given the code.
+const MOST_LOST: u32 = 2;
+
+impl State {
+    pub(super) fn judged(&mut self, work: Work, edited: bool, findings: Findings) {
+        let setup = &self.setup;
+        let approval = setup.approval;
+        let mut verdict =
+            policy::judge(&setup.user_rules, &setup.project_rules, &work.current, &findings);
+        if verdict.opinion == Opinion::Allow {
+            let rule = match approval {
+                _ if edited => Some("edited code is shown before it runs"),
+                Approval::AlwaysAsk => Some("you asked to be asked"),
+                Approval::Yes | Approval::AsRulesSay => None,
+            };
+            if let Some(rule) = rule {
+                verdict = Verdict { opinion: Opinion::Ask, rule: rule.into() };
+            }
+        }
+        let proposal = work.current.id.clone();
+        self.record(Body::Findings {
+            proposal: proposal.clone(),
+            risk: findings.risk,
+            capabilities: findings.capabilities.clone(),
+        });
+        let (decision, rule) = (verdict.opinion, verdict.rule.clone());
+        self.record(Body::Verdict { proposal: proposal.clone(), decision, rule });
+        match (verdict.opinion, work.current.origin) {
+            (Opinion::Deny, _) => self.deny(work, &verdict),
+            (Opinion::Allow, Origin::Person) => self.prepare(work, Grantor::Typed, 0),
+            (Opinion::Allow, Origin::Model) => self.prepare(work, Grantor::Rule, 0),
+            (Opinion::Ask, _) if approval == Approval::Yes && !edited => {
+                let (answer, by) = (Answer::Run, Grantor::Flag);
+                for body in (Event::Answered { proposal, answer, by }).bodies() {
+                    self.record(body);
+                }
+                self.prepare(work, by, 0);
+            }
+            (Opinion::Ask, _) => {
+                self.then(Effect::Ask(Question {
+                    proposal: work.current.clone(),
+                    findings: findings.clone(),
+                    verdict: verdict.clone(),
+                }));
+                self.phase = Phase::Asking { work, findings, verdict };
+            }
+        }
+    }
+
+    pub(super) fn answered(
+        &mut self,
+        work: Work,
+        findings: Findings,
+        verdict: Verdict,
+        answer: Answer,
+        by: Grantor,
+    ) {
+        match (answer, by) {
+            // Nobody cannot say yes.
+            (Answer::Run | Answer::Edit(_), Grantor::Nobody) => {
+                self.phase = Phase::Asking { work, findings, verdict };
+            }
+            (Answer::Run, _) => self.prepare(work, by, 0),
+            // The edited code is another one, so the rules and the person look at it again.
+            (Answer::Edit(code), _) => {
+                let Work { current, waiting } = work;
+                let current = current.edited(Untrusted::new(code));
+                if let Some(why) = current.unfit() {
+                    return self.unfit(Work { current, waiting }, why);
+                }
+                self.then(Effect::Judge(current.clone()));
+                self.phase = Phase::Judging { work: Work { current, waiting }, edited: true };
+            }
+            (Answer::Reject { reason }, _) => self.refuse(work, reason.as_deref()),
+        }
+    }
+
+    /// The person said no. With a reason the model may try again; without one the turn is over.
+    pub(super) fn refuse(&mut self, work: Work, reason: Option<&str>) {
+        let origin = work.current.origin;
+        self.drop_work(work, words::rejected(reason));
+        match (origin, reason) {
+            (Origin::Model, Some(_)) => self.call_model(),
+            (Origin::Model, None) | (Origin::Person, _) => self.end_turn(TurnEnd::Refused),
+        }
+    }
+
+    fn deny(&mut self, work: Work, verdict: &Verdict) {
+        let origin = work.current.origin;
+        self.drop_work(work, words::denied(&verdict.rule));
+        self.outcome = TurnEnd::Refused;
+        self.note(format!("refused by {}", verdict.rule));
+        match origin {
+            Origin::Model => self.call_model(),
+            Origin::Person => self.end_turn(TurnEnd::Refused),
+        }
+    }
+
+    /// It may run. Its kernel is made ready first.
+    fn prepare(&mut self, work: Work, by: Grantor, lost: u32) {
+        let language = work.current.language.clone();
+        let confinement = Box::new(self.setup.confinement.clone());
+        self.then(Effect::Prepare { language, confinement });
+        self.phase = Phase::Preparing { work, by, lost };
+    }
+
+    /// The person is about to write code in this language.
+    pub(super) fn expect(&mut self, language: Language) {
+        self.record(Body::StartedAhead { language: language.name().into() });
+        let confinement = Box::new(self.setup.confinement.clone());
+        self.then(Effect::Prepare { language, confinement });
+    }
+
+    /// The last thing before code runs: what bounds it goes on record. The one expression in the
+    /// program that makes a permit.
+    pub(super) fn permit(&mut self, work: Work, by: Grantor, lost: u32, prepared: Prepared) {
+        let Prepared { backend, enforced, missing, .. } = prepared;
+        let (proposal, hash) = (work.current.id.clone(), work.current.hash().into());
+        self.record(Body::RunStarted { proposal, hash, backend, enforced, missing });
+        let confinement = self.setup.confinement.clone();
+        self.then(Effect::Run(Permit::grant(work.current.clone(), confinement, by)));
+        self.phase = Phase::Running(Run::new(work, by, lost));
+    }
+
+    /// The kernel that stood ready was gone when the code came, so nothing of it ran.
+    pub(super) fn not_begun(&mut self, run: Run) {
+        let Run { work, by, lost, .. } = run;
+        if lost < MOST_LOST {
+            return self.prepare(work, by, lost + 1);
+        }
+        let message = format!("the {} interpreter keeps ending", work.current.language.name());
+        self.record(Body::Error { message: message.clone(), hint: None });
+        self.drop_work(work, words::could_not_run(&message));
+        self.end_turn(TurnEnd::CannotConfine);
+    }
+}

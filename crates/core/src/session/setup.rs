@@ -1,0 +1,52 @@
+//! The setup of a session: languages, rules, confinement and the model.
+
+use crate::{
+    Confinement, Languages, Message, Rules, context::ContextWindow, extract::Syntax,
+    instructions::Strength,
+};
+
+/// The setup of a session. None of it comes from a model or a project unchecked.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// The languages that run here.
+    pub languages: Languages,
+    /// The person's rules.
+    pub user_rules: Rules,
+    /// The project's rules, which can only tighten.
+    pub project_rules: Rules,
+    /// The bounds of every run.
+    pub confinement: Confinement,
+    /// Who answers where the rules say ask.
+    pub approval: Approval,
+    /// How often the model may be called in one turn.
+    pub max_calls: u32,
+    /// Detects the language of code by its syntax.
+    pub syntax: Syntax,
+    /// The model that is talked to.
+    pub profile: ModelProfile,
+}
+
+/// The model that is talked to, as far as a session must know it. It may be changed for another one
+/// between two turns.
+#[derive(Clone, Debug)]
+pub struct ModelProfile {
+    /// The opening of the conversation: the messages before the person's first.
+    pub opening: Vec<Message>,
+    /// How much it can be expected to understand.
+    pub strength: Strength,
+    /// How much it takes.
+    pub window: ContextWindow,
+    /// Whether it sees pictures.
+    pub sees_images: bool,
+}
+
+/// Who answers where the rules say ask. Deny stays deny.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Approval {
+    /// The person.
+    AsRulesSay,
+    /// The person, even where the rules allow.
+    AlwaysAsk,
+    /// The person did, beforehand, with `--yes`.
+    Yes,
+}

@@ -1,0 +1,77 @@
+//! The setup and the commands of a runner.
+
+use super::complete::Completions;
+use crate::{
+    ExecError, Interpreters,
+    egress::{Asks, Upstream},
+    sandbox::Machine,
+};
+use interpreter_core::{Confinement, Language, Permit, Typed, Untrusted, session::HostAnswer};
+use interpreter_workspace::{Conflict, Place};
+use std::sync::Arc;
+use tokio::sync::oneshot;
+
+/// The setup of a runner.
+#[derive(Clone, Debug)]
+pub struct RunnerSetup {
+    /// The interpreters of this machine.
+    pub interpreters: Interpreters,
+    /// The machine.
+    pub machine: Machine,
+    /// Where change sets are kept.
+    pub changes: Place,
+    /// The disk space that undo and redo may take, in bytes.
+    pub undo_bytes: u64,
+    /// The session, for the change set's own description.
+    pub session: String,
+    /// The person's own proxy for the outside, if they have one.
+    pub upstream: Option<Arc<Upstream>>,
+    /// Whether the person is asked about hosts that are not listed; none means that there is no
+    /// way out at all.
+    pub asks: Option<Asks>,
+}
+
+/// A request to a runner.
+#[derive(Debug)]
+pub enum Command {
+    /// Start the sandbox and the language's kernel, unless they are there.
+    Prepare {
+        /// The language.
+        language: Language,
+        /// The bounds of the run.
+        confinement: Confinement,
+    },
+    /// Run this. An [`Event::Prepared`] for its language must have come first.
+    Run(Permit),
+    /// Interrupt what runs; if it does not heed that, end its kernel.
+    Interrupt,
+    /// Hand the code what the person typed.
+    Answer(Typed),
+    /// Let code reach a host, or refuse it.
+    AnswerHost(HostAnswer),
+    /// Ask the kernel of a language how code could go on. It is not asked while something runs;
+    /// one that is not there, or does not answer in time, gives no answer.
+    Complete {
+        /// The language.
+        language: Language,
+        /// The code as it stands.
+        code: String,
+        /// Where the cursor is, in bytes.
+        cursor: usize,
+        /// Who wants to know.
+        reply: oneshot::Sender<Completions>,
+    },
+    /// End the kernel of a language, or all kernels, with everything they started, and start
+    /// afresh. Not while something runs.
+    Restart(Option<Language>),
+    /// Take a snapshot of what is staged, for a person to decide about.
+    Review,
+    /// Put that snapshot into the person's folder.
+    Apply(Conflict),
+    /// Forget staged changes.
+    Discard,
+    /// Show as a diff the snapshot that was taken last.
+    Diff(oneshot::Sender<Result<Untrusted, ExecError>>),
+    /// End everything.
+    Stop,
+}

@@ -1,0 +1,355 @@
+//! A container of a local engine, with our own fences inside: the part that docker and podman share.
+//!
+//! # Threat
+//! That of the native sandbox; and an image that others made, which brings its own programs, its own
+//! settings for the engine, or its own files at the places where ours stand.
+//!
+//! # Mechanism
+//! The engine's client starts one container a session. Its system is the image, read-only; it has no
+//! network, no capabilities, no new privileges, an unprivileged user, the engine's limits and our
+//! rules as its system-call profile. It runs our own binary, bound in, as a jail: it meets us
+//! at a socket that is bound in, sets limits, adds Landlock and the filter, verifies, and becomes the
+//! host. Of the image's own settings none is obeyed: entry point, user, folder, health check and, as
+//! far as the engine lets us, volumes. An image is never fetched. The engine's socket is not inside.
+//!
+//! # Order
+//! The socket and the profile are there before the client starts; the plan is sent after the meeting.
+//! A host ends when its stream does and the container with it, also if this program is killed.
+//!
+//! # Limits
+//! Whoever may use an engine that runs as root is as good as root: a hole in the engine is one in the
+//! machine. Our binary needs a C library in the image that is at least as new as the one that it was
+//! made with. Other mounts below a folder that is shown are not shown. Paths with a comma or a quote
+//! cannot be bound. As root, code is another user, who cannot change a folder that is not staged.
+
+use super::{
+    in_copy::uncovered,
+    landlock::beside_others,
+    machine::{Machine, Rights, SANDBOX_USER},
+    native::{DOOR, HOST_PROGRAM, become_host, check_work_folder, limits},
+    recipe::{Protection, Recipe, Site, Tidying},
+};
+use crate::{Cause, ExecError, Interpreters};
+use interpreter_core::{Access, Confinement, Kept, Promise, Workspace};
+use interpreter_jail::{JAIL, Plan, Step, attack::ATTACK};
+use interpreter_jupyter::JUPYTER;
+use rustix::process::{Resource, getrlimit};
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
+
+/// The image, unless another one is named. `scripts/make-image` makes it.
+const DEFAULT_IMAGE: &str = "interpreter:default";
+
+/// Where the jail meets us.
+const MEETING: &str = "/run/interpreter/meeting";
+
+/// How names of our containers begin; the number of our process follows.
+const NAME: &str = "interpreter-";
+
+/// The label of our containers.
+const LABEL: &str = "interpreter.sandbox";
+
+/// Where an engine's client finds the programs that it needs.
+pub(super) const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// Removes containers of programs that were killed. They end by themselves, and the engine removes
+/// them; this is for those that an engine left which was itself ended.
+pub(super) static TIDYING: Tidying = Tidying {
+    list: &["ps", "--all", "--filter", "label=interpreter.sandbox", "--format", "{{.Names}}"],
+    remove: &["rm", "--force"],
+    left_over,
+};
+
+fn left_over(names: &str) -> Vec<String> {
+    let is_gone = |name: &&str| {
+        let process = name.strip_prefix(NAME).and_then(|rest| rest.split('-').next());
+        process.is_some_and(|process| !Path::new("/proc").join(process).exists())
+    };
+    names.lines().map(str::trim).filter(is_gone).map(str::to_owned).collect()
+}
+
+/// Processes of one user that the engine lets be. podman's own monitor can have no more.
+const MOST_PROCESSES: u64 = 32_768;
+
+/// Processes beside those of code: the host, and threads of its own that the engine has inside.
+const OURS: u64 = 16;
+
+pub(super) fn keeps(promise: Promise) -> Kept {
+    match promise {
+        Promise::Network => {
+            Kept::InPart("sockets and pipes in a work folder that is not staged lead outside")
+        }
+        Promise::Limits => Kept::InPart(
+            "temporary files are bounded by their size and not by their number; watchers of files \
+             (inotify) are counted together with yours",
+        ),
+        Promise::Reading
+        | Promise::Writing
+        | Promise::Processes
+        | Promise::Environment
+        | Promise::Privileges
+        | Promise::Calls
+        | Promise::Terminal
+        | Promise::Ending => Kept::Yes,
+    }
+}
+
+pub(super) fn admits(
+    recipe: &Recipe,
+    confinement: &Confinement,
+    machine: &Machine,
+) -> Result<(), ExecError> {
+    match (machine.rights, confinement.workspace) {
+        (Rights::Ordinary, _) | (_, Workspace::Stage | Workspace::ReadOnly) => {}
+        (Rights::Root | Rights::RootWithoutMounts | Rights::RootInName, Workspace::Direct) => {
+            return Err(recipe.refuses(
+                "root's code runs as another user, who cannot change your folder",
+                Some(Cause::RootCannotWrite),
+            ));
+        }
+    }
+    let shown = confinement.files.keys().chain([&confinement.work_folder, &machine.scratch]);
+    match shown.into_iter().find(|path| !can_be_bound(path)) {
+        Some(path) => {
+            let reason = format!("an engine cannot bind {}, for its name", path.display());
+            Err(recipe.refuses(reason, Some(Cause::NotBindable)))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Engines read a mount as a list with commas.
+fn can_be_bound(path: &Path) -> bool {
+    path.to_str().is_some_and(|path| !path.contains([',', '"', '\n', '\r']))
+}
+
+/// The user that code is, inside and outside.
+pub(super) fn user(machine: &Machine) -> [u32; 2] {
+    if machine.user == 0 { [SANDBOX_USER; 2] } else { [machine.user, machine.group] }
+}
+
+/// Arguments of the engine's client.
+#[derive(Default)]
+struct Arguments(Vec<OsString>);
+
+impl Arguments {
+    fn add<I: Into<OsString>>(&mut self, words: impl IntoIterator<Item = I>) {
+        self.0.extend(words.into_iter().map(Into::into));
+    }
+
+    fn bind(&mut self, from: &Path, to: &Path, how: &str) {
+        let (from, to) = (from.display(), to.display());
+        let mount = format!("type=bind,source={from},target={to},bind-nonrecursive=true{how}");
+        self.add(["--mount", &mount]);
+    }
+
+    fn show(&mut self, from: &Path, to: &Path) {
+        self.bind(from, to, ",readonly");
+    }
+}
+
+/// The arguments of the engine's client: `client` are options of one engine's client, `own` those
+/// of its command that runs a container.
+pub(super) fn arguments(
+    site: &Site<'_>,
+    client: &[&str],
+    own: Vec<OsString>,
+) -> Result<Vec<OsString>, ExecError> {
+    let Site { confinement, layout, machine, .. } = *site;
+    check_work_folder(confinement)?;
+    let mut all = Arguments::default();
+    all.add(client);
+    all.add(["run", "--rm", "--pull=never", "--sig-proxy=false", "--log-driver=none"]);
+    all.add(own);
+    let name = format!("{NAME}{}-{}", std::process::id(), uuid::Uuid::new_v4().simple());
+    all.add(["--name", &name, "--label", LABEL]);
+    all.add(["--read-only", "--network=none", "--cap-drop=ALL", "--ipc=private"]);
+    all.add(["--cgroupns=private", "--hostname=sandbox", "--workdir=/", "--no-healthcheck"]);
+    let profile = format!("seccomp={}", layout.profile().display());
+    all.add(["--security-opt", "no-new-privileges", "--security-opt", &profile]);
+    // Otherwise SELinux keeps the container from everything that is bound in.
+    all.add(["--security-opt", "label=disable"]);
+    let [user, group] = user(machine);
+    all.add(["--user", &format!("{user}:{group}")]);
+    bounds(&mut all, site);
+    furniture(&mut all, site);
+    for (path, access) in &confinement.files {
+        match access {
+            Access::Read => all.show(path, path),
+            Access::Write => all.bind(path, path, ""),
+            Access::Deny => {}
+        }
+    }
+    work_folder(&mut all, site);
+    // The jail is found by its name; what it becomes has an empty environment.
+    all.add(["--entrypoint", JAIL, "--env", "PATH=/run/interpreter"]);
+    all.add([image(confinement), MEETING]);
+    Ok(all.0)
+}
+
+fn image(confinement: &Confinement) -> &str {
+    confinement.sandbox.image.as_deref().unwrap_or(DEFAULT_IMAGE)
+}
+
+/// The engine's own limits. Where the container can be put into a control group of ours, that one's
+/// hold instead; they are the same.
+fn bounds(all: &mut Arguments, site: &Site<'_>) {
+    let limits = &site.confinement.limits;
+    let (memory, open) = (limits.memory_bytes, at_most(Resource::Nofile, limits.open_files));
+    // The jail sets the one that is meant; an engine without rights cannot raise ours.
+    let processes = at_most(Resource::Nproc, MOST_PROCESSES);
+    all.add(["--ulimit", &format!("nproc={processes}:{processes}")]);
+    if (site.recipe.bounds_all)(site.machine) {
+        all.add(["--memory", &memory.to_string(), "--memory-swap", &memory.to_string()]);
+        all.add(["--pids-limit", &(limits.processes + OURS).to_string()]);
+    }
+    all.add(["--ulimit", &format!("nofile={open}:{open}"), "--ulimit", "core=0:0"]);
+    all.add(["--shm-size", &limits.temporary_bytes.to_string()]);
+}
+
+/// A limit, or our own where that is lower.
+fn at_most(resource: Resource, most: u64) -> u64 {
+    getrlimit(resource).maximum.map_or(most, |own| own.min(most))
+}
+
+/// The mounts that every program expects, beside the image.
+fn furniture(all: &mut Arguments, site: &Site<'_>) {
+    let Site { confinement, layout, machine, door, .. } = *site;
+    let bytes = confinement.limits.temporary_bytes;
+    let at = confinement.temporary();
+    let options = format!("{at}:rw,exec,nosuid,nodev,mode=1777,size={bytes}");
+    all.add(["--tmpfs", &options]);
+    let inside = Path::new("/run/interpreter");
+    for name in [JAIL, JUPYTER, ATTACK] {
+        all.show(&machine.program, &inside.join(name));
+    }
+    all.show(&machine.program, Path::new(HOST_PROGRAM));
+    for (at, _) in Interpreters::drivers() {
+        let name = at.file_name().unwrap_or_default();
+        all.show(&layout.drivers().join(name), &at);
+    }
+    all.show(&layout.meeting(), Path::new(MEETING));
+    if let Some(door) = door {
+        all.show(door, Path::new(DOOR));
+    }
+}
+
+/// The work folder, or the copy of it. Denied files in a folder that is shown as it is are hidden.
+fn work_folder(all: &mut Arguments, site: &Site<'_>) {
+    let Site { confinement, copy, layout, .. } = *site;
+    let work = &confinement.work_folder;
+    let covered = match (confinement.workspace, copy) {
+        (Workspace::Stage, Some(copy)) => {
+            all.bind(copy, work, "");
+            uncovered(confinement)
+        }
+        (Workspace::ReadOnly | Workspace::Stage, _) => {
+            all.show(work, work);
+            confinement.clone()
+        }
+        (Workspace::Direct, _) => {
+            all.bind(work, work, "");
+            pins(all, confinement);
+            confinement.clone()
+        }
+    };
+    let denied = covered.files.iter().filter(|(_, access)| **access == Access::Deny);
+    for (path, _) in denied {
+        match fs_err::symlink_metadata(path).ok().map(|data| data.file_type()) {
+            Some(kind) if kind.is_dir() => all.show(&layout.hollow(), path),
+            // A link holds no secret; what it points to is not there, or is covered itself.
+            Some(kind) if kind.is_symlink() => {}
+            Some(_) => all.show(&layout.empty(), path),
+            None => {}
+        }
+    }
+}
+
+/// Keeps folders above what is covered from being renamed where writes are real.
+fn pins(all: &mut Arguments, confinement: &Confinement) {
+    let work = &confinement.work_folder;
+    let denied = confinement.files.iter().filter(|(_, access)| **access == Access::Deny);
+    let above: std::collections::BTreeSet<_> = denied
+        .flat_map(|(path, _)| path.ancestors().skip(1))
+        .filter(|folder| folder.starts_with(work) && *folder != work && folder.is_dir())
+        .collect();
+    for folder in above {
+        all.bind(folder, folder, "");
+    }
+}
+
+/// The steps of our own binary inside, before it is the host.
+pub(super) fn plan(site: &Site<'_>) -> Result<Plan, ExecError> {
+    let Site { confinement, machine, .. } = *site;
+    check_work_folder(confinement)?;
+    let [user, _] = user(machine);
+    let mut steps: Vec<_> = limits(confinement).map(|step| beside_others(step, user)).into();
+    let home = PathBuf::from(confinement.temporary()).join("home");
+    steps.push(Step::Folder { at: home, mode: 0o700 });
+    become_host(steps, Step::NoCapabilities, site)
+}
+
+pub(super) fn describe(machine: &Machine, protection: &mut Protection) {
+    let backend = protection.backend;
+    protection.enforced.extend([
+        format!("a container of {backend}: mount, process, network, ipc and hostname namespaces"),
+        "the system is an image, read-only; nothing of yours but what is listed".into(),
+        "no network but loopback; the only way out is a proxy that lets through what is allowed"
+            .into(),
+        "no capabilities, no new privileges, an unprivileged user".into(),
+        "system-call filter, as the engine's profile and our own".into(),
+        "limits on each process, on processes, file size and temporary files".into(),
+    ]);
+    protection.enforced.extend(machine.landlock.map(|version| {
+        format!("Landlock (version {version}): writes to the listed folders alone")
+    }));
+}
+
+/// The obstacle, by the complaint of an engine's client.
+pub(super) fn cause(complaint: &str) -> Cause {
+    let has = |words: &[&str]| words.iter().any(|word| complaint.contains(word));
+    if has(&["No such image", "image not known", "Unable to find image"]) {
+        Cause::NoImage
+    } else if has(&["GLIBC", "interpreter-jail"]) {
+        Cause::ImageMisfit
+    } else if has(&["docker.sock: connect: permission denied", "permission denied while trying"]) {
+        Cause::EngineForbidden
+    } else if has(&["Cannot connect"]) {
+        Cause::EngineDown
+    } else {
+        Cause::EngineFailed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn containers_of_programs_that_are_gone_are_left_over() {
+        let own = format!("interpreter-{}-abc", std::process::id());
+        let names = format!("{own}\ninterpreter-999999999-abc\nsomebody-999999999\n\n");
+        assert_eq!(left_over(&names), ["interpreter-999999999-abc"]);
+    }
+
+    #[test]
+    fn names_that_would_end_a_mount_cannot_be_bound() {
+        for path in ["/home/u/a,readonly=false", "/home/u/\"a\"", "/home/u/a\nb"] {
+            assert!(!can_be_bound(Path::new(path)), "{path}");
+        }
+        assert!(can_be_bound(Path::new("/home/u/my project (2)=ü:x")));
+    }
+
+    #[test]
+    fn complaints_stand_for_causes() {
+        assert_eq!(cause("docker: Error: No such image: x"), Cause::NoImage);
+        assert_eq!(cause("Error: x: image not known"), Cause::NoImage);
+        assert_eq!(cause("Cannot connect to the Docker daemon"), Cause::EngineDown);
+        let denied = "dial unix /var/run/docker.sock: connect: permission denied";
+        assert_eq!(cause(denied), Cause::EngineForbidden);
+        let old = "interpreter-jail: /lib/libc.so.6: version `GLIBC_2.36' not found";
+        assert_eq!(cause(old), Cause::ImageMisfit);
+    }
+}

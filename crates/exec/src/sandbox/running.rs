@@ -1,0 +1,141 @@
+//! A sandbox that has been started: its process, its streams, and the end of it.
+
+use super::{
+    cgroup::{Frozen, Group},
+    folder::RunFolder,
+    in_copy::Moved,
+    recipe::{Protection, Recipe},
+    view::View,
+};
+use crate::ExecError;
+use interpreter_core::Untrusted;
+use interpreter_host::{KernelSpec, Link};
+use interpreter_jail::JailFailure;
+use std::time::Duration;
+use tokio::{
+    io::{AsyncReadExt, unix::AsyncFd},
+    net::unix::OwnedWriteHalf,
+    process::Child,
+};
+
+/// How long the host may take to end everything inside.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A host in isolation, and the stream to it.
+#[derive(Debug)]
+pub(crate) struct Sandbox {
+    pub(super) child: Child,
+    /// Ends the stream when it is dropped.
+    pub(crate) input: OwnedWriteHalf,
+    /// Messages from inside.
+    pub(crate) link: AsyncFd<Link>,
+    /// The bounds of all its processes together.
+    pub(super) group: Option<Group>,
+    pub(super) recipe: &'static Recipe,
+    /// Its folder instead of mounts.
+    pub(super) folder: Option<RunFolder>,
+    /// Where code sees its work folder, if that is elsewhere.
+    pub(super) moved: Option<Moved>,
+    pub(crate) protection: Protection,
+    /// The visible paths.
+    pub(crate) view: View,
+}
+
+impl Sandbox {
+    /// Why there is nothing more to read from it.
+    pub(crate) async fn why_it_ended(self) -> ExecError {
+        let Self { child, input, link, recipe, group: _group, folder: _folder, .. } = self;
+        drop((input, link));
+        why_it_ended(recipe, child).await
+    }
+
+    /// Ends it before anything ran in it: whether it could be built.
+    pub(super) async fn ended(self) -> Result<Protection, ExecError> {
+        let Self {
+            mut child, input, link, recipe, group: _group, folder: _folder, protection, ..
+        } = self;
+        // The host ends when its stream does. If a step failed, the status says so instead.
+        drop((input, link));
+        if child.wait().await?.success() {
+            return Ok(protection);
+        }
+        Err(why_it_ended(recipe, child).await)
+    }
+
+    /// Waits for what comes from inside, and takes it in. `false` means that nothing will come any
+    /// more. May be dropped at any time without losing anything.
+    pub(crate) async fn take_in(&mut self) -> std::io::Result<bool> {
+        if self.link.get_ref().has_heard() {
+            return Ok(true);
+        }
+        loop {
+            let mut ready = self.link.readable_mut().await?;
+            if let Ok(taken) = ready.try_io(|link| link.get_mut().take_in()) {
+                return taken;
+            }
+        }
+    }
+
+    /// Whether more processes can be started, as far as that is known out here.
+    pub(crate) fn has_room(&self) -> bool {
+        self.group.as_ref().is_some_and(Group::has_room)
+    }
+
+    /// A kernel as it is started in this sandbox.
+    pub(crate) fn settle(&self, spec: KernelSpec) -> KernelSpec {
+        let spec = match &self.moved {
+            Some(moved) => moved.settle(spec),
+            None => spec,
+        };
+        match &self.folder {
+            Some(folder) => self.recipe.settle(folder, spec),
+            None => spec,
+        }
+    }
+
+    /// How many of its processes the kernel has killed because all of them together used up their
+    /// memory.
+    pub(crate) fn killed_for_memory(&self) -> u64 {
+        self.group.as_ref().map_or(0, Group::killed_for_memory)
+    }
+
+    /// Stops everything inside, until what is returned is dropped. None where that is not possible.
+    pub(crate) fn freeze(&self) -> Option<Frozen> {
+        self.group.as_ref().and_then(Group::freeze)
+    }
+
+    /// Kills everything inside and waits until it is dead.
+    pub(crate) async fn stop(self) {
+        // The group goes at the end of this, when nothing is in it any more.
+        let Self { mut child, input, link, group: _group, folder: _folder, .. } = self;
+        // The host ends with its stream. Its keeper ends when it has, which the system lets happen
+        // only after all other processes of its namespace are gone.
+        drop((input, link, child.stderr.take()));
+        if tokio::time::timeout(PATIENCE, child.wait()).await.is_err() {
+            // With its keeper the host dies, and with that all others.
+            _ = child.kill().await.is_ok();
+        }
+    }
+}
+
+/// The last message of the process: the step that failed, or a crash of the host.
+pub(super) async fn why_it_ended(recipe: &Recipe, mut child: Child) -> ExecError {
+    const MOST: u64 = 64 << 10;
+    let mut said = Vec::new();
+    if let Some(errors) = child.stderr.take() {
+        // A partial message is better than none.
+        _ = errors.take(MOST).read_to_end(&mut said).await.is_ok();
+    }
+    let status = child.wait().await;
+    let failure = said
+        .split(|&byte| byte == b'\n')
+        .find_map(|line| serde_json::from_slice::<JailFailure>(line).ok());
+    if let Some(failure) = failure {
+        return recipe.failed(&failure);
+    }
+    let said = Untrusted::new(String::from_utf8_lossy(&said));
+    recipe.complaint(&said).unwrap_or_else(|| {
+        let status = status.map_or_else(|error| error.to_string(), |status| status.to_string());
+        ExecError::SandboxEnded { reason: format!("{status} {}", said.for_terminal_line(500)) }
+    })
+}

@@ -1,0 +1,121 @@
+//! One kernel: a process with two pipes and a control socket, whose other ends are handed out.
+
+use super::processes::{send, send_group};
+use crate::wire::KernelSpec;
+use rustix::{
+    io::{DupFlags, Errno, dup2, dup3, fcntl_dupfd_cloexec},
+    pipe::fcntl_setpipe_size,
+    process::{Pid, Signal},
+};
+use std::{
+    fs::File,
+    io,
+    os::{
+        fd::{AsRawFd, OwnedFd},
+        unix::{net::UnixStream, process::CommandExt},
+    },
+    process::{Child, Command, Stdio},
+};
+
+/// The descriptor on which a driver finds its control socket.
+const CONTROL: i32 = 3;
+
+/// Bytes that a pipe is to hold.
+const ROOM: usize = 1 << 20;
+
+/// A process that runs cells.
+#[derive(Debug)]
+pub(crate) struct Kernel {
+    /// How it was started, for one like it.
+    spec: KernelSpec,
+    pid: Pid,
+}
+
+/// The outside's ends of a kernel: of standard output, of standard error, of control.
+pub(crate) type Ends = [OwnedFd; 3];
+
+impl Kernel {
+    /// Starts one, in a process group of its own.
+    pub(crate) fn start(spec: &KernelSpec, slot: &mut ControlSlot) -> io::Result<(Self, Ends)> {
+        let (ours, theirs) = UnixStream::pair()?;
+        #[expect(clippy::disallowed_methods, reason = "the outside spent a permit for this")]
+        let mut command = Command::new(&spec.program);
+        command
+            .args(&spec.arguments)
+            .env_clear()
+            .envs(&spec.environment)
+            .current_dir(&spec.folder)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0);
+        let mut child = slot.spawn(&mut command, theirs.into())?;
+        let stdout = child.stdout.take().map(OwnedFd::from).expect("it was asked for");
+        let stderr = child.stderr.take().map(OwnedFd::from).expect("it was asked for");
+        for pipe in [&stdout, &stderr] {
+            // Fewer and larger pieces. A user who has many large pipes already is refused, and
+            // then the usual size does.
+            fcntl_setpipe_size(pipe, ROOM).unwrap_or_default();
+        }
+        Ok((
+            Self { spec: spec.clone(), pid: Pid::from_child(&child) },
+            [stdout, stderr, ours.into()],
+        ))
+    }
+
+    pub(crate) fn pid(&self) -> Pid {
+        self.pid
+    }
+
+    /// The number of its process, as the outside has it.
+    pub(crate) fn process(&self) -> u32 {
+        self.pid.as_raw_pid().cast_unsigned()
+    }
+
+    pub(crate) fn spec(&self) -> &KernelSpec {
+        &self.spec
+    }
+
+    /// Interrupts the code and the programs it runs in the foreground.
+    pub(crate) fn interrupt(&self) {
+        send_group(self.pid, Signal::INT);
+    }
+
+    /// Kills the process and its group. By its own number too: it may have left its group.
+    pub(crate) fn kill(&self) {
+        send_group(self.pid, Signal::KILL);
+        send(self.pid, Signal::KILL);
+    }
+}
+
+/// Descriptor 3 of the host itself, through which a new process gets its own.
+///
+/// Every other descriptor here is closed on execution. This one is not while a process is started,
+/// and the host has one thread, so nothing else can inherit it meanwhile.
+#[derive(Debug)]
+pub(crate) struct ControlSlot {
+    slot: OwnedFd,
+    /// Stands in the slot while nothing is started.
+    nothing: OwnedFd,
+}
+
+impl ControlSlot {
+    /// Takes the descriptor. Nothing else may have it.
+    pub(crate) fn take() -> io::Result<Self> {
+        let nothing = OwnedFd::from(File::open("/dev/null")?);
+        let nothing = fcntl_dupfd_cloexec(nothing, CONTROL + 1)?;
+        let slot = fcntl_dupfd_cloexec(&nothing, CONTROL)?;
+        if slot.as_raw_fd() == CONTROL {
+            Ok(Self { slot, nothing })
+        } else {
+            Err(Errno::BUSY.into())
+        }
+    }
+
+    fn spawn(&mut self, command: &mut Command, control: OwnedFd) -> io::Result<Child> {
+        dup2(control, &mut self.slot)?;
+        let child = command.spawn();
+        dup3(&self.nothing, &mut self.slot, DupFlags::CLOEXEC)?;
+        child
+    }
+}

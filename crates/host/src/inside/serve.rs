@@ -1,0 +1,304 @@
+//! The host's one loop: waits for the stream and the kernels' deaths, and acts.
+//!
+//! One thread sleeps in `poll` until something can be done; there are no timers. No read or write
+//! blocks. Output and claims of kernels do not pass through here: the outside has their wires.
+
+use super::{
+    census::{Census, Room, is_alive},
+    egress::{ADDRESS, SOCKET, hand_out},
+    error::ServeError,
+    kernel::{ControlSlot, Kernel},
+    outgoing::{Connection, Outgoing},
+    processes::{Role, kill_all_but, send_group},
+    restore::restore,
+};
+use crate::wire::{Decoder, Inward, KernelSpec, Outward};
+use rustix::{
+    event::{PollFd, PollFlags, poll},
+    io::{Errno, fcntl_dupfd_cloexec, ioctl_fionbio, read},
+    process::{
+        DumpableBehavior, Pid, Signal, WaitOptions, WaitStatus, set_dumpable_behavior, wait,
+    },
+};
+use std::{
+    collections::{BTreeMap, btree_map::Entry},
+    io::{self, Read, Write},
+    os::{
+        fd::{AsFd, OwnedFd},
+        unix::net::UnixStream,
+    },
+    path::Path,
+    process::ExitCode,
+};
+
+/// Is the host, on stdin and stdout. Called first thing by the binary, before any thread exists.
+#[expect(clippy::disallowed_methods, reason = "the stream of a process inside, not a person's")]
+pub fn run() -> ExitCode {
+    // Code inside shares this process's user and must not look into it. Where the system refuses
+    // that, the process namespace and the filter still stand.
+    set_dumpable_behavior(DumpableBehavior::NotDumpable).unwrap_or_default();
+    // Before anything that could be in its way.
+    if let Err(error) = hand_out(Path::new(SOCKET), ADDRESS) {
+        drop(writeln!(io::stderr(), "the way out could not be handed out: {error}"));
+        return ExitCode::from(70);
+    }
+    let input = io::stdin().as_fd().try_clone_to_owned();
+    let output = io::stdout().as_fd().try_clone_to_owned();
+    let served = input
+        .and_then(|input| Ok((input, output?)))
+        .map_err(|source| ServeError::Stream { source })
+        .and_then(|(input, output)| serve(input, output));
+    match served {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // Nobody may be listening; the exit code says that something went wrong.
+            drop(writeln!(io::stderr(), "{error}: {:?}", std::error::Error::source(&error)));
+            ExitCode::from(70)
+        }
+    }
+}
+
+/// Is the host, on the given stream, until the stream ends. Then all kernels are dead.
+///
+/// Takes the whole process: it waits for every child there is, gets all orphans, and needs descriptor
+/// 3 for itself. Descriptors that this process was given and that are not closed on execution reach
+/// the kernels: whoever starts it closes them.
+///
+/// # Errors
+/// If the stream from the outside is broken, or the system refuses the host its means.
+pub fn serve(input: OwnedFd, output: OwnedFd) -> Result<(), ServeError> {
+    let mut host = Host::new(input, output).map_err(|source| ServeError::Prepare { source })?;
+    let ended = host.serve();
+    host.end_all();
+    ended
+}
+
+/// Work that needs no waiting.
+#[derive(Clone, Copy, Debug)]
+enum Ready {
+    Requests,
+    Sending,
+    Deaths,
+}
+
+struct Host {
+    input: OwnedFd,
+    output: OwnedFd,
+    /// Readable after a death.
+    deaths: UnixStream,
+    slot: ControlSlot,
+    role: Role,
+    room: Room,
+    requests: Decoder<Inward>,
+    kernels: BTreeMap<u32, Kernel>,
+    outgoing: Outgoing,
+    scratch: Vec<u8>,
+}
+
+impl Host {
+    fn new(input: OwnedFd, output: OwnedFd) -> io::Result<Self> {
+        // Out of the slot's way.
+        let [input, output] = [fcntl_dupfd_cloexec(input, 4)?, fcntl_dupfd_cloexec(output, 4)?];
+        for stream in [&input, &output] {
+            ioctl_fionbio(stream, true)?;
+        }
+        let slot = ControlSlot::take()?;
+        let (deaths, died) = UnixStream::pair()?;
+        deaths.set_nonblocking(true)?;
+        signal_hook::low_level::pipe::register(Signal::CHILD.as_raw(), died)?;
+        let role = Role::assume()?;
+        let room = match role {
+            Role::First => Room::of_namespace(),
+            Role::Ordinary => Room::boundless(),
+        };
+        Ok(Self {
+            input,
+            output,
+            deaths,
+            slot,
+            role,
+            room,
+            requests: Decoder::default(),
+            kernels: BTreeMap::new(),
+            outgoing: Outgoing::default(),
+            scratch: vec![0; 64 << 10],
+        })
+    }
+
+    fn serve(&mut self) -> Result<(), ServeError> {
+        loop {
+            if self.outgoing.send(&self.output) == Connection::Ended {
+                return Ok(());
+            }
+            for ready in self.wait()? {
+                if self.act(ready)? == Connection::Ended {
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    /// Sleeps until something can be done.
+    fn wait(&self) -> Result<Vec<Ready>, ServeError> {
+        let mut ready = vec![Ready::Requests, Ready::Deaths];
+        let mut polled =
+            vec![PollFd::new(&self.input, PollFlags::IN), PollFd::new(&self.deaths, PollFlags::IN)];
+        if !self.outgoing.is_empty() {
+            ready.push(Ready::Sending);
+            polled.push(PollFd::new(&self.output, PollFlags::OUT));
+        }
+        match poll(&mut polled, None) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(source) => return Err(ServeError::Wait { source }),
+        }
+        let woken = polled.iter().map(|one| !one.revents().is_empty());
+        Ok(ready.into_iter().zip(woken).filter_map(|(what, woken)| woken.then_some(what)).collect())
+    }
+
+    fn act(&mut self, ready: Ready) -> Result<Connection, ServeError> {
+        match ready {
+            Ready::Requests => self.receive_requests(),
+            Ready::Sending => Ok(self.outgoing.send(&self.output)),
+            Ready::Deaths => {
+                self.bury_the_dead();
+                Ok(Connection::Open)
+            }
+        }
+    }
+
+    fn receive_requests(&mut self) -> Result<Connection, ServeError> {
+        match read(&self.input, &mut self.scratch[..]) {
+            Ok(count) if count > 0 => self.requests.push(&self.scratch[..count]),
+            Err(Errno::AGAIN | Errno::INTR) => {}
+            // A reset socket, say: nothing will come.
+            Ok(_) | Err(_) => return Ok(Connection::Ended),
+        }
+        while let Some(request) = self.requests.next() {
+            self.obey(request?);
+        }
+        Ok(Connection::Open)
+    }
+
+    fn obey(&mut self, request: Inward) {
+        match request {
+            Inward::Start { kernel, spec } => {
+                self.make_room(kernel);
+                self.start(kernel, &spec);
+            }
+            Inward::Interrupt { kernel } => {
+                if let Some(kernel) = self.kernels.get(&kernel) {
+                    kernel.interrupt();
+                }
+            }
+            // One that is gone may have left something behind.
+            Inward::Stop { kernel } => {
+                let others = self.kernels.iter().filter(|(number, _)| **number != kernel);
+                let spared: Vec<_> = others.map(|(_, other)| other.pid()).collect();
+                if spared.is_empty() {
+                    return self.end_all();
+                }
+                for pid in kill_all_but(self.role, &spared) {
+                    while is_alive(pid) && self.bury_one(WaitOptions::empty()) {}
+                }
+            }
+            // It may be another one by now, where room had to be made.
+            Inward::Kill { kernel, process } => {
+                let kernel = self.kernels.get(&kernel);
+                if let Some(kernel) = kernel.filter(|kernel| kernel.process() == process) {
+                    kernel.kill();
+                }
+            }
+            Inward::Tidy { kernel } => {
+                self.make_room(kernel);
+                self.outgoing.push(&Outward::Tidied { kernel });
+            }
+            Inward::Measure => {
+                self.outgoing.push(&Outward::Used { milliseconds: Census::take().used() });
+            }
+            Inward::Restore { work, lower, paths } => {
+                let errors = restore(&work, &lower, &paths);
+                self.outgoing.push(&Outward::Restored { errors });
+            }
+        }
+    }
+
+    fn start(&mut self, number: u32, spec: &KernelSpec) {
+        let failed = |message| Outward::Failed { kernel: number, message };
+        let (answer, ends) = match self.kernels.entry(number) {
+            Entry::Occupied(_) => (failed(format!("kernel {number} is running already")), None),
+            Entry::Vacant(entry) => match Kernel::start(spec, &mut self.slot) {
+                Ok((kernel, ends)) => {
+                    let process = entry.insert(kernel).process();
+                    (Outward::Started { kernel: number, process }, Some(ends))
+                }
+                Err(error) => {
+                    let (program, folder) = (spec.program.display(), spec.folder.display());
+                    (failed(format!("cannot start `{program}` in `{folder}`: {error}")), None)
+                }
+            },
+        };
+        self.outgoing.push_with(&answer, ends);
+    }
+
+    /// Where earlier code has left so many processes that none can be started, everything is
+    /// ended. The kernel that room is `wanted` for is started again if it was there.
+    fn make_room(&mut self, wanted: u32) {
+        if !self.room.is_crowded() {
+            return;
+        }
+        let kernels = std::mem::take(&mut self.kernels);
+        self.end_all();
+        self.outgoing.push(&Outward::Crowded { kernel: wanted });
+        for (number, kernel) in kernels {
+            if number == wanted
+                && let Ok((kernel, ends)) = Kernel::start(kernel.spec(), &mut self.slot)
+            {
+                let started = Outward::Started { kernel: number, process: kernel.process() };
+                self.kernels.insert(number, kernel);
+                self.outgoing.push_with(&started, Some(ends));
+                continue;
+            }
+            let (status, signal) = (None, Some(Signal::KILL.as_raw()));
+            self.outgoing.push(&Outward::Exited { kernel: number, status, signal });
+        }
+    }
+
+    fn bury_the_dead(&mut self) {
+        // Before the dead are looked for: another may die meanwhile.
+        while self.deaths.read(&mut self.scratch).is_ok_and(|count| count > 0) {}
+        while self.bury_one(WaitOptions::NOHANG) {}
+    }
+
+    /// Kills everything and waits until it is dead. Children of the dead come to us and are killed
+    /// in their turn.
+    fn end_all(&mut self) {
+        loop {
+            self.role.kill_all();
+            if !self.bury_one(WaitOptions::empty()) {
+                return;
+            }
+        }
+    }
+
+    /// Buries a child that is dead, or the next that dies. Says whether there may be another.
+    fn bury_one(&mut self, options: WaitOptions) -> bool {
+        match wait(options) {
+            Ok(Some((pid, status))) => self.buried(pid, status),
+            Err(Errno::INTR) => {}
+            Ok(None) | Err(_) => return false,
+        }
+        true
+    }
+
+    /// Ends the group of a kernel and tells of it, if it was one that was buried.
+    fn buried(&mut self, pid: Pid, status: WaitStatus) {
+        let found = self.kernels.iter().find(|(_, kernel)| kernel.pid() == pid);
+        let Some(kernel) = found.map(|(&number, _)| number) else { return };
+        self.kernels.remove(&kernel);
+        // A group with members keeps its number. That of an empty one is given again only after all
+        // others were, and nobody could be hit whom the code could not hit by itself.
+        send_group(pid, Signal::KILL);
+        let (status, signal) = (status.exit_status(), status.terminating_signal());
+        self.outgoing.push(&Outward::Exited { kernel, status, signal });
+    }
+}

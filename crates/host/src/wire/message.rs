@@ -1,0 +1,348 @@
+//! The messages between the outside and the host.
+//!
+//! Payloads of more than a number are JSON. Output and code are not among them: they travel through
+//! a kernel's own wires, see [`crate::Link`]. The host obeys [`Inward`]. [`Outward`] comes out of a
+//! sandbox: the outside shows and counts it, and measures for itself whatever matters.
+
+use super::frame::{Frame, FrameError};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use std::{borrow::Cow, collections::BTreeMap, path::PathBuf};
+
+/// Bytes of the longest payload.
+pub(crate) const LONGEST: usize = 16 << 20;
+
+/// How a kernel is started. The environment is the whole of it; nothing is inherited.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KernelSpec {
+    /// The interpreter, by its path inside the sandbox.
+    pub program: PathBuf,
+    /// Its arguments, including the driver's path.
+    pub arguments: Vec<String>,
+    /// All variables it sees.
+    pub environment: BTreeMap<String, String>,
+    /// The folder it starts in.
+    pub folder: PathBuf,
+}
+
+/// A request to the host. The outside numbers the kernels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Inward {
+    /// Start a kernel; answered by `Started` or `Failed`.
+    Start {
+        /// The number it shall have.
+        kernel: u32,
+        /// How it is started.
+        spec: KernelSpec,
+    },
+    /// Send SIGINT to a kernel's process group. A driver that is between cells ignores it. It may
+    /// be lost: before the driver has begun a cell, or at the moment when a shell starts a program
+    /// or V8 is busy with itself. Then it takes another, and in the end a `Stop`.
+    Interrupt {
+        /// The number of the kernel.
+        kernel: u32,
+    },
+    /// Kill a kernel, if it is there, and everything else that does not descend from another
+    /// one; answered by `Exited`.
+    Stop {
+        /// The number of the kernel.
+        kernel: u32,
+    },
+    /// Kill a kernel and its process group, if it is still that process; answered by `Exited`.
+    Kill {
+        /// The number of the kernel.
+        kernel: u32,
+        /// The number of its process, as it was told when it was started.
+        process: u32,
+    },
+    /// See to it that there is room for what a kernel may start; answered by `Tidied`, and before it
+    /// by `Crowded` if everything had to be ended.
+    Tidy {
+        /// The number of the kernel.
+        kernel: u32,
+    },
+    /// Say how much processor time has been used; answered by `Used`.
+    Measure,
+    /// Put paths of the work folder back to what they were; answered by `Restored`.
+    Restore {
+        /// The work folder, as code sees it.
+        work: PathBuf,
+        /// The folder that holds what it was.
+        lower: PathBuf,
+        /// Paths below it, relative.
+        paths: Vec<String>,
+    },
+}
+
+/// A message of the host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outward {
+    /// A kernel's process exists, and the outside's ends of its pipes and its socket come with this
+    /// frame: standard output, standard error, control. Whether its driver works is its own claim.
+    Started {
+        /// The number of the kernel.
+        kernel: u32,
+        /// The number of its process inside.
+        process: u32,
+    },
+    /// A kernel could not be started.
+    Failed {
+        /// The number of the kernel.
+        kernel: u32,
+        /// Why it could not be started.
+        message: String,
+    },
+    /// A kernel is dead, and its number is free.
+    Exited {
+        /// The number of the kernel.
+        kernel: u32,
+        /// The status it exited with.
+        status: Option<i32>,
+        /// The signal that killed it.
+        signal: Option<i32>,
+    },
+    /// Processor time that everything inside has used since the sandbox began, as far as the
+    /// system counts it.
+    Used {
+        /// The sum over all processes, in milliseconds.
+        milliseconds: u64,
+    },
+    /// Leftover processes filled the process limit, so everything was ended. All kernels but this
+    /// one are about to send `Exited`; this one, which needed the room, is about to send `Started`
+    /// again if it was running.
+    Crowded {
+        /// The number of the kernel.
+        kernel: u32,
+    },
+    /// There is room for what a kernel may start.
+    Tidied {
+        /// The number of the kernel.
+        kernel: u32,
+    },
+    /// Paths were put back.
+    Restored {
+        /// The failures, one sentence each.
+        errors: Vec<String>,
+    },
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RestorePayload {
+    work: PathBuf,
+    lower: PathBuf,
+    paths: Vec<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FailedPayload {
+    message: String,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ExitedPayload {
+    status: Option<i32>,
+    signal: Option<i32>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RestoredPayload {
+    errors: Vec<String>,
+}
+
+const START: u8 = 1;
+const INTERRUPT: u8 = 3;
+const STOP: u8 = 4;
+const RESTORE: u8 = 5;
+const KILL: u8 = 6;
+const TIDY: u8 = 7;
+
+const MEASURE: u8 = 20;
+
+// Other numbers than inward, so that a stream that is looped back is noticed.
+const STARTED: u8 = 68;
+const FAILED: u8 = 69;
+const EXITED: u8 = 70;
+const RESTORED: u8 = 71;
+
+const USED: u8 = 80;
+const CROWDED: u8 = 81;
+const TIDIED: u8 = 82;
+
+impl Frame for Inward {
+    fn longest(kind: u8) -> Option<usize> {
+        match kind {
+            START | RESTORE => Some(LONGEST),
+            INTERRUPT | STOP | TIDY | MEASURE => Some(0),
+            KILL => Some(4),
+            _ => None,
+        }
+    }
+
+    fn parts(&self) -> Result<(u8, u32, Cow<'_, [u8]>), FrameError> {
+        Ok(match self {
+            Self::Start { kernel, spec } => (START, *kernel, json(START, spec)?),
+            Self::Interrupt { kernel } => (INTERRUPT, *kernel, Cow::default()),
+            Self::Stop { kernel } => (STOP, *kernel, Cow::default()),
+            Self::Kill { kernel, process } => {
+                (KILL, *kernel, Cow::Owned(process.to_le_bytes().to_vec()))
+            }
+            Self::Tidy { kernel } => (TIDY, *kernel, Cow::default()),
+            Self::Measure => (MEASURE, 0, Cow::default()),
+            Self::Restore { work, lower, paths } => {
+                let (work, lower, paths) = (work.clone(), lower.clone(), paths.clone());
+                (RESTORE, 0, json(RESTORE, &RestorePayload { work, lower, paths })?)
+            }
+        })
+    }
+
+    fn from_parts(kind: u8, kernel: u32, payload: Vec<u8>) -> Result<Self, FrameError> {
+        Ok(match kind {
+            START => Self::Start { kernel, spec: parsed(kind, &payload)? },
+            INTERRUPT => Self::Interrupt { kernel },
+            STOP => Self::Stop { kernel },
+            KILL => Self::Kill { kernel, process: number(&payload) },
+            TIDY => Self::Tidy { kernel },
+            MEASURE => Self::Measure,
+            RESTORE => {
+                let RestorePayload { work, lower, paths } = parsed(kind, &payload)?;
+                Self::Restore { work, lower, paths }
+            }
+            _ => return Err(FrameError::Unknown { kind }),
+        })
+    }
+}
+
+impl Frame for Outward {
+    fn longest(kind: u8) -> Option<usize> {
+        match kind {
+            CROWDED | TIDIED => Some(0),
+            STARTED => Some(4),
+            USED => Some(8),
+            FAILED | EXITED | RESTORED => Some(LONGEST),
+            _ => None,
+        }
+    }
+
+    fn parts(&self) -> Result<(u8, u32, Cow<'_, [u8]>), FrameError> {
+        Ok(match self {
+            Self::Started { kernel, process } => {
+                (STARTED, *kernel, Cow::Owned(process.to_le_bytes().to_vec()))
+            }
+            Self::Failed { kernel, message } => {
+                let message = message.clone();
+                (FAILED, *kernel, json(FAILED, &FailedPayload { message })?)
+            }
+            Self::Exited { kernel, status, signal } => {
+                let payload = ExitedPayload { status: *status, signal: *signal };
+                (EXITED, *kernel, json(EXITED, &payload)?)
+            }
+            Self::Used { milliseconds } => {
+                (USED, 0, Cow::Owned(milliseconds.to_le_bytes().to_vec()))
+            }
+            Self::Crowded { kernel } => (CROWDED, *kernel, Cow::default()),
+            Self::Tidied { kernel } => (TIDIED, *kernel, Cow::default()),
+            Self::Restored { errors } => {
+                let errors = errors.clone();
+                (RESTORED, 0, json(RESTORED, &RestoredPayload { errors })?)
+            }
+        })
+    }
+
+    fn from_parts(kind: u8, kernel: u32, payload: Vec<u8>) -> Result<Self, FrameError> {
+        Ok(match kind {
+            STARTED => Self::Started { kernel, process: number(&payload) },
+            FAILED => {
+                let FailedPayload { message } = parsed(kind, &payload)?;
+                Self::Failed { kernel, message }
+            }
+            EXITED => {
+                let ExitedPayload { status, signal } = parsed(kind, &payload)?;
+                Self::Exited { kernel, status, signal }
+            }
+            USED => {
+                // Fewer bytes are a smaller number; more are refused above.
+                let mut bytes = [0; 8];
+                bytes[..payload.len()].copy_from_slice(&payload);
+                Self::Used { milliseconds: u64::from_le_bytes(bytes) }
+            }
+            CROWDED => Self::Crowded { kernel },
+            TIDIED => Self::Tidied { kernel },
+            RESTORED => {
+                let RestoredPayload { errors } = parsed(kind, &payload)?;
+                Self::Restored { errors }
+            }
+            _ => return Err(FrameError::Unknown { kind }),
+        })
+    }
+}
+
+/// A number of at most four bytes. Fewer are a smaller number; more are refused above.
+fn number(payload: &[u8]) -> u32 {
+    let mut bytes = [0; 4];
+    bytes[..payload.len()].copy_from_slice(payload);
+    u32::from_le_bytes(bytes)
+}
+
+fn json<T: Serialize>(kind: u8, payload: &T) -> Result<Cow<'static, [u8]>, FrameError> {
+    match serde_json::to_vec(payload) {
+        Ok(bytes) => Ok(Cow::Owned(bytes)),
+        Err(source) => Err(FrameError::Payload { kind, source }),
+    }
+}
+
+fn parsed<T: DeserializeOwned>(kind: u8, payload: &[u8]) -> Result<T, FrameError> {
+    serde_json::from_slice(payload).map_err(|source| FrameError::Payload { kind, source })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::frame::{Decoder, encode};
+    use super::*;
+
+    fn returns<F: Frame + PartialEq + std::fmt::Debug>(message: &F) {
+        let mut bytes = Vec::new();
+        encode(message, &mut bytes).unwrap();
+        let mut decoder = Decoder::<F>::default();
+        decoder.push(&bytes);
+        assert_eq!(&decoder.next().unwrap().unwrap(), message);
+    }
+
+    #[test]
+    fn every_message_survives_the_wire() {
+        let spec = KernelSpec {
+            program: "/usr/bin/bash".into(),
+            arguments: vec!["driver.sh".into()],
+            environment: BTreeMap::from([("LANG".into(), "C.UTF-8".into())]),
+            folder: "/work".into(),
+        };
+        returns(&Inward::Start { kernel: 1, spec });
+        returns(&Inward::Interrupt { kernel: 1 });
+        returns(&Inward::Stop { kernel: 1 });
+        returns(&Inward::Kill { kernel: 1, process: 258 });
+        returns(&Outward::Started { kernel: 1, process: u32::MAX });
+        returns(&Inward::Tidy { kernel: 1 });
+        returns(&Inward::Measure);
+        returns(&Outward::Used { milliseconds: u64::MAX });
+        returns(&Outward::Crowded { kernel: 7 });
+        returns(&Outward::Tidied { kernel: 7 });
+        let paths = vec!["a/b".into()];
+        returns(&Inward::Restore { work: "/w".into(), lower: "/l".into(), paths });
+        returns(&Outward::Failed { kernel: 1, message: "no".into() });
+        returns(&Outward::Exited { kernel: 1, status: Some(3), signal: None });
+        returns(&Outward::Restored { errors: vec!["x".into()] });
+    }
+
+    #[test]
+    fn a_frame_of_one_direction_is_unknown_in_the_other() {
+        let mut bytes = Vec::new();
+        encode(&Inward::Stop { kernel: 1 }, &mut bytes).unwrap();
+        let mut decoder = Decoder::<Outward>::default();
+        decoder.push(&bytes);
+        let Some(Err(FrameError::Foreign { source, .. })) = decoder.next() else { panic!() };
+        assert!(matches!(*source, FrameError::Unknown { kind: STOP }));
+    }
+}

@@ -1,0 +1,295 @@
+//! Every setting, declared once.
+//!
+//! An entry gives the name in config files, the field, its type, the default where it is not that
+//! of the type, and what a project may do with it. Everything else follows from it: parsing,
+//! layers, errors, the options of the command line, `config show`, the schema, and the check of
+//! the documentation.
+
+use super::{
+    AddressParts, EndpointSettings, Layer, Listed, NetworkMode, Prose, Sourced, Temperature,
+    declare::{
+        Project::{Add, Narrow, Never, Tighten},
+        settings,
+    },
+};
+use crate::{
+    Preset,
+    quantity::{Bytes, TimeLimit},
+};
+use interpreter_core::{
+    Choice, Declaration, Limits, Promise, Rule, Rules, Sandboxing, Workspace,
+    egress::{HostRule, Hosts},
+};
+use std::{
+    collections::BTreeMap,
+    num::{NonZeroU32, NonZeroU64},
+    path::PathBuf,
+};
+
+const PROMPTS: &str = "it decides who reads your prompts";
+
+settings! {
+    /// Everything that can be set, with every default filled in.
+    pub struct Settings {
+        /// Use this model: PROVIDER/MODEL, ENDPOINT/MODEL, embedded/NAME or scripted:FILE;
+        /// `interpreter model list` shows them.
+        "model" model: Sourced<Option<String>>, Never(PROMPTS),
+            option "-m, --model MODEL", variable "INTERPRETER_MODEL";
+
+        /// Try these models in turn when `model` cannot answer.
+        "fallback" fallback: Sourced<Vec<String>>, Never(PROMPTS);
+
+        /// Reach nothing but this machine: no remote provider, and no host for code.
+        "offline" offline: Sourced<bool>, Tighten(|new, old| new < old),
+            option "--offline", variable "INTERPRETER_OFFLINE";
+
+        /// Trust the certificates in this PEM file, beside the system's, when calling models.
+        "certificates" certificates: Sourced<Option<PathBuf>>, Never(PROMPTS);
+
+        /// Limit calls of models per minute.
+        "requests_per_minute" requests_per_minute: Sourced<Option<NonZeroU32>>,
+            Tighten(is_more_or_unlimited);
+
+        /// Compute embedded models with this many threads.
+        "threads" threads: Sourced<Option<NonZeroU32>>, Never("it is about your machine");
+
+        /// Stage the files that code writes, write them directly, or refuse: stage, direct or
+        /// read-only.
+        "workspace" workspace: Sourced<Workspace>,
+            Tighten(|new, old| freedom_to_write(*new) > freedom_to_write(*old)),
+            option "--workspace MODE";
+
+        /// Add these instructions to the prompt of the model.
+        "instructions" instructions: Sourced<Option<Prose>>,
+            Never("they would speak to the model in your name");
+
+        /// Limit calls of the model in one turn.
+        "max_calls" max_calls: Sourced<NonZeroU32> = MAX_CALLS, Tighten(is_more),
+            option "--max-calls COUNT";
+
+        /// Limit tokens in one reply.
+        "max_tokens" max_tokens: Sourced<Option<NonZeroU32>>, Tighten(is_more_or_unlimited);
+
+        /// Set the sampling temperature, from 0 to 2.
+        "temperature" temperature: Sourced<Option<Temperature>>,
+            Never("it does not make anything stricter");
+
+        /// Limit the disk space for undo and redo; the oldest is dropped first.
+        "undo_space" undo_space: Sourced<Bytes> = Bytes::new(UNDO_SPACE),
+            Never("it decides what you can undo");
+
+        /// Define a model server of your own, by name.
+        "endpoint" endpoints: BTreeMap<String, Sourced<EndpointSettings>>, Never(PROMPTS);
+
+        /// Fill in the parts of a provider's address, by provider and part.
+        "provider" providers: BTreeMap<String, Sourced<AddressParts>>, Never(PROMPTS);
+
+        /// Define a language, or another way to run a known one, by name.
+        "language" languages: BTreeMap<String, Sourced<Declaration>>,
+            Never("it decides which programs run; put it in your own config file");
+
+        /// Choose the sandbox: auto, or the name of one as `interpreter doctor` shows it; none
+        /// confines nothing.
+        "sandbox.backend" sandbox: Sourced<Choice>,
+            Tighten(|new, old| new.is_looser_than(*old)),
+            option "--sandbox BACKEND";
+
+        /// Make containers of podman and docker from this image, which the engine must have.
+        "sandbox.image" sandbox_image: Sourced<Option<String>>,
+            Never("an image brings programs of its own"),
+            option "--sandbox-image NAME";
+
+        /// Accept that the sandbox does not fully keep a promise of SECURITY.md, such as reading.
+        "sandbox.allow_missing" allow_missing: Vec<Sourced<Promise>>, Narrow(not_allowed_to_miss),
+            option "--allow-missing PROMISE";
+
+        /// Let code reach nothing (none), allowed hosts (listed), or every public host (open).
+        "network.mode" network_mode: Sourced<NetworkMode>, Tighten(is_more),
+            option "--network MODE";
+
+        /// Let code reach a host: example.org, *.example.org, 192.0.2.1:8080; or the sources of
+        /// packages: python, npm, rust, debian.
+        "network.hosts" hosts: Vec<Sourced<Listed>>, Narrow(not_listed),
+            option "--allow-host HOST";
+
+        /// Never let code reach this host, even if it is listed.
+        "network.deny" denied_hosts: Vec<Sourced<HostRule>>, Add;
+
+        /// Ask when code tries to reach a host that is not listed.
+        "network.ask" ask_for_hosts: Sourced<bool> = true, Tighten(|new, old| new > old);
+
+        /// Show code this file or folder although its name is that of a secret.
+        "files.allow" allowed_files: Vec<Sourced<PathBuf>>,
+            Never("it decides which of your secrets code can read");
+
+        /// Limit the time of one run, such as 15s, 10m or none.
+        "limits.wall" wall_limit: Sourced<TimeLimit> = TimeLimit::new(usual().wall_seconds),
+            Tighten(is_more), option "--time-limit TIME";
+
+        /// Limit the processor time of one run and all it starts, such as 15s, 10m or none.
+        "limits.cpu" cpu_limit: Sourced<TimeLimit> = TimeLimit::new(usual().cpu_seconds),
+            Tighten(is_more), option "--cpu-limit TIME";
+
+        /// Limit memory per process (and in total, if cgroups are available), such as 2G.
+        "limits.memory" memory_limit: Sourced<Bytes> = Bytes::new(usual().memory_bytes),
+            Tighten(is_more), option "--memory-limit SIZE";
+
+        /// Limit processes and threads at once.
+        "limits.processes" process_limit: Sourced<NonZeroU64> = number(usual().processes),
+            Tighten(is_more);
+
+        /// Limit the size of a file that code writes.
+        "limits.file_size" file_limit: Sourced<Bytes> = Bytes::new(usual().file_bytes),
+            Tighten(is_more);
+
+        /// Limit open files per process.
+        "limits.open_files" open_file_limit: Sourced<NonZeroU64> = number(usual().open_files),
+            Tighten(is_more);
+
+        /// Limit temporary files in total.
+        "limits.temporary" temporary_limit: Sourced<Bytes> = Bytes::new(usual().temporary_bytes),
+            Tighten(is_more);
+
+        /// Limit the size of staged files in total.
+        "limits.staged" staged_limit: Sourced<Bytes> = Bytes::new(usual().staged_bytes),
+            Tighten(is_more);
+
+        /// Limit the number of staged files and folders.
+        "limits.staged_files" staged_file_limit: Sourced<NonZeroU64> =
+            number(usual().staged_files), Tighten(is_more);
+
+        /// Limit the output of one run.
+        "limits.output" output_limit: Sourced<Bytes> = Bytes::new(usual().output_bytes),
+            Tighten(is_more);
+
+        /// Allow, ask about or deny code that matches; deny beats ask, and ask beats allow.
+        "rule" rules: Vec<Sourced<Rule>>, Add;
+    }
+    settle Settings::settle_network;
+}
+
+const MAX_CALLS: NonZeroU32 = NonZeroU32::new(20).expect("not zero");
+
+const UNDO_SPACE: u64 = 2 << 30;
+
+fn usual() -> Limits {
+    Limits::default()
+}
+
+fn number(count: u64) -> NonZeroU64 {
+    NonZeroU64::new(count).unwrap_or(NonZeroU64::MIN)
+}
+
+fn is_more<T: PartialOrd>(new: &T, old: &T) -> bool {
+    new > old
+}
+
+#[expect(clippy::ref_option, reason = "compares values of a setting, whatever their type")]
+fn is_more_or_unlimited<T: PartialOrd>(new: &Option<T>, old: &Option<T>) -> bool {
+    old.as_ref().is_some_and(|old| new.as_ref().is_none_or(|new| new > old))
+}
+
+fn freedom_to_write(workspace: Workspace) -> u8 {
+    match workspace {
+        Workspace::ReadOnly => 0,
+        Workspace::Stage => 1,
+        Workspace::Direct => 2,
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the table passes every value so")]
+fn not_allowed_to_miss(own: &Settings, wanted: &Promise) -> Option<String> {
+    let allowed = own.allow_missing.iter().any(|one| one.value == *wanted);
+    (!allowed).then(|| format!("names `{wanted}`, a promise that you do not waive yourself"))
+}
+
+fn not_listed(own: &Settings, wanted: &Listed) -> Option<String> {
+    let covered = own.network_mode.value == NetworkMode::Open
+        || own.hosts.iter().any(|one| one.value.covers(wanted));
+    (!covered).then(|| {
+        format!(
+            "lists `{wanted}`, which you do not; if you trust it, `--allow-host {wanted}` lists it \
+             for you"
+        )
+    })
+}
+
+impl Settings {
+    fn settle_network(&mut self) {
+        let typed = |layer| layer == Layer::CommandLine;
+        let host = self.hosts.iter().find(|one| typed(one.origin.layer));
+        if let Some(host) = host
+            && self.network_mode.value == NetworkMode::None
+            && !typed(self.network_mode.origin.layer)
+        {
+            // Whoever types a host means it.
+            let origin = host.origin.through("network.hosts");
+            self.network_mode = Sourced { value: NetworkMode::Listed, origin };
+        }
+        if self.offline.value {
+            // Nothing but this machine, so code does not go out either.
+            let origin = self.offline.origin.through("offline");
+            self.network_mode = Sourced { value: NetworkMode::None, origin };
+        }
+    }
+
+    /// The limits of a run, for its confinement.
+    pub fn limits(&self) -> Limits {
+        Limits {
+            wall_seconds: self.wall_limit.value.seconds(),
+            cpu_seconds: self.cpu_limit.value.seconds(),
+            memory_bytes: self.memory_limit.value.count(),
+            processes: self.process_limit.value.get(),
+            file_bytes: self.file_limit.value.count(),
+            open_files: self.open_file_limit.value.get(),
+            temporary_bytes: self.temporary_limit.value.count(),
+            staged_bytes: self.staged_limit.value.count(),
+            staged_files: self.staged_file_limit.value.get(),
+            output_bytes: self.output_limit.value.count(),
+        }
+    }
+
+    /// The sandbox and what it may lack, for a confinement.
+    pub fn sandboxing(&self) -> Sandboxing {
+        Sandboxing {
+            backend: self.sandbox.value,
+            image: self.sandbox_image.value.clone(),
+            allow_missing: self.allow_missing.iter().map(|one| one.value).collect(),
+        }
+    }
+
+    /// The kinds of packages among the hosts.
+    pub fn presets(&self) -> impl Iterator<Item = Preset> {
+        self.hosts.iter().filter_map(|one| match one.value {
+            Listed::Preset(preset) => Some(preset),
+            Listed::Rule(_) => None,
+        })
+    }
+
+    /// The hosts, without kinds of packages.
+    pub fn listed_hosts(&self) -> Hosts {
+        let rules = self.hosts.iter().filter_map(|one| match &one.value {
+            Listed::Preset(_) => None,
+            Listed::Rule(rule) => Some(rule.clone()),
+        });
+        Hosts {
+            allow: rules.collect(),
+            deny: self.denied_hosts.iter().map(|one| one.value.clone()).collect(),
+        }
+    }
+
+    /// The person's own rules, from their file and profile.
+    pub fn user_rules(&self) -> Rules {
+        self.rules_where(|layer| layer != Layer::Project)
+    }
+
+    /// The rules that came with the project.
+    pub fn project_rules(&self) -> Rules {
+        self.rules_where(|layer| layer == Layer::Project)
+    }
+
+    fn rules_where(&self, wanted: impl Fn(Layer) -> bool) -> Rules {
+        let rules = self.rules.iter().filter(|rule| wanted(rule.origin.layer));
+        Rules(rules.map(|rule| rule.value.clone()).collect())
+    }
+}

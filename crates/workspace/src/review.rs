@@ -1,0 +1,278 @@
+//! The snapshot that a person decides on, and its application.
+//!
+//! A [`Review`] is one snapshot together with the list that was made from it. The diff is made from
+//! the same snapshot, and so is the application: nothing that runs meanwhile can show one thing and
+//! have another applied.
+//!
+//! # Limits
+//! The person's own folder is not copied. If it changes between the list and the application so that
+//! another list would be shown, the application is refused.
+
+use crate::{
+    copy::snapshot::Snapshot,
+    error::WorkspaceError,
+    journal::{
+        apply::Application,
+        conflict::{self, Conflict},
+        history::History,
+        log::Journal,
+        plan::{Plan, plan},
+    },
+    set::Set,
+    tree::{
+        diff::diff,
+        folder::{Folder, Intent},
+        listing::Applied,
+        scan::{Scan, scan_with},
+        selection::{Chosen, choose},
+        verdicts::Verdicts,
+    },
+};
+use interpreter_core::{FileChange, LeftOut, Untrusted};
+use std::path::Path;
+
+/// One snapshot of a set: listed, shown and applied.
+#[derive(Debug)]
+pub struct Review {
+    /// The changes to apply, the most dangerous first.
+    pub files: Vec<FileChange>,
+    /// The changes that are withheld, and why.
+    pub left_out: Vec<LeftOut>,
+    paths: Vec<String>,
+    snapshot: Snapshot,
+}
+
+impl Set {
+    /// Copies what waits for a decision, and lists it.
+    pub fn review(&self) -> Result<Review, WorkspaceError> {
+        self.review_of(&[], ())
+    }
+
+    /// The same, of what is at and below `paths`. While `still` lives nothing writes to the set, as
+    /// far as that can be brought about; it goes as soon as the copy is taken.
+    pub fn review_of(&self, paths: &[String], still: impl Sized) -> Result<Review, WorkspaceError> {
+        let upper = self.open_upper(Intent::Look)?;
+        let snapshot = Snapshot::take(&self.folder, &upper)?;
+        drop(still);
+        let work = self.work_folder_or_gone()?;
+        let mut plan = self.plan(&snapshot, &work, paths, Conflict::Overwrite)?;
+        plan.left_out.extend(self.made_where_covered()?);
+        let files = plan.told(snapshot.layer(), (self.work_folder(), &work));
+        Ok(Review { files, left_out: plan.left_out, paths: paths.to_vec(), snapshot })
+    }
+
+    /// The changes of a review, line by line.
+    pub fn diff_of(&self, review: &Review) -> Result<Untrusted, WorkspaceError> {
+        self.diff_with(&review.snapshot, &review.paths)
+    }
+
+    /// The changes at and below `paths`, or all of them, line by line: of a set to which nobody
+    /// writes any more.
+    pub fn diff(&self, paths: &[String]) -> Result<Untrusted, WorkspaceError> {
+        self.diff_with(&Snapshot::at_rest(self.open_upper(Intent::Look)?), paths)
+    }
+
+    fn diff_with(
+        &self,
+        snapshot: &Snapshot,
+        paths: &[String],
+    ) -> Result<Untrusted, WorkspaceError> {
+        let work = self.open_work_folder(Intent::Look)?;
+        let scan = self.scan(snapshot, work.as_ref())?;
+        let chosen = chosen(&scan, self.work_folder(), paths)?;
+        let text = diff(snapshot.layer(), (self.work_folder(), work.as_ref()), &chosen)?;
+        Ok(Untrusted::from(text))
+    }
+
+    /// Puts what was reviewed into the person's folder: all of it, or on an error none.
+    pub fn apply_review(
+        &mut self,
+        review: &Review,
+        conflict: Conflict,
+    ) -> Result<Applied, WorkspaceError> {
+        self.put_right()?;
+        let work = self.work_folder_or_gone()?;
+        let snapshot = &review.snapshot;
+        let plan = self.plan(snapshot, &work, &review.paths, conflict)?;
+        // The person's own folder may be another by now, and with it what this comes to.
+        if plan.told(snapshot.layer(), (self.work_folder(), &work)) != review.files {
+            return Err(WorkspaceError::ChangedSinceShown { id: self.id().to_owned() });
+        }
+        let Plan { entries, renames, .. } = plan;
+        let applied = Applied { files: review.files.clone(), left_out: review.left_out.clone() };
+        if entries.is_empty() {
+            return Ok(applied);
+        }
+        let mut journal = Journal::begin(&self.place, &self.folder, &self.journals)?;
+        journal.renames = renames;
+        let performed = Application::prepare(snapshot.layer(), &work, journal, &entries)
+            .and_then(Application::perform);
+        match performed {
+            Ok(journal) => self.journals.push(journal),
+            Err(error) => {
+                self.journals = Journal::load_all(&self.place, &self.folder)?;
+                return Err(error);
+            }
+        }
+        Ok(applied)
+    }
+
+    /// Puts the changes at and below `paths`, or all of them, into the person's folder: all that
+    /// were chosen, or on an error none.
+    pub fn apply(
+        &mut self,
+        paths: &[String],
+        conflict: Conflict,
+    ) -> Result<Applied, WorkspaceError> {
+        self.put_right()?;
+        let review = self.review_of(paths, ())?;
+        self.apply_review(&review, conflict)
+    }
+
+    /// The plan of an application, once conflicts are settled.
+    pub(super) fn plan(
+        &self,
+        snapshot: &Snapshot,
+        work: &Folder,
+        paths: &[String],
+        conflict: Conflict,
+    ) -> Result<Plan, WorkspaceError> {
+        let scan = self.scan(snapshot, Some(work))?;
+        let plan = plan(work, chosen(&scan, self.work_folder(), paths)?)?;
+        match conflict {
+            Conflict::Refuse => {
+                let (history, began) = (History::of(&self.journals), self.description.began);
+                let upper = snapshot.layer();
+                conflict::refuse(upper, work, began, &history, &scan, &plan.entries)?;
+            }
+            Conflict::Overwrite => {}
+        }
+        Ok(plan)
+    }
+
+    fn scan(&self, snapshot: &Snapshot, work: Option<&Folder>) -> Result<Scan, WorkspaceError> {
+        let (history, verdicts) = (History::of(&self.journals), &mut Verdicts::default());
+        let (upper, staged) = (snapshot.layer(), snapshot.staged());
+        scan_with(upper, staged, work, &history, verdicts, usize::MAX)
+    }
+}
+
+/// The selection of `paths`, as shown and applied.
+fn chosen<'a>(scan: &'a Scan, root: &Path, paths: &[String]) -> Result<Chosen<'a>, WorkspaceError> {
+    Ok(choose(scan, paths)?.without_withheld(root, paths).with_parents(scan))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Conflict, WorkspaceError, copy::snapshot, scene::Scene};
+    use fs_err as fs;
+    use rustix::fs::{CWD, Mode, mkfifoat};
+
+    #[test]
+    fn what_was_shown_is_applied() {
+        let mut scene = Scene::new(&[("a", "old"), ("b", "x"), ("c/d", "x")]);
+        scene.writes("a", "new").deletes("b").deletes("c").writes("n/m", "y").writes("l", "-> a");
+        let shown = scene.set.review().unwrap();
+        assert_eq!(shown.files, scene.set.changes().unwrap());
+        scene.set.apply_review(&shown, Conflict::Refuse).unwrap();
+        assert_eq!((scene.reads("a"), scene.reads("n/m")), ("new".into(), "y".into()));
+        assert_eq!(scene.lines(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_cannot_be_applied_does_not_keep_the_rest_from_it() {
+        let mut scene = Scene::new(&[("a", "old")]);
+        mkfifoat(CWD, scene.work.join("pipe"), Mode::RWXU).unwrap();
+        mkfifoat(CWD, scene.work.join("other"), Mode::RWXU).unwrap();
+        scene.writes("a", "new").deletes("pipe").writes("other/in", "x");
+        mkfifoat(CWD, scene.set.upper().join("made"), Mode::RWXU).unwrap();
+        let shown = scene.set.review().unwrap();
+        let left: Vec<_> = shown.left_out.iter().map(|one| one.path.as_str()).collect();
+        assert_eq!(left, ["made", "other", "other/in", "pipe"]);
+        let applied = scene.set.apply_review(&shown, Conflict::Refuse).unwrap();
+        assert_eq!(
+            (applied.files, applied.left_out),
+            (shown.files.clone(), shown.left_out.clone())
+        );
+        assert_eq!(scene.reads("a"), "new");
+    }
+
+    #[test]
+    fn what_changed_after_it_was_shown_is_applied_as_it_was_shown() {
+        for trick in ["content", "another", "deleted", "link", "mode", "gone"] {
+            let mut scene = Scene::new(&[("a", "old"), ("b", "x")]);
+            scene.writes("a", "new");
+            let shown = scene.set.review().unwrap();
+            let diff = scene.set.diff_of(&shown).unwrap();
+            let staged = scene.set.upper().join("a");
+            match trick {
+                "content" => drop(scene.writes("a", "evil")),
+                "another" => drop(scene.writes("extra", "evil")),
+                "deleted" => drop(scene.deletes("b")),
+                "mode" => drop(scene.sets_mode("a", 0o755)),
+                "link" => {
+                    fs::remove_file(&staged).unwrap();
+                    scene.writes("a", "-> /etc/passwd");
+                }
+                _ => fs::remove_file(&staged).unwrap(),
+            }
+            assert_eq!(scene.set.diff_of(&shown).unwrap().raw(), diff.raw());
+            scene.set.apply_review(&shown, Conflict::Refuse).unwrap();
+            assert_eq!((scene.reads("a"), scene.reads("b")), ("new".into(), "x".into()), "{trick}");
+            assert_eq!(scene.holds().len(), 2, "{trick}");
+            // Later changes wait for a decision of their own.
+            drop(shown);
+            let rest = scene.set.changes().unwrap().len();
+            assert_eq!(rest, usize::from(trick != "gone"), "{trick}");
+        }
+    }
+
+    #[test]
+    fn if_the_folder_makes_another_list_of_it_nothing_is_applied() {
+        let mut scene = Scene::new(&[("a", "old"), ("b", "same")]);
+        scene.writes("a", "new").writes("b", "same");
+        let shown = scene.set.review().unwrap();
+        assert_eq!(shown.files.len(), 1);
+        // It was no change when it was shown, and is one now.
+        scene.person_writes("b", "mine");
+        let refused = scene.set.apply_review(&shown, Conflict::Overwrite);
+        assert!(matches!(refused, Err(WorkspaceError::ChangedSinceShown { .. })), "{refused:?}");
+        assert_eq!((scene.reads("a"), scene.reads("b")), ("old".into(), "mine".into()));
+    }
+
+    #[test]
+    fn a_snapshot_goes_when_it_is_done_with_and_after_a_crash() {
+        let scene = Scene::new(&[]);
+        scene.writes("a", "x").writes("d/b", "y").sets_mode("d", 0o000);
+        let shown = scene.set.review().unwrap();
+        assert!(snapshot::is_left(&scene.set.folder));
+        drop(shown);
+        assert!(!snapshot::is_left(&scene.set.folder));
+        std::mem::forget(scene.set.review().unwrap());
+        let scene = scene.reopen();
+        assert!(!snapshot::is_left(&scene.set.folder));
+    }
+
+    #[test]
+    fn looking_is_not_announced_by_access_times() {
+        use std::os::unix::fs::MetadataExt;
+        let scene = Scene::new(&[]);
+        scene.writes("d/a", "x").writes("b", "y");
+        let upper = scene.set.upper();
+        let files = ["b", "d", "d/a"].map(|name| upper.join(name));
+        // Older than the last write, so that any read would be noted.
+        let long_ago = std::time::SystemTime::UNIX_EPOCH;
+        for path in &files {
+            let times = std::fs::FileTimes::new().set_accessed(long_ago);
+            std::fs::File::open(path).unwrap().set_times(times).unwrap();
+        }
+        let shown = scene.set.review().unwrap();
+        scene.set.diff_of(&shown).unwrap();
+        for path in &files {
+            assert_eq!(fs::symlink_metadata(path).unwrap().atime(), 0, "{}", path.display());
+        }
+        // A read like any other is noted, so the test would have seen one.
+        fs::read(&files[0]).unwrap();
+        assert_ne!(fs::symlink_metadata(&files[0]).unwrap().atime(), 0);
+    }
+}
