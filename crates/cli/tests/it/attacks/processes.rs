@@ -107,13 +107,15 @@ os.nice(1)
 ",
     )
     .arena(Alone),
+    // Whoever ends the host ends with it. On a busy machine that takes a moment, in which the next
+    // cell would still find its interpreter.
     Attack::new(
         4,
         "ends_the_host",
         Python,
         End,
         r"
-import signal, sys
+import signal, sys, time
 sys.stdout.flush()
 for number in range(1, 32):
     if number in (signal.SIGKILL, signal.SIGSTOP, signal.SIGCHLD):
@@ -122,11 +124,12 @@ for number in range(1, 32):
         os.kill(os.getppid(), number)
     except OSError:
         pass
+time.sleep(3)
 ",
     )
     .arena(Alone)
     .through_for_all(&[LANDLOCK, FIREJAIL]),
-    Attack::new(4, "kills_the_host", Shell, End, "kill -9 $PPID")
+    Attack::new(4, "kills_the_host", Shell, End, "kill -9 $PPID; sleep 3")
         .arena(Alone)
         .through_for_all(&[LANDLOCK, FIREJAIL]),
 ];
