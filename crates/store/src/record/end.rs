@@ -108,6 +108,8 @@ pub(super) struct EndFile {
     key: SealKey,
     /// This boot, read once.
     boot: String,
+    /// The slot that was written last through this file, which needs no check of its seal.
+    written: Option<(Vec<u8>, Slot)>,
 }
 
 impl EndFile {
@@ -123,7 +125,10 @@ impl EndFile {
         let mut options = OpenOptions::new();
         options.read(true).write(access == Access::Write);
         match options.open(path) {
-            Ok(file) => Ok(Some(Self { file, path: path.into(), key: key.clone(), boot: boot() })),
+            Ok(file) => {
+                let (path, key, boot) = (path.into(), key.clone(), boot());
+                Ok(Some(Self { file, path, key, boot, written: None }))
+            }
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(source) => Err(StoreError::Read { path: path.into(), source }),
         }
@@ -153,24 +158,31 @@ impl EndFile {
         let (first, second) = bytes.split_at(SLOT);
         let (newer, older) =
             if first[..DIGITS] < second[..DIGITS] { (second, first) } else { (first, second) };
-        Ok(Slot::of(newer, &self.key).or_else(|| Slot::of(older, &self.key)))
+        Ok(self.slot(newer).or_else(|| self.slot(older)))
+    }
+
+    /// The end that a slot holds, unless the slot is damaged.
+    fn slot(&self, bytes: &[u8]) -> Option<Slot> {
+        match &self.written {
+            Some((written, slot)) if written == bytes => Some(slot.clone()),
+            Some(_) | None => Slot::of(bytes, &self.key),
+        }
     }
 
     /// Moves the end to a record that has been committed.
-    pub(super) fn advance(&self, end: End) -> Result<(), StoreError> {
+    pub(super) fn advance(&mut self, end: End) -> Result<(), StoreError> {
         let slot = Slot { end, boot: self.boot.clone() };
-        let written = flock(&self.file, FlockOperation::LockExclusive)
-            .map_err(io::Error::from)
-            .and_then(|()| {
-                let written = self.write(&slot);
-                flock(&self.file, FlockOperation::Unlock)?;
-                written
-            });
+        let locked = flock(&self.file, FlockOperation::LockExclusive).map_err(io::Error::from);
+        let written = locked.and_then(|()| {
+            let written = self.write(slot);
+            flock(&self.file, FlockOperation::Unlock)?;
+            written
+        });
         written.map_err(|source| StoreError::Keep { path: self.path.clone(), source })
     }
 
     /// Overwrites the older slot, unless another process has moved the end further.
-    fn write(&self, slot: &Slot) -> io::Result<()> {
+    fn write(&mut self, slot: Slot) -> io::Result<()> {
         let bytes = self.bytes()?;
         let (first, second) = bytes.split_at(SLOT);
         let [first, second] = [first, second].map(|one| self.records(one, slot.end.records));
@@ -178,7 +190,10 @@ impl EndFile {
             return Ok(());
         }
         let place = if first <= second { 0 } else { SLOT as u64 };
-        self.file.write_all_at(&slot.bytes(&self.key), place)
+        let bytes = slot.bytes(&self.key);
+        self.file.write_all_at(&bytes, place)?;
+        self.written = Some((bytes, slot));
+        Ok(())
     }
 
     /// The number that a slot begins with; if it is not below `enough`, only with a seal that fits.
@@ -186,7 +201,7 @@ impl EndFile {
         let digits = slot.get(..DIGITS).and_then(|digits| std::str::from_utf8(digits).ok());
         match digits.and_then(|digits| digits.parse().ok()).unwrap_or_default() {
             claimed if claimed < enough => claimed,
-            _ => Slot::of(slot, &self.key).map_or(0, |slot| slot.end.records),
+            _ => self.slot(slot).map_or(0, |slot| slot.end.records),
         }
     }
 

@@ -75,7 +75,7 @@ impl Log {
             .map_err(|error| failure(&self.path, error))?
             .ok_or_else(|| StoreError::Broken { path: self.path.clone() })?;
         let first = added.head.seq.unsigned_abs() + 1 - entries.len() as u64;
-        if let Some(Appending { end, .. }) = &self.appending {
+        if let Some(Appending { end, .. }) = &mut self.appending {
             end.advance(added.end(session))?;
         }
         self.added = Some((session.into(), added));
