@@ -251,10 +251,10 @@ fn obstacle(cause: Cause) -> String {
             "it serves only users that the system knows by name; see `man firejail-users`"
         }
         Cause::UserNamespacesRefused => {
-            "the system refuses user namespaces. On Ubuntu 24.04: `sudo sysctl -w \
-             kernel.apparmor_restrict_unprivileged_userns=0`. On Debian: `sudo sysctl -w \
-             kernel.unprivileged_userns_clone=1`. In Docker: run the container with `--security-opt \
-             seccomp=unconfined --security-opt apparmor=unconfined`"
+            "the system refuses user namespaces: `interpreter doctor` shows why. On Ubuntu 24.04 an \
+             AppArmor profile allows them: `interpreter doctor --apparmor-profile`. On Debian: `sudo \
+             sysctl -w kernel.unprivileged_userns_clone=1`. In Docker: run the container with \
+             `--security-opt seccomp=unconfined --security-opt apparmor=unconfined`"
         }
         Cause::UserNamespacesUsedUp => {
             "raise the limit of user namespaces: `sudo sysctl -w user.max_user_namespaces=10000`"

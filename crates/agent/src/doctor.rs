@@ -4,7 +4,7 @@
 use crate::{Advise, ChooseError, Context, error::chain};
 use interpreter_core::{
     Continuity, Promise,
-    surroundings::{Obstacle, Weight, obstacles},
+    surroundings::{Obstacle, SecurityModule, Weight, obstacles, security_modules},
 };
 use interpreter_exec::{DeclaredBy, attack::Attack, sandbox::surroundings};
 use serde::Serialize;
@@ -31,6 +31,8 @@ pub struct Report {
     pub root: bool,
     /// Obstacles to a sandbox.
     pub obstacles: Vec<Obstacle>,
+    /// The state of AppArmor and SELinux.
+    pub security_modules: [SecurityModule; 2],
     /// Every sandbox, the strongest first.
     pub sandboxes: Vec<Sandbox>,
     /// Other requirements of a session.
@@ -150,6 +152,7 @@ pub async fn examine(context: &Context) -> Report {
         landlock: seen.landlock,
         root: seen.root,
         obstacles,
+        security_modules: security_modules(&seen, can_be_built),
         findings: findings.collect(),
         sandboxes,
     }

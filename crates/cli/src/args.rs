@@ -1,7 +1,9 @@
 //! The command line. Parsing touches neither disk nor environment.
 
 use crate::{
-    commands::{audit, changes, config, doctor, history, languages, model, run, trust},
+    commands::{
+        audit, changes, completions, config, doctor, history, languages, man, model, run, trust,
+    },
     options::SessionArgs,
 };
 use clap::{Parser, Subcommand};
@@ -46,6 +48,9 @@ pub(crate) enum Command {
     Model(model::ModelArgs),
     Trust(trust::TrustArgs),
     Config(config::ConfigArgs),
+    Completions(completions::CompletionsArgs),
+    #[command(hide = true)]
+    Man(man::ManArgs),
 }
 
 impl Args {

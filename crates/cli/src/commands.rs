@@ -12,11 +12,13 @@ use std::{ffi::OsString, process::ExitCode};
 pub(crate) mod audit;
 pub(crate) mod changes;
 pub(crate) mod chat;
+pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod doctor;
 pub(crate) mod history;
 mod input;
 pub(crate) mod languages;
+pub(crate) mod man;
 pub(crate) mod model;
 pub(crate) mod run;
 pub(crate) mod trust;
@@ -47,5 +49,7 @@ pub(crate) fn run(typed: impl Iterator<Item = OsString>) -> Result<ExitCode, Err
         Some(Command::Model(args)) => model::model(&args),
         Some(Command::Trust(args)) => trust::trust(&args),
         Some(Command::Config(args)) => config::config(&args),
+        Some(Command::Completions(args)) => completions::completions(&args),
+        Some(Command::Man(args)) => man::man(&args),
     }
 }

@@ -2,9 +2,12 @@
 //!
 //! The latter are not written down here: they are made from the declarations of the settings.
 
-use clap::{Arg, ArgAction, ArgMatches};
+use clap::{
+    Arg, ArgAction, ArgMatches,
+    builder::{PossibleValue, TypedValueParser},
+};
 use interpreter_store::{Overrides, SettingOption, Settings};
-use std::path::PathBuf;
+use std::{ffi::OsStr, path::PathBuf};
 
 /// Options shared by all commands that run code.
 #[derive(Clone, Debug, clap::Args)]
@@ -83,7 +86,7 @@ impl clap::FromArgMatches for SettingArgs {
 }
 
 fn setting_arg(setting: SettingOption) -> Arg {
-    let SettingOption { info, option, default, is_switch, repeats } = setting;
+    let SettingOption { info, option, default, is_switch, repeats, choices } = setting;
     let name = info.name;
     let mut arg = Arg::new(name);
     for part in option.split([',', ' ']).filter(|part| !part.is_empty()) {
@@ -112,7 +115,35 @@ fn setting_arg(setting: SettingOption) -> Arg {
     if is_switch {
         return arg;
     }
-    arg.value_parser(move |words: &str| {
-        Settings::check_words(name, words).map(|()| words.to_owned())
-    })
+    // The help names the words already.
+    arg.hide_possible_values(true).value_parser(Checked { name, choices })
+}
+
+/// Reads the words of a setting. They are checked as everywhere else; the choices are for the
+/// completion of shells.
+#[derive(Clone)]
+struct Checked {
+    name: &'static str,
+    choices: Vec<String>,
+}
+
+impl TypedValueParser for Checked {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        arg: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<String, clap::Error> {
+        let name = self.name;
+        let check =
+            move |words: &str| Settings::check_words(name, words).map(|()| words.to_owned());
+        check.parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let words = self.choices.iter().map(PossibleValue::new);
+        (!self.choices.is_empty()).then(|| Box::new(words) as Box<_>)
+    }
 }

@@ -12,6 +12,7 @@ pub(crate) mod editor;
 pub(crate) mod first_start;
 mod foreign;
 pub(crate) mod frontend;
+pub(crate) mod generated;
 mod host_question;
 pub(crate) mod hosts;
 pub(crate) mod json;

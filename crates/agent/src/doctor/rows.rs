@@ -17,6 +17,7 @@ impl Report {
         rows.extend(self.obstacles());
         rows.extend(self.sandboxes.iter().map(|sandbox| self.row(sandbox)));
         rows.push(self.machine());
+        rows.extend(self.modules());
         rows.extend(self.findings.iter().cloned());
         rows
     }
@@ -70,6 +71,19 @@ impl Report {
             (false, false) => Health::Lacking,
         };
         Finding { name, state, detail: told(sandbox), fix: None }
+    }
+
+    /// The fix is that of the obstacle.
+    fn modules(&self) -> impl Iterator<Item = Finding> {
+        self.security_modules.iter().map(|one| {
+            let (state, verdict) = if one.in_the_way {
+                (Health::Lacking, "in the way")
+            } else {
+                (Health::Good, "not in the way")
+            };
+            let detail = format!("{}: {verdict}", one.state);
+            Finding { name: one.name.into(), state, detail, fix: None }
+        })
     }
 
     fn machine(&self) -> Finding {

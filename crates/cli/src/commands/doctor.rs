@@ -2,12 +2,15 @@
 
 use crate::{
     exit::Exit,
-    report::Error,
+    report::{Error, misuse},
     start::{context, wait_for},
-    terminal::{json, screen::Screen},
+    terminal::{generated, json, screen::Screen},
 };
-use interpreter_agent::doctor::{Finding, Health, Report, examine};
-use interpreter_core::Untrusted;
+use interpreter_agent::{
+    AgentError,
+    doctor::{Finding, Health, Report, examine},
+};
+use interpreter_core::{Untrusted, surroundings::apparmor_profile};
 use interpreter_store::Overrides;
 use std::{fmt::Write, io, process::ExitCode};
 
@@ -34,9 +37,15 @@ pub(crate) struct DoctorArgs {
     /// Print JSON
     #[arg(long)]
     json: bool,
+    /// Print an AppArmor profile that lets this program, at its path, use user namespaces
+    #[arg(long, conflicts_with_all = ["json", "verbose"])]
+    apparmor_profile: bool,
 }
 
 pub(crate) fn doctor(args: &DoctorArgs) -> Result<ExitCode, Error> {
+    if args.apparmor_profile {
+        return print_profile();
+    }
     let context = context(&Overrides::default())?;
     let report = wait_for(examine(&context))?;
     if args.json {
@@ -46,6 +55,15 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<ExitCode, Error> {
         Screen::stdout(&context.environment).lines(&text)?;
     }
     Ok(if is_ready(&report) { Exit::Done } else { Exit::CannotConfine }.into())
+}
+
+fn print_profile() -> Result<ExitCode, Error> {
+    let program = std::env::current_exe().map_err(AgentError::Program)?;
+    let Some(profile) = program.to_str().and_then(apparmor_profile) else {
+        return Err(misuse("the path of this program has a character that a profile cannot name"));
+    };
+    generated::print(profile.as_bytes())?;
+    Ok(Exit::Done.into())
 }
 
 fn is_ready(report: &Report) -> bool {
@@ -120,6 +138,7 @@ fn fix(finding: &Finding) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use interpreter_core::surroundings::{Seen, security_modules};
 
     fn report(chosen: Option<&'static str>, problems: usize) -> Report {
         let finding = |number: usize| Finding {
@@ -137,6 +156,7 @@ mod tests {
             landlock: None,
             root: false,
             obstacles: vec![],
+            security_modules: security_modules(&Seen::default(), true),
             sandboxes: vec![],
             findings: (0..problems).map(finding).collect(),
         }

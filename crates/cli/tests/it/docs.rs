@@ -31,6 +31,8 @@ const COMMANDS: &[&[&str]] = &[
     &["config", "edit"],
     &["config", "path"],
     &["config", "schema"],
+    &["completions"],
+    &["man"],
 ];
 
 #[test]

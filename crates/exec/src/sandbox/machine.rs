@@ -111,6 +111,11 @@ pub fn surroundings(machine: &Machine) -> Seen {
     Seen {
         release: read("/proc/sys/kernel/osrelease").unwrap_or_default(),
         apparmor_restricts: read("/proc/sys/kernel/apparmor_restrict_unprivileged_userns"),
+        apparmor_enabled: read("/sys/module/apparmor/parameters/enabled"),
+        apparmor_label: read("/proc/self/attr/apparmor/current"),
+        apparmor_profile: read("/etc/apparmor.d/interpreter"),
+        selinux_enforces: read("/sys/fs/selinux/enforce"),
+        label: read("/proc/self/attr/current"),
         clone_allowed: read("/proc/sys/kernel/unprivileged_userns_clone"),
         most_namespaces: read("/proc/sys/user/max_user_namespaces"),
         status: read("/proc/self/status").unwrap_or_default(),

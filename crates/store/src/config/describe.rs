@@ -39,6 +39,8 @@ pub struct SettingOption {
     pub is_switch: bool,
     /// Whether it may be given more than once, or with commas.
     pub repeats: bool,
+    /// The words that it can be, if only some can.
+    pub choices: Vec<String>,
 }
 
 /// The schema of the records in a config file.
@@ -64,7 +66,9 @@ impl Settings {
             let info = *setting.info();
             let (is_switch, repeats) = (setting.is_switch(), setting.repeats());
             let default = default_of(*setting);
-            Some(SettingOption { info, option: info.option?, default, is_switch, repeats })
+            let choices = choices(&setting.schema());
+            let option = info.option?;
+            Some(SettingOption { info, option, default, is_switch, repeats, choices })
         })
     }
 
@@ -77,6 +81,13 @@ impl Settings {
     pub fn starting_file() -> String {
         starting_file::<Self>()
     }
+}
+
+/// The words that a schema allows, of a value or of each value of a list.
+fn choices(schema: &Json) -> Vec<String> {
+    let words = schema.get("enum").or_else(|| schema.pointer("/items/enum"));
+    let words = words.and_then(Json::as_array).into_iter().flatten();
+    words.filter_map(Json::as_str).map(str::to_owned).collect()
 }
 
 pub(super) fn rows<S: Table>(settings: &S) -> Vec<SettingRow> {
