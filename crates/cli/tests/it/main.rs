@@ -37,6 +37,7 @@ mod full_disk;
 mod growth;
 mod hardened;
 mod hostile;
+mod installing;
 mod instructions;
 mod jupyter;
 mod kills;
