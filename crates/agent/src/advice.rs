@@ -341,6 +341,7 @@ impl Advise for StoreError {
             Self::Make { .. } | Self::Read { .. } | Self::Keep { .. } | Self::ReadOnly { .. } => {
                 DISK
             }
+            Self::Taken { .. } => "choose another folder, or a new one",
             Self::AlteredOutput { .. } | Self::Broken { .. } | Self::Unreadable { .. } => VERIFY,
             Self::Config(error) => return error.advice(),
             Self::Full { .. } => {

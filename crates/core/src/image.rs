@@ -10,6 +10,10 @@ use std::{fmt, sync::Arc};
 /// The largest picture that is sent, in bytes: some providers refuse more.
 pub const MOST_BYTES: usize = 4 << 20;
 
+/// Why bytes are no picture.
+pub(crate) const NO_PICTURE: &str =
+    "it is not a PNG, JPEG, GIF or WebP image, or its beginning is damaged";
+
 /// The most tokens that a picture is reckoned at: providers scale down what is larger.
 const MOST_TOKENS: u64 = 1_600;
 
@@ -35,8 +39,7 @@ impl Image {
         if bytes.len() > MOST_BYTES {
             return Err(format!("it is larger than {} MiB", MOST_BYTES >> 20));
         }
-        let (mime, width, height) = kind(bytes)
-            .ok_or("it is not a PNG, JPEG, GIF or WebP image, or its beginning is damaged")?;
+        let (mime, width, height) = kind(bytes).ok_or(NO_PICTURE)?;
         let hash = crate::hash::sha256(bytes);
         let data = STANDARD.encode(bytes).into();
         Ok(Self { mime: mime.into(), hash, width, height, data })
@@ -82,7 +85,7 @@ impl fmt::Debug for Image {
 }
 
 /// The kind, width and height of a picture, by its first bytes.
-fn kind(bytes: &[u8]) -> Option<(&'static str, u32, u32)> {
+pub(crate) fn kind(bytes: &[u8]) -> Option<(&'static str, u32, u32)> {
     let (mime, width, height) = if bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
         ("image/png", big(bytes, 16, 4)?, big(bytes, 20, 4)?)
     } else if bytes.starts_with(b"GIF8") {

@@ -49,6 +49,10 @@ pub enum StoreError {
     #[error("cannot write `{}`", shown(path))]
     Keep { path: PathBuf, source: io::Error },
 
+    /// A file of the person's own would be replaced.
+    #[error("`{}` exists and holds something else", shown(path))]
+    Taken { path: PathBuf },
+
     /// An output is not what it was.
     #[error("the output in `{}` was changed after it was recorded", shown(path))]
     AlteredOutput { path: PathBuf },

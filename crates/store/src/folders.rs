@@ -109,6 +109,11 @@ impl Folders {
         self.data.join("outputs")
     }
 
+    /// Results as files that a person can open, in a folder for each session.
+    pub fn results_folder(&self) -> PathBuf {
+        self.data.join("results")
+    }
+
     /// The folder for what sandboxes need while they are up.
     pub fn sandboxes_folder(&self) -> PathBuf {
         self.data.join("sandboxes")

@@ -22,6 +22,7 @@ pub use crate::{
         Break, BreakReason, HowMany, KeptOutputs, Log, LogEntry, Missing, RecordState, Records,
         SessionSummary, Verification, new_session_id,
     },
+    results::ResultFiles,
     trust::{FoundInstructions, Instructions, Standing},
 };
 
@@ -35,4 +36,5 @@ mod outputs;
 mod private;
 mod quantity;
 mod record;
+pub mod results;
 pub mod trust;

@@ -43,6 +43,12 @@ pub(crate) fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     fs::rename(unfinished, path)
 }
 
+/// The same without waiting for the disk, for a copy that can be made again.
+pub(crate) fn write_copy(path: &Path, content: &[u8]) -> io::Result<()> {
+    let (unfinished, _lock) = beside(path, content, Flush::LetBe)?;
+    fs::rename(unfinished, path)
+}
+
 /// The same for a file of the person's own, which stays as open to others as they made it.
 pub(crate) fn write_theirs(path: &Path, content: &[u8]) -> io::Result<()> {
     let (unfinished, file) = beside(path, content, Flush::Wait)?;
