@@ -53,6 +53,8 @@ pub struct Context {
     upstream: Option<Arc<Upstream>>,
     /// How many calls of models a minute may have, of all models together.
     pace: Option<Arc<Pace>>,
+    /// Columns and rows that output has on the person's window.
+    window: Option<(usize, usize)>,
 }
 
 impl Context {
@@ -106,7 +108,13 @@ impl Context {
             network_variables: reached.variables,
             upstream,
             pace,
+            window: None,
         })
+    }
+
+    /// Tells code how many columns and rows of the person's window its output has.
+    pub fn use_window(&mut self, columns: usize, rows: usize) {
+        self.window = Some((columns, rows));
     }
 
     /// The interpreters of this machine.
@@ -257,6 +265,9 @@ impl Context {
         let home = format!("{temporary}/home");
         let virtual_environment = self.interpreters.virtual_environment();
         let virtual_environment = virtual_environment.and_then(|one| one.folder.to_str());
+        let side = |side: Option<usize>| side.map(|side| side.to_string()).unwrap_or_default();
+        let columns = side(self.window.map(|(columns, _)| columns));
+        let rows = side(self.window.map(|(_, rows)| rows));
         let usual = ["/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin"].map(PathBuf::from);
         let mut seen = BTreeSet::new();
         let path: Vec<_> = self
@@ -278,6 +289,9 @@ impl Context {
             ("TZ", self.environment.text("TZ").unwrap_or_default()),
             ("MPLBACKEND", "agg"),
             ("PYTHONDONTWRITEBYTECODE", "1"),
+            ("COLUMNS", &columns),
+            ("LINES", &rows),
+            ("POLARS_TABLE_WIDTH", &columns),
         ]
         .into_iter()
         .filter(|(_, value)| !value.is_empty())

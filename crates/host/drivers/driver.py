@@ -30,7 +30,8 @@ ESCAPES = {code: f"\\u{code:04x}" for code in (*range(32), ord('"'), ord("\\"))}
 FORMS = "mimebundle html markdown svg png jpeg latex json pdf javascript"
 RICH = [f"_repr_{form}_" for form in FORMS.split()]
 # These modules behave as in a notebook: see `imports.py`.
-WATCHED = {"linecache", "getpass", "matplotlib.pyplot", "plotly.basedatatypes", "PIL.ImageShow"}
+WATCHED = {"linecache", "getpass", "pandas", "matplotlib.pyplot", "plotly.basedatatypes"}
+WATCHED.add("PIL.ImageShow")
 
 # Functions defined from here on look built-ins up in this copy.
 __builtins__ = dict(vars(builtins))

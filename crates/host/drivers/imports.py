@@ -38,6 +38,11 @@ def change_getpass(module):
     module.getpass = driver.load("questions").getpass
 
 
+def change_pandas(module):
+    # As wide as the window, which `COLUMNS` tells; otherwise 80 columns, however many there are.
+    module.set_option("display.width", None)
+
+
 def change_pyplot(module):
     def show(*options, **more):
         """Shows all open figures, and closes them."""
@@ -66,6 +71,7 @@ def change_pillow(module):
 CHANGES = {
     "linecache": change_linecache,
     "getpass": change_getpass,
+    "pandas": change_pandas,
     "matplotlib.pyplot": change_pyplot,
     "plotly.basedatatypes": change_plotly,
     "PIL.ImageShow": change_pillow,
