@@ -134,6 +134,18 @@ fetch_jupyter() {
   echo "$wanted" >"$folder/wanted"
 }
 
+# Packages that draw and that make tables, in an environment of their own. Quick when they are there.
+fetch_plots() {
+  local folder=target/test-tools/plots wanted="matplotlib==3.11.2 pandas==3.1.1 pillow==13.0.0 polars==2.1.0"
+  [ "$(cat "$folder/wanted" 2>/dev/null)" = "$wanted" ] && return 0
+  echo "Fetching packages for plots and tables …"
+  rm -rf "$folder"
+  "$(jupyter_python)" -m venv "$folder"
+  # shellcheck disable=SC2086 # several words
+  "$folder/bin/pip" install --quiet --disable-pip-version-check --only-binary :all: $wanted
+  echo "$wanted" >"$folder/wanted"
+}
+
 # firejail serves only users that the system knows by name. Where root runs the tests, they need some,
 # with login shells of several kinds: firejail must not depend on them. An account of an earlier run
 # gets the shell that it should have.

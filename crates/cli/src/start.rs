@@ -1,6 +1,6 @@
 //! How a command starts: in the context of this folder, and with a loop to wait in.
 
-use crate::report::Error;
+use crate::{report::Error, terminal::screen::Screen};
 use interpreter_agent::{AgentError, Context};
 use interpreter_store::{Environment, Overrides};
 use std::io::IsTerminal;
@@ -9,7 +9,11 @@ use std::io::IsTerminal;
 pub(crate) fn context(overrides: &Overrides) -> Result<Context, Error> {
     let here = std::env::current_dir().map_err(AgentError::WorkFolder)?;
     let program = std::env::current_exe().map_err(AgentError::Program)?;
-    Ok(Context::open(Environment::read(), &here, program, overrides)?)
+    let mut context = Context::open(Environment::read(), &here, program, overrides)?;
+    if let Some((columns, rows)) = Screen::stdout(&context.environment).output_room() {
+        context.use_window(columns, rows);
+    }
+    Ok(context)
 }
 
 /// Whether a person can be asked: they see the question and can answer it.

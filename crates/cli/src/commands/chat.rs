@@ -96,7 +96,7 @@ async fn converse(
     } else {
         View::Chat(Box::new(Chat::new(screen, context.confinement())))
     };
-    let mut frontend = Frontend::new(session, view, person, Settle::Later);
+    let mut frontend = Frontend::new(&context, session, view, person, Settle::Later);
     let mut first = first.into_iter();
     let mut end = TurnEnd::Done;
     loop {
@@ -166,6 +166,7 @@ Describe a task in your own words. The model replies, and asks before it runs co
 Changes to your files are staged; at the end of each turn you decide whether to keep them.
   /help    show this text      /quit       quit (also Ctrl-D); Ctrl-Z suspends
   /image PATH                  attach an image to your next prompt
+  /open [NAME]                 open a picture, table or page in your viewer
   /model [NAME]                show the current model, or switch to another one
   /restart [LANGUAGE]          restart its interpreter, or all of them; variables are lost
 Rows that begin with this mark come from the program. No model and no code can print it.
@@ -189,6 +190,7 @@ async fn ask_what_next(
             Line::Quit => return Ok(Err(Left::Ended)),
             Line::Help => screen.say(HELP)?,
             Line::Image(path) => attach(&frontend.session, screen, context, path)?,
+            Line::Open(name) => frontend.open(name, &context.environment).await?,
             Line::Restart(None) => return Ok(Ok(Event::Restart(None))),
             Line::Restart(Some(name)) => {
                 let table = context.interpreters().languages();

@@ -3,13 +3,20 @@
 use crate::{
     exit::Exit,
     report::{Error, misuse},
-    terminal::{json, plain::Plain, screen::Screen, transcript},
+    terminal::{json, ours::count, plain::Plain, screen::Screen, transcript},
 };
-use interpreter_core::{Body, Output, Untrusted};
+use interpreter_core::{
+    Body, Output, Untrusted,
+    forms::{self, Names},
+};
 use interpreter_store::{
-    Environment, Folders, HowMany, Log, Outputs, RecordState, Restored, StoreError,
+    Environment, Folders, HowMany, Log, Outputs, RecordState, Restored, StoreError, results,
 };
-use std::process::ExitCode;
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 /// Number of sessions listed without `--all`.
 const LISTED: usize = 100;
@@ -44,6 +51,10 @@ enum HistoryCommand {
         /// Print only the whole output of this run, such as p3, byte for byte
         #[arg(long, value_name = "RUN", conflicts_with = "json")]
         output: Option<String>,
+        /// Write all pictures, tables and pages of the session as files into this folder, replacing
+        /// none
+        #[arg(long, value_name = "FOLDER", conflicts_with_all = ["json", "output"])]
+        save: Option<PathBuf>,
     },
 }
 
@@ -57,12 +68,13 @@ pub(crate) fn history(args: &HistoryArgs) -> Result<ExitCode, Error> {
     let outputs = Outputs::new(&folders);
     match &args.command {
         HistoryCommand::List { all, json } => list(&log, *all, *json)?,
-        HistoryCommand::Show { session, json, output } => {
+        HistoryCommand::Show { session, json, output, save } => {
             let Some(id) = find(&log, session.as_deref())? else { return Ok(Exit::Done.into()) };
-            match output {
-                Some(run) => return show_output(&log, &outputs, &id, run),
-                None => return show(&log, &outputs, &id, *json),
-            }
+            return match (output, save) {
+                (Some(run), _) => show_output(&log, &outputs, &id, run),
+                (None, Some(folder)) => save_results(&log, &outputs, &id, folder),
+                (None, None) => show(&log, &outputs, &id, *json),
+            };
         }
     }
     Ok(Exit::Done.into())
@@ -161,5 +173,36 @@ fn show_output(log: &Log, outputs: &Outputs, id: &str, run: &str) -> Result<Exit
         let run = Untrusted::new(run).for_terminal_line(40);
         return Err(misuse(format!("session {id} has no run `{run}`")));
     }
+    Ok(exit.into())
+}
+
+/// Writes every result that is more than text as a file.
+fn save_results(log: &Log, outputs: &Outputs, id: &str, folder: &Path) -> Result<ExitCode, Error> {
+    let mut screen = Screen::stdout(&Environment::read());
+    let (mut names, mut files, mut exit) = (Names::default(), BTreeMap::new(), Exit::Done);
+    for record in log.records(id) {
+        let mut record = record?;
+        if outputs.restore(&mut record.body)? == Restored::Gone {
+            warn(&format!("record {}: its output is no longer stored", record.seq))?;
+            exit = Exit::CodeFailed;
+        }
+        let Body::Output(output) = &record.body else { continue };
+        let (fit, _) = forms::forms(output);
+        if fit.is_empty() {
+            continue;
+        }
+        let name = names.name(output);
+        files.extend(
+            fit.into_iter().map(|form| (format!("{name}.{}", form.kind.ending()), form.bytes)),
+        );
+    }
+    let files: Vec<_> = files.into_iter().collect();
+    if files.is_empty() {
+        screen.say("This session has no pictures, tables or pages.")?;
+        return Ok(exit.into());
+    }
+    results::export(folder, &files)?;
+    files.iter().try_for_each(|(name, _)| screen.row(&folder.join(name).to_string_lossy()))?;
+    screen.say(count(files.len(), "file") + ".")?;
     Ok(exit.into())
 }

@@ -169,7 +169,7 @@ async fn execute(
     };
     warn(&context)?;
     let session = Session::start(&context, Mode::Run, approval)?;
-    let mut frontend = Frontend::new(session, view, person, unasked);
+    let mut frontend = Frontend::new(&context, session, view, person, unasked);
     match frontend.turn(Event::Submitted { language, code }).await? {
         Turn::Over(end) => {
             frontend.end().await?;

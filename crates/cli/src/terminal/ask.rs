@@ -9,6 +9,7 @@ use super::{
     keyboard::{Heard, Keyboard, Typing},
     line_editor::suspend,
     ours::{Ours, ours},
+    picture::Graphics,
     screen::{Screen, own_mark},
     signals::{Asked, Signals},
 };
@@ -134,6 +135,12 @@ impl Asker {
                 return Ok(line);
             }
         }
+    }
+
+    /// Asks the terminal how it can show pictures. The cursor must be at the beginning of an empty
+    /// row.
+    pub(super) async fn graphics(&self) -> Graphics {
+        self.keyboard.graphics().await
     }
 
     /// Gives the terminal to another program while `act` runs.

@@ -1,13 +1,14 @@
 //! A chat on a terminal: replies as they come, code, output, and what was changed.
 
 use super::{
+    gallery::Exhibit,
     ours::{Ours, count, ours, word},
     screen::{Screen, Section},
     transcript::{self, Ending},
 };
 use interpreter_agent::Live;
 use interpreter_core::{
-    Body, Confinement, Merged, Origin, Output, Record, Stream, Untrusted, session::Question,
+    Body, Confinement, Merged, Origin, Output, Record, Stream, Untrusted, forms, session::Question,
 };
 use std::io;
 
@@ -70,9 +71,7 @@ impl Chat {
     #[expect(clippy::wildcard_enum_match_arm, reason = "the others are not shown")]
     pub(crate) fn record(&mut self, record: &Record) -> io::Result<()> {
         match &record.body {
-            Body::Output(Output { stream, text, mime, bundle, .. }) => {
-                self.output(*stream, text, mime, bundle.keys())
-            }
+            Body::Output(output) => self.output(output),
             Body::RunFinished { .. } => match Ending::of(&record.body) {
                 Some((ending, ms)) => self.ended(&ending, ms),
                 None => Ok(()),
@@ -107,28 +106,20 @@ impl Chat {
         }
     }
 
-    fn output<'a>(
-        &mut self,
-        stream: Stream,
-        text: &Untrusted,
-        mime: &str,
-        others: impl Iterator<Item = &'a String>,
-    ) -> io::Result<()> {
-        if mime.starts_with("text/") {
-            self.write(Section::Output, text)?;
-        } else {
-            let kind = Untrusted::new(format!("[{mime}, {} bytes]", text.raw().len()));
-            self.write(Section::Output, &kind)?;
+    fn output(&mut self, output: &Output) -> io::Result<()> {
+        if let Some(text) = forms::legible(&output.mime, &output.text) {
+            self.write(Section::Output, &text)?;
         }
-        if stream != Stream::Result {
-            return Ok(());
+        match output.stream {
+            Stream::Result => self.screen.close(),
+            Stream::Stdout | Stream::Stderr => Ok(()),
         }
-        self.screen.close()?;
-        let others: Vec<_> = others.map(String::as_str).collect();
-        if others.is_empty() {
-            return Ok(());
-        }
-        self.screen.row(&format!("[also as {}]", others.join(", ")))
+    }
+
+    /// Shows the file of a result, and the picture where that is possible.
+    pub(super) fn exhibit(&mut self, exhibit: &Exhibit) -> io::Result<()> {
+        exhibit.paint(&mut self.screen)?;
+        exhibit.show(self.screen())
     }
 
     fn ended(&mut self, ending: &Ending<'_>, ms: u64) -> io::Result<()> {

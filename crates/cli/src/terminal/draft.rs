@@ -28,6 +28,7 @@ impl Draft {
             | Stroke::End
             | Stroke::Suspend
             | Stroke::Position
+            | Stroke::Told(_)
             | Stroke::Other => {}
         }
     }

@@ -126,8 +126,12 @@ impl Foreign {
 /// The columns behind a mark. The last column of the window stays free: some terminals wrap when
 /// it is filled.
 pub(super) fn room(mark: &str, widths: Widths, columns: usize) -> usize {
-    let taken: usize = mark.chars().map(|c| widths.most(c)).sum();
-    columns.saturating_sub(taken + 1).max(1)
+    columns.saturating_sub(columns_of(mark, widths) + 1).max(1)
+}
+
+/// The most columns that a text takes.
+pub(super) fn columns_of(text: &str, widths: Widths) -> usize {
+    text.chars().map(|c| widths.most(c)).sum()
 }
 
 #[cfg(test)]

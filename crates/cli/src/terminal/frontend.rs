@@ -3,7 +3,9 @@
 use super::{
     ask::{Asker, Left, choice},
     chat::{Chat, finding},
-    editor, json,
+    editor,
+    gallery::{Exhibit, Gallery},
+    json,
     keyboard::Typing,
     listing,
     ours::{count, ours, word},
@@ -14,13 +16,14 @@ use super::{
     transcript,
 };
 use crate::report::Error;
-use interpreter_agent::{Session, Update};
+use interpreter_agent::{Context, Session, Update};
 use interpreter_core::{
     Body, Changes, ChangesState, FileChange, Grantor, InputWanted, LeftOut, Record, Secret, Typed,
+    forms,
     record::TurnEnd,
     session::{Answer, Event, Question, Settle},
 };
-use interpreter_store::Folders;
+use interpreter_store::{Environment, Folders};
 
 /// One way of showing a session.
 pub(crate) enum View {
@@ -81,6 +84,7 @@ pub(crate) struct Frontend {
     pub(crate) staged: Option<String>,
     /// Whether changes are reviewed when the session ends, and not after each turn.
     reviews_at_end: bool,
+    gallery: Gallery,
 }
 
 /// How a turn went.
@@ -97,9 +101,25 @@ enum Woken {
 }
 
 impl Frontend {
-    pub(crate) fn new(session: Session, view: View, person: Person, unasked: Unasked) -> Self {
-        let (pressed, listed, staged) = (0, Vec::new(), None);
-        Self { session, view, person, unasked, pressed, listed, staged, reviews_at_end: false }
+    pub(crate) fn new(
+        context: &Context,
+        session: Session,
+        view: View,
+        person: Person,
+        unasked: Unasked,
+    ) -> Self {
+        let gallery = Gallery::new(&context.folders, &context.environment, &session.id);
+        Self {
+            session,
+            view,
+            person,
+            unasked,
+            pressed: 0,
+            listed: Vec::new(),
+            staged: None,
+            reviews_at_end: false,
+            gallery,
+        }
     }
 
     /// The same, with one review when the session ends.
@@ -168,7 +188,7 @@ impl Frontend {
         while let Some(update) = self.session.next().await {
             match update {
                 Update::Ended(result) => return Ok(result?),
-                Update::Records(records) => self.records(&records)?,
+                Update::Records(records) => self.records(&records).await?,
                 Update::Live(_)
                 | Update::Line(_)
                 | Update::Ask(_)
@@ -183,7 +203,7 @@ impl Frontend {
 
     async fn show(&mut self, update: Update) -> Result<(), Error> {
         match update {
-            Update::Records(records) => self.records(&records),
+            Update::Records(records) => self.records(&records).await,
             Update::Live(live) => match &mut self.view {
                 View::Chat(chat) => Ok(chat.live(&live)?),
                 View::Json | View::Plain(_) => Ok(()),
@@ -201,12 +221,56 @@ impl Frontend {
         }
     }
 
-    fn records(&mut self, records: &[Record]) -> Result<(), Error> {
-        records.iter().try_for_each(|record| self.record(record))?;
+    async fn records(&mut self, records: &[Record]) -> Result<(), Error> {
+        for record in records {
+            let exhibit = self.exhibit(&record.body).await?;
+            self.record(record)?;
+            match (&mut self.view, exhibit) {
+                (View::Chat(chat), Some(exhibit)) => chat.exhibit(&exhibit)?,
+                (View::Plain(plain), Some(exhibit)) => plain.exhibit(&exhibit)?,
+                (View::Chat(_) | View::Plain(_), None) | (View::Json, _) => {}
+            }
+        }
         if matches!(self.view, View::Json) {
             json::print(records)?;
         }
         Ok(())
+    }
+
+    /// A result that is more than text, as files and perhaps a picture. The terminal is asked once
+    /// how it can show one, while the code runs that made the first.
+    async fn exhibit(&mut self, body: &Body) -> Result<Option<Exhibit>, Error> {
+        let Body::Output(output) = body else { return Ok(None) };
+        if !forms::has_forms(output) {
+            return Ok(None);
+        }
+        let canvas = match &mut self.view {
+            View::Json => return Ok(None),
+            View::Chat(chat) => chat.screen(),
+            View::Plain(plain) => plain.canvas(),
+        };
+        let room = canvas.room();
+        let opens = match &self.person {
+            Person::Present(console) => {
+                if room.is_some() && self.gallery.wants_graphics() {
+                    canvas.close()?;
+                    self.gallery.use_graphics(console.asker.graphics().await);
+                }
+                true
+            }
+            Person::Nobody(_) => false,
+        };
+        Ok(Some(self.gallery.take(output, room, opens).await))
+    }
+
+    /// Opens a result in the person's own viewer.
+    pub(crate) async fn open(
+        &mut self,
+        name: Option<&str>,
+        environment: &Environment,
+    ) -> Result<(), Error> {
+        let Some(screen) = self.view.screen() else { return Ok(()) };
+        Ok(self.gallery.open(name, environment, screen).await?)
     }
 
     fn record(&mut self, record: &Record) -> Result<(), Error> {

@@ -17,7 +17,10 @@
 //! there the pause is longer, and all there is.
 
 use self::desk::Desk;
-use super::tty::{Quiet, Tty};
+use super::{
+    picture::Graphics,
+    tty::{Quiet, Tty},
+};
 use reedline::Reedline;
 use rustix::{
     event::{EventfdFlags, eventfd},
@@ -30,6 +33,7 @@ use std::{
 };
 use tokio::sync::oneshot;
 
+mod answers;
 mod desk;
 
 /// The result of waiting for the person.
@@ -61,6 +65,8 @@ enum Request {
     Line { mark: String, typing: Typing, reply: oneshot::Sender<Heard> },
     /// One of these keys.
     Key { mark: String, keys: Vec<char>, reply: oneshot::Sender<Heard> },
+    /// The ways to show pictures that the terminal has.
+    Graphics { reply: oneshot::Sender<Graphics> },
     /// Something that wants the terminal as it was.
     Lend { act: Box<dyn FnOnce() + Send>, reply: oneshot::Sender<()> },
     /// Make the terminal quiet again, whatever another program has made of it.
@@ -115,6 +121,14 @@ impl Keyboard {
         let (reply, answer) = oneshot::channel();
         self.send(request(reply));
         answer.await.unwrap_or(Heard::Ended)
+    }
+
+    /// Asks the terminal how it can show pictures: once, and within bounds. Nothing else may be
+    /// asked meanwhile, and the cursor must be at the beginning of an empty row.
+    pub(crate) async fn graphics(&self) -> Graphics {
+        let (reply, answer) = oneshot::channel();
+        self.send(Request::Graphics { reply });
+        answer.await.unwrap_or_default()
     }
 
     /// Gives the terminal to `act` while it runs.

@@ -3,11 +3,12 @@
 //! On a terminal everything is marked. In a pipe or a file the bytes come out exactly.
 
 use super::{
+    gallery::Exhibit,
     screen::{Screen, Section},
     transcript::{self, Ending},
 };
 use base64::{Engine, engine::general_purpose::STANDARD};
-use interpreter_core::{Backend, Body, Output, Record, Stream, Untrusted};
+use interpreter_core::{Backend, Body, Output, Record, Stream, Untrusted, forms};
 use interpreter_store::Environment;
 use std::io::{self, Write};
 
@@ -72,13 +73,20 @@ impl Plain {
     }
 
     fn result(&mut self, text: &Untrusted, mime: &str) -> io::Result<()> {
-        let shown = if mime == "text/plain" {
-            Untrusted::new(format!("{}\n", text.raw()))
-        } else {
-            let mime = Untrusted::new(mime).for_terminal_line(80);
-            Untrusted::new(format!("[{mime}, {} bytes]\n", text.raw().len()))
-        };
+        let Some(text) = forms::legible(mime, text) else { return Ok(()) };
+        let shown = Untrusted::new(format!("{}\n", text.raw()));
         self.print(Stream::Stdout, &shown, None)
+    }
+
+    /// The screen that pictures are painted on.
+    pub(super) fn canvas(&mut self) -> &mut Screen {
+        &mut self.stdout
+    }
+
+    /// Shows the file of a result, and the picture where that is possible.
+    pub(super) fn exhibit(&mut self, exhibit: &Exhibit) -> io::Result<()> {
+        exhibit.paint(&mut self.stdout)?;
+        exhibit.show(self.screen()?)
     }
 
     fn ended(&mut self, ending: &Ending<'_>) -> io::Result<()> {

@@ -29,6 +29,7 @@ use tokio::sync::mpsc;
 const HELP: &str = "\
 Type code and press Enter to run it; incomplete code continues on a new line, as with Alt-Enter.
   Tab      complete             Ctrl-C   interrupt the running code, or clear the line
+  /open    open the newest picture, table or page in your viewer
   /restart start a new interpreter; all variables are lost
   /help    show this text       /quit    quit (also Ctrl-D); Ctrl-Z suspends
 Changes to your files are staged; when you quit, you decide whether to keep them.
@@ -52,9 +53,10 @@ pub(crate) async fn interact(
     greet(&mut screen, context, &language)?;
     let view = View::Chat(Box::new(Chat::new(screen, context.confinement())));
     let person = Person::Present(Box::new(console));
-    let mut frontend = Frontend::new(session, view, person, Settle::Later).reviewed_at_end();
+    let mut frontend =
+        Frontend::new(context, session, view, person, Settle::Later).reviewed_at_end();
     loop {
-        match next(&mut frontend, &language, &mut questions).await? {
+        match next(&mut frontend, context, &language, &mut questions).await? {
             Ok(event) => match frontend.turn(event).await? {
                 Turn::Over(_) => {}
                 Turn::Last(end) => return Ok(Exit::from(end).into()),
@@ -88,6 +90,7 @@ fn greet(screen: &mut Screen, context: &Context, language: &Language) -> io::Res
 /// Waits for the next cell, or for a command that is a turn of its own.
 async fn next(
     frontend: &mut Frontend,
+    context: &Context,
     language: &Language,
     questions: &mut mpsc::UnboundedReceiver<Question>,
 ) -> Result<Result<Event, Left>, Error> {
@@ -106,6 +109,7 @@ async fn next(
                     screen.say(HELP)?;
                 }
             }
+            "/open" => frontend.open(None, &context.environment).await?,
             "/restart" => return Ok(Ok(Event::Restart(Some(language.clone())))),
             _ => {
                 let language = language.clone();

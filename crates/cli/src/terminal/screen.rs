@@ -15,14 +15,19 @@
 //! Where the output is not a terminal there are no marks, because another program reads it.
 
 use super::{
-    foreign::{Foreign, room},
+    foreign::{Foreign, columns_of, room},
+    link,
     ours::{Ours, UNBROKEN, ours},
+    picture::{self, Painted, Room},
     style::Style,
     width::Widths,
 };
 use interpreter_core::{Untrusted, untrusted::MARK};
 use interpreter_store::Environment;
-use std::io::{self, IsTerminal, Write};
+use std::{
+    io::{self, IsTerminal, Write},
+    path::Path,
+};
 
 const PROSE: &str = "  ";
 const CODE: &str = "  │ ";
@@ -267,6 +272,40 @@ impl Screen {
         self.write(&text)
     }
 
+    /// The columns and rows that a program's output has at this moment, if a person looks at it.
+    pub(crate) fn output_room(&self) -> Option<(usize, usize)> {
+        let (columns, rows) = self.port.size();
+        self.at_terminal.then(|| (room(OUTPUT, self.widths, columns), rows))
+    }
+
+    /// The room that a picture has at this moment. Nothing where none can be shown.
+    pub(super) fn room(&self) -> Option<Room> {
+        let (columns, rows) = self.output_room().filter(|_| self.style.is_coloured())?;
+        let block = self.widths.most(picture::UPPER);
+        Some(Room { columns, rows: rows.saturating_sub(4), block, cell: self.port.cell() })
+    }
+
+    /// Paints a picture on rows that are marked as foreign. One that no longer fits is left out.
+    pub(super) fn picture(&mut self, picture: &Painted) -> io::Result<()> {
+        let Some(now) = self.room() else { return Ok(()) };
+        let (rows, columns) = picture.size();
+        if rows > now.rows || columns > now.columns {
+            return Ok(());
+        }
+        self.close()?;
+        self.write(&picture.rows(OUTPUT, columns_of(OUTPUT, self.widths)))
+    }
+
+    /// The same as [`Screen::say_quietly`], with a link from one of its words to a file of ours.
+    pub(super) fn say_linked(&mut self, text: &Ours, word: &Ours, path: &Path) -> io::Result<()> {
+        let link = self.style.has_links().then(|| link::to(word.as_str(), path)).flatten();
+        let word = word.as_str();
+        self.own(text, |style, row| {
+            let row = link.as_ref().map_or_else(|| row.clone(), |to| row.replacen(word, to, 1));
+            style.dim(&row)
+        })
+    }
+
     /// Whether foreign text is being written.
     pub(crate) fn is_open(&self) -> bool {
         self.open.is_some()
@@ -318,6 +357,19 @@ impl Port {
         let (columns, rows) = asked.map_or((0, 0), |size| (size.ws_col, size.ws_row));
         let or = |said: u16, usual| if said == 0 { usual } else { usize::from(said) };
         (or(columns, 80), or(rows, 24))
+    }
+
+    /// Width and height of a cell in pixels, if the terminal has told the system.
+    fn cell(self) -> Option<(u32, u32)> {
+        let size = match self {
+            Self::Stdout => rustix::termios::tcgetwinsize(io::stdout()),
+            Self::Stderr => rustix::termios::tcgetwinsize(io::stderr()),
+        };
+        let size = size.ok()?;
+        let cell = |pixels: u16, cells: u16| Some(u32::from(pixels.checked_div(cells)?));
+        let (width, height) =
+            (cell(size.ws_xpixel, size.ws_col)?, cell(size.ws_ypixel, size.ws_row)?);
+        (width > 0 && height > 0).then_some((width, height))
     }
 
     fn write(self, bytes: &[u8]) -> io::Result<()> {

@@ -17,6 +17,9 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_millis(100);
 const PASTE_PATIENCE: Duration = Duration::from_secs(1);
 
+/// The longest answer of a terminal that is kept.
+const LONGEST_ANSWER: usize = 512;
+
 /// The longest paste that is kept.
 const LONGEST_PASTE: usize = 1 << 20;
 
@@ -40,6 +43,8 @@ pub(super) enum Stroke {
     /// The terminal says where its cursor is: it has drawn everything that was written before it
     /// was asked.
     Position,
+    /// The terminal answers a question about itself: the sequence without its beginning and end.
+    Told(String),
     /// Any other key.
     Other,
 }
@@ -114,17 +119,7 @@ impl Strokes {
                 self.state = State::Ground;
                 Some(Stroke::Other)
             }
-            State::Words => {
-                let ends = byte == 0x07 || byte == b'\\' && self.held.last() == Some(&0x1b);
-                self.held.clear();
-                self.held.push(byte);
-                if ends {
-                    self.held.clear();
-                    self.state = State::Ground;
-                    return Some(Stroke::Other);
-                }
-                None
-            }
+            State::Words => self.in_words(byte),
             State::Paste => self.in_paste(byte),
         }
     }
@@ -169,7 +164,10 @@ impl Strokes {
         self.state = match byte {
             b'[' => State::Sequence,
             b'O' => State::Function,
-            b']' | b'P' | b'_' | b'^' | b'X' => State::Words,
+            b']' | b'P' | b'_' | b'^' | b'X' => {
+                self.held.push(byte);
+                State::Words
+            }
             0x1b => State::Escape,
             // A key together with Alt.
             _ => {
@@ -193,8 +191,31 @@ impl Strokes {
                 return None;
             }
             (b'R', place) if is_position(place) => Stroke::Position,
+            (b'c', [b'?', ..]) | (b't', [b'6', b';', ..]) => told(&[b"[", &*parameters, &[byte]]),
             _ => Stroke::Other,
         })
+    }
+
+    /// In a string of the terminal's: its kind is held first, and then as much as an answer has.
+    fn in_words(&mut self, byte: u8) -> Option<Stroke> {
+        let ends = match byte {
+            0x07 => true,
+            b'\\' => self.held.last() == Some(&0x1b),
+            _ => false,
+        };
+        if !ends {
+            // The last byte decides whether the next one ends it.
+            if self.held.len() > LONGEST_ANSWER {
+                self.held.pop();
+            }
+            self.held.push(byte);
+            return None;
+        }
+        let words = std::mem::take(&mut self.held);
+        self.state = State::Ground;
+        let words = words.strip_suffix(b"\x1b").unwrap_or(&words);
+        let is_answer = matches!(words, [b']' | b'P' | b'_', ..]) && words.len() < LONGEST_ANSWER;
+        Some(if is_answer { told(&[words]) } else { Stroke::Other })
     }
 
     fn in_paste(&mut self, byte: u8) -> Option<Stroke> {
@@ -216,6 +237,10 @@ impl Strokes {
         pasted.truncate((pasted.len() - without).min(LONGEST_PASTE));
         Stroke::Pasted(String::from_utf8_lossy(&pasted).into_owned())
     }
+}
+
+fn told(parts: &[&[u8]]) -> Stroke {
+    Stroke::Told(String::from_utf8_lossy(&parts.concat()).into_owned())
 }
 
 /// Whether these are the row and the column of a cursor.
@@ -247,8 +272,14 @@ mod tests {
             (b"\x1b[1;5y", Stroke::Other),
             (b"\x1bOa", Stroke::Other),
             (b"\x1by", Stroke::Other),
-            (b"\x1b]0;yes\x07", Stroke::Other),
-            (b"\x1b]0;yes\x1b\\", Stroke::Other),
+            (b"\x1b]0;yes\x07", Stroke::Told("]0;yes".into())),
+            (b"\x1b]0;yes\x1b\\", Stroke::Told("]0;yes".into())),
+            (b"\x1b_Gi=1;OK\x1b\\", Stroke::Told("_Gi=1;OK".into())),
+            (b"\x1bP>|kitty(1)\x1b\\", Stroke::Told("P>|kitty(1)".into())),
+            (b"\x1b^yes\x1b\\", Stroke::Other),
+            (b"\x1b[?62;4c", Stroke::Told("[?62;4c".into())),
+            (b"\x1b[6;18;9t", Stroke::Told("[6;18;9t".into())),
+            (b"\x1b[1c", Stroke::Other),
             (b"\xff", Stroke::Other),
             (b"\x1b[12;40R", Stroke::Position),
         ] {
@@ -284,6 +315,15 @@ mod tests {
         let strokes = parser.feed(b"\x1b[201~y");
         let [Stroke::Pasted(text), Stroke::Typed('y')] = strokes.as_slice() else { panic!() };
         assert_eq!(text.len(), LONGEST_PASTE);
+    }
+
+    #[test]
+    fn an_endless_answer_is_none_and_still_ends() {
+        let mut parser = Strokes::default();
+        parser.feed(b"\x1b_G");
+        parser.feed(&vec![b'y'; 100 * LONGEST_ANSWER]);
+        assert!(parser.held.len() <= LONGEST_ANSWER + 1);
+        assert_eq!(parser.feed(b"\x1b\\n"), [Stroke::Other, Stroke::Typed('n')]);
     }
 
     proptest! {

@@ -6,6 +6,7 @@ use interpreter_store::Environment;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Style {
     colour: bool,
+    links: bool,
 }
 
 impl Style {
@@ -13,7 +14,17 @@ impl Style {
     pub(super) fn new(at_terminal: bool, environment: &Environment) -> Self {
         let plain = environment.raw("NO_COLOR").is_some_and(|value| !value.is_empty())
             || environment.text("TERM") == Some("dumb");
-        Self { colour: at_terminal && !plain }
+        let is_smart = !matches!(environment.text("TERM"), None | Some("dumb" | "linux"));
+        Self { colour: at_terminal && !plain, links: at_terminal && is_smart }
+    }
+
+    /// Whether a word may lead to a file of ours.
+    pub(super) fn has_links(self) -> bool {
+        self.links
+    }
+
+    pub(super) fn is_coloured(self) -> bool {
+        self.colour
     }
 
     pub(super) fn dim(self, text: &str) -> String {

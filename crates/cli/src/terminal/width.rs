@@ -10,9 +10,9 @@
 //! over.
 //!
 //! # Limits
-//! Greek, Cyrillic and accented letters are drawn twice as wide where an East Asian person wants
-//! that. They count twice only if the locale is East Asian: otherwise whole languages would be
-//! laid out on half of the window.
+//! Greek, Cyrillic and accented letters, and the lines of tables, are drawn twice as wide where an
+//! East Asian person wants that. They count twice only if the locale is East Asian: otherwise whole
+//! languages, and all tables, would be laid out on half of the window.
 
 use interpreter_store::Environment;
 use unicode_width::UnicodeWidthChar;
@@ -42,6 +42,8 @@ impl Widths {
         match c {
             // A three-em dash is as wide as it says, and so are some ligatures.
             '\u{2e3b}' | '\u{fdfd}' | '\u{12031}' | '\u{1242b}' => 4,
+            // Lines of tables, and blocks.
+            '\u{2500}'..='\u{259f}' => 1 + usize::from(self.wide_letters),
             // Tone marks that some terminals draw as wide letters, symbols that may be emoji, and a
             // two-em dash.
             '\u{302a}'..='\u{302f}'
@@ -77,7 +79,9 @@ mod tests {
             ('ä', 1),
             ('я', 1),
             ('漢', 2),
-            ('│', 2),
+            ('│', 1),
+            ('▀', 1),
+            ('■', 2),
             ('\u{bbe}', 1),
             ('\u{a8fa}', 1),
             ('\u{9be}', 1),
@@ -90,6 +94,7 @@ mod tests {
             assert_eq!(of("en_GB.UTF-8").most(c), wide, "{c:?} U+{:04x}", u32::from(c));
         }
         assert_eq!(of("ja_JP.UTF-8").most('я'), 2);
+        assert_eq!(of("ja_JP.UTF-8").most('│'), 2);
     }
 
     #[test]

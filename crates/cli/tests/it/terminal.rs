@@ -45,6 +45,16 @@ impl Terminal {
 
     /// The same, in a window of so many columns.
     pub(crate) fn start_at(scene: &Scene, arguments: &[&str], columns: u16) -> Self {
+        Self::answering(scene, arguments, columns, |_| String::new())
+    }
+
+    /// The same, in a terminal that answers more than where its cursor is.
+    pub(crate) fn answering(
+        scene: &Scene,
+        arguments: &[&str],
+        columns: u16,
+        answers: impl Fn(&str) -> String + Send + 'static,
+    ) -> Self {
         let (pty, tty) = pty_process::blocking::open().unwrap();
         pty.resize(pty_process::Size::new(ROWS, columns)).unwrap();
         let template = scene.command(&[]);
@@ -64,7 +74,7 @@ impl Terminal {
         let screen = Screen { parser, raw: vec![], closed: false };
         let screen = Arc::new((Mutex::new(screen), Condvar::new()));
         let (reader, shared) = (Arc::clone(&pty), Arc::clone(&screen));
-        thread::spawn(move || watch(&reader, &shared));
+        thread::spawn(move || watch(&reader, &shared, answers));
         Self { child: Mutex::new(child), pty, screen }
     }
 
@@ -80,6 +90,13 @@ impl Terminal {
         let screen = self.screen.0.lock().unwrap();
         let (_, columns) = screen.parser.screen().size();
         screen.parser.screen().rows(0, columns).collect()
+    }
+
+    /// The text of a cell on the screen, and its colours.
+    pub(crate) fn cell(&self, row: u16, column: u16) -> (String, vt100::Color, vt100::Color) {
+        let screen = self.screen.0.lock().unwrap();
+        let cell = screen.parser.screen().cell(row, column).unwrap();
+        (cell.contents().to_owned(), cell.fgcolor(), cell.bgcolor())
     }
 
     /// Waits until the program waits for somebody to type.
@@ -216,7 +233,7 @@ impl Screen {
 }
 
 /// Draws what comes, and answers what a terminal is asked.
-fn watch(pty: &Pty, shared: &(Mutex<Screen>, Condvar)) {
+fn watch(pty: &Pty, shared: &(Mutex<Screen>, Condvar), answers: impl Fn(&str) -> String) {
     let mut bytes = [0; 4096];
     loop {
         let count = (&*pty).read(&mut bytes).unwrap_or(0);
@@ -229,6 +246,10 @@ fn watch(pty: &Pty, shared: &(Mutex<Screen>, Condvar)) {
         drop(screen);
         if asked {
             _ = write!(&*pty, "\x1b[{};{}R", row + 1, column + 1);
+        }
+        let more = answers(&String::from_utf8_lossy(&bytes[..count]));
+        if !more.is_empty() {
+            _ = (&*pty).write_all(more.as_bytes());
         }
         shared.1.notify_all();
         if count == 0 {

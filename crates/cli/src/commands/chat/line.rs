@@ -7,6 +7,8 @@ pub(super) enum Line<'a> {
     Help,
     /// Attach an image to the next prompt.
     Image(&'a str),
+    /// Open a result, or the newest one.
+    Open(Option<&'a str>),
     /// End the interpreter of a language, or all of them.
     Restart(Option<&'a str>),
     /// Switch to another model, or show the current one.
@@ -29,6 +31,7 @@ impl<'a> Line<'a> {
             ("/quit" | "/exit", None) => Self::Quit,
             ("/help" | "%help", None) => Self::Help,
             ("/image", Some(path)) => Self::Image(path),
+            ("/open", name) => Self::Open(name),
             ("/restart", language) => Self::Restart(language),
             ("/model" | "%model", name) => Self::Model(name),
             (command, None) if command.starts_with('/') => Self::Unknown(command),
@@ -49,6 +52,8 @@ mod tests {
             ("%help", Line::Help),
             ("/image  a picture.png ", Line::Image("a picture.png")),
             ("/image", Line::Unknown("/image")),
+            ("/open", Line::Open(None)),
+            ("/open p3-1", Line::Open(Some("p3-1"))),
             ("/restart", Line::Restart(None)),
             ("/restart python", Line::Restart(Some("python"))),
             ("/model", Line::Model(None)),

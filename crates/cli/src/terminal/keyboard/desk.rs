@@ -1,26 +1,25 @@
 //! The thread behind the keyboard: it reads the terminal, keeps the draft, and serves one request
 //! at a time. [`super`] says why, and in which order.
 
-use super::{Heard, Request, Typing};
+use super::{Heard, Request, Typing, answers::Answers};
 use crate::terminal::{
     draft::Draft,
     line_editor::{Careful, read},
+    picture::Graphics,
     strokes::{Stroke, Strokes},
     tty::{Tty, put},
 };
 use crossterm::event as terminal_event;
 use reedline::{EditCommand, KeyCode, KeyModifiers, Reedline};
 use rustix::{
-    event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll},
+    event::{PollFd, PollFlags, Timespec, poll},
     fd::OwnedFd,
 };
 use std::{
     io,
     sync::{Arc, mpsc},
-    thread,
     time::{Duration, Instant},
 };
-use tokio::sync::oneshot;
 
 /// How long no key may come before the next one counts. Shorter than anybody reads a question.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -31,7 +30,8 @@ const LONG_PAUSE: Duration = Duration::from_millis(500);
 /// How long an answer must stay alone.
 const ALONE: Duration = Duration::from_millis(5);
 
-/// How long a terminal may take to say where its cursor is: one that never did, one that does.
+/// How long a terminal may take to say where its cursor is, or what it is: one that never did, one
+/// that does.
 const FIRST_REPORT: Duration = Duration::from_secs(2);
 const REPORT: Duration = Duration::from_secs(20);
 
@@ -54,6 +54,7 @@ pub(super) struct Desk {
     reports: Reports,
     /// Answers that the terminal owes us.
     owed: u32,
+    answers_of_terminal: Answers,
     is_gone: bool,
     prompts: Reedline,
     answers: Reedline,
@@ -101,6 +102,7 @@ impl Desk {
             draft: Draft::default(),
             reports: Reports::Unknown,
             owed: 0,
+            answers_of_terminal: Answers::default(),
             is_gone: false,
             prompts,
             answers: Reedline::create().with_edit_mode(Box::new(Careful::default())),
@@ -131,6 +133,9 @@ impl Desk {
             }
             Request::Key { mark, keys, reply } => {
                 _ = reply.send(self.key(&mark, &keys).unwrap_or_else(Heard::from)).is_ok();
+            }
+            Request::Graphics { reply } => {
+                _ = reply.send(self.graphics().unwrap_or_default()).is_ok();
             }
             Request::Lend { act, reply } => {
                 self.tty.lend(act);
@@ -187,7 +192,10 @@ impl Desk {
             let mut bytes = [0; 4096];
             match rustix::io::read(&terminal, &mut bytes) {
                 Ok(0) => self.is_gone = true,
-                Ok(count) => return Woken::Strokes(self.strokes.feed(&bytes[..count])),
+                Ok(count) => {
+                    let strokes = self.strokes.feed(&bytes[..count]);
+                    return Woken::Strokes(self.answers_of_terminal.taken_from(strokes));
+                }
                 Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {
                     return Woken::Strokes(Vec::new());
                 }
@@ -253,6 +261,27 @@ impl Desk {
                 Woken::Gone => return Err(Stopped::Gone),
             }
         }
+    }
+
+    /// Asks the terminal how it can show pictures: once, and never while a line editor could take
+    /// an answer for keys. Whatever is typed meanwhile is draft.
+    fn graphics(&mut self) -> Result<Graphics, Stopped> {
+        for question in self.answers_of_terminal.questions() {
+            self.answers_of_terminal.ask();
+            if !self.tty.is_smart() || put(question.as_bytes()).is_err() {
+                break;
+            }
+            let until = Instant::now() + FIRST_REPORT;
+            while self.answers_of_terminal.is_awaited() {
+                match self.wait(Some(until)) {
+                    Woken::Strokes(strokes) => self.keep(&strokes),
+                    Woken::Late => return Ok(self.answers_of_terminal.conclude()),
+                    Woken::Bell => return Err(Stopped::Withdrawn),
+                    Woken::Gone => return Err(Stopped::Gone),
+                }
+            }
+        }
+        Ok(self.answers_of_terminal.conclude())
     }
 
     fn key(&mut self, mark: &str, keys: &[char]) -> Result<Heard, Stopped> {
@@ -367,7 +396,7 @@ impl Desk {
                         line.clear();
                         continue;
                     }
-                    Stroke::Position | Stroke::Other => continue,
+                    Stroke::Position | Stroke::Told(_) | Stroke::Other => continue,
                     Stroke::Enter => Heard::Text(std::mem::take(&mut line)),
                     Stroke::Interrupt => Heard::Interrupted,
                     Stroke::Suspend => Heard::Suspended,
@@ -430,6 +459,7 @@ fn pressed_key(stroke: &Stroke, keys: &[char]) -> Option<Heard> {
         | Stroke::ClearLine
         | Stroke::Pasted(_)
         | Stroke::Position
+        | Stroke::Told(_)
         | Stroke::Other => None,
     }
 }
