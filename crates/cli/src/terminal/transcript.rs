@@ -7,7 +7,7 @@ use super::{
 };
 use interpreter_core::{
     Backend, Body, Changes, Choice, Confinement, Denial, FileChange, Grantor, HostWanted,
-    InputWanted, LeftOut, Network, Output, Record, Untrusted, Workspace,
+    InputWanted, LeftOut, Network, Output, Record, Untrusted, Workspace, forms,
     record::{Decision, TurnEnd},
     session,
 };
@@ -258,9 +258,12 @@ fn tell_happening(screen: &mut Screen, body: &Body, head: impl Fn(Ours) -> Ours)
             let what = word(proposal) + " " + stream.word() + ": " + count(kept.bytes, "byte");
             screen.say(head(what + " no longer stored"))
         }
-        Body::Output(Output { proposal, stream, text, .. }) => {
-            screen.say(head(word(proposal) + " " + stream.word()))?;
-            screen.quote(Section::Output, text)
+        Body::Output(output) => {
+            screen.say(head(word(&output.proposal) + " " + output.stream.word()))?;
+            if let Some(text) = forms::legible(&output.mime, &output.text) {
+                screen.quote(Section::Output, &text)?;
+            }
+            other_forms(screen, output)
         }
         Body::InputWanted(InputWanted { proposal, prompt, .. }) => {
             screen.say(head(word(proposal) + " asks"))?;
@@ -306,6 +309,16 @@ fn tell_happening(screen: &mut Screen, body: &Body, head: impl Fn(Ours) -> Ours)
         Body::SessionEnded {} => screen.say(head(ours("session ended"))),
         _ => Ok(()),
     }
+}
+
+/// Lists the forms of a result that are more than text.
+fn other_forms(screen: &mut Screen, output: &Output) -> io::Result<()> {
+    if !forms::has_forms(output) {
+        return Ok(());
+    }
+    let all = std::iter::once(&output.mime).chain(output.bundle.keys());
+    let rich: Vec<_> = all.map(String::as_str).filter(|mime| *mime != "text/plain").collect();
+    screen.row(&format!("as {}: `--save FOLDER` writes files", rich.join(", ")))
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "the caller passes on no other")]

@@ -475,6 +475,8 @@ fn all_results_of_a_session_can_be_saved_and_nothing_is_replaced() {
     let more = "display(picture, display_id='one')\nprint('text')\ndisplay({'text/html': '<b>x'}, raw=True)\n\
                 update_display(picture, display_id='one')";
     scene.code("python", &format!("{DRAW}{more}")).exits(0);
+    let shown = scene.run(&["history", "show"]).lacks("iVBOR").exits(0);
+    shown.mentions("as image/png: `--save FOLDER` writes files").mentions("as text/html: ");
     let save = ["history", "show", "--save", "out"];
     scene
         .run(&save)
