@@ -342,6 +342,10 @@ impl Advise for StoreError {
                 DISK
             }
             Self::Taken { .. } => "choose another folder, or a new one",
+            Self::StandardInput { .. } => "check what it is redirected from",
+            Self::PipedTooLong { .. } => {
+                "save it as a file in this folder and name the file in the prompt"
+            }
             Self::AlteredOutput { .. } | Self::Broken { .. } | Self::Unreadable { .. } => VERIFY,
             Self::Config(error) => return error.advice(),
             Self::Full { .. } => {

@@ -16,13 +16,15 @@ use interpreter_core::{
     session::{Approval, ModelProfile, Setup},
 };
 use interpreter_exec::{
-    Activated, Interpreters, RunnerSetup,
+    Activated, Interpreters, RunnerSetup, StandardInput,
     egress::Upstream,
     is_system,
     sandbox::{Machine, admit, explain, first, has_own_system, keeps, secrets::cover},
 };
 use interpreter_model::{Pace, Providers};
-use interpreter_store::{ConfigFiles, Environment, Folders, Log, Outputs, Overrides, Settings};
+use interpreter_store::{
+    ConfigFiles, Environment, Folders, Log, Outputs, Overrides, PipedFile, Settings,
+};
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt::Write,
@@ -42,11 +44,11 @@ pub struct Context {
     pub work_folder: PathBuf,
     /// The providers that are known.
     pub providers: Providers,
-    home: Option<PathBuf>,
+    pub(crate) home: Option<PathBuf>,
     interpreters: Interpreters,
     machine: Machine,
     /// The person's grants for this session.
-    granted: BTreeMap<PathBuf, Access>,
+    pub(crate) granted: BTreeMap<PathBuf, Access>,
     network: Network,
     /// Variables that tell programs inside the address of the proxy and of package sources.
     network_variables: BTreeMap<String, String>,
@@ -55,6 +57,10 @@ pub struct Context {
     pace: Option<Arc<Pace>>,
     /// Columns and rows that output has on the person's window.
     window: Option<(usize, usize)>,
+    /// The standard input of the code.
+    pub(crate) input: StandardInput,
+    /// Data that came with a prompt. It is removed with this.
+    pub(crate) piped: Option<PipedFile>,
 }
 
 impl Context {
@@ -109,6 +115,8 @@ impl Context {
             upstream,
             pace,
             window: None,
+            input: StandardInput::Empty,
+            piped: None,
         })
     }
 
@@ -179,6 +187,7 @@ impl Context {
             session: session.into(),
             upstream: self.upstream.clone(),
             asks: network::asks(&self.settings),
+            input: self.input.clone(),
         })
     }
 

@@ -36,6 +36,25 @@ pub(crate) fn granted(
         .collect()
 }
 
+/// The folder of a script, or the script alone where that folder is a home or holds one. `None` if
+/// code sees it anyway, or may not.
+pub(crate) fn of_script(
+    file: &Path,
+    folders: &Folders,
+    work_folder: &Path,
+    home: Option<&Path>,
+) -> Option<PathBuf> {
+    let file = fs_err::canonicalize(file).ok()?;
+    if file.starts_with(work_folder) || is_system(&file) {
+        return None;
+    }
+    let holds_a_home = |folder: &Path| home.is_some_and(|home| home.starts_with(folder));
+    let folder =
+        file.parent().filter(|folder| !holds_a_home(folder) && why_not(folder, folders).is_none());
+    let granted = folder.unwrap_or(&file);
+    why_not(granted, folders).is_none().then(|| granted.to_owned())
+}
+
 fn missing(error: &std::io::Error, access: Access) -> String {
     match (error.kind(), access) {
         (std::io::ErrorKind::NotFound, Access::Write) => {

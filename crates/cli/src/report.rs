@@ -134,6 +134,8 @@ fn pull_exit(error: &PullError) -> Exit {
 fn store_exit(error: &StoreError) -> Exit {
     match error {
         StoreError::Config(_)
+        | StoreError::StandardInput { .. }
+        | StoreError::PipedTooLong { .. }
         | StoreError::NoSession { .. }
         | StoreError::AmbiguousSession { .. } => Exit::Misuse,
         _ => Exit::CannotConfine,

@@ -14,10 +14,12 @@ pub use crate::{
     effects::{About, Admission, Change, Danger, Effects, FileChange, HostContact, LeftOut, Turn},
     findings::{Capability, Findings, Merged, Risk},
     image::Image,
+    invocation::Invocation,
     language::{Continuity, Language, LanguageInfo, Languages, MissingLanguage},
     message::{Message, ToolCall},
     output::{Excerpt, Printed, Stream},
     permit::{Grantor, Permit},
+    piped::Piped,
     policy::{Opinion, Rule, Rules, Verdict},
     proposal::{Origin, Proposal},
     record::{Body, Record},
@@ -45,12 +47,14 @@ pub mod forms;
 pub mod hash;
 pub mod image;
 pub mod instructions;
+mod invocation;
 pub mod language;
 pub mod look;
 pub mod message;
 pub mod output;
 mod page;
 pub mod permit;
+pub mod piped;
 pub mod policy;
 pub mod proposal;
 pub mod record;

@@ -2,7 +2,7 @@
 //!
 //! Its hash stands in the question, the record and the run, so that what is shown is what runs.
 
-use crate::{Language, Untrusted, hash::sha256};
+use crate::{Invocation, Language, Untrusted, hash::sha256};
 use serde::{Deserialize, Serialize};
 
 /// The longest code that runs, in bytes. Anything shown, judged and recorded as a whole needs a
@@ -33,6 +33,9 @@ pub struct Proposal {
     pub call: Option<String>,
     /// The language it is in.
     pub language: Language,
+    /// How it was called, if it came from a command line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub invocation: Option<Invocation>,
     code: Untrusted,
     hash: String,
 }
@@ -57,13 +60,14 @@ impl Proposal {
         code: Untrusted,
     ) -> Self {
         let hash = sha256(code.raw().as_bytes());
-        Self { id, origin, call, language, code, hash }
+        Self { id, origin, call, language, invocation: None, code, hash }
     }
 
     /// The same proposal with the person's own code in place of what was proposed.
     #[must_use]
     pub fn edited(self, code: Untrusted) -> Self {
-        Self::new(self.id, self.origin, self.call, self.language, code)
+        let invocation = self.invocation;
+        Self { invocation, ..Self::new(self.id, self.origin, self.call, self.language, code) }
     }
 
     /// Why it cannot run whatever anybody says, or `None` if it can.

@@ -6,8 +6,8 @@
 
 use crate::{
     Blob, Capability, Changes, Confinement, Denial, FileChange, Grant, Grantor, HostContact,
-    HostWanted, Image, InputWanted, Message, Opinion, Origin, Output, Risk, ToolCall, Untrusted,
-    egress::Host, reply::Finish,
+    HostWanted, Image, InputWanted, Invocation, Message, Opinion, Origin, Output, Piped, Risk,
+    ToolCall, Untrusted, egress::Host, reply::Finish,
 };
 use serde::{Deserialize, Serialize};
 
@@ -48,6 +48,8 @@ pub enum Body {
         image: Image,
         kept: Blob,
     },
+    /// Standard input comes with the next prompt.
+    Piped(Piped),
     /// A model is about to be called, with this many messages; the newest ones are in full.
     Request {
         model: String,
@@ -84,7 +86,16 @@ pub enum Body {
         context: Option<u64>,
     },
     /// Code wants to run.
-    Proposal { id: String, origin: Origin, language: String, code: Untrusted, hash: String },
+    Proposal {
+        id: String,
+        origin: Origin,
+        language: String,
+        code: Untrusted,
+        hash: String,
+        /// How it was called, if it came from a command line.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        invocation: Option<Invocation>,
+    },
     /// A block of code in a reply is not a proposal.
     NotProposed { language: Option<Untrusted>, reason: String },
     /// The findings of the analysis.

@@ -15,7 +15,7 @@ use interpreter_core::{
     Continuity, Declaration, Language, LanguageInfo, Languages, MissingLanguage,
     declaration::{Driver, How, Way},
 };
-use interpreter_host::KernelSpec;
+use interpreter_host::{KernelInput, KernelSpec};
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
@@ -169,6 +169,11 @@ impl Interpreters {
         known.interpreter.as_ref().ok()
     }
 
+    /// Whether code of a language can be given arguments, and be a script.
+    pub fn takes_arguments(&self, language: &Language) -> bool {
+        self.get(language).is_some_and(|one| one.start.takes_arguments)
+    }
+
     /// Whether the interpreter of a language may be started before any code has a permit.
     pub fn may_start_early(&self, language: &Language) -> bool {
         self.get(language).is_some_and(|one| one.early == Early::Fine)
@@ -224,6 +229,7 @@ impl Interpreter {
             arguments: self.start.arguments.clone(),
             environment,
             folder: folder.to_owned(),
+            input: KernelInput::Empty,
         }
     }
 }

@@ -13,7 +13,7 @@ pub use crate::{
         Activated, DeclaredBy, Early, Interpreter, Interpreters, Known, Precedence,
         VirtualEnvironment, is_system,
     },
-    runner::{Command, Completions, Runner, RunnerSetup, attack, check},
+    runner::{Command, Completions, Runner, RunnerSetup, StandardInput, attack, check},
 };
 
 pub mod egress;

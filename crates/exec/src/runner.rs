@@ -21,6 +21,7 @@ mod complete;
 mod ending;
 mod hearing;
 mod hosts;
+mod input;
 mod kernels;
 mod live;
 mod staged;
@@ -33,6 +34,7 @@ pub use self::{
     check::check,
     command::{Command, RunnerSetup},
     complete::Completions,
+    input::StandardInput,
 };
 
 /// A handle to a runner. Dropping it ends everything.

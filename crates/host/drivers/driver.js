@@ -7,6 +7,10 @@
 // `await` at the top and lets a later cell declare a `const` again. No port is opened. Node and
 // Deno have it. Bun has a compiler for the same purpose instead.
 //
+// The words by which a cell was called may come before it: after an `@` their length and number,
+// then each with a NUL at its end. They are its name, the path of its file, which is empty without
+// one, and its arguments. Code with a file is a script: the interpreter ends with it.
+//
 // With the argument `typescript`, cells are TypeScript: their types are blanked out first, so that
 // every line keeps its number.
 'use strict';
@@ -182,7 +186,9 @@ const withDeclarations = (code) =>
   /\bimport\b/.test(code) ? require('./imports.cjs').declarations(code, IMPORT) : code;
 
 let folder = null;
-const here = () => path.join(folder, 'cell.js');
+// The path of the script that runs, if one does.
+let script = null;
+const here = () => script ?? path.join(folder, 'cell.js');
 const load = (specifier, options) => {
   if (Bun) return import(Bun.resolveSync(`${specifier}`, folder));
   const loader = vm.constants?.USE_MAIN_CONTEXT_DEFAULT_LOADER;
@@ -228,7 +234,13 @@ const enterFolder = () => {
   define('module', main);
   define('exports', main.exports);
   define('__filename', here());
-  define('__dirname', folder);
+  define('__dirname', path.dirname(here()));
+};
+const takeWords = (words) => {
+  const [name, file, ...args] = words;
+  process.argv = [process.argv[0], ...(file ? [file] : []), ...args];
+  script = file || null;
+  if (script) folder = null;
 };
 
 const NOT_THE_CODES = /\(node:inspector:|node:internal\/process\/task_queues|ext:(?:deno_node|core)\//;
@@ -344,9 +356,9 @@ const evaluate = (name, code) =>
     }
   });
 
-// A timer that was set is nobody's answer.
+// A timer that was set is nobody's answer, and a script shows no value by itself.
 const show = (value) => {
-  if (value === undefined || [...moving.values()].some((timer) => timer === value && timer !== null)) return;
+  if (value === undefined || script !== null || [...moving.values()].some((timer) => timer === value && timer !== null)) return;
   claim({ kind: 'result', bundle: { 'text/plain': text(util.inspect(value)) } });
 };
 
@@ -426,6 +438,30 @@ const runCell = async (name, code) => {
   claim({ kind: 'finished', status });
 };
 
+// Runs a script until nothing is left to wait for, as `node FILE ARGUMENTS` does; then the
+// interpreter ends. It is not read again: the file may have changed since somebody looked at it.
+const runScript = async (code) => {
+  enterFolder();
+  // Only Node says when it has nothing more to do.
+  const tells = control !== null && !Deno;
+  const ended = new Promise((resolve) => {
+    const interrupt = () => {
+      cell.interrupted = true;
+      resolve();
+    };
+    cell = { failed: false, interrupted: false, interrupt };
+    if (!tells) return;
+    process.once('beforeExit', resolve);
+    control.unref();
+  });
+  const name = /\s/.test(script) ? url.pathToFileURL(script).href : script;
+  const run = (Bun ? runByCompiler : runCode)(name, code).catch((error) => raise(error));
+  const rest = () => (cell.failed ? null : tells ? ended : stillness());
+  await Promise.race([run.then(rest), ended]);
+  if (cell.interrupted) exit(130);
+  exit(cell.failed ? 1 : process.exitCode ?? 0);
+};
+
 // What comes in on the control socket. Bun's sockets cannot be made of a descriptor.
 async function* receive() {
   const piece = Buffer.alloc(65536);
@@ -470,22 +506,33 @@ const main = async () => {
       const received = Buffer.concat(pieces);
       pieces = [received];
       const start = received.indexOf('\n') + 1;
-      const end = start + Number(received.toString('latin1', 0, start));
+      const head = received.toString('latin1', 0, start);
+      const words = head.startsWith('@');
+      const end = start + Number(words ? head.slice(1, head.indexOf(' ')) : head);
       needed = start === 0 ? size + 1 : end;
       if (size < needed) break;
       const code = received.toString('utf8', start, end);
       pieces = [received.subarray(end)];
       size -= end;
       needed = 1;
+      if (words) {
+        takeWords(code.split('\0').slice(0, -1));
+        continue;
+      }
       count += 1;
-      await runCell(`cell-${count}`, code);
+      if (script === null) await runCell(`cell-${count}`, code);
+      else await runScript(code);
     }
   }
 };
 
 process.on('SIGINT', () => cell?.interrupt());
-process.on('uncaughtException', (error) => fail(error));
-process.on('unhandledRejection', (error) => fail(error));
+const failUnhandled = (error) => {
+  fail(error);
+  if (script !== null) exit(1);
+};
+process.on('uncaughtException', failUnhandled);
+process.on('unhandledRejection', failUnhandled);
 if (session) connect();
 const globals = ['(name) => globalThis[name]', '(name, value) => { globalThis[name] = value; }'];
 if (Bun) watchTimers(...globals.map((code) => (0, eval)(code)));

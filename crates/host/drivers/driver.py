@@ -1,7 +1,7 @@
 # The Python kernel's driver: runs cells in one namespace and claims what came of each.
 #
-# Cells come in on descriptor 3 as a decimal length, a newline and that many bytes; claims go
-# out on it as JSON lines. Descriptors 1 and 2 belong to the code. Nothing here is a boundary:
+# Cells come in on descriptor 3 as a decimal length, a newline and that many bytes. The words by
+# which one was called may come before it: see `script.py`. Claims go out as JSON lines. Descriptors 1 and 2 belong to the code. Nothing here is a boundary:
 # the code can reach all of it, so whoever reads the claims believes none of them.
 #
 # This file is compiled at every start, so it holds what every cell needs and imports what
@@ -14,7 +14,7 @@ import builtins
 import sys
 from _signal import SIGINT, default_int_handler, getsignal, signal
 from _thread import RLock
-from os import close, dup2, fstat, read, register_at_fork, write
+from os import close, dup2, fstat, lseek, read, register_at_fork, write
 from time import monotonic
 
 LONGEST = 1_000_000  # Characters of one text in a claim; claims are capped by their reader.
@@ -100,13 +100,13 @@ class Control:
                 self.receive_more()
             start = self.received.index(b"\n") + 1
             sign, (length, *cursor) = bytes(self.received[:1]), self.received[:start].split()
-            end = start + max(int(length.lstrip(b"?")), 0)
+            end = start + max(int(length.lstrip(b"?@")), 0)
             while len(self.received) < end:
                 self.receive_more()
             message = bytes(self.received[start:end])
             del self.received[:end]
             if sign != b"?":
-                return sign if sign in b"+-" else b"", message
+                return sign if sign in b"+-@" else b"", message
             load("completion").answer(message, int(cursor[0]))
 
     def receive_more(self):
@@ -118,10 +118,13 @@ class Control:
 
     def next_cell(self):
         try:
+            called = None
             sign, message = self.receive()
             while sign:  # An answer that nobody waits for any more is not a cell.
+                if sign == b"@":
+                    called = message
                 sign, message = self.receive()
-            return message
+            return message, called
         except (OSError, ValueError):
             self.lost()
 
@@ -153,6 +156,8 @@ class Cells:
         self.handler = default_int_handler
         self.sources = {}
         self.running = False
+        # Whether standard input is a file, which every cell reads from its start.
+        self.reads_file = fstat(0).st_mode >> 12 == 0o10
         # The virtual environment, until the first cell has entered it.
         self.environment = sys.argv[1] if len(sys.argv) > 1 else ""
 
@@ -163,6 +168,9 @@ class Cells:
                 self.running = True
                 if self.environment:
                     load("environment").enter()
+                if self.reads_file:
+                    lseek(0, 0, 0)
+                    sys.stdin = open(0, closefd=False)
                 self.execute(name, source)
             finally:
                 try:
@@ -325,14 +333,21 @@ def main():
     modules["__main__"] = cells.module
     sys.meta_path.insert(0, Watch)
     sys.displayhook = show
-    builtins.display, builtins.update_display, builtins.input = display, update_display, input
+    builtins.display, builtins.update_display = display, update_display
+    # Where standard input is a pipe or a file, it is the code's own; elsewhere the person is asked.
+    if fstat(0).st_mode >> 12 == 0o2:
+        builtins.input = input
+    else:
+        WATCHED.discard("getpass")
     sys.argv = [""]
     # What the folder holds can be imported, as in an interpreter that was started there.
     sys.path.insert(0, "")
     control.claim("ready", f'"version":"{sys.version.split()[0]}","completes":true')
     count = 0
     while True:
-        source = control.next_cell()
+        source, called = control.next_cell()
+        if called is not None and load("script").take(called):
+            raise SystemExit(load("script").run(source))
         count += 1
         cells.forget(f"<cell {count - SOURCES}>")
         status = cells.run(f"<cell {count}>", source)

@@ -4,6 +4,10 @@ if [[ ${__interpreter_code+set} ]]; then \builtin eval "$__interpreter_options$_
 # Cells come in on descriptor 3 as a decimal length, a newline and that many bytes; claims go
 # out on it as JSON lines. Descriptors 1 and 2 belong to the code. Nothing here is a boundary.
 #
+# The words by which a cell was called may come before it: after an `@` their length and number,
+# then each with a NUL at its end. They are its name, the path of its file and its arguments. Code
+# with a file is a script, and the shell that runs it takes this one's place.
+#
 # For each cell this file sources itself. Sourced, because code in a function would make what it
 # declares local, and because `return` and the unwinding below need something to return from.
 # In the first line, because bash counts the lines of evaluated code from that of the `eval`.
@@ -54,14 +58,38 @@ __interpreter_tell_jobs() {
     done <"$file" >&2
     ((count <= 10)) || builtin printf 'still running: %d more\n' $((count - 10)) >&2
 }
-readonly -f __interpreter_unwind __interpreter_end_cell __interpreter_failed __interpreter_tell_jobs
+# Runs the code as the script that it is. From its file if that still holds what somebody looked at;
+# otherwise from a copy of that.
+__interpreter_script() {
+    local content= name=$1
+    shift 2
+    # Anything but a file could keep us waiting.
+    [[ ! -f $name ]] || { IFS= builtin read -r -d '' content <"$name"; } 2>/dev/null
+    if [[ $content != "$__interpreter_code" ]]; then
+        name=$(mktemp -d "${TMPDIR:-/tmp}/script.XXXXXX")/${name##*/} || return
+        builtin printf %s "$__interpreter_code" >"$name" || return
+    fi
+    exec "$BASH" -- "$name" "$@" 40>&-
+}
+readonly -f __interpreter_unwind __interpreter_end_cell __interpreter_failed __interpreter_tell_jobs \
+    __interpreter_script
 
 __interpreter_job=
 
 builtin printf '{"kind":"ready","version":"%s"}\n' "$BASH_VERSION" >&40
 __interpreter_options=
 __interpreter_status=
+__interpreter_words=('' '')
+# A file as standard input is read from its start by every cell.
+[[ ! -f /dev/stdin ]] || __interpreter_reads_file=1
 while IFS= builtin read -r -u 40 __interpreter_length; do
+    if [[ $__interpreter_length == @* ]]; then
+        __interpreter_words=()
+        for ((__interpreter_count = ${__interpreter_length#* }; __interpreter_count; --__interpreter_count)); do
+            IFS= builtin read -r -d '' -u 40 "__interpreter_words[${#__interpreter_words[@]}]"
+        done
+        continue
+    fi
     if [[ $__interpreter_length == 0* ]]; then
         # The code is ASCII: whatever the locale, a character is a byte.
         IFS= builtin read -r -u 40 -N "$__interpreter_length" __interpreter_code
@@ -69,8 +97,10 @@ while IFS= builtin read -r -u 40 __interpreter_length; do
         # In the C locale too. To enter and leave it takes longer than a short cell.
         LC_ALL=C IFS= builtin read -r -u 40 -N "$__interpreter_length" __interpreter_code
     fi
+    [[ ! ${__interpreter_words[1]} ]] || __interpreter_script "${__interpreter_words[@]}"
+    [[ ! ${__interpreter_reads_file-} ]] || exec </dev/stdin
     # While the cell runs, bash keeps the socket where programs do not inherit it.
-    builtin source "$__interpreter_driver" 40>&-
+    builtin source "$__interpreter_driver" "${__interpreter_words[@]:2}" 40>&-
     # The options of the code are put off while the driver runs; `set -x` would show it.
     {
         : "${__interpreter_status:=$?}"

@@ -4,6 +4,10 @@ if [[ ${__interpreter_code+set} == set ]]; then builtin eval "$__interpreter_opt
 # Cells come in on descriptor 3 as a decimal length, a newline and that many bytes; claims go
 # out on it as JSON lines. Descriptors 1 and 2 belong to the code. Nothing here is a boundary.
 #
+# The words by which a cell was called may come before it: after an `@` their length and number,
+# then each with a NUL at its end. They are its name, the path of its file and its arguments. Code
+# with a file is a script, and the shell that runs it takes this one's place.
+#
 # For each cell this file sources itself, because code in a function would make what it declares
 # local, and because `return` needs something to return from.
 
@@ -40,12 +44,33 @@ __interpreter_tell_jobs() {
             builtin print -r -u 2 -- "still running: $jobtexts[$__interpreter_number] &"
     done
 }
+# Runs the code as the script that it is. From its file if that still holds what somebody looked at;
+# otherwise from a copy of that.
+__interpreter_script() {
+    local __interpreter_name=$1
+    shift 2
+    # Anything but a file could keep us waiting.
+    if [[ ! -f $__interpreter_name || "$(cat -- $__interpreter_name 2>/dev/null; builtin print -n .)" != "$__interpreter_code." ]]; then
+        __interpreter_name=$(mktemp -d ${TMPDIR:-/tmp}/script.XXXXXX)/${__interpreter_name:t}
+        builtin print -rn -- "$__interpreter_code" >$__interpreter_name || return
+    fi
+    exec zsh -f -- $__interpreter_name "$@" 9<&-
+}
 builtin zmodload zsh/parameter
 __interpreter_job=$!
 
 builtin print -r -u 9 "{\"kind\":\"ready\",\"version\":\"$ZSH_VERSION\"}"
 __interpreter_options=
+__interpreter_words=('' '')
 while IFS= builtin read -r -u 9 __interpreter_length; do
+    if [[ $__interpreter_length == @* ]]; then
+        __interpreter_words=()
+        repeat ${__interpreter_length#* }; do
+            IFS= builtin read -r -d $'\0' -u 9 __interpreter_word
+            __interpreter_words+=("$__interpreter_word")
+        done
+        continue
+    fi
     __interpreter_code=
     if (( __interpreter_length )); then
         # Characters are bytes, so that the length is right; then they are characters again.
@@ -53,9 +78,10 @@ while IFS= builtin read -r -u 9 __interpreter_length; do
         IFS= builtin read -r -u 9 -k $__interpreter_length __interpreter_code
         setopt multibyte
     fi
+    [[ -z $__interpreter_words[2] ]] || __interpreter_script "${__interpreter_words[@]}"
     {
         # While the cell runs, zsh keeps the socket where programs do not inherit it.
-        source $__interpreter_driver 9<&-
+        source $__interpreter_driver "${(@)__interpreter_words[3,-1]}" 9<&-
     } always {
         # The options of the code are put off while the driver runs; `set -x` would show it.
         {

@@ -14,8 +14,8 @@ def enter():
     sys.executable = f"{folder}/bin/python3"
     sys.prefix = sys.exec_prefix = folder
     # It would make the folder that stands for "wherever we are" the one where we are now.
-    sys.path.remove("")
+    first = sys.path.pop(0)
     try:
         site.main()
     finally:
-        sys.path.insert(0, "")
+        sys.path.insert(0, first)

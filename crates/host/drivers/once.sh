@@ -11,6 +11,11 @@
 #
 # Cells come in on descriptor 3 as a decimal length, a newline and that many bytes; claims go
 # out on it as JSON lines. Descriptors 1 and 2 belong to the code. Nothing here is a boundary.
+#
+# The words by which a cell was called may come before it: after an `@` their length and number,
+# then each with a NUL at its end. They are its name, the path of its file and its arguments, which
+# COMMAND… is given too. A language that is not compiled runs the file itself, if that still holds
+# what somebody looked at.
 
 # What programs must not get: the control socket, and the way to their own stderr.
 exec 40<&3 3<&- 41>&2
@@ -44,14 +49,24 @@ find_name() {
     done
 }
 
-# Does a command with the cell's own paths in it.
+# Takes the words of the next cell.
+take_words() {
+    called=()
+    local count=$1
+    for ((; count; --count)); do
+        IFS= read -r -d '' -u 40 "called[${#called[@]}]" || exit 1
+    done
+}
+called=('' '')
+
+# Does a command with the cell's own paths in it. What it reads is given by whoever calls this.
 perform() {
     local words=("$@") marker notice said=': line [0-9]+: +[0-9]+ ([^ ]+( [^ ]+)*)  '
     marker={folder} words=("${words[@]//$marker/$folder}")
     marker={file} words=("${words[@]//$marker/$file}")
-    marker={name} words=("${words[@]//$marker/$name}")
+    marker={name} words=("${words[@]//$marker/$name}" "${arguments[@]}")
     trap 'interrupted=1' INT
-    { (exec "${words[@]}" </dev/null 2>&41 40<&- 41>&-); } 2>"$folder/.notice"
+    { (exec "${words[@]}" 2>&41 40<&- 41>&-); } 2>"$folder/.notice"
     status=$?
     trap '' INT
     # bash says which signal ended the program, beside much about itself.
@@ -63,9 +78,18 @@ perform() {
 run_cell() {
     find_name
     file=$folder/${file_name//'{name}'/$name}
-    mv -- "$folder/.code" "$file" || return
+    if [[ ${called[1]} && ${#compile[@]} == 0 && ${run[-1]} == '{file}' && -f ${called[0]} ]] &&
+        cmp -s -- "$folder/.code" "${called[0]}"; then
+        file=${called[0]}
+    else
+        mv -- "$folder/.code" "$file" || return
+    fi
+    local arguments=()
     interrupted=0 status=0
-    ((${#compile[@]} == 0)) || perform "${compile[@]}"
+    ((${#compile[@]} == 0)) || perform "${compile[@]}" </dev/null
+    arguments=("${called[@]:2}")
+    # A file as standard input is read from its start by every cell.
+    if [[ -f /dev/stdin ]]; then exec </dev/stdin; fi
     ((status)) || perform "${run[@]}"
     return "$status"
 }
@@ -91,6 +115,10 @@ if [[ $kind == version ]]; then
 fi
 printf '{"kind":"ready","version":""}\n' >&40
 while IFS= read -r length <&40; do
+    if [[ $length == @* ]]; then
+        take_words "${length#* }"
+        continue
+    fi
     folder=$(mktemp -d "${TMPDIR:-/tmp}/run.XXXXXX") || exit 1
     take "$length"
     if [[ $kind == run ]]; then run_cell; else show_cell "$1" >&40; fi

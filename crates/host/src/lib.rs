@@ -12,8 +12,10 @@
 
 pub use crate::{
     inside::{ServeError, drivers, egress, run, serve},
-    outside::{Heard, Link},
-    wire::{Claim, Decoder, Frame, FrameError, Inward, KernelSpec, Outward, claim, encode},
+    outside::{Called, Heard, Link},
+    wire::{
+        Claim, Decoder, Frame, FrameError, Inward, KernelInput, KernelSpec, Outward, claim, encode,
+    },
 };
 
 pub mod inside;

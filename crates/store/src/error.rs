@@ -53,6 +53,14 @@ pub enum StoreError {
     #[error("`{}` exists and holds something else", shown(path))]
     Taken { path: PathBuf },
 
+    /// Data that was piped in cannot be read.
+    #[error("cannot read standard input")]
+    StandardInput { source: io::Error },
+
+    /// More was piped in than is saved.
+    #[error("standard input is longer than {} GiB", most >> 30)]
+    PipedTooLong { most: u64 },
+
     /// An output is not what it was.
     #[error("the output in `{}` was changed after it was recorded", shown(path))]
     AlteredOutput { path: PathBuf },

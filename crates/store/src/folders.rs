@@ -162,10 +162,23 @@ impl Folders {
         Ok(folder)
     }
 
+    /// The folder of piped data for code in `work_folder`, made if need be: outside of that folder,
+    /// like changes.
+    pub(crate) fn make_piped_folder_for(&self, work_folder: &Path) -> Result<PathBuf, StoreError> {
+        let folder = self.make_changes_folder_for(work_folder)?.with_file_name("piped");
+        private::make_folder(&folder)?;
+        Ok(folder)
+    }
+
     /// Makes those of our folders that are inside of `shown`, a folder that code sees. Only a folder
     /// that is there can be covered; in place of a missing one code could put its own.
     pub fn make_all_in(&self, shown: &Path) -> Result<(), StoreError> {
-        self.all().filter(|path| path.starts_with(shown)).try_for_each(private::make_folder)
+        let inside = self.all().filter(|path| path.starts_with(shown));
+        inside.filter(|path| **path != self.config).try_for_each(private::make_folder)?;
+        if self.config.starts_with(shown) {
+            self.make_config_folder()?;
+        }
+        Ok(())
     }
 
     /// The same folders by their real paths, as far as they exist: through no link.
@@ -198,9 +211,10 @@ impl Folders {
         all.into_iter().map(PathBuf::as_path)
     }
 
-    /// The config folder, made if need be, so that an editor can write the settings.
+    /// The config folder, made if need be, so that an editor can write the settings. Others may read
+    /// it: there are no keys in it.
     pub fn make_config_folder(&self) -> Result<&Path, StoreError> {
-        private::make_folder(&self.config)?;
+        private::make_folder_of_settings(&self.config)?;
         Ok(&self.config)
     }
 

@@ -17,6 +17,7 @@ pub use crate::{
     folders::Folders,
     indexes::{Index, IndexMachine, Preset},
     outputs::{Outputs, Restored},
+    piped::{MOST_PIPED, PipedFile},
     quantity::{Bytes, QuantityError, TimeLimit},
     record::{
         Break, BreakReason, HowMany, KeptOutputs, Log, LogEntry, Missing, RecordState, Records,
@@ -33,6 +34,7 @@ mod folders;
 mod indexes;
 mod key;
 mod outputs;
+mod piped;
 mod private;
 mod quantity;
 mod record;

@@ -6,7 +6,8 @@
 //!
 //! # Mechanism
 //! New files get mode 0700 or 0600, whatever the umask. Existing ones must belong to us and be
-//! closed to others; otherwise nothing is read from them or written to them.
+//! closed to others; otherwise nothing is read from them or written to them. The folder of settings,
+//! which people make by hand, may be read by others and not written.
 //!
 //! A file that matters as a whole is written beside its place and renamed, so that a kill leaves
 //! the old one or the new one. The temporary name is fixed and locked during the write: the next
@@ -116,6 +117,15 @@ pub(crate) fn make_folder(path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// Makes the folder of settings unless it is there; then nobody else may write to it.
+pub(crate) fn make_folder_of_settings(path: &Path) -> Result<(), StoreError> {
+    if !check_folder_of_settings(path)? {
+        make_missing(path).map_err(|source| StoreError::Make { path: path.into(), source })?;
+        check_folder_of_settings(path)?;
+    }
+    Ok(())
+}
+
 /// Makes a folder and those above it, as far as they are missing.
 fn make_missing(path: &Path) -> io::Result<()> {
     match (make_one(path), path.parent()) {
@@ -144,8 +154,25 @@ pub(crate) fn check_folder(path: &Path) -> Result<bool, StoreError> {
     if !metadata.is_dir() {
         return Err(StoreError::NotAFolder { path: path.into() });
     }
-    platform::check(path, &metadata, 0o700)?;
+    platform::check(path, &metadata, 0o700, Others::Nothing)?;
     Ok(true)
+}
+
+/// Whether the folder of settings is there. If it is, it is ours, and nobody else may write to it.
+pub(crate) fn check_folder_of_settings(path: &Path) -> Result<bool, StoreError> {
+    let Some(metadata) = metadata(path)? else { return Ok(false) };
+    if !metadata.is_dir() {
+        return Err(StoreError::NotAFolder { path: path.into() });
+    }
+    platform::check(path, &metadata, 0o755, Others::Read)?;
+    Ok(true)
+}
+
+/// The rights of others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Others {
+    Nothing,
+    Read,
 }
 
 /// Makes an empty file unless it is there; then it must be ours and private.
@@ -170,7 +197,7 @@ pub(crate) fn check_file(path: &Path) -> Result<bool, StoreError> {
     if !metadata.is_file() {
         return Err(StoreError::NotAFile { path: path.into() });
     }
-    platform::check(path, &metadata, 0o600)?;
+    platform::check(path, &metadata, 0o600, Others::Nothing)?;
     Ok(true)
 }
 
@@ -184,6 +211,7 @@ fn metadata(path: &Path) -> Result<Option<Metadata>, StoreError> {
 
 #[cfg(unix)]
 mod platform {
+    use super::Others;
     use crate::StoreError;
     use std::{
         fs::{self, DirBuilder, File, Metadata, OpenOptions, Permissions},
@@ -231,14 +259,23 @@ mod platform {
         file.set_permissions(Permissions::from_mode(0o600))
     }
 
-    pub(super) fn check(path: &Path, metadata: &Metadata, wanted: u32) -> Result<(), StoreError> {
+    pub(super) fn check(
+        path: &Path,
+        metadata: &Metadata,
+        wanted: u32,
+        others: Others,
+    ) -> Result<(), StoreError> {
         let we = rustix::process::geteuid().as_raw();
         let owner = metadata.uid();
         if owner != we {
             return Err(StoreError::NotOurs { path: path.into(), owner, we });
         }
         let mode = metadata.mode() & 0o777;
-        if mode & 0o077 != 0 {
+        let refused = match others {
+            Others::Nothing => 0o077,
+            Others::Read => 0o022,
+        };
+        if mode & refused != 0 {
             return Err(StoreError::NotPrivate { path: path.into(), mode, wanted });
         }
         Ok(())
@@ -247,6 +284,7 @@ mod platform {
 
 #[cfg(not(unix))]
 mod platform {
+    use super::Others;
     use crate::StoreError;
     use std::{
         fs::{DirBuilder, File, Metadata, OpenOptions},
@@ -282,7 +320,7 @@ mod platform {
         Ok(())
     }
 
-    pub(super) fn check(_: &Path, _: &Metadata, _: u32) -> Result<(), StoreError> {
+    pub(super) fn check(_: &Path, _: &Metadata, _: u32, _: Others) -> Result<(), StoreError> {
         Ok(())
     }
 }

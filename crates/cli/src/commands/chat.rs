@@ -24,6 +24,11 @@ use interpreter_core::{
     record::TurnEnd,
     session::{Approval, Event, Settle},
 };
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    fs::{FileType, fstat},
+    io::Errno,
+};
 use std::{io, path::Path, process::ExitCode, sync::Arc};
 
 mod line;
@@ -42,6 +47,9 @@ pub(crate) fn chat(args: &Args) -> Result<ExitCode, Error> {
     };
     let shown = args.image.iter().map(|path| Ok(context.attach(path)?.0));
     let mut events = shown.collect::<Result<Vec<_>, Error>>()?;
+    if args.prompt().is_some() && !at_terminal {
+        events.extend(piped_data(&mut context)?);
+    }
     events.extend(first.map(Event::Asked));
     wait_for(async {
         if args.local {
@@ -58,6 +66,35 @@ fn piped_prompt() -> Result<String, Error> {
         return Err(misuse("no prompt: give one as an argument, or use a terminal"));
     }
     Ok(text)
+}
+
+/// Saves what is piped in beside a prompt, for the model's code.
+fn piped_data(context: &mut Context) -> Result<Option<Event>, Error> {
+    let stdin = io::stdin();
+    if !is_redirected(&stdin)? {
+        return Ok(None);
+    }
+    if is_late(&stdin)? {
+        let words = "Reading data from standard input; `< /dev/null` gives none.";
+        Screen::stderr(&context.environment).named_elsewhere("interpreter: ").say(words)?;
+    }
+    Ok(context.save_piped(stdin)?)
+}
+
+/// Whether standard input is a pipe, a file or the like; a terminal or `/dev/null` gives no data.
+fn is_redirected(stdin: &io::Stdin) -> Result<bool, Error> {
+    let found = FileType::from_raw_mode(fstat(stdin).map_err(io::Error::from)?.st_mode);
+    Ok(found != FileType::CharacterDevice)
+}
+
+/// Whether nothing has come within a second: a program that waits without a word looks broken.
+fn is_late(stdin: &io::Stdin) -> Result<bool, Error> {
+    let second = Timespec { tv_sec: 1, tv_nsec: 0 };
+    match poll(&mut [PollFd::new(stdin, PollFlags::IN)], Some(&second)) {
+        Ok(ready) => Ok(ready == 0),
+        Err(Errno::INTR) => Ok(false),
+        Err(error) => Err(io::Error::from(error).into()),
+    }
 }
 
 async fn converse(
@@ -101,7 +138,7 @@ async fn converse(
     let mut end = TurnEnd::Done;
     loop {
         let event = match first.next() {
-            Some(attached @ Event::Attached(_)) => {
+            Some(attached @ (Event::Attached(_) | Event::Piped(_))) => {
                 frontend.session.send(attached);
                 continue;
             }

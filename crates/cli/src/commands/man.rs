@@ -35,7 +35,7 @@ pub(crate) struct ManArgs {
 /// The exit codes, as the page lists them.
 const EXITS: [(Exit, &str); 7] = [
     (Exit::Done, "success"),
-    (Exit::CodeFailed, "the code failed or was interrupted"),
+    (Exit::CodeFailed, "the code failed, was interrupted or stopped at a limit"),
     (Exit::Misuse, "misuse: an invalid option, setting or file"),
     (Exit::Refused, "rejected by a rule or by you, or there was no terminal to ask on"),
     (Exit::CannotConfine, "cannot confine or cannot record: nothing more runs"),
@@ -125,6 +125,11 @@ fn rest() -> Roff {
         let code = (exit as u8).to_string();
         roff.control("TP", []).text([bold(code)]).text([roman(meaning)]);
     }
+    roff.control("PP", []);
+    roff.text([
+        bold("interpreter run"),
+        roman(" exits with the status of code that ran and failed."),
+    ]);
     roff
 }
 

@@ -1,7 +1,7 @@
 //! `interpreter run`: run your own code, without a model.
 
+use self::words::{Code, Source};
 use crate::{
-    commands::input::read_text,
     exit::Exit,
     options::SessionArgs,
     report::{Error, misuse},
@@ -18,35 +18,36 @@ use crate::{
 };
 use interpreter_agent::{Context, Mode, Session};
 use interpreter_core::{
-    Language, Network,
-    proposal::{MOST_CODE, unfit},
+    Network,
+    record::TurnEnd,
     session::{Approval, Event, Settle},
 };
 use reedline::Reedline;
-use std::{
-    io,
-    path::{Path, PathBuf},
-    process::ExitCode,
-    sync::Arc,
-};
+use std::{ffi::OsString, io, os::fd::AsFd, process::ExitCode, sync::Arc};
+
+mod words;
 
 /// Run your own code in the sandbox
 ///
 /// Uses no model. The code gets the same analysis, sandbox, staging and record as a model's. It
-/// runs without further approval, unless a rule says ask or deny. Exits with 1 if the code fails.
+/// runs without further approval, unless a rule says ask or deny.
+///
+/// A file runs as its own interpreter would run it: what follows it are its arguments, standard
+/// input is its own, and its exit status is that of this command.
 ///
 /// At a terminal, with a language and no code, it reads code cell by cell. Variables are kept, Tab
 /// completes, Ctrl-C interrupts, Ctrl-D quits, /help shows help.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch that can be typed")]
 pub(crate) struct RunArgs {
-    /// File to run, or - for standard input
-    #[arg(value_name = "FILE", conflicts_with = "code")]
-    file: Option<PathBuf>,
+    /// File to run, or - for standard input, followed by the arguments of the code; with -c,
+    /// arguments only
+    #[arg(value_name = "FILE", trailing_var_arg = true, num_args = 0..)]
+    words: Vec<OsString>,
     /// Code to run
     #[arg(short, long, value_name = "CODE", allow_hyphen_values = true)]
     code: Option<String>,
-    /// Language of the code [default: from the file's ending]
+    /// Language of the code [default: from the file's ending or first line; python for -c and -]
     #[arg(short, long, value_name = "LANGUAGE")]
     language: Option<String>,
     /// Ask before running, even if the rules allow it
@@ -67,23 +68,36 @@ pub(crate) struct RunArgs {
 
 pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, Error> {
     args.check()?;
-    let context = Arc::new(context(&args.session.overrides())?);
-    let language = args.language(&context)?;
+    let mut context = context(&args.session.overrides())?;
+    let Some(source) = args.source() else {
+        let language = args.language(&context, None, None)?;
+        if args.explain {
+            return explain(&context);
+        }
+        return wait_for(repl::interact(&Arc::new(context), language, args.approval()))?;
+    };
+    let code = args.read(&context, source)?;
+    if let Source::File(file) = source {
+        context.show_script(file);
+    }
     if args.explain {
-        Screen::stdout(&context.environment).lines(&context.explain()?)?;
-        return Ok(Exit::Done.into());
+        return explain(&context);
     }
-    if args.code.is_none() && args.file.is_none() {
-        return wait_for(repl::interact(&context, language, args.approval()))?;
+    if source != Source::Stdin && !args.is_asked_here() {
+        context.pass_on(io::stdin().as_fd().try_clone_to_owned()?);
     }
-    let code = args.read_code()?;
-    wait_for(execute(context, args, language, code))?
+    wait_for(execute(Arc::new(context), args, code))?
+}
+
+fn explain(context: &Context) -> Result<ExitCode, Error> {
+    Screen::stdout(&context.environment).lines(&context.explain()?)?;
+    Ok(Exit::Done.into())
 }
 
 impl RunArgs {
     /// Without code there must be a terminal to type it on.
     fn check(&self) -> Result<(), Error> {
-        let is_given = self.file.is_some() || self.code.is_some() || self.explain;
+        let is_given = self.source().is_some() || self.explain;
         match (is_given, at_terminal() && !self.session.json && !self.apply && !self.discard) {
             (true, _) | (false, true) => Ok(()),
             (false, false) => {
@@ -100,51 +114,14 @@ impl RunArgs {
         }
     }
 
-    fn language(&self, context: &Context) -> Result<Language, Error> {
-        let table = context.interpreters().languages();
-        let ending = || self.file.as_ref()?.extension()?.to_str().map(str::to_owned);
-        let (found, name) = match (&self.language, ending()) {
-            (Some(name), _) => (table.find(name), name.clone()),
-            (None, Some(ending)) => (table.of_ending(&ending), ending),
-            (None, None) => return Err(misuse("unknown language: choose one with `-l LANGUAGE`")),
-        };
-        found.ok_or_else(|| match table.hint(&name) {
-            Some(hint) => misuse(format!("no interpreter for `{name}` is installed: {hint}")),
-            None => misuse(format!(
-                "unknown language `{name}`; available: {}",
-                table.names().collect::<Vec<_>>().join(", ")
-            )),
-        })
-    }
-
-    fn read_code(&self) -> Result<String, Error> {
-        let next = "put data into a file and let the code read it";
-        let code = match (&self.code, &self.file) {
-            (Some(code), _) => code.clone(),
-            (None, Some(file)) if file == Path::new("-") => {
-                read_text(io::stdin(), "the code on standard input", MOST_CODE, next)?
-            }
-            (None, Some(file)) => {
-                let what = format!("the code in {}", file.display());
-                let failed = |source| Error::Io { what: format!("{what} cannot be read"), source };
-                let open = fs_err::File::open(file).map_err(failed)?;
-                read_text(open, &what, MOST_CODE, next)?
-            }
-            (None, None) => return Err(misuse("no code to run")),
-        };
-        match unfit(&code) {
-            Some(why) => Err(misuse(why)),
-            None => Ok(code),
-        }
+    /// Whether questions are asked on this terminal. Then what is typed here answers them, and is
+    /// not the code's.
+    fn is_asked_here(&self) -> bool {
+        self.ask && !self.session.json && at_terminal()
     }
 }
 
-async fn execute(
-    context: Arc<Context>,
-    args: &RunArgs,
-    language: Language,
-    code: String,
-) -> Result<ExitCode, Error> {
+async fn execute(context: Arc<Context>, args: &RunArgs, code: Code) -> Result<ExitCode, Error> {
     let approval = args.approval();
     let unasked = match (args.apply, args.discard) {
         (true, _) => Settle::Apply,
@@ -154,7 +131,7 @@ async fn execute(
     // Only `--ask` and a rule lead to a question; then it is put as in a chat.
     let (view, person) = if args.session.json {
         (View::Json, Person::Nobody(Signals::new()?))
-    } else if args.ask && at_terminal() {
+    } else if args.is_asked_here() {
         let asker = Asker::start(&context.environment, Reedline::create)?;
         let console = Console {
             asker: asker.marked_for(&context.confinement()),
@@ -170,12 +147,32 @@ async fn execute(
     warn(&context)?;
     let session = Session::start(&context, Mode::Run, approval)?;
     let mut frontend = Frontend::new(&context, session, view, person, unasked);
-    match frontend.turn(Event::Submitted { language, code }).await? {
+    let Code { language, text: code, invocation } = code;
+    let turn = frontend.turn(Event::Submitted { language, code, invocation }).await?;
+    let status = frontend.status;
+    match turn {
         Turn::Over(end) => {
             frontend.end().await?;
-            Ok(Exit::from(end).into())
+            Ok(exit_code(end, status))
         }
-        Turn::Last(end) => Ok(Exit::from(end).into()),
+        Turn::Last(end) => Ok(exit_code(end, status)),
+    }
+}
+
+/// The exit status of code that ran and failed is its own; all else has a code of ours.
+fn exit_code(end: TurnEnd, status: Option<u8>) -> ExitCode {
+    match (end, status) {
+        (TurnEnd::CodeFailed | TurnEnd::Interrupted, Some(status)) => ExitCode::from(status),
+        (
+            TurnEnd::Done
+            | TurnEnd::CodeFailed
+            | TurnEnd::Interrupted
+            | TurnEnd::Refused
+            | TurnEnd::CannotConfine
+            | TurnEnd::ModelFailed
+            | TurnEnd::TooManyCalls,
+            _,
+        ) => Exit::from(end).into(),
     }
 }
 

@@ -82,6 +82,8 @@ pub(crate) struct Frontend {
     listed: Vec<FileChange>,
     /// The set that they are in.
     pub(crate) staged: Option<String>,
+    /// The exit status of the last run that failed, as shells have it.
+    pub(crate) status: Option<u8>,
     /// Whether changes are reviewed when the session ends, and not after each turn.
     reviews_at_end: bool,
     gallery: Gallery,
@@ -117,6 +119,7 @@ impl Frontend {
             pressed: 0,
             listed: Vec::new(),
             staged: None,
+            status: None,
             reviews_at_end: false,
             gallery,
         }
@@ -274,6 +277,9 @@ impl Frontend {
     }
 
     fn record(&mut self, record: &Record) -> Result<(), Error> {
+        if let Some((ending, _)) = transcript::Ending::of(&record.body) {
+            self.status = ending.failed_with();
+        }
         if self.reviews_at_end && self.goes_without_saying(&record.body) {
             return Ok(());
         }

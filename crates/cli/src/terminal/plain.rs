@@ -97,6 +97,8 @@ impl Plain {
         }
         match ending.limit() {
             Some(limit) => screen.tell(&format!("stopped: {limit}")),
+            // A script learns it by the exit status, which is the code's own.
+            None if ending.has_status() && !screen.is_terminal() => Ok(()),
             None => screen.warn(ending.words()),
         }
     }

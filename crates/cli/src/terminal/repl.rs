@@ -113,7 +113,7 @@ async fn next(
             "/restart" => return Ok(Ok(Event::Restart(Some(language.clone())))),
             _ => {
                 let language = language.clone();
-                return Ok(Ok(Event::Submitted { language, code: line }));
+                return Ok(Ok(Event::Submitted { language, code: line, invocation: None }));
             }
         }
     }

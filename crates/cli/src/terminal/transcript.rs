@@ -7,7 +7,7 @@ use super::{
 };
 use interpreter_core::{
     Backend, Body, Changes, Choice, Confinement, Denial, FileChange, Grantor, HostWanted,
-    InputWanted, LeftOut, Network, Output, Record, Untrusted, Workspace, forms,
+    InputWanted, Invocation, LeftOut, Network, Output, Piped, Record, Untrusted, Workspace, forms,
     record::{Decision, TurnEnd},
     session,
 };
@@ -155,6 +155,22 @@ impl<'a> Ending<'a> {
         self.status == Some(0) && self.signal.is_none() && self.limit.is_none()
     }
 
+    /// Whether it ended by itself, with a status of its own.
+    pub(crate) fn has_status(&self) -> bool {
+        self.limit.is_none() && self.signal.is_none() && self.status.is_some()
+    }
+
+    /// The exit status by which a shell would tell that it failed. A run that was stopped at a limit
+    /// has none of its own.
+    pub(crate) fn failed_with(&self) -> Option<u8> {
+        let status = match (self.limit, self.signal, self.status) {
+            (Some(_), _, _) | (None, None, None | Some(0)) => return None,
+            (None, Some(signal), _) => signal.checked_add(128)?,
+            (None, None, Some(status)) => status,
+        };
+        u8::try_from(status).ok()
+    }
+
     /// It in a few words of ours. The limit, if one was reached, is not among them.
     pub(crate) fn words(&self) -> Ours {
         let how = match (self.limit, self.signal, self.status) {
@@ -211,14 +227,21 @@ pub(crate) fn tell(screen: &mut Screen, record: &Record) -> io::Result<()> {
             screen.say(head(ours("you attached an image")))?;
             screen.row(&format!("{name} ({})", image.words()))
         }
+        Body::Piped(Piped { path, bytes, .. }) => {
+            screen.say(head(ours("you piped in ") + count(*bytes, "byte")))?;
+            screen.row(&path.display().to_string())
+        }
         Body::Reply { text, .. } => {
             screen.say(head(ours("model")))?;
             screen.quote(Section::Prose, text)
         }
-        Body::Proposal { id, language, code, hash, .. } => {
+        Body::Proposal { id, language, code, hash, invocation, .. } => {
             let hash = hash.get(..12).unwrap_or_default();
             let words = word(id) + " " + word(language) + " (sha256 " + word(hash) + "…)";
             screen.say(head(words))?;
+            if let Some(Invocation { name, arguments, .. }) = invocation {
+                screen.row(&format!("run {} {}", name, arguments.join(" ")))?;
+            }
             screen.quote(Section::Code, code)
         }
         Body::Summary { text } => {

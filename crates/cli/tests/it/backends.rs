@@ -66,7 +66,7 @@ fn code_runs_on_every_backend() {
         scene.code_on(backend, "shell", shell).prints("2\nhome\n").exits(0);
         scene.code_on(backend, "javascript", "console.log(6 * 7)").prints("42\n").exits(0);
         // Output for a program to read stays exact.
-        scene.code_on(backend, "shell", "exit 3").exits(1);
+        scene.code_on(backend, "shell", "exit 3").exits(3);
     }
 }
 

@@ -6,7 +6,7 @@ use super::{
     words,
 };
 use crate::{
-    Body, Finish, Image, Language, Message, Origin, Proposal, Reply, Untrusted,
+    Body, Finish, Image, Invocation, Language, Message, Origin, Proposal, Reply, Untrusted,
     extract::{self, Extraction},
     record::TurnEnd,
 };
@@ -19,7 +19,11 @@ impl State {
     /// The person asks the model.
     pub(super) fn asked(&mut self, prompt: String) {
         let images = mem::take(&mut self.attached);
-        self.say(Message::User { text: prompt, images });
+        let text = match self.piped.take() {
+            Some(piped) => format!("{prompt}\n\n{}", piped.words()),
+            None => prompt,
+        };
+        self.say(Message::User { text, images });
         self.calls = 0;
         self.retries = 0;
         self.outcome = TurnEnd::Done;
@@ -38,9 +42,15 @@ impl State {
     }
 
     /// The person's own code.
-    pub(super) fn submitted(&mut self, language: Language, code: String) {
+    pub(super) fn submitted(
+        &mut self,
+        language: Language,
+        code: String,
+        invocation: Option<Invocation>,
+    ) {
         let id = format!("p{}", self.next_id);
-        let proposal = Proposal::new(id, Origin::Person, None, language, Untrusted::new(code));
+        let mut proposal = Proposal::new(id, Origin::Person, None, language, Untrusted::new(code));
+        proposal.invocation = invocation;
         self.next_id += 1;
         self.propose(proposal, VecDeque::new());
     }
@@ -106,6 +116,7 @@ impl State {
             language: current.language.name().into(),
             code: current.code().clone(),
             hash: current.hash().into(),
+            invocation: current.invocation.clone(),
         });
         self.then(Effect::Judge(current.clone()));
         self.phase = Phase::Judging { work: Work { current, waiting }, edited: false };

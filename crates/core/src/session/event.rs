@@ -3,7 +3,8 @@
 use super::{setup::ModelProfile, words};
 use crate::{
     Blob, Body, Changes, ChangesState, Denial, Findings, Grant, Grantor, HostContact, HostWanted,
-    Image, InputWanted, Language, Output, Prepared, Ran, Reply, Typed, Untrusted,
+    Image, InputWanted, Invocation, Language, Output, Piped, Prepared, Ran, Reply, Typed,
+    Untrusted,
     egress::Host,
     record::{Decision, TurnEnd},
 };
@@ -15,12 +16,16 @@ pub enum Event {
     Asked(String),
     /// The person shows the model a picture, with the next prompt.
     Attached(Attachment),
+    /// The person piped data in, with the next prompt.
+    Piped(Piped),
     /// The person handed over code of their own: `interpreter run`.
     Submitted {
         /// The language's name.
         language: Language,
         /// The code.
         code: String,
+        /// How it was called, if it came from a command line.
+        invocation: Option<Invocation>,
     },
     /// The model's reply is complete, or was cut by an interrupt.
     Replied(Reply),
@@ -180,6 +185,7 @@ impl Event {
             Self::Attached(Attachment { name, image, kept }) => {
                 vec![Body::Image { name: name.clone(), image: image.clone(), kept: kept.clone() }]
             }
+            Self::Piped(piped) => vec![Body::Piped(piped.clone())],
             Self::Replied(reply) => {
                 let (text, reasoning) = (reply.text.clone(), reply.reasoning.clone());
                 let (calls, finish) = (reply.calls.clone(), reply.finish);

@@ -2,8 +2,8 @@
 
 use super::{effect::Effect, pictures::Pictures, setup::Setup};
 use crate::{
-    Body, Confinement, Excerpt, Findings, Grantor, Image, Languages, Message, Proposal, Verdict,
-    context::ContextWindow, look::Look, record::TurnEnd,
+    Body, Confinement, Excerpt, Findings, Grantor, Image, Languages, Message, Piped, Proposal,
+    Verdict, context::ContextWindow, look::Look, record::TurnEnd,
 };
 use std::{collections::VecDeque, sync::Arc};
 
@@ -37,6 +37,8 @@ pub struct State {
     pub(super) staged: bool,
     /// Pictures that go with the next prompt.
     pub(super) attached: Vec<Image>,
+    /// Data that goes with the next prompt.
+    pub(super) piped: Option<Piped>,
     /// News for the model, sent with the next result: kernels that are gone, with their variables.
     pub(super) notices: Vec<String>,
     /// The effects of the step that is being taken. Empty between steps.
@@ -127,6 +129,7 @@ impl State {
             outcome: TurnEnd::Done,
             staged: false,
             attached: Vec::new(),
+            piped: None,
             notices: Vec::new(),
             effects: Vec::new(),
         }

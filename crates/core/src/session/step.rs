@@ -31,7 +31,13 @@ impl State {
                 self.phase = phase;
                 self.attach(attachment.image);
             }
-            (Phase::Idle, Event::Submitted { language, code }) => self.submitted(language, code),
+            (phase, Event::Piped(piped)) => {
+                self.phase = phase;
+                self.piped = Some(piped);
+            }
+            (Phase::Idle, Event::Submitted { language, code, invocation }) => {
+                self.submitted(language, code, invocation);
+            }
             (Phase::Thinking, Event::Replied(reply)) => self.replied(reply),
             (phase @ (Phase::Thinking | Phase::Summarising { .. }), Event::Interrupted) => {
                 self.phase = phase;

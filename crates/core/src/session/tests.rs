@@ -561,7 +561,7 @@ fn what_a_person_runs_is_not_kept_for_a_model() {
     let mut script = Script::new(|_| {});
     for _ in 0..100 {
         let (language, code) = (python.clone(), "1".into());
-        script = script.when(Event::Submitted { language, code }).judged().ran(0);
+        script = script.when(Event::Submitted { language, code, invocation: None }).judged().ran(0);
     }
     assert_eq!(script.state.messages().len(), 1);
 }

@@ -26,6 +26,8 @@ const BARE_PYTHON: [&str; 3] = ["-I", "-B", "-S"];
 pub(super) struct Start {
     pub(super) program: PathBuf,
     pub(super) arguments: Vec<String>,
+    /// Whether code can be given arguments, and be a script.
+    pub(super) takes_arguments: bool,
 }
 
 /// The drivers, by their paths inside a sandbox.
@@ -89,14 +91,14 @@ impl Start {
         if driver == Driver::TypeScript {
             arguments.push("typescript".into());
         }
-        Self { program, arguments }
+        Self { program, arguments, takes_arguments: true }
     }
 
     /// Python that enters the environment in `folder` when its first code runs.
     pub(super) fn in_environment(program: PathBuf, folder: &Path) -> Self {
         let mut arguments = words(&BARE_PYTHON, PYTHON.file);
         arguments.push(folder.to_string_lossy().into_owned());
-        Self { program, arguments }
+        Self { program, arguments, takes_arguments: true }
     }
 
     pub(super) fn once(once: &Once, program: &Path, bash: PathBuf) -> Self {
@@ -115,7 +117,10 @@ impl Start {
         arguments.push(compile.len().to_string());
         arguments.extend(fill(compile));
         arguments.extend(fill(run));
-        Self { program: bash, arguments }
+        // Behind anything else they would mean something else.
+        let takes_arguments =
+            !compile.is_empty() || run.last().is_some_and(|last| last == "{file}");
+        Self { program: bash, arguments, takes_arguments }
     }
 
     /// The command that only prints the version.
@@ -124,20 +129,20 @@ impl Start {
         let mut arguments = words(&BARE_BASH, ONCE);
         arguments.push("version".into());
         arguments.extend(once.version.iter().map(|word| word.replace("{program}", &program)));
-        Self { program: bash, arguments }
+        Self { program: bash, arguments, takes_arguments: false }
     }
 
     /// The bridge to a Jupyter kernel.
     pub(super) fn jupyter(launch: &Launch) -> Self {
         let bridge = format!("{DRIVERS}/{JUPYTER}");
         let arguments = vec!["-c".into(), BRIDGE.into(), bridge, launch.argument()];
-        Self { program: "/bin/sh".into(), arguments }
+        Self { program: "/bin/sh".into(), arguments, takes_arguments: false }
     }
 
     pub(super) fn show(kind: &str, bash: PathBuf) -> Self {
         let mut arguments = words(&BARE_BASH, ONCE);
         arguments.extend(["show".into(), kind.into()]);
-        Self { program: bash, arguments }
+        Self { program: bash, arguments, takes_arguments: false }
     }
 }
 

@@ -16,8 +16,8 @@ use crate::{
     sandbox::{Refusals, Search},
 };
 use interpreter_core::{
-    Confinement, Denial, Effects, Language, Limits, Prepared, Ran, Untrusted, egress::Host,
-    session::Event,
+    Confinement, Denial, Effects, Invocation, Language, Limits, Prepared, Ran, Untrusted,
+    egress::Host, session::Event,
 };
 use interpreter_workspace::{Measured, Set};
 use std::{
@@ -190,8 +190,8 @@ impl Actor {
             }
             Action::End => self.end().await,
             Action::Start { kernel, language } => self.start(kernel, &language).await?,
-            Action::Begin { kernel, code, limits, behind } => {
-                self.begin(kernel, code, &limits, behind).await?;
+            Action::Begin { kernel, code, invocation, limits, behind } => {
+                self.begin(kernel, code, invocation, &limits, behind).await?;
             }
             Action::AnswerHost { host, port, grant } => self.way_out.answer(host, port, grant),
             Action::Finish { cell, status, signal, kernel_ended } => {
@@ -263,7 +263,7 @@ impl Actor {
             self.state.kernels.remove(kernel);
             return Err(ExecError::NoInterpreter { language: language.name().into() });
         };
-        match live.start_kernel(kernel, interpreter).await {
+        match live.start_kernel(kernel, interpreter, self.setup.input.of_kernel()).await {
             // It has ended; reading from it tells why.
             Err(ExecError::Stream(_)) => Ok(()),
             other => other,
@@ -274,13 +274,21 @@ impl Actor {
         &mut self,
         kernel: u32,
         code: Vec<u8>,
+        invocation: Option<Invocation>,
         limits: &Limits,
         behind: bool,
     ) -> Result<(), ExecError> {
         self.stage.forget_review();
         self.way_out.begin_run();
         if let Some(live) = &mut self.live {
-            live.execute(kernel, code, behind).await?;
+            let language = self.state.kernels.get_mut(kernel).map(|kernel| &kernel.language);
+            let interpreters = &self.setup.interpreters;
+            let takes = language.is_some_and(|language| interpreters.takes_arguments(language));
+            let invocation = invocation.filter(|_| takes);
+            live.execute(kernel, code, invocation, behind).await?;
+            if let Some(end) = live.take_input(kernel) {
+                self.setup.input.feed(end)?;
+            }
         }
         // While the code begins.
         self.stage.begin_run(kernel, limits);

@@ -10,7 +10,7 @@ use crate::{
     sandbox::{Machine, Protection, Refusals},
 };
 use interpreter_core::{Backend, Confinement, Promise};
-use interpreter_host::{Heard, Inward, KernelSpec, Outward};
+use interpreter_host::{Heard, Inward, KernelInput, KernelSpec, Outward};
 pub use interpreter_jail::attack::Attack;
 use interpreter_jail::attack::{ATTACK, Said};
 use std::{collections::BTreeSet, time::Duration};
@@ -72,6 +72,7 @@ pub async fn attack(
         .into(),
         environment: live.confinement.environment.clone(),
         folder: "/".into(),
+        input: KernelInput::Empty,
     });
     let said = match tokio::time::timeout(PATIENCE, hear(&mut live, spec)).await {
         Ok(Ok(said)) => said,

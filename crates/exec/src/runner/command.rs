@@ -1,6 +1,6 @@
 //! The setup and the commands of a runner.
 
-use super::complete::Completions;
+use super::{complete::Completions, input::StandardInput};
 use crate::{
     ExecError, Interpreters,
     egress::{Asks, Upstream},
@@ -29,6 +29,8 @@ pub struct RunnerSetup {
     /// Whether the person is asked about hosts that are not listed; none means that there is no
     /// way out at all.
     pub asks: Option<Asks>,
+    /// The standard input of the code.
+    pub input: StandardInput,
 }
 
 /// A request to a runner.

@@ -4,10 +4,10 @@ use crate::{
     ExecError, Interpreter,
     sandbox::{Frozen, Machine, Protection, Refusals, Sandbox, View, recipe, start},
 };
-use interpreter_core::{Backend, Confinement};
-use interpreter_host::{FrameError, Heard, Inward, KernelSpec, Link, encode};
+use interpreter_core::{Backend, Confinement, Invocation};
+use interpreter_host::{FrameError, Heard, Inward, KernelInput, KernelSpec, Link, encode};
 use interpreter_workspace::Set;
-use std::{path::Path, time::Duration};
+use std::{os::fd::OwnedFd, path::Path, time::Duration};
 use tokio::io::AsyncWriteExt;
 
 /// How long the host may take to read what it is sent. It does little else.
@@ -48,9 +48,11 @@ impl Live {
         &mut self,
         kernel: u32,
         interpreter: &Interpreter,
+        input: KernelInput,
     ) -> Result<(), ExecError> {
         let Confinement { environment, work_folder, .. } = &self.confinement;
-        let spec = self.settle(interpreter.spec(environment, work_folder));
+        let spec = KernelSpec { input, ..interpreter.spec(environment, work_folder) };
+        let spec = self.settle(spec);
         self.send(&Inward::Start { kernel, spec }).await
     }
 
@@ -75,14 +77,30 @@ impl Live {
         &mut self,
         kernel: u32,
         code: Vec<u8>,
+        invocation: Option<Invocation>,
         behind: bool,
     ) -> Result<(), ExecError> {
+        let called = invocation.map_or_else(Vec::new, |invocation| self.called(invocation));
         if self.sandbox.has_room() && !behind {
-            self.link().execute(kernel, &code);
+            self.link().execute(kernel, &code, &called);
             return Ok(());
         }
-        self.link().execute_when_tidied(kernel, code);
+        self.link().execute_when_tidied(kernel, code, called);
         self.send(&Inward::Tidy { kernel }).await
+    }
+
+    /// The words that tell a driver how code was called, with paths as code sees them.
+    fn called(&self, invocation: Invocation) -> Vec<String> {
+        let Invocation { name, file, arguments } = invocation;
+        let inside = |path: &Path| self.sandbox.inside(path).to_string_lossy().into_owned();
+        let name = if file.is_some() { inside(Path::new(&name)) } else { name };
+        let file = file.map(|file| inside(&file)).unwrap_or_default();
+        [name, file].into_iter().chain(arguments).collect()
+    }
+
+    /// The end of a kernel's standard input, to be written to; once, and only if it is a pipe.
+    pub(super) fn take_input(&mut self, kernel: u32) -> Option<OwnedFd> {
+        self.link().take_input(kernel)
     }
 
     /// Hands a kernel's code what the person typed; without a text, that nothing more comes.

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::ExecError;
 use interpreter_core::{
-    Confinement, Grant, HostWanted, Language, Limits, Permit, Reached, Typed,
+    Confinement, Grant, HostWanted, Invocation, Language, Limits, Permit, Reached, Typed,
     egress::Host,
     session::{Event, HostAnswer},
 };
@@ -33,7 +33,13 @@ pub(super) enum Action {
     /// Start a kernel.
     Start { kernel: u32, language: Language },
     /// Give a kernel its code; `behind` all that the host was sent before.
-    Begin { kernel: u32, code: Vec<u8>, limits: Limits, behind: bool },
+    Begin {
+        kernel: u32,
+        code: Vec<u8>,
+        invocation: Option<Invocation>,
+        limits: Limits,
+        behind: bool,
+    },
     /// Hand the code what the person typed; without a text, the end of input.
     Answer { kernel: u32, text: Option<Vec<u8>> },
     /// Ask a kernel how code could go on.
@@ -189,9 +195,10 @@ impl State {
         if self.budget.is_some() {
             self.then(Action::Send(Inward::Measure));
         }
+        let invocation = proposal.invocation;
         self.phase = Phase::Running(Cell::new(kernel, proposal.id, limits, now));
         let behind = std::mem::take(&mut self.interrupted);
-        self.then(Action::Begin { kernel, code, limits, behind });
+        self.then(Action::Begin { kernel, code, invocation, limits, behind });
         Ok(())
     }
 

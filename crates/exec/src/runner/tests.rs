@@ -59,7 +59,11 @@ fn permit(name: &str, limits: Limits) -> Permit {
             sees_images: false,
         },
     });
-    session.step(Event::Submitted { language: language(name), code: "code".into() });
+    session.step(Event::Submitted {
+        language: language(name),
+        code: "code".into(),
+        invocation: None,
+    });
     session.step(Event::Judged(Findings::new(vec![])));
     let prepared = Prepared {
         language: language(name),

@@ -66,7 +66,7 @@ impl Layout {
     /// A kernel as it is started where nothing is mounted: its driver, its home and its temporary
     /// folder are in here, and there is no proxy to be found.
     pub(crate) fn settle(&self, spec: KernelSpec) -> KernelSpec {
-        let KernelSpec { program, arguments, mut environment, folder } = spec;
+        let KernelSpec { program, arguments, mut environment, folder, input } = spec;
         let moved = |argument: String| match Path::new(&argument).strip_prefix(INSIDE) {
             Ok(name) => self.drivers().join(name).to_string_lossy().into_owned(),
             Err(_) => argument,
@@ -79,7 +79,7 @@ impl Layout {
                 *value = to.to_string_lossy().into_owned();
             }
         }
-        KernelSpec { program, arguments, environment, folder }
+        KernelSpec { program, arguments, environment, folder, input }
     }
 }
 
@@ -217,6 +217,7 @@ fn unlock(folder: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use interpreter_host::KernelInput;
 
     fn made(at: &Path) -> RunFolder {
         let run = at.join("run");
@@ -236,6 +237,7 @@ mod tests {
             arguments: vec!["-I".into(), format!("{INSIDE}/driver.py")],
             environment,
             folder: "/work".into(),
+            input: KernelInput::Empty,
         });
         assert_eq!(spec.arguments[0], "-I");
         assert!(Path::new(&spec.arguments[1]).is_file(), "{:?}", spec.arguments);

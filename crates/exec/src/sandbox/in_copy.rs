@@ -65,7 +65,7 @@ pub(super) struct Moved {
 impl Moved {
     /// A kernel as started there: paths of the work folder become paths of the copy.
     pub(super) fn settle(&self, spec: KernelSpec) -> KernelSpec {
-        let KernelSpec { program, arguments, mut environment, folder } = spec;
+        let KernelSpec { program, arguments, mut environment, folder, input } = spec;
         for value in environment.values_mut() {
             let parts: Vec<_> = value.split(':').map(|part| self.text(part)).collect();
             *value = parts.join(":");
@@ -75,6 +75,7 @@ impl Moved {
             arguments: arguments.iter().map(|argument| self.text(argument)).collect(),
             environment,
             folder: self.path(&folder),
+            input,
         }
     }
 
@@ -85,7 +86,8 @@ impl Moved {
         }
     }
 
-    fn path(&self, path: &Path) -> PathBuf {
+    /// A path as code sees it.
+    pub(super) fn path(&self, path: &Path) -> PathBuf {
         match path.strip_prefix(&self.from) {
             Ok(below) if below.as_os_str().is_empty() => self.to.clone(),
             Ok(below) => self.to.join(below),

@@ -11,7 +11,10 @@ use crate::ExecError;
 use interpreter_core::Untrusted;
 use interpreter_host::{KernelSpec, Link};
 use interpreter_jail::JailFailure;
-use std::time::Duration;
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 use tokio::{
     io::{AsyncReadExt, unix::AsyncFd},
     net::unix::OwnedWriteHalf,
@@ -91,6 +94,11 @@ impl Sandbox {
             Some(folder) => self.recipe.settle(folder, spec),
             None => spec,
         }
+    }
+
+    /// A path as code sees it.
+    pub(crate) fn inside(&self, path: &Path) -> PathBuf {
+        self.moved.as_ref().map_or_else(|| path.to_owned(), |moved| moved.path(path))
     }
 
     /// How many of its processes the kernel has killed because all of them together used up their

@@ -21,6 +21,7 @@ pub const PYTHON_PARTS: &[(&str, &str)] = &[
     ("notebook.py", include_str!("../../drivers/notebook.py")),
     ("questions.py", include_str!("../../drivers/questions.py")),
     ("rich.py", include_str!("../../drivers/rich.py")),
+    ("script.py", include_str!("../../drivers/script.py")),
 ];
 
 /// Started as `node driver.cjs`, for TypeScript as `node driver.cjs typescript`; by `deno run` and

@@ -1,7 +1,7 @@
 //! One kernel: a process with two pipes and a control socket, whose other ends are handed out.
 
 use super::processes::{send, send_group};
-use crate::wire::KernelSpec;
+use crate::wire::{KernelInput, KernelSpec, Outward};
 use rustix::{
     io::{DupFlags, Errno, dup2, dup3, fcntl_dupfd_cloexec},
     pipe::fcntl_setpipe_size,
@@ -31,8 +31,9 @@ pub(crate) struct Kernel {
     pid: Pid,
 }
 
-/// The outside's ends of a kernel: of standard output, of standard error, of control.
-pub(crate) type Ends = [OwnedFd; 3];
+/// The outside's ends of a kernel: of standard output, of standard error, of control, and of
+/// standard input if that is a pipe.
+pub(crate) type Ends = Vec<OwnedFd>;
 
 impl Kernel {
     /// Starts one, in a process group of its own.
@@ -45,7 +46,7 @@ impl Kernel {
             .env_clear()
             .envs(&spec.environment)
             .current_dir(&spec.folder)
-            .stdin(Stdio::null())
+            .stdin(input(&spec.input)?)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .process_group(0);
@@ -57,10 +58,9 @@ impl Kernel {
             // then the usual size does.
             fcntl_setpipe_size(pipe, ROOM).unwrap_or_default();
         }
-        Ok((
-            Self { spec: spec.clone(), pid: Pid::from_child(&child) },
-            [stdout, stderr, ours.into()],
-        ))
+        let stdin = child.stdin.take().map(OwnedFd::from);
+        let ends = [stdout, stderr, ours.into()].into_iter().chain(stdin).collect();
+        Ok((Self { spec: spec.clone(), pid: Pid::from_child(&child) }, ends))
     }
 
     pub(crate) fn pid(&self) -> Pid {
@@ -70,6 +70,12 @@ impl Kernel {
     /// The number of its process, as the outside has it.
     pub(crate) fn process(&self) -> u32 {
         self.pid.as_raw_pid().cast_unsigned()
+    }
+
+    /// The news that it exists, with its ends.
+    pub(crate) fn started(&self, kernel: u32) -> Outward {
+        let input = self.spec.input == KernelInput::Pipe;
+        Outward::Started { kernel, process: self.process(), input }
     }
 
     pub(crate) fn spec(&self) -> &KernelSpec {
@@ -86,6 +92,15 @@ impl Kernel {
         send_group(self.pid, Signal::KILL);
         send(self.pid, Signal::KILL);
     }
+}
+
+/// The standard input of a new process.
+fn input(wanted: &KernelInput) -> io::Result<Stdio> {
+    Ok(match wanted {
+        KernelInput::Empty => Stdio::null(),
+        KernelInput::Pipe => Stdio::piped(),
+        KernelInput::File(path) => File::open(path)?.into(),
+    })
 }
 
 /// Descriptor 3 of the host itself, through which a new process gets its own.

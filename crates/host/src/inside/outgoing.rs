@@ -73,12 +73,11 @@ impl Outgoing {
 
 fn send(waiting: &Waiting, output: &OwnedFd) -> Result<usize, Errno> {
     let bytes = [IoSlice::new(&waiting.bytes[waiting.sent..])];
-    let ends: Option<[BorrowedFd<'_>; 3]> =
-        waiting.ends.as_ref().map(|ends| ends.each_ref().map(AsFd::as_fd));
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
+    let ends: Vec<BorrowedFd<'_>> = waiting.ends.iter().flatten().map(AsFd::as_fd).collect();
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];
     let mut handed = SendAncillaryBuffer::new(&mut space);
-    if let Some(ends) = &ends {
-        handed.push(SendAncillaryMessage::ScmRights(ends));
+    if !ends.is_empty() {
+        handed.push(SendAncillaryMessage::ScmRights(&ends));
     }
     sendmsg(output, &bytes, &mut handed, SendFlags::DONTWAIT | SendFlags::NOSIGNAL)
 }

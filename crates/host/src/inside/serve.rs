@@ -227,10 +227,7 @@ impl Host {
         let (answer, ends) = match self.kernels.entry(number) {
             Entry::Occupied(_) => (failed(format!("kernel {number} is running already")), None),
             Entry::Vacant(entry) => match Kernel::start(spec, &mut self.slot) {
-                Ok((kernel, ends)) => {
-                    let process = entry.insert(kernel).process();
-                    (Outward::Started { kernel: number, process }, Some(ends))
-                }
+                Ok((kernel, ends)) => (entry.insert(kernel).started(number), Some(ends)),
                 Err(error) => {
                     let (program, folder) = (spec.program.display(), spec.folder.display());
                     (failed(format!("cannot start `{program}` in `{folder}`: {error}")), None)
@@ -253,7 +250,7 @@ impl Host {
             if number == wanted
                 && let Ok((kernel, ends)) = Kernel::start(kernel.spec(), &mut self.slot)
             {
-                let started = Outward::Started { kernel: number, process: kernel.process() };
+                let started = kernel.started(number);
                 self.kernels.insert(number, kernel);
                 self.outgoing.push_with(&started, Some(ends));
                 continue;

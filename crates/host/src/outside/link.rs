@@ -11,7 +11,7 @@
 
 use super::{
     heard::{Heard, Queue, drain, push_claim, receive_piece, tell_of_closed_pipes},
-    wires::{NextClaim, PIECE, Reach, Stream, Wires, noise_before_claim},
+    wires::{Called, NextClaim, PIECE, Reach, Stream, Wires, noise_before_claim},
 };
 use crate::wire::{Claim, Decoder, FrameError, Outward};
 use rustix::{
@@ -32,8 +32,8 @@ use std::{
 /// The most that is read of a dead kernel's socket, which a child of it may still write to.
 const LAST_WORDS: usize = 1 << 20;
 
-/// Descriptors of one kernel.
-const WIRES: usize = 3;
+/// Most descriptors of one kernel.
+const WIRES: usize = 4;
 
 /// Kernels whose descriptors may have arrived before their message.
 const AHEAD: usize = 16;
@@ -83,7 +83,7 @@ pub struct Link {
     handed: VecDeque<OwnedFd>,
     kernels: BTreeMap<u32, Wires>,
     /// Cells that wait until the host says that there is room for them.
-    held: BTreeMap<u32, Vec<u8>>,
+    held: BTreeMap<u32, (Vec<u8>, Vec<String>)>,
     heard: Queue,
     scratch: Vec<u8>,
 }
@@ -110,15 +110,20 @@ impl Link {
         Ok(link)
     }
 
-    /// Gives a kernel the next cell; answered by the claim `finished`, or by its exit. A kernel that
-    /// is gone has said so, or is about to.
-    pub fn execute(&mut self, kernel: u32, code: &[u8]) {
-        self.with(kernel, |wires| wires.execute(code));
+    /// Gives a kernel the next cell, and the words by which it was called; answered by the claim
+    /// `finished`, or by its exit. A kernel that is gone has said so, or is about to.
+    pub fn execute(&mut self, kernel: u32, code: &[u8], called: &Called) {
+        self.with(kernel, |wires| wires.execute(code, called));
     }
 
     /// The same, once the host has said that it is [`Outward::Tidied`].
-    pub fn execute_when_tidied(&mut self, kernel: u32, code: Vec<u8>) {
-        self.held.insert(kernel, code);
+    pub fn execute_when_tidied(&mut self, kernel: u32, code: Vec<u8>, called: Vec<String>) {
+        self.held.insert(kernel, (code, called));
+    }
+
+    /// The end of a kernel's standard input, to be written to; once, and only if it is a pipe.
+    pub fn take_input(&mut self, kernel: u32) -> Option<OwnedFd> {
+        self.kernels.get_mut(&kernel)?.take_input()
     }
 
     /// Answers what the code asked the person; without a text, that nothing more comes.
@@ -191,11 +196,11 @@ impl Link {
     /// Does what a frame asks for before it is passed on.
     fn told(&mut self, told: Outward) -> Result<(), FrameError> {
         match &told {
-            Outward::Started { kernel, process } => {
-                let (kernel, process) = (*kernel, *process);
+            Outward::Started { kernel, process, input } => {
+                let (kernel, process, input) = (*kernel, *process, *input);
                 // One that takes the place of another.
                 self.last_words(kernel);
-                let wires = self.next_wires(process).ok_or(FrameError::NoWires)?;
+                let wires = self.next_wires(process, input).ok_or(FrameError::NoWires)?;
                 self.watch_all(kernel, &wires).map_err(|_| FrameError::NoWires)?;
                 self.kernels.insert(kernel, wires);
             }
@@ -204,8 +209,8 @@ impl Link {
                 self.held.remove(kernel);
             }
             Outward::Tidied { kernel } => {
-                if let Some(code) = self.held.remove(kernel) {
-                    self.execute(*kernel, &code);
+                if let Some((code, called)) = self.held.remove(kernel) {
+                    self.execute(*kernel, &code, &called);
                 }
             }
             Outward::Failed { .. }
@@ -217,9 +222,10 @@ impl Link {
         Ok(())
     }
 
-    fn next_wires(&mut self, process: u32) -> Option<Wires> {
-        let wires: Vec<_> = (0..WIRES).map_while(|_| self.handed.pop_front()).collect();
-        Wires::new(process, wires.try_into().ok()?)
+    fn next_wires(&mut self, process: u32, input: bool) -> Option<Wires> {
+        let count = if input { WIRES } else { WIRES - 1 };
+        let wires = (0..count).map_while(|_| self.handed.pop_front()).collect();
+        Wires::new(process, wires, input)
     }
 
     /// Watches the wires of a kernel.

@@ -37,8 +37,8 @@ impl Scene {
         let (out, stdout) = std::io::pipe().unwrap();
         let (err, stderr) = std::io::pipe().unwrap();
         let (ours, control) = UnixStream::pair().unwrap();
-        let started = Outward::Started { kernel, process };
-        self.says(&started, Some([out.into(), err.into(), ours.into()]));
+        let started = Outward::Started { kernel, process, input: false };
+        self.says(&started, Some(vec![out.into(), err.into(), ours.into()]));
         assert_eq!(self.hears(), [Heard::Told(started)]);
         Process { stdout, _stderr: stderr, control }
     }
@@ -70,9 +70,9 @@ fn claim(kernel: u32, text: &str) -> Heard {
 fn a_kernel_without_wires_ends_the_connection() {
     let (ours, _theirs) = UnixStream::pair().unwrap();
     let socket = || OwnedFd::from(ours.try_clone().unwrap());
-    for ends in [None, Some([socket(), socket(), socket()])] {
+    for ends in [None, Some(vec![socket(), socket(), socket()])] {
         let mut scene = Scene::new();
-        scene.says(&Outward::Started { kernel: 1, process: 2 }, ends);
+        scene.says(&Outward::Started { kernel: 1, process: 2, input: false }, ends);
         assert!(scene.link.take_in().unwrap());
         assert!(matches!(scene.link.next(), Some(Err(FrameError::NoWires))));
     }
@@ -96,7 +96,7 @@ fn what_was_printed_before_a_claim_or_a_death_is_told_before_it() {
     let lost = Heard::Lost { kernel: 1, process: 2 };
     let heard: Vec<_> = scene.hears().into_iter().filter(|heard| *heard != lost).collect();
     assert_eq!(heard, expected);
-    scene.link.execute(1, b"nobody");
+    scene.link.execute(1, b"nobody", &[]);
     assert_eq!(scene.hears(), []);
 }
 
@@ -104,7 +104,7 @@ fn what_was_printed_before_a_claim_or_a_death_is_told_before_it() {
 fn a_cell_waits_for_room_and_goes_to_the_kernel_that_took_the_place() {
     let mut scene = Scene::new();
     let _old = scene.starts(1, 2);
-    scene.link.execute_when_tidied(1, b"x = 1".to_vec());
+    scene.link.execute_when_tidied(1, b"x = 1".to_vec(), vec![]);
     scene.says(&Outward::Crowded { kernel: 1 }, None);
     assert_eq!(scene.hears(), [Heard::Told(Outward::Crowded { kernel: 1 })]);
     let mut new = scene.starts(1, 3);

@@ -19,6 +19,10 @@ pub(crate) const PIECE: usize = 64 << 10;
 /// Bytes read at once of much output. Whoever takes them in then has the last in its cache.
 const MUCH: usize = 256 << 10;
 
+/// The words by which code was called: its name, the path of its file inside, which is empty without
+/// one, and its arguments. There are none where nobody called it by any.
+pub type Called = [String];
+
 /// Which pipe output came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stream {
@@ -67,6 +71,8 @@ pub(crate) struct Wires {
     stdout: Option<OwnedFd>,
     stderr: Option<OwnedFd>,
     control: Option<OwnedFd>,
+    /// Standard input, until somebody takes it to write to.
+    input: Option<OwnedFd>,
     /// The control socket of a driver that is not heard any more. It stays open, or the driver
     /// would complain.
     silenced: Option<OwnedFd>,
@@ -86,9 +92,17 @@ pub(crate) struct Wires {
 }
 
 impl Wires {
-    /// The ends from a host: standard output, standard error, control. `None` if they are of
-    /// another kind, which could block a reader.
-    pub(crate) fn new(process: u32, [stdout, stderr, control]: [OwnedFd; 3]) -> Option<Self> {
+    /// The ends from a host: standard output, standard error, control, and perhaps standard input.
+    /// `None` if they are of another kind, which could block a reader.
+    pub(crate) fn new(process: u32, ends: Vec<OwnedFd>, input: bool) -> Option<Self> {
+        let mut ends = ends.into_iter();
+        let (stdout, stderr, control) = (ends.next()?, ends.next()?, ends.next()?);
+        let input = if input { Some(ends.next()?) } else { None };
+        if let Some(input) = &input
+            && FileType::from_raw_mode(fstat(input).ok()?.st_mode) != FileType::Fifo
+        {
+            return None;
+        }
         let expected =
             [(&stdout, FileType::Fifo), (&stderr, FileType::Fifo), (&control, FileType::Socket)];
         for (wire, kind) in expected {
@@ -103,6 +117,7 @@ impl Wires {
             stdout: Some(stdout),
             stderr: Some(stderr),
             control: Some(control),
+            input,
             silenced: None,
             cells: Buffer::default(),
             claims: Buffer::default(),
@@ -122,6 +137,11 @@ impl Wires {
 
     pub(crate) fn control(&self) -> Option<BorrowedFd<'_>> {
         self.control.as_ref().map(AsFd::as_fd)
+    }
+
+    /// The end of its standard input, for somebody to write to.
+    pub(crate) fn take_input(&mut self) -> Option<OwnedFd> {
+        self.input.take()
     }
 
     pub(crate) fn has_cells_to_send(&self) -> bool {
@@ -155,9 +175,18 @@ impl Wires {
         received
     }
 
-    /// Queues a cell for the driver.
-    pub(crate) fn execute(&mut self, code: &[u8]) -> Reach {
+    /// Queues a cell for the driver. The words by which it was called come before it, each ended by
+    /// a NUL, with an `@` before their length and their number after
+    /// it.
+    pub(crate) fn execute(&mut self, code: &[u8], called: &Called) -> Reach {
         self.runs = true;
+        if !called.is_empty() {
+            let words: String = called.iter().flat_map(|word| [word.as_str(), "\0"]).collect();
+            let head = format!("@{} {}\n", words.len(), called.len());
+            if self.queue(&head, words.as_bytes()) == Reach::Lost {
+                return Reach::Lost;
+            }
+        }
         // A leading zero says that every character is a byte, which spares bash its locale.
         let ascii = if code.is_ascii() { "0" } else { "" };
         self.queue(&format!("{ascii}{}\n", code.len()), code)
@@ -310,7 +339,7 @@ mod tests {
         let (out, into_out) = rustix::pipe::pipe().unwrap();
         let (err, into_err) = rustix::pipe::pipe().unwrap();
         let (ours, theirs) = UnixStream::pair().unwrap();
-        (Wires::new(1, [out, err, ours.into()]).unwrap(), [into_out, into_err], theirs)
+        (Wires::new(1, vec![out, err, ours.into()], false).unwrap(), [into_out, into_err], theirs)
     }
 
     #[test]
@@ -318,7 +347,7 @@ mod tests {
         let file = || OwnedFd::from(std::fs::File::open("/proc/self/status").unwrap());
         let (pipe, _write) = rustix::pipe::pipe().unwrap();
         let (socket, _other) = UnixStream::pair().unwrap();
-        assert!(Wires::new(1, [pipe, file(), socket.into()]).is_none());
+        assert!(Wires::new(1, vec![pipe, file(), socket.into()], false).is_none());
     }
 
     #[test]
@@ -338,7 +367,7 @@ mod tests {
         for (code, reach) in [(None, Reach::Lost), (Some(b"x"), Reach::Kept)] {
             let (mut wires, _pipes, driver) = wires();
             if let Some(code) = code {
-                assert_eq!(wires.execute(code), Reach::Kept);
+                assert_eq!(wires.execute(code, &[]), Reach::Kept);
             }
             drop(driver);
             let scratch = &mut [0; 64];
@@ -352,9 +381,9 @@ mod tests {
     fn a_driver_that_reads_nothing_is_lost_in_the_end() {
         let (mut wires, _pipes, _driver) = wires();
         let code = vec![b' '; LONGEST];
-        assert_eq!(wires.execute(&code), Reach::Kept);
-        assert_eq!(wires.execute(&code), Reach::Kept);
-        assert_eq!(wires.execute(&code), Reach::Lost);
+        assert_eq!(wires.execute(&code, &[]), Reach::Kept);
+        assert_eq!(wires.execute(&code, &[]), Reach::Kept);
+        assert_eq!(wires.execute(&code, &[]), Reach::Lost);
         assert!(wires.has_cells_to_send());
     }
 

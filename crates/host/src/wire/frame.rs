@@ -203,7 +203,7 @@ mod tests {
     fn frames_come_out_whole_whatever_pieces_they_come_in() {
         let errors = vec!["é".repeat(50_000), String::new()];
         let frames = vec![
-            Outward::Started { kernel: 7, process: 8 },
+            Outward::Started { kernel: 7, process: 8, input: false },
             Outward::Failed { kernel: u32::MAX, message: "no\nway".into() },
             Outward::Restored { errors },
             Outward::Used { milliseconds: 258 },
@@ -241,7 +241,7 @@ mod tests {
         assert_eq!(said, b"This account is currently not available.\n");
         // After a frame of the host's it is the host that breaks the rules.
         let mut decoder = Decoder::<Outward>::default();
-        decoder.push(&encoded(&[Outward::Started { kernel: 1, process: 2 }]));
+        decoder.push(&encoded(&[Outward::Started { kernel: 1, process: 2, input: false }]));
         decoder.push(b"This account");
         assert!(decoder.next().unwrap().is_ok());
         assert!(matches!(decoder.next(), Some(Err(FrameError::Unknown { kind: b' ' }))));
@@ -255,7 +255,7 @@ mod tests {
             let mut decoder = Decoder::<Outward>::default();
             decoder.push(broken);
             assert!(decoder.next().unwrap().is_err());
-            decoder.push(&encoded(&[Outward::Started { kernel: 1, process: 2 }]));
+            decoder.push(&encoded(&[Outward::Started { kernel: 1, process: 2, input: false }]));
             assert!(decoder.next().is_none() && !decoder.is_between_frames());
         }
     }

@@ -23,6 +23,22 @@ pub struct KernelSpec {
     pub environment: BTreeMap<String, String>,
     /// The folder it starts in.
     pub folder: PathBuf,
+    /// The standard input of its code.
+    #[serde(default)]
+    pub input: KernelInput,
+}
+
+/// The standard input of a kernel's code.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KernelInput {
+    /// There is none.
+    #[default]
+    Empty,
+    /// A pipe, whose other end goes out with `Started`.
+    Pipe,
+    /// A file, by its path inside the sandbox.
+    File(PathBuf),
 }
 
 /// A request to the host. The outside numbers the kernels.
@@ -78,12 +94,15 @@ pub enum Inward {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outward {
     /// A kernel's process exists, and the outside's ends of its pipes and its socket come with this
-    /// frame: standard output, standard error, control. Whether its driver works is its own claim.
+    /// frame: standard output, standard error, control, and standard input if that is a pipe.
+    /// Whether its driver works is its own claim.
     Started {
         /// The number of the kernel.
         kernel: u32,
         /// The number of its process inside.
         process: u32,
+        /// Whether the end of its standard input comes too.
+        input: bool,
     },
     /// A kernel could not be started.
     Failed {
@@ -220,7 +239,7 @@ impl Frame for Outward {
     fn longest(kind: u8) -> Option<usize> {
         match kind {
             CROWDED | TIDIED => Some(0),
-            STARTED => Some(4),
+            STARTED => Some(5),
             USED => Some(8),
             FAILED | EXITED | RESTORED => Some(LONGEST),
             _ => None,
@@ -229,8 +248,10 @@ impl Frame for Outward {
 
     fn parts(&self) -> Result<(u8, u32, Cow<'_, [u8]>), FrameError> {
         Ok(match self {
-            Self::Started { kernel, process } => {
-                (STARTED, *kernel, Cow::Owned(process.to_le_bytes().to_vec()))
+            Self::Started { kernel, process, input } => {
+                let mut payload = process.to_le_bytes().to_vec();
+                payload.push(u8::from(*input));
+                (STARTED, *kernel, Cow::Owned(payload))
             }
             Self::Failed { kernel, message } => {
                 let message = message.clone();
@@ -254,7 +275,10 @@ impl Frame for Outward {
 
     fn from_parts(kind: u8, kernel: u32, payload: Vec<u8>) -> Result<Self, FrameError> {
         Ok(match kind {
-            STARTED => Self::Started { kernel, process: number(&payload) },
+            STARTED => {
+                let (process, more) = payload.split_at(payload.len().min(4));
+                Self::Started { kernel, process: number(process), input: more == [1] }
+            }
             FAILED => {
                 let FailedPayload { message } = parsed(kind, &payload)?;
                 Self::Failed { kernel, message }
@@ -318,12 +342,15 @@ mod tests {
             arguments: vec!["driver.sh".into()],
             environment: BTreeMap::from([("LANG".into(), "C.UTF-8".into())]),
             folder: "/work".into(),
+            input: KernelInput::File("/data".into()),
         };
         returns(&Inward::Start { kernel: 1, spec });
         returns(&Inward::Interrupt { kernel: 1 });
         returns(&Inward::Stop { kernel: 1 });
         returns(&Inward::Kill { kernel: 1, process: 258 });
-        returns(&Outward::Started { kernel: 1, process: u32::MAX });
+        for input in [false, true] {
+            returns(&Outward::Started { kernel: 1, process: u32::MAX, input });
+        }
         returns(&Inward::Tidy { kernel: 1 });
         returns(&Inward::Measure);
         returns(&Outward::Used { milliseconds: u64::MAX });

@@ -5,7 +5,7 @@ use crate::scene::{
     Language::{Python, Shell},
     Place, Scene, lines,
 };
-use interpreter_host::{Claim, Heard, Inward, KernelSpec, Outward};
+use interpreter_host::{Claim, Heard, Inward, KernelInput, KernelSpec, Outward};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -21,6 +21,7 @@ fn a_kernel_that_cannot_start_says_why() {
         arguments: Vec::new(),
         environment: BTreeMap::new(),
         folder: "/".into(),
+        input: KernelInput::Empty,
     };
     scene.send(&Inward::Start { kernel: 4, spec });
     let message = "cannot start `/nowhere/python3` in `/`: No such file or directory (os error 2)";

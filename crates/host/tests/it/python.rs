@@ -166,9 +166,9 @@ fn code_that_breaks_builtins_and_modules_breaks_only_itself() {
 fn a_source_encoding_is_honoured_and_bad_text_is_a_syntax_error() {
     let mut scene = python();
     scene.run("print('é')").succeeds().prints("é\n");
-    scene.link().execute(1, b"# coding: latin-1\nprint('\xe9')");
+    scene.link().execute(1, b"# coding: latin-1\nprint('\xe9')", &[]);
     scene.outcome(1).succeeds().prints("é\n");
-    scene.link().execute(1, b"'\xff'");
+    scene.link().execute(1, b"'\xff'", &[]);
     scene.outcome(1).ends(End::Finished(1));
     scene
         .run("class Odd:\n    def __repr__(self): return '\\udc80'\nOdd()")

@@ -1,6 +1,8 @@
 //! The base of every test: a host, a folder, kernels, and their messages.
 
-use interpreter_host::{Claim, Heard, Inward, KernelSpec, Link, Outward, drivers, encode};
+use interpreter_host::{
+    Claim, Heard, Inward, KernelInput, KernelSpec, Link, Outward, drivers, encode,
+};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
@@ -236,6 +238,7 @@ impl Scene {
             arguments: options.chain([driver]).chain(own).collect(),
             environment,
             folder: self.path().into(),
+            input: KernelInput::Empty,
         }
     }
 
@@ -273,8 +276,16 @@ impl Scene {
         self.link.as_mut().expect("the test has not hung up")
     }
 
+    /// Runs code as it would be called from a command line: its name, its path and its arguments.
+    #[track_caller]
+    pub(crate) fn call(&mut self, code: &str, words: &[&str]) -> Outcome {
+        let words: Vec<_> = words.iter().map(|&word| word.to_owned()).collect();
+        self.link().execute(1, code.as_bytes(), &words);
+        self.outcome(1)
+    }
+
     pub(crate) fn execute(&mut self, kernel: u32, code: &str) {
-        self.link().execute(kernel, code.as_bytes());
+        self.link().execute(kernel, code.as_bytes(), &[]);
     }
 
     #[track_caller]

@@ -52,7 +52,7 @@ impl ConfigFiles {
         work_folder: &Path,
         profile: Option<&str>,
     ) -> Result<Self, StoreError> {
-        private::check_folder(&folders.config)?;
+        private::check_folder_of_settings(&folders.config)?;
         let user = read(folders.config_file())?;
         let profile = profile.map(|name| read_profile(folders, name)).transpose()?;
         let project = read(Self::project_file(work_folder))?;

@@ -33,6 +33,7 @@ fn what_is_appended_can_be_read_back() {
             language: "python".into(),
             code: Untrusted::new("print(1)\n"),
             hash: "0".repeat(64),
+            invocation: None,
         },
         Body::Output(Output {
             proposal: "p1".into(),

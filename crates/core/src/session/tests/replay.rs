@@ -141,7 +141,11 @@ fn language(name: &str) -> Language {
 fn by_itself(choice: u8) -> Event {
     match choice % 13 {
         0..5 => Event::Asked("do it".into()),
-        5 => Event::Submitted { language: language("python"), code: "print(4)".into() },
+        5 => Event::Submitted {
+            language: language("python"),
+            code: "print(4)".into(),
+            invocation: None,
+        },
         6 => Event::Restart(None),
         7 => Event::ModelWanted("place/new".into()),
         8 => Event::KernelEnded { language: language("python"), how: "exited with 1".into() },
