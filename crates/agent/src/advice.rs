@@ -50,6 +50,10 @@ impl Advise for AgentError {
             }
             Self::WorkFolder(_) => Some("change to a folder that exists and is readable".into()),
             Self::Program(_) => Some("start the program by its full path".into()),
+            Self::Rule { near: Some(near), .. } => Some(format!("did you mean `{near}`?")),
+            Self::Rule { near: None, .. } => {
+                Some("`interpreter languages` shows the names of languages".into())
+            }
             Self::Grant { .. } | Self::Image { .. } => None,
         }
     }
@@ -60,6 +64,9 @@ impl Advise for ChooseError {
         let name = format!("choose one with `--model`, {NAMES}");
         match self {
             Self::None if ENGINE => Some(format!("{PULL}; or {name}")),
+            Self::UnknownEndpoint { near: Some(near), .. } => {
+                Some(format!("did you mean `{near}`? {LIST_MODELS}"))
+            }
             Self::None | Self::NoModel { .. } | Self::UnknownEndpoint { .. } => Some(name),
             Self::NoneLocal if ENGINE => Some(format!("{PULL}; or {SERVER}")),
             Self::NoneLocal => Some(SERVER.into()),
@@ -89,7 +96,10 @@ impl Advise for ModelError {
             Self::Offline { .. } => {
                 "choose a local model (`interpreter model list`), or omit `--offline`"
             }
-            Self::Unreachable { .. } => {
+            Self::Unreachable { start: Some(start), .. } => {
+                return Some(format!("start it with `{start}`, or choose another model"));
+            }
+            Self::Unreachable { start: None, .. } => {
                 "check the network, a proxy in HTTPS_PROXY, that the server is running, and \
                  `certificates` in your config file if its certificate is not trusted"
             }

@@ -4,7 +4,7 @@
 //! a provider; `embedded/MODEL` runs in this program. Where no name is given, one that runs here is
 //! taken if its file is here. Keys come from the environment and go nowhere but into the endpoint.
 
-use interpreter_core::instructions::Strength;
+use interpreter_core::{instructions::Strength, similar::slip_of};
 use interpreter_model::{
     Endpoint, Model, ModelError, Pace, Provider, Providers, Surroundings, Tools, Weights,
     catalogue::{Catalogue, CatalogueEntry, Role},
@@ -22,6 +22,32 @@ pub const ENGINE: bool = cfg!(feature = "embedded");
 
 /// The largest file of certificates that is read.
 const CERTIFICATE_BYTES: u64 = 4 << 20;
+
+/// How the names of well-known models begin, and the provider that has them.
+const MAKERS: &[(&str, &str)] = &[
+    ("gpt-", "openai"),
+    ("chatgpt", "openai"),
+    ("o1", "openai"),
+    ("o3", "openai"),
+    ("o4", "openai"),
+    ("claude", "anthropic"),
+    ("gemini", "gemini"),
+    ("mistral", "mistral"),
+    ("codestral", "mistral"),
+    ("grok", "xai"),
+    ("deepseek", "deepseek"),
+    ("command-", "cohere"),
+    ("llama", "ollama"),
+    ("qwen", "ollama"),
+    ("gemma", "ollama"),
+    ("phi", "ollama"),
+];
+
+/// The full name of a well-known model whose provider was left out.
+pub(crate) fn with_maker(model: &str) -> Option<String> {
+    let (_, provider) = MAKERS.iter().find(|(beginning, _)| model.starts_with(beginning))?;
+    Some(format!("{provider}/{model}"))
+}
 
 /// Why there is no embedded model of this name.
 pub(crate) fn unknown(catalogue: &Catalogue, name: &str) -> ChooseError {
@@ -189,9 +215,19 @@ impl<'a> Choice<'a> {
         let provider = self.providers.get(place).ok_or_else(|| ChooseError::UnknownEndpoint {
             name: name.into(),
             provider: place.into(),
+            near: self.near(place, model),
         })?;
         let model = named(None)?;
         Ok(self.around(&provider, |around| provider.endpoint(&model, around))?)
+    }
+
+    /// The name that may be meant by one that leads nowhere: of a provider or an endpoint, or of a
+    /// model whose provider was left out.
+    fn near(&self, place: &str, model: Option<&str>) -> Option<String> {
+        let Some(model) = model else { return with_maker(place) };
+        let own = self.settings.endpoints.keys().map(String::as_str);
+        let known = self.providers.names().into_iter().chain(own).chain(["embedded"]);
+        Some(format!("{}/{model}", slip_of(place, known)?))
     }
 
     /// Fails if the provider of a model wants a key and there is none: it would answer nothing else.
@@ -258,6 +294,19 @@ mod tests {
             .map_err(|error| error.to_string())
     }
 
+    fn near_of(name: &str) -> Option<String> {
+        let user = Some(ConfigText { path: "config.toml".into(), text: LOCAL.into() });
+        let files = ConfigFiles { user, ..ConfigFiles::default() };
+        let (environment, providers) = (Environment::default(), Providers::default());
+        let settings = Settings::resolve(&files, &environment, &Overrides::default()).unwrap();
+        let folders = Folders::under(Path::new("/nowhere"));
+        let choice = Choice::new(&settings, &environment, &providers, &folders).unwrap();
+        let ChooseError::UnknownEndpoint { near, .. } = choice.named(name).unwrap_err() else {
+            panic!("{name} leads somewhere");
+        };
+        near
+    }
+
     const LOCAL: &str = "[endpoint.here]\nbase_url = \"http://localhost:8080/v1\"\n\
                          format = \"openai\"\nmodel = \"small\"\n";
 
@@ -280,6 +329,17 @@ mod tests {
         assert!(chosen("", Some("nowhere/x")).unwrap_err().contains(nowhere));
         assert!(chosen("fallback=['nowhere/x']", Some("groq/x")).unwrap_err().contains(nowhere));
         assert!(chosen("", Some("openai")).unwrap_err().contains("without a model"));
+        for (name, near) in [
+            ("gpt-4o", Some("openai/gpt-4o")),
+            ("claude-x", Some("anthropic/claude-x")),
+            ("opnai/x", Some("openai/x")),
+            ("heer/x", Some("here/x")),
+            ("embeded/x", Some("embedded/x")),
+            ("nowhere", None),
+            ("nowhere/x", None),
+        ] {
+            assert_eq!(near_of(name).as_deref(), near, "{name}");
+        }
         assert!(chosen("", Some("openai/")).unwrap_err().contains("without a model"));
         assert!(chosen("", Some("azure/x")).unwrap_err().contains("needs `resource`"));
         let missing = chosen("certificates = 'ca.pem'", Some("openai/x")).unwrap_err();

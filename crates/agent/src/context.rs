@@ -6,7 +6,7 @@
 use crate::{
     AgentError, changes,
     choose::{Choice, ChooseError, providers},
-    grants, network,
+    grants, network, rules,
 };
 use interpreter_core::{
     Access, Confinement, Lack, Network, Untrusted,
@@ -91,6 +91,7 @@ impl Context {
             let activated = activated(&environment);
             Interpreters::find(&path, home.as_deref(), &work_folder, &activated, declared)
         };
+        rules::check(&settings, &interpreters)?;
         let reached = network::reached(
             &settings,
             &environment,

@@ -45,6 +45,16 @@ pub enum AgentError {
         /// The tool that was looked at.
         tool: &'static str,
     },
+    /// A rule names a language that is not known.
+    #[error("{place}: the rule `{rule}` names an unknown language")]
+    Rule {
+        /// Where it stands.
+        place: String,
+        /// The rule, in words.
+        rule: String,
+        /// The name that may be meant.
+        near: Option<String>,
+    },
     /// A path that was to be shown to code.
     #[error("cannot grant `{}`: {reason}", path.display())]
     Grant {

@@ -36,6 +36,7 @@ pub mod models;
 mod network;
 mod profile;
 mod project;
+mod rules;
 mod session;
 mod speech;
 mod update;

@@ -29,6 +29,12 @@ pub(crate) struct Args {
     /// Use only local models: an installed embedded model, or the first local server that responds
     #[arg(long, conflicts_with = "model")]
     pub(crate) local: bool,
+    /// Print only the answer, on standard output; everything else goes to standard error
+    #[arg(short, long, conflicts_with = "json")]
+    pub(crate) quiet: bool,
+    /// Print a JSON answer that fits the JSON Schema in this file; implies --quiet
+    #[arg(long, value_name = "FILE", conflicts_with = "json")]
+    pub(crate) output_schema: Option<PathBuf>,
     /// Attach an image (repeatable)
     #[arg(long, value_name = "PATH")]
     pub(crate) image: Vec<PathBuf>,
@@ -54,6 +60,11 @@ pub(crate) enum Command {
 }
 
 impl Args {
+    /// Whether the answer alone is printed, and nobody is asked.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.quiet || self.output_schema.is_some()
+    }
+
     /// The prompt that was typed, if any.
     pub(crate) fn prompt(&self) -> Option<String> {
         (!self.prompt.is_empty()).then(|| self.prompt.join(" "))

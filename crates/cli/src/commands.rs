@@ -2,10 +2,12 @@
 
 use crate::{
     args::{Args, Command},
-    report::Error,
+    original,
+    report::{Error, misuse},
     terminal::screen::Screen,
 };
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
+use interpreter_core::similar::slip_of;
 use interpreter_store::Environment;
 use std::{ffi::OsString, process::ExitCode};
 
@@ -25,7 +27,13 @@ pub(crate) mod trust;
 
 /// Parses what was typed and does it.
 pub(crate) fn run(typed: impl Iterator<Item = OsString>) -> Result<ExitCode, Error> {
-    let args = match Args::try_parse_from(typed) {
+    let mut command = Args::command();
+    let names = command.get_subcommands().map(|one| one.get_name().to_owned());
+    let names: Vec<_> = names.chain(["help".to_owned()]).collect();
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    let words = original::translated(typed, &names)?;
+    let matches = command.try_get_matches_from_mut(words);
+    let args = match matches.and_then(|matches| Args::from_arg_matches(&matches)) {
         Ok(args) => args,
         Err(error) => {
             if error.use_stderr() {
@@ -38,6 +46,7 @@ pub(crate) fn run(typed: impl Iterator<Item = OsString>) -> Result<ExitCode, Err
             return Ok(ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2)));
         }
     };
+    check_for_slip(&args.prompt, &names)?;
     match args.command {
         None => chat::chat(&args),
         Some(Command::Run(args)) => run::run(&args),
@@ -51,5 +60,21 @@ pub(crate) fn run(typed: impl Iterator<Item = OsString>) -> Result<ExitCode, Err
         Some(Command::Config(args)) => config::config(&args),
         Some(Command::Completions(args)) => completions::completions(&args),
         Some(Command::Man(args)) => man::man(&args),
+    }
+}
+
+/// Refuses a lone word that is nearly a command: it was meant as one, and is no prompt.
+fn check_for_slip(prompt: &[String], commands: &[&str]) -> Result<(), Error> {
+    const SHORTEST: usize = 4;
+    let [word] = prompt else { return Ok(()) };
+    let is_plain = word.len() >= SHORTEST && word.bytes().all(|byte| byte.is_ascii_lowercase());
+    // Short names are near to too many words.
+    let known = commands.iter().copied().filter(|name| name.len() > SHORTEST);
+    match slip_of(word, known).filter(|_| is_plain) {
+        Some(near) => Err(misuse(format!(
+            "unknown command `{word}`; did you mean `interpreter {near}`? A prompt needs more than \
+             one word"
+        ))),
+        None => Ok(()),
     }
 }

@@ -10,6 +10,7 @@ mod args;
 mod commands;
 mod exit;
 mod options;
+mod original;
 mod report;
 mod start;
 mod terminal;

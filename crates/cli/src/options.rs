@@ -23,6 +23,9 @@ pub(crate) struct SessionArgs {
     /// Use the settings in profiles/NAME.toml
     #[arg(short, long, value_name = "NAME")]
     pub(crate) profile: Option<String>,
+    /// Set any setting of the config file for this session (repeatable)
+    #[arg(long, value_name = "NAME=VALUE", value_parser = named_value)]
+    set: Vec<(String, String)>,
     /// Let code read a file or folder outside the work folder, or a hidden file by its exact path
     /// (repeatable)
     #[arg(long, value_name = "PATH")]
@@ -35,14 +38,28 @@ pub(crate) struct SessionArgs {
 
 impl SessionArgs {
     pub(crate) fn overrides(&self) -> Overrides {
+        let named = self.set.iter();
+        let settings = named.fold(self.settings.overrides(), |settings, (name, value)| {
+            settings.set(name, [value.as_str()])
+        });
         Overrides {
             profile: self.profile.clone(),
             allow_read: self.allow_read.clone(),
             allow_write: self.allow_write.clone(),
-            ..self.settings.overrides()
+            ..settings
         }
     }
 }
+
+/// A setting by its name, with its value.
+fn named_value(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("it needs the form NAME=VALUE")?;
+    Settings::check_words(name, value)?;
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+/// Other names of options.
+const ALIASES: &[(&str, &str)] = &[("max_calls", "max-turns")];
 
 /// The options that stand for settings, made from the declarations of the settings.
 #[derive(Clone, Debug)]
@@ -95,6 +112,9 @@ fn setting_arg(setting: SettingOption) -> Arg {
             (None, Some(short)) => arg.short(short.chars().next()),
             (None, None) => arg.value_name(part),
         };
+    }
+    for (_, alias) in ALIASES.iter().filter(|(setting, _)| *setting == name) {
+        arg = arg.visible_alias(alias);
     }
     let mut help = info.meaning().trim_end_matches('.').to_owned();
     if repeats {

@@ -93,6 +93,7 @@ fn exit(error: &Error) -> Exit {
             AgentError::Workspace(_)
             | AgentError::WorkFolder(_)
             | AgentError::NoIndex { .. }
+            | AgentError::Rule { .. }
             | AgentError::Grant { .. }
             | AgentError::Image { .. },
         )

@@ -4,6 +4,7 @@
 //! Every answer comes through [`ask`], which takes none that was typed before its question was
 //! visible.
 
+pub(crate) mod answer;
 pub(crate) mod ask;
 pub(crate) mod chat;
 pub(crate) mod download;

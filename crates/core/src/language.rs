@@ -68,7 +68,8 @@ pub struct LanguageInfo {
 }
 
 impl LanguageInfo {
-    fn is_called(&self, name: &str) -> bool {
+    /// Whether this is its name or another one of it.
+    pub fn is_called(&self, name: &str) -> bool {
         self.name.eq_ignore_ascii_case(name) || among(&self.aliases, name)
     }
 }

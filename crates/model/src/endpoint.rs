@@ -51,6 +51,8 @@ pub struct Endpoint {
     pub certificates: Option<Arc<[u8]>>,
     /// Whether only this machine may be reached.
     pub offline: bool,
+    /// The line that starts it, if it is a server on this machine.
+    pub start: Option<String>,
 }
 
 /// The header that carries the key.
@@ -147,6 +149,7 @@ impl Endpoint {
             pace: None,
             certificates: None,
             offline: false,
+            start: None,
         }
     }
 

@@ -14,7 +14,7 @@ use std::{fmt, io, path::PathBuf, time::Duration};
 #[derive(Debug, thiserror::Error)]
 #[expect(
     missing_docs,
-    reason = "`host` is who, `said` the provider's own words, cut and safe, `variables` where a key \
+    reason = "`host` is who, `start` the line that starts a server of this machine, `said` the provider's own words, cut and safe, `variables` where a key \
               may be"
 )]
 pub enum ModelError {
@@ -40,7 +40,7 @@ pub enum ModelError {
 
     /// Nobody answers there.
     #[error("`{host}` cannot be reached")]
-    Unreachable { host: String, source: reqwest::Error },
+    Unreachable { host: String, start: Option<String>, source: reqwest::Error },
 
     /// The provider wants a key and none is set.
     #[error("`{host}` wants a key, and none is set{}", after_colon(said))]

@@ -118,7 +118,8 @@ impl Remote {
         let response = self.within(&patience, sent).await?.map_err(|error| {
             let (host, source) = (self.host.clone(), error.without_url());
             if source.is_connect() {
-                ModelError::Unreachable { host, source }
+                let start = self.endpoint.start.clone();
+                ModelError::Unreachable { host, start, source }
             } else {
                 ModelError::Broken { host, source: Some(source) }
             }

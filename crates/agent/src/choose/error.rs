@@ -18,6 +18,8 @@ pub enum ChooseError {
         name: String,
         /// The part before the slash.
         provider: String,
+        /// The name that may be meant.
+        near: Option<String>,
     },
     /// The endpoint has no default model.
     #[error("`{name}` is a provider or an endpoint, without a model")]

@@ -8,6 +8,7 @@ use crate::{
     report::{Error, misuse},
     start::{at_terminal, context, wait_for},
     terminal::{
+        answer::FinalAnswer,
         ask::{Asker, Left},
         chat::Chat,
         first_start::{self, Start},
@@ -21,7 +22,9 @@ use crate::{
 };
 use interpreter_agent::{AgentError, ChooseError, Context, Mode, Session};
 use interpreter_core::{
+    Untrusted,
     record::TurnEnd,
+    schema::Schema,
     session::{Approval, Event, Settle},
 };
 use rustix::{
@@ -36,10 +39,17 @@ mod line;
 /// The longest prompt that is read from a pipe.
 const LONGEST: usize = 4 << 20;
 
+/// The longest schema.
+const LONGEST_SCHEMA: usize = 1 << 20;
+
+/// How often a model is asked again for an answer that fits.
+const RETRIES: u32 = 2;
+
 pub(crate) fn chat(args: &Args) -> Result<ExitCode, Error> {
     let mut context = context(&args.session.overrides())?;
     let approval = if args.session.yes { Approval::Yes } else { Approval::AsRulesSay };
-    let at_terminal = at_terminal() && !args.session.json;
+    let at_terminal = at_terminal() && !args.session.json && !args.is_quiet();
+    let schema = args.output_schema.as_deref().map(read_schema).transpose()?;
     let first = match (args.prompt(), at_terminal) {
         (Some(prompt), _) => Some(prompt),
         (None, true) => None,
@@ -50,12 +60,16 @@ pub(crate) fn chat(args: &Args) -> Result<ExitCode, Error> {
     if args.prompt().is_some() && !at_terminal {
         events.extend(piped_data(&mut context)?);
     }
+    let first = first.map(|prompt| match &schema {
+        Some(schema) => format!("{prompt}\n\n{}", schema.request()),
+        None => prompt,
+    });
     events.extend(first.map(Event::Asked));
     wait_for(async {
         if args.local {
             context.use_local_model().await?;
         }
-        converse(context, approval, args, at_terminal, events).await
+        converse(context, approval, args, at_terminal, events, schema).await
     })?
 }
 
@@ -103,6 +117,7 @@ async fn converse(
     args: &Args,
     at_terminal: bool,
     first: Vec<Event>,
+    schema: Option<Schema>,
 ) -> Result<ExitCode, Error> {
     let context = Arc::new(context);
     let mut screen = Screen::stdout(&context.environment);
@@ -130,6 +145,8 @@ async fn converse(
     }
     let view = if args.session.json {
         View::Json
+    } else if args.is_quiet() {
+        View::Quiet(Box::new(FinalAnswer::new(&context.environment)))
     } else {
         View::Chat(Box::new(Chat::new(screen, context.confinement())))
     };
@@ -160,9 +177,54 @@ async fn converse(
             break;
         }
     }
+    if let View::Quiet(_) = &frontend.view {
+        end = answered(&mut frontend, schema.as_ref(), end).await?;
+    }
     frontend.end().await?;
     // At a terminal the person has seen the result; a script needs the exit code.
     Ok(if at_terminal { Exit::Done } else { Exit::from(end) }.into())
+}
+
+/// Prints the answer of a turn. One that does not fit the schema is asked for again; one that still
+/// does not is a failure of the model.
+async fn answered(
+    frontend: &mut Frontend,
+    schema: Option<&Schema>,
+    mut end: TurnEnd,
+) -> Result<TurnEnd, Error> {
+    for attempt in 0..=RETRIES {
+        let View::Quiet(answer) = &mut frontend.view else { return Ok(end) };
+        let Some(schema) = schema.filter(|_| end == TurnEnd::Done) else {
+            answer.print()?;
+            return Ok(end);
+        };
+        let why = match schema.check(answer.text().raw()) {
+            Ok(json) => {
+                answer.print_text(&Untrusted::new(format!("{json}\n")))?;
+                return Ok(end);
+            }
+            Err(why) => why,
+        };
+        if attempt == RETRIES {
+            let words = "the answer does not fit the schema, after several attempts";
+            answer.screen().error(words, Some(&why))?;
+            return Ok(TurnEnd::ModelFailed);
+        }
+        let again = format!("[The answer does not fit the JSON Schema: {why}. Answer again.]");
+        end = match frontend.turn(Event::Asked(again)).await? {
+            Turn::Over(end) => end,
+            Turn::Last(end) => return Ok(end),
+        };
+    }
+    Ok(end)
+}
+
+fn read_schema(path: &Path) -> Result<Schema, Error> {
+    let what = format!("the schema in {}", path.display());
+    let failed = |source| Error::Io { what: format!("{what} cannot be read"), source };
+    let file = fs_err::File::open(path).map_err(failed)?;
+    let text = read_text(file, &what, LONGEST_SCHEMA, "shorten it")?;
+    Schema::parse(&text).map_err(|why| misuse(format!("{what} cannot be used: {why}")))
 }
 
 /// The person at the terminal, if there is one.

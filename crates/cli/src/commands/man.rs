@@ -39,7 +39,11 @@ const EXITS: [(Exit, &str); 7] = [
     (Exit::Misuse, "misuse: an invalid option, setting or file"),
     (Exit::Refused, "rejected by a rule or by you, or there was no terminal to ask on"),
     (Exit::CannotConfine, "cannot confine or cannot record: nothing more runs"),
-    (Exit::ModelFailed, "the model failed, used up its calls, or could not be downloaded"),
+    (
+        Exit::ModelFailed,
+        "the model failed, used up its calls, gave no answer that fits the schema, or could not be \
+         downloaded",
+    ),
     (Exit::Bug, "a bug in this program"),
 ];
 

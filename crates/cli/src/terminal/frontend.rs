@@ -1,6 +1,7 @@
 //! The front end of a session: shows it, and puts its questions to a person.
 
 use super::{
+    answer::FinalAnswer,
     ask::{Asker, Left, choice},
     chat::{Chat, finding},
     editor,
@@ -33,6 +34,8 @@ pub(crate) enum View {
     Chat(Box<Chat>),
     /// A program's output.
     Plain(Box<Plain>),
+    /// The answer alone.
+    Quiet(Box<FinalAnswer>),
 }
 
 impl View {
@@ -42,6 +45,7 @@ impl View {
             Self::Json => None,
             Self::Chat(chat) => Some(chat.screen()),
             Self::Plain(plain) => plain.screen().ok(),
+            Self::Quiet(answer) => Some(answer.screen()),
         }
     }
 }
@@ -209,11 +213,11 @@ impl Frontend {
             Update::Records(records) => self.records(&records).await,
             Update::Live(live) => match &mut self.view {
                 View::Chat(chat) => Ok(chat.live(&live)?),
-                View::Json | View::Plain(_) => Ok(()),
+                View::Json | View::Plain(_) | View::Quiet(_) => Ok(()),
             },
             Update::Line(line) => match &mut self.view {
                 View::Chat(chat) => Ok(chat.line(line)?),
-                View::Json | View::Plain(_) => Ok(()),
+                View::Json | View::Plain(_) | View::Quiet(_) => Ok(()),
             },
             Update::Input(wanted) => self.input(&wanted).await,
             Update::Host(wanted) => self.host(&wanted).await,
@@ -231,7 +235,7 @@ impl Frontend {
             match (&mut self.view, exhibit) {
                 (View::Chat(chat), Some(exhibit)) => chat.exhibit(&exhibit)?,
                 (View::Plain(plain), Some(exhibit)) => plain.exhibit(&exhibit)?,
-                (View::Chat(_) | View::Plain(_), None) | (View::Json, _) => {}
+                (View::Chat(_) | View::Plain(_), None) | (View::Json | View::Quiet(_), _) => {}
             }
         }
         if matches!(self.view, View::Json) {
@@ -248,7 +252,7 @@ impl Frontend {
             return Ok(None);
         }
         let canvas = match &mut self.view {
-            View::Json => return Ok(None),
+            View::Json | View::Quiet(_) => return Ok(None),
             View::Chat(chat) => chat.screen(),
             View::Plain(plain) => plain.canvas(),
         };
@@ -300,6 +304,7 @@ impl Frontend {
             View::Json => Ok(()),
             View::Chat(chat) => chat.record(record),
             View::Plain(plain) => plain.record(record),
+            View::Quiet(answer) => answer.record(record),
         };
         Ok(shown?)
     }

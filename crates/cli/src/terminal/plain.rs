@@ -133,7 +133,7 @@ impl Plain {
 }
 
 #[expect(clippy::disallowed_methods, reason = "another program reads it, byte for byte")]
-fn exactly(stream: Stream, text: &Untrusted, bytes: Option<&str>) -> io::Result<()> {
+pub(super) fn exactly(stream: Stream, text: &Untrusted, bytes: Option<&str>) -> io::Result<()> {
     let exact = bytes.and_then(|encoded| STANDARD.decode(encoded).ok());
     let exact = exact.as_deref().unwrap_or_else(|| text.raw().as_bytes());
     match stream {

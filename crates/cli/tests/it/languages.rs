@@ -225,7 +225,7 @@ fn a_language_of_ones_own_runs_by_name_alias_ending_and_fence() {
     scene.chat(&["--yes", "go"]).mentions("fenced$").exits(0);
     scene.run(&["languages"]).mentions("echo").mentions("fresh  say").exits(0);
     scene.run(&["doctor", "-v"]).mentions("echo").exits(0);
-    scene.code("nope", "x").mentions("echo").exits(2);
+    scene.code("unheard", "x").mentions("echo").exits(2);
 }
 
 #[test]

@@ -90,6 +90,8 @@ pub struct Local {
     pub list: String,
     /// The owner that its models name, where several kinds of server use one port.
     pub owned_by: Option<String>,
+    /// The line that starts it.
+    pub start: Option<String>,
 }
 
 /// Properties of some models. Anything left out is as in the entry `*`.

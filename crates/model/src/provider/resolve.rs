@@ -56,6 +56,7 @@ impl Provider {
         endpoint.usage = self.usage;
         endpoint.context = can.context;
         endpoint.price = can.price;
+        endpoint.start = self.local.as_ref().and_then(|local| local.start.clone());
         Ok(endpoint)
     }
 

@@ -6,10 +6,10 @@
 use super::{
     ConfigError, ConfigFiles, ConfigText, Fault, Layer, Settings,
     declare::{Setting, Table},
-    text::{Misread, Source, nearest, unknown},
+    text::{Misread, Source, unknown},
 };
 use crate::Environment;
-use interpreter_core::Untrusted;
+use interpreter_core::{Untrusted, similar::nearest};
 use std::path::PathBuf;
 use toml::de::{DeTable, DeValue};
 

@@ -4,11 +4,8 @@
 //! stranger's, and the person's own may hold a secret by mistake.
 
 use super::{ConfigText, Fault, Layer, Provenance};
-use interpreter_core::Untrusted;
+use interpreter_core::{Untrusted, similar::nearest};
 use std::{path::Path, sync::Arc};
-
-/// Longer words are not compared: nobody mistypes a key of this length.
-const LONGEST_WORD: usize = 40;
 
 /// A config file while it is read.
 pub(super) struct Source<'t> {
@@ -92,43 +89,9 @@ pub(super) fn unknown<'a>(
     format!("unknown {what} `{name}`; possible here: {known}")
 }
 
-/// The known word that is at most a third away from `word`.
-pub(super) fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let length = word.chars().take(LONGEST_WORD + 1).count();
-    if length > LONGEST_WORD {
-        return None;
-    }
-    known
-        .map(|candidate| (strsim::osa_distance(word, candidate), candidate))
-        .filter(|(distance, _)| *distance <= length.div_ceil(3))
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, candidate)| candidate)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const KNOWN: [&str; 4] = ["model", "max_calls", "max_tokens", "workspace"];
-
-    fn near(word: &str) -> Option<&'static str> {
-        nearest(word, KNOWN.into_iter())
-    }
-
-    #[test]
-    fn a_slip_of_the_finger_is_recognised_and_another_word_is_not() {
-        for (word, meant) in [
-            ("modle", Some("model")),
-            ("mdel", Some("model")),
-            ("max_call", Some("max_calls")),
-            ("work_space", Some("workspace")),
-            ("api_key", None),
-            ("", None),
-        ] {
-            assert_eq!(near(word), meant, "{word}");
-        }
-        assert_eq!(near(&"model".repeat(1000)), None);
-    }
 
     #[test]
     fn a_place_counts_characters() {

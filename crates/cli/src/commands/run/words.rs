@@ -9,12 +9,13 @@ use crate::{
 };
 use interpreter_agent::Context;
 use interpreter_core::{
-    Invocation, Language, Untrusted,
+    Invocation, Language, Languages, Untrusted,
     proposal::{MOST_CODE, unfit},
+    similar::nearest,
 };
 use std::{
     ffi::OsStr,
-    io,
+    io, iter,
     path::{Path, PathBuf},
 };
 
@@ -114,13 +115,21 @@ impl RunArgs {
         };
         found.ok_or_else(|| match table.hint(name) {
             Some(hint) => misuse(format!("no interpreter for `{name}` is installed: {hint}")),
-            None => misuse(format!(
-                "unknown language `{}`; available: {}",
-                Untrusted::new(name).for_terminal_line(80),
-                table.names().collect::<Vec<_>>().join(", ")
-            )),
+            None => misuse(unknown_language(&table, name)),
         })
     }
+}
+
+/// That there is no such language, with the one that may be meant or all that there are.
+fn unknown_language(table: &Languages, name: &str) -> String {
+    let known = || table.iter().flat_map(|info| iter::once(&info.name).chain(&info.aliases));
+    let near = nearest(name, known().map(String::as_str));
+    let name = Untrusted::new(name).for_terminal_line(80);
+    if let Some(near) = near {
+        return format!("unknown language `{name}`; did you mean `{near}`?");
+    }
+    let names = table.names().collect::<Vec<_>>().join(", ");
+    format!("unknown language `{name}`; available: {names}")
 }
 
 fn read(source: Source<'_>) -> Result<String, Error> {
