@@ -28,6 +28,7 @@ mod driver;
 pub mod embedded;
 mod error;
 mod grants;
+pub mod import;
 mod input;
 mod journal;
 pub mod languages;

@@ -9,7 +9,7 @@
 //!
 //! This crate must not touch disk, network, clock or processes, and any text may be fed to it.
 
-pub use crate::{analyze::analyze, detect::detect_language};
+pub use crate::{analyze::analyze, detect::detect_language, python::assignments};
 
 mod analysis;
 mod analyze;

@@ -23,11 +23,14 @@ use ruff_python_parser::parse_unchecked_source;
 use ruff_text_size::{Ranged, TextSize};
 use std::sync::LazyLock;
 
+mod assignments;
 mod depth;
 mod encoding;
 mod names;
 mod notebook;
 mod values;
+
+pub use assignments::assignments;
 
 static RULES: LazyLock<CallRules> = LazyLock::new(|| {
     CallRules::parse(include_str!("../rules/python.toml"))

@@ -2,7 +2,8 @@
 
 use crate::{
     commands::{
-        audit, changes, completions, config, doctor, history, languages, man, model, run, trust,
+        audit, changes, completions, config, doctor, history, import, languages, man, model, run,
+        trust,
     },
     options::SessionArgs,
 };
@@ -54,6 +55,7 @@ pub(crate) enum Command {
     Model(model::ModelArgs),
     Trust(trust::TrustArgs),
     Config(config::ConfigArgs),
+    Import(import::ImportArgs),
     Completions(completions::CompletionsArgs),
     #[command(hide = true)]
     Man(man::ManArgs),

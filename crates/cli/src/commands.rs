@@ -18,6 +18,7 @@ pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod doctor;
 pub(crate) mod history;
+pub(crate) mod import;
 mod input;
 pub(crate) mod languages;
 pub(crate) mod man;
@@ -58,6 +59,7 @@ pub(crate) fn run(typed: impl Iterator<Item = OsString>) -> Result<ExitCode, Err
         Some(Command::Model(args)) => model::model(&args),
         Some(Command::Trust(args)) => trust::trust(&args),
         Some(Command::Config(args)) => config::config(&args),
+        Some(Command::Import(args)) => import::import(&args),
         Some(Command::Completions(args)) => completions::completions(&args),
         Some(Command::Man(args)) => man::man(&args),
     }

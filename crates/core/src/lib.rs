@@ -46,6 +46,7 @@ pub mod findings;
 pub mod forms;
 pub mod hash;
 pub mod image;
+pub mod import;
 pub mod instructions;
 mod invocation;
 pub mod language;

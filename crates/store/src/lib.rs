@@ -10,7 +10,7 @@ pub use crate::{
     config::{
         AddressParts, ConfigError, ConfigFiles, ConfigText, EndpointSettings, Fault, Layer, Listed,
         NetworkMode, Overrides, Prose, Provenance, SettingInfo, SettingOption, SettingRow,
-        Settings, Sourced, Temperature, keep_host, write_config,
+        Settings, Sourced, Temperature, keep_host, profile_text, write_config,
     },
     environment::Environment,
     error::StoreError,

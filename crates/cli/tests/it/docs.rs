@@ -31,6 +31,7 @@ const COMMANDS: &[&[&str]] = &[
     &["config", "edit"],
     &["config", "path"],
     &["config", "schema"],
+    &["import"],
     &["completions"],
     &["man"],
 ];

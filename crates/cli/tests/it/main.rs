@@ -38,6 +38,7 @@ mod full_disk;
 mod growth;
 mod hardened;
 mod hostile;
+mod import;
 mod installing;
 mod instructions;
 mod jupyter;

@@ -26,6 +26,7 @@ pub use self::{
     keep::{keep_host, write_config},
     layers::Overrides,
     network::{Listed, NetworkMode},
+    profile_text::profile_text,
     provenance::{Layer, Provenance, Sourced},
     read::{ConfigFiles, ConfigText},
     table::Settings,
@@ -40,6 +41,7 @@ mod field;
 mod keep;
 mod layers;
 mod network;
+mod profile_text;
 mod provenance;
 mod read;
 mod table;
