@@ -43,6 +43,8 @@ mod engine;
 mod error;
 mod fault;
 mod format;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod gemini;
 mod http;
 mod lines;

@@ -1,0 +1,1 @@
+//! Fuzz targets for everything that reads foreign bytes: see `tests/targets.rs`.
