@@ -53,6 +53,10 @@ pub struct Context {
     /// Variables that tell programs inside the address of the proxy and of package sources.
     network_variables: BTreeMap<String, String>,
     upstream: Option<Arc<Upstream>>,
+    /// Where packages of this folder are installed, unless code has a system of its own.
+    pub(crate) packages: Option<PathBuf>,
+    /// Where interpreters and their tools are installed.
+    pub(crate) prefixes: Vec<PathBuf>,
     /// How many calls of models a minute may have, of all models together.
     pace: Option<Arc<Pace>>,
     /// Columns and rows that output has on the person's window.
@@ -92,12 +96,15 @@ impl Context {
             Interpreters::find(&path, home.as_deref(), &work_folder, &activated, declared)
         };
         rules::check(&settings, &interpreters)?;
-        let reached = network::reached(
-            &settings,
-            &environment,
-            home.as_deref(),
-            &network::prefixes(&interpreters, &work_folder),
-        )?;
+        let prefixes = network::prefixes(&interpreters, &work_folder);
+        let reached = network::reached(&settings, &environment, home.as_deref(), &prefixes)?;
+        let packages = (!has_own_system(settings.sandbox.value))
+            .then(|| folders.packages_folder_for(&work_folder));
+        // After everything was found: a package may not name an interpreter or a host.
+        let interpreters = match &packages {
+            Some(folder) => interpreters.with_packages(folder),
+            None => interpreters,
+        };
         let granted = grants::granted(overrides, &folders, &work_folder)?;
         let upstream = network::upstream(&environment).map(Arc::new);
         let pace = settings.requests_per_minute.value.map(|most| Arc::new(Pace::new(most)));
@@ -114,6 +121,8 @@ impl Context {
             network: reached.network,
             network_variables: reached.variables,
             upstream,
+            packages,
+            prefixes,
             pace,
             window: None,
             input: StandardInput::Empty,
@@ -149,6 +158,14 @@ impl Context {
             _ = writeln!(text, "not fully kept: {promise}, because {why}");
         }
         Ok(text)
+    }
+
+    pub(crate) fn home(&self) -> Option<&Path> {
+        self.home.as_deref()
+    }
+
+    pub(crate) fn upstream(&self) -> Option<Arc<Upstream>> {
+        self.upstream.clone()
     }
 
     pub(crate) fn machine(&self) -> &Machine {
@@ -202,6 +219,7 @@ impl Context {
             project_rules: self.settings.project_rules(),
             confinement: self.confinement(),
             approval,
+            packages: self.package_setup(),
             max_calls: self.settings.max_calls.value.into(),
         }
     }
@@ -224,6 +242,7 @@ impl Context {
     fn files(&self) -> BTreeMap<PathBuf, Access> {
         let reads = self.interpreters.reads().filter(|path| !path.starts_with(&self.work_folder));
         let mut files: BTreeMap<_, _> = reads.map(|path| (path.to_owned(), Access::Read)).collect();
+        files.extend(self.packages_shown().map(|path| (path.to_owned(), Access::Read)));
         files.extend(self.granted_outside().map(|(path, access)| (path.clone(), *access)));
         // Those of the work folder are found by the sandbox, at any depth; these also where a part
         // of the home is shown.
@@ -270,7 +289,7 @@ impl Context {
 
     /// The whole environment of the code. Nothing of the person's own gets in but the folders of
     /// their interpreters.
-    fn code_environment(&self) -> BTreeMap<String, String> {
+    pub(crate) fn code_environment(&self) -> BTreeMap<String, String> {
         let temporary = temporary_beside(&self.work_folder);
         let home = format!("{temporary}/home");
         let virtual_environment = self.interpreters.virtual_environment();

@@ -85,6 +85,7 @@ impl Driver {
                 (None, context.profile(None, &[]), context.sampling(Strength::Usual), Vec::new())
             }
         };
+        context.make_packages_folder()?;
         let id = interpreter_store::new_session_id();
         let setup = context.setup(profile, approval);
         let mut log = context.log()?;
@@ -303,6 +304,17 @@ impl Driver {
                 }
                 self.runner.tell(Command::AnswerHost(answer));
             }
+            Effect::AskPackages(question) => self.update(Update::Packages(question)).await,
+            Effect::ChangePackages(permit) => {
+                let context = Arc::clone(&self.context);
+                self.work = Some(tokio::spawn(context.change_packages(permit)));
+            }
+            // With the work its sandbox ends.
+            Effect::CancelPackages => {
+                if let Some(work) = self.work.take() {
+                    work.abort();
+                }
+            }
             Effect::GiveInput(typed) => self.runner.tell(Command::Answer(typed)),
             Effect::Interrupt => self.runner.tell(Command::Interrupt),
             Effect::Restart(language) => self.runner.tell(Command::Restart(language)),
@@ -372,6 +384,9 @@ impl Driver {
     async fn stop(&mut self) {
         if let Some(call) = self.call.take() {
             call.task.abort();
+        }
+        if let Some(work) = self.work.take() {
+            work.abort();
         }
         self.runner.tell(Command::Stop);
         while let Some(report) = self.reports.recv().await {

@@ -35,6 +35,7 @@ pub mod languages;
 mod local;
 pub mod models;
 mod network;
+mod packages;
 mod profile;
 mod project;
 mod rules;

@@ -49,6 +49,11 @@ pub(crate) fn reached(
     Ok(Reached { network, variables })
 }
 
+/// The variables by which programs inside find the proxy.
+pub(crate) fn proxy_variables() -> BTreeMap<String, String> {
+    variables()
+}
+
 /// Whether to ask about unlisted hosts, or `None` without any way out.
 pub(crate) fn asks(settings: &Settings) -> Option<Asks> {
     match (settings.network_mode.value, settings.ask_for_hosts.value) {

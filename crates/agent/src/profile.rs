@@ -44,6 +44,7 @@ impl Context {
     pub(crate) fn profile(&self, model: Option<&Model>, project: &[Project]) -> ModelProfile {
         let strength = model.map_or(Strength::Usual, Model::strength);
         let sees_images = model.is_some_and(Model::sees_images);
+        let installed = self.installed_packages();
         let opening = instructions::opening(&Telling {
             languages: &self.interpreters().languages(),
             within: &self.confinement(),
@@ -51,6 +52,7 @@ impl Context {
             strength,
             custom: self.settings.instructions.value.as_deref(),
             project,
+            packages: self.packages_told(&installed),
         });
         ModelProfile {
             opening,

@@ -4,7 +4,7 @@ use crate::AgentError;
 use interpreter_core::{
     Changes, HostWanted, InputWanted, Language, Record, Untrusted,
     record::TurnEnd,
-    session::{Event, Question},
+    session::{Event, PackagesQuestion, Question},
 };
 use interpreter_exec::{Completions, ExecError};
 use tokio::sync::oneshot;
@@ -33,6 +33,8 @@ pub enum Update {
     Input(InputWanted),
     /// The code wants to reach a host that is not listed, and waits.
     Host(HostWanted),
+    /// The person is to be asked whether packages may be installed.
+    Packages(PackagesQuestion),
     /// The person is to be asked what becomes of staged changes.
     Review(Changes),
     /// The turn is over.

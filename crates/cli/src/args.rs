@@ -2,8 +2,8 @@
 
 use crate::{
     commands::{
-        audit, changes, completions, config, doctor, history, import, languages, man, model, run,
-        trust,
+        audit, changes, completions, config, doctor, history, import, languages, man, model,
+        packages, run, trust,
     },
     options::SessionArgs,
 };
@@ -53,6 +53,7 @@ pub(crate) enum Command {
     Doctor(doctor::DoctorArgs),
     Languages(languages::LanguagesArgs),
     Model(model::ModelArgs),
+    Packages(packages::PackagesArgs),
     Trust(trust::TrustArgs),
     Config(config::ConfigArgs),
     Import(import::ImportArgs),

@@ -24,6 +24,8 @@ mod link;
 mod listing;
 mod opener;
 pub(crate) mod ours;
+mod package_question;
+mod packages;
 mod pager;
 mod picture;
 pub(crate) mod plain;

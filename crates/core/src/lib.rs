@@ -53,6 +53,7 @@ pub mod language;
 pub mod look;
 pub mod message;
 pub mod output;
+pub mod packages;
 mod page;
 pub mod permit;
 pub mod piped;

@@ -7,7 +7,10 @@
 use crate::{
     Blob, Capability, Changes, Confinement, Denial, FileChange, Grant, Grantor, HostContact,
     HostWanted, Image, InputWanted, Invocation, Message, Opinion, Origin, Output, Piped, Risk,
-    ToolCall, Untrusted, egress::Host, reply::Finish,
+    ToolCall, Untrusted,
+    egress::Host,
+    packages::{Package, PackageOrder},
+    reply::Finish,
 };
 use serde::{Deserialize, Serialize};
 
@@ -150,6 +153,40 @@ pub enum Body {
     },
     /// It may not.
     HostRefused { proposal: String, host: Host, port: u16, by: Grantor },
+    /// Packages are wanted: by code that failed without them, by code that asks for them, or by the
+    /// person.
+    PackagesWanted {
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        proposal: Option<String>,
+        #[serde(flatten)]
+        order: PackageOrder,
+    },
+    /// They are about to be installed or removed.
+    PackagesGranted {
+        #[serde(flatten)]
+        order: PackageOrder,
+        by: Grantor,
+    },
+    /// They are not.
+    PackagesRefused { by: Grantor },
+    /// Packages were installed or removed.
+    PackagesChanged {
+        installed: Vec<Package>,
+        #[serde(skip_serializing_if = "Vec::is_empty", default)]
+        removed: Vec<Package>,
+        tool: String,
+        sandbox: String,
+        network: Vec<HostContact>,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        remark: Option<String>,
+    },
+    /// They could not be.
+    PackagesFailed {
+        #[serde(flatten)]
+        order: PackageOrder,
+        reason: String,
+        network: Vec<HostContact>,
+    },
     /// The effects of the run, measured from outside.
     Effects {
         proposal: String,

@@ -8,8 +8,8 @@
 //! The only place in the program where a [`crate::Permit`] is made is `deciding.rs`.
 
 pub use self::{
-    effect::{Effect, Question},
-    event::{Answer, Attachment, Event, Failure, HostAnswer, NewModel, Settle},
+    effect::{Effect, PackagesQuestion, Question},
+    event::{Answer, Attachment, Event, Failure, HostAnswer, NewModel, PackagesAnswer, Settle},
     setup::{Approval, ModelProfile, Setup},
     state::State,
     words::{death, named_signal},
@@ -20,6 +20,7 @@ mod deciding;
 mod effect;
 mod event;
 mod look;
+mod packages;
 mod pictures;
 mod replay;
 mod running;

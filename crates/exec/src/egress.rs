@@ -18,20 +18,24 @@
 //! names behind one address can be asked for another of them.
 
 use self::{
-    gate::{Gate, Place},
+    gate::{Gate, Place, Refusal},
     handover::Door,
     proxy::{Bounds, Proxy},
-    reach::Outside,
-    resolve::System,
+    reach::{MOST_ADDRESSES, Outside, Unreached},
+    resolve::{Resolve, System},
     survey::Kernel,
 };
-use interpreter_core::{Grant, HostContact, Network, egress::Host};
+use interpreter_core::{
+    Grant, HostContact, Network,
+    egress::{Host, HostRule},
+};
 use interpreter_host::egress::ADDRESS;
 use std::{
     collections::BTreeMap,
     io,
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
 use tokio::{sync::mpsc, task::JoinHandle};
 
@@ -53,6 +57,9 @@ mod upstream;
 
 #[cfg(test)]
 mod tests;
+
+/// How long a host may take to answer before it counts as out of reach.
+const PATIENCE: Duration = Duration::from_secs(8);
 
 /// The way out of one sandbox. With it all connections end.
 #[derive(Debug)]
@@ -123,6 +130,46 @@ impl Egress {
     pub(crate) fn end_run(&self) -> Vec<HostContact> {
         self.gate.end_run()
     }
+}
+
+/// Whether a host can be reached from outside a sandbox with this network, as one inside would
+/// reach it; or why not. Nobody is asked.
+pub(crate) async fn reach(
+    network: &Network,
+    upstream: Option<Arc<Upstream>>,
+    host: &Host,
+    port: u16,
+) -> Result<(), String> {
+    let (ask, _questions) = mpsc::unbounded_channel();
+    let gate = Gate::new(network, Asks::Nobody, ask, Arc::new(Kernel));
+    gate.admit(host, port).await.map_err(|Refusal(why)| why)?;
+    let outside = Outside { resolver: Arc::new(System), upstream };
+    let connected = tokio::time::timeout(PATIENCE, outside.connect(&gate, host, port)).await;
+    match connected {
+        Ok(Ok(_)) => Ok(()),
+        Ok(Err(Unreached::Refused(why) | Unreached::Failed(why))) => Err(why),
+        Err(_) => Err(format!("{host} does not answer")),
+    }
+}
+
+/// The same network, in which the addresses of its exact names are listed too. For programs of the
+/// person's own that reach their own hosts, which may well be in their own network.
+pub(crate) async fn with_addresses(network: &Network, upstream: Option<&Upstream>) -> Network {
+    let Network::Only(hosts) = network else { return network.clone() };
+    let mut hosts = hosts.clone();
+    for rule in hosts.allow.clone() {
+        let Some((host @ Host::Name(name), port)) = rule.only() else { continue };
+        // Behind a proxy nobody else is asked about names.
+        if upstream.is_some_and(|upstream| upstream.is_for(host)) {
+            continue;
+        }
+        let found = tokio::time::timeout(PATIENCE, System.resolve(name)).await;
+        // A name without an address fails when it is reached for.
+        let addresses = found.ok().and_then(Result::ok).unwrap_or_default();
+        let addresses = addresses.into_iter().take(MOST_ADDRESSES).map(Host::Address);
+        hosts.allow.extend(addresses.map(|address| HostRule::exactly(address, port)));
+    }
+    Network::Only(hosts)
 }
 
 impl Drop for Egress {

@@ -24,12 +24,15 @@ use std::{
 pub(crate) use self::system::SYSTEM;
 pub use self::{
     environments::{Activated, Precedence, VirtualEnvironment},
+    installer::{PackageTool, PythonHome},
     system::is_system,
 };
 
 mod environments;
+mod installer;
 mod jupyter;
 mod managers;
+mod packages;
 mod program;
 mod shipped;
 mod start;
@@ -91,6 +94,10 @@ pub struct Interpreters {
     known: Vec<Known>,
     /// The language that a kernel's code is in, where something else runs that by itself.
     written_in: BTreeMap<String, String>,
+    /// The installers of packages that stand by themselves.
+    uv: Option<Found>,
+    /// Where packages of the folder are.
+    packages: Option<packages::Packaged>,
 }
 
 impl Interpreters {
@@ -117,12 +124,13 @@ impl Interpreters {
         let all: Vec<_> =
             ours.chain(more.map(|(name, one)| (*name, *one, DeclaredBy::Person))).collect();
         let bash = search.find(&["bash".to_owned()], None);
+        let uv = search.find(&["uv".to_owned()], None);
         let means = Means { search, activated, kernels: &kernels, bash: bash.as_ref() };
         let mut known: Vec<_> =
             all.into_iter().map(|(name, one, by)| Known::look(name, one, by, &means)).collect();
         give_names_to_the_person(&mut known);
         let written_in = jupyter::add(&mut known, &kernels, work_folder);
-        Self { known, written_in }
+        Self { known, written_in, uv, packages: None }
     }
 
     /// The interpreters of a system that cannot be looked at, such as an image: those that have a
@@ -137,7 +145,7 @@ impl Interpreters {
             .filter_map(|(name, one)| Known::elsewhere(name, one, DeclaredBy::Person));
         let mut known: Vec<_> = ours.chain(theirs).collect();
         give_names_to_the_person(&mut known);
-        Self { known, written_in: BTreeMap::new() }
+        Self { known, ..Self::default() }
     }
 
     /// The languages that run here, and those that could.
@@ -195,12 +203,14 @@ impl Interpreters {
         // One that is found by its name has no folder.
         let folders = folders.filter(|folder| !folder.as_os_str().is_empty());
         let own = folders.filter(|folder| !system::is_usual(folder)).map(Path::to_owned);
-        self.environment_folder(Precedence::First).into_iter().chain(own)
+        let packaged = self.packages.as_ref().and_then(packages::Packaged::python_programs);
+        self.environment_folder(Precedence::First).into_iter().chain(packaged).chain(own)
     }
 
     /// Folders that come after the usual ones there.
     pub fn last_folders(&self) -> impl Iterator<Item = PathBuf> {
-        self.environment_folder(Precedence::Last).into_iter()
+        let packaged = self.packages.as_ref().and_then(packages::Packaged::node_programs);
+        self.environment_folder(Precedence::Last).into_iter().chain(packaged)
     }
 
     /// The virtual environment that Python works in.

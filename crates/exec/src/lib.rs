@@ -10,8 +10,8 @@
 pub use crate::{
     error::{Cause, ExecError},
     interpreters::{
-        Activated, DeclaredBy, Early, Interpreter, Interpreters, Known, Precedence,
-        VirtualEnvironment, is_system,
+        Activated, DeclaredBy, Early, Interpreter, Interpreters, Known, PackageTool, Precedence,
+        PythonHome, VirtualEnvironment, is_system,
     },
     runner::{Command, Completions, Runner, RunnerSetup, StandardInput, attack, check},
 };
@@ -20,5 +20,6 @@ pub mod egress;
 mod error;
 mod interpreters;
 mod output;
+pub mod packages;
 mod runner;
 pub mod sandbox;

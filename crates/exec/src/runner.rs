@@ -13,6 +13,7 @@ use tokio::sync::mpsc;
 
 mod actor;
 pub mod attack;
+mod bench;
 mod budget;
 mod cell;
 mod check;
@@ -30,6 +31,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use self::bench::{Bench, ToolCommand};
 pub use self::{
     check::check,
     command::{Command, RunnerSetup},

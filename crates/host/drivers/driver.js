@@ -189,16 +189,31 @@ let folder = null;
 // The path of the script that runs, if one does.
 let script = null;
 const here = () => script ?? path.join(folder, 'cell.js');
-const load = (specifier, options) => {
+// Packages of the folder, which stand behind those of the project.
+const PACKAGES = process.env.NODE_PATH ? path.dirname(process.env.NODE_PATH.split(':')[0]) : null;
+const load = async (specifier, options) => {
+  try {
+    return await loadFrom(here(), specifier, options);
+  } catch (error) {
+    const bare = !/^\.{0,2}\/|:/.test(specifier);
+    if (!PACKAGES || !bare || error?.code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    try {
+      return await loadFrom(path.join(PACKAGES, 'cell.js'), specifier, options);
+    } catch (second) {
+      throw second?.code === 'ERR_MODULE_NOT_FOUND' ? error : second;
+    }
+  }
+};
+const loadFrom = (place, specifier, options) => {
   if (Bun) return import(Bun.resolveSync(`${specifier}`, folder));
   const loader = vm.constants?.USE_MAIN_CONTEXT_DEFAULT_LOADER;
   if (!loader) {
     // Versions before it find packages beside this file only.
     const relative = /^\.{0,2}\//.test(specifier);
-    const found = relative ? new URL(specifier, url.pathToFileURL(here())).href : specifier;
+    const found = relative ? new URL(specifier, url.pathToFileURL(place)).href : specifier;
     return quietly(() => import(found, options));
   }
-  const settings = { filename: here(), importModuleDynamically: loader };
+  const settings = { filename: place, importModuleDynamically: loader };
   const call = vm.compileFunction('return import(a, b)', ['a', 'b'], settings);
   return quietly(() => call(specifier, options));
 };

@@ -160,6 +160,8 @@ class Cells:
         self.reads_file = fstat(0).st_mode >> 12 == 0o10
         # The virtual environment, until the first cell has entered it.
         self.environment = sys.argv[1] if len(sys.argv) > 1 else ""
+        # Where packages of the folder are, or will be.
+        self.packages = sys.argv[2] if len(sys.argv) > 2 else ""
 
     def run(self, name, source):
         try:
@@ -168,6 +170,8 @@ class Cells:
                 self.running = True
                 if self.environment:
                     load("environment").enter()
+                if self.packages:
+                    load("packages").look()
                 if self.reads_file:
                     lseek(0, 0, 0)
                     sys.stdin = open(0, closefd=False)

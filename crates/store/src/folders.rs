@@ -8,7 +8,11 @@
 //! Must not be bypassed: a path below the user's home is built here and nowhere else.
 
 use crate::{Environment, StoreError, private};
-use std::path::{Path, PathBuf};
+use interpreter_core::hash::sha256;
+use std::{
+    os::unix::ffi::OsStrExt,
+    path::{Path, PathBuf},
+};
 
 /// Our name below the XDG folders.
 const NAME: &str = "interpreter";
@@ -124,6 +128,35 @@ impl Folders {
         self.data.join("models")
     }
 
+    /// Where packages for the code of `work_folder` are installed. Beside our data if that is inside
+    /// of the work folder, as change sets are.
+    pub fn packages_folder_for(&self, work_folder: &Path) -> PathBuf {
+        self.packages_home(work_folder).join("packages").join(key_of(work_folder)).join("env")
+    }
+
+    fn packages_home(&self, work_folder: &Path) -> &Path {
+        if self.data.starts_with(work_folder) { &self.beside } else { &self.data }
+    }
+
+    /// The same, made if need be. Beside it stands the name of the work folder.
+    pub fn make_packages_folder_for(&self, work_folder: &Path) -> Result<PathBuf, StoreError> {
+        let folder = self.packages_folder_for(work_folder);
+        if folder.is_dir() {
+            return Ok(folder);
+        }
+        private::make_folder(self.packages_home(work_folder))?;
+        let own = folder.parent().unwrap_or(&folder).to_owned();
+        for path in [own.parent().unwrap_or(&own), &own, &folder] {
+            private::make_folder(path)?;
+        }
+        let make = |source| StoreError::Make { path: folder.clone(), source };
+        // Root's code is another user, who sees this folder and none above it.
+        let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&folder, open).map_err(make)?;
+        private::write(&own.join("folder"), work_folder.as_os_str().as_bytes()).map_err(make)?;
+        Ok(folder)
+    }
+
     /// The lines that were typed.
     pub fn history_file(&self) -> PathBuf {
         self.state.join("history.txt")
@@ -233,6 +266,13 @@ impl Folders {
     }
 }
 
+/// The name by which a work folder has things of its own.
+fn key_of(work_folder: &Path) -> String {
+    let mut key = sha256(work_folder.as_os_str().as_bytes());
+    key.truncate(24);
+    key
+}
+
 /// A folder of the user's own that outlives a restart and is in nobody's home.
 fn beside_home() -> PathBuf {
     let user = rustix::process::geteuid().as_raw();
@@ -256,6 +296,19 @@ mod tests {
         assert!(!inside.starts_with(&home));
         let outside = folders.make_changes_folder_for(&home.join("project")).unwrap();
         assert_eq!(outside, folders.changes_folder());
+    }
+
+    #[test]
+    fn packages_have_a_folder_for_each_work_folder() {
+        let home = tempfile::tempdir().unwrap();
+        let folders = Folders::under(&home.path().join("interpreter"));
+        let one = folders.make_packages_folder_for(Path::new("/a")).unwrap();
+        let other = folders.packages_folder_for(Path::new("/b"));
+        assert!(one.is_dir() && !other.exists() && one.starts_with(&folders.data));
+        let named = one.with_file_name("folder");
+        assert_eq!(fs_err::read_to_string(named).unwrap(), "/a");
+        // In a home it would be shown twice.
+        assert!(!folders.packages_folder_for(home.path()).starts_with(home.path()));
     }
 
     #[test]

@@ -100,6 +100,9 @@ impl Chat {
             | Body::Effects { .. }
             | Body::Changes(_)
             | Body::NotProposed { .. }
+            | Body::PackagesGranted { .. }
+            | Body::PackagesChanged { .. }
+            | Body::PackagesFailed { .. }
             | Body::Error { .. }
             | Body::Note { .. } => transcript::show(self.screen(), &record.body, true),
             _ => Ok(()),

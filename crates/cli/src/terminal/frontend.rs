@@ -201,6 +201,7 @@ impl Frontend {
                 | Update::Ask(_)
                 | Update::Input(_)
                 | Update::Host(_)
+                | Update::Packages(_)
                 | Update::Review(_)
                 | Update::TurnFinished(_) => {}
             }
@@ -221,6 +222,7 @@ impl Frontend {
             },
             Update::Input(wanted) => self.input(&wanted).await,
             Update::Host(wanted) => self.host(&wanted).await,
+            Update::Packages(question) => self.packages(&question).await,
             Update::Ask(question) => self.ask(&question).await,
             Update::Review(changes) => self.review(&changes).await,
             // The caller's.

@@ -66,6 +66,9 @@ impl Plain {
             Body::RunStarted { .. }
             | Body::Effects { .. }
             | Body::Changes(_)
+            | Body::PackagesGranted { .. }
+            | Body::PackagesChanged { .. }
+            | Body::PackagesFailed { .. }
             | Body::Error { .. }
             | Body::Note { .. } => transcript::show(self.screen()?, &record.body, false),
             _ => Ok(()),

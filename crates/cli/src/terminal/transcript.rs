@@ -3,6 +3,7 @@
 use super::{
     hosts, listing,
     ours::{Ours, count, ours, word},
+    packages,
     screen::{Screen, Section},
 };
 use interpreter_core::{
@@ -122,6 +123,9 @@ pub(super) fn show(screen: &mut Screen, body: &Body, every_host: bool) -> io::Re
             screen.say_quietly("Not run:")?;
             screen.row(reason)
         }
+        Body::PackagesGranted { .. }
+        | Body::PackagesChanged { .. }
+        | Body::PackagesFailed { .. } => packages::show(screen, body),
         Body::Error { message, hint } => screen.error(message, hint.as_deref()),
         Body::Note { text } => screen.tell(text),
         _ => Ok(()),
@@ -300,6 +304,11 @@ fn tell_happening(screen: &mut Screen, body: &Body, head: impl Fn(Ours) -> Ours)
         Body::HostWanted(HostWanted { .. })
         | Body::HostGranted { .. }
         | Body::HostRefused { .. } => hosts::tell(screen, body, head),
+        Body::PackagesWanted { .. }
+        | Body::PackagesGranted { .. }
+        | Body::PackagesRefused { .. }
+        | Body::PackagesChanged { .. }
+        | Body::PackagesFailed { .. } => packages::tell(screen, body, head),
         Body::Effects { .. } | Body::RunFinished { .. } | Body::Changes(Changes { .. }) => {
             tell_effects(screen, body, head)
         }

@@ -51,6 +51,7 @@ mod models;
 mod network;
 mod output;
 mod own_folders;
+mod packages;
 mod pages;
 mod peers;
 mod pictures;

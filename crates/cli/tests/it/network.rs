@@ -17,13 +17,13 @@ use std::{
 };
 
 /// A server outside, which answers with what it has and remembers what it was asked.
-struct Outside {
-    port: u16,
+pub(crate) struct Outside {
+    pub(crate) port: u16,
     asked: Arc<Mutex<Vec<String>>>,
 }
 
 impl Outside {
-    fn with(pages: &[(&str, &[u8])]) -> Self {
+    pub(crate) fn with(pages: &[(&str, &[u8])]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let asked = Arc::new(Mutex::new(Vec::new()));
@@ -48,7 +48,7 @@ impl Outside {
         format!("127.0.0.1:{}", self.port)
     }
 
-    fn asked(&self) -> Vec<String> {
+    pub(crate) fn asked(&self) -> Vec<String> {
         self.asked.lock().unwrap().clone()
     }
 }

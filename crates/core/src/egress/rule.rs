@@ -99,6 +99,14 @@ impl HostRule {
         Self { pattern: Pattern::Exact(host), ports: Ports::One(port) }
     }
 
+    /// The one host and port that it names, if it names no more.
+    pub fn only(&self) -> Option<(&Host, u16)> {
+        match (&self.pattern, self.ports) {
+            (Pattern::Exact(host), Ports::One(port)) => Some((host, port)),
+            (Pattern::Exact(_) | Pattern::Below(_), _) => None,
+        }
+    }
+
     /// Whether it lets this through.
     pub fn allows(&self, host: &Host, port: u16) -> bool {
         let port = match self.ports {

@@ -118,6 +118,7 @@ impl State {
             hash: current.hash().into(),
             invocation: current.invocation.clone(),
         });
+        self.offers = 0;
         self.then(Effect::Judge(current.clone()));
         self.phase = Phase::Judging { work: Work { current, waiting }, edited: false };
     }

@@ -6,6 +6,7 @@
 use super::{
     effect::{Effect, Question},
     event::{Answer, Event},
+    packages::Afterwards,
     setup::Approval,
     state::{Phase, Run, State, Work},
     words,
@@ -42,6 +43,12 @@ impl State {
         });
         let (decision, rule) = (verdict.opinion, verdict.rule.clone());
         self.record(Body::Verdict { proposal: proposal.clone(), decision, rule });
+        if verdict.opinion != Opinion::Deny
+            && let Some(order) = self.requested_packages(&work)
+        {
+            // Nothing of it runs; the question is about the packages.
+            return self.offer(order, Afterwards::Requested(work));
+        }
         match (verdict.opinion, work.current.origin) {
             (Opinion::Deny, _) => self.deny(work, &verdict),
             (Opinion::Allow, Origin::Person) => self.prepare(work, Grantor::Typed, 0),
@@ -114,7 +121,7 @@ impl State {
     }
 
     /// It may run. Its kernel is made ready first.
-    fn prepare(&mut self, work: Work, by: Grantor, lost: u32) {
+    pub(super) fn prepare(&mut self, work: Work, by: Grantor, lost: u32) {
         let language = work.current.language.clone();
         let confinement = Box::new(self.setup.confinement.clone());
         self.then(Effect::Prepare { language, confinement });

@@ -3,7 +3,10 @@
 use super::event::{HostAnswer, Settle};
 use crate::{
     Body, Changes, Confinement, Findings, HostWanted, InputWanted, Language, Message, Permit,
-    Proposal, Typed, Verdict, look::Look, record::TurnEnd,
+    Proposal, Typed, Verdict,
+    look::Look,
+    packages::{PackageOrder, PackagePermit},
+    record::TurnEnd,
 };
 use std::sync::Arc;
 
@@ -52,6 +55,12 @@ pub enum Effect {
     AskHost(HostWanted),
     /// Let it through or refuse it, and keep what was granted for good.
     AnswerHost(HostAnswer),
+    /// Ask the person whether packages may be installed.
+    AskPackages(PackagesQuestion),
+    /// Install or remove packages, as permitted.
+    ChangePackages(PackagePermit),
+    /// Stop installing; nothing more is reported of it.
+    CancelPackages,
     /// Interrupt what runs.
     Interrupt,
     /// End the kernel of a language, or all of them, and start afresh.
@@ -83,6 +92,15 @@ pub struct Question {
     pub verdict: Verdict,
 }
 
+/// The question to a person before packages are installed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PackagesQuestion {
+    /// The packages.
+    pub order: PackageOrder,
+    /// Whether code that failed without them runs again with them.
+    pub runs_again: bool,
+}
+
 impl Effect {
     /// Whether it does anything but to think: then everything so far is on record first. A kernel
     /// that is prepared has no code yet.
@@ -103,6 +121,9 @@ impl Effect {
             | Self::GiveInput(_)
             | Self::AskHost(_)
             | Self::AnswerHost(_)
+            | Self::AskPackages(_)
+            | Self::ChangePackages(_)
+            | Self::CancelPackages
             | Self::Interrupt
             | Self::Restart(_)
             | Self::FindModel(_)

@@ -6,6 +6,7 @@ use crate::{
     Image, InputWanted, Invocation, Language, Output, Piped, Prepared, Ran, Reply, Typed,
     Untrusted,
     egress::Host,
+    packages::{PackageOrder, PackagesDone, PackagesFailed},
     record::{Decision, TurnEnd},
 };
 
@@ -68,6 +69,22 @@ pub enum Event {
     HostAnswered(HostAnswer),
     /// The run ended.
     Ran(Ran),
+    /// The person wants packages installed or removed.
+    PackagesOrdered(PackageOrder),
+    /// The person answered whether packages may be installed, or there was nobody to ask.
+    PackagesAnswered {
+        /// Their answer.
+        answer: PackagesAnswer,
+        /// Who spoke.
+        by: Grantor,
+    },
+    /// Packages were installed or removed; or why not.
+    PackagesChanged {
+        /// The order.
+        order: PackageOrder,
+        /// Its outcome.
+        outcome: Result<PackagesDone, PackagesFailed>,
+    },
     /// A kernel that had nothing to run has ended.
     KernelEnded {
         /// Its language.
@@ -138,6 +155,15 @@ pub enum Answer {
         /// The reason for the model.
         reason: Option<String>,
     },
+}
+
+/// The answer to the question whether packages may be installed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PackagesAnswer {
+    /// Install them, and run what wanted them.
+    Install,
+    /// Do not.
+    No,
 }
 
 /// The answer to that.
@@ -220,6 +246,10 @@ impl Event {
                 }]
             }
             Self::Ran(ran) => ran.bodies(),
+            Self::PackagesAnswered { answer: PackagesAnswer::No, by } => {
+                vec![Body::PackagesRefused { by: *by }]
+            }
+            Self::PackagesChanged { order, outcome } => vec![packages(order, outcome)],
             Self::Settled(changes) => vec![Body::Changes(changes.clone())],
             Self::TriedLate { network, denials } => late(network, denials),
             Self::KernelEnded { language, how } => {
@@ -247,6 +277,8 @@ impl Event {
             | Self::TooLong(_)
             | Self::Judged(_)
             | Self::Looked(_)
+            | Self::PackagesOrdered(_)
+            | Self::PackagesAnswered { answer: PackagesAnswer::Install, .. }
             | Self::Decided(_)
             | Self::Quit => vec![],
         }
@@ -267,6 +299,18 @@ impl Answer {
             hash: code.map(|code| crate::hash::sha256(code.as_bytes())),
             code: code.map(Untrusted::new),
             reason,
+        }
+    }
+}
+
+/// The outcome of an order for packages.
+fn packages(order: &PackageOrder, outcome: &Result<PackagesDone, PackagesFailed>) -> Body {
+    match outcome.clone() {
+        Ok(PackagesDone { installed, removed, tool, sandbox, network, remark }) => {
+            Body::PackagesChanged { installed, removed, tool, sandbox, network, remark }
+        }
+        Err(PackagesFailed { reason, network, .. }) => {
+            Body::PackagesFailed { order: order.clone(), reason, network }
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::{
     effect::Effect,
     event::{Event, HostAnswer},
+    packages::Afterwards,
     state::{Phase, Run, State, Work},
     words,
 };
@@ -59,9 +60,19 @@ impl State {
         self.finished(run, &ran);
     }
 
+    /// The run is over; unless a package was missing that can be installed.
     fn finished(&mut self, run: Run, ran: &Ran) {
+        match self.missing_packages(&run, ran) {
+            Some(order) => self.offer(order, Afterwards::Again(Box::new((run, ran.clone())))),
+            None => self.concluded(run, ran, None),
+        }
+    }
+
+    /// The run is over. `remark` goes to the model with the result.
+    pub(super) fn concluded(&mut self, run: Run, ran: &Ran, remark: Option<String>) {
         let Run { work, interrupted, excerpt, pictures, .. } = run;
-        let notices = mem::take(&mut self.notices);
+        let mut notices = mem::take(&mut self.notices);
+        notices.extend(remark);
         // A run of the person's is no answer to a model that did not propose it.
         if work.current.origin == Origin::Model {
             let call = work.current.call.clone();

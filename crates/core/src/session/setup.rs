@@ -2,7 +2,7 @@
 
 use crate::{
     Confinement, Languages, Message, Rules, context::ContextWindow, extract::Syntax,
-    instructions::Strength,
+    instructions::Strength, packages::PackageSetup,
 };
 
 /// The setup of a session. None of it comes from a model or a project unchecked.
@@ -22,6 +22,8 @@ pub struct Setup {
     pub max_calls: u32,
     /// Detects the language of code by its syntax.
     pub syntax: Syntax,
+    /// Which packages can be installed, and who decides.
+    pub packages: PackageSetup,
     /// The model that is talked to.
     pub profile: ModelProfile,
 }

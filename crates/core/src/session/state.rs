@@ -1,9 +1,9 @@
 //! Where a session stands.
 
-use super::{effect::Effect, pictures::Pictures, setup::Setup};
+use super::{effect::Effect, packages::Afterwards, pictures::Pictures, setup::Setup};
 use crate::{
     Body, Confinement, Excerpt, Findings, Grantor, Image, Languages, Message, Piped, Proposal,
-    Verdict, context::ContextWindow, look::Look, record::TurnEnd,
+    Verdict, context::ContextWindow, look::Look, packages::PackageOrder, record::TurnEnd,
 };
 use std::{collections::VecDeque, sync::Arc};
 
@@ -35,6 +35,10 @@ pub struct State {
     pub(super) outcome: TurnEnd,
     /// Whether something is staged and undecided.
     pub(super) staged: bool,
+    /// Packages that were not installed in this session, each with the reason.
+    pub(super) not_installed: Vec<(PackageOrder, String)>,
+    /// How often packages were offered since the last proposal.
+    pub(super) offers: u32,
     /// Pictures that go with the next prompt.
     pub(super) attached: Vec<Image>,
     /// Data that goes with the next prompt.
@@ -75,6 +79,16 @@ pub(super) enum Phase {
         lost: u32,
     },
     Running(Run),
+    /// The person is asked whether packages may be installed.
+    Offering {
+        order: PackageOrder,
+        then: Afterwards,
+    },
+    Installing {
+        order: PackageOrder,
+        by: Grantor,
+        then: Afterwards,
+    },
     Reviewing {
         end: TurnEnd,
     },
@@ -128,6 +142,8 @@ impl State {
             retries: 0,
             outcome: TurnEnd::Done,
             staged: false,
+            not_installed: Vec::new(),
+            offers: 0,
             attached: Vec::new(),
             piped: None,
             notices: Vec::new(),

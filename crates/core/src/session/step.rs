@@ -112,6 +112,16 @@ impl State {
                 self.note("the model can be changed between turns, and is not changed now");
             }
             (Phase::Switching, Event::ModelFound(found)) => self.model_found(found),
+            (
+                phase,
+                event @ (Event::PackagesOrdered(_)
+                | Event::PackagesAnswered { .. }
+                | Event::PackagesChanged { .. }),
+            )
+            | (
+                phase @ (Phase::Offering { .. } | Phase::Installing { .. }),
+                event @ Event::Interrupted,
+            ) => self.packages(phase, event),
             (phase, Event::KernelEnded { language, how }) => {
                 self.phase = phase;
                 self.notice(words::kernel_ended(language.name(), &how));
@@ -151,6 +161,9 @@ impl State {
             Phase::Thinking | Phase::Summarising { .. } | Phase::Looking { .. } => {
                 self.end_turn(failure.end);
             }
+            Phase::Offering { order, then } | Phase::Installing { order, then, .. } => {
+                self.packages_interrupted(&order, then);
+            }
             // The changes could not be applied: they are still staged, and the person may decide
             // again with `interpreter changes`.
             Phase::Reviewing { .. } | Phase::Restarting | Phase::Switching => {
@@ -179,6 +192,8 @@ impl State {
             | Phase::Looking { .. }
             | Phase::Judging { .. }
             | Phase::Asking { .. }
+            | Phase::Offering { .. }
+            | Phase::Installing { .. }
             | Phase::Switching
             | Phase::Ended => self.phase = phase,
         }

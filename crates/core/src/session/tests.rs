@@ -11,11 +11,13 @@ use crate::{
     context::{ContextWindow, Counter},
     instructions::Strength,
     language,
+    packages::PackageSetup,
     record::{Body, TurnEnd},
 };
 
 mod hosts;
 mod longer;
+mod packages;
 mod pictures;
 mod replay;
 mod small;
@@ -51,6 +53,7 @@ impl Script {
             approval: Approval::AsRulesSay,
             max_calls: 3,
             syntax: |_, _| None,
+            packages: PackageSetup::default(),
             profile: ModelProfile {
                 opening: vec![crate::Message::System { text: "be good".into() }],
                 strength: Strength::Usual,
@@ -142,6 +145,8 @@ fn short(effect: &Effect) -> String {
             Body::Verdict { decision, .. } => format!("verdict {decision:?}"),
             Body::Findings { .. } => "findings".into(),
             Body::Answer { by, .. } => format!("answer by {by:?}"),
+            Body::PackagesWanted { order, .. } => format!("wants {}", order.words()),
+            Body::PackagesGranted { by, .. } => format!("granted by {by:?}"),
             other => serde_json::to_value(other).unwrap()["kind"].as_str().unwrap().into(),
         },
         Effect::CallModel { unseen, .. } => format!("call {unseen}"),
@@ -169,6 +174,14 @@ fn short(effect: &Effect) -> String {
         Effect::AnswerHost(answer) => {
             format!("answer {} {:?}", answer.host.with_port(answer.port), answer.grant)
         }
+        Effect::AskPackages(PackagesQuestion { order, .. }) => {
+            let verb = if order.build { "build" } else { "install" };
+            format!("ask to {verb} {}", order.words())
+        }
+        Effect::ChangePackages(permit) => {
+            format!("{} {}", permit.order().change, permit.order().words())
+        }
+        Effect::CancelPackages => "cancel packages".into(),
         Effect::End => "end".into(),
     }
 }

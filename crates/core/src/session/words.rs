@@ -1,7 +1,10 @@
 //! Text about a run or a refusal: for the model, and its ending for everybody. Plain, exact, and
 //! marked as data where it is. Unknown facts are not claimed.
 
-use crate::{Denial, Excerpt, FileChange, HostContact, Language, Message, Ran, Untrusted};
+use crate::{
+    Denial, Excerpt, FileChange, HostContact, Language, Message, Ran, Untrusted,
+    packages::{Package, PackageOrder, PackagesDone},
+};
 use std::fmt::Write;
 
 /// How many changed files are named to the model.
@@ -159,6 +162,40 @@ fn files(files: &[FileChange]) -> String {
         names.push(format!("and {} more", files.len() - NAMED));
     }
     names.join(", ")
+}
+
+/// The most packages that are named to the model.
+const NAMED_PACKAGES: usize = 20;
+
+/// Packages that were installed, or removed.
+pub(super) fn installed(order: &PackageOrder, done: &PackagesDone) -> String {
+    let list = |packages: &[Package]| {
+        let mut names: Vec<_> =
+            packages.iter().take(NAMED_PACKAGES).map(ToString::to_string).collect();
+        if packages.len() > NAMED_PACKAGES {
+            names.push(format!("{} more", packages.len() - NAMED_PACKAGES));
+        }
+        names.join(", ")
+    };
+    match (done.installed.as_slice(), done.removed.as_slice()) {
+        ([], []) => format!("{} was installed already", order.words()),
+        ([], removed) => format!("removed {}", list(removed)),
+        (installed, _) => format!("the user has installed {}", list(installed)),
+    }
+}
+
+/// Packages that are not there, and will not be.
+pub(super) fn not_installed(order: &PackageOrder, why: &str) -> String {
+    format!(
+        "{} could not be installed: {why}. Do not try to install it again; go on without it, or \
+         tell the user",
+        order.words()
+    )
+}
+
+/// The result of a proposal that did not run as code.
+pub(super) fn done(told: &str) -> Untrusted {
+    Untrusted::new(format!("[{told}]\n"))
 }
 
 pub(super) fn rejected(reason: Option<&str>) -> Untrusted {

@@ -24,7 +24,7 @@ use tokio::net::TcpStream;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Addresses of one name that are tried.
-const MOST_ADDRESSES: usize = 6;
+pub(super) const MOST_ADDRESSES: usize = 6;
 
 #[derive(Clone)]
 pub(super) struct Outside {

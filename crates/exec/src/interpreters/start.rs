@@ -101,6 +101,19 @@ impl Start {
         Self { program, arguments, takes_arguments: true }
     }
 
+    /// The same, with the folder that packages of Python are added from before each cell. `None` if
+    /// it is started without our driver.
+    pub(super) fn with_packages(mut self, folder: &Path) -> Option<Self> {
+        let driver = format!("{DRIVERS}/{}", PYTHON.file);
+        let at = self.arguments.iter().position(|argument| *argument == driver)?;
+        if self.arguments.len() == at + 1 {
+            // No environment.
+            self.arguments.push(String::new());
+        }
+        self.arguments.push(folder.to_string_lossy().into_owned());
+        Some(self)
+    }
+
     pub(super) fn once(once: &Once, program: &Path, bash: PathBuf) -> Self {
         let Once { file, name, compile, run, version: _ } = once;
         // A path that is no text cannot be typed either.

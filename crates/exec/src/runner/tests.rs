@@ -52,6 +52,7 @@ fn permit(name: &str, limits: Limits) -> Permit {
         approval: Approval::Yes,
         max_calls: 1,
         syntax: |_, _| None,
+        packages: interpreter_core::packages::PackageSetup::default(),
         profile: ModelProfile {
             opening: Vec::<Message>::new(),
             strength: Strength::Usual,

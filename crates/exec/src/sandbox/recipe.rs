@@ -26,7 +26,7 @@ pub(crate) struct Recipe {
     /// Whether it may be used when no backend is named. Its lacks must be allowed all the same.
     pub(super) unasked: bool,
     /// Whether it confines at all: there are secrets to cover and a control group to be in.
-    pub(super) confines: bool,
+    pub(crate) confines: bool,
     /// How it keeps each promise of `SECURITY.md`, whose table is compared with this.
     pub(super) keeps: fn(Promise) -> Kept,
     /// Whether it is for this person, folder and kernel, as far as that can be seen beforehand.
@@ -179,7 +179,7 @@ impl Recipe {
     }
 
     /// That it cannot be built here.
-    pub(super) fn refuses(&self, reason: impl Into<String>, cause: Option<Cause>) -> ExecError {
+    pub(crate) fn refuses(&self, reason: impl Into<String>, cause: Option<Cause>) -> ExecError {
         ExecError::CannotConfine { backend: self.backend.word(), reason: reason.into(), cause }
     }
 

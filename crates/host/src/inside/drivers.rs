@@ -7,7 +7,8 @@
 //! the file at an absolute path.
 
 /// Started as `python3 -I driver.py`, or as `python3 -I -S driver.py FOLDER` with a virtual
-/// environment that the first cell enters. Needs Python 3.8 or later.
+/// environment that the first cell enters. A second folder, after that or after an empty word, is
+/// one that packages are added from before each cell. Needs Python 3.8 or later.
 pub const PYTHON: &str = include_str!("../../drivers/driver.py");
 
 /// Parts that `driver.py` loads from its own folder when a cell first needs them.
@@ -19,6 +20,7 @@ pub const PYTHON_PARTS: &[(&str, &str)] = &[
     ("imports.py", include_str!("../../drivers/imports.py")),
     ("magic.py", include_str!("../../drivers/magic.py")),
     ("notebook.py", include_str!("../../drivers/notebook.py")),
+    ("packages.py", include_str!("../../drivers/packages.py")),
     ("questions.py", include_str!("../../drivers/questions.py")),
     ("rich.py", include_str!("../../drivers/rich.py")),
     ("script.py", include_str!("../../drivers/script.py")),

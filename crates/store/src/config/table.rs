@@ -19,6 +19,7 @@ use crate::{
 use interpreter_core::{
     Choice, Declaration, Limits, Promise, Rule, Rules, Sandboxing, Workspace,
     egress::{HostRule, Hosts},
+    packages::PackagePolicy,
 };
 use std::{
     collections::BTreeMap,
@@ -117,6 +118,11 @@ settings! {
 
         /// Ask when code tries to reach a host that is not listed.
         "network.ask" ask_for_hosts: Sourced<bool> = true, Tighten(|new, old| new > old);
+
+        /// Install packages that code is missing: never, after a question (ask), or without one
+        /// (allow); building one from source is always a question.
+        "packages.install" package_policy: Sourced<PackagePolicy>, Tighten(is_more),
+            option "--install WHEN";
 
         /// Show code this file or folder although its name is that of a secret.
         "files.allow" allowed_files: Vec<Sourced<PathBuf>>,

@@ -9,6 +9,7 @@ use interpreter_core::{
     Choice, Declaration, Promise, Rule, Workspace,
     declaration::{How, is_language_name},
     egress::HostRule,
+    packages::PackagePolicy,
 };
 use serde::{Deserialize, Serialize, de};
 use serde_json::{Value as Json, json};
@@ -98,6 +99,7 @@ plain_values! {
         ["\"2G\"", "\"1B\"", "\"10M\"", "\"4G\"", "\"1T\""];
     TimeLimit: json!({"type": "string"}), ["\"10m\"", "\"1s\"", "\"2d\"", "\"none\""];
     Workspace: one_of(["stage", "direct", "read-only"]), ["\"stage\"", "\"direct\"", "\"read-only\""];
+    PackagePolicy: one_of(["never", "ask", "allow"]), ["\"ask\"", "\"never\"", "\"allow\""];
     NetworkMode: one_of(["none", "listed", "open"]), ["\"listed\"", "\"none\"", "\"open\""];
     Choice: one_of(Choice::all().map(Choice::word)),
         ["\"auto\"", "\"native\"", "\"bubblewrap\"", "\"landlock\"", "\"none\""];

@@ -13,6 +13,7 @@ struct Said {
     more: Vec<String>,
     links: Vec<String>,
     trusted: Vec<String>,
+    certificates: Option<String>,
 }
 
 pub(super) fn find(machine: &IndexMachine<'_>) -> Index {
@@ -49,6 +50,7 @@ pub(super) fn find(machine: &IndexMachine<'_>) -> Index {
     set("UV_INDEX", joined(&more));
     set("PIP_FIND_LINKS", joined(&links));
     set("PIP_TRUSTED_HOST", said.trusted.join(" "));
+    set("PIP_CERT", said.certificates.filter(|path| path.starts_with('/')).unwrap_or_default());
     index
 }
 
@@ -109,6 +111,7 @@ impl Said {
         match key {
             _ if !Self::counts(section) => {}
             "index-url" if !value.is_empty() => self.index = Some(value.to_owned()),
+            "cert" => self.certificates = Some(value.to_owned()),
             "extra-index-url" => self.more.extend(values()),
             "find-links" => self.links.extend(values()),
             "trusted-host" => self.trusted.extend(values().filter(|one| !one.contains('@'))),

@@ -1,0 +1,70 @@
+//! The question whether packages may be installed.
+
+use super::{
+    ask::{Left, choice},
+    frontend::{Frontend, Person},
+    ours::{Ours, count, ours, word},
+    screen::Screen,
+};
+use crate::report::Error;
+use interpreter_core::{
+    Grantor,
+    packages::{PackageKind, PackageOrder, Requirement, is_known},
+    session::{Event, PackagesAnswer, PackagesQuestion},
+};
+use std::io;
+
+impl Frontend {
+    /// Code misses packages. Nobody to ask means no.
+    pub(super) async fn packages(&mut self, asked: &PackagesQuestion) -> Result<(), Error> {
+        let PackagesQuestion { order, runs_again } = asked;
+        let answer = |answer, by| Event::PackagesAnswered { answer, by };
+        let (Person::Present(console), Some(screen)) = (&mut self.person, self.view.screen())
+        else {
+            self.session.send(answer(PackagesAnswer::No, Grantor::Nobody));
+            return Ok(());
+        };
+        let question = draw_question(screen, order)?;
+        let yes = match (order.build, runs_again) {
+            (false, true) => "install and run again",
+            (false, false) => "install",
+            (true, true) => "build, install and run again",
+            (true, false) => "build and install",
+        };
+        let choices =
+            [choice('y', yes, PackagesAnswer::Install), choice('n', "no", PackagesAnswer::No)];
+        let event = match console.asker.choose(screen, &question, &choices).await {
+            Ok(said) => answer(said, Grantor::Person),
+            Err(Left::Interrupted) => Event::Interrupted,
+            Err(Left::Ended) => answer(PackagesAnswer::No, Grantor::Person),
+            Err(Left::Terminated) => Event::Quit,
+        };
+        self.session.send(event);
+        Ok(())
+    }
+}
+
+/// Draws what is asked about; the question itself is returned.
+fn draw_question(screen: &mut Screen, order: &PackageOrder) -> io::Result<Ours> {
+    let packages = order.packages();
+    let names: Vec<_> = packages.iter().map(Requirement::text).collect();
+    let unknown = packages.iter().filter(|one| one.kind() == PackageKind::Python && !is_known(one));
+    let (subject, it) = match names.as_slice() {
+        [one] if word(one).as_str() == *one => (word(one) + " is", "it"),
+        [_] => (ours("This package is"), "it"),
+        _ => (count(names.len(), "package") + " are", "them"),
+    };
+    if names.len() != 1 || subject.as_str().starts_with("This") {
+        names.iter().try_for_each(|name| screen.row(name))?;
+    }
+    let unknown: Vec<_> = unknown.map(Requirement::name).collect();
+    if !unknown.is_empty() && !order.build {
+        screen
+            .row(&format!("check the spelling: {} is not a well-known name", unknown.join(", ")))?;
+    }
+    Ok(if order.build {
+        subject + " only there as source. Run its code in the sandbox to build " + it + "?"
+    } else {
+        subject + " not installed. Install " + it + " for this folder?"
+    })
+}

@@ -1,0 +1,152 @@
+//! A package index on loopback, with packages made for a test.
+
+use crate::{
+    network::Outside,
+    scene::{Scene, Who},
+};
+use std::process::Command;
+
+/// Files of one package, by their paths on the index.
+pub(super) struct Served {
+    /// The page that lists the files, for Python.
+    page: Option<(String, String)>,
+    files: Vec<(String, Vec<u8>)>,
+}
+
+/// An index.
+pub(super) struct Index {
+    outside: Outside,
+}
+
+impl Index {
+    pub(super) fn of(packages: &[Served]) -> Self {
+        let mut pages = std::collections::BTreeMap::<String, String>::new();
+        for (path, link) in packages.iter().filter_map(|one| one.page.as_ref()) {
+            pages.entry(path.clone()).or_default().push_str(link);
+        }
+        let pages: Vec<_> =
+            pages.iter().map(|(path, page)| (path.as_str(), page.as_bytes())).collect();
+        let files = packages.iter().flat_map(|one| &one.files);
+        let files = files.map(|(path, bytes)| (path.as_str(), bytes.as_slice()));
+        let all: Vec<_> = pages.into_iter().chain(files).collect();
+        Self { outside: Outside::with(&all) }
+    }
+
+    /// A scene whose tools use this index. The password in its address stays outside.
+    pub(super) fn scene(&self, who: Who) -> Scene {
+        let port = self.outside.port;
+        Scene::of(who)
+            .variable("PIP_INDEX_URL", &format!("http://me:sk-canary@127.0.0.1:{port}/simple"))
+            .variable("npm_config_registry", &format!("http://127.0.0.1:{port}/npm"))
+    }
+
+    /// The requests that came.
+    pub(super) fn asked(&self) -> Vec<String> {
+        self.outside.asked()
+    }
+}
+
+/// Has Python make a file, and returns its bytes.
+fn made(script: &str, arguments: &[&str]) -> Vec<u8> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("made");
+    let done = Command::new("python3")
+        .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+        .args(["-I", "-c", script])
+        .arg(&path)
+        .args(arguments)
+        .status()
+        .unwrap();
+    assert!(done.success());
+    std::fs::read(path).unwrap()
+}
+
+fn listed(name: &str, file: &str, bytes: Vec<u8>) -> Served {
+    let path = format!("/files/{file}");
+    let normal = name.to_lowercase().replace(['_', '.'], "-");
+    let page = (format!("/simple/{normal}/"), format!("<a href=\"{path}\">{file}</a>\n"));
+    Served { page: Some(page), files: vec![(path, bytes)] }
+}
+
+/// A finished build of a package for Python, with these files.
+pub(super) fn wheel(name: &str, version: &str, files: &[(&str, &str)]) -> Served {
+    const SCRIPT: &str = r"
+import json, sys, zipfile
+path, name, version, files = sys.argv[1:]
+info = f'{name.replace(chr(45), chr(95))}-{version}.dist-info/'
+files = dict(json.loads(files))
+files[info + 'METADATA'] = f'Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n'
+files[info + 'WHEEL'] = 'Wheel-Version: 1.0\nGenerator: x\nRoot-Is-Purelib: true\nTag: py3-none-any\n'
+files[info + 'RECORD'] = ''.join(f'{one},,\n' for one in [*files, info + 'RECORD'])
+with zipfile.ZipFile(path, 'w') as made:
+    for one, text in files.items():
+        made.writestr(one, text)
+";
+    let json = serde_json::to_string(files).unwrap();
+    let bytes = made(SCRIPT, &[name, version, &json]);
+    let file = format!("{}-{version}-py3-none-any.whl", name.replace('-', "_"));
+    listed(name, &file, bytes)
+}
+
+/// A package that has to be built, which runs this code.
+pub(super) fn source(name: &str, version: &str, code: &str) -> Served {
+    const SCRIPT: &str = r#"
+import io, sys, tarfile
+path, name, version, code = sys.argv[1:]
+under = name.replace('-', '_')
+folder = f'{under}-{version}/'
+backend = code + f'''
+import os, zipfile
+def build_wheel(directory, *rest):
+    name = '{under}-{version}-py3-none-any.whl'
+    info = '{under}-{version}.dist-info/'
+    with zipfile.ZipFile(os.path.join(directory, name), 'w') as made:
+        made.writestr('{under}.py', 'word = "built"\\n')
+        made.writestr(info + 'METADATA', 'Metadata-Version: 2.1\\nName: {name}\\nVersion: {version}\\n')
+        made.writestr(info + 'WHEEL', 'Wheel-Version: 1.0\\nGenerator: x\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n')
+        made.writestr(info + 'RECORD', '{under}.py,,\\n' + info + 'METADATA,,\\n' + info + 'WHEEL,,\\n' + info + 'RECORD,,\\n')
+    return name
+'''
+files = {
+    'backend.py': backend,
+    'pyproject.toml': '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n',
+    'PKG-INFO': f'Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n',
+}
+with tarfile.open(path, 'w:gz') as made:
+    for one, text in files.items():
+        info = tarfile.TarInfo(folder + one)
+        info.size = len(text.encode())
+        made.addfile(info, io.BytesIO(text.encode()))
+"#;
+    let bytes = made(SCRIPT, &[name, version, code]);
+    listed(name, &format!("{}-{version}.tar.gz", name.replace('-', "_")), bytes)
+}
+
+/// A package for JavaScript.
+pub(super) fn npm_package(name: &str, version: &str, code: &str) -> Served {
+    const SCRIPT: &str = r"
+import io, json, sys, tarfile
+path, name, version, code = sys.argv[1:]
+files = {'package.json': json.dumps({'name': name, 'version': version, 'main': 'index.js'}), 'index.js': code}
+with tarfile.open(path, 'w:gz') as made:
+    for one, text in files.items():
+        info = tarfile.TarInfo('package/' + one)
+        info.size, info.mode = len(text.encode()), 0o644
+        made.addfile(info, io.BytesIO(text.encode()))
+";
+    let bytes = made(SCRIPT, &[name, version, code]);
+    let file = format!("/npm/{name}/-/{name}-{version}.tgz");
+    // npm puts the address of its own registry before a path such as this.
+    let usual = ["registry", "npmjs", "org"];
+    let page = serde_json::json!({
+        "name": name,
+        "dist-tags": {"latest": version},
+        "versions": {version: {
+            "name": name,
+            "version": version,
+            "dist": {"tarball": format!("http://{}{file}", usual.join("."))},
+        }},
+    });
+    let page = (format!("/npm/{name}"), page.to_string());
+    Served { page: None, files: vec![(page.0, page.1.into_bytes()), (file, bytes)] }
+}

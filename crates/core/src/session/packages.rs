@@ -1,0 +1,251 @@
+//! The steps by which packages are asked for and installed.
+//!
+//! # Threat
+//! A package is code from a stranger, and everything that names one is foreign: the output of a
+//! run, the code of a model.
+//!
+//! # Mechanism
+//! Nothing is installed without the person: by the answer to a question that shows every name, by
+//! typing the command, or by their own setting. Running code of a package while it is installed is
+//! a second question, which no setting answers. The one expression that makes a
+//! [`PackagePermit`](crate::packages::PackagePermit) is here.
+//!
+//! # Order
+//! The order is on record before it is given, and the outcome before anything goes on.
+
+use super::{
+    effect::{Effect, PackagesQuestion},
+    event::{Event, PackagesAnswer},
+    state::{Phase, Run, State, Work},
+    words,
+};
+use crate::{
+    Body, Grantor, Message, Origin, Ran,
+    packages::{self, PackageChange, PackageOrder, PackagePermit, PackagePolicy},
+    packages::{PackagesDone, PackagesFailed},
+    record::TurnEnd,
+};
+
+/// How often packages are offered for one proposal. Code that misses more fails.
+const MOST_OFFERS: u32 = 12;
+
+/// The reason for an order.
+#[derive(Debug)]
+pub(super) enum Afterwards {
+    /// Code failed without them, and runs again with them.
+    Again(Box<(Run, Ran)>),
+    /// A proposal was nothing but this order.
+    Requested(Work),
+    /// The person gave the order.
+    Typed,
+}
+
+impl Afterwards {
+    fn proposal(&self) -> Option<&str> {
+        match self {
+            Self::Again(failed) => Some(&failed.0.work.current.id),
+            Self::Requested(work) => Some(&work.current.id),
+            Self::Typed => None,
+        }
+    }
+}
+
+impl State {
+    /// The order that would help a run that failed, if it may be offered.
+    pub(super) fn missing_packages(&self, run: &Run, ran: &Ran) -> Option<PackageOrder> {
+        if ran.succeeded() || ran.kernel_ended || run.interrupted || self.offers >= MOST_OFFERS {
+            return None;
+        }
+        let printed = run.excerpt.text(&ran.proposal);
+        let order = packages::missing(&run.work.current.language, printed.raw())?;
+        self.may_offer(&order).then_some(order)
+    }
+
+    /// The order that a proposal is, if it is nothing else.
+    pub(super) fn requested_packages(&self, work: &Work) -> Option<PackageOrder> {
+        let order = packages::requested(&work.current.language, work.current.code().raw())?;
+        self.setup.packages.offers(order.kind).then_some(order)
+    }
+
+    /// Whether the person has not refused it before, and it did not fail before.
+    fn may_offer(&self, order: &PackageOrder) -> bool {
+        self.setup.packages.offers(order.kind) && self.why_not_again(order).is_none()
+    }
+
+    fn why_not_again(&self, order: &PackageOrder) -> Option<&str> {
+        let known = self.not_installed.iter().find(|(one, _)| one.packages() == order.packages());
+        known.map(|(_, why)| why.as_str())
+    }
+
+    /// Asks the person, unless their settings have answered.
+    pub(super) fn offer(&mut self, order: PackageOrder, then: Afterwards) {
+        self.offers += 1;
+        if let Some(why) = self.why_not_again(&order).map(str::to_owned) {
+            return self.without(&order, &why, then);
+        }
+        let proposal = then.proposal().map(str::to_owned);
+        self.record(Body::PackagesWanted { proposal, order: order.clone() });
+        if self.setup.packages.policy == PackagePolicy::Allow && !order.build {
+            return self.install(order, Grantor::Rule, then);
+        }
+        let runs_again = matches!(then, Afterwards::Again(_));
+        self.then(Effect::AskPackages(PackagesQuestion { order: order.clone(), runs_again }));
+        self.phase = Phase::Offering { order, then };
+    }
+
+    pub(super) fn packages_answered(
+        &mut self,
+        order: PackageOrder,
+        then: Afterwards,
+        answer: PackagesAnswer,
+        by: Grantor,
+    ) {
+        match (answer, by) {
+            (PackagesAnswer::Install, Grantor::Person | Grantor::Typed) => {
+                self.install(order, by, then);
+            }
+            // Nobody cannot say yes, and neither can anything but the person.
+            (PackagesAnswer::Install | PackagesAnswer::No, Grantor::Nobody)
+            | (PackagesAnswer::Install, Grantor::Flag | Grantor::Rule) => {
+                self.note(format!(
+                    "not installed: {}; `{}` does it",
+                    order.words(),
+                    order.command()
+                ));
+                self.without(&order, "nobody was there to ask", then);
+            }
+            (PackagesAnswer::No, _) => self.without(&order, "the user said no", then),
+        }
+    }
+
+    /// The person typed an order.
+    pub(super) fn packages_ordered(&mut self, order: PackageOrder) {
+        let proposal = None;
+        self.record(Body::PackagesWanted { proposal, order: order.clone() });
+        self.install(order, Grantor::Typed, Afterwards::Typed);
+    }
+
+    /// The one expression in the program that makes a permit for packages.
+    fn install(&mut self, order: PackageOrder, by: Grantor, then: Afterwards) {
+        self.record(Body::PackagesGranted { order: order.clone(), by });
+        self.then(Effect::ChangePackages(PackagePermit::grant(order.clone(), by)));
+        self.phase = Phase::Installing { order, by, then };
+    }
+
+    /// The person interrupts, before or while packages are installed.
+    pub(super) fn packages_interrupted(&mut self, order: &PackageOrder, then: Afterwards) {
+        match then {
+            Afterwards::Again(failed) => {
+                let (mut run, ran) = *failed;
+                run.interrupted = true;
+                self.concluded(run, &ran, Some(words::not_installed(order, "interrupted")));
+            }
+            Afterwards::Requested(work) => {
+                self.drop_work(work, words::rejected(None));
+                self.end_turn(TurnEnd::Interrupted);
+            }
+            Afterwards::Typed => self.end_turn(TurnEnd::Interrupted),
+        }
+    }
+
+    /// The order was carried out, or not.
+    pub(super) fn packages_changed(
+        &mut self,
+        order: PackageOrder,
+        by: Grantor,
+        then: Afterwards,
+        outcome: Result<PackagesDone, PackagesFailed>,
+    ) {
+        let done = match outcome {
+            Ok(done) => done,
+            Err(failed) if failed.needs_build && !order.build => {
+                return self.build_wanted(order, then);
+            }
+            Err(failed) => return self.without(&order, &failed.reason, then),
+        };
+        let told = words::installed(&order, &done);
+        match then {
+            Afterwards::Again(failed) => {
+                let (Run { work, .. }, _) = *failed;
+                self.notice(format!("{told}; this is the output with it"));
+                self.prepare(work, by, 0);
+            }
+            Afterwards::Requested(work) => self.request_done(work, &told),
+            Afterwards::Typed => self.end_turn(TurnEnd::Done),
+        }
+    }
+
+    /// There is no finished build. To make one runs code of the package, so the person is asked once
+    /// more, whatever was allowed before.
+    fn build_wanted(&mut self, order: PackageOrder, then: Afterwards) {
+        match then {
+            // Whoever types the order can type that too.
+            Afterwards::Typed => {
+                let command = order.with_build().command();
+                self.note(format!("`{command}` runs its code, in the sandbox, to build it"));
+                self.end_turn(TurnEnd::CodeFailed);
+            }
+            then @ (Afterwards::Again(_) | Afterwards::Requested(_)) => {
+                self.offer(order.with_build(), then);
+            }
+        }
+    }
+
+    fn request_done(&mut self, work: Work, told: &str) {
+        let Work { current, mut waiting } = work;
+        self.outcome = TurnEnd::Done;
+        if current.origin == Origin::Person {
+            return self.end_turn(TurnEnd::Done);
+        }
+        self.say(Message::result(current.call, words::done(told)));
+        match waiting.pop_front() {
+            Some(next) => self.propose(next, waiting),
+            None => self.call_model(),
+        }
+    }
+
+    /// The packages are not there. Whatever wanted them goes on without, and does not ask again.
+    fn without(&mut self, order: &PackageOrder, why: &str, then: Afterwards) {
+        if order.change == PackageChange::Install && self.why_not_again(order).is_none() {
+            self.not_installed.push((order.clone(), why.to_owned()));
+        }
+        let told = words::not_installed(order, why);
+        match then {
+            Afterwards::Again(failed) => {
+                let (run, ran) = *failed;
+                self.concluded(run, &ran, Some(told));
+            }
+            Afterwards::Requested(work) => {
+                let origin = work.current.origin;
+                self.outcome = TurnEnd::CodeFailed;
+                self.drop_work(work, words::done(&told));
+                match origin {
+                    Origin::Model => self.call_model(),
+                    Origin::Person => self.end_turn(TurnEnd::CodeFailed),
+                }
+            }
+            Afterwards::Typed => self.end_turn(TurnEnd::CodeFailed),
+        }
+    }
+
+    /// Events that have to do with packages.
+    pub(super) fn packages(&mut self, phase: Phase, event: Event) {
+        match (phase, event) {
+            (Phase::Idle, Event::PackagesOrdered(order)) => self.packages_ordered(order),
+            (Phase::Offering { order, then }, Event::PackagesAnswered { answer, by }) => {
+                self.packages_answered(order, then, answer, by);
+            }
+            (Phase::Offering { order, then }, Event::Interrupted) => {
+                self.packages_interrupted(&order, then);
+            }
+            (Phase::Installing { order, by, then }, Event::PackagesChanged { outcome, .. }) => {
+                self.packages_changed(order, by, then, outcome);
+            }
+            (Phase::Installing { order, then, .. }, Event::Interrupted) => {
+                self.then(Effect::CancelPackages);
+                self.packages_interrupted(&order, then);
+            }
+            (phase, _) => self.phase = phase,
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! The folder that packages are installed into: an environment of Python without any.
+//!
+//! Made outside and by hand, so that nothing has to run for it. Whatever is in the folder may have
+//! been put there by a package: no link in it is followed.
+
+use crate::interpreters::PackageTool;
+use std::{
+    io,
+    os::unix::fs::symlink,
+    path::{Path, PathBuf},
+};
+
+/// The folder inside that of the packages where the installer has its temporary files.
+pub const TEMPORARY: &str = "tmp";
+
+/// Makes the folder ready for an installer.
+pub(super) fn make(folder: &Path, tool: &PackageTool) -> io::Result<()> {
+    real_folder(folder)?;
+    let temporary = folder.join(TEMPORARY);
+    clear(&temporary)?;
+    real_folder(&temporary)?;
+    let Some(python) = tool.python() else { return Ok(()) };
+    let [major, minor] = python.series;
+    let home = python.program.parent().unwrap_or(Path::new("/usr/bin"));
+    let config = format!(
+        "home = {}\ninclude-system-site-packages = {}\nversion = {}\n",
+        home.display(),
+        python.shows_system,
+        python.version
+    );
+    let file = folder.join("pyvenv.cfg");
+    clear(&file)?;
+    let mut options = fs_err::OpenOptions::new();
+    io::Write::write_all(
+        &mut options.write(true).create_new(true).open(&file)?,
+        config.as_bytes(),
+    )?;
+    let bin = folder.join("bin");
+    real_folder(&bin)?;
+    for name in ["python".to_owned(), "python3".to_owned(), format!("python{major}.{minor}")] {
+        let link = bin.join(name);
+        clear(&link)?;
+        symlink(&python.program, link)?;
+    }
+    real_folder(&folder.join("lib"))?;
+    let library = folder.join("lib").join(format!("python{major}.{minor}"));
+    real_folder(&library)?;
+    real_folder(&library.join("site-packages"))
+}
+
+/// Removes what the installer left behind.
+pub(super) fn tidy(folder: &Path) {
+    // If it stays, the next order removes it.
+    _ = clear(&folder.join(TEMPORARY)).is_ok();
+}
+
+/// Where packages of a Python are.
+pub(super) fn packages(folder: &Path) -> Option<PathBuf> {
+    let library = folder.join("lib");
+    is_real(&library).then_some(())?;
+    let entries = fs_err::read_dir(&library).ok()?.flatten();
+    let mut found = entries.map(|entry| entry.path()).filter(|path| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        name.starts_with("python") && is_real(path) && is_real(&path.join("site-packages"))
+    });
+    found.next().map(|path| path.join("site-packages"))
+}
+
+/// A folder that is one, and no link to one. Anything else by its name goes.
+fn real_folder(path: &Path) -> io::Result<()> {
+    if is_real(path) {
+        return Ok(());
+    }
+    clear(path)?;
+    fs_err::create_dir(path)?;
+    // Root's code is another user, who may see what is installed.
+    let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs_err::set_permissions(path, open)
+}
+
+fn is_real(path: &Path) -> bool {
+    fs_err::symlink_metadata(path).is_ok_and(|found| found.is_dir())
+}
+
+/// Removes whatever is there, and not what it leads to.
+fn clear(path: &Path) -> io::Result<()> {
+    match fs_err::symlink_metadata(path) {
+        Ok(found) if found.is_dir() => fs_err::remove_dir_all(path),
+        Ok(_) => fs_err::remove_file(path),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::interpreters::PythonHome;
+
+    fn tool() -> PackageTool {
+        let python = PythonHome {
+            program: "/usr/bin/python3".into(),
+            version: "3.11.2".into(),
+            series: [3, 11],
+            shows_system: true,
+        };
+        PackageTool::Pip { python, file: None }
+    }
+
+    #[test]
+    fn an_environment_is_made_and_made_again() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("python-3.11");
+        for _ in 0..2 {
+            make(&folder, &tool()).unwrap();
+            let config = fs_err::read_to_string(folder.join("pyvenv.cfg")).unwrap();
+            assert!(config.starts_with("home = /usr/bin\ninclude-system-site-packages = true\n"));
+            let python = fs_err::read_link(folder.join("bin/python3.11")).unwrap();
+            assert_eq!(python, Path::new("/usr/bin/python3"));
+            assert_eq!(packages(&folder), Some(folder.join("lib/python3.11/site-packages")));
+        }
+        tidy(&folder);
+        assert!(!folder.join(TEMPORARY).exists());
+    }
+
+    #[test]
+    fn planted_links_lead_nowhere() {
+        let root = tempfile::tempdir().unwrap();
+        let (folder, elsewhere) = (root.path().join("p"), root.path().join("elsewhere"));
+        for path in [&folder, &elsewhere] {
+            fs_err::create_dir(path).unwrap();
+        }
+        for name in ["bin", "lib", "pyvenv.cfg", TEMPORARY] {
+            symlink(&elsewhere, folder.join(name)).unwrap();
+        }
+        assert_eq!(packages(&folder), None);
+        make(&folder, &tool()).unwrap();
+        tidy(&folder);
+        assert_eq!(fs_err::read_dir(&elsewhere).unwrap().count(), 0);
+        assert!(is_real(&folder.join("bin")) && is_real(&folder.join("lib/python3.11")));
+    }
+}

@@ -1,0 +1,144 @@
+//! A sandbox for programs of our own choosing, one after another, such as an installer.
+//!
+//! No kernel and no cell: each program runs to its end, and what it printed is kept in part.
+
+use super::live::Live;
+use crate::{
+    ExecError,
+    egress::{Asks, Egress, Upstream},
+    sandbox::{Machine, Refusals, find, recipe},
+};
+use interpreter_core::{Confinement, HostContact};
+use interpreter_host::{Heard, Inward, KernelSpec, Outward};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+/// Bytes of a program's last words that are kept.
+const SAID: usize = 64 << 10;
+
+/// The longest that a program may take.
+const PATIENCE: Duration = Duration::from_mins(30);
+
+/// A sandbox that is up.
+pub(crate) struct Bench {
+    live: Live,
+    egress: Option<Egress>,
+    last: u32,
+}
+
+/// A program that runs there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ToolCommand {
+    pub(crate) program: PathBuf,
+    pub(crate) arguments: Vec<String>,
+    /// Beside those of the sandbox.
+    pub(crate) environment: BTreeMap<String, String>,
+}
+
+/// How a program ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ProgramEnd {
+    pub(crate) status: Option<i32>,
+    /// Its last words, on both streams.
+    pub(crate) said: String,
+}
+
+impl Bench {
+    /// Starts a sandbox. `doors` is a private folder of ours.
+    pub(crate) async fn open(
+        confinement: &Confinement,
+        machine: &Machine,
+        doors: &Path,
+        upstream: Option<Arc<Upstream>>,
+    ) -> Result<Self, ExecError> {
+        let backend = find(confinement, machine).await?;
+        let mut confinement = confinement.clone();
+        let recipe = recipe(backend);
+        if recipe.confines && !recipe.has_door {
+            let reason = "no host can be reached from it, so nothing can be installed";
+            return Err(recipe.refuses(reason, None));
+        }
+        if !recipe.has_door {
+            // There is no proxy where there is no sandbox.
+            let is_proxy = |name: &str| name.to_ascii_lowercase().ends_with("_proxy");
+            confinement.environment.retain(|name, _| !is_proxy(name));
+        }
+        let open = || Egress::open(&confinement.network, Asks::Nobody, doors, upstream);
+        let egress = recipe.has_door.then(open).transpose()?;
+        let door = egress.as_ref().map(Egress::door);
+        let refusals = Refusals::default();
+        let live = Live::start(backend, confinement, None, door, &refusals, machine);
+        let live = live.await?;
+        if let Some(egress) = &egress {
+            egress.begin_run();
+        }
+        Ok(Self { live, egress, last: 0 })
+    }
+
+    /// Runs a program to its end.
+    pub(crate) async fn run(&mut self, command: ToolCommand) -> Result<ProgramEnd, ExecError> {
+        self.last += 1;
+        let kernel = self.last;
+        let Confinement { environment, work_folder, .. } = &self.live.confinement;
+        let ToolCommand { program, arguments, environment: more } = command;
+        let environment = environment.clone().into_iter().chain(more).collect();
+        let folder = work_folder.clone();
+        let spec = self.live.settle(KernelSpec { program, arguments, environment, folder });
+        self.live.send(&Inward::Start { kernel, spec }).await?;
+        match tokio::time::timeout(PATIENCE, self.end_of(kernel)).await {
+            Ok(ended) => ended,
+            Err(_) => Err(ExecError::SandboxEnded { reason: "it took too long".into() }),
+        }
+    }
+
+    async fn end_of(&mut self, own: u32) -> Result<ProgramEnd, ExecError> {
+        let mut said = Vec::new();
+        loop {
+            while let Some(heard) = self.live.next_heard()? {
+                match heard {
+                    Heard::Stdout { kernel, bytes } | Heard::Stderr { kernel, bytes }
+                        if kernel == own =>
+                    {
+                        said.extend_from_slice(&bytes);
+                        let more = said.len().saturating_sub(SAID);
+                        said.drain(..more);
+                    }
+                    Heard::Told(Outward::Exited { kernel, status, .. }) if kernel == own => {
+                        let said = String::from_utf8_lossy(&said).into_owned();
+                        return Ok(ProgramEnd { status, said });
+                    }
+                    Heard::Told(Outward::Failed { kernel, message }) if kernel == own => {
+                        return Ok(ProgramEnd { status: None, said: message });
+                    }
+                    Heard::Stdout { .. }
+                    | Heard::Stderr { .. }
+                    | Heard::Claim { .. }
+                    | Heard::Lost { .. }
+                    | Heard::Told(_) => {}
+                }
+            }
+            if !self.live.read().await? {
+                return Err(ExecError::SandboxEnded { reason: "it ended at once".into() });
+            }
+        }
+    }
+
+    /// The hosts that were tried.
+    pub(crate) fn contacts(&self) -> Vec<HostContact> {
+        self.egress.as_ref().map(Egress::end_run).unwrap_or_default()
+    }
+
+    /// The name of the sandbox.
+    pub(crate) fn sandbox(&self) -> &'static str {
+        self.live.backend.word()
+    }
+
+    /// Ends everything inside.
+    pub(crate) async fn close(self) {
+        self.live.stop().await;
+    }
+}
