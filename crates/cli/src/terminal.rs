@@ -6,7 +6,9 @@
 
 pub(crate) mod answer;
 pub(crate) mod ask;
+mod changes_question;
 pub(crate) mod chat;
+mod code_question;
 pub(crate) mod download;
 mod draft;
 pub(crate) mod editor;
@@ -21,10 +23,10 @@ pub(crate) mod json;
 mod keyboard;
 mod line_editor;
 mod link;
-mod listing;
+pub(crate) mod listing;
 mod opener;
 pub(crate) mod ours;
-mod pager;
+pub(crate) mod pager;
 mod picture;
 pub(crate) mod plain;
 pub(crate) mod repl;

@@ -9,7 +9,9 @@
 
 pub use self::{
     effect::{Effect, Question},
-    event::{Answer, Attachment, Event, Failure, HostAnswer, NewModel, Settle},
+    event::{
+        Answer, AttachedFile, Attachment, ChangesWish, Event, Failure, HostAnswer, NewModel, Settle,
+    },
     setup::{Approval, ModelProfile, Setup},
     state::State,
     words::{death, named_signal},
@@ -22,6 +24,7 @@ mod event;
 mod look;
 mod pictures;
 mod replay;
+mod retracting;
 mod running;
 mod sending;
 mod setup;

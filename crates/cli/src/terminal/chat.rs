@@ -2,7 +2,7 @@
 
 use super::{
     gallery::Exhibit,
-    ours::{Ours, count, ours, word},
+    ours::{Ours, count, duration, ours, word},
     screen::{Screen, Section},
     transcript::{self, Ending},
 };
@@ -99,6 +99,8 @@ impl Chat {
             Body::RunStarted { .. }
             | Body::Effects { .. }
             | Body::Changes(_)
+            | Body::StandingGiven(_)
+            | Body::StandingRevoked { .. }
             | Body::NotProposed { .. }
             | Body::Error { .. }
             | Body::Note { .. } => transcript::show(self.screen(), &record.body, true),
@@ -123,7 +125,7 @@ impl Chat {
     }
 
     fn ended(&mut self, ending: &Ending<'_>, ms: u64) -> io::Result<()> {
-        let words = ending.words() + " · " + ms + " ms";
+        let words = ending.words() + " · " + duration(ms);
         let screen = self.screen();
         if ending.is_fine() {
             return screen.say_quietly(words);

@@ -66,6 +66,8 @@ mod seam;
 mod secrets;
 mod sets;
 mod signals;
+mod standing;
+mod steering;
 mod switch;
 mod temporary;
 mod terminal;

@@ -30,6 +30,7 @@ pub use self::{
     provenance::{Layer, Provenance, Sourced},
     read::{ConfigFiles, ConfigText},
     table::Settings,
+    text::nearest,
     value::{AddressParts, Prose, Temperature},
 };
 
