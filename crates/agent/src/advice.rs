@@ -54,7 +54,7 @@ impl Advise for AgentError {
             Self::Rule { near: None, .. } => {
                 Some("`interpreter languages` shows the names of languages".into())
             }
-            Self::Grant { .. } | Self::Image { .. } => None,
+            Self::Grant { .. } | Self::Image { .. } | Self::Attachment { .. } => None,
         }
     }
 }
@@ -243,6 +243,7 @@ impl Advise for ExecError {
                     .into(),
             ),
             Self::SandboxEnded { .. } | Self::Stream(_) => Some(doctor.into()),
+            Self::NothingStaged => None,
             Self::Workspace(error) => error.advice(),
         }
     }

@@ -101,10 +101,21 @@ impl ChangeReview<'_> {
 
     /// Puts exactly this into the person's folder.
     pub fn apply(self, conflict: Conflict) -> Result<Applied, AgentError> {
+        self.put(|set, look| set.apply_review(look, conflict))
+    }
+
+    /// Puts what it has at and below `paths` into the person's folder. The rest stays staged.
+    pub fn apply_some(self, paths: &[String], conflict: Conflict) -> Result<Applied, AgentError> {
+        self.put(|set, look| set.apply_some(look, paths, conflict))
+    }
+
+    fn put(
+        self,
+        apply: impl FnOnce(&mut Set, &workspace::Review) -> Result<Applied, WorkspaceError>,
+    ) -> Result<Applied, AgentError> {
         let Self { context, mut set, look } = self;
         let id = set.id().to_owned();
-        let applied =
-            on_record(context, &id, ChangesState::Applied, || set.apply_review(&look, conflict))?;
+        let applied = on_record(context, &id, ChangesState::Applied, || apply(&mut set, &look))?;
         drop(look);
         set.remove_if_empty()?;
         prune(context)?;

@@ -7,6 +7,7 @@ use crate::{
     AgentError, changes,
     choose::{Choice, ChooseError, providers},
     grants, network, rules,
+    update::Mode,
 };
 use interpreter_core::{
     Access, Confinement, Lack, Network, Untrusted,
@@ -210,8 +211,9 @@ impl Context {
     }
 
     /// The initial state of a session, with this model or without one.
-    pub(crate) fn setup(&self, profile: ModelProfile, approval: Approval) -> Setup {
+    pub(crate) fn setup(&self, profile: ModelProfile, approval: Approval, mode: Mode) -> Setup {
         Setup {
+            has_model: mode == Mode::Chat,
             profile,
             syntax: interpreter_analyze::detect_language,
             languages: self.interpreters.languages(),
@@ -271,7 +273,7 @@ impl Context {
 
     /// Paths that the person allows although their names are those of secrets: in the work folder
     /// by settings, and anywhere by a grant.
-    fn shown(&self) -> BTreeSet<PathBuf> {
+    pub(crate) fn shown(&self) -> BTreeSet<PathBuf> {
         let allowed = self.settings.allowed_files.iter();
         let paths = allowed.map(|one| plainly(&self.work_folder.join(&one.value)));
         let in_folder = paths.filter(|path| path.starts_with(&self.work_folder));

@@ -18,7 +18,7 @@ use interpreter_core::{
     hash::sha256,
     instructions::Strength,
     look::Look,
-    session::{Approval, Effect, Event, Settle, State},
+    session::{Approval, ChangesWish, Effect, Event, Settle, State},
 };
 use interpreter_exec::{Command, ExecError, Runner};
 use interpreter_model::{Model, ReplyPiece};
@@ -87,7 +87,7 @@ impl Driver {
         };
         context.make_packages_folder()?;
         let id = interpreter_store::new_session_id();
-        let setup = context.setup(profile, approval);
+        let setup = context.setup(profile, approval, mode);
         let mut log = context.log()?;
         let started = log.append(
             &id,
@@ -238,6 +238,11 @@ impl Driver {
                 self.write_record().await?;
                 self.runner.tell(Command::Diff(reply));
             }
+            Request::DiffNow { id, paths, reply } => {
+                self.journal.note(Body::DiffShown { id });
+                self.write_record().await?;
+                self.runner.tell(Command::DiffNow { paths, reply });
+            }
         }
         Ok(())
     }
@@ -325,10 +330,21 @@ impl Driver {
             Effect::UseModel => self.use_model(),
             Effect::Review => self.runner.tell(Command::Review),
             Effect::AskChanges(changes) => self.update(Update::Review(changes)).await,
-            Effect::Settle(Settle::Apply) => self.runner.tell(Command::Apply(Conflict::Refuse)),
-            Effect::Settle(Settle::Discard) => self.runner.tell(Command::Discard),
+            Effect::Settle(Settle::Apply) => self.apply(Vec::new()),
+            Effect::Settle(Settle::ApplySome(paths)) => self.apply(paths),
+            Effect::Settle(Settle::Discard) => self.runner.tell(Command::Discard(Vec::new())),
+            Effect::ChangeSet(wish) => self.runner.tell(match wish {
+                ChangesWish::Apply(paths) => Command::ApplyNow(paths),
+                ChangesWish::Discard(paths) => Command::Discard(paths),
+                ChangesWish::Undo => Command::Undo,
+                ChangesWish::Redo => Command::Redo,
+            }),
             Effect::FinishTurn(end) => self.update(Update::TurnFinished(end)).await,
         }
+    }
+
+    fn apply(&self, paths: Vec<String>) {
+        self.runner.tell(Command::Apply { paths, conflict: Conflict::Refuse });
     }
 
     /// Analyses a proposal: at once if it is short, on another thread otherwise.

@@ -71,6 +71,14 @@ pub enum AgentError {
         /// Why.
         reason: String,
     },
+    /// A file cannot be attached to a prompt.
+    #[error("cannot attach `{}`: {reason}", shown(path))]
+    Attachment {
+        /// Its path, as it was typed.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
     /// The work folder.
     #[error("cannot find the work folder")]
     WorkFolder(#[source] std::io::Error),
@@ -117,6 +125,7 @@ pub(crate) fn exec_failure(error: &ExecError) -> Failure {
         ExecError::NoInterpreter { .. }
         | ExecError::Kernel { .. }
         | ExecError::SandboxEnded { .. }
+        | ExecError::NothingStaged
         | ExecError::Stream(_) => TurnEnd::CodeFailed,
     };
     failure(error, end)

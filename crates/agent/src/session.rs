@@ -87,6 +87,14 @@ impl Session {
         update
     }
 
+    /// The changes that are staged by now, at and below `paths` or all of them, as a diff. Not while
+    /// somebody decides on them.
+    pub async fn diff_now(&self, id: &str, paths: Vec<String>) -> Result<Untrusted, AgentError> {
+        let (reply, answer) = oneshot::channel();
+        self.request(Request::DiffNow { id: id.to_owned(), paths, reply });
+        Ok(answer.await.unwrap_or_else(|_| Ok(Untrusted::default()))?)
+    }
+
     /// The change set that is being reviewed, as a diff.
     pub async fn diff(&self, id: &str) -> Result<Untrusted, AgentError> {
         let (reply, answer) = oneshot::channel();

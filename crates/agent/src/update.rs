@@ -74,6 +74,8 @@ pub(crate) enum Request {
         cursor: usize,
         reply: oneshot::Sender<Completions>,
     },
+    /// Show as a diff what is staged by now, at and below these paths or all of it.
+    DiffNow { id: String, paths: Vec<String>, reply: oneshot::Sender<Result<Untrusted, ExecError>> },
     /// Show a change set as a diff.
     Diff { id: String, reply: oneshot::Sender<Result<Untrusted, ExecError>> },
 }

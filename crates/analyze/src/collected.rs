@@ -3,15 +3,12 @@
 //! When there are more than can be shown, the gravest stay, so that danger cannot hide behind a
 //! crowd of harmless findings. Never changes what was found but for cutting long arguments.
 
-use interpreter_core::{Capability, Findings, Risk, Untrusted};
+use interpreter_core::{Capability, Findings, Risk, Untrusted, findings::MOST_ARGUMENT};
 use serde::Deserialize;
 use std::collections::HashSet;
 
 /// Most findings that are reported.
 const MOST: usize = 200;
-
-/// Most characters of an argument that are reported.
-const ARGUMENT: usize = 500;
 
 /// Capabilities of code. The names are part of the record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
@@ -79,7 +76,7 @@ impl Collected {
 }
 
 fn cut(argument: &str) -> String {
-    match argument.char_indices().nth(ARGUMENT) {
+    match argument.char_indices().nth(MOST_ARGUMENT) {
         Some((end, _)) => format!("{}…", &argument[..end]),
         None => argument.into(),
     }
@@ -113,7 +110,7 @@ mod tests {
 
     #[test]
     fn a_long_argument_is_cut() {
-        assert_eq!(cut(&"ä".repeat(ARGUMENT + 9)).chars().count(), ARGUMENT + 1);
+        assert_eq!(cut(&"ä".repeat(MOST_ARGUMENT + 9)).chars().count(), MOST_ARGUMENT + 1);
         assert_eq!(cut("short"), "short");
     }
 }

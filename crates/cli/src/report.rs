@@ -42,6 +42,14 @@ pub(crate) fn show(error: &Error) -> ExitCode {
     {
         return Exit::Done.into();
     }
+    // Names of files and words of providers are in it. If even that fails there is nobody left to
+    // tell.
+    _ = tell(error, &mut Screen::stderr(&Environment::read())).is_ok();
+    exit(error).into()
+}
+
+/// Tells an error, with its causes and the next step, where a session goes on.
+pub(crate) fn tell(error: &Error, screen: &mut Screen) -> io::Result<()> {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(inner) = cause {
@@ -52,11 +60,7 @@ pub(crate) fn show(error: &Error) -> ExitCode {
         }
         cause = inner.source();
     }
-    let (exit, hint) = (exit(error), advice(error));
-    // Names of files and words of providers are in it. If even that fails there is nobody left to
-    // tell.
-    _ = Screen::stderr(&Environment::read()).error(&text, hint.as_deref()).is_ok();
-    exit.into()
+    screen.error(&text, advice(error).as_deref())
 }
 
 /// Reports a bug in this program, with its location and how to report it.
@@ -95,7 +99,8 @@ fn exit(error: &Error) -> Exit {
             | AgentError::NoIndex { .. }
             | AgentError::Rule { .. }
             | AgentError::Grant { .. }
-            | AgentError::Image { .. },
+            | AgentError::Image { .. }
+            | AgentError::Attachment { .. },
         )
         | Error::Misuse(_)
         | Error::Io { .. }

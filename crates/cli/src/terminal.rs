@@ -6,7 +6,9 @@
 
 pub(crate) mod answer;
 pub(crate) mod ask;
+mod changes_question;
 pub(crate) mod chat;
+mod code_question;
 pub(crate) mod download;
 mod draft;
 pub(crate) mod editor;
@@ -23,13 +25,13 @@ mod keyboard;
 mod life;
 mod line_editor;
 mod link;
-mod listing;
+pub(crate) mod listing;
 mod markdown;
 mod opener;
 pub(crate) mod ours;
 mod package_question;
 mod packages;
-mod pager;
+pub(crate) mod pager;
 mod picture;
 pub(crate) mod plain;
 pub(crate) mod repl;

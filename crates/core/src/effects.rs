@@ -135,6 +135,17 @@ impl FileChange {
         std::iter::once(&self.path).chain(&self.about.from)
     }
 
+    /// Whether whoever saw this line saw `other`. Details that a long list leaves out were not seen,
+    /// and are not compared.
+    pub fn shows(&self, other: &Self) -> bool {
+        let short = |file: &Self| {
+            let About { from, runs_later, executable, .. } = file.about.clone();
+            let about = About { from, runs_later, executable, ..About::default() };
+            Self { about, ..file.clone() }
+        };
+        self == other || (*self == short(self) && *self == short(other))
+    }
+
     /// The path, or both of them, fit for a terminal.
     pub fn subject(&self) -> String {
         // A name that is cut could stand for another file.

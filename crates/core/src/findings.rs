@@ -6,6 +6,13 @@ use crate::Untrusted;
 use serde::{Deserialize, Serialize};
 use std::{cmp::Reverse, collections::HashMap};
 
+/// Most characters of an argument that are reported; longer ones are cut.
+pub const MOST_ARGUMENT: usize = 500;
+
+/// The names of findings.
+pub const NAMES: [&str; 7] =
+    ["reads", "writes", "deletes", "starts", "connects", "hides", "unreadable"];
+
 /// The findings of one proposal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Findings {

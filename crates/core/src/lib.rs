@@ -29,6 +29,7 @@ pub use crate::{
     },
     sandbox::{Backend, Choice, Kept, Lack, Promise, Sandboxing},
     secret::Secret,
+    standing::{Coverage, Span, StandingAnswer},
     untrusted::Untrusted,
     wire_format::WireFormat,
 };
@@ -68,6 +69,7 @@ pub mod secret;
 pub mod sensitive;
 pub mod session;
 pub mod similar;
+pub mod standing;
 pub mod surroundings;
 pub mod untrusted;
 mod wire_format;

@@ -27,6 +27,8 @@ pub enum Grantor {
     Flag,
     /// A rule of the person's own.
     Rule,
+    /// The person, by an answer that holds for more than one piece of code.
+    Standing,
     /// Nobody: there was no one to ask, so the answer was no.
     Nobody,
 }

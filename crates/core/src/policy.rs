@@ -57,10 +57,12 @@ pub struct Verdict {
     pub opinion: Opinion,
     /// The rule, in words, or the default.
     pub rule: String,
+    /// Whether no rule matched.
+    pub is_default: bool,
 }
 
 impl Rule {
-    fn matches(&self, proposal: &Proposal, findings: &Findings) -> bool {
+    pub(crate) fn matches(&self, proposal: &Proposal, findings: &Findings) -> bool {
         let language = self.language.as_deref();
         let line = self.line.as_deref();
         let finding = self.finding.as_deref();
@@ -106,17 +108,16 @@ impl Rules {
 
 /// The verdict of the person's and the project's rules together.
 pub fn judge(user: &Rules, project: &Rules, proposal: &Proposal, findings: &Findings) -> Verdict {
-    let ours = match user.on(proposal, findings) {
-        Some(rule) => {
-            Verdict { opinion: rule.decision, rule: format!("your rule: {}", rule.words()) }
-        }
-        None => match proposal.origin {
-            Origin::Model => Verdict { opinion: Opinion::Ask, rule: "default: ask".into() },
+    let ours = if let Some(rule) = user.on(proposal, findings) {
+        let words = format!("your rule: {}", rule.words());
+        Verdict { opinion: rule.decision, rule: words, is_default: false }
+    } else {
+        let (opinion, rule) = match proposal.origin {
+            Origin::Model => (Opinion::Ask, "default: ask"),
             // Typed code counts as approved.
-            Origin::Person => {
-                Verdict { opinion: Opinion::Allow, rule: "default for code that you type".into() }
-            }
-        },
+            Origin::Person => (Opinion::Allow, "default for code that you type"),
+        };
+        Verdict { opinion, rule: rule.into(), is_default: true }
     };
     match project.on(proposal, findings) {
         // The project's rules came with the project, perhaps from a stranger: silence or consent
@@ -124,8 +125,13 @@ pub fn judge(user: &Rules, project: &Rules, proposal: &Proposal, findings: &Find
         Some(rule) if rule.decision > ours.opinion => Verdict {
             opinion: rule.decision,
             rule: format!("the project's rule: {}", rule.words()),
+            is_default: false,
         },
-        Some(_) | None => ours,
+        // A project that asks is heard, even where the answer would have been the same.
+        Some(rule) => {
+            Verdict { is_default: ours.is_default && rule.decision < ours.opinion, ..ours }
+        }
+        None => ours,
     }
 }
 

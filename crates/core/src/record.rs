@@ -7,7 +7,7 @@
 use crate::{
     Blob, Capability, Changes, Confinement, Denial, FileChange, Grant, Grantor, HostContact,
     HostWanted, Image, InputWanted, Invocation, Message, Opinion, Origin, Output, Piped, Risk,
-    ToolCall, Untrusted,
+    StandingAnswer, ToolCall, Untrusted,
     egress::Host,
     packages::{Package, PackageOrder},
     reply::Finish,
@@ -53,6 +53,8 @@ pub enum Body {
     },
     /// Standard input comes with the next prompt.
     Piped(Piped),
+    /// The person attaches a text file to the next prompt: its size, and the part that is sent.
+    File { name: String, bytes: u64, text: Untrusted },
     /// A model is about to be called, with this many messages; the newest ones are in full.
     Request {
         model: String,
@@ -119,6 +121,10 @@ pub enum Body {
         #[serde(skip_serializing_if = "Option::is_none", default)]
         reason: Option<String>,
     },
+    /// From now on this answer holds, without a question.
+    StandingGiven(StandingAnswer),
+    /// The standing answer of this number holds no more.
+    StandingRevoked { number: u32 },
     /// Code is about to run.
     RunStarted {
         proposal: String,
@@ -205,6 +211,12 @@ pub enum Body {
         limit: Option<String>,
         kernel_ended: bool,
         ms: u64,
+    },
+    /// The person wants this done with the session's own change set, or with these paths of it.
+    ChangesWanted {
+        wish: String,
+        #[serde(skip_serializing_if = "Vec::is_empty", default)]
+        paths: Vec<String>,
     },
     /// A change set is now in this state.
     Changes(Changes),

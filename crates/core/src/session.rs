@@ -9,7 +9,10 @@
 
 pub use self::{
     effect::{Effect, PackagesQuestion, Question},
-    event::{Answer, Attachment, Event, Failure, HostAnswer, NewModel, PackagesAnswer, Settle},
+    event::{
+        Answer, AttachedFile, Attachment, ChangesWish, Event, Failure, HostAnswer, NewModel,
+        PackagesAnswer, Settle,
+    },
     setup::{Approval, ModelProfile, Setup},
     state::State,
     words::{death, named_signal},
@@ -23,6 +26,7 @@ mod look;
 mod packages;
 mod pictures;
 mod replay;
+mod retracting;
 mod running;
 mod sending;
 mod setup;

@@ -50,6 +50,9 @@ pub enum ExecError {
     /// The stream to the sandbox broke.
     #[error("the stream to the sandbox broke")]
     Stream(#[from] io::Error),
+    /// This session has not staged anything.
+    #[error("nothing is staged in this session")]
+    NothingStaged,
     /// Staged changes could not be handled.
     #[error(transparent)]
     Workspace(#[from] WorkspaceError),

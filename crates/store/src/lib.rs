@@ -7,6 +7,7 @@
 //! This crate must not run anything, talk to anything, or wait for anything but the disk.
 
 pub use crate::{
+    clock::local_time,
     config::{
         AddressParts, ConfigError, ConfigFiles, ConfigText, EndpointSettings, Fault, Layer, Listed,
         NetworkMode, Overrides, Prose, Provenance, SettingInfo, SettingOption, SettingRow,
@@ -27,6 +28,7 @@ pub use crate::{
     trust::{FoundInstructions, Instructions, Standing},
 };
 
+mod clock;
 mod config;
 mod environment;
 mod error;

@@ -18,7 +18,7 @@ use crate::{
         listing::{Applied, list},
         relative::{Relative, text_of},
         scan::{scan, scan_with},
-        selection::choose,
+        selection::{Chosen, choose},
         stat::Stat,
         sweep,
         verdicts::Verdicts,
@@ -52,6 +52,22 @@ impl Set {
         verdicts.turn();
         files.truncate(Self::LISTED);
         Ok(files)
+    }
+
+    /// The changes at and below `paths`, or all of them. A path at which nothing waits is an error.
+    pub fn changes_at(&self, paths: &[String]) -> Result<Vec<FileChange>, WorkspaceError> {
+        let upper = self.open_upper(Intent::Look)?;
+        let work = self.open_work_folder(Intent::Look)?;
+        let scan = scan(&upper, work.as_ref(), &History::of(&self.journals))?;
+        Ok(self.listed(&choose(&scan, paths)?))
+    }
+
+    /// A selection as a list.
+    fn listed(&self, chosen: &Chosen<'_>) -> Vec<FileChange> {
+        let mut files = list(chosen.deltas.iter().map(|delta| delta.difference()), &chosen.renames);
+        let sides: Vec<_> = chosen.deltas.iter().map(|delta| Delta::sides(delta)).collect();
+        about::rank(self.work_folder(), &sides, &mut files);
+        files
     }
 
     /// Whether anything waits for a decision: as soon as one thing is found that does.
@@ -92,9 +108,7 @@ impl Set {
         let work = self.open_work_folder(Intent::Look)?;
         let scan = scan(&upper, work.as_ref(), &History::of(&self.journals))?;
         let chosen = choose(&scan, paths)?;
-        let mut files = list(chosen.deltas.iter().map(|delta| delta.difference()), &chosen.renames);
-        let sides: Vec<_> = chosen.deltas.iter().map(|delta| Delta::sides(delta)).collect();
-        about::rank(self.work_folder(), &sides, &mut files);
+        let files = self.listed(&chosen);
         let chosen_paths: Vec<_> = chosen.deltas.iter().map(|delta| delta.path.clone()).collect();
         let only = (!paths.is_empty()).then_some(chosen_paths.as_slice());
         if self.restore_copy(only)? {

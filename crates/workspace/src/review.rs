@@ -29,7 +29,7 @@ use crate::{
     },
 };
 use interpreter_core::{FileChange, LeftOut, Untrusted};
-use std::path::Path;
+use std::{collections::HashMap, path::Path};
 
 /// One snapshot of a set: listed, shown and applied.
 #[derive(Debug)]
@@ -66,6 +66,15 @@ impl Set {
         self.diff_with(&review.snapshot, &review.paths)
     }
 
+    /// The changes of a review at and below `paths`, line by line.
+    pub fn diff_of_some(
+        &self,
+        review: &Review,
+        paths: &[String],
+    ) -> Result<Untrusted, WorkspaceError> {
+        self.diff_with(&review.snapshot, paths)
+    }
+
     /// The changes at and below `paths`, or all of them, line by line: of a set to which nobody
     /// writes any more.
     pub fn diff(&self, paths: &[String]) -> Result<Untrusted, WorkspaceError> {
@@ -90,16 +99,36 @@ impl Set {
         review: &Review,
         conflict: Conflict,
     ) -> Result<Applied, WorkspaceError> {
+        self.apply_some(review, &review.paths, conflict)
+    }
+
+    /// Puts what was reviewed at and below `paths` into the person's folder. Everything that comes
+    /// with it, such as a new folder around it, was shown too; otherwise nothing is applied.
+    pub fn apply_some(
+        &mut self,
+        review: &Review,
+        paths: &[String],
+        conflict: Conflict,
+    ) -> Result<Applied, WorkspaceError> {
         self.put_right()?;
         let work = self.work_folder_or_gone()?;
         let snapshot = &review.snapshot;
-        let plan = self.plan(snapshot, &work, &review.paths, conflict)?;
+        let plan = self.plan(snapshot, &work, paths, conflict)?;
+        let told = plan.told(snapshot.layer(), (self.work_folder(), &work));
         // The person's own folder may be another by now, and with it what this comes to.
-        if plan.told(snapshot.layer(), (self.work_folder(), &work)) != review.files {
+        let is_shown = if paths == review.paths {
+            told == review.files
+        } else {
+            let shown: HashMap<_, _> =
+                review.files.iter().map(|file| (file.path.as_str(), file)).collect();
+            told.iter().all(|file| shown.get(file.path.as_str()).is_some_and(|it| it.shows(file)))
+        };
+        if !is_shown {
             return Err(WorkspaceError::ChangedSinceShown { id: self.id().to_owned() });
         }
         let Plan { entries, renames, .. } = plan;
-        let applied = Applied { files: review.files.clone(), left_out: review.left_out.clone() };
+        let left_out = if paths == review.paths { review.left_out.clone() } else { plan.left_out };
+        let applied = Applied { files: told, left_out };
         if entries.is_empty() {
             return Ok(applied);
         }
@@ -225,6 +254,42 @@ mod tests {
             let rest = scene.set.changes().unwrap().len();
             assert_eq!(rest, usize::from(trick != "gone"), "{trick}");
         }
+    }
+
+    #[test]
+    fn some_of_what_was_shown_is_applied_and_the_rest_waits() {
+        let mut scene = Scene::new(&[("a", "old"), ("b", "x")]);
+        scene.writes("a", "new").writes("n/m/one", "1").writes("n/m/two", "2").deletes("b");
+        let shown = scene.set.review().unwrap();
+        // Meanwhile the program changes its mind.
+        scene.writes("n/m/one", "evil");
+        let paths = ["n/m/one".to_owned()];
+        let applied = scene.set.apply_some(&shown, &paths, Conflict::Refuse).unwrap();
+        let names: Vec<_> = applied.files.iter().map(|file| file.path.as_str()).collect();
+        assert_eq!(names, ["n/m/one"]);
+        assert_eq!((scene.reads("n/m/one"), scene.reads("a")), ("1".into(), "old".into()));
+        assert!(scene.holds().keys().all(|name| !name.contains("two")), "{:?}", scene.holds());
+        drop(shown);
+        let rest: Vec<_> = scene.set.changes().unwrap().into_iter().map(|file| file.path).collect();
+        assert_eq!(rest, ["a", "b", "n/m/one", "n/m/two"]);
+    }
+
+    #[test]
+    fn a_path_that_was_not_shown_is_not_applied() {
+        let mut scene = Scene::new(&[("a", "old")]);
+        scene.writes("a", "new");
+        let shown = scene.set.review().unwrap();
+        scene.writes("later", "evil");
+        let later = scene.set.apply_some(&shown, &["later".to_owned()], Conflict::Refuse);
+        assert!(matches!(later, Err(WorkspaceError::NotAChange { .. })), "{later:?}");
+        // Something that became a change only because the person's folder changed.
+        let mut scene = Scene::new(&[("a", "old"), ("b", "same")]);
+        scene.writes("a", "new").writes("b", "same");
+        let shown = scene.set.review().unwrap();
+        scene.person_writes("b", "mine");
+        let refused = scene.set.apply_some(&shown, &["b".to_owned()], Conflict::Overwrite);
+        assert!(matches!(refused, Err(WorkspaceError::ChangedSinceShown { .. })), "{refused:?}");
+        assert_eq!(scene.reads("b"), "mine");
     }
 
     #[test]

@@ -18,8 +18,8 @@ use interpreter_agent::{
     },
 };
 use interpreter_core::Untrusted;
-use interpreter_store::{Environment, Overrides};
-use std::process::ExitCode;
+use interpreter_store::{Environment, Overrides, local_time};
+use std::{io, process::ExitCode};
 
 /// Review, apply, discard, undo or redo staged changes
 ///
@@ -110,19 +110,19 @@ pub(crate) fn changes(args: &ChangesArgs) -> Result<ExitCode, Error> {
         ChangesCommand::Apply { chosen, overwrite } => chosen.act(&context, |which, paths| {
             let Some(review) = changes::review(&context, which, paths)? else { return Ok(None) };
             let id = review.id().to_owned();
-            told("Applied", &id, &review.apply(conflict(*overwrite))?).map(Some)
+            finished("Applied", &id, &review.apply(conflict(*overwrite))?).map(Some)
         }),
         ChangesCommand::Discard(chosen) => chosen.act(&context, |which, paths| {
             let discarded = changes::discard(&context, which, paths)?;
-            discarded.map(|(id, files)| told("Discarded", &id, &files)).transpose()
+            discarded.map(|(id, files)| finished("Discarded", &id, &files)).transpose()
         }),
         ChangesCommand::Undo { one, overwrite } => one.act(&context, Wanted::Applied, |which| {
             let undone = changes::undo(&context, which, conflict(*overwrite))?;
-            undone.map(|(id, files)| told("Undid", &id, &files)).transpose()
+            undone.map(|(id, files)| finished("Undid", &id, &files)).transpose()
         }),
         ChangesCommand::Redo { one, overwrite } => one.act(&context, Wanted::Undone, |which| {
             let redone = changes::redo(&context, which, conflict(*overwrite))?;
-            redone.map(|(id, files)| told("Redid", &id, &files)).transpose()
+            redone.map(|(id, files)| finished("Redid", &id, &files)).transpose()
         }),
     }
 }
@@ -134,9 +134,9 @@ impl Chosen {
         context: &Context,
         act: impl FnOnce(&Which, &[String]) -> Result<Option<ExitCode>, Error>,
     ) -> Result<ExitCode, Error> {
-        let Some((id, paths)) = self.meant(context)? else { return nothing() };
+        let Some((id, paths)) = self.meant(context)? else { return nothing(Wanted::Staged) };
         let done = act(&Which::Named(id), &paths).map_err(|error| mistaken(context, error))?;
-        done.map_or_else(nothing, Ok)
+        done.map_or_else(|| nothing(Wanted::Staged), Ok)
     }
 
     /// The chosen set and paths, or `None` if nothing is staged and nothing named.
@@ -186,16 +186,17 @@ impl One {
             Some(id) => Some(id),
             None => newest_named(context, wanted)?,
         };
-        let Some(id) = id else { return nothing() };
-        act(&Which::Named(id))?.map_or_else(nothing, Ok)
+        let Some(id) = id else { return nothing(wanted) };
+        act(&Which::Named(id))?.map_or_else(|| nothing(wanted), Ok)
     }
 }
 
 /// The default set, whose id is printed.
 fn newest_named(context: &Context, wanted: Wanted) -> Result<Option<String>, Error> {
     let Some(set) = changes::newest(context, wanted)? else { return Ok(None) };
-    let time = word(set.created.get(..19).unwrap_or_default());
-    let mut words = ours("Set ") + word(&set.id) + " of " + time;
+    let time = local_time(&set.created);
+    let (day, hour) = time.split_once(' ').unwrap_or((&time, ""));
+    let mut words = ours("Set ") + word(&set.id) + " of " + word(day) + " " + word(hour);
     if wanted == Wanted::Staged {
         words = words + ", " + count(set.files, "file");
     }
@@ -240,10 +241,7 @@ fn list(context: &Context, as_json: bool) -> Result<ExitCode, Error> {
                 "in_use": set.in_use,
             }))?;
         } else {
-            let files = count(set.files, "file");
-            let (files, notes) = (files.as_str(), notes(&set));
-            let line = format!("{}  {state:<9}  {files:>10}  {}{notes}", set.id, set.created);
-            screen.tell(&line)?;
+            screen.tell(&line(&set))?;
         }
     }
     for Unreadable { id, why } in unreadable {
@@ -259,6 +257,13 @@ fn list(context: &Context, as_json: bool) -> Result<ExitCode, Error> {
     Ok(Exit::Done.into())
 }
 
+/// A set as a line of the list.
+pub(crate) fn line(set: &Summary) -> String {
+    let (files, state) = (count(set.files, "file"), set.state.word());
+    let (files, time) = (files.as_str(), local_time(&set.created));
+    format!("{}  {state:<9}  {files:>10}  {time}{}", set.id, notes(set))
+}
+
 /// Whether a set can be undone or redone, or is in use.
 fn notes(set: &Summary) -> String {
     let times = |count: usize, what: &str| match count {
@@ -270,17 +275,34 @@ fn notes(set: &Summary) -> String {
     times(set.undoable, "undo") + &times(set.redoable, "redo") + used
 }
 
-fn nothing() -> Result<ExitCode, Error> {
-    let mut screen = Screen::stderr(&Environment::read());
-    screen.say("This folder has no such change set.")?;
+fn nothing(wanted: Wanted) -> Result<ExitCode, Error> {
+    Screen::stderr(&Environment::read()).say(absent(wanted))?;
     Ok(Exit::Done.into())
 }
 
-fn told(done: &'static str, id: &str, applied: &Applied) -> Result<ExitCode, Error> {
-    let mut screen = Screen::stdout(&Environment::read());
+/// Says that no set is in the state that a command needs.
+pub(crate) fn absent(wanted: Wanted) -> &'static str {
+    match wanted {
+        Wanted::Staged => "Nothing is staged in this folder.",
+        Wanted::Applied => "Nothing to undo in this folder.",
+        Wanted::Undone => "Nothing to redo in this folder.",
+    }
+}
+
+fn finished(done: &'static str, id: &str, applied: &Applied) -> Result<ExitCode, Error> {
+    told(&mut Screen::stdout(&Environment::read()), done, id, applied)?;
+    Ok(Exit::Done.into())
+}
+
+/// Says what was done with a set.
+pub(crate) fn told(
+    screen: &mut Screen,
+    done: &'static str,
+    id: &str,
+    applied: &Applied,
+) -> io::Result<()> {
     let changes = count(applied.files.len(), "change");
     screen.say(ours(done) + " " + changes + " (set " + word(id) + ").")?;
-    transcript::files(&mut screen, &applied.files)?;
-    transcript::left_out(&mut screen, &applied.left_out)?;
-    Ok(Exit::Done.into())
+    transcript::files(screen, &applied.files)?;
+    transcript::left_out(screen, &applied.left_out)
 }

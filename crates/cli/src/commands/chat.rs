@@ -1,12 +1,12 @@
 //! The chat: `interpreter`, `interpreter PROMPT`.
 
-use self::line::Line;
+use self::{act::Next, complete::Shared};
 use crate::{
     args::Args,
     commands::{input::read_text, trust},
     exit::Exit,
-    report::{Error, misuse},
-    start::{at_terminal, context, screen, wait_for},
+    report::{self, Error, misuse},
+    start::{self, at_terminal, context, screen, wait_for},
     terminal::{
         answer::FinalAnswer,
         ask::{Asker, Left},
@@ -27,6 +27,7 @@ use interpreter_core::{
     schema::Schema,
     session::{Approval, Event, Settle},
 };
+use interpreter_store::Overrides;
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     fs::{FileType, fstat},
@@ -34,7 +35,16 @@ use rustix::{
 };
 use std::{io, path::Path, process::ExitCode, sync::Arc};
 
+mod act;
+mod complete;
+mod files;
 mod line;
+mod mentions;
+mod past;
+mod rules;
+mod save;
+mod table;
+mod talk;
 
 /// The longest prompt that is read from a pipe.
 const LONGEST: usize = 4 << 20;
@@ -121,7 +131,8 @@ async fn converse(
 ) -> Result<ExitCode, Error> {
     let context = Arc::new(context);
     let mut screen = screen(&context);
-    let mut person = person(&context, at_terminal)?;
+    let shared = Shared::default();
+    let mut person = person(&context, at_terminal, &shared)?;
     if let Person::Present(console) = &mut person
         && first_start::settle(&context, &mut console.asker, &mut screen).await?
             == Start::Interrupted
@@ -151,8 +162,48 @@ async fn converse(
         View::Chat(Box::new(Chat::new(screen, context.confinement()).folding()))
     };
     let mut frontend = Frontend::new(&context, session, view, person, Settle::Later);
+    if !at_terminal {
+        return one_turn(frontend, first, schema.as_ref()).await;
+    }
+    let (mut context, mut first) = (context, first);
+    loop {
+        shared.update(|known| *known = talk::known(&context));
+        let exit = match converse_once(&mut frontend, &context, &shared, first).await? {
+            After::New(profile) => {
+                (frontend, context) = another(frontend, context, approval, args, profile).await?;
+                first = Vec::new();
+                continue;
+            }
+            After::Last(end) => Exit::from(end),
+            After::Left(left) => {
+                frontend.finish().await?;
+                if left == Left::Terminated { Exit::CodeFailed } else { Exit::Done }
+            }
+        };
+        if let Some(screen) = frontend.view.screen() {
+            files::remind(screen, &context, true)?;
+        }
+        return Ok(exit.into());
+    }
+}
+
+/// Why a conversation is over.
+enum After {
+    /// The session has ended by itself.
+    Last(TurnEnd),
+    Left(Left),
+    /// The person wants a new one, with this profile.
+    New(Option<String>),
+}
+
+/// Takes turns until the person wants something else.
+async fn converse_once(
+    frontend: &mut Frontend,
+    context: &Context,
+    shared: &Shared,
+    first: Vec<Event>,
+) -> Result<After, Error> {
     let mut first = first.into_iter();
-    let mut end = TurnEnd::Done;
     loop {
         let event = match first.next() {
             Some(attached @ (Event::Attached(_) | Event::Piped(_))) => {
@@ -160,29 +211,78 @@ async fn converse(
                 continue;
             }
             Some(event) => event,
-            None => match ask_what_next(&mut frontend, &context).await? {
-                Ok(event) => event,
-                Err(Left::Terminated) => {
-                    frontend.end().await?;
-                    return Ok(Exit::CodeFailed.into());
-                }
-                Err(Left::Interrupted | Left::Ended) => break,
+            None => match talk::next(frontend, context, shared).await? {
+                Next::Turn(event) => event,
+                Next::New(profile) => return Ok(After::New(profile)),
+                Next::Leave(left) => return Ok(After::Left(left)),
             },
         };
+        if let Turn::Last(end) = frontend.turn(event).await? {
+            return Ok(After::Last(end));
+        }
+    }
+}
+
+/// A single turn, for a script: it needs the exit code.
+async fn one_turn(
+    mut frontend: Frontend,
+    first: Vec<Event>,
+    schema: Option<&Schema>,
+) -> Result<ExitCode, Error> {
+    let mut end = TurnEnd::Done;
+    for event in first {
+        if let Event::Attached(_) | Event::Piped(_) = event {
+            frontend.session.send(event);
+            continue;
+        }
         match frontend.turn(event).await? {
             Turn::Over(over) => end = over,
             Turn::Last(last) => return Ok(Exit::from(last).into()),
         }
-        if !at_terminal {
-            break;
-        }
     }
     if let View::Quiet(_) = &frontend.view {
-        end = answered(&mut frontend, schema.as_ref(), end).await?;
+        end = answered(&mut frontend, schema, end).await?;
     }
     frontend.end().await?;
-    // At a terminal the person has seen the result; a script needs the exit code.
-    Ok(if at_terminal { Exit::Done } else { Exit::from(end) }.into())
+    Ok(Exit::from(end).into())
+}
+
+/// Ends a session and begins another in its place, for the same person. If the settings of the
+/// profile cannot be used, the session of now goes on.
+async fn another(
+    mut frontend: Frontend,
+    context: Arc<Context>,
+    approval: Approval,
+    args: &Args,
+    profile: Option<String>,
+) -> Result<(Frontend, Arc<Context>), Error> {
+    let mut screen = Screen::stdout(&context.environment);
+    let mut context = context;
+    if profile.is_some() {
+        let overrides = Overrides { profile, ..args.session.overrides() };
+        match start::context(&overrides) {
+            Ok(found) => context = Arc::new(found),
+            Err(error) => {
+                report::tell(&error, &mut screen)?;
+                return Ok((frontend, context));
+            }
+        }
+    }
+    // Before the next one begins: there may be no room for two models.
+    frontend.finish().await?;
+    let is_verbose = frontend.is_verbose;
+    let Frontend { mut person, .. } = frontend;
+    let confinement = context.confinement();
+    if let Person::Present(console) = &mut person {
+        console.asker.mark_for(&confinement);
+    }
+    let session = Session::start(&context, Mode::Chat, approval)?;
+    screen.blank()?;
+    greet(&mut screen, &context)?;
+    let view = View::Chat(Box::new(Chat::new(screen, confinement)));
+    let mut frontend = Frontend::new(&context, session, view, person, Settle::Later);
+    frontend.is_verbose = is_verbose;
+    Ok((frontend, context))
 }
 
 /// Prints the answer of a turn. One that does not fit the schema is asked for again; one that still
@@ -228,12 +328,14 @@ fn read_schema(path: &Path) -> Result<Schema, Error> {
 }
 
 /// The person at the terminal, if there is one.
-fn person(context: &Context, at_terminal: bool) -> Result<Person, Error> {
+fn person(context: &Context, at_terminal: bool, shared: &Shared) -> Result<Person, Error> {
     if !at_terminal {
         return Ok(Person::Nobody(Signals::new()?));
     }
     let history = context.folders.make_history_file()?;
-    let asker = Asker::start(&context.environment, || repl_editor::prompts(history))?;
+    let shared = shared.clone();
+    let offers = move |line: &str, cursor| shared.offers(line, cursor);
+    let asker = Asker::start(&context.environment, || repl_editor::prompts(history, offers))?;
     Ok(Person::Present(Box::new(Console {
         asker: asker.marked_for(&context.confinement()),
         editor: context.environment.editor().map(Into::into),
@@ -254,86 +356,6 @@ fn greet(screen: &mut Screen, context: &Context) -> Result<(), Error> {
     screen.announce(words, transcript::is_alarming(&confinement))?;
     transcript::granted(&confinement).iter().try_for_each(|row| screen.row(row))?;
     screen.say("Type a prompt. Ctrl-C interrupts, /help shows help, /quit quits.")?;
+    files::remind(screen, context, false)?;
     Ok(screen.blank()?)
-}
-
-const HELP: &str = "\
-Describe a task in your own words. The model replies, and asks before it runs code.
-  y        run the code        n           reject it
-  e        edit it first       w           reject it, and tell the model why
-  d        show all of it      q           quit
-Changes to your files are staged; at the end of each turn you decide whether to keep them.
-  /help    show this text      /quit       quit (also Ctrl-D); Ctrl-Z suspends
-  /image PATH                  attach an image to your next prompt
-  /open [NAME]                 open a picture, table or page in your viewer
-  /model [NAME]                show the current model, or switch to another one
-  /restart [LANGUAGE]          restart its interpreter, or all of them; variables are lost
-Rows that begin with this mark come from the program. No model and no code can print it.
-Keys pressed while the program is busy become the beginning of your next prompt.";
-
-/// Waits for a prompt, or for a command that is a turn.
-async fn ask_what_next(
-    frontend: &mut Frontend,
-    context: &Context,
-) -> Result<Result<Event, Left>, Error> {
-    loop {
-        let Person::Present(console) = &mut frontend.person else { return Ok(Err(Left::Ended)) };
-        let line = match console.asker.prompt().await {
-            Ok(line) => line,
-            Err(Left::Interrupted) => continue,
-            Err(left) => return Ok(Err(left)),
-        };
-        let Some(screen) = frontend.view.screen() else { return Ok(Err(Left::Ended)) };
-        match Line::of(&line) {
-            Line::Nothing => {}
-            Line::Quit => return Ok(Err(Left::Ended)),
-            Line::Help => screen.say(HELP)?,
-            Line::Image(path) => attach(&frontend.session, screen, context, path)?,
-            Line::Open(name) => frontend.open(name, &context.environment).await?,
-            Line::Restart(None) => return Ok(Ok(Event::Restart(None))),
-            Line::Restart(Some(name)) => {
-                let table = context.interpreters().languages();
-                if let Some(language) = table.find(name) {
-                    return Ok(Ok(Event::Restart(Some(language))));
-                }
-                let names = table.names().collect::<Vec<_>>().join(", ");
-                screen.tell(&format!("`{name}` is not available; these are: {names}."))?;
-            }
-            Line::Model(None) => {
-                let model = frontend.session.model.as_deref().unwrap_or_default();
-                screen.tell(&format!("Model: {model}"))?;
-                screen.say("`/model NAME` switches and keeps the conversation.")?;
-            }
-            Line::Model(Some(name)) => {
-                for file in context.unasked_instructions(Some(name))? {
-                    // The model of the start may be one that is given no project instructions.
-                    let said = trust::ask(context, screen, &mut console.asker, &file).await?;
-                    if said == Err(Left::Terminated) {
-                        return Ok(Err(Left::Terminated));
-                    }
-                }
-                return Ok(Ok(Event::ModelWanted(name.into())));
-            }
-            Line::Unknown(command) => {
-                screen.tell(&format!("Unknown command `{command}`; /help lists all commands."))?;
-            }
-            Line::Prompt => return Ok(Ok(Event::Asked(line))),
-        }
-    }
-}
-
-fn attach(
-    session: &Session,
-    screen: &mut Screen,
-    context: &Context,
-    path: &str,
-) -> Result<(), Error> {
-    match context.attach(Path::new(path)) {
-        Ok((event, words)) => {
-            session.send(event);
-            screen.tell(&format!("Attached to your next prompt: {words}."))?;
-        }
-        Err(error) => screen.tell(&format!("{error}."))?,
-    }
-    Ok(())
 }

@@ -7,7 +7,7 @@ use crate::{
     terminal::{generated, json, screen::Screen},
 };
 use interpreter_agent::{
-    AgentError,
+    AgentError, Context,
     doctor::{Finding, Health, Report, examine},
 };
 use interpreter_core::{Untrusted, surroundings::apparmor_profile};
@@ -64,6 +64,11 @@ fn print_profile() -> Result<ExitCode, Error> {
     };
     generated::print(profile.as_bytes())?;
     Ok(Exit::Done.into())
+}
+
+/// The short form, for a chat.
+pub(crate) async fn summary(context: &Context) -> String {
+    brief(&examine(context).await)
 }
 
 fn is_ready(report: &Report) -> bool {

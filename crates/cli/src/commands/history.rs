@@ -10,7 +10,8 @@ use interpreter_core::{
     forms::{self, Names},
 };
 use interpreter_store::{
-    Environment, Folders, HowMany, Log, Outputs, RecordState, Restored, StoreError, results,
+    Environment, Folders, HowMany, Log, Outputs, RecordState, Restored, StoreError, local_time,
+    results,
 };
 use std::{
     collections::BTreeMap,
@@ -43,7 +44,7 @@ enum HistoryCommand {
     },
     /// Show one session
     Show {
-        /// Id of the session, or the beginning of it [default: the newest]
+        /// Id of the session, its beginning or its end [default: the newest chat or run]
         session: Option<String>,
         /// Print JSON, one record per line
         #[arg(long)]
@@ -98,11 +99,11 @@ fn list(log: &Log, all: bool, as_json: bool) -> Result<(), Error> {
                 "work_folder": session.work_folder,
             }))?;
         } else {
-            let prompt = session.first_prompt.unwrap_or_default();
+            let prompt = session.first_prompt.as_deref().unwrap_or_default();
             screen.tell(&format!(
                 "{}  {}  {:>5} records  {}",
-                session.id,
-                session.started.get(..19).unwrap_or(&session.started),
+                session.short_id(),
+                local_time(&session.started),
                 session.records,
                 Untrusted::new(prompt).for_terminal_line(60),
             ))?;

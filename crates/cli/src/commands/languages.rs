@@ -6,7 +6,10 @@ use crate::{
     start::{context, wait_for},
     terminal::{json, screen::Screen},
 };
-use interpreter_agent::languages::{Interpreter, Known, check};
+use interpreter_agent::{
+    Context,
+    languages::{Interpreter, Known, check},
+};
 use interpreter_core::{Continuity, Untrusted};
 use interpreter_store::Overrides;
 use std::{
@@ -54,12 +57,22 @@ pub(crate) fn languages(args: &LanguagesArgs) -> Result<ExitCode, Error> {
     if args.json {
         json::print_value(&rows.iter().map(Row::json).collect())?;
     } else {
-        let mut out = Vec::new();
-        write_table(&mut out, &rows)?;
-        Screen::stdout(&context.environment).lines(&String::from_utf8_lossy(&out))?;
+        Screen::stdout(&context.environment).lines(&table(&rows)?)?;
     }
     let silent = answers.values().any(Result::is_err);
     Ok(if silent { Exit::CodeFailed } else { Exit::Done }.into())
+}
+
+/// The languages of a context, for a chat.
+pub(crate) fn summary(context: &Context) -> io::Result<String> {
+    let known = context.interpreters().all();
+    table(&known.map(|one| Row::new(one, None)).collect::<Vec<_>>())
+}
+
+fn table(rows: &[Row]) -> io::Result<String> {
+    let mut out = Vec::new();
+    write_table(&mut out, rows)?;
+    Ok(String::from_utf8_lossy(&out).into_owned())
 }
 
 impl Row {

@@ -7,7 +7,7 @@ use crate::{
     terminal::{json, screen::Screen},
 };
 use interpreter_agent::{
-    Advise, chain, embedded,
+    Advise, Context, chain, embedded,
     models::{self, Here, KeyState, ModelError, Trial},
 };
 use interpreter_core::Untrusted;
@@ -88,14 +88,24 @@ fn offline(offline: bool) -> Overrides {
 fn list(args: &ListArgs) -> Result<ExitCode, Error> {
     let context = context(&Overrides::default())?;
     let rows = wait_for(models::list(&context))??;
-    let embedded = embedded::list(&context);
     if args.json {
+        let embedded = embedded::list(&context);
         let ours = std::iter::once(catalogue::json(&embedded));
         json::print_value(&ours.chain(rows.iter().map(row_json)).collect())?;
         return Ok(Exit::Done.into());
     }
+    Screen::stdout(&context.environment).lines(&table(&context, &rows)?)?;
+    Ok(Exit::Done.into())
+}
+
+/// The models of a context, for a chat.
+pub(crate) async fn summary(context: &Context) -> Result<String, Error> {
+    Ok(table(context, &models::list(context).await?)?)
+}
+
+fn table(context: &Context, rows: &[Here]) -> io::Result<String> {
     let mut out = Vec::new();
-    catalogue::write(&mut out, &embedded)?;
+    catalogue::write(&mut out, &embedded::list(context))?;
     let (ready, rest): (Vec<_>, Vec<_>) = rows.iter().partition(|row| row.is_ready());
     let width = rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
     if ready.is_empty() {
@@ -119,8 +129,7 @@ fn list(args: &ListArgs) -> Result<ExitCode, Error> {
         "\nA model is PROVIDER/MODEL; `interpreter model test PROVIDER/MODEL` tests it, \
          `interpreter model pull` downloads an embedded model."
     )?;
-    Screen::stdout(&context.environment).lines(&String::from_utf8_lossy(&out))?;
-    Ok(Exit::Done.into())
+    Ok(String::from_utf8_lossy(&out).into_owned())
 }
 
 /// Missing requirements of a provider.

@@ -70,9 +70,14 @@ impl Asker {
     }
 
     /// The same, with a mark that says so where there is no sandbox.
-    pub(crate) fn marked_for(self, confinement: &Confinement) -> Self {
-        let warning = if confinement.sandbox.is_none() { "NO SANDBOX " } else { "" };
-        Self { warning, ..self }
+    pub(crate) fn marked_for(mut self, confinement: &Confinement) -> Self {
+        self.mark_for(confinement);
+        self
+    }
+
+    /// Marks questions for another confinement from now on.
+    pub(crate) fn mark_for(&mut self, confinement: &Confinement) {
+        self.warning = if confinement.sandbox.is_none() { "NO SANDBOX " } else { "" };
     }
 
     fn mark(&self, mark: &'static str) -> String {

@@ -3,8 +3,8 @@
 use super::{
     fold::{Fold, Folded},
     gallery::Exhibit,
-    life::{Doing, Life, elapsed, time},
-    ours::{Ours, count, ours, thousands, word},
+    life::{Doing, Life, time},
+    ours::{Ours, count, duration, ours, thousands, word},
     screen::{Screen, Section},
     status::Status,
     syntax::Syntax,
@@ -205,6 +205,8 @@ impl Chat {
             }
             Body::Effects { .. }
             | Body::Changes(_)
+            | Body::StandingGiven(_)
+            | Body::StandingRevoked { .. }
             | Body::NotProposed { .. }
             | Body::PackagesGranted { .. }
             | Body::PackagesChanged { .. }
@@ -270,7 +272,7 @@ impl Chat {
 
     fn ended(&mut self, ending: &Ending<'_>, ms: u64) -> io::Result<()> {
         self.life.rest();
-        let words = ending.words() + " · " + elapsed(ms);
+        let words = ending.words() + " · " + duration(ms);
         let screen = self.screen();
         if ending.is_fine() {
             return screen.say_quietly(words);

@@ -2,31 +2,29 @@
 
 use super::{
     answer::FinalAnswer,
-    ask::{Asker, Left, choice},
-    chat::{Chat, finding},
-    editor,
+    ask::{Asker, Left},
+    changes_question::Keep,
+    chat::Chat,
     gallery::{Exhibit, Gallery},
     json,
     keyboard::Typing,
     listing,
-    ours::{count, ours, word},
+    ours::{count, word},
     pager,
     plain::Plain,
     screen::{Screen, Section},
     signals::{Asked, Signals},
-    syntax::Syntax,
     transcript,
 };
 use crate::report::Error;
 use interpreter_agent::{Context, Session, Update};
 use interpreter_core::{
-    Body, Changes, ChangesState, FileChange, Grantor, InputWanted, LeftOut, Record, Secret, Typed,
-    forms,
+    Body, Changes, ChangesState, FileChange, Grantor, InputWanted, Record, Secret, Typed, forms,
     record::TurnEnd,
     session::{Answer, Event, Question, Settle},
 };
 use interpreter_store::{Environment, Folders};
-use std::{future::pending, time::Instant};
+use std::{collections::HashSet, future::pending, time::Instant};
 
 /// One way of showing a session.
 pub(crate) enum View {
@@ -84,8 +82,8 @@ pub(crate) struct Frontend {
     pub(crate) person: Person,
     unasked: Unasked,
     pressed: u32,
-    /// The staged changes that were last listed.
-    listed: Vec<FileChange>,
+    /// The staged changes that were last listed and not decided on.
+    pub(crate) listed: Vec<FileChange>,
     /// The set that they are in.
     pub(crate) staged: Option<String>,
     /// The exit status of the last run that failed, as shells have it.
@@ -93,6 +91,8 @@ pub(crate) struct Frontend {
     /// Whether changes are reviewed when the session ends, and not after each turn.
     reviews_at_end: bool,
     gallery: Gallery,
+    /// Whether records are shown that are usually not.
+    pub(crate) is_verbose: bool,
 }
 
 /// How a turn went.
@@ -137,6 +137,7 @@ impl Frontend {
             status: None,
             reviews_at_end: false,
             gallery,
+            is_verbose: false,
         }
     }
 
@@ -335,6 +336,18 @@ impl Frontend {
                 return Ok(screen.say_quietly(words)?);
             }
         }
+        if let Body::Changes(Changes { state, files: decided, .. }) = &record.body
+            && *state != ChangesState::Staged
+        {
+            let decided: HashSet<_> = decided.iter().map(|file| file.path.as_str()).collect();
+            self.listed.retain(|file| !decided.contains(file.path.as_str()));
+        }
+        if self.is_verbose
+            && let Some(screen) = self.view.screen()
+            && transcript::is_behind_the_scenes(&record.body)
+        {
+            return Ok(transcript::tell(screen, record)?);
+        }
         let shown = match &mut self.view {
             // All of them together.
             View::Json => Ok(()),
@@ -455,145 +468,7 @@ impl Frontend {
     }
 }
 
-/// An answer to the question whether code may run.
-#[derive(Clone, Copy, Debug)]
-enum Said {
-    Run,
-    Reject,
-    Why,
-    Edit,
-    Details,
-    Quit,
-}
-
-/// An answer to the question whether changes are kept.
-#[derive(Clone, Debug)]
-pub(super) enum Keep {
-    Settle(Settle),
-    /// Show the diff.
-    Show,
-    /// Show every name.
-    Names,
-}
-
-#[derive(Clone, Copy)]
-enum KeepKey {
-    Apply,
-    Discard,
-    Later,
-    Show,
-    Names,
-}
-
-impl Console {
-    /// Asks whether code may run, as often as it takes. `None` means that the person leaves.
-    async fn about_code(
-        &mut self,
-        screen: &mut Screen,
-        question: &Question,
-    ) -> Result<Option<Answer>, Left> {
-        let choices = [
-            choice('y', "run", Said::Run),
-            choice('n', "reject", Said::Reject),
-            choice('w', "reject and say why", Said::Why),
-            choice('e', "edit", Said::Edit),
-            choice('d', "details", Said::Details),
-            choice('q', "quit", Said::Quit),
-        ];
-        loop {
-            match self.asker.choose(screen, &ours("Run it?"), &choices).await? {
-                Said::Run => return Ok(Some(Answer::Run)),
-                Said::Reject => return Ok(Some(Answer::Reject { reason: None })),
-                Said::Why => {
-                    let draw = |screen: &mut Screen| screen.say("Why not? (sent to the model)");
-                    let why = self.asker.line(screen, draw, Typing::Shown).await?;
-                    let reason = Some(why.trim().to_owned()).filter(|why| !why.is_empty());
-                    return Ok(Some(Answer::Reject { reason }));
-                }
-                Said::Edit => match self.edited(screen, question).await {
-                    Some(code) => return Ok(Some(Answer::Edit(code))),
-                    None => {
-                        gone(screen.say("Nothing saved in the editor; the code is unchanged."))?;
-                    }
-                },
-                Said::Details => self.details(screen, question).await?,
-                Said::Quit => return Ok(None),
-            }
-        }
-    }
-
-    /// The code as the person's editor saved it.
-    async fn edited(&mut self, screen: &mut Screen, question: &Question) -> Option<String> {
-        let proposal = &question.proposal;
-        let copy = editor::Copy {
-            text: proposal.code().raw().to_owned(),
-            name: format!("edit-{}-{}.txt", std::process::id(), proposal.id),
-            folder: self.folders.make_cache_folder().ok()?.to_owned(),
-        };
-        let editor = self.editor.clone();
-        let saved = self.asker.lend(move || editor::edit(&copy, editor.as_deref())).await?;
-        match saved {
-            Ok(code) => code,
-            Err(error) => {
-                // If that cannot be said, the terminal is gone, and the next question notices.
-                _ = screen.error(&error.to_string(), None).is_ok();
-                None
-            }
-        }
-    }
-
-    /// Shows the whole code and every finding.
-    async fn details(&mut self, screen: &mut Screen, question: &Question) -> Result<(), Left> {
-        let code = question.proposal.code();
-        let section = Section::Code(Syntax::of(question.proposal.language.written_in()));
-        let shown = pager::text(&mut self.asker, screen, section, code);
-        shown.await.unwrap_or(Err(Left::Ended))?;
-        let found = question.findings.by_severity();
-        let rows: Vec<_> = found
-            .iter()
-            .map(|one| format!("{:<7} {}", one.severity.word(), finding(one)))
-            .collect();
-        gone(screen.say(count(rows.len(), "finding") + ":"))?;
-        pager::rows(&mut self.asker, screen, &rows).await.unwrap_or(Err(Left::Ended))
-    }
-
-    /// Lists changes and asks whether they are kept.
-    pub(super) async fn about_changes(
-        &mut self,
-        screen: &mut Screen,
-        id: &str,
-        files: &[FileChange],
-        left_out: &[LeftOut],
-    ) -> Result<Keep, Left> {
-        let listing = listing::short(files);
-        for row in &listing.rows {
-            gone(screen.row(row))?;
-        }
-        if listing.folded > 0 {
-            let folded = count(listing.folded, "file");
-            gone(screen.say(folded + " not listed by name: press f."))?;
-        }
-        gone(transcript::left_out(screen, left_out))?;
-        let noun = if files.len() == 1 { "this change" } else { "these changes" };
-        let question = ours("Keep ") + noun + " (set " + word(id) + ")?";
-        let choices = [
-            choice('a', "apply to your folder", KeepKey::Apply),
-            choice('d', "discard", KeepKey::Discard),
-            choice('l', "later", KeepKey::Later),
-            choice('s', "show the diff", KeepKey::Show),
-            choice('f', "list every file", KeepKey::Names),
-        ];
-        Ok(match self.asker.choose(screen, &question, &choices).await? {
-            KeepKey::Apply => Keep::Settle(Settle::Apply),
-            KeepKey::Discard => Keep::Settle(Settle::Discard),
-            KeepKey::Later => Keep::Settle(Settle::Later),
-            KeepKey::Show => Keep::Show,
-            KeepKey::Names => Keep::Names,
-        })
-    }
-}
-
 /// A terminal that cannot be written to is gone.
-fn gone(written: std::io::Result<()>) -> Result<(), Left> {
+pub(super) fn gone(written: std::io::Result<()>) -> Result<(), Left> {
     written.map_err(|_| Left::Ended)
 }

@@ -121,15 +121,6 @@ pub(super) fn time(seconds: u64) -> Ours {
     }
 }
 
-/// Milliseconds as people say them.
-pub(super) fn elapsed(milliseconds: u64) -> Ours {
-    match milliseconds {
-        0..1_000 => ours(milliseconds) + " ms",
-        1_000..60_000 => ours(milliseconds / 1_000) + "." + milliseconds / 100 % 10 + " s",
-        _ => time(milliseconds / 1_000),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -174,9 +165,5 @@ mod tests {
     fn times_are_said_as_people_say_them() {
         assert_eq!((time(59).as_str(), time(61).as_str()), ("59 s", "1 min 1 s"));
         assert_eq!(time(7_260).as_str(), "2 h 1 min");
-        let said = [(12, "12 ms"), (26_793, "26.7 s"), (125_000, "2 min 5 s")];
-        for (milliseconds, words) in said {
-            assert_eq!(elapsed(milliseconds).as_str(), words);
-        }
     }
 }

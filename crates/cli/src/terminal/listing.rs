@@ -81,7 +81,8 @@ impl Listing {
     }
 }
 
-fn row(file: &FileChange) -> String {
+/// One change, on a row.
+pub(super) fn row(file: &FileChange) -> String {
     let (subject, details) = (file.subject(), file.details());
     let details = if details.is_empty() { details } else { format!(" ({details})") };
     format!("{:<8} {subject}{details}", file.change.word())

@@ -53,6 +53,18 @@ pub(crate) fn thousands(number: u64) -> Ours {
     Ours(text)
 }
 
+/// A time in the unit that people would use: `12 ms`, `4.2 s`, `3 min 5 s`.
+pub(crate) fn duration(ms: u64) -> Ours {
+    match ms {
+        0..1_000 => ours(ms) + " ms",
+        1_000..60_000 => {
+            let tenths = (ms + 50) / 100;
+            ours(tenths / 10) + "." + tenths % 10 + " s"
+        }
+        _ => ours(ms / 60_000) + " min " + ms % 60_000 / 1_000 + " s",
+    }
+}
+
 impl Ours {
     pub(crate) fn as_str(&self) -> &str {
         &self.0
@@ -125,6 +137,15 @@ mod tests {
         ];
         for (number, text) in all {
             assert_eq!(thousands(number).as_str(), text);
+        }
+    }
+
+    #[test]
+    fn a_time_has_a_unit_that_people_would_use() {
+        for (ms, words) in
+            [(7, "7 ms"), (1_000, "1.0 s"), (26_793, "26.8 s"), (185_000, "3 min 5 s")]
+        {
+            assert_eq!(duration(ms).as_str(), words);
         }
     }
 

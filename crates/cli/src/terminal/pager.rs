@@ -20,7 +20,7 @@ enum Next {
 }
 
 /// Shows text, such as code or a diff.
-pub(super) async fn text(
+pub(crate) async fn text(
     asker: &mut Asker,
     screen: &mut Screen,
     section: Section,
@@ -31,7 +31,7 @@ pub(super) async fn text(
 }
 
 /// Shows the rows of a list.
-pub(super) async fn rows(
+pub(crate) async fn rows(
     asker: &mut Asker,
     screen: &mut Screen,
     rows: &[String],
@@ -60,7 +60,7 @@ async fn pages(
         let choices = [
             choice('m', "more", Next::Page),
             choice('a', "all of it", Next::All),
-            choice('b', "back to the question", Next::Back),
+            choice('b', "back", Next::Back),
         ];
         match asker.choose(screen, &question, &choices).await {
             Ok(Next::Page) => {}

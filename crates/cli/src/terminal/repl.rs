@@ -5,8 +5,9 @@
 
 use super::{
     ask::{Asker, Left},
+    changes_question::Keep,
     chat::Chat,
-    frontend::{Console, Frontend, Keep, Person, Turn, View},
+    frontend::{Console, Frontend, Person, Turn, View},
     listing,
     ours::{count, word},
     pager,
@@ -161,6 +162,12 @@ async fn settle(context: &Context, frontend: &mut Frontend) -> Result<(), Error>
             Ok(Keep::Settle(Settle::Apply)) => {
                 review.apply(Conflict::Refuse)?;
                 break "applied.";
+            }
+            Ok(Keep::Settle(Settle::ApplySome(paths))) => {
+                let applied = review.apply_some(&paths, Conflict::Refuse)?;
+                return Ok(screen.say(
+                    count(applied.files.len(), "file") + " applied; the rest is still staged.",
+                )?);
             }
             Ok(Keep::Settle(Settle::Discard)) => {
                 review.discard()?;

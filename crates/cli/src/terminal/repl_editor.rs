@@ -30,9 +30,22 @@ pub(crate) struct Question {
 /// Lines of prompts that are kept.
 const KEPT: usize = 10_000;
 
-/// An editor for prompts, which are kept in `history`.
-pub(crate) fn prompts(history: PathBuf) -> Reedline {
-    let editor = Reedline::create().with_edit_mode(Box::new(Careful::default()));
+/// One way in which a line could go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Offer {
+    pub(crate) value: String,
+    pub(crate) help: Option<&'static str>,
+    /// The part of the line that it replaces, in bytes.
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+}
+
+/// An editor for prompts, which are kept in `history`. `offers` completes them.
+pub(crate) fn prompts(
+    history: PathBuf,
+    offers: impl FnMut(&str, usize) -> Vec<Offer> + Send + 'static,
+) -> Reedline {
+    let editor = completing(Box::new(Offering(offers)));
     match FileBackedHistory::with_file(KEPT, history) {
         Ok(history) => editor.with_history(Box::new(history)),
         Err(_) => editor,
@@ -41,6 +54,11 @@ pub(crate) fn prompts(history: PathBuf) -> Reedline {
 
 /// An editor for code. `indented` code goes on until a line is empty.
 pub(crate) fn editor(asks: mpsc::UnboundedSender<Question>, indented: bool) -> Reedline {
+    completing(Box::new(Asking(asks))).with_validator(Box::new(Whole { indented }))
+}
+
+/// An editor whose Tab key completes.
+fn completing(completer: Box<dyn Completer + Send>) -> Reedline {
     let mut keys = default_emacs_keybindings();
     let complete = [ReedlineEvent::Menu(MENU.into()), ReedlineEvent::MenuNext];
     keys.add_binding(KeyModifiers::NONE, KeyCode::Tab, ReedlineEvent::UntilFound(complete.into()));
@@ -48,11 +66,27 @@ pub(crate) fn editor(asks: mpsc::UnboundedSender<Question>, indented: bool) -> R
     let menu = ColumnarMenu::default().with_name(MENU);
     Reedline::create()
         .with_edit_mode(Box::new(Careful::new(keys)))
-        .with_completer(Box::new(Asking(asks)))
+        .with_completer(completer)
         .with_menu(ReedlineMenu::EngineCompleter(Box::new(menu)))
         .with_quick_completions(true)
         .with_partial_completions(true)
-        .with_validator(Box::new(Whole { indented }))
+}
+
+struct Offering<F>(F);
+
+impl<F: FnMut(&str, usize) -> Vec<Offer> + Send> Completer for Offering<F> {
+    fn complete(&mut self, line: &str, cursor: usize) -> CompletionResult {
+        let suggestion = |offer: Offer| Suggestion {
+            // A folder goes on.
+            append_whitespace: !offer.value.ends_with('/'),
+            value: offer.value,
+            description: offer.help.map(str::to_owned),
+            span: Span::new(offer.start, offer.end),
+            ..Suggestion::default()
+        };
+        let offers = (self.0)(line, cursor).into_iter();
+        CompletionResult::fresh(offers.map(suggestion).collect::<Vec<_>>())
+    }
 }
 
 struct Asking(mpsc::UnboundedSender<Question>);

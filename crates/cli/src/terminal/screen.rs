@@ -188,6 +188,12 @@ impl Screen {
         Ok(())
     }
 
+    /// Clears the window, where it is one.
+    pub(crate) fn wipe(&mut self) -> io::Result<()> {
+        self.close()?;
+        if self.at_terminal { self.write("\u{1b}[H\u{1b}[2J") } else { Ok(()) }
+    }
+
     pub(crate) fn blank(&mut self) -> io::Result<()> {
         self.close()?;
         self.write("\n")

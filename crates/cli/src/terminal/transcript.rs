@@ -2,7 +2,7 @@
 
 use super::{
     hosts, listing,
-    ours::{Ours, count, ours, word},
+    ours::{Ours, count, duration, ours, word},
     packages,
     screen::{Screen, Section},
     syntax::Syntax,
@@ -13,6 +13,7 @@ use interpreter_core::{
     record::{Decision, TurnEnd},
     session,
 };
+use interpreter_store::local_time;
 use std::io;
 
 /// Rows of a list that are shown where the whole of it is on the record.
@@ -127,10 +128,26 @@ pub(super) fn show(screen: &mut Screen, body: &Body, every_host: bool) -> io::Re
         Body::PackagesGranted { .. }
         | Body::PackagesChanged { .. }
         | Body::PackagesFailed { .. } => packages::show(screen, body),
+        Body::StandingGiven(answer) => {
+            let (is_yes, number) = (answer.covers.is_yes(), answer.number);
+            let back = if is_yes { "/deny " } else { "/allow " };
+            screen.say(
+                ours("Standing answer ") + number + ". " + back + number + " takes it back.",
+            )?;
+            screen.row(&answer.words())
+        }
+        Body::StandingRevoked { number } => {
+            screen.say(ours("Standing answer ") + *number + " no longer holds.")
+        }
         Body::Error { message, hint } => screen.error(message, hint.as_deref()),
         Body::Note { text } => screen.tell(text),
         _ => Ok(()),
     }
+}
+
+/// Whether a record is shown only to those who want to see everything.
+pub(super) fn is_behind_the_scenes(body: &Body) -> bool {
+    matches!(body, Body::Usage { .. } | Body::Verdict { .. } | Body::Answer { .. })
 }
 
 /// How a run ended.
@@ -207,7 +224,7 @@ pub(crate) fn turn_end(end: TurnEnd) -> Option<&'static str> {
         TurnEnd::Done | TurnEnd::CodeFailed | TurnEnd::CannotConfine | TurnEnd::TooManyCalls => {
             None
         }
-        TurnEnd::Refused => Some("Rejected; nothing was run."),
+        TurnEnd::Refused => Some("Rejected. Nothing ran."),
         TurnEnd::ModelFailed => Some("The model did not finish its reply."),
         TurnEnd::Interrupted => Some("Interrupted."),
     }
@@ -216,8 +233,8 @@ pub(crate) fn turn_end(end: TurnEnd) -> Option<&'static str> {
 /// One record of a session, as `history show` prints it.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the others follow below")]
 pub(crate) fn tell(screen: &mut Screen, record: &Record) -> io::Result<()> {
-    let time = record.time.get(11..19).unwrap_or_default();
-    let head = |what: Ours| word(time) + "  " + what;
+    let time = local_time(&record.time);
+    let head = |what: Ours| word(time.get(11..19).unwrap_or_default()) + "  " + what;
     match &record.body {
         Body::SessionStarted { model, confinement, .. } => {
             screen.say(head(ours("session ") + word(&record.session)))?;
@@ -235,6 +252,10 @@ pub(crate) fn tell(screen: &mut Screen, record: &Record) -> io::Result<()> {
         Body::Piped(Piped { path, bytes, .. }) => {
             screen.say(head(ours("you piped in ") + count(*bytes, "byte")))?;
             screen.row(&path.display().to_string())
+        }
+        Body::File { name, bytes, .. } => {
+            screen.say(head(ours("you attached a file")))?;
+            screen.row(&format!("{name} ({bytes} bytes)"))
         }
         Body::Reply { text, .. } => {
             screen.say(head(ours("model")))?;
@@ -326,6 +347,9 @@ fn tell_happening(screen: &mut Screen, body: &Body, head: impl Fn(Ours) -> Ours)
             screen.say(head(ours("note")))?;
             screen.row(text)
         }
+        Body::StandingGiven(_) | Body::StandingRevoked { .. } | Body::ChangesWanted { .. } => {
+            tell_steering(screen, body, head)
+        }
         Body::Usage { input, output, cached, cost, context } => {
             screen.say(head(usage(*input, *output, *cached, *cost, *context)))
         }
@@ -341,6 +365,25 @@ fn tell_happening(screen: &mut Screen, body: &Body, head: impl Fn(Ours) -> Ours)
             screen.row(reason)
         }
         Body::SessionEnded {} => screen.say(head(ours("session ended"))),
+        _ => Ok(()),
+    }
+}
+
+/// A record of something that the person wants from now on.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the caller passes on no other")]
+fn tell_steering(screen: &mut Screen, body: &Body, head: impl Fn(Ours) -> Ours) -> io::Result<()> {
+    match body {
+        Body::StandingGiven(answer) => {
+            screen.say(head(ours("standing answer ") + answer.number))?;
+            screen.row(&answer.words())
+        }
+        Body::StandingRevoked { number } => {
+            screen.say(head(ours("standing answer ") + *number + " taken back"))
+        }
+        Body::ChangesWanted { wish, paths } => {
+            screen.say(head(ours("you asked to ") + word(wish) + " changes"))?;
+            paths.iter().try_for_each(|path| screen.row(path))
+        }
         _ => Ok(()),
     }
 }
@@ -375,7 +418,7 @@ fn tell_effects(screen: &mut Screen, body: &Body, head: impl Fn(Ours) -> Ours) -
         }
         Body::RunFinished { proposal, .. } => {
             let Some((ending, ms)) = Ending::of(body) else { return Ok(()) };
-            screen.say(head(word(proposal) + " " + ending.words() + ", " + ms + " ms"))?;
+            screen.say(head(word(proposal) + " " + ending.words() + ", " + duration(ms)))?;
             ending.limit().iter().try_for_each(|limit| screen.row(limit))
         }
         Body::Changes(Changes { id, state, files: changed, left_out: left }) => {
@@ -405,11 +448,18 @@ pub(super) fn grantor(by: Grantor) -> &'static str {
         Grantor::Typed => "you (typed)",
         Grantor::Flag => "`--yes`",
         Grantor::Rule => "a rule",
+        Grantor::Standing => "your standing answer",
         Grantor::Nobody => "default, without a terminal",
     }
 }
 
-fn usage(input: u64, output: u64, cached: u64, cost: Option<f64>, context: Option<u64>) -> Ours {
+pub(crate) fn usage(
+    input: u64,
+    output: u64,
+    cached: u64,
+    cost: Option<f64>,
+    context: Option<u64>,
+) -> Ours {
     let mut words = ours(input) + " tokens in";
     if cached > 0 {
         words = words + " (" + cached + " cached)";

@@ -42,7 +42,7 @@ fn a_discarded_set_is_gone() {
     let scene = scene(Who::Ourselves);
     scene.code("python", WRITES).exits(0);
     scene.run(&["changes", "discard"]).mentions("Discarded 3 changes").exits(0);
-    scene.run(&["changes", "apply"]).mentions("no such change set").exits(0);
+    scene.run(&["changes", "apply"]).mentions("Nothing is staged").exits(0);
     assert_eq!(scene.read("old.txt").unwrap(), "old\n");
 }
 
@@ -63,7 +63,8 @@ fn a_file_that_changed_meanwhile_is_not_overwritten() {
     scene.code("python", WRITES).exits(0);
     std::fs::write(scene.work().join("old.txt"), "mine\n").unwrap();
     scene.run(&["changes", "apply"]).mentions("old.txt").exits(3);
-    let refused = scene.run(&["history", "show", "--json"]).exits(0);
+    let newest = scene.run(&["history", "list", "--json"]).records()[0]["session"].clone();
+    let refused = scene.run(&["history", "show", "--json", newest.as_str().unwrap()]).exits(0);
     assert_eq!((refused.of_kind("changes").len(), refused.of_kind("error").len()), (0, 1));
     assert_eq!(scene.read("old.txt").unwrap(), "mine\n");
     assert_eq!(scene.read("out.txt"), None);
@@ -162,7 +163,7 @@ fn undo_and_redo_go_back_and_forth() {
             let code = format!("printf {text} > out.txt; printf {text} > {text}.txt");
             scene.run(&["run", "--apply", "-l", "shell", "-c", &code]).exits(0);
         }
-        scene.run(&["changes", "redo"]).mentions("no such change set").exits(0);
+        scene.run(&["changes", "redo"]).mentions("Nothing to redo").exits(0);
         let read = || scene.read("out.txt");
         // The one applied last comes first, whichever set it is of.
         scene.run(&["changes", "undo"]).mentions("Undid 2 changes").exits(0);

@@ -90,7 +90,7 @@ fn a_restart_ends_an_interpreter_with_all_that_it_started() {
     let start = format!("x=1; {DAEMON}");
     let scene = Scene::new().script(&format!(
         "[[reply]]\ntext = {}\n[[reply]]\ntext = {}\n[[reply]]\ntext = \"Set.\"\n\
-         [[reply]]\ntext = {}\n[[reply]]\nexpect = \"restarted by the user, all variables are lost: shell\"\n\
+         [[reply]]\ntext = {}\n[[reply]]\nexpect = \"Restarted shell. Its variables are gone.\"\n\
          text = {}\n[[reply]]\ntext = \"Done.\"\n",
         quoted(&cell("python", "y = 2")),
         quoted(&cell("shell", &start)),
@@ -99,8 +99,8 @@ fn a_restart_ends_an_interpreter_with_all_that_it_started() {
     ));
     let terminal = Terminal::open(&scene, &["--yes", "go"]);
     terminal.shows("┆ daemon ").shows("Set.");
-    terminal.types("/restart cobol").shows("`cobol` is not available");
-    terminal.types("/restart shell").shows("restarted by the user").shows("shell");
+    terminal.types("/restart cobol").shows("unknown language `cobol`");
+    terminal.types("/restart shell").shows("Restarted shell.");
     terminal.types("go on").shows("x is <>").shows("┆ 0").shows("y is 2").shows("Done.");
     terminal.types("/help").shows("/restart [LANGUAGE]");
     terminal.types("/quit").exits(0);
@@ -122,7 +122,7 @@ fn a_restart_of_everything_leaves_nothing_of_before() {
     ]);
     let terminal = Terminal::open(&scene, &["--yes", "go"]);
     terminal.shows("Set.");
-    terminal.types("/restart").shows("restarted by the user").shows("python, shell");
+    terminal.types("/restart").shows("Restarted python, shell.");
     terminal.types("go on").shows("False").shows("<>").shows("┆ 0").shows("Done.");
     terminal.types("/restart javascript").shows("there was no interpreter to restart");
     terminal.types("/quit").exits(0);

@@ -68,6 +68,8 @@ mod seam;
 mod secrets;
 mod sets;
 mod signals;
+mod standing;
+mod steering;
 mod switch;
 mod temporary;
 mod terminal;

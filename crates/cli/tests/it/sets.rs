@@ -66,7 +66,7 @@ fn a_name_that_is_both_an_id_and_a_file_is_refused() {
 fn an_unknown_id_is_named_also_where_nothing_is_staged() {
     let scene = Scene::new();
     for command in ["apply", "diff", "discard", "undo", "redo"] {
-        scene.run(&["changes", command]).mentions("no such change set").exits(0);
+        scene.run(&["changes", command]).mentions("Nothing ").mentions("in this folder.").exits(0);
         scene.run(&["changes", command, "0a1b2c3d"]).mentions("0a1b2c3d").exits(2);
         scene.run(&["changes", command, "--set", "0a1b2c3d"]).mentions("0a1b2c3d").exits(2);
     }

@@ -330,7 +330,7 @@ fn a_rejection_reaches_the_model_with_its_reason() {
     ));
     let terminal = Terminal::open(&scene, &["do it"]);
     terminal.shows("Run it?");
-    terminal.types("").shows("press y, n, w, e, d, q");
+    terminal.types("").shows("press y, a, n, w, e, d, q");
     terminal.types("w").shows("Why not?");
     terminal.types("use fewer files").shows("As you wish.").lacks("┆");
     terminal.types("/quit").exits(0);

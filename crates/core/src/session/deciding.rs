@@ -12,8 +12,8 @@ use super::{
     words,
 };
 use crate::{
-    Body, Findings, Grantor, Language, Opinion, Origin, Permit, Prepared, Untrusted, Verdict,
-    policy, record::TurnEnd,
+    Body, Coverage, Findings, Grantor, Language, Opinion, Origin, Permit, Prepared, Span,
+    Untrusted, Verdict, policy, record::TurnEnd, standing,
 };
 
 /// How often a kernel may be gone between being ready and being given the code.
@@ -23,8 +23,11 @@ impl State {
     pub(super) fn judged(&mut self, work: Work, edited: bool, findings: Findings) {
         let setup = &self.setup;
         let approval = setup.approval;
-        let mut verdict =
+        let by_rules =
             policy::judge(&setup.user_rules, &setup.project_rules, &work.current, &findings);
+        let within = &setup.confinement;
+        let (mut verdict, mut stands) =
+            self.standing.heard(by_rules, &work.current, &findings, within);
         if verdict.opinion == Opinion::Allow {
             let rule = match approval {
                 _ if edited => Some("edited code is shown before it runs"),
@@ -32,9 +35,11 @@ impl State {
                 Approval::Yes | Approval::AsRulesSay => None,
             };
             if let Some(rule) = rule {
-                verdict = Verdict { opinion: Opinion::Ask, rule: rule.into() };
+                verdict = Verdict { opinion: Opinion::Ask, rule: rule.into(), is_default: false };
+                stands = false;
             }
         }
+        let may_stand = verdict.is_default && findings.risk <= standing::ceiling(within);
         let proposal = work.current.id.clone();
         self.record(Body::Findings {
             proposal: proposal.clone(),
@@ -52,6 +57,7 @@ impl State {
         match (verdict.opinion, work.current.origin) {
             (Opinion::Deny, _) => self.deny(work, &verdict),
             (Opinion::Allow, Origin::Person) => self.prepare(work, Grantor::Typed, 0),
+            (Opinion::Allow, Origin::Model) if stands => self.prepare(work, Grantor::Standing, 0),
             (Opinion::Allow, Origin::Model) => self.prepare(work, Grantor::Rule, 0),
             (Opinion::Ask, _) if approval == Approval::Yes && !edited => {
                 let (answer, by) = (Answer::Run, Grantor::Flag);
@@ -65,6 +71,7 @@ impl State {
                     proposal: work.current.clone(),
                     findings: findings.clone(),
                     verdict: verdict.clone(),
+                    may_stand,
                 }));
                 self.phase = Phase::Asking { work, findings, verdict };
             }
@@ -81,10 +88,14 @@ impl State {
     ) {
         match (answer, by) {
             // Nobody cannot say yes.
-            (Answer::Run | Answer::Edit(_), Grantor::Nobody) => {
+            (Answer::Run | Answer::Standing(..) | Answer::Edit(_), Grantor::Nobody) => {
                 self.phase = Phase::Asking { work, findings, verdict };
             }
             (Answer::Run, _) => self.prepare(work, by, 0),
+            (Answer::Standing(span, covers), _) => {
+                self.stand(span, covers);
+                self.prepare(work, by, 0);
+            }
             // The edited code is another one, so the rules and the person look at it again.
             (Answer::Edit(code), _) => {
                 let Work { current, waiting } = work;
@@ -106,6 +117,27 @@ impl State {
         match (origin, reason) {
             (Origin::Model, Some(_)) => self.call_model(),
             (Origin::Model, None) | (Origin::Person, _) => self.end_turn(TurnEnd::Refused),
+        }
+    }
+
+    /// From now on an answer holds without a question.
+    pub(super) fn stand(&mut self, span: Span, covers: Coverage) {
+        match self.standing.add(span, covers).cloned() {
+            Some(answer) => self.record(Body::StandingGiven(answer)),
+            None => self.note(format!(
+                "there are {} standing answers already, so this one does not hold; take one back \
+                 first",
+                standing::MOST
+            )),
+        }
+    }
+
+    /// A standing answer holds no more.
+    pub(super) fn revoke(&mut self, number: u32) {
+        if self.standing.revoke(number) {
+            self.record(Body::StandingRevoked { number });
+        } else {
+            self.note(format!("there is no standing answer {number}"));
         }
     }
 

@@ -1,6 +1,6 @@
 //! Actions that a session asks for, and their records.
 
-use super::event::{HostAnswer, Settle};
+use super::event::{ChangesWish, HostAnswer, Settle};
 use crate::{
     Body, Changes, Confinement, Findings, HostWanted, InputWanted, Language, Message, Permit,
     Proposal, Typed, Verdict,
@@ -75,6 +75,8 @@ pub enum Effect {
     AskChanges(Changes),
     /// Apply the snapshot, or discard what is staged.
     Settle(Settle),
+    /// Do this with the changes of the session.
+    ChangeSet(ChangesWish),
     /// The turn is over; wait for the next prompt.
     FinishTurn(TurnEnd),
     /// The session is over; stop everything.
@@ -90,6 +92,8 @@ pub struct Question {
     pub findings: Findings,
     /// Why they are asked.
     pub verdict: Verdict,
+    /// Whether a standing yes could cover code like this.
+    pub may_stand: bool,
 }
 
 /// The question to a person before packages are installed.
@@ -131,6 +135,7 @@ impl Effect {
             | Self::Review
             | Self::AskChanges(_)
             | Self::Settle(_)
+            | Self::ChangeSet(_)
             | Self::FinishTurn(_) => true,
         }
     }

@@ -3,11 +3,12 @@
 use super::{setup::ModelProfile, words};
 use crate::{
     Blob, Body, Changes, ChangesState, Denial, Findings, Grant, Grantor, HostContact, HostWanted,
-    Image, InputWanted, Invocation, Language, Output, Piped, Prepared, Ran, Reply, Typed,
+    Image, InputWanted, Invocation, Language, Output, Piped, Prepared, Ran, Reply, Span, Typed,
     Untrusted,
     egress::Host,
     packages::{PackageOrder, PackagesDone, PackagesFailed},
     record::{Decision, TurnEnd},
+    standing::Coverage,
 };
 
 /// Something that happened.
@@ -19,6 +20,12 @@ pub enum Event {
     Attached(Attachment),
     /// The person piped data in, with the next prompt.
     Piped(Piped),
+    /// The person gives the model a text file, with the next prompt.
+    FileAttached(AttachedFile),
+    /// The person has the model answer the last prompt again: everything after it is dropped.
+    Retried,
+    /// The person takes the last prompt back, and with it everything after it.
+    Forgotten,
     /// The person handed over code of their own: `interpreter run`.
     Submitted {
         /// The language's name.
@@ -49,6 +56,10 @@ pub enum Event {
         /// Who spoke.
         by: Grantor,
     },
+    /// The person gives an answer that holds for more than one piece of code.
+    StandingGiven(Span, Coverage),
+    /// The person takes the standing answer of this number back.
+    StandingRevoked(u32),
     /// The person is about to write code in this language.
     Expected(Language),
     /// A kernel is ready, and a sandbox bounds it.
@@ -104,8 +115,10 @@ pub enum Event {
     Reviewed(Changes),
     /// The person decided what becomes of the staged changes.
     Decided(Settle),
-    /// The staged changes were applied or discarded.
+    /// The staged changes were applied, discarded, undone or redone.
     Settled(Changes),
+    /// The person wants something done with the changes of this session, between two turns.
+    ChangesWanted(ChangesWish),
     /// Sandbox, kernel or workspace failed. It matters if the session waits for one of them.
     RunnerFailed(Failure),
     /// Processes that were left running tried this after the last run.
@@ -143,11 +156,49 @@ pub struct Attachment {
     pub kept: Blob,
 }
 
+/// A text file of the person's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AttachedFile {
+    /// The person's name for it, fit for a terminal.
+    pub name: String,
+    /// Its size.
+    pub bytes: u64,
+    /// Its text, or as much of it as is sent, with a note on what was cut.
+    pub text: Untrusted,
+}
+
+/// A wish about the changes of a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ChangesWish {
+    /// Put those at and below these paths, or all, into the person's folder.
+    Apply(Vec<String>),
+    /// Forget those at and below these paths, or all.
+    Discard(Vec<String>),
+    /// Take what was applied last out of the person's folder.
+    Undo,
+    /// Put what was undone last into it once more.
+    Redo,
+}
+
+impl ChangesWish {
+    fn body(&self) -> Body {
+        let (wish, paths) = match self {
+            Self::Apply(paths) => ("apply", paths.clone()),
+            Self::Discard(paths) => ("discard", paths.clone()),
+            Self::Undo => ("undo", Vec::new()),
+            Self::Redo => ("redo", Vec::new()),
+        };
+        Body::ChangesWanted { wish: wish.into(), paths }
+    }
+}
+
 /// An answer to the question whether code may run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// Run it as it stands.
     Run,
+    /// Run it as it stands, and from now on other code like it without a question.
+    Standing(Span, Coverage),
     /// Run this instead.
     Edit(String),
     /// Do not run it. With a reason the model goes on; without one the turn is over.
@@ -186,6 +237,8 @@ pub struct HostAnswer {
 pub enum Settle {
     /// Put them into the person's folder.
     Apply,
+    /// Put those at and below these paths into it. The person decides on the rest anew.
+    ApplySome(Vec<String>),
     /// Forget them.
     Discard,
     /// Leave them staged, for `interpreter changes`.
@@ -212,6 +265,10 @@ impl Event {
                 vec![Body::Image { name: name.clone(), image: image.clone(), kept: kept.clone() }]
             }
             Self::Piped(piped) => vec![Body::Piped(piped.clone())],
+            Self::FileAttached(AttachedFile { name, bytes, text }) => {
+                vec![Body::File { name: name.clone(), bytes: *bytes, text: text.clone() }]
+            }
+            Self::ChangesWanted(wish) => vec![wish.body()],
             Self::Replied(reply) => {
                 let (text, reasoning) = (reply.text.clone(), reply.reasoning.clone());
                 let (calls, finish) = (reply.calls.clone(), reply.finish);
@@ -249,7 +306,21 @@ impl Event {
             Self::PackagesAnswered { answer: PackagesAnswer::No, by } => {
                 vec![Body::PackagesRefused { by: *by }]
             }
-            Self::PackagesChanged { order, outcome } => vec![packages(order, outcome)],
+            Self::PackagesChanged { order, outcome } => vec![match outcome {
+                Ok(done) => Body::PackagesChanged {
+                    installed: done.installed.clone(),
+                    removed: done.removed.clone(),
+                    tool: done.tool.clone(),
+                    sandbox: done.sandbox.clone(),
+                    network: done.network.clone(),
+                    remark: done.remark.clone(),
+                },
+                Err(failed) => Body::PackagesFailed {
+                    order: order.clone(),
+                    reason: failed.reason.clone(),
+                    network: failed.network.clone(),
+                },
+            }],
             Self::Settled(changes) => vec![Body::Changes(changes.clone())],
             Self::TriedLate { network, denials } => late(network, denials),
             Self::KernelEnded { language, how } => {
@@ -257,15 +328,20 @@ impl Event {
             }
             Self::Restart(language) => vec![Body::Note {
                 text: match language {
-                    Some(language) => format!("restart of {language} asked for by you"),
-                    None => "restart of everything asked for by you".into(),
+                    Some(language) => format!("restarting {language}"),
+                    None => "restarting every interpreter".into(),
                 },
             }],
             Self::Restarted(languages) => vec![Body::Note { text: words::restarted(languages) }],
             Self::Interrupted => vec![Body::Note { text: "interrupted by you".into() }],
             // The step that follows records these in full: the proposal, the findings with the
-            // proposal's id, what the model is sent, what was settled, the new model, the end.
+            // proposal's id, what the model is sent, what was settled, the new model, the standing
+            // answer with its number, the end.
             Self::Submitted { .. }
+            | Self::Retried
+            | Self::Forgotten
+            | Self::StandingGiven(..)
+            | Self::StandingRevoked(_)
             | Self::Expected(_)
             | Self::Prepared(_)
             | Self::NotBegun
@@ -288,7 +364,7 @@ impl Event {
 impl Answer {
     fn body(&self, proposal: &str, by: Grantor) -> Body {
         let (decision, code, reason) = match self {
-            Self::Run => (Decision::Run, None, None),
+            Self::Run | Self::Standing(..) => (Decision::Run, None, None),
             Self::Edit(code) => (Decision::Edit, Some(code), None),
             Self::Reject { reason } => (Decision::Reject, None, reason.clone()),
         };
@@ -299,18 +375,6 @@ impl Answer {
             hash: code.map(|code| crate::hash::sha256(code.as_bytes())),
             code: code.map(Untrusted::new),
             reason,
-        }
-    }
-}
-
-/// The outcome of an order for packages.
-fn packages(order: &PackageOrder, outcome: &Result<PackagesDone, PackagesFailed>) -> Body {
-    match outcome.clone() {
-        Ok(PackagesDone { installed, removed, tool, sandbox, network, remark }) => {
-            Body::PackagesChanged { installed, removed, tool, sandbox, network, remark }
-        }
-        Err(PackagesFailed { reason, network, .. }) => {
-            Body::PackagesFailed { order: order.clone(), reason, network }
         }
     }
 }

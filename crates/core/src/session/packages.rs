@@ -106,7 +106,7 @@ impl State {
             }
             // Nobody cannot say yes, and neither can anything but the person.
             (PackagesAnswer::Install | PackagesAnswer::No, Grantor::Nobody)
-            | (PackagesAnswer::Install, Grantor::Flag | Grantor::Rule) => {
+            | (PackagesAnswer::Install, Grantor::Flag | Grantor::Rule | Grantor::Standing) => {
                 self.note(format!(
                     "not installed: {}; `{}` does it",
                     order.words(),

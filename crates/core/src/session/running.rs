@@ -73,12 +73,16 @@ impl State {
         let Run { work, interrupted, excerpt, pictures, .. } = run;
         let mut notices = mem::take(&mut self.notices);
         notices.extend(remark);
-        // A run of the person's is no answer to a model that did not propose it.
-        if work.current.origin == Origin::Model {
+        // A run of the person's is part of the conversation, if there is one.
+        if work.current.origin == Origin::Model || self.setup.has_model {
             let call = work.current.call.clone();
             let mut told = words::ran(call, ran, &excerpt, interrupted, &notices);
+            if work.current.origin == Origin::Person {
+                words::typed(&mut told, &work.current);
+            }
             pictures.add_to(&mut told, self.setup.profile.sees_images);
-            if self.setup.profile.strength == Strength::Small && !ran.succeeded() {
+            let is_small = self.setup.profile.strength == Strength::Small;
+            if is_small && !ran.succeeded() && work.current.origin == Origin::Model {
                 words::advise(&mut told);
             }
             self.say(told);
@@ -147,7 +151,7 @@ impl State {
     /// is nothing to decide.
     pub(super) fn reviewed(&mut self, end: TurnEnd, changes: Changes) {
         if !changes.files.is_empty() {
-            self.phase = Phase::Reviewing { end };
+            self.phase = Phase::Reviewing { end, partly: false };
             return self.then(Effect::AskChanges(changes));
         }
         for one in changes.left_out.iter().take(NAMED) {

@@ -18,6 +18,8 @@ pub struct Setup {
     pub confinement: Confinement,
     /// Who answers where the rules say ask.
     pub approval: Approval,
+    /// Whether a model takes part, and so learns what the person runs.
+    pub has_model: bool,
     /// How often the model may be called in one turn.
     pub max_calls: u32,
     /// Detects the language of code by its syntax.

@@ -4,6 +4,7 @@ use super::{effect::Effect, packages::Afterwards, pictures::Pictures, setup::Set
 use crate::{
     Body, Confinement, Excerpt, Findings, Grantor, Image, Languages, Message, Piped, Proposal,
     Verdict, context::ContextWindow, look::Look, packages::PackageOrder, record::TurnEnd,
+    standing::StandingAnswers,
 };
 use std::{collections::VecDeque, sync::Arc};
 
@@ -43,6 +44,10 @@ pub struct State {
     pub(super) attached: Vec<Image>,
     /// Data that goes with the next prompt.
     pub(super) piped: Option<Piped>,
+    /// Text files that go with it, as the model is sent them.
+    pub(super) files: Vec<String>,
+    /// Answers that hold for more than one piece of code.
+    pub(super) standing: StandingAnswers,
     /// News for the model, sent with the next result: kernels that are gone, with their variables.
     pub(super) notices: Vec<String>,
     /// The effects of the step that is being taken. Empty between steps.
@@ -91,7 +96,11 @@ pub(super) enum Phase {
     },
     Reviewing {
         end: TurnEnd,
+        /// Whether only some of the changes are being applied: then the rest is asked about.
+        partly: bool,
     },
+    /// The changes are being applied, discarded or undone, between two turns.
+    Settling,
     Restarting,
     /// Another model is looked for.
     Switching,
@@ -146,6 +155,8 @@ impl State {
             offers: 0,
             attached: Vec::new(),
             piped: None,
+            files: Vec::new(),
+            standing: StandingAnswers::default(),
             notices: Vec::new(),
             effects: Vec::new(),
         }

@@ -35,6 +35,12 @@ impl State {
                 self.phase = phase;
                 self.piped = Some(piped);
             }
+            (phase, Event::FileAttached(file)) => {
+                self.phase = phase;
+                self.attach_file(&file);
+            }
+            (Phase::Idle, Event::Retried) => self.retried(),
+            (Phase::Idle, Event::Forgotten) => self.forgotten(),
             (Phase::Idle, Event::Submitted { language, code, invocation }) => {
                 self.submitted(language, code, invocation);
             }
@@ -86,17 +92,35 @@ impl State {
         match (phase, event) {
             (phase, Event::HostWanted(wanted)) => self.host_wanted(phase, wanted),
             (phase, Event::HostAnswered(answer)) => self.host_answered(phase, answer),
-            (Phase::Reviewing { end }, Event::Reviewed(changes)) => self.reviewed(end, changes),
-            (Phase::Reviewing { end }, Event::Decided(Settle::Later) | Event::Interrupted) => {
+            (Phase::Reviewing { end, .. }, Event::Reviewed(changes)) => self.reviewed(end, changes),
+            (Phase::Reviewing { end, .. }, Event::Decided(Settle::Later) | Event::Interrupted) => {
                 self.finish(end);
             }
-            (Phase::Reviewing { end }, Event::Decided(decision)) => {
-                self.phase = Phase::Reviewing { end };
+            (Phase::Reviewing { end, .. }, Event::Decided(decision)) => {
+                let partly = matches!(decision, Settle::ApplySome(_));
+                self.phase = Phase::Reviewing { end, partly };
                 self.then(Effect::Settle(decision));
             }
-            (Phase::Reviewing { end }, Event::Settled(_)) => {
+            (Phase::Reviewing { end, partly: true }, Event::Settled(_)) => {
+                self.phase = Phase::Reviewing { end, partly: false };
+                self.then(Effect::Review);
+            }
+            (Phase::Reviewing { end, partly: false }, Event::Settled(_)) => {
                 self.staged = false;
                 self.finish(end);
+            }
+            (Phase::Idle, Event::ChangesWanted(wish)) => {
+                self.phase = Phase::Settling;
+                self.then(Effect::ChangeSet(wish));
+            }
+            (Phase::Settling, Event::Settled(_)) => self.finish(TurnEnd::Done),
+            (Phase::Idle, Event::StandingGiven(span, covers)) => {
+                self.stand(span, covers);
+                self.finish(TurnEnd::Done);
+            }
+            (Phase::Idle, Event::StandingRevoked(number)) => {
+                self.revoke(number);
+                self.finish(TurnEnd::Done);
             }
             (Phase::Idle, Event::Restart(language)) => {
                 self.phase = Phase::Restarting;
@@ -166,7 +190,7 @@ impl State {
             }
             // The changes could not be applied: they are still staged, and the person may decide
             // again with `interpreter changes`.
-            Phase::Reviewing { .. } | Phase::Restarting | Phase::Switching => {
+            Phase::Reviewing { .. } | Phase::Settling | Phase::Restarting | Phase::Switching => {
                 self.finish(failure.end);
             }
             Phase::Idle | Phase::Ended => self.phase = phase,
@@ -179,6 +203,7 @@ impl State {
             Phase::Preparing { .. }
             | Phase::Running(_)
             | Phase::Reviewing { .. }
+            | Phase::Settling
             | Phase::Restarting => {
                 self.record(Body::Error {
                     message: failure.message.clone(),
@@ -204,12 +229,13 @@ impl State {
         if !mem::take(&mut self.staged) {
             return self.finish(end);
         }
-        self.phase = Phase::Reviewing { end };
+        self.phase = Phase::Reviewing { end, partly: false };
         self.then(Effect::Review);
     }
 
     /// Ends the turn.
     pub(super) fn finish(&mut self, end: TurnEnd) {
+        self.standing.end_turn();
         self.phase = Phase::Idle;
         self.then(Effect::FinishTurn(end));
     }

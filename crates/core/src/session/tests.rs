@@ -21,6 +21,7 @@ mod packages;
 mod pictures;
 mod replay;
 mod small;
+mod steering;
 mod switching;
 
 pub(crate) fn confinement() -> Confinement {
@@ -46,6 +47,7 @@ struct Script {
 impl Script {
     fn new(change: impl FnOnce(&mut Setup)) -> Self {
         let mut setup = Setup {
+            has_model: true,
             languages: language::example(),
             user_rules: Rules::default(),
             project_rules: Rules::default(),
@@ -160,6 +162,7 @@ fn short(effect: &Effect) -> String {
         Effect::Review => "review".into(),
         Effect::AskChanges(changes) => format!("ask about {}", changes.files.len()),
         Effect::Settle(decision) => format!("settle {decision:?}"),
+        Effect::ChangeSet(wish) => format!("change set {wish:?}"),
         Effect::FinishTurn(end) => format!("finish {end:?}"),
         Effect::CancelModel => "cancel".into(),
         Effect::Interrupt => "interrupt".into(),
@@ -564,14 +567,14 @@ fn a_restart_is_a_turn_of_its_own_that_the_model_hears_of_with_its_next_result()
         .gives(&[])
         .when(Event::KernelEnded { language: python, how: "was ended by SIGKILL".into() })
         .ran(0)
-        .tells("-[restarted by the user, all variables are lost: python]")
+        .tells("-[Restarted python. Its variables are gone.]")
         .tells("[the python interpreter was ended by SIGKILL; its variables are lost, ");
 }
 
 #[test]
-fn what_a_person_runs_is_not_kept_for_a_model() {
+fn what_a_person_runs_is_not_kept_where_there_is_no_model() {
     let python = language::example().find("python").unwrap();
-    let mut script = Script::new(|_| {});
+    let mut script = Script::new(|setup| setup.has_model = false);
     for _ in 0..100 {
         let (language, code) = (python.clone(), "1".into());
         script = script.when(Event::Submitted { language, code, invocation: None }).judged().ran(0);

@@ -2,7 +2,7 @@
 //! marked as data where it is. Unknown facts are not claimed.
 
 use crate::{
-    Denial, Excerpt, FileChange, HostContact, Language, Message, Ran, Untrusted,
+    Denial, Excerpt, FileChange, HostContact, Language, Message, Proposal, Ran, Untrusted,
     packages::{Package, PackageOrder, PackagesDone},
 };
 use std::fmt::Write;
@@ -12,6 +12,9 @@ const NAMED: usize = 20;
 
 /// How many hosts that were not reached.
 const NAMED_HOSTS: usize = 10;
+
+/// Characters of the person's own code that a model is shown.
+const TYPED: usize = 8_000;
 
 /// How many other denials.
 const NAMED_DENIALS: usize = 10;
@@ -56,6 +59,20 @@ pub(super) fn ran(
         _ = writeln!(text, "[staged: {}]", files(&ran.effects.files));
     }
     Message::Result { call, text: Untrusted::new(text), images: Vec::new(), printed }
+}
+
+/// Puts the person's own code before its result, so that a model knows what was run.
+pub(super) fn typed(told: &mut Message, proposal: &Proposal) {
+    let Message::Result { text, .. } = told else { return };
+    let code = proposal.code().raw();
+    let shown: String = code.chars().take(TYPED).collect();
+    let cut = if shown.len() < code.len() { "\n[the rest of the code is not shown]" } else { "" };
+    let (id, language) = (&proposal.id, proposal.language.name());
+    let result = text.raw();
+    *text = Untrusted::new(format!(
+        "[the user ran this {language} code, as {id}; you did not write it]\n\
+         {shown}{cut}\n[it printed:]\n{result}"
+    ));
 }
 
 /// Advises a small model if Python lacks a package. By itself it would try to install it, again and
@@ -232,7 +249,8 @@ pub(super) fn restarted(languages: &[Language]) -> String {
     let names: Vec<_> = languages.iter().map(Language::name).collect();
     match names.as_slice() {
         [] => "there was no interpreter to restart; the next run starts a new one".into(),
-        names => format!("restarted by the user, all variables are lost: {}", names.join(", ")),
+        [name] => format!("Restarted {name}. Its variables are gone."),
+        names => format!("Restarted {}. Their variables are gone.", names.join(", ")),
     }
 }
 

@@ -16,10 +16,10 @@ use crate::{
     sandbox::{Refusals, Search},
 };
 use interpreter_core::{
-    Confinement, Denial, Effects, Invocation, Language, Limits, Prepared, Ran, Untrusted,
-    egress::Host, session::Event,
+    ChangesState, Confinement, Denial, Effects, Invocation, Language, Limits, Prepared, Ran,
+    Untrusted, egress::Host, session::Event,
 };
-use interpreter_workspace::{Measured, Set};
+use interpreter_workspace::{Conflict, Measured, Set};
 use std::{
     future::pending,
     time::{Duration, Instant},
@@ -145,12 +145,33 @@ impl Actor {
                     self.report(Ok(Event::Reviewed(changes))).await;
                 }
             }
-            Command::Apply(conflict) => {
-                if let Some(changes) = self.stage.apply(conflict).await? {
+            Command::Apply { paths, conflict } => {
+                if let Some(changes) = self.stage.apply(paths, conflict).await? {
                     self.report(Ok(Event::Settled(changes))).await;
                 }
             }
-            Command::Discard => self.discard().await?,
+            Command::ApplyNow(paths) => {
+                self.review().await?;
+                let changes = self.stage.apply(paths, Conflict::Refuse).await?;
+                self.report(changes.map(Event::Settled).ok_or(ExecError::NothingStaged)).await;
+            }
+            Command::Undo => {
+                let changes = self.stage.turn(ChangesState::Undone).await?;
+                self.report(changes.map(Event::Settled).ok_or(ExecError::NothingStaged)).await;
+            }
+            Command::Redo => {
+                let changes = self.stage.turn(ChangesState::Applied).await?;
+                self.report(changes.map(Event::Settled).ok_or(ExecError::NothingStaged)).await;
+            }
+            Command::Discard(paths) => self.discard(&paths).await?,
+            Command::DiffNow { paths, reply } => {
+                let diff = match self.review().await {
+                    Ok(_) => self.stage.diff(&paths),
+                    Err(error) => Err(error),
+                };
+                self.stage.forget_review();
+                _ = reply.send(diff).is_ok();
+            }
             Command::Diff(reply) => {
                 let diff = self.diff().await;
                 // Whoever asked may have left.
@@ -358,12 +379,15 @@ impl Actor {
         if !self.stage.is_reviewed() {
             self.review().await?;
         }
-        self.stage.diff()
+        self.stage.diff(&[])
     }
 
-    async fn discard(&mut self) -> Result<(), ExecError> {
+    async fn discard(&mut self, paths: &[String]) -> Result<(), ExecError> {
         let work = self.live.as_ref().map(|live| live.confinement.work_folder.clone());
-        let restore = self.stage.begin_discard(work.as_deref())?;
+        if self.stage.set().is_none() {
+            return Err(ExecError::NothingStaged);
+        }
+        let restore = self.stage.begin_discard(work.as_deref(), paths)?;
         if let (Some(restore), Some(live)) = (restore, &mut self.live)
             && live.send(&restore).await.is_ok()
         {
@@ -382,7 +406,7 @@ impl Actor {
         if self.live.is_none() || self.stage.is_copy() {
             self.stage.discard_files()?;
         }
-        if self.stage.changed()?.0.is_some() {
+        if self.stage.is_not_discarded()? {
             // Something that still runs has changed it again.
             self.state.gone();
             self.end().await;

@@ -9,7 +9,7 @@ use crate::{
     sandbox::{Machine, Refusals, find, recipe},
 };
 use interpreter_core::{Confinement, HostContact};
-use interpreter_host::{Heard, Inward, KernelSpec, Outward};
+use interpreter_host::{Heard, Inward, KernelInput, KernelSpec, Outward};
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
@@ -87,7 +87,9 @@ impl Bench {
         let ToolCommand { program, arguments, environment: more } = command;
         let environment = environment.clone().into_iter().chain(more).collect();
         let folder = work_folder.clone();
-        let spec = self.live.settle(KernelSpec { program, arguments, environment, folder });
+        let input = KernelInput::Empty;
+        let spec = KernelSpec { program, arguments, environment, folder, input };
+        let spec = self.live.settle(spec);
         self.live.send(&Inward::Start { kernel, spec }).await?;
         match tokio::time::timeout(PATIENCE, self.end_of(kernel)).await {
             Ok(ended) => ended,

@@ -68,12 +68,31 @@ pub enum Command {
     Restart(Option<Language>),
     /// Take a snapshot of what is staged, for a person to decide about.
     Review,
-    /// Put that snapshot into the person's folder.
-    Apply(Conflict),
-    /// Forget staged changes.
-    Discard,
+    /// Put that snapshot, or what it has at and below these paths, into the person's folder.
+    Apply {
+        /// Where.
+        paths: Vec<String>,
+        /// If the person's folder has changed.
+        conflict: Conflict,
+    },
+    /// Forget staged changes, all or those at and below these paths.
+    Discard(Vec<String>),
+    /// Take a snapshot and put it, or what it has at and below these paths, into the person's
+    /// folder.
+    ApplyNow(Vec<String>),
+    /// Take what was applied last out of the person's folder.
+    Undo,
+    /// Put what was undone last into it once more.
+    Redo,
     /// Show as a diff the snapshot that was taken last.
     Diff(oneshot::Sender<Result<Untrusted, ExecError>>),
+    /// Take a snapshot, and show as a diff what it has at and below these paths.
+    DiffNow {
+        /// Where.
+        paths: Vec<String>,
+        /// Who wants to know.
+        reply: oneshot::Sender<Result<Untrusted, ExecError>>,
+    },
     /// End everything.
     Stop,
 }

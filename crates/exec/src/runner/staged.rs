@@ -10,8 +10,8 @@ use interpreter_core::{
     Backend, Changes, ChangesState, Confinement, FileChange, Limits, Untrusted, Workspace,
 };
 use interpreter_host::Inward;
-use interpreter_workspace::{Conflict, DiskUsage, NotCopied, Review, Set};
-use std::{io, path::Path};
+use interpreter_workspace::{Applied, Conflict, DiskUsage, NotCopied, Review, Set};
+use std::{collections::HashSet, io, path::Path};
 
 /// Number of entries missing from a copy that are named.
 const NAMED: usize = 3;
@@ -56,9 +56,17 @@ pub(super) struct Stage {
     set: Option<Set>,
     shown: Option<Review>,
     /// Changes that are being put back from inside.
-    discarding: Option<Vec<FileChange>>,
+    discarding: Option<Discarding>,
     /// The disk space that is staged.
     pub(super) disk: DiskWatch,
+}
+
+/// Changes that are being forgotten.
+#[derive(Debug)]
+struct Discarding {
+    files: Vec<FileChange>,
+    /// Whether they are all that is staged.
+    all: bool,
 }
 
 impl Stage {
@@ -140,10 +148,11 @@ impl Stage {
         self.shown.is_some()
     }
 
-    /// The changes of the snapshot, line by line.
-    pub(super) fn diff(&self) -> Result<Untrusted, ExecError> {
+    /// The changes of the snapshot at and below `paths`, or all, line by line.
+    pub(super) fn diff(&self, paths: &[String]) -> Result<Untrusted, ExecError> {
         match (&self.set, &self.shown) {
-            (Some(set), Some(review)) => Ok(set.diff_of(review)?),
+            (Some(set), Some(review)) if paths.is_empty() => Ok(set.diff_of(review)?),
+            (Some(set), Some(review)) => Ok(set.diff_of_some(review, paths)?),
             (None, _) | (_, None) => Ok(Untrusted::default()),
         }
     }
@@ -160,13 +169,31 @@ impl Stage {
         self.shown = None;
     }
 
-    /// Puts the snapshot into the person's folder.
-    pub(super) async fn apply(&mut self, conflict: Conflict) -> Result<Option<Changes>, ExecError> {
+    /// Puts the snapshot, or what it has at and below `paths`, into the person's folder.
+    pub(super) async fn apply(
+        &mut self,
+        paths: Vec<String>,
+        conflict: Conflict,
+    ) -> Result<Option<Changes>, ExecError> {
         let Some(review) = self.shown.take() else { return Ok(None) };
         self.elsewhere(move |set| {
-            let applied = set.apply_review(&review, conflict)?;
-            let (files, left_out) = (applied.files, applied.left_out);
-            Ok(Changes { id: set.id().to_owned(), state: ChangesState::Applied, files, left_out })
+            let applied = set.apply_some(&review, &paths, conflict)?;
+            Ok(settled(set, ChangesState::Applied, applied))
+        })
+        .await
+    }
+
+    /// Undoes what was applied last, or does once more what was undone last.
+    pub(super) async fn turn(&mut self, to: ChangesState) -> Result<Option<Changes>, ExecError> {
+        self.shown = None;
+        self.elsewhere(move |set| {
+            let done = match to {
+                ChangesState::Undone => set.undo(Conflict::Refuse)?,
+                ChangesState::Staged | ChangesState::Applied | ChangesState::Discarded => {
+                    set.redo(Conflict::Refuse)?
+                }
+            };
+            Ok(settled(set, to, done))
         })
         .await
     }
@@ -177,12 +204,14 @@ impl Stage {
     pub(super) fn begin_discard(
         &mut self,
         work: Option<&Path>,
+        some: &[String],
     ) -> Result<Option<Inward>, ExecError> {
         self.shown = None;
         let Some(set) = &self.set else { return Ok(None) };
-        let files = set.changes()?;
+        let all = some.is_empty();
+        let files = if all { set.changes()? } else { set.changes_at(some)? };
         let paths = files.iter().flat_map(FileChange::paths).cloned().collect();
-        self.discarding = Some(files);
+        self.discarding = Some(Discarding { files, all });
         let overlaid = work.filter(|_| set.copy().is_none());
         let lower = LOWER.into();
         Ok(overlaid.map(|work| Inward::Restore { work: work.to_owned(), lower, paths }))
@@ -190,10 +219,34 @@ impl Stage {
 
     /// Forgets what is staged, from outside, where nothing mounted shows it.
     pub(super) fn discard_files(&mut self) -> Result<(), ExecError> {
-        if let Some(set) = self.set.as_mut().filter(|_| self.discarding.is_some()) {
-            set.discard(&[])?;
+        let left = self.left_to_discard()?;
+        if let (Some(set), Some(Discarding { all, .. })) = (&mut self.set, &self.discarding) {
+            if *all {
+                set.discard(&[])?;
+            } else if !left.is_empty() {
+                set.discard(&left)?;
+            }
         }
         Ok(())
+    }
+
+    /// The paths that are being discarded and still wait for a decision.
+    fn left_to_discard(&self) -> Result<Vec<String>, ExecError> {
+        let (Some(set), Some(Discarding { files, all })) = (&self.set, &self.discarding) else {
+            return Ok(Vec::new());
+        };
+        let waiting = set.changes()?;
+        let waiting = waiting.iter().flat_map(FileChange::paths).cloned();
+        if *all {
+            return Ok(waiting.collect());
+        }
+        let meant: HashSet<_> = files.iter().flat_map(FileChange::paths).collect();
+        Ok(waiting.filter(|path| meant.contains(path)).collect())
+    }
+
+    /// Whether something that was to be forgotten is still staged.
+    pub(super) fn is_not_discarded(&self) -> Result<bool, ExecError> {
+        Ok(!self.left_to_discard()?.is_empty())
     }
 
     /// Whether code works in a copy of the folder.
@@ -203,8 +256,10 @@ impl Stage {
 
     /// Ends a discard. Returns the change set as it is now.
     pub(super) fn discarded(&mut self) -> Option<Changes> {
-        let (files, set) = (self.discarding.take()?, self.set.as_ref()?);
-        self.disk.forget();
+        let (Discarding { files, all }, set) = (self.discarding.take()?, self.set.as_ref()?);
+        if all {
+            self.disk.forget();
+        }
         let (id, state) = (set.id().to_owned(), ChangesState::Discarded);
         Some(Changes { id, state, files, left_out: Vec::new() })
     }
@@ -227,4 +282,10 @@ impl Stage {
         removed?;
         Ok(())
     }
+}
+
+/// A set after a decision.
+fn settled(set: &Set, state: ChangesState, done: Applied) -> Changes {
+    let Applied { files, left_out } = done;
+    Changes { id: set.id().to_owned(), state, files, left_out }
 }

@@ -45,6 +45,7 @@ fn confinement(limits: Limits) -> Confinement {
 /// A permit, which only a session makes.
 fn permit(name: &str, limits: Limits) -> Permit {
     let mut session = session::State::new(Setup {
+        has_model: false,
         languages: languages(),
         user_rules: Rules::default(),
         project_rules: Rules::default(),

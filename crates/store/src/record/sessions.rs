@@ -34,6 +34,17 @@ pub struct SessionSummary {
     pub work_folder: Option<PathBuf>,
 }
 
+/// Characters of the short form of an id.
+const SHORT: usize = 8;
+
+impl SessionSummary {
+    /// The end of the id. Ids begin with the time, so sessions of one minute begin alike; they end
+    /// by chance.
+    pub fn short_id(&self) -> &str {
+        self.id.get(self.id.len().saturating_sub(SHORT)..).unwrap_or(&self.id)
+    }
+}
+
 /// An id for a new session: later ones sort after earlier ones.
 pub fn new_session_id() -> String {
     session_id_at(SystemTime::now())
@@ -66,10 +77,18 @@ impl Log {
         self.newest(most).map_err(|error| failure(&self.path, error))
     }
 
-    /// The session that began last.
+    /// The session that began last. Decisions on changes after their session are on record under
+    /// ids of their own, and are none.
     pub fn newest_session(&self) -> Result<Option<String>, StoreError> {
-        let newest = self.newest(1).map_err(|error| failure(&self.path, error))?;
-        Ok(newest.into_iter().next().map(|session| session.id))
+        let mut statement = self
+            .connection
+            .prepare_cached(
+                "SELECT head.session FROM head JOIN record ON record.place = head.place - head.seq + 1
+                 WHERE head.session < '~' AND record.kind = 'session_started'
+                 ORDER BY head.session DESC LIMIT 1",
+            )
+            .map_err(|error| failure(&self.path, error))?;
+        statement.query_row([], |row| row.get(0)).optional().map_err(|e| failure(&self.path, e))
     }
 
     /// Ids sort by age, so the newest are at the end of the list.
@@ -117,7 +136,7 @@ impl Log {
         })
     }
 
-    /// The one session whose id begins with `prefix`.
+    /// The one session whose id begins or ends with `prefix`.
     pub fn find_session(&self, prefix: &str) -> Result<String, StoreError> {
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
         if prefix.is_empty() || !prefix.chars().all(plain) {
@@ -125,6 +144,9 @@ impl Log {
         }
         let mut found = self.from(prefix).map_err(|error| failure(&self.path, error))?;
         found.retain(|session| session.starts_with(prefix));
+        if found.is_empty() && prefix.len() >= SHORT {
+            found = self.ending(prefix).map_err(|error| failure(&self.path, error))?;
+        }
         match found.len() {
             0 => Err(StoreError::NoSession { prefix: prefix.into() }),
             1 => Ok(found.remove(0)),
@@ -137,6 +159,16 @@ impl Log {
                 Err(StoreError::AmbiguousSession { prefix: prefix.into(), among: found })
             }
         }
+    }
+
+    /// The sessions whose ids end so, one more than is named.
+    fn ending(&self, end: &str) -> rusqlite::Result<Vec<String>> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT session FROM head WHERE session < '~' AND substr(session, -length(?1)) = ?1
+             ORDER BY session DESC LIMIT ?2",
+        )?;
+        let rows = statement.query_map(params![end, MOST_NAMED + 1], |row| row.get(0))?;
+        rows.collect()
     }
 
     /// The sessions from `first` on by name, one more than is named.

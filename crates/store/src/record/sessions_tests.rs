@@ -54,6 +54,10 @@ fn a_session_is_found_by_the_beginning_of_its_id() {
     assert!(message("02").starts_with("no session begins with `02`"));
     assert!(message("019%").starts_with("`019%` is not a session id"));
     assert!(message("").starts_with("`` is not a session id"));
+    let long = "0192aaaaaaaaaaaa12345678";
+    place.log.append(long, &started()).unwrap();
+    assert_eq!(place.log.find_session("12345678").unwrap(), long);
+    assert!(place.log.find_session("2345678").is_err());
 }
 
 #[test]
@@ -78,7 +82,7 @@ fn only_the_sessions_that_are_asked_for_are_looked_at() {
     let mut place = Place::new();
     // Taken in turns.
     for session in ["a1", "a2", "a1", "a3", "a2", "a4", "a1"] {
-        place.log.append(session, &prompt("x")).unwrap();
+        place.log.append(session, &started()).unwrap();
     }
     let ids = |how_many| {
         let sessions = place.log.sessions(how_many).unwrap();
@@ -88,6 +92,9 @@ fn only_the_sessions_that_are_asked_for_are_looked_at() {
     assert_eq!(ids(HowMany::All), all);
     assert_eq!(ids(HowMany::Newest(2)), all[..2]);
     assert_eq!(ids(HowMany::Newest(9)), all);
+    assert_eq!(place.log.newest_session().unwrap().as_deref(), Some("a4"));
+    // A decision on changes, after their session.
+    place.log.append("a5", &Body::Note { text: "set 1 is about to be applied".into() }).unwrap();
     assert_eq!(place.log.newest_session().unwrap().as_deref(), Some("a4"));
 }
 

@@ -139,7 +139,7 @@ fn language(name: &str) -> Language {
 
 /// Something that the person, the code or a kernel does.
 fn by_itself(choice: u8) -> Event {
-    match choice % 13 {
+    match choice % 17 {
         0..5 => Event::Asked("do it".into()),
         5 => Event::Submitted {
             language: language("python"),
@@ -155,6 +155,14 @@ fn by_itself(choice: u8) -> Event {
                 (image(), crate::Blob { hash: String::new(), bytes: 0, characters: 0 });
             Event::Attached(Attachment { name: "a.png".into(), image, kept })
         }
+        13 => Event::Retried,
+        14 => Event::Forgotten,
+        15 => Event::StandingGiven(crate::Span::Session, crate::Coverage::All),
+        16 => Event::FileAttached(AttachedFile {
+            name: "a.txt".into(),
+            bytes: 3,
+            text: Untrusted::new("a``b"),
+        }),
         11 => Event::Output(Output::text("p1", Stream::Stdout, "long ".repeat(400))),
         _ => Event::Output(Output::text("p1", Stream::Stderr, "short")),
     }

@@ -1,0 +1,125 @@
+//! Rules and standing answers, from inside a chat.
+
+use super::{act::Next, past};
+use crate::{
+    report::{Error, misuse},
+    terminal::{
+        ask::choice,
+        frontend::{Frontend, Person},
+        ours::ours,
+    },
+};
+use interpreter_agent::Context;
+use interpreter_core::{
+    Coverage, Opinion, Rule, Span, findings, session::Event, standing::ceiling,
+};
+
+/// Lists the rules of the settings and of the project, and the standing answers.
+pub(super) fn list(frontend: &mut Frontend, context: &Context) -> Result<Option<Next>, Error> {
+    let standing = past::standing(context, &frontend.session.id)?;
+    let Some(screen) = frontend.view.screen() else { return Ok(None) };
+    let (user, project) = (context.settings.user_rules(), context.settings.project_rules());
+    let of = |whose: &str, rules: &[Rule]| -> Vec<String> {
+        rules.iter().map(|rule| format!("{whose} {}", rule.words())).collect()
+    };
+    let mut rows = of("your settings:", &user.0);
+    rows.extend(of("the project:", &project.0));
+    if rows.is_empty() && standing.is_empty() {
+        screen.say("No rules: all code of the model is asked about.")?;
+        return Ok(None);
+    }
+    rows.iter().try_for_each(|row| screen.row(row))?;
+    for answer in &standing {
+        let back = if answer.covers.is_yes() { "/deny" } else { "/allow" };
+        let (number, words) = (answer.number, answer.words());
+        screen
+            .row(&format!("standing answer {number}: {words} ({back} {number} takes it back)"))?;
+    }
+    if standing.iter().any(|answer| answer.covers.is_yes()) {
+        let most = ceiling(&context.confinement()).word();
+        screen.say(ours("A standing yes holds up to risk ") + most + "; deny always wins.")?;
+    }
+    Ok(None)
+}
+
+/// The standing answer of this number, which must be a yes or a no.
+fn revoked(
+    frontend: &Frontend,
+    context: &Context,
+    number: u32,
+    is_yes: bool,
+) -> Result<Option<Next>, Error> {
+    let standing = past::standing(context, &frontend.session.id)?;
+    match standing.iter().find(|answer| answer.number == number) {
+        Some(answer) if answer.covers.is_yes() == is_yes => {
+            Ok(Some(Next::Turn(Event::StandingRevoked(number))))
+        }
+        Some(answer) => {
+            let (is, back) = if answer.covers.is_yes() { ("yes", "deny") } else { ("no", "allow") };
+            Err(misuse(format!(
+                "standing answer {number} is a {is}; `/{back} {number}` takes it back"
+            )))
+        }
+        None => Err(misuse(format!("there is no standing answer {number}; `/rules` lists them"))),
+    }
+}
+
+/// `/allow`: a standing yes for the session, after a second key; or a no that is taken back.
+pub(super) async fn allow(
+    frontend: &mut Frontend,
+    context: &Context,
+    what: &str,
+) -> Result<Option<Next>, Error> {
+    if let Ok(number) = what.parse() {
+        return revoked(frontend, context, number, false);
+    }
+    let covers = match (what, context.interpreters().languages().find(what)) {
+        ("all", _) => Coverage::All,
+        (_, Some(language)) => Coverage::Language(language.name().into()),
+        (_, None) => {
+            return Err(misuse(format!(
+                "`/allow` takes `all`, a language or the number of a no, and not `{what}`"
+            )));
+        }
+    };
+    let (Person::Present(console), Some(screen)) = (&mut frontend.person, frontend.view.screen())
+    else {
+        return Ok(None);
+    };
+    screen.row(&format!("{}, for this session, without asking", covers.words()))?;
+    let most = ceiling(&context.confinement()).word();
+    let question = ours("Allow it, up to risk ") + most + "?";
+    let choices = [choice('w', "yes, without asking", true), choice('b', "back", false)];
+    match console.asker.choose(screen, &question, &choices).await {
+        Ok(true) => Ok(Some(Next::Turn(Event::StandingGiven(Span::Session, covers)))),
+        Ok(false) => Ok(None),
+        Err(left) => Ok(Next::after(left)),
+    }
+}
+
+/// `/deny`: a standing no for the session; or a yes that is taken back.
+pub(super) fn deny(
+    frontend: &Frontend,
+    context: &Context,
+    what: &str,
+) -> Result<Option<Next>, Error> {
+    if let Ok(number) = what.parse() {
+        return revoked(frontend, context, number, true);
+    }
+    let rule = Rule { decision: Opinion::Deny, language: None, line: None, finding: None };
+    let table = context.interpreters().languages();
+    let rule = if let Some(pattern) = what.strip_prefix("line ") {
+        Rule { line: Some(pattern.trim().into()), ..rule }
+    } else if findings::NAMES.contains(&what) {
+        Rule { finding: Some(what.into()), ..rule }
+    } else if let Some(language) = table.find(what) {
+        Rule { language: Some(language.name().into()), ..rule }
+    } else {
+        return Err(misuse(format!(
+            "`/deny` takes a language, a finding ({}), `line PATTERN` or the number of a yes, and \
+             not `{what}`",
+            findings::NAMES.join(", ")
+        )));
+    };
+    Ok(Some(Next::Turn(Event::StandingGiven(Span::Session, Coverage::Denied(rule)))))
+}

@@ -1,0 +1,147 @@
+//! The question what becomes of staged changes: all of them, or some.
+
+use super::{
+    ask::{Left, choice},
+    frontend::{Console, gone},
+    keyboard::Typing,
+    listing,
+    ours::{count, ours, word},
+    pager,
+    screen::Screen,
+    transcript,
+};
+use interpreter_core::{FileChange, LeftOut, session::Settle};
+use std::collections::BTreeSet;
+
+/// An answer to the question whether changes are kept.
+#[derive(Clone, Debug)]
+pub(super) enum Keep {
+    Settle(Settle),
+    /// Show the diff.
+    Show,
+    /// Show every name.
+    Names,
+}
+
+#[derive(Clone, Copy)]
+enum KeepKey {
+    Apply,
+    Choose,
+    Discard,
+    Later,
+    Show,
+    Names,
+}
+
+impl Console {
+    /// Lists changes and asks whether they are kept.
+    pub(super) async fn about_changes(
+        &mut self,
+        screen: &mut Screen,
+        id: &str,
+        files: &[FileChange],
+        left_out: &[LeftOut],
+    ) -> Result<Keep, Left> {
+        let listing = listing::short(files);
+        for row in &listing.rows {
+            gone(screen.row(row))?;
+        }
+        if listing.folded > 0 {
+            let folded = count(listing.folded, "file");
+            gone(screen.say(folded + " not listed by name: press f."))?;
+        }
+        gone(transcript::left_out(screen, left_out))?;
+        let noun = if files.len() == 1 { "this change" } else { "these changes" };
+        let question = ours("Keep ") + noun + " (set " + word(id) + ")?";
+        let mut choices = vec![
+            choice('a', "apply to your folder", KeepKey::Apply),
+            choice('d', "discard", KeepKey::Discard),
+            choice('l', "later", KeepKey::Later),
+            choice('s', "show the diff", KeepKey::Show),
+            choice('f', "list every file", KeepKey::Names),
+        ];
+        if files.len() > 1 {
+            choices.insert(1, choice('c', "choose files", KeepKey::Choose));
+        }
+        loop {
+            return Ok(match self.asker.choose(screen, &question, &choices).await? {
+                KeepKey::Apply => Keep::Settle(Settle::Apply),
+                KeepKey::Choose => match self.chosen(screen, files).await? {
+                    Some(paths) => Keep::Settle(Settle::ApplySome(paths)),
+                    None => continue,
+                },
+                KeepKey::Discard => Keep::Settle(Settle::Discard),
+                KeepKey::Later => Keep::Settle(Settle::Later),
+                KeepKey::Show => Keep::Show,
+                KeepKey::Names => Keep::Names,
+            });
+        }
+    }
+
+    /// Has the person choose some of the files by their numbers. The rest stays staged.
+    async fn chosen(
+        &mut self,
+        screen: &mut Screen,
+        files: &[FileChange],
+    ) -> Result<Option<Vec<String>>, Left> {
+        let numbered: Vec<_> = files
+            .iter()
+            .zip(1..)
+            .map(|(file, number)| format!("{number:>4}  {}", listing::row(file)))
+            .collect();
+        pager::rows(&mut self.asker, screen, &numbered).await.unwrap_or(Err(Left::Ended))?;
+        loop {
+            let draw = |screen: &mut Screen| {
+                screen.say("Which files? Numbers such as `1 3-5`; nothing goes back.")
+            };
+            let typed = self.asker.line(screen, draw, Typing::Shown).await?;
+            if typed.trim().is_empty() {
+                return Ok(None);
+            }
+            let Some(numbers) = numbers(&typed, files.len()) else {
+                let most = files.len();
+                gone(screen.say(ours("Type numbers from 1 to ") + most + "."))?;
+                continue;
+            };
+            let chosen: Vec<_> = numbers.iter().map(|number| &files[number - 1]).collect();
+            for file in &chosen {
+                gone(screen.row(&listing::row(file)))?;
+            }
+            let question = ours("Apply ") + count(chosen.len(), "change") + " to your folder?";
+            let choices = [choice('y', "yes", true), choice('b', "back", false)];
+            if self.asker.choose(screen, &question, &choices).await? {
+                return Ok(Some(chosen.into_iter().map(|file| file.path.clone()).collect()));
+            }
+        }
+    }
+}
+
+/// The numbers and ranges of numbers in a line, each from 1 to `most`. A line with
+/// anything else has none.
+fn numbers(typed: &str, most: usize) -> Option<BTreeSet<usize>> {
+    let mut all = BTreeSet::new();
+    for part in typed.split([' ', ',']).filter(|part| !part.is_empty()) {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last): (usize, usize) = (first.parse().ok()?, last.parse().ok()?);
+        if first == 0 || last > most || first > last {
+            return None;
+        }
+        all.extend(first..=last);
+    }
+    Some(all).filter(|all| !all.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_ranges_are_read_or_refused_as_a_whole() {
+        let of = |typed| numbers(typed, 6).map(|all| all.into_iter().collect::<Vec<_>>());
+        assert_eq!(of("1 3-5"), Some(vec![1, 3, 4, 5]));
+        assert_eq!(of("2,2, 6"), Some(vec![2, 6]));
+        for wrong in ["", "0", "7", "5-3", "1-9", "1 x", "-", "1-", "99999999999999999999"] {
+            assert_eq!(of(wrong), None, "{wrong}");
+        }
+    }
+}

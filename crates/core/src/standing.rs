@@ -1,0 +1,349 @@
+//! Standing answers: a yes or a no of the person's that holds for more than one piece of code.
+//!
+//! # Threat
+//! A model that gets a yes with harmless code and then writes something else.
+//!
+//! # Mechanism
+//! A yes counts only where no rule has an opinion, so every rule that asks or denies outranks it.
+//! It never covers code that is riskier than [`ceiling`], or that the analysis cannot read; edited
+//! code is shown whatever it says. A no denies like a rule of the settings. Each has a number, is on
+//! record, and can be taken back. None outlives its session.
+//!
+//! # Limits
+//! Those of findings: code can hide its behaviour. The sandbox bounds what it can do.
+
+use crate::{
+    Capability, Confinement, Findings, Opinion, Origin, Proposal, Risk, Rule, Verdict, Workspace,
+    findings::MOST_ARGUMENT,
+};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// Standing answers at one time; more are refused.
+pub const MOST: usize = 100;
+
+/// The name of the finding that is compared with its argument: starting one program says nothing
+/// about another.
+const STARTS: &str = "starts";
+
+/// How long a standing answer holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Span {
+    /// Until the turn is over.
+    Turn,
+    /// Until the session is over.
+    Session,
+}
+
+/// The code that a standing answer is about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Coverage {
+    /// Run all code.
+    All,
+    /// Run code in this language.
+    Language(String),
+    /// Run code like a piece that was approved: in its language, doing nothing that it did not do.
+    Kind {
+        /// The language.
+        language: String,
+        /// The names of its findings.
+        does: BTreeSet<String>,
+        /// The programs that it starts.
+        starts: BTreeSet<String>,
+    },
+    /// Deny the code that a rule matches.
+    Denied(Rule),
+}
+
+/// A standing answer, under the number by which it can be taken back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StandingAnswer {
+    /// From 1.
+    pub number: u32,
+    /// How long it holds.
+    pub span: Span,
+    /// The code that it is about.
+    pub covers: Coverage,
+}
+
+/// The gravest findings that a standing yes covers. Where code writes to the person's files at once,
+/// or without a sandbox, that is nothing but reading and computing.
+pub fn ceiling(confinement: &Confinement) -> Risk {
+    if confinement.sandbox.is_none() || confinement.workspace == Workspace::Direct {
+        Risk::Low
+    } else {
+        Risk::Medium
+    }
+}
+
+impl Coverage {
+    /// Code of the same kind as this proposal.
+    pub fn kind_of(proposal: &Proposal, findings: &Findings) -> Self {
+        let all = findings.capabilities.iter();
+        let (starts, rest): (Vec<_>, Vec<_>) = all.partition(|one| one.name == STARTS);
+        Self::Kind {
+            language: proposal.language.name().into(),
+            does: rest.into_iter().map(|one| one.name.clone()).collect(),
+            starts: starts.into_iter().map(|one| one.argument.raw().to_owned()).collect(),
+        }
+    }
+
+    fn matches(&self, proposal: &Proposal, findings: &Findings) -> bool {
+        match self {
+            Self::All => true,
+            Self::Language(name) => proposal.language.name() == name,
+            Self::Kind { language, does, starts } => {
+                let is_known = |one: &Capability| match one.name.as_str() {
+                    // A computed name could be any program's, and so could one that was cut.
+                    STARTS => is_whole(one.argument.raw()) && starts.contains(one.argument.raw()),
+                    name => does.contains(name),
+                };
+                proposal.language.name() == language && findings.capabilities.iter().all(is_known)
+            }
+            Self::Denied(rule) => rule.matches(proposal, findings),
+        }
+    }
+
+    /// It in words. They may name programs that a model chose.
+    pub fn words(&self) -> String {
+        match self {
+            Self::All => "run all code".into(),
+            Self::Language(name) => format!("run {name} code"),
+            Self::Kind { language, does, starts } => {
+                let mut parts: Vec<_> = does.iter().cloned().collect();
+                if !starts.is_empty() {
+                    let names: Vec<_> = starts.iter().map(|name| format!("`{name}`")).collect();
+                    parts.push(format!("{STARTS} {}", names.join(", ")));
+                }
+                if parts.is_empty() {
+                    return format!("run {language} code without findings");
+                }
+                format!("run {language} code that only {}", parts.join(", "))
+            }
+            Self::Denied(rule) => rule.words(),
+        }
+    }
+
+    /// Whether it lets code run.
+    pub fn is_yes(&self) -> bool {
+        !matches!(self, Self::Denied(_))
+    }
+}
+
+/// Whether an argument of a finding is known, and all of it.
+fn is_whole(argument: &str) -> bool {
+    !argument.is_empty() && argument.chars().nth(MOST_ARGUMENT - 1).is_none()
+}
+
+impl StandingAnswer {
+    /// It in words, with how long it holds.
+    pub fn words(&self) -> String {
+        let span = match self.span {
+            Span::Turn => "for this turn",
+            Span::Session => "for this session",
+        };
+        format!("{}, {span}", self.covers.words())
+    }
+}
+
+/// The standing answers of a session.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StandingAnswers {
+    given: u32,
+    all: Vec<StandingAnswer>,
+}
+
+impl StandingAnswers {
+    /// Adds one, unless there are too many.
+    pub fn add(&mut self, span: Span, covers: Coverage) -> Option<&StandingAnswer> {
+        if self.all.len() >= MOST {
+            return None;
+        }
+        self.given += 1;
+        self.all.push(StandingAnswer { number: self.given, span, covers });
+        self.all.last()
+    }
+
+    /// Takes one back. Whether there was one of this number.
+    pub fn revoke(&mut self, number: u32) -> bool {
+        let before = self.all.len();
+        self.all.retain(|one| one.number != number);
+        self.all.len() < before
+    }
+
+    /// Those that were for the turn are over.
+    pub fn end_turn(&mut self) {
+        self.all.retain(|one| one.span != Span::Turn);
+    }
+
+    /// The verdict once these are heard, and whether a standing yes decided it.
+    pub fn heard(
+        &self,
+        verdict: Verdict,
+        proposal: &Proposal,
+        findings: &Findings,
+        confinement: &Confinement,
+    ) -> (Verdict, bool) {
+        let mut matching = self.all.iter().filter(|one| one.covers.matches(proposal, findings));
+        if let Some(no) = matching.clone().find(|one| !one.covers.is_yes()) {
+            if verdict.opinion == Opinion::Deny {
+                return (verdict, false);
+            }
+            let rule = format!("your standing answer {}: {}", no.number, no.words());
+            return (Verdict { opinion: Opinion::Deny, rule, is_default: false }, false);
+        }
+        let may = verdict.is_default
+            && verdict.opinion == Opinion::Ask
+            && proposal.origin == Origin::Model
+            && findings.risk <= ceiling(confinement);
+        match matching.next().filter(|_| may) {
+            Some(yes) => {
+                let rule = format!("your standing answer {}: {}", yes.number, yes.words());
+                (Verdict { opinion: Opinion::Allow, rule, is_default: false }, true)
+            }
+            None => (verdict, false),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Rules, Untrusted, language, policy, session::tests::confinement};
+    use proptest::prelude::*;
+
+    fn proposal(language: &str, code: &str) -> Proposal {
+        let language = language::example().find(language).unwrap();
+        Proposal::new("p1".into(), Origin::Model, None, language, Untrusted::new(code))
+    }
+
+    fn findings(all: &[(&str, &str, Risk)]) -> Findings {
+        let one = |(name, argument, severity): &(&str, &str, Risk)| Capability {
+            name: (*name).into(),
+            argument: Untrusted::new(*argument),
+            line: 1,
+            severity: *severity,
+        };
+        Findings::new(all.iter().map(one).collect())
+    }
+
+    fn verdict(
+        answers: &StandingAnswers,
+        rules: &[Rule],
+        language: &str,
+        found: &[(&str, &str, Risk)],
+    ) -> Opinion {
+        let (proposal, findings) = (proposal(language, "x"), findings(found));
+        let rules = Rules(rules.to_vec());
+        let judged = policy::judge(&rules, &Rules::default(), &proposal, &findings);
+        answers.heard(judged, &proposal, &findings, &confinement()).0.opinion
+    }
+
+    fn with(covers: Coverage) -> StandingAnswers {
+        let mut answers = StandingAnswers::default();
+        answers.add(Span::Session, covers).unwrap();
+        answers
+    }
+
+    fn rule(decision: Opinion) -> Rule {
+        Rule { decision, language: None, line: None, finding: None }
+    }
+
+    const READS: (&str, &str, Risk) = ("reads", "a.csv", Risk::Low);
+    const LISTS: (&str, &str, Risk) = ("starts", "ls", Risk::Medium);
+    const CURLS: (&str, &str, Risk) = ("starts", "curl", Risk::Medium);
+    const DELETES: (&str, &str, Risk) = ("deletes", "a.csv", Risk::High);
+    const OPAQUE: (&str, &str, Risk) = ("unreadable", "", Risk::Unknown);
+
+    #[test]
+    fn a_yes_to_everything_does_not_cover_grave_or_unreadable_code() {
+        let all = with(Coverage::All);
+        assert_eq!(verdict(&all, &[], "python", &[READS, LISTS]), Opinion::Allow);
+        assert_eq!(verdict(&all, &[], "python", &[READS, DELETES]), Opinion::Ask);
+        assert_eq!(verdict(&all, &[], "python", &[OPAQUE]), Opinion::Ask);
+    }
+
+    #[test]
+    fn rules_that_ask_or_deny_outrank_it() {
+        let all = with(Coverage::All);
+        assert_eq!(verdict(&all, &[rule(Opinion::Ask)], "python", &[]), Opinion::Ask);
+        assert_eq!(verdict(&all, &[rule(Opinion::Deny)], "python", &[]), Opinion::Deny);
+    }
+
+    #[test]
+    fn a_kind_is_the_language_and_no_more_than_was_done() {
+        let (approved, found) = (proposal("python", "x"), findings(&[READS, LISTS]));
+        let kind = with(Coverage::kind_of(&approved, &found));
+        assert_eq!(verdict(&kind, &[], "python", &[READS]), Opinion::Allow);
+        assert_eq!(verdict(&kind, &[], "python", &[LISTS]), Opinion::Allow);
+        assert_eq!(verdict(&kind, &[], "python", &[CURLS]), Opinion::Ask);
+        assert_eq!(verdict(&kind, &[], "python", &[("starts", "", Risk::Medium)]), Opinion::Ask);
+        assert_eq!(verdict(&kind, &[], "python", &[("writes", "a", Risk::Medium)]), Opinion::Ask);
+        assert_eq!(verdict(&kind, &[], "shell", &[READS]), Opinion::Ask);
+        // Two programs whose names are cut look alike.
+        let long = "x".repeat(MOST_ARGUMENT);
+        let cut = [("starts", long.as_str(), Risk::Medium)];
+        let kind = with(Coverage::kind_of(&approved, &findings(&cut)));
+        assert_eq!(verdict(&kind, &[], "python", &cut), Opinion::Ask);
+    }
+
+    #[test]
+    fn where_files_are_written_at_once_only_harmless_code_is_covered() {
+        let (all, found) = (with(Coverage::All), findings(&[LISTS]));
+        let proposal = proposal("python", "x");
+        let judged = policy::judge(&Rules::default(), &Rules::default(), &proposal, &found);
+        let direct = Confinement { workspace: Workspace::Direct, ..confinement() };
+        assert!(!all.heard(judged.clone(), &proposal, &found, &direct).1);
+        assert!(all.heard(judged, &proposal, &found, &confinement()).1);
+    }
+
+    #[test]
+    fn a_no_denies_and_can_be_taken_back() {
+        let mut answers = with(Coverage::All);
+        let no = Rule { finding: Some("reads".into()), ..rule(Opinion::Deny) };
+        let number = answers.add(Span::Session, Coverage::Denied(no)).unwrap().number;
+        assert_eq!(verdict(&answers, &[], "python", &[READS]), Opinion::Deny);
+        assert!(answers.revoke(number) && !answers.revoke(number));
+        assert_eq!(verdict(&answers, &[], "python", &[READS]), Opinion::Allow);
+        assert!(answers.revoke(1));
+        assert_eq!(verdict(&answers, &[], "python", &[READS]), Opinion::Ask);
+    }
+
+    #[test]
+    fn those_for_a_turn_end_with_it_and_numbers_are_not_used_twice() {
+        let mut answers = StandingAnswers::default();
+        answers.add(Span::Turn, Coverage::All).unwrap();
+        answers.end_turn();
+        assert_eq!(verdict(&answers, &[], "python", &[]), Opinion::Ask);
+        assert_eq!(answers.add(Span::Turn, Coverage::All).unwrap().number, 2);
+    }
+
+    proptest! {
+        /// Whatever was answered before, nothing that a rule asks about or denies runs by itself, and
+        /// nothing that is graver than the bound.
+        #[test]
+        fn no_answer_loosens_a_rule_or_the_bound(
+            covers in prop::sample::subsequence(vec![
+                Coverage::All,
+                Coverage::Language("python".into()),
+                Coverage::Kind {
+                    language: "python".into(),
+                    does: ["deletes".into(), "unreadable".into()].into(),
+                    starts: ["ls".into()].into(),
+                },
+            ], 0..3),
+            decision in prop::sample::select(vec![Opinion::Ask, Opinion::Deny]),
+            grave in prop::sample::select(vec![DELETES, OPAQUE]),
+        ) {
+            let mut answers = StandingAnswers::default();
+            for one in covers {
+                answers.add(Span::Session, one);
+            }
+            let by_rule = verdict(&answers, &[rule(decision)], "python", &[READS]);
+            prop_assert!(by_rule >= decision);
+            prop_assert!(verdict(&answers, &[], "python", &[grave]) >= Opinion::Ask);
+        }
+    }
+}
