@@ -335,6 +335,23 @@ fn a_silent_terminal_is_asked_once_and_one_thing() {
     terminal.types("/quit").exits(0);
 }
 
+#[test]
+fn a_slow_terminal_is_awaited_and_keys_pressed_meanwhile_are_draft() {
+    let scene = Scene::new();
+    let first_only =
+        |asked: &str| if asked.contains("a=q") { String::new() } else { plain_kind(asked) };
+    let terminal = chat(&scene, "picture", first_only);
+    terminal.wrote("a=q").goes_on("ne").lacks("picture p1-1.png");
+    let raw = String::from_utf8(terminal.raw()).unwrap();
+    // The answers come in pieces, with keys between them.
+    let answers = kitty(&raw[raw.find("\u{1b}_Gi=").unwrap()..]);
+    let (kitty, kind) = answers.split_at(answers.find("\u{1b}[?").unwrap());
+    terminal.goes_on(kitty).goes_on("xt").goes_on(kind);
+    terminal.shows("picture p1-1.png").shows("Done.").shows("> next");
+    assert!(String::from_utf8(terminal.raw()).unwrap().contains("\u{1b}_Ga=T"));
+    terminal.lacks("OK").lacks("62;22");
+}
+
 /// The files of all sessions' results.
 fn saved(scene: &Scene) -> BTreeMap<String, PathBuf> {
     let mut found = BTreeMap::new();

@@ -124,6 +124,14 @@ impl Terminal {
         self
     }
 
+    /// Waits until the program has written these bytes.
+    #[track_caller]
+    pub(crate) fn wrote(&self, text: &str) -> &Self {
+        let has = |screen: &Screen| String::from_utf8_lossy(&screen.raw).contains(text);
+        self.wait_for(text, has);
+        self
+    }
+
     #[track_caller]
     fn wait_for(&self, text: &str, holds: impl Fn(&Screen) -> bool) {
         let until = Instant::now() + PATIENCE;

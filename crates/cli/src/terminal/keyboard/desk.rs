@@ -266,12 +266,14 @@ impl Desk {
     /// Asks the terminal how it can show pictures: once, and never while a line editor could take
     /// an answer for keys. Whatever is typed meanwhile is draft.
     fn graphics(&mut self) -> Result<Graphics, Stopped> {
-        for question in self.answers_of_terminal.questions() {
+        // A terminal that has answered the first question answers the others.
+        let patience = [FIRST_REPORT, REPORT];
+        for (question, patience) in self.answers_of_terminal.questions().into_iter().zip(patience) {
             self.answers_of_terminal.ask();
             if !self.tty.is_smart() || put(question.as_bytes()).is_err() {
                 break;
             }
-            let until = Instant::now() + FIRST_REPORT;
+            let until = Instant::now() + patience;
             while self.answers_of_terminal.is_awaited() {
                 match self.wait(Some(until)) {
                     Woken::Strokes(strokes) => self.keep(&strokes),
