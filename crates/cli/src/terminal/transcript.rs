@@ -302,19 +302,7 @@ fn tell_happening(screen: &mut Screen, body: &Body, head: impl Fn(Ours) -> Ours)
         Body::RunStarted { proposal, backend, .. } => {
             screen.say(head(word(proposal) + " runs in the " + word(backend) + " sandbox"))
         }
-        Body::Output(Output { proposal, stream, text, kept: Some(kept), .. })
-            if text.raw().is_empty() =>
-        {
-            let what = word(proposal) + " " + stream.word() + ": " + count(kept.bytes, "byte");
-            screen.say(head(what + " no longer stored"))
-        }
-        Body::Output(output) => {
-            screen.say(head(word(&output.proposal) + " " + output.stream.word()))?;
-            if let Some(text) = forms::legible(&output.mime, &output.text) {
-                screen.quote(Section::Printed, &text)?;
-            }
-            other_forms(screen, output)
-        }
+        Body::Output(output) => tell_output(screen, output, head),
         Body::InputWanted(InputWanted { proposal, prompt, .. }) => {
             screen.say(head(word(proposal) + " asks"))?;
             screen.quote(Section::Output, prompt)
@@ -386,6 +374,23 @@ fn tell_steering(screen: &mut Screen, body: &Body, head: impl Fn(Ours) -> Ours) 
         }
         _ => Ok(()),
     }
+}
+
+/// Something that a run printed or showed.
+fn tell_output(
+    screen: &mut Screen,
+    output: &Output,
+    head: impl Fn(Ours) -> Ours,
+) -> io::Result<()> {
+    let what = word(&output.proposal) + " " + output.stream.word();
+    if let (Some(kept), true) = (&output.kept, output.text.raw().is_empty()) {
+        return screen.say(head(what + ": " + count(kept.bytes, "byte") + " no longer stored"));
+    }
+    screen.say(head(what))?;
+    if let Some(text) = forms::legible(&output.mime, &output.text) {
+        screen.quote(Section::Printed, &text)?;
+    }
+    other_forms(screen, output)
 }
 
 /// Lists the forms of a result that are more than text.

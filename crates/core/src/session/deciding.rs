@@ -52,7 +52,7 @@ impl State {
             && let Some(order) = self.requested_packages(&work)
         {
             // Nothing of it runs; the question is about the packages.
-            return self.offer(order, Afterwards::Requested(work));
+            return self.offer(order, Afterwards::Requested(Box::new(work)));
         }
         match (verdict.opinion, work.current.origin) {
             (Opinion::Deny, _) => self.deny(work, &verdict),

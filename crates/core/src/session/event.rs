@@ -286,41 +286,14 @@ impl Event {
             Self::Answered { proposal, answer, by } => vec![answer.body(proposal, *by)],
             Self::Output(output) => vec![Body::Output(output.clone())],
             Self::InputWanted(wanted) => vec![Body::InputWanted(wanted.clone())],
-            Self::InputGiven(typed) => vec![Body::InputGiven {
-                text: match typed {
-                    Typed::Line(line) => Some(line.clone()),
-                    Typed::Hidden(_) => Some("[secret]".into()),
-                    Typed::End => None,
-                },
-            }],
+            Self::InputGiven(typed) => vec![given(typed)],
             Self::HostWanted(wanted) => vec![Body::HostWanted(wanted.clone())],
-            Self::HostAnswered(HostAnswer { proposal, host, port, grant, by }) => {
-                let proposal = proposal.clone();
-                let (host, port, by) = (host.clone(), *port, *by);
-                vec![match grant {
-                    Some(grant) => Body::HostGranted { proposal, host, port, granted: *grant, by },
-                    None => Body::HostRefused { proposal, host, port, by },
-                }]
-            }
+            Self::HostAnswered(answer) => vec![answer.body()],
             Self::Ran(ran) => ran.bodies(),
             Self::PackagesAnswered { answer: PackagesAnswer::No, by } => {
                 vec![Body::PackagesRefused { by: *by }]
             }
-            Self::PackagesChanged { order, outcome } => vec![match outcome {
-                Ok(done) => Body::PackagesChanged {
-                    installed: done.installed.clone(),
-                    removed: done.removed.clone(),
-                    tool: done.tool.clone(),
-                    sandbox: done.sandbox.clone(),
-                    network: done.network.clone(),
-                    remark: done.remark.clone(),
-                },
-                Err(failed) => Body::PackagesFailed {
-                    order: order.clone(),
-                    reason: failed.reason.clone(),
-                    network: failed.network.clone(),
-                },
-            }],
+            Self::PackagesChanged { order, outcome } => vec![packages(order, outcome)],
             Self::Settled(changes) => vec![Body::Changes(changes.clone())],
             Self::TriedLate { network, denials } => late(network, denials),
             Self::KernelEnded { language, how } => {
@@ -375,6 +348,39 @@ impl Answer {
             hash: code.map(|code| crate::hash::sha256(code.as_bytes())),
             code: code.map(Untrusted::new),
             reason,
+        }
+    }
+}
+
+/// The outcome of an order for packages.
+fn packages(order: &PackageOrder, outcome: &Result<PackagesDone, PackagesFailed>) -> Body {
+    match outcome.clone() {
+        Ok(PackagesDone { installed, removed, tool, sandbox, network, remark }) => {
+            Body::PackagesChanged { installed, removed, tool, sandbox, network, remark }
+        }
+        Err(PackagesFailed { reason, network, .. }) => {
+            Body::PackagesFailed { order: order.clone(), reason, network }
+        }
+    }
+}
+
+/// What the person typed for code. A secret is not written down.
+fn given(typed: &Typed) -> Body {
+    Body::InputGiven {
+        text: match typed {
+            Typed::Line(line) => Some(line.clone()),
+            Typed::Hidden(_) => Some("[secret]".into()),
+            Typed::End => None,
+        },
+    }
+}
+
+impl HostAnswer {
+    fn body(&self) -> Body {
+        let Self { proposal, host, port, grant, by } = self.clone();
+        match grant {
+            Some(granted) => Body::HostGranted { proposal, host, port, granted, by },
+            None => Body::HostRefused { proposal, host, port, by },
         }
     }
 }

@@ -35,7 +35,7 @@ pub(super) enum Afterwards {
     /// Code failed without them, and runs again with them.
     Again(Box<(Run, Ran)>),
     /// A proposal was nothing but this order.
-    Requested(Work),
+    Requested(Box<Work>),
     /// The person gave the order.
     Typed,
 }
@@ -141,7 +141,7 @@ impl State {
                 self.concluded(run, &ran, Some(words::not_installed(order, "interrupted")));
             }
             Afterwards::Requested(work) => {
-                self.drop_work(work, words::rejected(None));
+                self.drop_work(*work, words::rejected(None));
                 self.end_turn(TurnEnd::Interrupted);
             }
             Afterwards::Typed => self.end_turn(TurnEnd::Interrupted),
@@ -170,7 +170,7 @@ impl State {
                 self.notice(format!("{told}; this is the output with it"));
                 self.prepare(work, by, 0);
             }
-            Afterwards::Requested(work) => self.request_done(work, &told),
+            Afterwards::Requested(work) => self.request_done(*work, &told),
             Afterwards::Typed => self.end_turn(TurnEnd::Done),
         }
     }
@@ -218,7 +218,7 @@ impl State {
             Afterwards::Requested(work) => {
                 let origin = work.current.origin;
                 self.outcome = TurnEnd::CodeFailed;
-                self.drop_work(work, words::done(&told));
+                self.drop_work(*work, words::done(&told));
                 match origin {
                     Origin::Model => self.call_model(),
                     Origin::Person => self.end_turn(TurnEnd::CodeFailed),
