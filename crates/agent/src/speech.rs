@@ -23,8 +23,8 @@ impl Speech {
     /// The display updates for the next piece.
     pub(crate) fn hear(&mut self, piece: ReplyPiece) -> Vec<Live> {
         match piece {
-            // Ours, and on record.
-            ReplyPiece::Note(_) => vec![],
+            // Ours: the one is on record, the other passes.
+            ReplyPiece::Note(_) | ReplyPiece::Headway(_) => vec![],
             ReplyPiece::Text(text) => {
                 self.text.push_str(&text);
                 self.fences.feed(&text).into_iter().map(live).collect()

@@ -7,6 +7,7 @@ use interpreter_core::{
     session::{Event, Question},
 };
 use interpreter_exec::{Completions, ExecError};
+use interpreter_model::Headway;
 use tokio::sync::oneshot;
 
 /// The purpose of a session.
@@ -25,6 +26,8 @@ pub enum Update {
     Records(Vec<Record>),
     /// A piece of a reply, as it comes. It is recorded when the reply is whole.
     Live(Live),
+    /// How far the model has come before its first word.
+    Headway(Headway),
     /// The person is to be asked whether code may run.
     Ask(Box<Question>),
     /// The run has come to this line of its code.

@@ -16,6 +16,11 @@ pub(crate) fn context(overrides: &Overrides) -> Result<Context, Error> {
     Ok(context)
 }
 
+/// The person's screen, as their settings have it.
+pub(crate) fn screen(context: &Context) -> Screen {
+    Screen::stdout(&context.environment).plain_if(context.settings.plain.value)
+}
+
 /// Whether a person can be asked: they see the question and can answer it.
 #[expect(clippy::disallowed_methods, reason = "nothing is written")]
 pub(crate) fn at_terminal() -> bool {

@@ -21,7 +21,7 @@
 //! then is listened to for as long as the byte limit lasts; dropping the future ends it.
 
 use crate::{
-    Endpoint, KeyHeader, ModelError, Request, Wait,
+    Endpoint, Headway, KeyHeader, ModelError, Request, Wait,
     complaint::{Asked, Complaint, retry_after},
     endpoint::{host, is_local},
     fault::Fault,
@@ -84,6 +84,7 @@ impl Remote {
         let mut tries = 0;
         loop {
             self.wait_for_turn(sink).await;
+            sink.report(Headway::Asked { host: self.host.clone() }).await;
             let error = match self.attempt(request, sink).await {
                 Ok(reply) => return Ok(reply),
                 Err(error) => error,
@@ -92,6 +93,8 @@ impl Remote {
             let Some(wait) = again.filter(|_| !sink.has_begun()) else { return Err(error) };
             tries += 1;
             sink.tell(format!("{error}; trying again in {}", in_seconds(wait))).await;
+            let seconds = wait.as_millis().div_ceil(1_000).try_into().unwrap_or(u64::MAX);
+            sink.report(Headway::Retrying { host: self.host.clone(), seconds }).await;
             tokio::time::sleep(wait).await;
         }
     }

@@ -20,7 +20,7 @@ pub use crate::{
     error::{ModelError, Wait},
     model::Model,
     pace::Pace,
-    piece::ReplyPiece,
+    piece::{Headway, ReplyPiece},
     price::Price,
     provider::{
         Capabilities, Key, Local, Provider, ProviderError, Providers, Setting, Surroundings,

@@ -1,5 +1,31 @@
 //! A part of a reply, shown while the model is still writing.
 
+/// How far a model has come before its first word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Headway {
+    /// It is being loaded into memory.
+    Loading,
+    /// It has read so many of the tokens that it has to.
+    Reading {
+        /// Tokens read.
+        read: u64,
+        /// Tokens to read.
+        total: u64,
+    },
+    /// It was sent the conversation.
+    Asked {
+        /// The provider's host.
+        host: String,
+    },
+    /// It is asked again after a while.
+    Retrying {
+        /// The provider's host.
+        host: String,
+        /// How long that is, rounded up.
+        seconds: u64,
+    },
+}
+
 /// A piece of a reply, in the order it came. All but notes is the model's own text: it goes to a
 /// terminal or a page through `Untrusted`, never as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -7,6 +33,8 @@ pub enum ReplyPiece {
     /// Something of ours that the person should know meanwhile: that we wait, or ask another
     /// model. No part of the reply. Holds a provider's words in their terminal-safe form only.
     Note(String),
+    /// How far it has come before the first word. No part of the reply either, and not kept.
+    Headway(Headway),
     /// More of the prose, with its fenced code.
     Text(String),
     /// More of the thoughts that the provider marks as such.

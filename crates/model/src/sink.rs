@@ -1,6 +1,6 @@
 //! Where the pieces of a reply go, and whether any has gone.
 
-use crate::ReplyPiece;
+use crate::{Headway, ReplyPiece};
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::mpsc::Sender;
 
@@ -28,6 +28,11 @@ impl<'a> Sink<'a> {
     /// Tells something of our own, which is no part of the reply.
     pub(crate) async fn tell(&self, note: String) {
         _ = self.to.send(ReplyPiece::Note(note)).await.is_ok();
+    }
+
+    /// Tells how far it has come.
+    pub(crate) async fn report(&self, headway: Headway) {
+        _ = self.to.send(ReplyPiece::Headway(headway)).await.is_ok();
     }
 
     /// Whether something of the reply has been shown, so that it cannot begin anew.

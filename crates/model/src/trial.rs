@@ -54,7 +54,7 @@ impl Model {
         let read = async {
             let (mut first, mut count) = (None, 0);
             while let Some(piece) = pieces.recv().await {
-                if !matches!(piece, ReplyPiece::Note(_)) {
+                if !matches!(piece, ReplyPiece::Note(_) | ReplyPiece::Headway(_)) {
                     first.get_or_insert_with(|| start.elapsed());
                     count += 1;
                 }

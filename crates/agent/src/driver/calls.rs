@@ -74,6 +74,9 @@ impl Driver {
             self.journal.note(Body::Note { text });
             return;
         }
+        if let ReplyPiece::Headway(headway) = piece {
+            return self.update(Update::Headway(headway)).await;
+        }
         let Some(call) = &mut self.call else { return };
         let (shown, purpose) = (call.speech.hear(piece), call.purpose);
         if purpose == Purpose::Reply {

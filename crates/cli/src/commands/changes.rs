@@ -104,7 +104,7 @@ pub(crate) fn changes(args: &ChangesArgs) -> Result<ExitCode, Error> {
         ChangesCommand::List { json } => list(&context, *json),
         ChangesCommand::Diff(chosen) => chosen.act(&context, |which, paths| {
             let Some(diff) = changes::diff(&context, which, paths)? else { return Ok(None) };
-            Screen::stdout(&context.environment).lines(diff.raw())?;
+            Screen::stdout(&context.environment).diff(&diff)?;
             Ok(Some(Exit::Done.into()))
         }),
         ChangesCommand::Apply { chosen, overwrite } => chosen.act(&context, |which, paths| {

@@ -6,7 +6,7 @@ use crate::{
     commands::{input::read_text, trust},
     exit::Exit,
     report::{Error, misuse},
-    start::{at_terminal, context, wait_for},
+    start::{at_terminal, context, screen, wait_for},
     terminal::{
         answer::FinalAnswer,
         ask::{Asker, Left},
@@ -120,7 +120,7 @@ async fn converse(
     schema: Option<Schema>,
 ) -> Result<ExitCode, Error> {
     let context = Arc::new(context);
-    let mut screen = Screen::stdout(&context.environment);
+    let mut screen = screen(&context);
     let mut person = person(&context, at_terminal)?;
     if let Person::Present(console) = &mut person
         && first_start::settle(&context, &mut console.asker, &mut screen).await?
@@ -148,7 +148,7 @@ async fn converse(
     } else if args.is_quiet() {
         View::Quiet(Box::new(FinalAnswer::new(&context.environment)))
     } else {
-        View::Chat(Box::new(Chat::new(screen, context.confinement())))
+        View::Chat(Box::new(Chat::new(screen, context.confinement()).folding()))
     };
     let mut frontend = Frontend::new(&context, session, view, person, Settle::Later);
     let mut first = first.into_iter();

@@ -5,7 +5,7 @@ use crate::{
     exit::Exit,
     options::SessionArgs,
     report::{Error, misuse},
-    start::{at_terminal, context, wait_for},
+    start::{at_terminal, context, screen, wait_for},
     terminal::{
         ask::Asker,
         chat::Chat,
@@ -138,10 +138,10 @@ async fn execute(context: Arc<Context>, args: &RunArgs, code: Code) -> Result<Ex
             editor: context.environment.editor().map(Into::into),
             folders: context.folders.clone(),
         };
-        let chat = Chat::new(Screen::stdout(&context.environment), context.confinement());
+        let chat = Chat::new(screen(&context), context.confinement());
         (View::Chat(Box::new(chat)), Person::Present(Box::new(console)))
     } else {
-        let plain = Plain::new(&context.environment);
+        let plain = Plain::new(&context.environment, context.settings.plain.value);
         (View::Plain(Box::new(plain)), Person::Nobody(Signals::new()?))
     };
     warn(&context)?;

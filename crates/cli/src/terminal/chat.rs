@@ -1,16 +1,20 @@
 //! A chat on a terminal: replies as they come, code, output, and what was changed.
 
 use super::{
+    fold::{Fold, Folded},
     gallery::Exhibit,
-    ours::{Ours, count, ours, word},
+    life::{Doing, Life, elapsed, time},
+    ours::{Ours, count, ours, thousands, word},
     screen::{Screen, Section},
+    status::Status,
+    syntax::Syntax,
     transcript::{self, Ending},
 };
-use interpreter_agent::Live;
+use interpreter_agent::{Headway, Live};
 use interpreter_core::{
     Body, Confinement, Merged, Origin, Output, Record, Stream, Untrusted, forms, session::Question,
 };
-use std::io;
+use std::{io, time::Instant};
 
 /// Findings that a question lists; the rest is a key away.
 const FINDINGS: usize = 12;
@@ -18,7 +22,10 @@ const FINDINGS: usize = 12;
 /// Lines of one finding that are named.
 const LINES: usize = 5;
 
-/// The kind of text at the end of the screen.
+/// The last lines of a long output that are shown while more of it comes.
+const WINDOW: usize = 4;
+
+/// A chat on its screen.
 #[derive(Debug)]
 pub(crate) struct Chat {
     pub(super) screen: Screen,
@@ -28,17 +35,43 @@ pub(crate) struct Chat {
     is_below: bool,
     /// The code that was shown last, if nothing came after it.
     shown: Option<String>,
-    /// How full the model's context is, where that is known.
-    full: Option<Ours>,
+    /// The language of the code that is being shown.
+    syntax: Syntax,
+    status: Status,
+    life: Life,
+    /// Whether long output and thoughts are folded.
+    folds: bool,
+    /// The run whose output comes, and how much of it.
+    printed: Option<(String, Fold)>,
+    /// Words of the thoughts that are folded.
+    thoughts: u64,
 }
 
 impl Chat {
     pub(crate) fn new(screen: Screen, confinement: Confinement) -> Self {
-        Self { screen, confinement, is_below: false, shown: None, full: None }
+        Self {
+            screen,
+            confinement,
+            is_below: false,
+            shown: None,
+            syntax: Syntax::default(),
+            status: Status::default(),
+            life: Life::default(),
+            folds: false,
+            printed: None,
+            thoughts: 0,
+        }
+    }
+
+    /// The same, with long output and thoughts folded where a person reads along.
+    pub(crate) fn folding(self) -> Self {
+        Self { folds: self.screen.is_terminal(), ..self }
     }
 
     /// The screen, for rows of ours and for questions.
     pub(crate) fn screen(&mut self) -> &mut Screen {
+        // If it cannot be written to, whoever gets it finds out.
+        _ = self.unfold().is_ok();
         self.shown = None;
         self.is_below = true;
         &mut self.screen
@@ -47,17 +80,82 @@ impl Chat {
     /// Shows a piece of a reply.
     pub(crate) fn live(&mut self, live: &Live) -> io::Result<()> {
         match live {
+            Live::Reasoning(text) => return self.think(text),
+            Live::ReplyEnds => {
+                self.end_thoughts()?;
+                self.life.rest();
+            }
+            Live::Text(_) | Live::CodeBegins(_) | Live::Code(_) | Live::CodeEnds => {
+                self.end_thoughts()?;
+                self.life.turn_into(Doing::Writing);
+            }
+        }
+        match live {
             Live::Text(text) => self.write(Section::Prose, text),
             Live::Reasoning(text) => self.write(Section::Thoughts, text),
             Live::CodeBegins(language) => {
                 self.screen.close()?;
                 self.label(language.as_ref())?;
+                self.syntax = Syntax::of(language.as_ref().map_or("", Untrusted::raw));
                 self.shown = Some(String::new());
                 Ok(())
             }
-            Live::Code(code) => self.write(Section::Code, code),
+            Live::Code(code) => self.write(Section::Code(self.syntax), code),
             Live::CodeEnds | Live::ReplyEnds => self.screen.close(),
         }
+    }
+
+    /// Shows thoughts, or counts them.
+    fn think(&mut self, text: &Untrusted) -> io::Result<()> {
+        if !self.folds {
+            self.life.turn_into(Doing::Writing);
+            return self.write(Section::Thoughts, text);
+        }
+        self.thoughts += text.raw().split_whitespace().count() as u64;
+        self.life.turn_into(Doing::Thinking { words: self.thoughts });
+        self.come()
+    }
+
+    fn end_thoughts(&mut self) -> io::Result<()> {
+        let words = std::mem::take(&mut self.thoughts);
+        if words == 0 {
+            return Ok(());
+        }
+        let told = ours("thought for ") + time(self.life.seconds()) + ", " + count(words, "word");
+        self.screen().say_quietly(told)
+    }
+
+    /// Shows how the model comes on before it says anything.
+    pub(crate) fn headway(&mut self, headway: Headway) -> io::Result<()> {
+        self.life.turn_into(Doing::Waiting(Some(headway)));
+        self.come()
+    }
+
+    /// When the row that tells what is going on is to be drawn next.
+    pub(crate) fn due(&self) -> Option<Instant> {
+        self.life.due().filter(|_| self.screen.is_terminal())
+    }
+
+    /// Tells what is going on, where nothing else can be seen.
+    pub(crate) fn pulse(&mut self) -> io::Result<()> {
+        self.screen.settle()?;
+        let Some(words) = self.life.row() else { return Ok(()) };
+        match &self.printed {
+            Some((_, fold)) if fold.is_hiding() => {
+                self.screen.show_in_passing(&fold.last(WINDOW), words)
+            }
+            Some(_) | None => self.screen.say_in_passing(words),
+        }
+    }
+
+    /// The same because something came, but not each time.
+    fn come(&mut self) -> io::Result<()> {
+        if self.life.is_old() { self.pulse() } else { Ok(()) }
+    }
+
+    /// Takes in a record that may not be shown.
+    pub(super) fn notice(&mut self, body: &Body) {
+        self.status.notice(body);
     }
 
     /// The language of the code below, as the model wrote it.
@@ -72,32 +170,40 @@ impl Chat {
     pub(crate) fn record(&mut self, record: &Record) -> io::Result<()> {
         match &record.body {
             Body::Output(output) => self.output(output),
+            Body::Request { .. } => {
+                self.unfold()?;
+                self.life.begin(Doing::Waiting(None));
+                Ok(())
+            }
+            Body::RunStarted { proposal, .. } => {
+                let (proposal, line, lines) = (proposal.clone(), None, 0);
+                self.printed = self.folds.then(|| (proposal.clone(), Fold::default()));
+                self.life.begin(Doing::Running { proposal, line, lines });
+                transcript::show(self.screen(), &record.body, true)
+            }
             Body::RunFinished { .. } => match Ending::of(&record.body) {
                 Some((ending, ms)) => self.ended(&ending, ms),
                 None => Ok(()),
             },
             Body::ModelChanged { model } => {
-                self.full = None;
                 let screen = self.screen();
                 screen.say("Switched model; it receives the conversation so far:")?;
                 screen.row(model)
             }
-            Body::Usage { input, output, context, .. } => {
-                self.full = context.and_then(|most| transcript::fullness(*input, *output, most));
-                Ok(())
-            }
             Body::TurnFinished { end } => {
+                self.life.rest();
                 match transcript::turn_end(*end) {
                     Some(words) => self.screen().say(words)?,
-                    None => self.screen.close()?,
+                    None => self.screen().close()?,
                 }
-                match self.full.take() {
-                    Some(full) => self.screen().say_quietly(full),
+                let at_terminal = self.screen.is_terminal();
+                let row = if at_terminal { self.status.row() } else { self.status.take_full() };
+                match row {
+                    Some(row) => self.screen().say_quietly(row),
                     None => Ok(()),
                 }
             }
-            Body::RunStarted { .. }
-            | Body::Effects { .. }
+            Body::Effects { .. }
             | Body::Changes(_)
             | Body::NotProposed { .. }
             | Body::Error { .. }
@@ -108,7 +214,7 @@ impl Chat {
 
     fn output(&mut self, output: &Output) -> io::Result<()> {
         if let Some(text) = forms::legible(&output.mime, &output.text) {
-            self.write(Section::Output, &text)?;
+            self.print(&output.proposal, &text)?;
         }
         match output.stream {
             Stream::Result => self.screen.close(),
@@ -122,8 +228,46 @@ impl Chat {
         exhibit.show(self.screen())
     }
 
+    /// Shows output, or as much of it as is not folded.
+    fn print(&mut self, proposal: &str, text: &Untrusted) -> io::Result<()> {
+        if let Some(Doing::Running { lines, .. }) = self.life.doing() {
+            *lines += text.raw().bytes().filter(|byte| *byte == b'\n').count() as u64;
+        }
+        let Some((_, fold)) = self.printed.as_mut().filter(|(run, _)| run == proposal) else {
+            return self.write(Section::Printed, text);
+        };
+        let shown = fold.take(text.raw());
+        if shown.len() == text.raw().len() {
+            self.write(Section::Printed, text)?;
+            return self.come();
+        }
+        if !shown.is_empty() {
+            self.write(Section::Printed, &Untrusted::new(shown))?;
+            self.screen.close()?;
+        }
+        self.come()
+    }
+
+    /// Shows the end of the output that was folded, and how to see the rest of it.
+    fn unfold(&mut self) -> io::Result<()> {
+        let Some((proposal, fold)) = &mut self.printed else { return Ok(()) };
+        let Some(Folded { more, is_cut, tail }) = fold.show() else { return Ok(()) };
+        let left_out = match more {
+            0 if is_cut => Some(ours("part of a long line left out")),
+            0 => None,
+            1 => Some(ours("1 line more")),
+            _ => Some(thousands(more) + " lines more"),
+        };
+        if let Some(left_out) = left_out {
+            self.screen.say_quietly(left_out + ": /output " + word(proposal))?;
+        }
+        self.screen.stream(Section::Printed, &Untrusted::new(tail))?;
+        self.screen.close()
+    }
+
     fn ended(&mut self, ending: &Ending<'_>, ms: u64) -> io::Result<()> {
-        let words = ending.words() + " · " + ms + " ms";
+        self.life.rest();
+        let words = ending.words() + " · " + elapsed(ms);
         let screen = self.screen();
         if ending.is_fine() {
             return screen.say_quietly(words);
@@ -134,6 +278,8 @@ impl Chat {
 
     /// Shows a question: the code, unless it stands right above, and what it would do.
     pub(crate) fn question(&mut self, question: &Question) -> io::Result<()> {
+        self.unfold()?;
+        self.life.rest();
         self.screen.close()?;
         let proposal = &question.proposal;
         if self.shown.take().as_deref() != Some(proposal.code().raw()) {
@@ -174,18 +320,25 @@ impl Chat {
     fn code(&mut self, question: &Question) -> io::Result<()> {
         let proposal = &question.proposal;
         self.label(Some(&Untrusted::new(proposal.language.name())))?;
-        self.screen.stream(Section::Code, proposal.code())?;
+        let syntax = Syntax::of(proposal.language.written_in());
+        self.screen.stream(Section::Code(syntax), proposal.code())?;
         self.screen.close()
     }
 
-    /// Shows which line of the code runs, until something else is shown.
-    pub(crate) fn line(&mut self, line: u32) -> io::Result<()> {
-        self.screen.say_in_passing(ours("line ") + line + " …")
+    /// The run has come to this line.
+    pub(crate) fn line(&mut self, now: u32) -> io::Result<()> {
+        if let Some(Doing::Running { line, .. }) = self.life.doing() {
+            *line = Some(now);
+        }
+        self.come()
     }
 
     fn write(&mut self, section: Section, text: &Untrusted) -> io::Result<()> {
+        if section != Section::Printed {
+            self.unfold()?;
+        }
         match section {
-            Section::Code => {
+            Section::Code(_) => {
                 if let Some(shown) = &mut self.shown {
                     shown.push_str(text.raw());
                 }
@@ -196,7 +349,12 @@ impl Chat {
                     return Ok(());
                 }
             }
-            Section::Prose | Section::Thoughts | Section::Output => self.shown = None,
+            Section::Prose
+            | Section::Thoughts
+            | Section::Printed
+            | Section::Diff
+            | Section::Told
+            | Section::Output => self.shown = None,
         }
         if !self.screen.is_open() && section == Section::Prose && self.is_below {
             // A blank row between a reply and whatever came before it.

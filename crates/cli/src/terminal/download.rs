@@ -3,6 +3,7 @@
 
 use super::{
     json,
+    life::time,
     ours::{Ours, ours},
     screen::Screen,
 };
@@ -44,7 +45,7 @@ impl Download {
     /// Shown as JSON on standard output, or else for a person on standard error.
     pub(crate) fn new(json: bool, environment: &Environment) -> Self {
         let screen = Screen::stderr(environment);
-        let manner = match (json, screen.is_terminal()) {
+        let manner = match (json, screen.redraws()) {
             (true, _) => Manner::Json,
             (false, true) => Manner::Line,
             (false, false) => Manner::Lines,
@@ -138,14 +139,6 @@ fn line(done: u64, total: u64, came: u64, after: Duration) -> Ours {
     line
 }
 
-fn time(seconds: u64) -> Ours {
-    match seconds {
-        0..60 => ours(seconds) + " s",
-        60..3600 => ours(seconds / 60) + " min " + seconds % 60 + " s",
-        _ => ours(seconds / 3600) + " h " + seconds % 3600 / 60 + " min",
-    }
-}
-
 /// Bytes as people say them.
 pub(crate) fn size(bytes: u64) -> Ours {
     match bytes {
@@ -185,7 +178,5 @@ mod tests {
         for (bytes, words) in sizes {
             assert_eq!(size(bytes).as_str(), words);
         }
-        assert_eq!((time(59).as_str(), time(61).as_str()), ("59 s", "1 min 1 s"));
-        assert_eq!(time(7_260).as_str(), "2 h 1 min");
     }
 }

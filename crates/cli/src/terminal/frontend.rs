@@ -14,6 +14,7 @@ use super::{
     plain::Plain,
     screen::{Screen, Section},
     signals::{Asked, Signals},
+    syntax::Syntax,
     transcript,
 };
 use crate::report::Error;
@@ -25,6 +26,7 @@ use interpreter_core::{
     session::{Answer, Event, Question, Settle},
 };
 use interpreter_store::{Environment, Folders};
+use std::{future::pending, time::Instant};
 
 /// One way of showing a session.
 pub(crate) enum View {
@@ -104,6 +106,15 @@ pub(crate) enum Turn {
 enum Woken {
     Update(Option<Update>),
     Signal(Asked),
+    /// Something takes long enough to tell of it.
+    Due,
+}
+
+async fn until(due: Option<Instant>) {
+    match due {
+        Some(due) => tokio::time::sleep_until(due.into()).await,
+        None => pending().await,
+    }
 }
 
 impl Frontend {
@@ -140,11 +151,18 @@ impl Frontend {
         self.session.send(event);
         let mut end = TurnEnd::Interrupted;
         loop {
+            let due = self.due();
             let woken = tokio::select! {
                 update = self.session.next() => Woken::Update(update),
                 asked = self.person.signals().next() => Woken::Signal(asked),
+                () = until(due) => Woken::Due,
             };
             match woken {
+                Woken::Due => {
+                    if let View::Chat(chat) = &mut self.view {
+                        chat.pulse()?;
+                    }
+                }
                 Woken::Update(None) => return Ok(Turn::Last(end)),
                 Woken::Update(Some(Update::TurnFinished(finished))) => {
                     return Ok(Turn::Over(finished));
@@ -159,6 +177,14 @@ impl Frontend {
                     self.signalled(asked).await;
                 }
             }
+        }
+    }
+
+    /// When there is something to tell although nothing happens.
+    fn due(&self) -> Option<Instant> {
+        match &self.view {
+            View::Chat(chat) => chat.due(),
+            View::Json | View::Plain(_) | View::Quiet(_) => None,
         }
     }
 
@@ -197,6 +223,7 @@ impl Frontend {
                 Update::Ended(result) => return Ok(result?),
                 Update::Records(records) => self.records(&records).await?,
                 Update::Live(_)
+                | Update::Headway(_)
                 | Update::Line(_)
                 | Update::Ask(_)
                 | Update::Input(_)
@@ -213,6 +240,10 @@ impl Frontend {
             Update::Records(records) => self.records(&records).await,
             Update::Live(live) => match &mut self.view {
                 View::Chat(chat) => Ok(chat.live(&live)?),
+                View::Json | View::Plain(_) | View::Quiet(_) => Ok(()),
+            },
+            Update::Headway(headway) => match &mut self.view {
+                View::Chat(chat) => Ok(chat.headway(headway)?),
                 View::Json | View::Plain(_) | View::Quiet(_) => Ok(()),
             },
             Update::Line(line) => match &mut self.view {
@@ -283,6 +314,9 @@ impl Frontend {
     fn record(&mut self, record: &Record) -> Result<(), Error> {
         if let Some((ending, _)) = transcript::Ending::of(&record.body) {
             self.status = ending.failed_with();
+        }
+        if let View::Chat(chat) = &mut self.view {
+            chat.notice(&record.body);
         }
         if self.reviews_at_end && self.goes_without_saying(&record.body) {
             return Ok(());
@@ -396,7 +430,8 @@ impl Frontend {
                 Ok(Keep::Settle(decision)) => break Ok(decision),
                 Ok(Keep::Show) => {
                     let diff = session.diff(id).await?;
-                    if let Err(left) = pager::text(&mut console.asker, screen, &diff).await? {
+                    let shown = pager::text(&mut console.asker, screen, Section::Diff, &diff);
+                    if let Err(left) = shown.await? {
                         break Err(left);
                     }
                 }
@@ -508,7 +543,9 @@ impl Console {
     /// Shows the whole code and every finding.
     async fn details(&mut self, screen: &mut Screen, question: &Question) -> Result<(), Left> {
         let code = question.proposal.code();
-        pager::code(&mut self.asker, screen, code).await.unwrap_or(Err(Left::Ended))?;
+        let section = Section::Code(Syntax::of(question.proposal.language.written_in()));
+        let shown = pager::text(&mut self.asker, screen, section, code);
+        shown.await.unwrap_or(Err(Left::Ended))?;
         let found = question.findings.by_severity();
         let rows: Vec<_> = found
             .iter()

@@ -40,6 +40,19 @@ pub(crate) fn count(number: impl TryInto<u64>, thing: &'static str) -> Ours {
     Ours(format!("{number} {thing}{plural}"))
 }
 
+/// A number with commas: `98,412`.
+pub(crate) fn thousands(number: u64) -> Ours {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    Ours(text)
+}
+
 impl Ours {
     pub(crate) fn as_str(&self) -> &str {
         &self.0
@@ -99,6 +112,20 @@ mod tests {
     fn sentences_are_made_of_literals_numbers_and_words() {
         let text = ours("Keep ") + count(2_usize, "change") + " (set " + word("10d9afa1") + ")?";
         assert_eq!(text.as_str(), "Keep 2 changes (set 10d9afa1)?");
+    }
+
+    #[test]
+    fn long_numbers_have_commas() {
+        let all = [
+            (0, "0"),
+            (999, "999"),
+            (1_000, "1,000"),
+            (98_412, "98,412"),
+            (1_234_567, "1,234,567"),
+        ];
+        for (number, text) in all {
+            assert_eq!(thousands(number).as_str(), text);
+        }
     }
 
     #[test]

@@ -19,23 +19,15 @@ enum Next {
     Back,
 }
 
-/// Shows text, such as a diff.
+/// Shows text, such as code or a diff.
 pub(super) async fn text(
     asker: &mut Asker,
     screen: &mut Screen,
+    section: Section,
     text: &Untrusted,
 ) -> io::Result<Result<(), Left>> {
     let lines: Vec<&str> = text.raw().split_inclusive('\n').collect();
-    pages(asker, screen, Section::Output, &lines).await
-}
-
-pub(super) async fn code(
-    asker: &mut Asker,
-    screen: &mut Screen,
-    code: &Untrusted,
-) -> io::Result<Result<(), Left>> {
-    let lines: Vec<&str> = code.raw().split_inclusive('\n').collect();
-    pages(asker, screen, Section::Code, &lines).await
+    pages(asker, screen, section, &lines).await
 }
 
 /// Shows the rows of a list.

@@ -28,9 +28,10 @@ const MUCH: usize = 64 << 10;
 const ROOM: usize = 1 << 20;
 
 impl Plain {
-    pub(crate) fn new(environment: &Environment) -> Self {
-        let stderr = Screen::stderr(environment).named_elsewhere("interpreter: ");
-        Self { stdout: Screen::stdout(environment), stderr, widened: false }
+    /// The two streams; `plain` if the person wants no colour.
+    pub(crate) fn new(environment: &Environment, plain: bool) -> Self {
+        let stderr = Screen::stderr(environment).named_elsewhere("interpreter: ").plain_if(plain);
+        Self { stdout: Screen::stdout(environment).plain_if(plain), stderr, widened: false }
     }
 
     /// The screen for rows of ours.
@@ -128,7 +129,7 @@ impl Plain {
         if other.is_terminal() {
             other.close()?;
         }
-        screen.stream(Section::Output, text)
+        screen.stream(Section::Printed, text)
     }
 }
 

@@ -11,10 +11,10 @@ use super::{
     ours::{count, word},
     pager,
     repl_editor::{self, Question},
-    screen::Screen,
+    screen::{Screen, Section},
     transcript,
 };
-use crate::{exit::Exit, report::Error};
+use crate::{exit::Exit, report::Error, start::screen};
 use interpreter_agent::{
     Context, Mode, Session,
     changes::{self, Conflict, Which},
@@ -47,7 +47,7 @@ pub(crate) async fn interact(
         .marked_for(&context.confinement());
     let editor = context.environment.editor().map(Into::into);
     let console = Console { asker, editor, folders: context.folders.clone() };
-    let mut screen = Screen::stdout(&context.environment);
+    let mut screen = screen(context);
     let session = Session::start(context, Mode::Run, approval)?;
     session.prepare(&language);
     greet(&mut screen, context, &language)?;
@@ -169,7 +169,10 @@ async fn settle(context: &Context, frontend: &mut Frontend) -> Result<(), Error>
             Ok(Keep::Settle(Settle::Later)) => {
                 break "still staged; see `interpreter changes`.";
             }
-            Ok(Keep::Show) => pager::text(&mut console.asker, screen, &review.diff()?).await?,
+            Ok(Keep::Show) => {
+                let diff = review.diff()?;
+                pager::text(&mut console.asker, screen, Section::Diff, &diff).await?
+            }
             Ok(Keep::Names) => {
                 let rows = listing::whole(&files).rows;
                 pager::rows(&mut console.asker, screen, &rows).await?

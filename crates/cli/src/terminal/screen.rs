@@ -14,11 +14,13 @@
 //! # Limits
 //! Where the output is not a terminal there are no marks, because another program reads it.
 
+pub(crate) use super::section::Section;
 use super::{
-    foreign::{Foreign, columns_of, room},
+    foreign::Foreign,
     link,
     ours::{Ours, UNBROKEN, ours},
     picture::{self, Painted, Room},
+    rows::{CLEAR, columns_of, room},
     style::Style,
     width::Widths,
 };
@@ -28,35 +30,6 @@ use std::{
     io::{self, IsTerminal, Write},
     path::Path,
 };
-
-const PROSE: &str = "  ";
-const CODE: &str = "  │ ";
-const OUTPUT: &str = "  ┆ ";
-
-/// Goes to the start of the row that the cursor is on, and clears it.
-const CLEAR: &str = "\r\u{1b}[2K";
-
-/// The kind of foreign text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Section {
-    /// Words of the model.
-    Prose,
-    Thoughts,
-    /// Code that wants to run.
-    Code,
-    /// Everything else: output, names, errors, diffs.
-    Output,
-}
-
-impl Section {
-    fn mark(self) -> &'static str {
-        match self {
-            Self::Prose | Self::Thoughts => PROSE,
-            Self::Code => CODE,
-            Self::Output => OUTPUT,
-        }
-    }
-}
 
 /// Where a screen is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,8 +48,8 @@ pub(crate) struct Screen {
     /// Before rows of ours where the output is not a terminal.
     elsewhere: &'static str,
     open: Option<(Section, Foreign)>,
-    /// Whether a row of ours stands there that the next one replaces.
-    passing: bool,
+    /// How many rows stand there that the next one replaces. The cursor is on the last of them.
+    passing: usize,
     /// Whether the terminal has gone: whatever is left to do is done without it.
     gone: bool,
 }
@@ -99,7 +72,7 @@ impl Screen {
             at_terminal,
             elsewhere: "",
             open: None,
-            passing: false,
+            passing: 0,
             gone: false,
         }
     }
@@ -114,13 +87,27 @@ impl Screen {
         self.at_terminal
     }
 
+    /// The same, with every row written once and without colour, if that is wanted.
+    pub(crate) fn plain_if(mut self, wanted: bool) -> Self {
+        if wanted {
+            self.style = Style::PLAIN;
+        }
+        self
+    }
+
+    /// Whether a row may be drawn again.
+    pub(crate) fn redraws(&self) -> bool {
+        self.style.redraws()
+    }
+
     /// How many of these lines of foreign text fit on the window at this moment: at least one. Room
     /// is left for a question below.
     pub(crate) fn page(&self, section: Section, lines: &[&str]) -> usize {
         let (columns, rows) = self.port.size();
         let mut left = rows.saturating_sub(4);
         let fits = |line: &&&str| {
-            let laid_out = Foreign::new(section.mark(), self.widths).feed(line, columns);
+            let mut foreign = Foreign::new(section, self.widths, self.style);
+            let laid_out = foreign.feed(line, columns) + &foreign.end(columns);
             let taken = laid_out.lines().count().max(1);
             let fits = taken <= left;
             left = left.saturating_sub(taken);
@@ -166,19 +153,38 @@ impl Screen {
         self.write(&out)
     }
 
-    /// Says something of our own that stands there only until anything else does. Not while a
-    /// program has begun a row: that is not written over.
+    /// Says something of our own that stands there only until anything else does. Not while a row of
+    /// foreign text has begun: that is not written over.
     pub(crate) fn say_in_passing(&mut self, text: impl Into<Ours>) -> io::Result<()> {
-        if !self.at_terminal || self.open.is_some() {
+        self.show_in_passing(&[], text)
+    }
+
+    /// The same, with the last lines of a program's output above it, a row for each.
+    pub(crate) fn show_in_passing(
+        &mut self,
+        lines: &[&str],
+        text: impl Into<Ours>,
+    ) -> io::Result<()> {
+        let in_row = self.open.as_ref().is_some_and(|(_, foreign)| foreign.in_row());
+        if !self.style.redraws() || in_row {
             return Ok(());
         }
-        let row = own_rows(&text.into(), self.widths, self.port.size().0)
-            .into_iter()
-            .next()
-            .unwrap_or_default();
-        let row = self.style.dim(&row);
-        self.write(&format!("{CLEAR}{row}"))?;
-        self.passing = true;
+        let (columns, rows) = self.port.size();
+        let room = rows.saturating_sub(2);
+        let mut all = String::new();
+        let lines = &lines[lines.len() - lines.len().min(room)..];
+        for line in lines {
+            let mut foreign = Foreign::new(Section::Printed, self.widths, self.style);
+            let laid_out = foreign.feed(line, columns) + &foreign.end(columns);
+            // A row that was drawn again is the last one that counts.
+            let row = laid_out.split_inclusive('\n').next().unwrap_or_default();
+            all.push_str(row.rsplit(CLEAR).next().unwrap_or_default());
+        }
+        let own = own_rows(&text.into(), self.widths, columns);
+        all.push_str(&self.style.dim(own.first().map_or("", String::as_str)));
+        self.clear()?;
+        self.write(&all)?;
+        self.passing = lines.len() + 1;
         Ok(())
     }
 
@@ -200,10 +206,10 @@ impl Screen {
 
     /// A sentence of ours that quotes something foreign. On a terminal it counts as foreign.
     pub(crate) fn tell(&mut self, text: &str) -> io::Result<()> {
-        if self.at_terminal {
-            return self.row(text);
-        }
         self.close()?;
+        if self.at_terminal {
+            return self.show(Section::Told, &text.replace('\n', "⏎"));
+        }
         let shown = Untrusted::new(text).for_terminal();
         self.write(&format!("{}{shown}\n", self.elsewhere))
     }
@@ -219,16 +225,24 @@ impl Screen {
         self.write(&shown)
     }
 
+    /// A diff. In its colours on a terminal, as it is elsewhere.
+    pub(crate) fn diff(&mut self, diff: &Untrusted) -> io::Result<()> {
+        if self.at_terminal {
+            return self.quote(Section::Diff, diff);
+        }
+        self.lines(diff.raw())
+    }
+
     /// An error, and the next step. Both may quote something foreign.
     pub(crate) fn error(&mut self, message: &str, hint: Option<&str>) -> io::Result<()> {
         if self.at_terminal {
             self.warn("error:")?;
-            message.split('\n').try_for_each(|line| self.row(line))?;
+            message.split('\n').try_for_each(|line| self.tell(line))?;
             let hint = hint.map(|hint| format!("hint: {hint}"));
             return hint
                 .iter()
                 .flat_map(|hint| hint.split('\n'))
-                .try_for_each(|line| self.row(line));
+                .try_for_each(|line| self.tell(line));
         }
         self.close()?;
         let shown = |text: &str| Untrusted::new(text).for_terminal();
@@ -240,7 +254,7 @@ impl Screen {
     pub(crate) fn quote(&mut self, section: Section, text: &Untrusted) -> io::Result<()> {
         self.close()?;
         if !self.at_terminal {
-            self.open = Some((section, Foreign::new("    ", self.widths)));
+            self.open = Some((section, Foreign::elsewhere(section, "    ", self.widths)));
         }
         self.show(section, text.raw())
     }
@@ -260,27 +274,45 @@ impl Screen {
             self.close()?;
         }
         self.clear()?;
-        let columns = if self.at_terminal { self.port.size().0 } else { usize::MAX };
-        let mark = if self.at_terminal { section.mark() } else { "" };
-        let widths = self.widths;
-        let (_, foreign) = self.open.get_or_insert_with(|| (section, Foreign::new(mark, widths)));
+        let (columns, widths, style) = (self.columns(), self.widths, self.style);
+        let at_terminal = self.at_terminal;
+        let (_, foreign) = self.open.get_or_insert_with(|| {
+            let foreign = if at_terminal {
+                Foreign::new(section, widths, style)
+            } else {
+                Foreign::elsewhere(section, "", widths)
+            };
+            (section, foreign)
+        });
         let text = foreign.feed(text, columns);
-        let text = match section {
-            Section::Thoughts => self.style.dim(&text),
-            Section::Prose | Section::Code | Section::Output => text,
-        };
+        self.write(&text)
+    }
+
+    /// The columns that foreign text is laid out for at this moment.
+    fn columns(&self) -> usize {
+        if self.at_terminal { self.port.size().0 } else { usize::MAX }
+    }
+
+    /// Writes the word that a model has begun, because it has stopped in its middle.
+    pub(crate) fn settle(&mut self) -> io::Result<()> {
+        let columns = self.columns();
+        let Some((_, foreign)) = &mut self.open else { return Ok(()) };
+        let text = foreign.settle(columns);
+        if !text.is_empty() {
+            self.clear()?;
+        }
         self.write(&text)
     }
 
     /// The columns and rows that a program's output has at this moment, if a person looks at it.
     pub(crate) fn output_room(&self) -> Option<(usize, usize)> {
         let (columns, rows) = self.port.size();
-        self.at_terminal.then(|| (room(OUTPUT, self.widths, columns), rows))
+        self.at_terminal.then(|| (room(Section::Output.mark(), self.widths, columns), rows))
     }
 
     /// The room that a picture has at this moment. Nothing where none can be shown.
     pub(super) fn room(&self) -> Option<Room> {
-        let (columns, rows) = self.output_room().filter(|_| self.style.is_coloured())?;
+        let (columns, rows) = self.output_room().filter(|_| self.style.has_colour())?;
         let block = self.widths.most(picture::UPPER);
         Some(Room { columns, rows: rows.saturating_sub(4), block, cell: self.port.cell() })
     }
@@ -293,7 +325,8 @@ impl Screen {
             return Ok(());
         }
         self.close()?;
-        self.write(&picture.rows(OUTPUT, columns_of(OUTPUT, self.widths)))
+        let mark = Section::Output.mark();
+        self.write(&picture.rows(mark, columns_of(mark, self.widths)))
     }
 
     /// The same as [`Screen::say_quietly`], with a link from one of its words to a file of ours.
@@ -315,11 +348,18 @@ impl Screen {
     pub(crate) fn close(&mut self) -> io::Result<()> {
         self.clear()?;
         let Some((_, mut foreign)) = self.open.take() else { return Ok(()) };
-        self.write(&foreign.end())
+        let text = foreign.end(self.columns());
+        self.write(&text)
     }
 
+    /// Takes away the rows that stand there in passing.
     fn clear(&mut self) -> io::Result<()> {
-        if std::mem::take(&mut self.passing) { self.write(CLEAR) } else { Ok(()) }
+        match std::mem::take(&mut self.passing) {
+            0 => Ok(()),
+            1 => self.write(CLEAR),
+            // Up to the first of them, and everything below goes.
+            rows => self.write(&format!("\r\u{1b}[{}A\u{1b}[J", rows - 1)),
+        }
     }
 
     fn write(&mut self, text: &str) -> io::Result<()> {

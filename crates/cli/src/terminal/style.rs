@@ -1,21 +1,30 @@
-//! Colour, where it helps and is wanted. Everything reads the same without it.
+//! Colour and redrawing, where they help and are wanted. Everything reads the same without them.
 
+use interpreter_core::untrusted::Ink;
 use interpreter_store::Environment;
 
-/// Whether output is painted.
-#[derive(Clone, Copy, Debug)]
+/// Whether output is painted, and whether a row may be drawn again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Style {
     colour: bool,
+    redraws: bool,
     links: bool,
 }
 
 impl Style {
-    /// Colours for a terminal, unless the person or the terminal wants none.
+    /// Every row is written once, without colour: for whoever reads a file, and for terminals and
+    /// screen readers that want it so.
+    pub(super) const PLAIN: Self = Self { colour: false, redraws: false, links: false };
+
+    /// The style of a terminal, unless the person or the terminal wants less.
     pub(super) fn new(at_terminal: bool, environment: &Environment) -> Self {
-        let plain = environment.raw("NO_COLOR").is_some_and(|value| !value.is_empty())
-            || environment.text("TERM") == Some("dumb");
-        let is_smart = !matches!(environment.text("TERM"), None | Some("dumb" | "linux"));
-        Self { colour: at_terminal && !plain, links: at_terminal && is_smart }
+        let terminal = environment.text("TERM");
+        if !at_terminal || terminal == Some("dumb") {
+            return Self::PLAIN;
+        }
+        let plain = environment.raw("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let links = !matches!(terminal, None | Some("linux"));
+        Self { colour: !plain, redraws: true, links }
     }
 
     /// Whether a word may lead to a file of ours.
@@ -23,8 +32,13 @@ impl Style {
         self.links
     }
 
-    pub(super) fn is_coloured(self) -> bool {
+    pub(super) fn has_colour(self) -> bool {
         self.colour
+    }
+
+    /// Whether a row of the screen may be drawn again.
+    pub(super) fn redraws(self) -> bool {
+        self.redraws
     }
 
     pub(super) fn dim(self, text: &str) -> String {
@@ -37,5 +51,31 @@ impl Style {
 
     fn paint(self, code: &str, text: &str) -> String {
         if self.colour { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
+    }
+
+    /// Has what follows drawn in this ink.
+    pub(super) fn ink(self, ink: Ink, out: &mut String) {
+        if self.colour {
+            out.push_str(&ink.sequence());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn style(at_terminal: bool, pairs: &[(&str, &str)]) -> (bool, bool) {
+        let style = Style::new(at_terminal, &Environment::from_pairs(pairs.iter().copied()));
+        (style.has_colour(), style.redraws())
+    }
+
+    #[test]
+    fn colour_and_redrawing_are_for_terminals_that_want_them() {
+        assert_eq!(style(true, &[("TERM", "xterm")]), (true, true));
+        assert_eq!(style(true, &[("TERM", "xterm"), ("NO_COLOR", "1")]), (false, true));
+        assert_eq!(style(true, &[("TERM", "xterm"), ("NO_COLOR", "")]), (true, true));
+        assert_eq!(style(true, &[("TERM", "dumb")]), (false, false));
+        assert_eq!(style(false, &[("TERM", "xterm")]), (false, false));
     }
 }

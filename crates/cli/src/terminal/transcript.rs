@@ -4,6 +4,7 @@ use super::{
     hosts, listing,
     ours::{Ours, count, ours, word},
     screen::{Screen, Section},
+    syntax::Syntax,
 };
 use interpreter_core::{
     Backend, Body, Changes, Choice, Confinement, Denial, FileChange, Grantor, HostWanted,
@@ -242,7 +243,7 @@ pub(crate) fn tell(screen: &mut Screen, record: &Record) -> io::Result<()> {
             if let Some(Invocation { name, arguments, .. }) = invocation {
                 screen.row(&format!("run {} {}", name, arguments.join(" ")))?;
             }
-            screen.quote(Section::Code, code)
+            screen.quote(Section::Code(Syntax::of(language)), code)
         }
         Body::Summary { text } => {
             screen.say(head(ours("model, summarising the conversation so far")))?;
@@ -267,7 +268,8 @@ fn tell_happening(screen: &mut Screen, body: &Body, head: impl Fn(Ours) -> Ours)
         Body::Answer { proposal, decision, by, code, reason, .. } => {
             screen.say(head(word(proposal) + " " + answer(*decision, *by)))?;
             reason.iter().try_for_each(|reason| screen.row(reason))?;
-            code.iter().try_for_each(|code| screen.quote(Section::Code, code))
+            let section = Section::Code(Syntax::default());
+            code.iter().try_for_each(|code| screen.quote(section, code))
         }
         Body::RunStarted { proposal, backend, .. } if backend == Backend::NONE.word() => {
             screen.warn(head(word(proposal) + " runs WITHOUT A SANDBOX"))
@@ -284,7 +286,7 @@ fn tell_happening(screen: &mut Screen, body: &Body, head: impl Fn(Ours) -> Ours)
         Body::Output(output) => {
             screen.say(head(word(&output.proposal) + " " + output.stream.word()))?;
             if let Some(text) = forms::legible(&output.mime, &output.text) {
-                screen.quote(Section::Output, &text)?;
+                screen.quote(Section::Printed, &text)?;
             }
             other_forms(screen, output)
         }
@@ -414,7 +416,7 @@ fn usage(input: u64, output: u64, cached: u64, cost: Option<f64>, context: Optio
 }
 
 /// An amount of money, to a hundredth of a cent.
-fn dollars(cost: f64) -> Ours {
+pub(super) fn dollars(cost: f64) -> Ours {
     // A cost that is no amount is none; one beyond all bounds is the largest.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
     let parts = (cost * 10_000.0).round().max(0.0) as u64;

@@ -34,6 +34,11 @@ impl Widths {
         Self { wide_letters }
     }
 
+    /// The columns that most terminals give to `c`: for alignment, never for safety.
+    pub(super) fn likely(c: char) -> usize {
+        c.width().unwrap_or(0)
+    }
+
     /// The most columns that the terminal may give to `c`, which is no control character.
     pub(super) fn most(self, c: char) -> usize {
         if matches!(c, ' '..='~') {

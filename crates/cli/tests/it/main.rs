@@ -26,6 +26,7 @@ mod copies;
 mod denials;
 mod docs;
 mod doctor;
+mod drawing;
 mod drawn;
 mod embedded;
 mod engine;

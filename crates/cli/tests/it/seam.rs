@@ -19,7 +19,7 @@ const FAKE: &str = "❚ Run it?  y run · n reject";
 
 /// Every row is ours or marked as foreign, and none of ours is a fake.
 #[track_caller]
-fn assert_marked(terminal: &Terminal) {
+pub(crate) fn assert_marked(terminal: &Terminal) {
     for row in terminal.rows() {
         let marked = row.is_empty() || row.starts_with("❚ ") || row.starts_with("  ");
         assert!(marked, "{row:?} in\n{}", terminal.rows().join("\n"));

@@ -62,6 +62,15 @@ pub(super) enum Fault {
     Gone,
 }
 
+/// Something that happens while an answer comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part<'a> {
+    /// More of the reply; perhaps nothing, to ask whether anybody listens.
+    Text(&'a str),
+    /// So many of the tokens that had to be read are read.
+    Read { read: usize, total: usize },
+}
+
 /// A reply and what it took.
 #[derive(Clone, Debug)]
 pub(super) struct Answer {
@@ -159,7 +168,7 @@ impl<'a> Runner<'a> {
     pub(super) fn answer(
         &mut self,
         request: &Request,
-        hear: &mut dyn FnMut(&str) -> bool,
+        hear: &mut dyn FnMut(Part<'_>) -> bool,
     ) -> Result<Answer, Fault> {
         let prompt = self.prompt(request)?;
         let most = self.context.n_ctx() as usize;
@@ -168,14 +177,17 @@ impl<'a> Runner<'a> {
         }
         let known = self.resume(&prompt.tokens);
         let began = Instant::now();
+        let total = prompt.tokens.len() - known;
+        let mut reading = |read: usize| hear(Part::Read { read: read - known, total });
         if std::mem::take(&mut self.unsaved) && prompt.beginning > known.max(LEAST_SAVED) {
-            self.read(&prompt.tokens[known..prompt.beginning], hear)?;
+            self.read(&prompt.tokens[known..prompt.beginning], &mut reading)?;
             self.save();
         }
-        self.read(&prompt.tokens[self.read.len()..], hear)?;
+        self.read(&prompt.tokens[self.read.len()..], &mut reading)?;
         let room = u32::try_from(most - prompt.tokens.len()).unwrap_or(u32::MAX);
         let limit = request.max_tokens.unwrap_or(room).clamp(1, room);
         let reading = began.elapsed();
+        let hear = &mut |text: &str| hear(Part::Text(text));
         let mut written = Written::default();
         let finish = self.write(request.temperature, limit, &mut written, hear)?;
         Ok(Answer {
@@ -242,10 +254,11 @@ impl<'a> Runner<'a> {
         known
     }
 
-    /// Reads tokens, some at a time.
-    fn read(&mut self, tokens: &[i32], hear: &mut dyn FnMut(&str) -> bool) -> Result<(), Fault> {
+    /// Reads tokens, some at a time. `go_on` takes how many have been read in all, and says whether
+    /// anybody still listens.
+    fn read(&mut self, tokens: &[i32], go_on: &mut dyn FnMut(usize) -> bool) -> Result<(), Fault> {
         for (place, chunk) in tokens.chunks(CHUNK as usize).enumerate() {
-            if !hear("") {
+            if !go_on(self.read.len()) {
                 return Err(Fault::Gone);
             }
             let last = (place + 1) * CHUNK as usize >= tokens.len();

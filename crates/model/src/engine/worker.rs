@@ -1,10 +1,10 @@
 //! The thread that computes, and the way to it.
 
 use super::{
-    llama::{self, Answer, Fault, Runner},
+    llama::{self, Answer, Fault, Part, Runner},
     processor,
 };
-use crate::{ModelError, ReplyPiece, Request, Weights, sink::Sink};
+use crate::{Headway, ModelError, ReplyPiece, Request, Weights, sink::Sink};
 use interpreter_core::{Message, Reply, Untrusted, Usage, context::Counter};
 use llama_cpp_2::model::LlamaModel;
 use std::{
@@ -47,6 +47,11 @@ enum Job {
 /// A step of the result.
 enum Step {
     Text(String),
+    /// So many tokens of the prompt are read.
+    Read {
+        read: u64,
+        total: u64,
+    },
     Ended(Result<Answer, Fault>),
 }
 
@@ -100,6 +105,9 @@ impl Engine {
                 said: Untrusted::new("it sees no pictures"),
             });
         }
+        if self.loaded.get().is_none() {
+            sink.report(Headway::Loading).await;
+        }
         let (steps, mut heard) = mpsc::channel(64);
         let job = Job::Ask { request: request.clone(), steps };
         let ended = || self.error(Fault::Library("its thread has ended"));
@@ -107,6 +115,7 @@ impl Engine {
         while let Some(step) = heard.recv().await {
             match step {
                 Step::Text(text) => sink.show([ReplyPiece::Text(text)]).await,
+                Step::Read { read, total } => sink.report(Headway::Reading { read, total }).await,
                 Step::Ended(Ok(answer)) => {
                     sink.tell(speed(&answer)).await;
                     return Ok(reply(answer));
@@ -186,11 +195,13 @@ fn work(
 }
 
 fn answer(runner: &mut Runner<'_>, request: &Request, steps: &Sender<Step>) {
-    let mut hear = |part: &str| {
-        if part.is_empty() {
-            return !steps.is_closed();
-        }
-        steps.blocking_send(Step::Text(part.to_owned())).is_ok()
+    let mut hear = |part: Part<'_>| {
+        let step = match part {
+            Part::Text("") => return !steps.is_closed(),
+            Part::Text(text) => Step::Text(text.to_owned()),
+            Part::Read { read, total } => Step::Read { read: read as u64, total: total as u64 },
+        };
+        steps.blocking_send(step).is_ok()
     };
     let ended = runner.answer(request, &mut hear);
     // Whoever has gone needs no answer.

@@ -166,7 +166,9 @@ fn size(pieces: &[ReplyPiece]) -> usize {
         | ReplyPiece::Reasoning(text)
         | ReplyPiece::CallArguments { text, .. } => text.len(),
         ReplyPiece::CallStarted { id, name, .. } => id.len() + name.len(),
-        ReplyPiece::Note(_) => unreachable!("a parser has nothing of its own to say"),
+        ReplyPiece::Note(_) | ReplyPiece::Headway(_) => {
+            unreachable!("a parser has nothing of its own to say")
+        }
     };
     pieces.iter().map(of).sum()
 }

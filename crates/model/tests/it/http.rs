@@ -2,7 +2,9 @@
 
 use crate::server::{Server, Then, answer, read_request};
 use interpreter_core::{Message, Reply, Secret, WireFormat};
-use interpreter_model::{Endpoint, Model, ModelError, ReplyPiece, Request, Timeouts, Tools, Wait};
+use interpreter_model::{
+    Endpoint, Headway, Model, ModelError, ReplyPiece, Request, Timeouts, Tools, Wait,
+};
 use std::{error::Error, fmt::Write as _, sync::Arc, time::Duration};
 use tokio::sync::mpsc;
 
@@ -41,7 +43,9 @@ pub(crate) async fn ask(model: &Model) -> (Vec<ReplyPiece>, Result<Reply, ModelE
     drop(sink);
     let mut seen = Vec::new();
     while let Some(piece) = pieces.recv().await {
-        seen.push(piece);
+        if !matches!(piece, ReplyPiece::Headway(_)) {
+            seen.push(piece);
+        }
     }
     (seen, reply)
 }
@@ -339,6 +343,8 @@ async fn dropping_the_future_closes_the_connection() {
     let call = tokio::spawn(async move { asked.stream(&request(), &sink).await });
     let (mut stream, _) = listener.accept().await.unwrap();
     stream.write_all(&answer("200 OK", &[EVENTS], HALF)).await.unwrap();
+    let asked = Headway::Asked { host: "127.0.0.1".into() };
+    assert_eq!(pieces.recv().await, Some(ReplyPiece::Headway(asked)));
     assert_eq!(pieces.recv().await, half().pop());
 
     call.abort();

@@ -74,6 +74,10 @@ settings! {
         "temperature" temperature: Sourced<Option<Temperature>>,
             Never("it does not make anything stricter");
 
+        /// Draw every row once and without colour, for screen readers.
+        "plain" plain: Sourced<bool> = false, Never("it decides how your screen looks"),
+            option "--plain", variable "INTERPRETER_PLAIN";
+
         /// Limit the disk space for undo and redo; the oldest is dropped first.
         "undo_space" undo_space: Sourced<Bytes> = Bytes::new(UNDO_SPACE),
             Never("it decides what you can undo");
