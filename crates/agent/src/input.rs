@@ -2,14 +2,17 @@
 
 use crate::{AgentError, Context, grants};
 use interpreter_core::{Access, Piped, session::Event};
-use interpreter_exec::StandardInput;
+use interpreter_exec::{StandardInput, TypedLines};
 use interpreter_store::PipedFile;
 use std::{io::Read, os::fd::OwnedFd, path::Path, sync::Arc};
 
 impl Context {
-    /// Has the first code that runs read what this gives, as it comes.
-    pub fn pass_on(&mut self, source: OwnedFd) {
-        self.input = StandardInput::Stream(Arc::new(source));
+    /// Has the first code that runs read what this gives, as it comes. Returns the count of lines
+    /// that are typed, where it is a terminal.
+    pub fn pass_on(&mut self, source: OwnedFd) -> TypedLines {
+        let typed = TypedLines::default();
+        self.input = StandardInput::Stream(Arc::new(source), typed.clone());
+        typed
     }
 
     /// Saves data that came with a prompt, and shows it to code. Returns the event that tells the

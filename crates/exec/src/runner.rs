@@ -36,7 +36,7 @@ pub use self::{
     check::check,
     command::{Command, RunnerSetup},
     complete::Completions,
-    input::StandardInput,
+    input::{StandardInput, TypedLines},
 };
 
 /// A handle to a runner. Dropping it ends everything.

@@ -16,7 +16,7 @@ use crate::{
         signals::Signals,
     },
 };
-use interpreter_agent::{Context, Mode, Session};
+use interpreter_agent::{Context, Mode, Session, TypedLines};
 use interpreter_core::{
     Network,
     record::TurnEnd,
@@ -83,10 +83,11 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, Error> {
     if args.explain {
         return explain(&context);
     }
+    let mut typed = TypedLines::default();
     if source != Source::Stdin && !args.is_asked_here() {
-        context.pass_on(io::stdin().as_fd().try_clone_to_owned()?);
+        typed = context.pass_on(io::stdin().as_fd().try_clone_to_owned()?);
     }
-    wait_for(execute(Arc::new(context), args, code))?
+    wait_for(execute(Arc::new(context), args, code, typed))?
 }
 
 fn explain(context: &Context) -> Result<ExitCode, Error> {
@@ -121,7 +122,12 @@ impl RunArgs {
     }
 }
 
-async fn execute(context: Arc<Context>, args: &RunArgs, code: Code) -> Result<ExitCode, Error> {
+async fn execute(
+    context: Arc<Context>,
+    args: &RunArgs,
+    code: Code,
+    typed: TypedLines,
+) -> Result<ExitCode, Error> {
     let approval = args.approval();
     let unasked = match (args.apply, args.discard) {
         (true, _) => Settle::Apply,
@@ -141,7 +147,7 @@ async fn execute(context: Arc<Context>, args: &RunArgs, code: Code) -> Result<Ex
         let chat = Chat::new(screen(&context), context.confinement());
         (View::Chat(Box::new(chat)), Person::Present(Box::new(console)))
     } else {
-        let plain = Plain::new(&context.environment, context.settings.plain.value);
+        let plain = Plain::new(&context.environment, context.settings.plain.value).after(typed);
         (View::Plain(Box::new(plain)), Person::Nobody(Signals::new()?))
     };
     warn(&context)?;

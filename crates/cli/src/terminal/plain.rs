@@ -8,6 +8,7 @@ use super::{
     transcript::{self, Ending},
 };
 use base64::{Engine, engine::general_purpose::STANDARD};
+use interpreter_agent::TypedLines;
 use interpreter_core::{Backend, Body, Output, Record, Stream, Untrusted, forms};
 use interpreter_store::Environment;
 use std::io::{self, Write};
@@ -19,6 +20,9 @@ pub(crate) struct Plain {
     stderr: Screen,
     /// Whether much was printed: see [`Plain::widen`].
     widened: bool,
+    /// Lines that the person types for the code, and how many were there when we last drew.
+    typed: TypedLines,
+    drawn_after: u64,
 }
 
 /// Bytes of output that do not fit in a pipe as it is.
@@ -31,11 +35,19 @@ impl Plain {
     /// The two streams; `plain` if the person wants no colour.
     pub(crate) fn new(environment: &Environment, plain: bool) -> Self {
         let stderr = Screen::stderr(environment).named_elsewhere("interpreter: ").plain_if(plain);
-        Self { stdout: Screen::stdout(environment).plain_if(plain), stderr, widened: false }
+        let stdout = Screen::stdout(environment).plain_if(plain);
+        let typed = TypedLines::default();
+        Self { stdout, stderr, widened: false, typed, drawn_after: 0 }
+    }
+
+    /// The same on a terminal where the person types these lines for the code.
+    pub(crate) fn after(self, typed: TypedLines) -> Self {
+        Self { typed, ..self }
     }
 
     /// The screen for rows of ours.
     pub(crate) fn screen(&mut self) -> io::Result<&mut Screen> {
+        self.note_typed()?;
         self.stdout.close()?;
         Ok(&mut self.stderr)
     }
@@ -118,8 +130,19 @@ impl Plain {
         }
     }
 
+    /// Notes that the person has ended the row that was open, by a line for the code.
+    fn note_typed(&mut self) -> io::Result<()> {
+        let count = self.typed.count();
+        if std::mem::replace(&mut self.drawn_after, count) != count {
+            self.stdout.row_was_ended()?;
+            self.stderr.row_was_ended()?;
+        }
+        Ok(())
+    }
+
     /// Prints a piece of output where it belongs.
     fn print(&mut self, stream: Stream, text: &Untrusted, bytes: Option<&str>) -> io::Result<()> {
+        self.note_typed()?;
         let Self { stdout, stderr, .. } = self;
         let (screen, other) = match stream {
             Stream::Stdout | Stream::Result => (stdout, stderr),

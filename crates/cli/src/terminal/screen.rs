@@ -350,6 +350,13 @@ impl Screen {
         self.open.is_some()
     }
 
+    /// Notes that somebody else has ended the row that is open: the person, by typing Enter.
+    pub(crate) fn row_was_ended(&mut self) -> io::Result<()> {
+        let Some((_, mut foreign)) = self.open.take() else { return Ok(()) };
+        let text = foreign.end(self.columns());
+        self.write(text.trim_end_matches(['\r', '\n']))
+    }
+
     /// Ends the row of foreign text that is open, so that the next row is anybody's.
     pub(crate) fn close(&mut self) -> io::Result<()> {
         self.clear()?;

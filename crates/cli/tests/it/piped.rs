@@ -1,6 +1,9 @@
 //! Standard input as data: for code, and beside a prompt.
 
-use crate::scene::{Scene, Who, cell};
+use crate::{
+    scene::{Scene, Who, cell},
+    terminal::Terminal,
+};
 use std::{
     io::{BufRead, BufReader, Write},
     process::Stdio,
@@ -141,4 +144,14 @@ fn a_pipe_without_a_prompt_is_the_prompt() {
     let seen = scene.run_with_input(&arguments, b"say hello\n").exits(0);
     assert_eq!(seen.of_kind("prompt")[0]["text"], "say hello\n");
     assert!(seen.of_kind("piped").is_empty());
+}
+
+#[test]
+fn at_a_terminal_a_person_answers_and_the_codes_rows_stay_marked() {
+    let code = "name = input('name? ')\nprint('hello', name)\nprint(input())\n";
+    let scene = Scene::new().file("ask.py", code);
+    let terminal = Terminal::start(&scene, &["run", "ask.py"]);
+    terminal.shows("name? ").goes_on("Bob\r");
+    terminal.shows("  ┆ hello Bob").goes_on("more\r");
+    terminal.shows("  ┆ more").exits(0);
 }

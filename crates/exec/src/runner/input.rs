@@ -16,12 +16,27 @@ use std::{
     mem,
     os::fd::{AsFd, OwnedFd},
     path::PathBuf,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     thread,
 };
 
 /// Bytes that a terminal gives at once.
 const LINE: usize = 4096;
+
+/// How many lines a person has typed at a terminal for the code. Each ends the row that the cursor
+/// was on, which whoever draws on that terminal must know.
+#[derive(Clone, Debug, Default)]
+pub struct TypedLines(Arc<AtomicU64>);
+
+impl TypedLines {
+    /// The number of lines so far.
+    pub fn count(&self) -> u64 {
+        self.0.load(Ordering::Acquire)
+    }
+}
 
 /// The standard input of the code of a session.
 #[derive(Clone, Debug, Default)]
@@ -30,7 +45,7 @@ pub enum StandardInput {
     #[default]
     Empty,
     /// The bytes that this gives, for the first code that runs.
-    Stream(Arc<OwnedFd>),
+    Stream(Arc<OwnedFd>, TypedLines),
     /// A file that code sees at this path, from its start for each interpreter.
     File(PathBuf),
 }
@@ -40,7 +55,7 @@ impl StandardInput {
     pub(super) fn of_kernel(&self) -> KernelInput {
         match self {
             Self::Empty => KernelInput::Empty,
-            Self::Stream(_) => KernelInput::Pipe,
+            Self::Stream(..) => KernelInput::Pipe,
             Self::File(path) => KernelInput::File(path.clone()),
         }
     }
@@ -49,18 +64,18 @@ impl StandardInput {
     /// code finds the end at once. Nothing waits for the thread: it ends with its source, with the
     /// code, or with this process.
     pub(super) fn feed(&mut self, end: OwnedFd) -> io::Result<()> {
-        let Self::Stream(source) = self else { return Ok(()) };
-        let source = Arc::clone(source);
+        let Self::Stream(source, typed) = self else { return Ok(()) };
+        let (source, typed) = (Arc::clone(source), typed.clone());
         *self = Self::Empty;
         let copy = move || {
             // A source that cannot be read any more, and code that reads no more, are both the end.
-            _ = pass_on(&source, end).is_ok();
+            _ = pass_on(&source, end, &typed).is_ok();
         };
         thread::Builder::new().name("standard input".into()).spawn(copy).map(mem::drop)
     }
 }
 
-fn pass_on(source: &OwnedFd, end: OwnedFd) -> io::Result<()> {
+fn pass_on(source: &OwnedFd, end: OwnedFd, typed: &TypedLines) -> io::Result<()> {
     let mut end = File::from(end);
     let mut from = File::from(source.try_clone()?);
     if !isatty(source) {
@@ -70,7 +85,13 @@ fn pass_on(source: &OwnedFd, end: OwnedFd) -> io::Result<()> {
     while may_read(source)? {
         match from.read(&mut line)? {
             0 => break,
-            count => end.write_all(&line[..count])?,
+            count => {
+                // Before the code can answer to it.
+                if line[..count].ends_with(b"\n") {
+                    typed.0.fetch_add(1, Ordering::Release);
+                }
+                end.write_all(&line[..count])?;
+            }
         }
     }
     Ok(())
