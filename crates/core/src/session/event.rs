@@ -364,7 +364,7 @@ fn packages(order: &PackageOrder, outcome: &Result<PackagesDone, PackagesFailed>
     }
 }
 
-/// What the person typed for code. A secret is not written down.
+/// Input that the person gave to code. A secret is not written down.
 fn given(typed: &Typed) -> Body {
     Body::InputGiven {
         text: match typed {
