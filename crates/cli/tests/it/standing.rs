@@ -98,7 +98,7 @@ fn keys_typed_ahead_give_no_standing_answer() {
     let seen = scene.run(&["history", "show", "--json"]);
     assert!(seen.of_kind("standing_given").is_empty() && seen.of_kind("answer").is_empty());
     terminal.presses(b'b').shows("Run it?").waits();
-    terminal.presses(b'n').shows("Rejected").presses(3).types("/quit").exits(0);
+    terminal.presses(b'n').shows("Rejected").waits().presses(3).waits().types("/quit").exits(0);
 }
 
 #[test]
