@@ -98,7 +98,14 @@ fn keys_typed_ahead_give_no_standing_answer() {
     let seen = scene.run(&["history", "show", "--json"]);
     assert!(seen.of_kind("standing_given").is_empty() && seen.of_kind("answer").is_empty());
     terminal.presses(b'b').shows("Run it?").waits();
-    terminal.presses(b'n').shows("Rejected").waits().presses(3).waits().types("/quit").exits(0);
+    terminal
+        .presses(b'n')
+        .shows("Rejected")
+        .shows("❚ > a")
+        .presses(3)
+        .waits()
+        .types("/quit")
+        .exits(0);
 }
 
 #[test]
