@@ -348,13 +348,7 @@ fn greet(screen: &mut Screen, context: &Context) -> Result<(), Error> {
     screen.say(ours("Open Interpreter ") + env!("CARGO_PKG_VERSION"))?;
     screen.row(&format!("model   {}", context.model_name()?.unwrap_or_default()))?;
     screen.row(&format!("folder  {}", confinement.work_folder.display()))?;
-    let words = ours("Code runs ")
-        + transcript::within(&confinement)
-        + ": "
-        + transcript::bounds(&confinement)
-        + ".";
-    screen.announce(words, transcript::is_alarming(&confinement))?;
-    transcript::granted(&confinement).iter().try_for_each(|row| screen.row(row))?;
+    transcript::bounded(screen, ours("Code runs"), &confinement)?;
     screen.say("Type a prompt. Ctrl-C interrupts, /help shows help, /quit quits.")?;
     files::remind(screen, context, false)?;
     Ok(screen.blank()?)

@@ -76,15 +76,8 @@ pub(crate) async fn interact(
 
 fn greet(screen: &mut Screen, context: &Context, language: &Language) -> io::Result<()> {
     let confinement = context.confinement();
-    let words = word(language.name())
-        + " "
-        + transcript::within(&confinement)
-        + ": "
-        + transcript::bounds(&confinement)
-        + ".";
-    screen.announce(words, transcript::is_alarming(&confinement))?;
     screen.row(&format!("folder  {}", confinement.work_folder.display()))?;
-    transcript::granted(&confinement).iter().try_for_each(|row| screen.row(row))?;
+    transcript::bounded(screen, word(language.name()), &confinement)?;
     screen.say("Tab completes, Ctrl-C interrupts, Ctrl-D quits, /help shows help.")
 }
 

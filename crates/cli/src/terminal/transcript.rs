@@ -98,6 +98,17 @@ pub(crate) fn granted(confinement: &Confinement) -> Vec<String> {
     hosts.into_iter().chain(paths).collect()
 }
 
+/// Says who runs where, within which bounds: "Code runs in a sandbox: …".
+pub(crate) fn bounded(
+    screen: &mut Screen,
+    subject: Ours,
+    confinement: &Confinement,
+) -> io::Result<()> {
+    let words = subject + " " + within(confinement) + ": " + bounds(confinement) + ".";
+    screen.announce(words, is_alarming(confinement))?;
+    granted(confinement).iter().try_for_each(|row| screen.row(row))
+}
+
 /// Shows a record of a session that goes on, in the words that a chat and a plain run share: the
 /// bounds of a run, hosts, denials, changes, errors and notes. Other records show nothing.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the others are not shown")]

@@ -195,14 +195,8 @@ fn explain(screen: &mut Screen, row: &'static Row) -> Result<(), Error> {
 
 fn sandbox(screen: &mut Screen, context: &Context) -> Result<(), Error> {
     let confinement = context.confinement();
-    let words = ours("Code runs ")
-        + transcript::within(&confinement)
-        + ": "
-        + transcript::bounds(&confinement)
-        + ".";
-    screen.announce(words, transcript::is_alarming(&confinement))?;
     screen.row(&format!("folder  {}", confinement.work_folder.display()))?;
-    transcript::granted(&confinement).iter().try_for_each(|row| screen.row(row))?;
+    transcript::bounded(screen, ours("Code runs"), &confinement)?;
     Ok(screen.say("`interpreter run --explain` lists every step; /doctor attacks it.")?)
 }
 
