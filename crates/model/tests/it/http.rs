@@ -336,15 +336,14 @@ async fn dropping_the_future_closes_the_connection() {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = format!("http://{}/v1", listener.local_addr().unwrap());
-    let model = Arc::new(Model::remote(endpoint(&address)).unwrap());
+    let host = listener.local_addr().unwrap().to_string();
+    let model = Arc::new(Model::remote(endpoint(&format!("http://{host}/v1"))).unwrap());
     let (sink, mut pieces) = mpsc::channel(1);
     let asked = Arc::clone(&model);
     let call = tokio::spawn(async move { asked.stream(&request(), &sink).await });
     let (mut stream, _) = listener.accept().await.unwrap();
     stream.write_all(&answer("200 OK", &[EVENTS], HALF)).await.unwrap();
-    let asked = Headway::Asked { host: "127.0.0.1".into() };
-    assert_eq!(pieces.recv().await, Some(ReplyPiece::Headway(asked)));
+    assert_eq!(pieces.recv().await, Some(ReplyPiece::Headway(Headway::Asked { host })));
     assert_eq!(pieces.recv().await, half().pop());
 
     call.abort();
