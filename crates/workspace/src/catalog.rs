@@ -5,6 +5,7 @@ use crate::{
     error::{During, WorkspaceError},
     journal::{
         history::History,
+        intention,
         log::{self, Journal, State},
         recover,
     },
@@ -268,7 +269,8 @@ fn summarize(place: &Place, known: &Known) -> Result<Option<Summary>, WorkspaceE
     };
     set::check_parts(folder)?;
     let mut journals = Journal::load_all(place, folder)?;
-    let is_left = || copied::is_left(folder) || snapshot::is_left(folder);
+    let is_left =
+        || copied::is_left(folder) || snapshot::is_left(folder) || intention::is_left(folder);
     if !in_use && (!journals.iter().all(recover::is_resting) || is_left()) {
         // Opening puts it right. If that fails, opening it by name says why; the list of the
         // others is worth having all the same.

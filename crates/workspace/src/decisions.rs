@@ -7,7 +7,9 @@ use crate::{
         conflict::Conflict,
         discard::discard,
         history::History,
+        intention::{self, Intention},
         log::{Journal, State, next_turn},
+        scratch,
         undo::{Reason, restore},
     },
     set::Set,
@@ -122,6 +124,34 @@ impl Set {
             discard(&upper, work.as_ref(), &scan, &chosen.deltas)?;
         }
         Ok(files)
+    }
+
+    /// Notes that `paths`, or everything, is about to be discarded from inside, so that it is finished
+    /// even if all are killed. Gives the name under which the host may write what it puts back.
+    pub fn begin_discard(&self, paths: Option<&[String]>) -> Result<String, WorkspaceError> {
+        let scratch = scratch::name();
+        let paths = paths.map(|paths| paths.iter().cloned().collect());
+        Intention::new(paths, scratch.clone()).note(&self.place, &self.folder)?;
+        Ok(scratch)
+    }
+
+    /// The discard that [`Set::begin_discard`] noted is done.
+    pub fn end_discard(&self) -> Result<(), WorkspaceError> {
+        intention::forget(&self.folder)
+    }
+
+    /// Discards what somebody began to discard who was killed.
+    pub(super) fn finish_discard(&mut self) -> Result<(), WorkspaceError> {
+        let Some(begun) = Intention::noted(&self.place, &self.folder)? else { return Ok(()) };
+        let waiting = self.changes_at(&[])?;
+        let waiting = waiting.iter().flat_map(FileChange::paths);
+        let left: Vec<_> = waiting.filter(|path| begun.means(path)).cloned().collect();
+        if begun.is_all() {
+            self.discard(&[])?;
+        } else if !left.is_empty() {
+            self.discard(&left)?;
+        }
+        self.end_discard()
     }
 
     /// Reverts the newest application in the person's folder, and returns the changes that this

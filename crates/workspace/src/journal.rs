@@ -8,6 +8,7 @@ pub(crate) mod crash;
 pub(crate) mod discard;
 pub(crate) mod durability;
 pub(crate) mod history;
+pub(crate) mod intention;
 pub(crate) mod log;
 pub(crate) mod plan;
 pub(crate) mod prune;

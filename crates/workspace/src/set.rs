@@ -7,6 +7,7 @@
 //! ID/copy            where code works if there is no overlay, see `copied.rs`
 //! ID/applied/N/      one journal for each application
 //! ID/snapshots/      a copy of the upper layer, while somebody decides on it
+//! ID/discarding.json what is being discarded from inside the sandbox, see `intention.rs`
 //! ```
 //!
 //! Holding a [`Set`] is holding its lock: one process at a time, and a session for as long as it
@@ -122,12 +123,13 @@ impl Set {
         Ok(Self::new(place, folder, description, Vec::new(), lock))
     }
 
-    /// Opens and locks the set with this id. First repairs whatever a crash left half done in the
-    /// work folder.
+    /// Opens and locks the set with this id. First puts right whatever a crash left half done, in
+    /// the work folder and in the set.
     pub fn open(place: &Place, id: &str) -> Result<Self, WorkspaceError> {
         let mut set = Self::open_as_it_is(place, id)?;
         set.put_right()?;
         set.take_up_copy()?;
+        set.finish_discard()?;
         Ok(set)
     }
 

@@ -300,6 +300,7 @@ impl Actor {
         behind: bool,
     ) -> Result<(), ExecError> {
         self.stage.forget_review();
+        self.stage.give_up_discard()?;
         self.way_out.begin_run();
         if let Some(live) = &mut self.live {
             let language = self.state.kernels.get_mut(kernel).map(|kernel| &kernel.language);
@@ -412,7 +413,7 @@ impl Actor {
             self.end().await;
             self.stage.discard_files()?;
         }
-        if let Some(changes) = self.stage.discarded() {
+        if let Some(changes) = self.stage.discarded()? {
             self.report(Ok(Event::Settled(changes))).await;
         }
         Ok(())

@@ -164,6 +164,15 @@ impl Stage {
         }
     }
 
+    /// Code is about to run: a discard that failed is over, and what the code stages is not meant
+    /// by it.
+    pub(super) fn give_up_discard(&self) -> Result<(), ExecError> {
+        match (&self.discarding, &self.set) {
+            (Some(_), Some(set)) => Ok(set.end_discard()?),
+            (None, _) | (_, None) => Ok(()),
+        }
+    }
+
     /// Lets go of the snapshot: it was decided on, or is about to be out of date.
     pub(super) fn forget_review(&mut self) {
         self.shown = None;
@@ -210,11 +219,12 @@ impl Stage {
         let Some(set) = &self.set else { return Ok(None) };
         let all = some.is_empty();
         let files = if all { set.changes()? } else { set.changes_at(some)? };
-        let paths = files.iter().flat_map(FileChange::paths).cloned().collect();
+        let paths: Vec<_> = files.iter().flat_map(FileChange::paths).cloned().collect();
         self.discarding = Some(Discarding { files, all });
-        let overlaid = work.filter(|_| set.copy().is_none());
-        let lower = LOWER.into();
-        Ok(overlaid.map(|work| Inward::Restore { work: work.to_owned(), lower, paths }))
+        let Some(work) = work.filter(|_| set.copy().is_none()) else { return Ok(None) };
+        // On a full disk it is forgotten from outside, which needs no room.
+        let Ok(scratch) = set.begin_discard((!all).then_some(&paths)) else { return Ok(None) };
+        Ok(Some(Inward::Restore { work: work.to_owned(), lower: LOWER.into(), paths, scratch }))
     }
 
     /// Forgets what is staged, from outside, where nothing mounted shows it.
@@ -255,13 +265,15 @@ impl Stage {
     }
 
     /// Ends a discard. Returns the change set as it is now.
-    pub(super) fn discarded(&mut self) -> Option<Changes> {
-        let (Discarding { files, all }, set) = (self.discarding.take()?, self.set.as_ref()?);
+    pub(super) fn discarded(&mut self) -> Result<Option<Changes>, ExecError> {
+        let Some(set) = &self.set else { return Ok(None) };
+        let Some(Discarding { files, all }) = self.discarding.take() else { return Ok(None) };
+        set.end_discard()?;
         if all {
             self.disk.forget();
         }
         let (id, state) = (set.id().to_owned(), ChangesState::Discarded);
-        Some(Changes { id, state, files, left_out: Vec::new() })
+        Ok(Some(Changes { id, state, files, left_out: Vec::new() }))
     }
 
     /// Whether something is being discarded.

@@ -17,12 +17,13 @@ use std::path::{Component, Path, PathBuf};
 /// Number of errors listed one by one. The rest is counted, so that the answer fits a frame.
 const TOLD: usize = 1_000;
 
-/// Makes each path of `work` what it is in `lower`. Gives one sentence for each that failed.
-pub(crate) fn restore(work: &Path, lower: &Path, paths: &[String]) -> Vec<String> {
+/// Makes each path of `work` what it is in `lower`; a file is called `scratch` until it is whole.
+/// Gives one sentence for each that failed.
+pub(crate) fn restore(work: &Path, lower: &Path, paths: &[String], scratch: &str) -> Vec<String> {
     let mut errors = Vec::new();
     let mut untold = 0_usize;
     for path in paths {
-        if let Err(error) = restore_one(work, lower, path) {
+        if let Err(error) = restore_one(work, lower, path, scratch) {
             if errors.len() < TOLD {
                 errors.push(format!("`{path}` was not put back: {error}"));
             } else {
@@ -36,11 +37,11 @@ pub(crate) fn restore(work: &Path, lower: &Path, paths: &[String]) -> Vec<String
     errors
 }
 
-fn restore_one(work: &Path, lower: &Path, path: &str) -> io::Result<()> {
+fn restore_one(work: &Path, lower: &Path, path: &str, scratch: &str) -> io::Result<()> {
     let names = names(path)?;
     let (mut to, mut from) = (work.to_path_buf(), lower.to_path_buf());
     let (last, parents) = names.split_last().expect("`names` gives at least one");
-    let mut opened = Opened::default();
+    let mut opened = Opened { scratch, folders: Vec::new() };
     let mut was_there = true;
     for name in parents {
         to.push(name);
@@ -75,10 +76,10 @@ fn names(path: &str) -> io::Result<Vec<&str>> {
     if names.is_empty() { Err(outside()) } else { Ok(names) }
 }
 
-fn restore_path(to: &Path, from: &Path, opened: &mut Opened) -> io::Result<()> {
+fn restore_path(to: &Path, from: &Path, opened: &mut Opened<'_>) -> io::Result<()> {
     let Some(was) = look(from)? else { return remove(to) };
     match kind(was.file_type()) {
-        Kind::File => restore_file(to, from),
+        Kind::File => restore_file(to, from, opened.scratch),
         Kind::Link => restore_link(to, from),
         Kind::Folder => {
             opened.folder(to, from, Mode::Restore)?;
@@ -91,7 +92,7 @@ fn restore_path(to: &Path, from: &Path, opened: &mut Opened) -> io::Result<()> {
 }
 
 /// Brings back what is below `from` and no longer below `to`.
-fn restore_missing(to: &Path, from: &Path, opened: &mut Opened) -> io::Result<()> {
+fn restore_missing(to: &Path, from: &Path, opened: &mut Opened<'_>) -> io::Result<()> {
     // Not by recursion: how deep the folders go is up to the code.
     let mut folders = vec![(to.to_path_buf(), from.to_path_buf())];
     while let Some((to, from)) = folders.pop() {
@@ -116,13 +117,13 @@ fn restore_missing(to: &Path, from: &Path, opened: &mut Opened) -> io::Result<()
     Ok(())
 }
 
-fn restore_file(to: &Path, from: &Path) -> io::Result<()> {
+fn restore_file(to: &Path, from: &Path, scratch: &str) -> io::Result<()> {
     let mut source = OpenOptions::new()
         .read(true)
         .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
         .open(from)?;
     let was = source.metadata()?;
-    let (name, mut target) = create_beside(to)?;
+    let (name, mut target) = create_beside(to, scratch)?;
     let written = io::copy(&mut source, &mut target)
         .and_then(|_| target.set_permissions(was.permissions()))
         .and_then(|()| target.set_modified(was.modified()?))
@@ -146,10 +147,13 @@ enum Mode {
 }
 
 /// Folders that are open to us for now, with the modes they get when we are done.
-#[derive(Default)]
-struct Opened(Vec<(PathBuf, Permissions)>);
+struct Opened<'a> {
+    /// The name of a file that is not yet in its place.
+    scratch: &'a str,
+    folders: Vec<(PathBuf, Permissions)>,
+}
 
-impl Opened {
+impl Opened<'_> {
     /// Makes `to` a folder that can be worked in.
     fn folder(&mut self, to: &Path, from: &Path, mode: Mode) -> io::Result<()> {
         let was = fs::symlink_metadata(from)?.permissions();
@@ -158,23 +162,23 @@ impl Opened {
             Some(_) | None => {
                 remove(to)?;
                 fs::create_dir(to)?;
-                self.0.push((to.to_path_buf(), was));
+                self.folders.push((to.to_path_buf(), was));
                 return fs::set_permissions(to, Permissions::from_mode(OWN));
             }
         };
         let last = if mode == Mode::Keep { is.clone() } else { was };
         if last != is || is.mode() & OWN != OWN {
-            self.0.push((to.to_path_buf(), last));
+            self.folders.push((to.to_path_buf(), last));
         }
         open(to, &is)
     }
 }
 
-impl Drop for Opened {
+impl Drop for Opened<'_> {
     fn drop(&mut self) {
         // From the inside out: a closed folder hides those below it. A failure here means that
         // others removed or closed it meanwhile.
-        for (folder, permissions) in self.0.drain(..).rev() {
+        for (folder, permissions) in self.folders.drain(..).rev() {
             fs::set_permissions(folder, permissions).unwrap_or_default();
         }
     }
@@ -191,17 +195,10 @@ fn open(folder: &Path, is: &Permissions) -> io::Result<()> {
 }
 
 /// A new file in the folder of `path`, so that taking its place is one step.
-fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
-    let folder = path.parent().expect("a path below the work folder has one");
-    for number in 0..=u32::MAX {
-        let name = folder.join(format!(".restoring-{number}"));
-        match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&name) {
-            Ok(file) => return Ok((name, file)),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Err(io::ErrorKind::AlreadyExists.into())
+fn create_beside(path: &Path, scratch: &str) -> io::Result<(PathBuf, File)> {
+    let name = path.with_file_name(scratch);
+    let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&name)?;
+    Ok((name, file))
 }
 
 fn replace(new: &Path, old: &Path) -> io::Result<()> {
@@ -323,7 +320,7 @@ mod tests {
 
         fn errors(&self, paths: &[&str]) -> Vec<String> {
             let paths: Vec<String> = paths.iter().map(|&path| path.into()).collect();
-            restore(&self.path("work"), &self.path("lower"), &paths)
+            restore(&self.path("work"), &self.path("lower"), &paths, ".new")
         }
 
         fn has(self, path: &str, content: &str) -> Self {
@@ -344,7 +341,7 @@ mod tests {
         let scene = Scene::new().file("lower/a", "was").mode("lower/a", 0o750).file("work/a", "is");
         let time = SystemTime::UNIX_EPOCH + Duration::from_nanos(1_234_567_890_123_456_789);
         File::open(scene.path("lower/a")).unwrap().set_modified(time).unwrap();
-        let scene = scene.restore(&["a"]).has("work/a", "was").lacks("work/.restoring-0");
+        let scene = scene.restore(&["a"]).has("work/a", "was").lacks("work/.new");
         let restored = fs::metadata(scene.path("work/a")).unwrap();
         assert_eq!(restored.permissions().mode() & 0o7777, 0o750);
         assert_eq!(restored.modified().unwrap(), time);

@@ -215,8 +215,8 @@ impl Host {
             Inward::Measure => {
                 self.outgoing.push(&Outward::Used { milliseconds: Census::take().used() });
             }
-            Inward::Restore { work, lower, paths } => {
-                let errors = restore(&work, &lower, &paths);
+            Inward::Restore { work, lower, paths, scratch } => {
+                let errors = restore(&work, &lower, &paths, &scratch);
                 self.outgoing.push(&Outward::Restored { errors });
             }
         }

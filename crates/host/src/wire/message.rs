@@ -87,6 +87,8 @@ pub enum Inward {
         lower: PathBuf,
         /// Paths below it, relative.
         paths: Vec<String>,
+        /// The name under which a file is written before it takes its place.
+        scratch: String,
     },
 }
 
@@ -151,6 +153,7 @@ struct RestorePayload {
     work: PathBuf,
     lower: PathBuf,
     paths: Vec<String>,
+    scratch: String,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -211,9 +214,10 @@ impl Frame for Inward {
             }
             Self::Tidy { kernel } => (TIDY, *kernel, Cow::default()),
             Self::Measure => (MEASURE, 0, Cow::default()),
-            Self::Restore { work, lower, paths } => {
+            Self::Restore { work, lower, paths, scratch } => {
                 let (work, lower, paths) = (work.clone(), lower.clone(), paths.clone());
-                (RESTORE, 0, json(RESTORE, &RestorePayload { work, lower, paths })?)
+                let scratch = scratch.clone();
+                (RESTORE, 0, json(RESTORE, &RestorePayload { work, lower, paths, scratch })?)
             }
         })
     }
@@ -227,8 +231,8 @@ impl Frame for Inward {
             TIDY => Self::Tidy { kernel },
             MEASURE => Self::Measure,
             RESTORE => {
-                let RestorePayload { work, lower, paths } = parsed(kind, &payload)?;
-                Self::Restore { work, lower, paths }
+                let RestorePayload { work, lower, paths, scratch } = parsed(kind, &payload)?;
+                Self::Restore { work, lower, paths, scratch }
             }
             _ => return Err(FrameError::Unknown { kind }),
         })
@@ -357,7 +361,8 @@ mod tests {
         returns(&Outward::Crowded { kernel: 7 });
         returns(&Outward::Tidied { kernel: 7 });
         let paths = vec!["a/b".into()];
-        returns(&Inward::Restore { work: "/w".into(), lower: "/l".into(), paths });
+        let scratch = ".s".into();
+        returns(&Inward::Restore { work: "/w".into(), lower: "/l".into(), paths, scratch });
         returns(&Outward::Failed { kernel: 1, message: "no".into() });
         returns(&Outward::Exited { kernel: 1, status: Some(3), signal: None });
         returns(&Outward::Restored { errors: vec!["x".into()] });

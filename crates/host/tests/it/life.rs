@@ -163,6 +163,7 @@ fn a_slow_reader_slows_the_program_and_loses_nothing() {
         work: "/nowhere".into(),
         lower: "/nowhere".into(),
         paths: vec![],
+        scratch: ".new".into(),
     });
     let mut length = 0;
     let mut restored = false;
@@ -345,6 +346,7 @@ fn paths_are_put_back() {
         work,
         lower,
         paths: vec!["a".into(), "b".into(), "../x".into()],
+        scratch: ".new".into(),
     });
     let errors = vec!["`../x` was not put back: it is not below the work folder".to_owned()];
     assert_eq!(scene.told(), Outward::Restored { errors });
