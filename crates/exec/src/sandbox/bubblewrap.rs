@@ -23,11 +23,11 @@ use super::{
     in_copy::uncovered,
     machine::{Machine, SystemPath},
     native::{DOOR, HOST_PROGRAM, become_host, check_work_folder, limits, may_be_a_link},
-    recipe::{Furniture, Helper, Protection, Recipe, Site, Staging},
+    recipe::{Furniture, Helper, Protection, Recipe, Site, Staging, keeps_around_a_copy},
     view::View,
 };
 use crate::{Cause, ExecError, Interpreters};
-use interpreter_core::{Access, Backend, Confinement, Kept, Promise, Workspace};
+use interpreter_core::{Access, Backend, Confinement, Workspace};
 use interpreter_jail::{JAIL, Plan, Step, attack::ATTACK};
 use interpreter_jupyter::JUPYTER;
 use std::{collections::BTreeSet, ffi::OsString, path::Path};
@@ -37,7 +37,7 @@ pub(super) static RECIPE: Recipe = Recipe {
     backend: Backend::named("bubblewrap"),
     unasked: true,
     confines: true,
-    keeps,
+    keeps: keeps_around_a_copy,
     admits: |_, machine| RECIPE.not_for_root(machine),
     helper: Some(Helper {
         program: "bwrap",
@@ -59,26 +59,6 @@ pub(super) static RECIPE: Recipe = Recipe {
     view: |_| View::unknown(),
     describe,
 };
-
-fn keeps(promise: Promise) -> Kept {
-    match promise {
-        Promise::Network => {
-            Kept::InPart("sockets and pipes in a work folder that is not staged lead outside")
-        }
-        Promise::Limits => Kept::InPart(
-            "temporary files are bounded by their size and not by their number; watchers of files \
-             (inotify) are counted together with yours",
-        ),
-        Promise::Reading
-        | Promise::Writing
-        | Promise::Processes
-        | Promise::Environment
-        | Promise::Privileges
-        | Promise::Calls
-        | Promise::Terminal
-        | Promise::Ending => Kept::Yes,
-    }
-}
 
 /// Its arguments.
 #[derive(Default)]

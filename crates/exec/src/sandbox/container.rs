@@ -30,7 +30,7 @@ use super::{
     recipe::{Protection, Recipe, Site, Tidying},
 };
 use crate::{Cause, ExecError, Interpreters};
-use interpreter_core::{Access, Confinement, Kept, Promise, Workspace};
+use interpreter_core::{Access, Confinement, Workspace};
 use interpreter_jail::{JAIL, Plan, Step, attack::ATTACK};
 use interpreter_jupyter::JUPYTER;
 use rustix::process::{Resource, getrlimit};
@@ -75,26 +75,6 @@ const MOST_PROCESSES: u64 = 32_768;
 
 /// Processes beside those of code: the host, and threads of its own that the engine has inside.
 const OURS: u64 = 16;
-
-pub(super) fn keeps(promise: Promise) -> Kept {
-    match promise {
-        Promise::Network => {
-            Kept::InPart("sockets and pipes in a work folder that is not staged lead outside")
-        }
-        Promise::Limits => Kept::InPart(
-            "temporary files are bounded by their size and not by their number; watchers of files \
-             (inotify) are counted together with yours",
-        ),
-        Promise::Reading
-        | Promise::Writing
-        | Promise::Processes
-        | Promise::Environment
-        | Promise::Privileges
-        | Promise::Calls
-        | Promise::Terminal
-        | Promise::Ending => Kept::Yes,
-    }
-}
 
 pub(super) fn admits(
     recipe: &Recipe,

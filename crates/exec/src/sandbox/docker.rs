@@ -15,7 +15,7 @@
 
 use super::{
     container,
-    recipe::{Furniture, Helper, Recipe, Site, Staging},
+    recipe::{Furniture, Helper, Recipe, Site, Staging, keeps_around_a_copy},
     view::View,
 };
 use crate::ExecError;
@@ -28,7 +28,7 @@ pub(super) static RECIPE: Recipe = Recipe {
     backend: Backend::named("docker"),
     unasked: false,
     confines: true,
-    keeps: container::keeps,
+    keeps: keeps_around_a_copy,
     admits: |confinement, machine| container::admits(&RECIPE, confinement, machine),
     helper: Some(Helper {
         program: "docker",

@@ -16,7 +16,7 @@
 use super::{
     container,
     machine::Machine,
-    recipe::{Furniture, Helper, Recipe, Site, Staging},
+    recipe::{Furniture, Helper, Recipe, Site, Staging, keeps_around_a_copy},
     view::View,
 };
 use crate::ExecError;
@@ -29,7 +29,7 @@ pub(super) static RECIPE: Recipe = Recipe {
     backend: Backend::named("podman"),
     unasked: false,
     confines: true,
-    keeps: container::keeps,
+    keeps: keeps_around_a_copy,
     admits: |confinement, machine| container::admits(&RECIPE, confinement, machine),
     helper: Some(Helper {
         program: "podman",

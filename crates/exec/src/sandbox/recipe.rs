@@ -276,3 +276,24 @@ impl Protection {
         }
     }
 }
+
+/// How namespaces of a helper keep each promise if code works in a copy of the folder.
+pub(super) fn keeps_around_a_copy(promise: Promise) -> Kept {
+    match promise {
+        Promise::Network => {
+            Kept::InPart("sockets and pipes in a work folder that is not staged lead outside")
+        }
+        Promise::Limits => Kept::InPart(
+            "temporary files are bounded by their size and not by their number; watchers of files \
+             (inotify) are counted together with yours",
+        ),
+        Promise::Reading
+        | Promise::Writing
+        | Promise::Processes
+        | Promise::Environment
+        | Promise::Privileges
+        | Promise::Calls
+        | Promise::Terminal
+        | Promise::Ending => Kept::Yes,
+    }
+}
