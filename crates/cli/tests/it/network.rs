@@ -24,11 +24,16 @@ pub(crate) struct Outside {
 
 impl Outside {
     pub(crate) fn with(pages: &[(&str, &[u8])]) -> Self {
+        let pages = pages.iter().map(|(path, bytes)| ((*path).to_owned(), bytes.to_vec()));
+        Self::serving(|_| pages.collect())
+    }
+
+    /// The same, with pages that name its port.
+    pub(crate) fn serving(pages: impl FnOnce(u16) -> BTreeMap<String, Vec<u8>>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let asked = Arc::new(Mutex::new(Vec::new()));
-        let pages: BTreeMap<String, Vec<u8>> =
-            pages.iter().map(|(path, bytes)| ((*path).to_owned(), bytes.to_vec())).collect();
+        let pages = pages(port);
         let (pages, remembered) = (Arc::new(pages), Arc::clone(&asked));
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {

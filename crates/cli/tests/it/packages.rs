@@ -222,19 +222,8 @@ fn packages_of_a_project_come_first() {
     scene.code("python", USES_IT).prints("the word is 42\n").exits(0);
 }
 
-/// Whether npm is here, in a version that puts the address of the index before paths of it.
-fn has_npm() -> bool {
-    let version = std::process::Command::new("npm").arg("--version").output();
-    let version = version.ok().and_then(|said| String::from_utf8(said.stdout).ok());
-    let major = version.and_then(|text| text.split('.').next()?.trim().parse::<u32>().ok());
-    major.is_some_and(|major| major >= 10)
-}
-
 #[test]
 fn npm_installs_for_javascript() {
-    if !has_npm() {
-        return;
-    }
     for who in Who::all() {
         let index = Index::of(&[npm_package("tiny-thing", "1.0.0", "exports.word = 42;\n")]);
         let code = "const { word } = require('tiny-thing'); console.log('the word is', word);";

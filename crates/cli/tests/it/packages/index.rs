@@ -8,10 +8,13 @@ use std::process::Command;
 
 /// Files of one package, by their paths on the index.
 pub(super) struct Served {
-    /// The page that lists the files, for Python.
+    /// The page that lists the files.
     page: Option<(String, String)>,
     files: Vec<(String, Vec<u8>)>,
 }
+
+/// Stands for the address of the index in a page.
+const HERE: &str = "@HERE@";
 
 /// An index.
 pub(super) struct Index {
@@ -24,12 +27,13 @@ impl Index {
         for (path, link) in packages.iter().filter_map(|one| one.page.as_ref()) {
             pages.entry(path.clone()).or_default().push_str(link);
         }
-        let pages: Vec<_> =
-            pages.iter().map(|(path, page)| (path.as_str(), page.as_bytes())).collect();
-        let files = packages.iter().flat_map(|one| &one.files);
-        let files = files.map(|(path, bytes)| (path.as_str(), bytes.as_slice()));
-        let all: Vec<_> = pages.into_iter().chain(files).collect();
-        Self { outside: Outside::with(&all) }
+        let files = packages.iter().flat_map(|one| one.files.clone());
+        let outside = Outside::serving(|port| {
+            let here = format!("http://127.0.0.1:{port}");
+            let pages = pages.into_iter().map(|(path, page)| (path, page.replace(HERE, &here)));
+            pages.map(|(path, page)| (path, page.into_bytes())).chain(files).collect()
+        });
+        Self { outside }
     }
 
     /// A scene whose tools use this index. The password in its address stays outside.
@@ -136,17 +140,15 @@ with tarfile.open(path, 'w:gz') as made:
 ";
     let bytes = made(SCRIPT, &[name, version, code]);
     let file = format!("/npm/{name}/-/{name}-{version}.tgz");
-    // npm puts the address of its own registry before a path such as this.
-    let usual = ["registry", "npmjs", "org"];
     let page = serde_json::json!({
         "name": name,
         "dist-tags": {"latest": version},
         "versions": {version: {
             "name": name,
             "version": version,
-            "dist": {"tarball": format!("http://{}{file}", usual.join("."))},
+            "dist": {"tarball": format!("{HERE}{file}")},
         }},
     });
     let page = (format!("/npm/{name}"), page.to_string());
-    Served { page: None, files: vec![(page.0, page.1.into_bytes()), (file, bytes)] }
+    Served { page: Some(page), files: vec![(file, bytes)] }
 }
