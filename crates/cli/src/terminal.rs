@@ -9,6 +9,7 @@ pub(crate) mod ask;
 mod changes_question;
 pub(crate) mod chat;
 mod code_question;
+pub(crate) mod confined;
 pub(crate) mod download;
 mod draft;
 pub(crate) mod editor;

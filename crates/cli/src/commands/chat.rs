@@ -11,13 +11,13 @@ use crate::{
         answer::FinalAnswer,
         ask::{Asker, Left},
         chat::Chat,
+        confined,
         first_start::{self, Start},
         frontend::{Console, Frontend, Person, Turn, View},
         ours::ours,
         repl_editor,
         screen::Screen,
         signals::Signals,
-        transcript,
     },
 };
 use interpreter_agent::{AgentError, ChooseError, Context, Mode, Session};
@@ -348,7 +348,7 @@ fn greet(screen: &mut Screen, context: &Context) -> Result<(), Error> {
     screen.say(ours("Open Interpreter ") + env!("CARGO_PKG_VERSION"))?;
     screen.row(&format!("model   {}", context.model_name()?.unwrap_or_default()))?;
     screen.row(&format!("folder  {}", confinement.work_folder.display()))?;
-    transcript::bounded(screen, ours("Code runs"), &confinement)?;
+    confined::bounded(screen, ours("Code runs"), &confinement)?;
     screen.say("Type a prompt. Ctrl-C interrupts, /help shows help, /quit quits.")?;
     files::remind(screen, context, false)?;
     Ok(screen.blank()?)

@@ -1,6 +1,7 @@
 //! A chat on a terminal: replies as they come, code, output, and what was changed.
 
 use super::{
+    confined,
     fold::{Fold, Folded},
     gallery::Exhibit,
     life::{Doing, Life, time},
@@ -299,11 +300,11 @@ impl Chat {
             + ", risk "
             + question.findings.risk.word()
             + "; "
-            + transcript::within(&self.confinement)
+            + confined::within(&self.confinement)
             + ": "
-            + transcript::bounds(&self.confinement);
-        let granted = transcript::granted(&self.confinement);
-        let alarming = transcript::is_alarming(&self.confinement);
+            + confined::bounds(&self.confinement);
+        let granted = confined::granted(&self.confinement);
+        let alarming = confined::is_alarming(&self.confinement);
         let screen = self.screen();
         screen.announce(words, alarming)?;
         granted.iter().try_for_each(|row| screen.row(row))?;

@@ -20,11 +20,11 @@ const OFTEN: Duration = Duration::from_millis(100);
 pub(super) enum Doing {
     /// The model was asked, and has not said anything.
     Waiting(Option<Headway>),
-    /// The model thinks, and has thought so many words.
+    /// The model is thinking; the number of words so far.
     Thinking { words: u64 },
     /// The model writes.
     Writing,
-    /// Code runs: this proposal, at this line, and it has printed so many lines.
+    /// Code is running: its proposal, the current line, and the number of lines printed.
     Running { proposal: String, line: Option<u32>, lines: u64 },
 }
 

@@ -48,9 +48,9 @@ enum Line {
 enum Kind {
     /// More of it has to come.
     Open,
-    /// A heading, with so many marks.
+    /// A heading and its level.
     Heading(usize),
-    /// An item of a list, whose mark is so long.
+    /// An item of a list and the length of its mark.
     Item(usize),
     Quote,
     Rule,

@@ -64,7 +64,7 @@ impl Painted {
         }
     }
 
-    /// Its rows, each with the mark, which takes so many columns.
+    /// Its rows. Each begins with the mark; `taken` is the width of the mark.
     pub(super) fn rows(&self, mark: &str, taken: usize) -> String {
         match self {
             Self::Cells { cells, .. } => cells.iter().flat_map(|row| [mark, row, "\n"]).collect(),
@@ -148,7 +148,7 @@ pub(super) fn paint(
     Some(Painted::Over { rows, columns, sequence })
 }
 
-/// Width and height at which a picture fits into so many cells: never larger than it is.
+/// The size in pixels that fits into the given cells, never larger than the picture itself.
 fn fitting(size: (u32, u32), cell: (u32, u32), most: (usize, usize)) -> (u32, u32) {
     let limit = |cells: usize, cell: u32| u64::try_from(cells).unwrap_or(1) * u64::from(cell);
     let (wide, high) = (limit(most.0, cell.0), limit(most.1, cell.1));

@@ -7,13 +7,13 @@ use super::{
     ask::{Asker, Left},
     changes_question::Keep,
     chat::Chat,
+    confined,
     frontend::{Console, Frontend, Person, Turn, View},
     listing,
     ours::{count, word},
     pager,
     repl_editor::{self, Question},
     screen::{Screen, Section},
-    transcript,
 };
 use crate::{exit::Exit, report::Error, start::screen};
 use interpreter_agent::{
@@ -77,7 +77,7 @@ pub(crate) async fn interact(
 fn greet(screen: &mut Screen, context: &Context, language: &Language) -> io::Result<()> {
     let confinement = context.confinement();
     screen.row(&format!("folder  {}", confinement.work_folder.display()))?;
-    transcript::bounded(screen, word(language.name()), &confinement)?;
+    confined::bounded(screen, word(language.name()), &confinement)?;
     screen.say("Tab completes, Ctrl-C interrupts, Ctrl-D quits, /help shows help.")
 }
 

@@ -10,7 +10,7 @@ use crate::{
 /// The widths that everything must be readable at.
 const WIDTHS: [u16; 4] = [20, 40, 80, 300];
 
-/// A chat in a window of so many columns.
+/// A chat in a window of the given width.
 fn open_at(scene: &Scene, more: &[&str], columns: u16) -> Terminal {
     let arguments = scene.chat_arguments(more);
     let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();

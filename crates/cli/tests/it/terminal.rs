@@ -43,7 +43,7 @@ impl Terminal {
         Self::start_at(scene, arguments, 100)
     }
 
-    /// The same, in a window of so many columns.
+    /// The same, in a window of the given width.
     pub(crate) fn start_at(scene: &Scene, arguments: &[&str], columns: u16) -> Self {
         Self::answering(scene, arguments, columns, |_| String::new())
     }

@@ -15,6 +15,7 @@ use crate::{
     report::{Error, misuse},
     terminal::{
         ask::Left,
+        confined,
         frontend::{Frontend, Person},
         ours::{count, ours},
         screen::{Screen, Section},
@@ -196,7 +197,7 @@ fn explain(screen: &mut Screen, row: &'static Row) -> Result<(), Error> {
 fn sandbox(screen: &mut Screen, context: &Context) -> Result<(), Error> {
     let confinement = context.confinement();
     screen.row(&format!("folder  {}", confinement.work_folder.display()))?;
-    transcript::bounded(screen, ours("Code runs"), &confinement)?;
+    confined::bounded(screen, ours("Code runs"), &confinement)?;
     Ok(screen.say("`interpreter run --explain` lists every step; /doctor attacks it.")?)
 }
 

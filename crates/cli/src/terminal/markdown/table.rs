@@ -215,7 +215,7 @@ fn put_line<'a>(
     rows.put('\n', Ink::PLAIN);
 }
 
-/// A cell on lines of so many columns, broken between words where that is possible.
+/// Wraps a cell to a width, between words if possible.
 fn wrap(cell: &[Glyph], width: usize) -> Vec<Cell> {
     let mut lines = Vec::new();
     let mut line = Cell::new();

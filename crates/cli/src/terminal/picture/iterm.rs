@@ -2,7 +2,7 @@
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 
-/// A PNG, for so many columns and rows.
+/// The sequence that draws a PNG in the given columns and rows.
 pub(super) fn sequence(png: &[u8], columns: usize, rows: usize) -> String {
     let (size, data) = (png.len(), STANDARD.encode(png));
     format!(

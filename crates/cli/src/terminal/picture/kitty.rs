@@ -9,7 +9,7 @@ use std::fmt::Write;
 /// Bytes of one piece; the protocol allows no more.
 const PIECE: usize = 4_096;
 
-/// A PNG, for so many columns and rows.
+/// The sequence that draws a PNG in the given columns and rows.
 pub(super) fn sequence(png: &[u8], columns: usize, rows: usize) -> String {
     let data = STANDARD.encode(png);
     let mut out = String::with_capacity(data.len() + data.len() / 200 + 100);
