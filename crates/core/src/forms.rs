@@ -189,6 +189,15 @@ pub fn has_forms(output: &Output) -> bool {
     output.stream == Stream::Result && (output.mime != "text/plain" || !output.bundle.is_empty())
 }
 
+/// Whether an output is a picture whose text only names the object, such as
+/// `<Figure size 640x480 with 1 Axes>`.
+pub fn is_mere_name(output: &Output) -> bool {
+    let pictures = [FormKind::Png, FormKind::Jpeg, FormKind::Gif, FormKind::Webp, FormKind::Svg];
+    let text = output.text.raw().trim();
+    let names = text.starts_with('<') && text.ends_with('>') && !text.contains('\n');
+    names && output.bundle.keys().any(|mime| pictures.contains(&FormKind::of(mime)))
+}
+
 /// The text of an output, as a person reads it in a terminal: nothing of a picture, and of a page
 /// its words.
 pub fn legible<'a>(mime: &str, text: &'a Untrusted) -> Option<Cow<'a, Untrusted>> {
@@ -292,6 +301,10 @@ mod tests {
     #[test]
     fn plain_text_and_streams_have_no_forms() {
         assert!(!has_forms(&result("text/plain", "1", &[])));
+        let named = |text, mime| is_mere_name(&result("text/plain", text, &[(mime, RED)]));
+        assert!(named("<Figure size 640x480 with 1 Axes>\n", "image/png"));
+        assert!(!named("<Figure>", "text/html"));
+        assert!(!named("42", "image/png") && !named("<a>\n<b>", "image/png"));
         let printed = Output::text("p1", Stream::Stdout, "x");
         assert!(!has_forms(&Output { mime: "text/html".into(), ..printed.clone() }));
         assert_eq!(forms(&Output { mime: "text/html".into(), ..printed }).0, []);

@@ -11,6 +11,7 @@
 //! call = { language = "python", code = "print(1)" }    # or `calls = [{ … }, { … }]`
 //! finish = "length"    # "stop" (the default), "length", "filtered", or "never": it hangs
 //! usage = { input = 10, output = 5 }
+//! note = "slow today" # a note for the person, after the reply
 //!
 //! [[reply]]
 //! text = "I was about to"
@@ -102,6 +103,7 @@ struct Line {
     finish: Ending,
     fail: Option<String>,
     usage: Option<Tokens>,
+    note: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -195,6 +197,9 @@ impl Script {
         }
         let calls = line.tool_calls(at + 1);
         sink.show(line.pieces(&calls)).await;
+        if let Some(note) = &line.note {
+            sink.tell(note.clone()).await;
+        }
         if let Some(message) = &line.fail {
             return Err(ScriptError::Failed { message: message.clone() });
         }

@@ -46,6 +46,8 @@ pub(crate) struct Chat {
     printed: Option<(String, Fold)>,
     /// Words of the thoughts that are folded.
     thoughts: u64,
+    /// Notes that came below code that is about to be asked about.
+    held: Vec<Body>,
 }
 
 impl Chat {
@@ -61,6 +63,7 @@ impl Chat {
             folds: false,
             printed: None,
             thoughts: 0,
+            held: Vec::new(),
         }
     }
 
@@ -172,6 +175,7 @@ impl Chat {
         match &record.body {
             Body::Output(output) => self.output(output),
             Body::Request { .. } => {
+                self.release()?;
                 self.unfold()?;
                 self.life.begin(Doing::Waiting(None));
                 Ok(())
@@ -193,6 +197,7 @@ impl Chat {
             }
             Body::TurnFinished { end } => {
                 self.life.rest();
+                self.release()?;
                 match transcript::turn_end(*end) {
                     Some(words) => self.screen().say(words)?,
                     None => self.screen().close()?,
@@ -203,6 +208,11 @@ impl Chat {
                     Some(row) => self.screen().say_quietly(row),
                     None => Ok(()),
                 }
+            }
+            // Nothing stands between code and its question.
+            Body::Note { .. } if self.shown.is_some() => {
+                self.held.push(record.body.clone());
+                Ok(())
             }
             Body::Effects { .. }
             | Body::Changes(_)
@@ -218,8 +228,17 @@ impl Chat {
         }
     }
 
+    /// Shows the notes that were held back.
+    fn release(&mut self) -> io::Result<()> {
+        for note in std::mem::take(&mut self.held) {
+            transcript::show(self.screen(), &note, true)?;
+        }
+        Ok(())
+    }
+
     fn output(&mut self, output: &Output) -> io::Result<()> {
-        if let Some(text) = forms::legible(&output.mime, &output.text) {
+        let text = forms::legible(&output.mime, &output.text);
+        if let Some(text) = text.filter(|_| !forms::is_mere_name(output)) {
             self.print(&output.proposal, &text)?;
         }
         match output.stream {

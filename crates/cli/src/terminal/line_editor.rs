@@ -7,12 +7,18 @@ use super::{draft::plain, keyboard::Heard, tty::Tty};
 use crossterm::event as terminal_event;
 use reedline::{
     EditCommand, EditMode, Emacs, KeyCode, KeyModifiers, Keybindings, Prompt, PromptEditMode,
-    PromptHistorySearch, Reedline, ReedlineEvent, ReedlineRawEvent, Signal,
+    PromptHistorySearch, Reedline, ReedlineEvent, ReedlineRawEvent, Signal, SimpleMatchHighlighter,
 };
 use std::borrow::Cow;
 
 /// The program's own command for the editor.
 const SUSPEND: &str = "suspend";
+
+/// An editor whose text has the colour of the terminal. The library's own is white, which a light
+/// terminal hides.
+pub(super) fn in_own_colour() -> Reedline {
+    Reedline::create().with_highlighter(Box::new(SimpleMatchHighlighter::default()))
+}
 
 /// Has the person write a line. Ctrl-Z suspends the program, and they go on where they were.
 pub(super) fn read(editor: &mut Reedline, tty: &Tty, mark: String) -> Heard {

@@ -4,7 +4,7 @@
 //! Runs on the keyboard's own thread. Code chose the suggestions, so only plainly visible ones are
 //! shown.
 
-use super::line_editor::Careful;
+use super::line_editor::{Careful, in_own_colour};
 use interpreter_agent::Completions;
 use interpreter_core::Untrusted;
 use reedline::{
@@ -64,7 +64,7 @@ fn completing(completer: Box<dyn Completer + Send>) -> Reedline {
     keys.add_binding(KeyModifiers::NONE, KeyCode::Tab, ReedlineEvent::UntilFound(complete.into()));
     keys.add_binding(KeyModifiers::SHIFT, KeyCode::BackTab, ReedlineEvent::MenuPrevious);
     let menu = ColumnarMenu::default().with_name(MENU);
-    Reedline::create()
+    in_own_colour()
         .with_edit_mode(Box::new(Careful::new(keys)))
         .with_completer(completer)
         .with_menu(ReedlineMenu::EngineCompleter(Box::new(menu)))

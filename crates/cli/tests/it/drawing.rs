@@ -240,3 +240,27 @@ fn without_colour_and_redrawing_everything_reads_the_same() {
         terminal.waits().types("/quit").exits(0);
     }
 }
+
+#[test]
+fn code_is_shown_once_and_a_note_comes_after_it() {
+    let script = "[[reply]]\nchunk = 4\nnote = 'written slowly'\n\
+                  text = \"\"\"```python\nprint(6 * 7)\n```\n\"\"\"\n[[reply]]\ntext = 'Done.'\n";
+    let scene = Scene::new().script(script);
+    let terminal = open_at(&scene, &["go"], 80);
+    terminal.shows("Run it?").waits().lacks("written slowly");
+    let rows = terminal.rows();
+    assert_eq!(rows.iter().filter(|row| row.contains("print(6 * 7)")).count(), 1, "{rows:#?}");
+    terminal.types("y").shows("42").shows("written slowly").shows("Done.").waits();
+    terminal.types("/quit").exits(0);
+}
+
+#[test]
+fn typed_text_has_the_colour_of_the_terminal() {
+    let scene = Scene::new().model_says(&["Done."]);
+    let terminal = open_at(&scene, &[], 80);
+    terminal.types("Hello there").shows("Done.").waits();
+    let row = terminal.rows().iter().position(|row| row.contains("> Hello there")).unwrap();
+    let (text, colour, _) = terminal.cell(u16::try_from(row).unwrap(), 4);
+    assert_eq!((text.as_str(), colour), ("H", vt100::Color::Default));
+    terminal.types("/quit").exits(0);
+}

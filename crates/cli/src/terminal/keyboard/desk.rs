@@ -4,7 +4,7 @@
 use super::{Heard, Request, Typing, answers::Answers};
 use crate::terminal::{
     draft::Draft,
-    line_editor::{Careful, read},
+    line_editor::{Careful, in_own_colour, read},
     picture::Graphics,
     strokes::{Stroke, Strokes},
     tty::{Tty, put},
@@ -105,7 +105,7 @@ impl Desk {
             answers_of_terminal: Answers::default(),
             is_gone: false,
             prompts,
-            answers: Reedline::create().with_edit_mode(Box::new(Careful::default())),
+            answers: in_own_colour().with_edit_mode(Box::new(Careful::default())),
         }
     }
 
