@@ -66,6 +66,7 @@ mod scene;
 mod scripts;
 mod seam;
 mod secrets;
+mod sessions;
 mod sets;
 mod signals;
 mod standing;
