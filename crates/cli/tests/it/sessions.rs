@@ -24,7 +24,8 @@ fn a_session_that_looks_different_is_noticed() {
     for ending in ["toml", "txt"] {
         let name = format!("own-code.{ending}");
         let text = std::fs::read_to_string(root.join("docs/sessions").join(&name)).unwrap();
-        std::fs::write(sessions.join(&name), text.replace("1 file staged", "2 files staged")).unwrap();
+        std::fs::write(sessions.join(&name), text.replace("1 file staged", "2 files staged"))
+            .unwrap();
     }
     let mut command = Command::new("python3");
     command.arg(root.join("scripts/sessions")).arg("--check").arg("--binary").arg(binary());
