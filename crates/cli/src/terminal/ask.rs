@@ -17,6 +17,7 @@ use crate::report::Error;
 use interpreter_core::Confinement;
 use interpreter_store::Environment;
 use reedline::Reedline;
+use tokio::sync::watch;
 
 /// Why there is no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,6 +68,11 @@ impl Asker {
         let signals = Signals::at_terminal()?;
         let is_smart = environment.text("TERM") != Some("dumb");
         Ok(Self { keyboard: Keyboard::start(is_smart, editor)?, signals, warning: "" })
+    }
+
+    /// The line that is being typed for the next prompt, whenever it changes.
+    pub(super) fn drafts(&self) -> watch::Receiver<String> {
+        self.keyboard.drafts()
     }
 
     /// The same, with a mark that says so where there is no sandbox.

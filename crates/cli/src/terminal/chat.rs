@@ -48,6 +48,8 @@ pub(crate) struct Chat {
     thoughts: u64,
     /// Notes that came below code that is about to be asked about.
     held: Vec<Body>,
+    /// The line that the person is typing meanwhile.
+    draft: String,
 }
 
 impl Chat {
@@ -64,6 +66,7 @@ impl Chat {
             printed: None,
             thoughts: 0,
             held: Vec::new(),
+            draft: String::new(),
         }
     }
 
@@ -144,12 +147,17 @@ impl Chat {
     pub(crate) fn pulse(&mut self) -> io::Result<()> {
         self.screen.settle()?;
         let Some(words) = self.life.row() else { return Ok(()) };
-        match &self.printed {
-            Some((_, fold)) if fold.is_hiding() => {
-                self.screen.show_in_passing(&fold.last(WINDOW), words)
-            }
-            Some(_) | None => self.screen.say_in_passing(words),
-        }
+        let window = match &self.printed {
+            Some((_, fold)) if fold.is_hiding() => fold.last(WINDOW),
+            Some(_) | None => Vec::new(),
+        };
+        self.screen.show_in_passing(&window, words, &self.draft)
+    }
+
+    /// The person types the next prompt while something else is going on.
+    pub(crate) fn typed(&mut self, draft: String) -> io::Result<()> {
+        self.draft = draft;
+        if self.due().is_some() { self.pulse() } else { Ok(()) }
     }
 
     /// The same because something came, but not each time.

@@ -1,6 +1,7 @@
 //! Keys pressed while something else is going on: the beginning of the next prompt.
 //!
-//! Never an answer. It is shown when the next prompt is, and sent only when they press Enter there.
+//! Never an answer. Its last line is shown in passing while something else is going on, all of it with
+//! the next prompt, and it is sent only when they press Enter there.
 
 use super::strokes::Stroke;
 use interpreter_core::Untrusted;
@@ -39,6 +40,11 @@ impl Draft {
         }
     }
 
+    /// The line that is being typed.
+    pub(super) fn last_line(&self) -> &str {
+        self.0.rsplit('\n').next().unwrap_or_default()
+    }
+
     /// The text, which is the next prompt's. Empty lines around it are keys that were pressed once
     /// too often.
     pub(super) fn give(&mut self) -> String {
@@ -69,6 +75,15 @@ mod tests {
         assert_eq!(draft(b"\rabx\x7fc\rnext\r\r"), "abc\nnext");
         assert_eq!(draft(b"one\rtwo\x15three"), "one\nthree");
         assert_eq!(draft(b"\r\r"), "");
+    }
+
+    #[test]
+    fn its_last_line_is_the_one_that_is_typed() {
+        let mut draft = Draft::default();
+        for (keys, line) in [("", ""), ("ab", "ab"), ("\rc", "c"), ("\x7f", ""), ("\x7fd", "abd")] {
+            Strokes::default().feed(keys.as_bytes()).iter().for_each(|one| draft.take(one));
+            assert_eq!(draft.last_line(), line);
+        }
     }
 
     #[test]

@@ -25,6 +25,7 @@ use interpreter_core::{
 };
 use interpreter_store::{Environment, Folders};
 use std::{collections::HashSet, future::pending, time::Instant};
+use tokio::sync::watch;
 
 /// One way of showing a session.
 pub(crate) enum View {
@@ -91,6 +92,8 @@ pub(crate) struct Frontend {
     /// Whether changes are reviewed when the session ends, and not after each turn.
     reviews_at_end: bool,
     gallery: Gallery,
+    /// The line that the person is typing while something else is going on.
+    drafts: Option<watch::Receiver<String>>,
     /// Whether records are shown that are usually not.
     pub(crate) is_verbose: bool,
 }
@@ -108,6 +111,17 @@ enum Woken {
     Signal(Asked),
     /// Something takes long enough to tell of it.
     Due,
+    /// The person types their next prompt.
+    Drafted(String),
+}
+
+/// The next draft, if there ever is one.
+async fn drafted(drafts: &mut Option<watch::Receiver<String>>) -> String {
+    let Some(drafts) = drafts else { return pending().await };
+    match drafts.changed().await {
+        Ok(()) => drafts.borrow_and_update().clone(),
+        Err(_) => pending().await,
+    }
 }
 
 async fn until(due: Option<Instant>) {
@@ -125,6 +139,10 @@ impl Frontend {
         person: Person,
         unasked: Unasked,
     ) -> Self {
+        let drafts = match &person {
+            Person::Present(console) => Some(console.asker.drafts()),
+            Person::Nobody(_) => None,
+        };
         let gallery = Gallery::new(&context.folders, &context.environment, &session.id);
         Self {
             session,
@@ -137,6 +155,7 @@ impl Frontend {
             status: None,
             reviews_at_end: false,
             gallery,
+            drafts,
             is_verbose: false,
         }
     }
@@ -157,11 +176,17 @@ impl Frontend {
                 update = self.session.next() => Woken::Update(update),
                 asked = self.person.signals().next() => Woken::Signal(asked),
                 () = until(due) => Woken::Due,
+                draft = drafted(&mut self.drafts) => Woken::Drafted(draft),
             };
             match woken {
                 Woken::Due => {
                     if let View::Chat(chat) = &mut self.view {
                         chat.pulse()?;
+                    }
+                }
+                Woken::Drafted(draft) => {
+                    if let View::Chat(chat) = &mut self.view {
+                        chat.typed(draft)?;
                     }
                 }
                 Woken::Update(None) => return Ok(Turn::Last(end)),

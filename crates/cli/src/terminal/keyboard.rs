@@ -31,7 +31,7 @@ use std::{
     sync::{Arc, mpsc},
     thread,
 };
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
 mod answers;
 mod desk;
@@ -82,6 +82,7 @@ enum Request {
 pub(crate) struct Keyboard {
     requests: mpsc::Sender<Request>,
     bell: Arc<OwnedFd>,
+    drafts: watch::Receiver<String>,
     _quiet: Quiet,
 }
 
@@ -96,10 +97,16 @@ impl Keyboard {
         let (requests, inbox) = mpsc::channel();
         let bell = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
         let heard = Arc::clone(&bell);
+        let (drafted, drafts) = watch::channel(String::new());
         thread::Builder::new().name("keyboard".into()).spawn(move || {
-            Desk::new(inbox, heard, tty, editor()).serve();
+            Desk::new(inbox, heard, tty, drafted, editor()).serve();
         })?;
-        Ok(Self { requests, bell, _quiet: quiet })
+        Ok(Self { requests, bell, drafts, _quiet: quiet })
+    }
+
+    /// The line that is being typed for the next prompt, whenever it changes while nothing is asked.
+    pub(crate) fn drafts(&self) -> watch::Receiver<String> {
+        self.drafts.clone()
     }
 
     /// Waits for a prompt. The mark stands before what is typed.

@@ -156,21 +156,23 @@ impl Screen {
     /// Says something of our own that stands there only until anything else does. Not while a row of
     /// foreign text has begun: that is not written over.
     pub(crate) fn say_in_passing(&mut self, text: impl Into<Ours>) -> io::Result<()> {
-        self.show_in_passing(&[], text)
+        self.show_in_passing(&[], text, "")
     }
 
-    /// The same, with the last lines of a program's output above it, a row for each.
+    /// The same, with the last lines of a program's output above it, a row for each, and below it the
+    /// end of the line that the person is typing.
     pub(crate) fn show_in_passing(
         &mut self,
         lines: &[&str],
         text: impl Into<Ours>,
+        draft: &str,
     ) -> io::Result<()> {
         let in_row = self.open.as_ref().is_some_and(|(_, foreign)| foreign.in_row());
         if !self.style.redraws() || in_row {
             return Ok(());
         }
         let (columns, rows) = self.port.size();
-        let room = rows.saturating_sub(2);
+        let room = rows.saturating_sub(3);
         let mut all = String::new();
         let lines = &lines[lines.len() - lines.len().min(room)..];
         for line in lines {
@@ -182,10 +184,29 @@ impl Screen {
         }
         let own = own_rows(&text.into(), self.widths, columns);
         all.push_str(&self.style.dim(own.first().map_or("", String::as_str)));
+        if !draft.is_empty() {
+            all.push_str(&self.drafted(draft, columns));
+        }
         self.clear()?;
         self.write(&all)?;
-        self.passing = lines.len() + 1;
+        self.passing = lines.len() + 1 + usize::from(!draft.is_empty());
         Ok(())
+    }
+
+    /// The row of a line that is being typed: as much of its end as fits.
+    fn drafted(&self, draft: &str, columns: usize) -> String {
+        let mark = own_mark(&ours("> "));
+        let plain = Untrusted::new(draft).for_terminal().replace('\n', "⏎");
+        let mut left = room(&mark, self.widths, columns);
+        let fits = |c: &char| {
+            let taken = self.widths.most(*c);
+            let fits = taken <= left;
+            left = left.saturating_sub(taken);
+            fits
+        };
+        let mut end: Vec<char> = plain.chars().rev().take_while(fits).collect();
+        end.reverse();
+        format!("\n{mark}{}", String::from_iter(end))
     }
 
     /// Clears the window, where it is one.

@@ -264,3 +264,20 @@ fn typed_text_has_the_colour_of_the_terminal() {
     assert_eq!((text.as_str(), colour), ("H", vt100::Color::Default));
     terminal.types("/quit").exits(0);
 }
+
+#[test]
+fn a_prompt_that_is_typed_meanwhile_is_seen_while_output_floods() {
+    let code = "n = 0\nwhile True:\n    print(n, 'x' * 30)\n    n += 1";
+    for columns in WIDTHS {
+        let scene = Scene::new().model_says(&[&cell("python", code), "Done."]);
+        let terminal = open_at(&scene, &["--yes", "go"], columns);
+        terminal.shows("is running").goes_on("my ne").shows("❚ > my ne");
+        terminal.goes_on("xtt\u{7f}").shows("❚ > my next");
+        terminal.goes_on("\u{1b}[200~\u{1b}[2J❚ \u{1b}[201~").shows("{275a}");
+        assert_marked(&terminal);
+        // The end of a long one is what is seen.
+        terminal.goes_on(&"word ".repeat(100)).goes_on("END").shows("END");
+        terminal.presses(3).shows("interrupted").shows("❚ > my next");
+        terminal.presses(3).types("/quit").exits(0);
+    }
+}

@@ -20,6 +20,7 @@ use std::{
     sync::{Arc, mpsc},
     time::{Duration, Instant},
 };
+use tokio::sync::watch;
 
 /// How long no key may come before the next one counts. Shorter than anybody reads a question.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -56,6 +57,7 @@ pub(super) struct Desk {
     owed: u32,
     answers_of_terminal: Answers,
     is_gone: bool,
+    drafted: watch::Sender<String>,
     prompts: Reedline,
     answers: Reedline,
 }
@@ -91,6 +93,7 @@ impl Desk {
         inbox: mpsc::Receiver<Request>,
         bell: Arc<OwnedFd>,
         tty: Arc<Tty>,
+        drafted: watch::Sender<String>,
         prompts: Reedline,
     ) -> Self {
         Self {
@@ -104,6 +107,7 @@ impl Desk {
             owed: 0,
             answers_of_terminal: Answers::default(),
             is_gone: false,
+            drafted,
             prompts,
             answers: in_own_colour().with_edit_mode(Box::new(Careful::default())),
         }
@@ -115,7 +119,10 @@ impl Desk {
                 Some(Request::Leave) => return,
                 Some(request) => self.answer(request),
                 None => match self.wait(None) {
-                    Woken::Strokes(strokes) => self.keep(&strokes),
+                    Woken::Strokes(strokes) => {
+                        self.keep(&strokes);
+                        self.publish();
+                    }
                     Woken::Bell | Woken::Late | Woken::Gone => {}
                 },
             }
@@ -144,6 +151,18 @@ impl Desk {
             Request::Hush => _ = self.tty.hush().is_ok(),
             Request::Rest | Request::Leave => {}
         }
+    }
+
+    /// Shows the line that is being typed to whoever draws.
+    fn publish(&self) {
+        let line = self.draft.last_line();
+        self.drafted.send_if_modified(|shown| {
+            let is_new = *shown != line;
+            if is_new {
+                line.clone_into(shown);
+            }
+            is_new
+        });
     }
 
     fn keep(&mut self, strokes: &[Stroke]) {
@@ -344,6 +363,7 @@ impl Desk {
             Typing::Hidden => {
                 // A secret that was typed too early must not stand in the next prompt.
                 self.draft = Draft::default();
+                self.publish();
                 self.hidden(&mark)
             }
         }
@@ -414,6 +434,7 @@ impl Desk {
     fn prompt(&mut self, mark: String) -> Result<Heard, Stopped> {
         self.finish_stroke()?;
         let draft = self.draft.give();
+        self.publish();
         if !draft.is_empty() {
             self.prompts.run_edit_commands(&[EditCommand::InsertString(draft)]);
         }
