@@ -15,6 +15,7 @@ use std::{collections::BTreeMap, io::Read, path::Path, sync::Arc};
 
 pub use self::error::ChooseError;
 
+mod address;
 mod error;
 
 /// Whether this program was built with an engine that runs models.
@@ -22,6 +23,9 @@ pub const ENGINE: bool = cfg!(feature = "embedded");
 
 /// The largest file of certificates that is read.
 const CERTIFICATE_BYTES: u64 = 4 << 20;
+
+/// Before the file of a scripted model.
+const SCRIPTED: &str = "scripted:";
 
 /// How the names of well-known models begin, and the provider that has them.
 const MAKERS: &[(&str, &str)] = &[
@@ -99,15 +103,20 @@ impl<'a> Choice<'a> {
     /// asked where it cannot answer.
     pub(crate) fn chosen(&self, name: Option<&str>) -> Result<Model, ChooseError> {
         let others = &self.settings.fallback.value;
-        let model = match name.or(self.settings.model.value.as_deref()) {
-            Some(first) => {
+        let Settings { model, base_url, .. } = self.settings;
+        let model = match (name.or(model.value.as_deref()), base_url.value.as_ref()) {
+            (Some(first), Some(url)) if name.is_none() && !first.starts_with(SCRIPTED) => {
+                self.remote(self.at_address(first, url)?, !others.is_empty())?
+            }
+            (Some(first), _) => {
                 let model = self.model(first, !others.is_empty())?;
                 if others.is_empty() {
                     self.has_its_key(first)?;
                 }
                 model
             }
-            None => self.embedded(&self.here().ok_or(ChooseError::None)?)?,
+            (None, Some(_)) => return Err(ChooseError::None),
+            (None, None) => self.embedded(&self.here().ok_or(ChooseError::None)?)?,
         };
         let others = others.iter().zip((0..others.len()).rev());
         let others = others.map(|(name, left)| self.model(name, left > 0));
@@ -153,13 +162,17 @@ impl<'a> Choice<'a> {
     }
 
     fn model(&self, name: &str, another_follows: bool) -> Result<Model, ChooseError> {
-        if let Some(file) = name.strip_prefix("scripted:") {
+        if let Some(file) = name.strip_prefix(SCRIPTED) {
             return Ok(Model::scripted(Path::new(file))?);
         }
         if let Some(entry) = self.embedded_entry(name)? {
             return self.embedded(&entry);
         }
-        let mut endpoint = self.endpoint(name)?;
+        self.remote(self.endpoint(name)?, another_follows)
+    }
+
+    /// A model that is called at an endpoint.
+    fn remote(&self, mut endpoint: Endpoint, another_follows: bool) -> Result<Model, ChooseError> {
         endpoint.offline = self.settings.offline.value;
         endpoint.certificates.clone_from(&self.certificates);
         endpoint.pace.clone_from(&self.pace);

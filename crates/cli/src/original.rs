@@ -45,7 +45,7 @@ const fn flag(names: &'static [&'static str], takes: Takes, here: Here) -> Flag 
 use Here::{Anyway, Command, Instead, Option as Named, Setting};
 use Takes::{Nothing, Value};
 
-/// All that differ from ours. `--profile`, `--model`, `--auto_run`, `--offline`, `--local`,
+/// All that differ from ours. `--profile`, `--model`, `--auto_run`, `--offline`, `--local`, `--plain`,
 /// `--version` and `--help` are the same here.
 pub(crate) const FLAGS: &[Flag] = &[
     flag(&["--custom_instructions", "-ci"], Value, Setting("instructions")),
@@ -53,6 +53,8 @@ pub(crate) const FLAGS: &[Flag] = &[
     flag(&["--max_tokens", "-x"], Value, Setting("max_tokens")),
     flag(&["-o"], Nothing, Named("--offline")),
     flag(&["-l"], Nothing, Named("--local")),
+    flag(&["-pl"], Nothing, Named("--plain")),
+    flag(&["--api_base", "-ab"], Value, Named("--base-url")),
     flag(&["--conversations"], Nothing, Command("history list")),
     flag(&["--profiles"], Nothing, Command("config path")),
     flag(&["--local_models"], Nothing, Command("model list")),
@@ -73,7 +75,7 @@ pub(crate) const FLAGS: &[Flag] = &[
         Instead("The system prompt is fixed; add to it with `instructions` in your config file."),
     ),
     flag(
-        &["--verbose", "-v", "--debug", "--debug_mode"],
+        &["--verbose", "-v", "--debug", "-debug", "--debug_mode"],
         Nothing,
         Instead("Use `--json` to see every record, or `interpreter history show` afterwards."),
     ),
@@ -113,11 +115,6 @@ pub(crate) const FLAGS: &[Flag] = &[
         Instead(
             "Put the key into the provider's variable, such as OPENAI_API_KEY: others can read a command line.",
         ),
-    ),
-    flag(
-        &["--api_base", "-ab"],
-        Value,
-        Instead("Define a server as `[endpoint.NAME]` with `base_url` in the config file."),
     ),
     flag(
         &["--api_version", "-av"],
@@ -210,7 +207,14 @@ pub(crate) fn translated(
             Takes::Value => value.map(OsString::from).or_else(|| words.next()),
         };
         match flag.here {
-            Here::Option(option) => ours.push(option.into()),
+            Here::Option(option) => {
+                ours.push(option.into());
+                match (flag.takes, value) {
+                    (Takes::Value, Some(value)) => ours.push(value),
+                    (Takes::Value, None) => return Err(misuse(format!("`{name}` needs a value"))),
+                    (Takes::Nothing, _) => {}
+                }
+            }
             Here::Setting(setting) => {
                 let Some(value) = value else {
                     return Err(misuse(format!("`{name}` needs a value")));
@@ -254,7 +258,9 @@ mod tests {
             ("--temperature 0.2 hello", "--set temperature=0.2 hello"),
             ("-t=0.2", "--set temperature=0.2"),
             ("-ci Be_brief -y", "--set instructions=Be_brief -y"),
-            ("-o -l -dt --stdin hi", "--offline --local hi"),
+            ("-o -l -pl -dt --stdin hi", "--offline --local --plain hi"),
+            ("-ab http://here/v1 hi", "--base-url http://here/v1 hi"),
+            ("--api_base=http://here/v1", "--base-url http://here/v1"),
             ("--conversations", "history list"),
             ("-m run --max_tokens 5", "-m run --set max_tokens=5"),
             ("run -l python -v", "run -l python -v"),
@@ -271,6 +277,7 @@ mod tests {
         assert!(ours("--api_key sk-canary").unwrap_err().contains("OPENAI_API_KEY"));
         assert!(!ours("--api_key=sk-canary").unwrap_err().contains("canary"));
         assert_eq!(ours("--temperature").unwrap_err(), "`--temperature` needs a value");
+        assert_eq!(ours("-ab").unwrap_err(), "`-ab` needs a value");
         for flag in FLAGS {
             if let Here::Instead(text) | Here::Anyway(text) = flag.here {
                 assert!(text.ends_with('.') && text.split_whitespace().count() <= 25, "{text}");

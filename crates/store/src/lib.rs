@@ -9,9 +9,9 @@
 pub use crate::{
     clock::local_time,
     config::{
-        AddressParts, ConfigError, ConfigFiles, ConfigText, EndpointSettings, Fault, Layer, Listed,
-        NetworkMode, Overrides, Prose, Provenance, SettingInfo, SettingOption, SettingRow,
-        Settings, Sourced, Temperature, keep_host, profile_text, write_config,
+        AddressParts, BaseUrl, ConfigError, ConfigFiles, ConfigText, EndpointSettings, Fault,
+        Layer, Listed, NetworkMode, Overrides, Prose, Provenance, SettingInfo, SettingOption,
+        SettingRow, Settings, Sourced, Temperature, keep_host, profile_text, write_config,
     },
     environment::Environment,
     error::StoreError,

@@ -41,6 +41,31 @@ pub struct EndpointSettings {
     pub model: Option<String>,
 }
 
+/// An address of requests, without a user or a password.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BaseUrl(String);
+
+impl BaseUrl {
+    /// The address as it was written.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The address without its query: a key may be in it.
+    pub(super) fn shown(address: &str) -> String {
+        match address.split_once('?') {
+            Some((address, _)) => format!("{address}?(hidden)"),
+            None => address.to_owned(),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for BaseUrl {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        base_url(deserializer).map(Self)
+    }
+}
+
 fn tools_work() -> bool {
     true
 }

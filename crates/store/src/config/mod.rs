@@ -21,7 +21,7 @@
 pub use self::{
     declare::SettingInfo,
     describe::{SettingOption, SettingRow},
-    endpoint::EndpointSettings,
+    endpoint::{BaseUrl, EndpointSettings},
     error::{ConfigError, Fault},
     keep::{keep_host, write_config},
     layers::Overrides,

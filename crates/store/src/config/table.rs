@@ -6,7 +6,7 @@
 //! the documentation.
 
 use super::{
-    AddressParts, EndpointSettings, Layer, Listed, NetworkMode, Prose, Sourced, Temperature,
+    AddressParts, BaseUrl, EndpointSettings, Layer, Listed, NetworkMode, Prose, Sourced, Temperature,
     declare::{
         Project::{Add, Narrow, Never, Tighten},
         settings,
@@ -36,6 +36,11 @@ settings! {
         /// `interpreter model list` shows them.
         "model" model: Sourced<Option<String>>, Never(PROMPTS),
             option "-m, --model MODEL", variable "INTERPRETER_MODEL";
+
+        /// Call `model` at this address, without a key: at an OpenAI-compatible server, unless its
+        /// provider has another format.
+        "base_url" base_url: Sourced<Option<BaseUrl>>, Never(PROMPTS),
+            option "--base-url URL";
 
         /// Try these models in turn when `model` cannot answer.
         "fallback" fallback: Sourced<Vec<String>>, Never(PROMPTS);

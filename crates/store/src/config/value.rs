@@ -3,7 +3,7 @@
 //! A value is checked while it is read, so that the error names its line and column. Must not
 //! repeat a text that may hold a secret, neither in an error nor in [`Value::json`].
 
-use super::{EndpointSettings, Listed, NetworkMode, text::Misread};
+use super::{BaseUrl, EndpointSettings, Listed, NetworkMode, text::Misread};
 use crate::quantity::{Bytes, TimeLimit};
 use interpreter_core::{
     Choice, Declaration, Promise, Rule, Workspace,
@@ -288,6 +288,19 @@ impl Named for Declaration {
     }
 }
 
+impl Value for BaseUrl {
+    const EXAMPLES: &'static [&'static str] =
+        &["\"http://localhost:1234/v1\"", "\"https://models.example.org/v1\""];
+
+    fn schema() -> Json {
+        json!({"type": "string", "pattern": "^https?://"})
+    }
+
+    fn json(&self) -> Json {
+        Self::shown(self.as_str()).into()
+    }
+}
+
 impl Value for EndpointSettings {
     const EXAMPLES: &'static [&'static str] =
         &["{ base_url = \"http://localhost:8080/v1\", format = \"openai\" }"];
@@ -299,9 +312,7 @@ impl Value for EndpointSettings {
     /// Without the query of the address: a key may be in it.
     fn json(&self) -> Json {
         let mut json = serde_json::to_value(self).unwrap_or_default();
-        if let Some((address, _)) = self.base_url.split_once('?') {
-            json["base_url"] = format!("{address}?(hidden)").into();
-        }
+        json["base_url"] = BaseUrl::shown(&self.base_url).into();
         json
     }
 }
