@@ -13,6 +13,8 @@ pub(crate) enum Exit {
     CannotConfine = 4,
     ModelFailed = 5,
     Bug = 70,
+    /// As `timeout` has it.
+    TimedOut = 124,
 }
 
 impl From<Exit> for ExitCode {
@@ -29,6 +31,7 @@ impl From<TurnEnd> for Exit {
             TurnEnd::CodeFailed | TurnEnd::Interrupted => Self::CodeFailed,
             TurnEnd::Refused => Self::Refused,
             TurnEnd::CannotConfine => Self::CannotConfine,
+            TurnEnd::TimedOut => Self::TimedOut,
             TurnEnd::ModelFailed | TurnEnd::TooManyCalls => Self::ModelFailed,
         }
     }

@@ -220,6 +220,8 @@ pub enum Body {
     },
     /// A change set is now in this state.
     Changes(Changes),
+    /// The turn has used up this many seconds: whatever is under way is stopped.
+    TimeUp { seconds: u64 },
     /// The model's turn is over.
     TurnFinished { end: TurnEnd },
     /// Something failed.
@@ -274,4 +276,6 @@ pub enum TurnEnd {
     Interrupted,
     /// The turn used up its model calls.
     TooManyCalls,
+    /// The turn used up its time.
+    TimedOut,
 }

@@ -33,6 +33,7 @@ mod setup;
 mod state;
 mod step;
 mod switching;
+mod time;
 mod words;
 
 #[cfg(test)]

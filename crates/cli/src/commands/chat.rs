@@ -13,8 +13,9 @@ use crate::{
         chat::Chat,
         confined,
         first_start::{self, Start},
-        frontend::{Console, Frontend, Person, Turn, View},
+        frontend::{Frontend, Turn, View},
         ours::ours,
+        person::{Console, Person},
         repl_editor,
         screen::Screen,
         signals::Signals,
@@ -161,7 +162,8 @@ async fn converse(
     } else {
         View::Chat(Box::new(Chat::new(screen, context.confinement()).folding()))
     };
-    let mut frontend = Frontend::new(&context, session, view, person, Settle::Later);
+    let mut frontend = Frontend::new(&context, session, view, person, Settle::Later)
+        .timed(context.settings.turn_limit.value.seconds());
     if !at_terminal {
         return one_turn(frontend, first, schema.as_ref()).await;
     }
@@ -280,7 +282,8 @@ async fn another(
     screen.blank()?;
     greet(&mut screen, &context)?;
     let view = View::Chat(Box::new(Chat::new(screen, confinement)));
-    let mut frontend = Frontend::new(&context, session, view, person, Settle::Later);
+    let mut frontend = Frontend::new(&context, session, view, person, Settle::Later)
+        .timed(context.settings.turn_limit.value.seconds());
     frontend.is_verbose = is_verbose;
     Ok((frontend, context))
 }
@@ -294,6 +297,10 @@ async fn answered(
 ) -> Result<TurnEnd, Error> {
     for attempt in 0..=RETRIES {
         let View::Quiet(answer) = &mut frontend.view else { return Ok(end) };
+        if end == TurnEnd::TimedOut {
+            // Half an answer is none.
+            return Ok(end);
+        }
         let Some(schema) = schema.filter(|_| end == TurnEnd::Done) else {
             answer.print()?;
             return Ok(end);
@@ -311,7 +318,7 @@ async fn answered(
             return Ok(TurnEnd::ModelFailed);
         }
         let again = format!("[The answer does not fit the JSON Schema: {why}. Answer again.]");
-        end = match frontend.turn(Event::Asked(again)).await? {
+        end = match frontend.go_on(Event::Asked(again)).await? {
             Turn::Over(end) => end,
             Turn::Last(end) => return Ok(end),
         };

@@ -33,7 +33,7 @@ pub(crate) struct ManArgs {
 }
 
 /// The exit codes, as the page lists them.
-const EXITS: [(Exit, &str); 7] = [
+const EXITS: [(Exit, &str); 8] = [
     (Exit::Done, "success"),
     (Exit::CodeFailed, "the code failed, was interrupted or stopped at a limit"),
     (Exit::Misuse, "misuse: an invalid option, setting or file"),
@@ -45,6 +45,7 @@ const EXITS: [(Exit, &str); 7] = [
          downloaded",
     ),
     (Exit::Bug, "a bug in this program"),
+    (Exit::TimedOut, "the answer to a prompt took longer than `--time-limit`"),
 ];
 
 const FILES: [(&str, &str); 3] = [

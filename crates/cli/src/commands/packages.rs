@@ -5,8 +5,9 @@ use crate::{
     report::{Error, misuse},
     start::{context, wait_for},
     terminal::{
-        frontend::{Frontend, Person, Turn, View},
+        frontend::{Frontend, Turn, View},
         json,
+        person::Person,
         plain::Plain,
         screen::Screen,
         signals::Signals,

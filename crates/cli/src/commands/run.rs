@@ -9,7 +9,8 @@ use crate::{
     terminal::{
         ask::Asker,
         chat::Chat,
-        frontend::{Console, Frontend, Person, Turn, View},
+        frontend::{Frontend, Turn, View},
+        person::{Console, Person},
         plain::Plain,
         repl,
         screen::Screen,
@@ -176,7 +177,8 @@ fn exit_code(end: TurnEnd, status: Option<u8>) -> ExitCode {
             | TurnEnd::Refused
             | TurnEnd::CannotConfine
             | TurnEnd::ModelFailed
-            | TurnEnd::TooManyCalls,
+            | TurnEnd::TooManyCalls
+            | TurnEnd::TimedOut,
             _,
         ) => Exit::from(end).into(),
     }

@@ -2,11 +2,12 @@
 
 use super::{
     ask::{Left, choice},
-    frontend::{Console, gone},
     keyboard::Typing,
     listing,
     ours::{count, ours, word},
     pager,
+    person::Console,
+    questions::gone,
     screen::Screen,
     transcript,
 };

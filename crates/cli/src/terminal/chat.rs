@@ -84,6 +84,11 @@ impl Chat {
         &mut self.screen
     }
 
+    /// Whether a person reads along.
+    pub(super) fn is_at_terminal(&self) -> bool {
+        self.screen.is_terminal()
+    }
+
     /// Shows a piece of a reply.
     pub(crate) fn live(&mut self, live: &Live) -> io::Result<()> {
         match live {

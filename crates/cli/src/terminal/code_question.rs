@@ -4,10 +4,11 @@ use super::{
     ask::{Choice, Left, choice},
     chat::finding,
     editor,
-    frontend::{Console, gone},
     keyboard::Typing,
     ours::{count, ours},
     pager,
+    person::Console,
+    questions::gone,
     screen::{Screen, Section},
     syntax::Syntax,
 };

@@ -2,28 +2,25 @@
 
 use super::{
     answer::FinalAnswer,
-    ask::{Asker, Left},
-    changes_question::Keep,
     chat::Chat,
     gallery::{Exhibit, Gallery},
     json,
-    keyboard::Typing,
-    listing,
-    ours::{count, word},
-    pager,
+    ours::{count, ours, word},
+    person::Person,
     plain::Plain,
-    screen::{Screen, Section},
-    signals::{Asked, Signals},
+    screen::Screen,
+    signals::Asked,
     transcript,
+    turn_clock::TurnClock,
 };
 use crate::report::Error;
 use interpreter_agent::{Context, Session, Update};
 use interpreter_core::{
-    Body, Changes, ChangesState, FileChange, Grantor, InputWanted, Record, Secret, Typed, forms,
+    Body, Changes, ChangesState, FileChange, Record, forms,
     record::TurnEnd,
-    session::{Answer, Event, Question, Settle},
+    session::{Event, Settle},
 };
-use interpreter_store::{Environment, Folders};
+use interpreter_store::Environment;
 use std::{collections::HashSet, future::pending, time::Instant};
 use tokio::sync::watch;
 
@@ -51,28 +48,6 @@ impl View {
     }
 }
 
-/// Whether a person is there to answer.
-pub(crate) enum Person {
-    Nobody(Signals),
-    Present(Box<Console>),
-}
-
-/// The means to ask a person at a terminal.
-pub(crate) struct Console {
-    pub(crate) asker: Asker,
-    pub(crate) editor: Option<String>,
-    pub(crate) folders: Folders,
-}
-
-impl Person {
-    fn signals(&mut self) -> &mut Signals {
-        match self {
-            Self::Nobody(signals) => signals,
-            Self::Present(console) => &mut console.asker.signals,
-        }
-    }
-}
-
 /// The decision on staged changes if nobody is asked.
 pub(crate) type Unasked = Settle;
 
@@ -81,7 +56,7 @@ pub(crate) struct Frontend {
     pub(crate) session: Session,
     pub(crate) view: View,
     pub(crate) person: Person,
-    unasked: Unasked,
+    pub(super) unasked: Unasked,
     pressed: u32,
     /// The staged changes that were last listed and not decided on.
     pub(crate) listed: Vec<FileChange>,
@@ -90,7 +65,11 @@ pub(crate) struct Frontend {
     /// The exit status of the last run that failed, as shells have it.
     pub(crate) status: Option<u8>,
     /// Whether changes are reviewed when the session ends, and not after each turn.
-    reviews_at_end: bool,
+    pub(super) reviews_at_end: bool,
+    /// The time that a turn may take.
+    clock: TurnClock,
+    /// For a sentence that is not of the output, where that is read by a program.
+    stderr: Screen,
     gallery: Gallery,
     /// The line that the person is typing while something else is going on.
     drafts: Option<watch::Receiver<String>>,
@@ -113,6 +92,8 @@ enum Woken {
     Due,
     /// The person types their next prompt.
     Drafted(String),
+    /// The turn has used up its time.
+    TimeUp,
 }
 
 /// The next draft, if there ever is one.
@@ -154,6 +135,8 @@ impl Frontend {
             staged: None,
             status: None,
             reviews_at_end: false,
+            clock: TurnClock::default(),
+            stderr: Screen::stderr(&context.environment).named_elsewhere("interpreter: "),
             gallery,
             drafts,
             is_verbose: false,
@@ -165,18 +148,30 @@ impl Frontend {
         Self { reviews_at_end: true, ..self }
     }
 
+    /// The same, with this many seconds for a turn.
+    pub(crate) fn timed(self, seconds: Option<u64>) -> Self {
+        Self { clock: TurnClock::new(seconds), ..self }
+    }
+
     /// Sends an event and shows what comes of it, until the turn is over.
     pub(crate) async fn turn(&mut self, event: Event) -> Result<Turn, Error> {
+        self.clock.begin();
+        self.go_on(event).await
+    }
+
+    /// The same, in the time that is left of the turn before.
+    pub(crate) async fn go_on(&mut self, event: Event) -> Result<Turn, Error> {
         self.pressed = 0;
         self.session.send(event);
         let mut end = TurnEnd::Interrupted;
         loop {
-            let due = self.due();
+            let (due, time_up) = (self.due(), self.clock.due());
             let woken = tokio::select! {
                 update = self.session.next() => Woken::Update(update),
                 asked = self.person.signals().next() => Woken::Signal(asked),
                 () = until(due) => Woken::Due,
                 draft = drafted(&mut self.drafts) => Woken::Drafted(draft),
+                () = until(time_up) => Woken::TimeUp,
             };
             match woken {
                 Woken::Due => {
@@ -188,6 +183,10 @@ impl Frontend {
                     if let View::Chat(chat) = &mut self.view {
                         chat.typed(draft)?;
                     }
+                }
+                Woken::TimeUp => {
+                    let seconds = self.clock.stop();
+                    self.session.send(Event::TimeUp(seconds));
                 }
                 Woken::Update(None) => return Ok(Turn::Last(end)),
                 Woken::Update(Some(Update::TurnFinished(finished))) => {
@@ -277,13 +276,36 @@ impl Frontend {
                 View::Chat(chat) => Ok(chat.line(line)?),
                 View::Json | View::Plain(_) | View::Quiet(_) => Ok(()),
             },
+            question @ (Update::Input(_)
+            | Update::Host(_)
+            | Update::Packages(_)
+            | Update::Ask(_)
+            | Update::Review(_)) => {
+                // Whoever thinks about it takes none of the turn's time.
+                self.clock.pause();
+                let put = self.put(question).await;
+                self.clock.resume();
+                put
+            }
+            // The caller's.
+            Update::TurnFinished(_) | Update::Ended(_) => Ok(()),
+        }
+    }
+
+    /// Puts a question.
+    async fn put(&mut self, question: Update) -> Result<(), Error> {
+        match question {
             Update::Input(wanted) => self.input(&wanted).await,
             Update::Host(wanted) => self.host(&wanted).await,
             Update::Packages(question) => self.packages(&question).await,
             Update::Ask(question) => self.ask(&question).await,
             Update::Review(changes) => self.review(&changes).await,
-            // The caller's.
-            Update::TurnFinished(_) | Update::Ended(_) => Ok(()),
+            Update::Records(_)
+            | Update::Live(_)
+            | Update::Headway(_)
+            | Update::Line(_)
+            | Update::TurnFinished(_)
+            | Update::Ended(_) => Ok(()),
         }
     }
 
@@ -340,6 +362,9 @@ impl Frontend {
     }
 
     fn record(&mut self, record: &Record) -> Result<(), Error> {
+        if let Body::TurnFinished { end: TurnEnd::TimedOut } = &record.body {
+            self.tell_time()?;
+        }
         if let Some((ending, _)) = transcript::Ending::of(&record.body) {
             self.status = ending.failed_with();
         }
@@ -383,6 +408,22 @@ impl Frontend {
         Ok(shown?)
     }
 
+    /// Tells that the time was over, apart from output that a program reads.
+    fn tell_time(&mut self) -> Result<(), Error> {
+        let mut words = ours("Stopped at the time limit of the turn (")
+            + self.clock.seconds()
+            + " s; `--time-limit` raises it).";
+        if !self.listed.is_empty() {
+            words = words + " Changes so far are staged; see `interpreter changes`.";
+        }
+        let screen = match &mut self.view {
+            View::Chat(chat) if chat.is_at_terminal() => chat.screen(),
+            View::Quiet(answer) => answer.screen(),
+            View::Chat(_) | View::Plain(_) | View::Json => &mut self.stderr,
+        };
+        Ok(screen.warn(words)?)
+    }
+
     /// Whether a record is nothing new: a run that went well, changes that have been listed.
     #[expect(clippy::wildcard_enum_match_arm, reason = "all others are shown")]
     fn goes_without_saying(&self, body: &Body) -> bool {
@@ -394,106 +435,4 @@ impl Frontend {
             _ => false,
         }
     }
-
-    async fn ask(&mut self, question: &Question) -> Result<(), Error> {
-        let proposal = question.proposal.id.clone();
-        if let View::Chat(chat) = &mut self.view {
-            chat.question(question)?;
-        }
-        let (Person::Present(console), Some(screen)) = (&mut self.person, self.view.screen())
-        else {
-            if let Some(screen) = self.view.screen() {
-                screen.say("Not run: no terminal to ask on. Use `--yes` to approve in advance.")?;
-            }
-            let answer = Answer::Reject { reason: None };
-            self.session.send(Event::Answered { proposal, answer, by: Grantor::Nobody });
-            return Ok(());
-        };
-        let answer = match console.about_code(screen, question).await {
-            Ok(answer) => answer,
-            Err(Left::Interrupted) => Some(Answer::Reject { reason: None }),
-            Err(Left::Ended | Left::Terminated) => None,
-        };
-        self.session.send(match answer {
-            Some(answer) => Event::Answered { proposal, answer, by: Grantor::Person },
-            None => Event::Quit,
-        });
-        Ok(())
-    }
-
-    /// The code asks for a line. Nobody to ask means that there is no input.
-    async fn input(&mut self, wanted: &InputWanted) -> Result<(), Error> {
-        let (Person::Present(console), Some(screen)) = (&mut self.person, self.view.screen())
-        else {
-            self.session.send(Event::InputGiven(Typed::End));
-            return Ok(());
-        };
-        let (typing, words) = if wanted.secret {
-            (Typing::Hidden, " asks for a secret, which goes to the code (hidden):")
-        } else {
-            (Typing::Shown, " asks for input, which goes to the code:")
-        };
-        let draw = |screen: &mut Screen| {
-            screen.say(word(&wanted.proposal) + words)?;
-            screen.quote(Section::Output, &wanted.prompt)
-        };
-        let event = match console.asker.line(screen, draw, typing).await {
-            Ok(line) if wanted.secret => Event::InputGiven(Typed::Hidden(Secret::new(line))),
-            Ok(line) => Event::InputGiven(Typed::Line(line)),
-            Err(Left::Interrupted) => Event::Interrupted,
-            Err(Left::Ended) => Event::InputGiven(Typed::End),
-            Err(Left::Terminated) => Event::Quit,
-        };
-        self.session.send(event);
-        Ok(())
-    }
-
-    async fn review(&mut self, changes: &Changes) -> Result<(), Error> {
-        let Changes { id, files, left_out, .. } = changes;
-        if self.reviews_at_end {
-            self.session.send(Event::Decided(Settle::Later));
-            return Ok(());
-        }
-        let Self { person, view, session, unasked, .. } = self;
-        let (Person::Present(console), Some(screen)) = (person, view.screen()) else {
-            if let (Settle::Later, Some(screen)) = (&*unasked, view.screen()) {
-                screen.say(
-                    "Not in your folder yet. Review: `interpreter changes diff`; \
-                     keep: `interpreter changes apply`; drop: `interpreter changes discard`.",
-                )?;
-            }
-            session.send(Event::Decided(unasked.clone()));
-            return Ok(());
-        };
-        let decision = loop {
-            match console.about_changes(screen, id, files, left_out).await {
-                Ok(Keep::Settle(decision)) => break Ok(decision),
-                Ok(Keep::Show) => {
-                    let diff = session.diff(id).await?;
-                    let shown = pager::text(&mut console.asker, screen, Section::Diff, &diff);
-                    if let Err(left) = shown.await? {
-                        break Err(left);
-                    }
-                }
-                Ok(Keep::Names) => {
-                    let rows = listing::whole(files).rows;
-                    if let Err(left) = pager::rows(&mut console.asker, screen, &rows).await? {
-                        break Err(left);
-                    }
-                }
-                Err(left) => break Err(left),
-            }
-        };
-        session.send(match decision {
-            Ok(decision) => Event::Decided(decision),
-            Err(Left::Interrupted | Left::Ended) => Event::Decided(Settle::Later),
-            Err(Left::Terminated) => Event::Quit,
-        });
-        Ok(())
-    }
-}
-
-/// A terminal that cannot be written to is gone.
-pub(super) fn gone(written: std::io::Result<()>) -> Result<(), Left> {
-    written.map_err(|_| Left::Ended)
 }

@@ -2,8 +2,9 @@
 
 use super::{
     ask::{Left, choice},
-    frontend::{Frontend, Person},
+    frontend::Frontend,
     ours::{ours, word},
+    person::Person,
 };
 use crate::report::Error;
 use interpreter_core::{

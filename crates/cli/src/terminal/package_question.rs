@@ -2,8 +2,9 @@
 
 use super::{
     ask::{Left, choice},
-    frontend::{Frontend, Person},
+    frontend::Frontend,
     ours::{Ours, count, ours, word},
+    person::Person,
     screen::Screen,
 };
 use crate::report::Error;

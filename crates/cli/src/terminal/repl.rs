@@ -8,10 +8,11 @@ use super::{
     changes_question::Keep,
     chat::Chat,
     confined,
-    frontend::{Console, Frontend, Person, Turn, View},
+    frontend::{Frontend, Turn, View},
     listing,
     ours::{count, word},
     pager,
+    person::{Console, Person},
     repl_editor::{self, Question},
     screen::{Screen, Section},
 };

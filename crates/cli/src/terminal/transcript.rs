@@ -165,9 +165,12 @@ impl<'a> Ending<'a> {
 /// A message for the end of a turn, if it needs one.
 pub(crate) fn turn_end(end: TurnEnd) -> Option<&'static str> {
     match end {
-        TurnEnd::Done | TurnEnd::CodeFailed | TurnEnd::CannotConfine | TurnEnd::TooManyCalls => {
-            None
-        }
+        // The front end, which has the clock, tells that the time is over.
+        TurnEnd::Done
+        | TurnEnd::CodeFailed
+        | TurnEnd::CannotConfine
+        | TurnEnd::TooManyCalls
+        | TurnEnd::TimedOut => None,
         TurnEnd::Refused => Some("Rejected. Nothing ran."),
         TurnEnd::ModelFailed => Some("The model did not finish its reply."),
         TurnEnd::Interrupted => Some("Interrupted."),
@@ -295,6 +298,9 @@ fn tell_happening(screen: &mut Screen, body: &Body, head: impl Fn(Ours) -> Ours)
         Body::RecordAccepted { reason } => {
             screen.say(head(ours("you accepted the loss of records")))?;
             screen.row(reason)
+        }
+        Body::TimeUp { seconds } => {
+            screen.warn(head(ours("the turn has used up its time, ") + *seconds + " s"))
         }
         Body::SessionEnded {} => screen.say(head(ours("session ended"))),
         _ => Ok(()),

@@ -63,12 +63,13 @@ fn one_setting_is_shown_in_detail_and_as_json() {
     scene
         .run(&["config", "show", "limits.wall"])
         .prints(
-            "Limit the time of one run, such as 15s, 10m or none.\n\
+            "Limit the time of one run, such as 15s, 10m or none; never more than that of\n\
+             its turn.\n\
              name      limits.wall\n\
              value     10m\n\
              origin    ~/.config/interpreter/config.toml:2\n\
              default   none\n\
-             option    --time-limit TIME\n\
+             option    none\n\
              variable  none\n\
              project   may tighten it\n",
         )

@@ -60,7 +60,11 @@ fn python_survives() {
     all_survive(
         "python",
         &[
-            ("while True: pass", &["--time-limit", "1s"], &["limit on time (1 s; `--time-limit`"]),
+            (
+                "while True: pass",
+                &["--set", "limits.wall=1s"],
+                &["limit on time (1 s; `--time-limit`"],
+            ),
             (
                 "while True: pass",
                 &["--cpu-limit", "1s"],
@@ -96,7 +100,7 @@ fn the_shell_survives() {
     all_survive(
         "shell",
         &[
-            ("while :; do :; done", &["--time-limit", "1s"], &["limit on time (1 s; "]),
+            ("while :; do :; done", &["--set", "limits.wall=1s"], &["limit on time (1 s; "]),
             (
                 "bash -c 'while :; do :; done'",
                 &["--cpu-limit", "1s"],
@@ -127,7 +131,7 @@ fn javascript_survives() {
     all_survive(
         "javascript",
         &[
-            ("for (;;);", &["--time-limit", "1s"], &["limit on time (1 s; "]),
+            ("for (;;);", &["--set", "limits.wall=1s"], &["limit on time (1 s; "]),
             ("for (;;);", &["--cpu-limit", "1s"], &["limit on CPU time (1 s; "]),
             ("for (;;) console.log('y'.repeat(1000))", &[], &["limit on output (1M; "]),
             ("process.kill(process.ppid)", &[], &["[status 0]"]),
@@ -230,7 +234,7 @@ fn a_fork_bomb_in_the_foreground_is_stopped() {
         let deaf = "import os, signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n\
             while True:\n  try: os.fork()\n  except OSError: pass";
         let says = &["limit on time (2 s; ", AFRESH][..];
-        survives(who, "python", &[deaf], &["--time-limit", "2s"], says);
+        survives(who, "python", &[deaf], &["--set", "limits.wall=2s"], says);
     }
 }
 
@@ -239,9 +243,9 @@ fn what_ignores_every_signal_it_can_is_ended() {
     let python = "import signal\nfor n in (1, 2, 3, 15): signal.signal(n, signal.SIG_IGN)\n\
         while True: pass";
     let says = &["limit on time (1 s; ", AFRESH][..];
-    survives(Who::Ourselves, "python", &[python], &["--time-limit", "1s"], says);
+    survives(Who::Ourselves, "python", &[python], &["--set", "limits.wall=1s"], says);
     let shell = "trap '' INT TERM HUP QUIT; while :; do sleep 1000; done";
-    survives(Who::Ourselves, "shell", &[shell], &["--time-limit", "1s"], says);
+    survives(Who::Ourselves, "shell", &[shell], &["--set", "limits.wall=1s"], says);
 }
 
 /// Fills the disk with what is written to the work folder, however it is tried.

@@ -74,4 +74,5 @@ mod steering;
 mod switch;
 mod temporary;
 mod terminal;
+mod time_limit;
 mod vicinity;

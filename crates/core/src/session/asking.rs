@@ -80,6 +80,9 @@ impl State {
     }
 
     pub(super) fn call_model(&mut self) {
+        if self.is_late {
+            return self.end_turn(TurnEnd::TimedOut);
+        }
         if self.calls >= self.setup.max_calls {
             self.note(format!(
                 "the model was called {} times in this turn, which is the limit; say `continue` to go on",
@@ -131,6 +134,9 @@ impl State {
     }
 
     pub(super) fn propose(&mut self, current: Proposal, waiting: VecDeque<Proposal>) {
+        if self.is_late {
+            return self.too_late(Work { current, waiting });
+        }
         if let Some(why) = current.unfit() {
             return self.unfit(Work { current, waiting }, why);
         }

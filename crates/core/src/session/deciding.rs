@@ -21,6 +21,9 @@ const MOST_LOST: u32 = 2;
 
 impl State {
     pub(super) fn judged(&mut self, work: Work, edited: bool, findings: Findings) {
+        if self.is_late {
+            return self.too_late(work);
+        }
         let setup = &self.setup;
         let approval = setup.approval;
         let by_rules =

@@ -128,6 +128,8 @@ pub enum Event {
         /// Denials by the sandbox.
         denials: Vec<Denial>,
     },
+    /// The turn has used up its time, this many seconds.
+    TimeUp(u64),
     /// The person pressed Ctrl-C.
     Interrupted,
     /// The person wants to leave.
@@ -329,6 +331,7 @@ impl Event {
             | Self::PackagesOrdered(_)
             | Self::PackagesAnswered { answer: PackagesAnswer::Install, .. }
             | Self::Decided(_)
+            | Self::TimeUp(_)
             | Self::Quit => vec![],
         }
     }

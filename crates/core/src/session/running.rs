@@ -76,7 +76,12 @@ impl State {
         // A run of the person's is part of the conversation, if there is one.
         if work.current.origin == Origin::Model || self.setup.has_model {
             let call = work.current.call.clone();
-            let mut told = words::ran(call, ran, &excerpt, interrupted, &notices);
+            let stopped = interrupted.then_some(if self.is_late {
+                "the turn has used up its time"
+            } else {
+                "interrupted by the user"
+            });
+            let mut told = words::ran(call, ran, &excerpt, stopped, &notices);
             if work.current.origin == Origin::Person {
                 words::typed(&mut told, &work.current);
             }

@@ -34,6 +34,8 @@ pub struct State {
     pub(super) retries: u32,
     /// The end of the turn if the model has nothing to add.
     pub(super) outcome: TurnEnd,
+    /// Whether the turn has used up its time, see `time.rs`.
+    pub(super) is_late: bool,
     /// Whether something is staged and undecided.
     pub(super) staged: bool,
     /// Packages that were not installed in this session, each with the reason.
@@ -150,6 +152,7 @@ impl State {
             calls: 0,
             retries: 0,
             outcome: TurnEnd::Done,
+            is_late: false,
             staged: false,
             not_installed: Vec::new(),
             offers: 0,

@@ -19,7 +19,7 @@ impl State {
         mem::take(&mut self.effects)
     }
 
-    fn take(&mut self, phase: Phase, event: Event) {
+    pub(super) fn take(&mut self, phase: Phase, event: Event) {
         match (phase, event) {
             (Phase::Ended, _) => self.phase = Phase::Ended,
             (_, Event::Quit) => {
@@ -64,6 +64,7 @@ impl State {
                 self.answered(work, findings, verdict, answer, by);
             }
             (Phase::Asking { work, .. }, Event::Interrupted) => self.refuse(work, None),
+            (phase, Event::TimeUp(seconds)) => self.time_up(phase, seconds),
             (Phase::Idle, Event::Expected(language)) => self.expect(language),
             (Phase::Preparing { work, by, lost }, Event::Prepared(prepared))
                 if prepared.language == work.current.language =>
@@ -224,9 +225,10 @@ impl State {
         }
     }
 
-    /// Ends the turn, after the person has decided about what is staged.
+    /// Ends the turn, after the person has decided about what is staged. If its time is over, they
+    /// decide later.
     pub(super) fn end_turn(&mut self, end: TurnEnd) {
-        if !mem::take(&mut self.staged) {
+        if !mem::take(&mut self.staged) || self.is_late {
             return self.finish(end);
         }
         self.phase = Phase::Reviewing { end, partly: false };
@@ -235,6 +237,7 @@ impl State {
 
     /// Ends the turn.
     pub(super) fn finish(&mut self, end: TurnEnd) {
+        let end = if mem::take(&mut self.is_late) { TurnEnd::TimedOut } else { end };
         self.standing.end_turn();
         self.phase = Phase::Idle;
         self.then(Effect::FinishTurn(end));

@@ -23,6 +23,7 @@ mod replay;
 mod small;
 mod steering;
 mod switching;
+mod time;
 
 pub(crate) fn confinement() -> Confinement {
     Confinement {

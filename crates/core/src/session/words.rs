@@ -23,7 +23,7 @@ pub(super) fn ran(
     call: Option<String>,
     ran: &Ran,
     excerpt: &Excerpt,
-    interrupted: bool,
+    cut: Option<&str>,
     notices: &[String],
 ) -> Message {
     let mut text = String::new();
@@ -39,8 +39,9 @@ pub(super) fn ran(
         text.push_str("[no output]\n");
     }
     let mut line = ending(ran);
-    if interrupted {
-        line.push_str("; interrupted by the user");
+    if let Some(why) = cut {
+        line.push_str("; ");
+        line.push_str(why);
     }
     if ran.kernel_ended {
         line.push_str("; variables are lost");

@@ -435,6 +435,24 @@ fn a_project_may_ask_for_a_stronger_sandbox_and_for_no_weaker() {
 }
 
 #[test]
+fn a_run_has_no_more_time_than_its_turn() {
+    let seconds = |user: &str, typed_ones: &[(&str, &str)]| {
+        let settings = resolve_with(&files(user, "", ""), &typed(typed_ones)).unwrap();
+        (settings.turn_limit.value.to_string(), settings.wall_limit.value.to_string())
+    };
+    let both = |turn: &str, wall: &str| (turn.to_owned(), wall.to_owned());
+    assert_eq!(seconds("", &[]), both("none", "none"));
+    assert_eq!(seconds("limits.wall = '5m'", &[]), both("none", "5m"));
+    assert_eq!(seconds("limits.turn = '5m'", &[]), both("5m", "5m"));
+    assert_eq!(seconds("limits.turn = '5m'\nlimits.wall = '1m'", &[]), both("5m", "1m"));
+    // Whoever types a time wants it for whatever runs.
+    assert_eq!(seconds("limits.wall = '1m'", &[("limits.turn", "1h")]), both("1h", "1h"));
+    assert_eq!(seconds("limits.wall = '1m'", &[("limits.turn", "none")]), both("none", "none"));
+    let typed_both = [("limits.turn", "1h"), ("limits.wall", "2m")];
+    assert_eq!(seconds("", &typed_both), both("1h", "2m"));
+}
+
+#[test]
 fn the_words_of_an_option_are_checked_like_a_file() {
     for (name, words, fits) in [
         ("limits.wall", "15s", true),
@@ -642,6 +660,7 @@ fn looser_means_more_freedom() {
         ("", "sandbox.allow_missing = ['limits']", "sandbox.allow_missing"),
         ("", "network.hosts = ['a.org']", "network.hosts"),
         ("network.deny = ['a.org']", "", "network.deny"),
+        ("limits.turn = '1s'", "limits.turn = 'none'", "limits.turn"),
         ("limits.wall = '1s'", "limits.wall = 'none'", "limits.wall"),
         ("limits.cpu = '1s'", "limits.cpu = '2s'", "limits.cpu"),
         ("limits.memory = '1G'", "limits.memory = '2G'", "limits.memory"),

@@ -6,7 +6,8 @@
 //! the documentation.
 
 use super::{
-    AddressParts, BaseUrl, EndpointSettings, Layer, Listed, NetworkMode, Prose, Sourced, Temperature,
+    AddressParts, BaseUrl, EndpointSettings, Layer, Listed, NetworkMode, Prose, Sourced,
+    Temperature,
     declare::{
         Project::{Add, Narrow, Never, Tighten},
         settings,
@@ -137,9 +138,14 @@ settings! {
         "files.allow" allowed_files: Vec<Sourced<PathBuf>>,
             Never("it decides which of your secrets code can read");
 
-        /// Limit the time of one run, such as 15s, 10m or none.
-        "limits.wall" wall_limit: Sourced<TimeLimit> = TimeLimit::new(usual().wall_seconds),
+        /// Limit the time of one turn, with all its model calls, runs and retries, such as 15s, 10m
+        /// or none; time that a question waits for you does not count.
+        "limits.turn" turn_limit: Sourced<TimeLimit> = TimeLimit::None,
             Tighten(is_more), option "--time-limit TIME";
+
+        /// Limit the time of one run, such as 15s, 10m or none; never more than that of its turn.
+        "limits.wall" wall_limit: Sourced<TimeLimit> = TimeLimit::new(usual().wall_seconds),
+            Tighten(is_more);
 
         /// Limit the processor time of one run and all it starts, such as 15s, 10m or none.
         "limits.cpu" cpu_limit: Sourced<TimeLimit> = TimeLimit::new(usual().cpu_seconds),
@@ -180,7 +186,7 @@ settings! {
         /// Allow, ask about or deny code that matches; deny beats ask, and ask beats allow.
         "rule" rules: Vec<Sourced<Rule>>, Add;
     }
-    settle Settings::settle_network;
+    settle Settings::settle_together;
 }
 
 const MAX_CALLS: NonZeroU32 = NonZeroU32::new(20).expect("not zero");
@@ -230,6 +236,21 @@ fn not_listed(own: &Settings, wanted: &Listed) -> Option<String> {
 }
 
 impl Settings {
+    fn settle_together(&mut self) {
+        self.settle_network();
+        self.settle_time();
+    }
+
+    /// A run has no more time than its turn, and whoever types the time of a turn means the run too.
+    fn settle_time(&mut self) {
+        let typed = |layer| layer == Layer::CommandLine;
+        let (turn, wall) = (&self.turn_limit, &self.wall_limit);
+        if !typed(wall.origin.layer) && (typed(turn.origin.layer) || wall.value > turn.value) {
+            let origin = turn.origin.through("limits.turn");
+            self.wall_limit = Sourced { value: turn.value, origin };
+        }
+    }
+
     fn settle_network(&mut self) {
         let typed = |layer| layer == Layer::CommandLine;
         let host = self.hosts.iter().find(|one| typed(one.origin.layer));

@@ -16,8 +16,9 @@ use crate::{
     terminal::{
         ask::Left,
         confined,
-        frontend::{Frontend, Person},
+        frontend::Frontend,
         ours::{count, ours},
+        person::Person,
         screen::{Screen, Section},
         transcript,
     },

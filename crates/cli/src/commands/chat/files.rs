@@ -6,9 +6,10 @@ use crate::{
     commands::changes::{absent, line, told},
     report::{Error, misuse},
     terminal::{
-        frontend::{Frontend, Person},
+        frontend::Frontend,
         ours::{count, word},
         pager,
+        person::Person,
         screen::{Screen, Section},
     },
 };

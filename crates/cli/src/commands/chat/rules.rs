@@ -3,11 +3,7 @@
 use super::{act::Next, past};
 use crate::{
     report::{Error, misuse},
-    terminal::{
-        ask::choice,
-        frontend::{Frontend, Person},
-        ours::ours,
-    },
+    terminal::{ask::choice, frontend::Frontend, ours::ours, person::Person},
 };
 use interpreter_agent::Context;
 use interpreter_core::{

@@ -8,10 +8,7 @@ use super::{
 };
 use crate::{
     report::{self, Error},
-    terminal::{
-        ask::Left,
-        frontend::{Frontend, Person},
-    },
+    terminal::{ask::Left, frontend::Frontend, person::Person},
 };
 use interpreter_agent::{Context, embedded};
 use interpreter_core::session::Event;

@@ -1,0 +1,61 @@
+//! `--time-limit`: a whole prompt ends in time, whatever takes so long.
+
+use crate::scene::{Scene, cell};
+use std::net::TcpListener;
+
+const ENDLESS: &str = "open('made.txt', 'w').write('x')\nprint('begun', flush=True)\n\
+                       while True: pass";
+const SENTENCE: &str = "Stopped at the time limit of the turn (2 s; `--time-limit` raises it).";
+
+#[test]
+fn endless_code_ends_with_the_turn_and_its_changes_stay_staged() {
+    let scene = Scene::new().model_says(&[&cell("python", ENDLESS), "never said"]);
+    let seen = scene.chat(&["-y", "--time-limit", "2s", "go"]).exits(124);
+    assert!(seen.stderr().contains(&format!("interpreter: {SENTENCE}")), "{}", seen.stderr());
+    assert!(!seen.stdout().contains("Stopped at"), "{}", seen.stdout());
+    seen.lacks("never said");
+    let told = scene.run(&["history", "show", "--json"]);
+    assert_eq!(told.of_kind("time_up")[0]["seconds"], 2);
+    assert_eq!(told.of_kind("turn_finished")[0]["end"], "timed_out");
+    assert_eq!(told.of_kind("run_finished").len(), 1);
+    assert!(!scene.work().join("made.txt").exists());
+    scene.run(&["changes", "diff"]).mentions("made.txt").exits(0);
+    scene.run(&["history", "show"]).mentions("the turn has used up its time, 2 s");
+}
+
+#[test]
+fn a_model_that_never_answers_ends_with_the_turn() {
+    // It listens, and says nothing.
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/v1", silent.local_addr().unwrap());
+    let scene = Scene::new();
+    let prompt = ["--base-url", &url, "-m", "slow", "--time-limit", "2s"];
+    let seen = scene.run(&[&prompt[..], &["hello there"]].concat()).exits(124);
+    seen.mentions(SENTENCE);
+    let quiet = scene.run(&[&prompt[..], &["--quiet", "hello there"]].concat()).exits(124);
+    quiet.prints("").mentions(SENTENCE);
+}
+
+#[test]
+fn it_holds_for_programs_that_read_the_answer() {
+    let scene = Scene::new().model_says(&[&format!("I begin.\n{}", cell("python", ENDLESS))]);
+    let seen = scene.chat(&["-y", "--json", "--time-limit", "2s", "go"]).exits(124);
+    assert_eq!(seen.of_kind("time_up").len(), 1);
+    assert!(seen.stderr().contains(SENTENCE), "{}", seen.stderr());
+    scene.play(&[&format!("I begin.\n{}", cell("python", ENDLESS))]);
+    let seen = scene.chat(&["-y", "--quiet", "--time-limit", "2s", "go"]).exits(124);
+    seen.prints("").mentions(SENTENCE);
+    let scene = scene.file("schema.json", "{\"type\": \"object\"}");
+    // The time is that of all attempts together.
+    scene.play(&["not JSON", &cell("python", ENDLESS)]);
+    let arguments = ["-y", "--output-schema", "schema.json", "--time-limit", "2s", "go"];
+    let seen = scene.chat(&arguments).prints("").exits(124);
+    seen.mentions(SENTENCE);
+}
+
+#[test]
+fn a_turn_in_time_is_not_stopped() {
+    let scene = Scene::new().model_says(&[&cell("python", "print('quick')"), "Done."]);
+    let seen = scene.chat(&["-y", "--time-limit", "10m", "go"]).exits(0);
+    seen.mentions("quick").mentions("Done.").lacks("Stopped");
+}
