@@ -15,7 +15,7 @@
 // every line keeps its number.
 'use strict';
 const asyncHooks = require('node:async_hooks');
-const { read, writeSync } = require('node:fs');
+const { ReadStream, closeSync, fstatSync, openSync, read, writeSync } = require('node:fs');
 const inspector = require('node:inspector');
 const Module = require('node:module');
 const net = require('node:net');
@@ -98,6 +98,19 @@ const defineOutputs = () => {
   for (const [name, method] of Object.entries(plain)) {
     if (typeof method === 'function') console[name] = method;
   }
+};
+
+// A file as standard input is read from its start by every cell. Nothing here can move back within
+// a file that is open, so it is opened anew: the lowest number is the next one, and that is 0.
+const READS_FILE = !Deno && fstatSync(0).isFile();
+const rewind = () => {
+  const fresh = openSync('/proc/self/fd/0', 'r');
+  closeSync(0);
+  openSync(`/proc/self/fd/${fresh}`, 'r');
+  closeSync(fresh);
+  let stream = null;
+  const get = () => (stream ??= new ReadStream(null, { fd: 0, autoClose: false }));
+  Object.defineProperty(process, 'stdin', { get, configurable: true, enumerable: true });
 };
 
 // What the cell has set in motion: timers, and requests that end by themselves, such as reading a
@@ -432,6 +445,7 @@ const runCode = async (name, code) => {
 
 const runCell = async (name, code) => {
   enterFolder();
+  if (READS_FILE) rewind();
   moving = new Map();
   motion.enable();
   const interrupted = new Promise((resolve) => {

@@ -137,6 +137,32 @@ fn every_run_reads_the_data_from_its_start_and_by_its_path() {
 }
 
 #[test]
+fn every_run_of_javascript_reads_the_data_from_its_start() {
+    let all = "console.log(require('fs').readFileSync(0, 'utf8').length)";
+    let lines = "for await (const line of require('readline').createInterface({ input: \
+                 process.stdin })) console.log('[' + line + ']');";
+    let events = "let n = 0; process.stdin.on('data', (piece) => { n += piece.length; }); await new \
+                  Promise((end) => process.stdin.on('end', end)); console.log(n)";
+    let program = "console.log(require('child_process').execSync('cat', { stdio: ['inherit', \
+                   'pipe', 'inherit'] }).length)";
+    let scene = Scene::new().model_says(&[
+        &cell("javascript", all),
+        &cell("javascript", all),
+        &cell("javascript", lines),
+        &cell("javascript", lines),
+        &cell("javascript", events),
+        &cell("javascript", program),
+        "Done.",
+    ]);
+    let arguments = scene.chat_arguments(&["--json", "-y", "look"]);
+    let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
+    let seen = scene.run_with_input(&arguments, b"one\ntwo\n").exits(0);
+    let printed = |proposal| seen.printed_by(proposal).trim().to_owned();
+    let read = ["8", "8", "[one]\n[two]", "[one]\n[two]", "8", "8"];
+    assert_eq!(["p1", "p2", "p3", "p4", "p5", "p6"].map(printed), read);
+}
+
+#[test]
 fn a_pipe_without_a_prompt_is_the_prompt() {
     let scene = Scene::new().model_says(&["Hello."]);
     let arguments = scene.chat_arguments(&["--json"]);
