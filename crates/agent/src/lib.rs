@@ -7,7 +7,7 @@
 //!
 //! The only crate where a permit meets something that can run it. Must not print.
 
-pub use interpreter_exec::{Completions, TypedLines};
+pub use interpreter_exec::{Completions, HeldLines, TypedLines};
 pub use interpreter_model::Headway;
 
 pub use crate::{

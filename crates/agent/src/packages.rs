@@ -63,12 +63,16 @@ impl Context {
     /// The packages that a session may offer.
     pub(crate) fn package_setup(&self) -> PackageSetup {
         let kinds = KINDS.into_iter().filter(|kind| self.package_folder(*kind).is_some());
-        PackageSetup { policy: self.settings.package_policy.value, kinds: kinds.collect() }
+        PackageSetup {
+            policy: self.settings.package_policy.value,
+            kinds: kinds.collect(),
+            script_runs_again: self.input.can_be_read_again(),
+        }
     }
 
     /// The part about packages in the prompt of a model.
     pub(crate) fn packages_told<'a>(&self, installed: &'a [Package]) -> Packages<'a> {
-        let PackageSetup { policy, kinds } = self.package_setup();
+        let PackageSetup { policy, kinds, .. } = self.package_setup();
         match (kinds.is_empty(), policy) {
             (true, _) => Packages::Unoffered,
             (false, PackagePolicy::Never) => Packages::Settled(installed),

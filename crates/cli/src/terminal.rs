@@ -10,6 +10,7 @@ mod changes_question;
 pub(crate) mod chat;
 mod code_question;
 pub(crate) mod confined;
+mod device;
 pub(crate) mod download;
 mod draft;
 pub(crate) mod editor;

@@ -97,6 +97,8 @@ pub struct PackageSetup {
     pub policy: PackagePolicy,
     /// The kinds that can be installed here.
     pub kinds: Vec<PackageKind>,
+    /// Whether a script may run again with what it missed. Not if it has read data that is gone.
+    pub script_runs_again: bool,
 }
 
 impl PackageSetup {

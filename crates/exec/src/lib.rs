@@ -13,7 +13,10 @@ pub use crate::{
         Activated, DeclaredBy, Early, Interpreter, Interpreters, Known, PackageTool, Precedence,
         PythonHome, VirtualEnvironment, is_system,
     },
-    runner::{Command, Completions, Runner, RunnerSetup, StandardInput, TypedLines, attack, check},
+    runner::{
+        Command, Completions, HeldLines, Runner, RunnerSetup, StandardInput, TypedLines, attack,
+        check,
+    },
 };
 
 pub mod egress;

@@ -30,13 +30,15 @@ mod staging;
 mod state;
 #[cfg(test)]
 mod tests;
+mod typed_lines;
 
 pub(crate) use self::bench::{Bench, ToolCommand};
 pub use self::{
     check::check,
     command::{Command, RunnerSetup},
     complete::Completions,
-    input::{StandardInput, TypedLines},
+    input::StandardInput,
+    typed_lines::{HeldLines, TypedLines},
 };
 
 /// A handle to a runner. Dropping it ends everything.

@@ -28,7 +28,8 @@ impl Choice<'_> {
         let mut endpoint = Endpoint::new(format, url.as_str(), model);
         // The record names who is really asked.
         let rest = url.as_str().split_once("://").map_or("", |(_, rest)| rest);
-        endpoint.provider = rest.split(['/', '?', '#']).next().unwrap_or_default().to_owned();
+        let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        host.clone_into(&mut endpoint.provider);
         Ok(endpoint)
     }
 }

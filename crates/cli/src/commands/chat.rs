@@ -15,7 +15,7 @@ use crate::{
         first_start::{self, Start},
         frontend::{Frontend, Turn, View},
         ours::ours,
-        person::{Console, Person},
+        person::{Console, Person, Questions},
         repl_editor,
         screen::Screen,
         signals::Signals,
@@ -133,7 +133,13 @@ async fn converse(
     let context = Arc::new(context);
     let mut screen = screen(&context);
     let shared = Shared::default();
-    let mut person = person(&context, at_terminal, &shared)?;
+    let mut person = if at_terminal {
+        person(&context, &shared)?
+    } else if args.session.json || args.is_quiet() {
+        Person::Nobody(Signals::new()?)
+    } else {
+        Person::called(&context, Questions::WithTheRest)?
+    };
     if let Person::Present(console) = &mut person
         && first_start::settle(&context, &mut console.asker, &mut screen).await?
             == Start::Interrupted
@@ -334,11 +340,8 @@ fn read_schema(path: &Path) -> Result<Schema, Error> {
     Schema::parse(&text).map_err(|why| misuse(format!("{what} cannot be used: {why}")))
 }
 
-/// The person at the terminal, if there is one.
-fn person(context: &Context, at_terminal: bool, shared: &Shared) -> Result<Person, Error> {
-    if !at_terminal {
-        return Ok(Person::Nobody(Signals::new()?));
-    }
+/// The person at the terminal.
+fn person(context: &Context, shared: &Shared) -> Result<Person, Error> {
     let history = context.folders.make_history_file()?;
     let shared = shared.clone();
     let offers = move |line: &str, cursor| shared.offers(line, cursor);

@@ -231,7 +231,7 @@ impl Place {
             folder: self.folders.make_cache_folder()?.to_owned(),
         };
         let program = self.environment.editor().map(str::to_owned);
-        let edit = move || editor::edit(&copy, program.as_deref());
+        let edit = move || editor::edit(&copy, program.as_deref(), None);
         let saved = match asker {
             Some(asker) => asker.lend(edit).await,
             None => Some(edit()),

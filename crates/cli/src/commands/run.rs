@@ -10,7 +10,7 @@ use crate::{
         ask::Asker,
         chat::Chat,
         frontend::{Frontend, Turn, View},
-        person::{Console, Person},
+        person::{Console, Person, Questions},
         plain::Plain,
         repl,
         screen::Screen,
@@ -135,7 +135,8 @@ async fn execute(
         (false, true) => Settle::Discard,
         (false, false) => Settle::Later,
     };
-    // Only `--ask` and a rule lead to a question; then it is put as in a chat.
+    // With `--ask` all is as in a chat. Otherwise the terminal is the code's, but for a question of a
+    // rule, about a host or about packages.
     let (view, person) = if args.session.json {
         (View::Json, Person::Nobody(Signals::new()?))
     } else if args.is_asked_here() {
@@ -149,7 +150,12 @@ async fn execute(
         (View::Chat(Box::new(chat)), Person::Present(Box::new(console)))
     } else {
         let plain = Plain::new(&context.environment, context.settings.plain.value).after(typed);
-        (View::Plain(Box::new(plain)), Person::Nobody(Signals::new()?))
+        let person = if at_terminal() {
+            Person::called(&context, Questions::Apart)?
+        } else {
+            Person::Nobody(Signals::new()?)
+        };
+        (View::Plain(Box::new(plain)), person)
     };
     warn(&context)?;
     let session = Session::start(&context, Mode::Run, approval)?;

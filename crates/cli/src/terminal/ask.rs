@@ -6,9 +6,11 @@
 //! downloaded is decided by a key that was pressed at the question.
 
 use super::{
+    device::{Device, is_controlling},
     keyboard::{Heard, Keyboard, Typing},
     line_editor::suspend,
     ours::{Ours, ours},
+    person::Questions,
     picture::Graphics,
     screen::{Screen, own_mark},
     signals::{Asked, Signals},
@@ -48,10 +50,52 @@ pub(crate) const fn choice<T>(key: char, label: &'static str, means: T) -> Choic
 /// A person at a terminal, and the ways to ask them.
 #[derive(Debug)]
 pub(crate) struct Asker {
-    keyboard: Keyboard,
+    board: Board,
     pub(super) signals: Signals,
     /// Before the mark that a person types behind.
     warning: &'static str,
+}
+
+/// How the keyboard is held.
+#[derive(Debug)]
+enum Board {
+    /// All the time: what is typed between questions is the draft of a prompt.
+    Kept(Keyboard),
+    /// Only while a question waits. Otherwise the terminal is somebody else's: the code's, or that of
+    /// the programs before and behind us in a pipe.
+    Taken { device: Device, is_smart: bool },
+}
+
+impl Board {
+    /// The keyboard for one question; the terminal is let go of when it is dropped. `None` if the
+    /// terminal is gone, or another program has it.
+    fn take(&self) -> Option<Taken<'_>> {
+        match self {
+            Self::Kept(keyboard) => Some(Taken::Kept(keyboard)),
+            Self::Taken { device, is_smart } if device.is_ours() => {
+                let keyboard = Keyboard::start(device, *is_smart, Reedline::create).ok()?;
+                Some(Taken::ForNow(Box::new(keyboard)))
+            }
+            Self::Taken { .. } => None,
+        }
+    }
+}
+
+/// A keyboard that is held for a question.
+enum Taken<'a> {
+    Kept(&'a Keyboard),
+    ForNow(Box<Keyboard>),
+}
+
+impl std::ops::Deref for Taken<'_> {
+    type Target = Keyboard;
+
+    fn deref(&self) -> &Keyboard {
+        match self {
+            Self::Kept(keyboard) => keyboard,
+            Self::ForNow(keyboard) => keyboard,
+        }
+    }
 }
 
 /// Marks behind which a person types.
@@ -67,12 +111,63 @@ impl Asker {
         // Before the terminal is quiet, so that it is set back whatever comes.
         let signals = Signals::at_terminal()?;
         let is_smart = environment.text("TERM") != Some("dumb");
-        Ok(Self { keyboard: Keyboard::start(is_smart, editor)?, signals, warning: "" })
+        let board = Board::Kept(Keyboard::start(&Device::Standard, is_smart, editor)?);
+        Ok(Self { board, signals, warning: "" })
+    }
+
+    /// Has the person called to the controlling terminal for each question, where standard input or
+    /// output is no terminal or is the code's. `None` if there is no such terminal.
+    pub(crate) fn calling(environment: &Environment) -> Result<Option<Self>, Error> {
+        let Some(device) = Device::controlling() else { return Ok(None) };
+        let is_smart = environment.text("TERM") != Some("dumb");
+        let board = Board::Taken { device, is_smart };
+        Ok(Some(Self { board, signals: Signals::that_may_stop()?, warning: "" }))
+    }
+
+    /// Whether a question can be put at this moment.
+    pub(crate) fn is_reachable(&self) -> bool {
+        match &self.board {
+            Board::Kept(_) => true,
+            Board::Taken { device, .. } => device.is_ours(),
+        }
+    }
+
+    /// The terminal that a person is called to, if questions are drawn there apart from the rest.
+    pub(super) fn device(&self, questions: Questions) -> Option<Device> {
+        match &self.board {
+            Board::Taken { device, .. }
+                if questions == Questions::Apart || !self.is_at_output() =>
+            {
+                Some(device.clone())
+            }
+            Board::Taken { .. } | Board::Kept(_) => None,
+        }
+    }
+
+    /// Whether the terminal is the one that standard output leads to.
+    #[expect(clippy::disallowed_methods, reason = "nothing is written")]
+    pub(super) fn is_at_output(&self) -> bool {
+        match &self.board {
+            Board::Kept(_) => true,
+            Board::Taken { .. } => is_controlling(std::io::stdout()),
+        }
+    }
+
+    /// The terminal for a program that is started and wants one, if standard input and output are
+    /// none.
+    pub(super) fn lent_device(&self) -> Option<Device> {
+        match &self.board {
+            Board::Taken { device, .. } => Some(device.clone()),
+            Board::Kept(_) => None,
+        }
     }
 
     /// The line that is being typed for the next prompt, whenever it changes.
-    pub(super) fn drafts(&self) -> watch::Receiver<String> {
-        self.keyboard.drafts()
+    pub(super) fn drafts(&self) -> Option<watch::Receiver<String>> {
+        match &self.board {
+            Board::Kept(keyboard) => Some(keyboard.drafts()),
+            Board::Taken { .. } => None,
+        }
     }
 
     /// The same, with a mark that says so where there is no sandbox.
@@ -126,9 +221,9 @@ impl Asker {
                 return Err(Left::Ended);
             }
             let mark = self.mark(ANSWER);
-            let editing = match typing {
-                Typing::Shown => Editing::Line,
-                Typing::Hidden => Editing::Strokes,
+            let editing = match (typing, &self.board) {
+                (Typing::Shown, Board::Kept(_)) => Editing::Line,
+                (Typing::Hidden, _) | (_, Board::Taken { .. }) => Editing::Strokes,
             };
             let heard = self.wait(editing, async |board| board.line(mark, typing).await);
             if let Some(line) = heard.await? {
@@ -151,7 +246,10 @@ impl Asker {
     /// Asks the terminal how it can show pictures. The cursor must be at the beginning of an empty
     /// row.
     pub(super) async fn graphics(&self) -> Graphics {
-        self.keyboard.graphics().await
+        match self.board.take() {
+            Some(keyboard) => keyboard.graphics().await,
+            None => Graphics::default(),
+        }
     }
 
     /// Gives the terminal to another program while `act` runs.
@@ -159,17 +257,25 @@ impl Asker {
         &self,
         act: impl FnOnce() -> T + Send + 'static,
     ) -> Option<T> {
-        self.keyboard.lend(act).await
+        match self.board.take() {
+            Some(keyboard) => keyboard.lend(act).await,
+            None => None,
+        }
     }
 
     /// Stops the program until somebody lets it go on.
     pub(crate) async fn suspend(&mut self) {
-        self.keyboard.lend(suspend).await;
+        match &self.board {
+            Board::Kept(keyboard) => _ = keyboard.lend(suspend).await,
+            Board::Taken { .. } => suspend(),
+        }
     }
 
     /// Makes the terminal what it has to be, after the program was stopped from outside.
     pub(crate) fn take_terminal(&self) {
-        self.keyboard.hush();
+        if let Board::Kept(keyboard) = &self.board {
+            keyboard.hush();
+        }
     }
 
     /// Waits for the keyboard or for a signal. `None` means that the program was stopped
@@ -179,8 +285,9 @@ impl Asker {
         editing: Editing,
         ask: impl AsyncFnOnce(&Keyboard) -> Heard,
     ) -> Result<Option<String>, Left> {
-        let Self { keyboard, signals, .. } = self;
-        let answer = ask(keyboard);
+        let Self { board, signals, .. } = self;
+        let Some(keyboard) = board.take() else { return Err(Left::Ended) };
+        let answer = ask(&keyboard);
         tokio::pin!(answer);
         let mut interrupted = false;
         let heard = loop {

@@ -129,7 +129,9 @@ impl Console {
         let folder = self.folders.make_cache_folder().ok()?.to_owned();
         let copy = editor::Copy { text, name, folder };
         let editor = self.editor.clone();
-        let saved = self.asker.lend(move || editor::edit(&copy, editor.as_deref())).await?;
+        let device = self.asker.lent_device();
+        let edit = move || editor::edit(&copy, editor.as_deref(), device.as_ref());
+        let saved = self.asker.lend(edit).await?;
         match saved {
             Ok(text) => text,
             Err(error) => {

@@ -1,5 +1,6 @@
 //! The person's own editor, for code before it runs and for settings.
 
+use super::device::Device;
 use std::{
     fs, io,
     io::{Read, Write},
@@ -20,13 +21,17 @@ pub(crate) struct Copy {
 const LONGEST: u64 = 16 << 20;
 
 /// Opens the text in `$VISUAL` or `$EDITOR` and returns it as it was saved, or `None` if the
-/// editor failed.
-pub(crate) fn edit(copy: &Copy, editor: Option<&str>) -> io::Result<Option<String>> {
+/// editor failed. It gets the terminal that is given, or else what this program has.
+pub(crate) fn edit(
+    copy: &Copy,
+    editor: Option<&str>,
+    terminal: Option<&Device>,
+) -> io::Result<Option<String>> {
     let file = copy.folder.join(&copy.name);
     let mut created = new_private(&file)?;
     let result = created
         .write_all(copy.text.as_bytes())
-        .and_then(|()| start(editor.unwrap_or("vi"), &file))
+        .and_then(|()| start(editor.unwrap_or("vi"), &file, terminal))
         .and_then(|saved| if saved { read(&file).map(Some) } else { Ok(None) });
     // Only a copy is left there.
     _ = fs::remove_file(&file).is_ok();
@@ -58,12 +63,16 @@ const LOADER: [&str; 6] = [
 ];
 
 /// Runs the editor as the person's shell would, because `$EDITOR` may hold arguments.
-fn start(editor: &str, file: &Path) -> io::Result<bool> {
+fn start(editor: &str, file: &Path, terminal: Option<&Device>) -> io::Result<bool> {
     #[expect(clippy::disallowed_methods, reason = "the person's own editor, by their own setting")]
     let mut command = std::process::Command::new("/bin/sh");
     // Loader variables stay in this process.
     for name in LOADER {
         command.env_remove(name);
+    }
+    if let Some(Device::Controlling(terminal)) = terminal {
+        command.stdin(terminal.try_clone()?);
+        command.stdout(terminal.try_clone()?).stderr(terminal.try_clone()?);
     }
     let status = command.arg("-c").arg(format!("{editor} \"$1\"")).arg("sh").arg(file).status()?;
     Ok(status.success())

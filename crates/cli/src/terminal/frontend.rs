@@ -14,7 +14,7 @@ use super::{
     turn_clock::TurnClock,
 };
 use crate::report::Error;
-use interpreter_agent::{Context, Session, Update};
+use interpreter_agent::{Context, HeldLines, Session, Update};
 use interpreter_core::{
     Body, Changes, ChangesState, FileChange, Record, forms,
     record::TurnEnd,
@@ -44,6 +44,26 @@ impl View {
             Self::Chat(chat) => Some(chat.screen()),
             Self::Plain(plain) => plain.screen().ok(),
             Self::Quiet(answer) => Some(answer.screen()),
+        }
+    }
+
+    /// Ends the row that is open on a terminal, for somebody else who draws on it. `None` if nothing
+    /// is shown to a person.
+    pub(super) fn leave_terminal(&mut self) -> Option<()> {
+        let screen = self.screen()?;
+        if screen.is_terminal() {
+            // If it is gone, whoever draws on it finds out.
+            _ = screen.close().is_ok();
+        }
+        Some(())
+    }
+
+    /// Keeps lines that are typed from the code for as long as the result lives: they may be
+    /// answers.
+    pub(super) fn hold_input(&self) -> Option<HeldLines> {
+        match self {
+            Self::Plain(plain) => Some(plain.hold_input()),
+            Self::Json | Self::Chat(_) | Self::Quiet(_) => None,
         }
     }
 }
@@ -121,7 +141,7 @@ impl Frontend {
         unasked: Unasked,
     ) -> Self {
         let drafts = match &person {
-            Person::Present(console) => Some(console.asker.drafts()),
+            Person::Present(console) | Person::Called(console, _) => console.asker.drafts(),
             Person::Nobody(_) => None,
         };
         let gallery = Gallery::new(&context.folders, &context.environment, &session.id);
@@ -223,12 +243,12 @@ impl Frontend {
             }
             Asked::End => self.session.send(Event::Quit),
             Asked::Suspend => {
-                if let Person::Present(console) = &mut self.person {
+                if let Person::Present(console) | Person::Called(console, _) = &mut self.person {
                     console.asker.suspend().await;
                 }
             }
             Asked::Continue => {
-                if let Person::Present(console) = &self.person {
+                if let Person::Present(console) | Person::Called(console, _) = &self.person {
                     console.asker.take_terminal();
                 }
             }
@@ -332,22 +352,27 @@ impl Frontend {
         if !forms::has_forms(output) {
             return Ok(None);
         }
+        let held = self.view.hold_input();
         let canvas = match &mut self.view {
             View::Json | View::Quiet(_) => return Ok(None),
             View::Chat(chat) => chat.screen(),
             View::Plain(plain) => plain.canvas(),
         };
         let room = canvas.room();
-        let opens = match &self.person {
-            Person::Present(console) => {
-                if room.is_some() && self.gallery.wants_graphics() {
-                    canvas.close()?;
-                    self.gallery.use_graphics(console.asker.graphics().await);
-                }
-                true
-            }
-            Person::Nobody(_) => false,
+        let (asker, opens) = match &self.person {
+            Person::Present(console) => (Some(&console.asker), true),
+            Person::Called(console, _) => (Some(&console.asker), false),
+            Person::Nobody(_) => (None, false),
         };
+        let asker = asker.filter(|asker| asker.is_at_output() && asker.is_reachable());
+        if let Some(asker) = asker
+            && room.is_some()
+            && self.gallery.wants_graphics()
+        {
+            canvas.close()?;
+            self.gallery.use_graphics(asker.graphics().await);
+        }
+        drop(held);
         Ok(Some(self.gallery.take(output, room, opens).await))
     }
 

@@ -4,7 +4,6 @@ use super::{
     ask::{Left, choice},
     frontend::Frontend,
     ours::{ours, word},
-    person::Person,
 };
 use crate::report::Error;
 use interpreter_core::{
@@ -20,8 +19,8 @@ impl Frontend {
             let (proposal, host, port) = (proposal.clone(), host.clone(), *port);
             Event::HostAnswered(HostAnswer { proposal, host, port, grant, by })
         };
-        let (Person::Present(console), Some(screen)) = (&mut self.person, self.view.screen())
-        else {
+        let _held = self.view.hold_input();
+        let Some((console, screen)) = self.asked() else {
             self.session.send(answer(None, Grantor::Nobody));
             return Ok(());
         };

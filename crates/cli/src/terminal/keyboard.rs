@@ -18,6 +18,7 @@
 
 use self::desk::Desk;
 use super::{
+    device::Device,
     picture::Graphics,
     tty::{Quiet, Tty},
 };
@@ -35,6 +36,7 @@ use tokio::sync::{oneshot, watch};
 
 mod answers;
 mod desk;
+mod own_line;
 
 /// The result of waiting for the person.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,25 +85,29 @@ pub(crate) struct Keyboard {
     requests: mpsc::Sender<Request>,
     bell: Arc<OwnedFd>,
     drafts: watch::Receiver<String>,
+    /// The thread, if it leaves at once: one with a line editor may not.
+    thread: Option<thread::JoinHandle<()>>,
     _quiet: Quiet,
 }
 
 impl Keyboard {
     /// Takes the terminal and starts the thread. The editor for prompts is made on it.
     pub(crate) fn start(
+        device: &Device,
         is_smart: bool,
         editor: impl FnOnce() -> Reedline + Send + 'static,
     ) -> io::Result<Self> {
-        let tty = Arc::new(Tty::find(is_smart)?);
+        let tty = Arc::new(Tty::find(device.clone(), is_smart)?);
         let quiet = Quiet::begin(Arc::clone(&tty))?;
         let (requests, inbox) = mpsc::channel();
         let bell = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
         let heard = Arc::clone(&bell);
         let (drafted, drafts) = watch::channel(String::new());
-        thread::Builder::new().name("keyboard".into()).spawn(move || {
+        let thread = thread::Builder::new().name("keyboard".into()).spawn(move || {
             Desk::new(inbox, heard, tty, drafted, editor()).serve();
         })?;
-        Ok(Self { requests, bell, drafts, _quiet: quiet })
+        let thread = matches!(device, Device::Controlling(_)).then_some(thread);
+        Ok(Self { requests, bell, drafts, thread, _quiet: quiet })
     }
 
     /// The line that is being typed for the next prompt, whenever it changes while nothing is asked.
@@ -171,5 +177,9 @@ impl Keyboard {
 impl Drop for Keyboard {
     fn drop(&mut self) {
         self.send(Request::Leave);
+        // Whoever has the terminal next has all of its keys.
+        if let Some(thread) = self.thread.take() {
+            _ = thread.join().is_ok();
+        }
     }
 }

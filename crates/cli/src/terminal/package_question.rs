@@ -4,7 +4,6 @@ use super::{
     ask::{Left, choice},
     frontend::Frontend,
     ours::{Ours, count, ours, word},
-    person::Person,
     screen::Screen,
 };
 use crate::report::Error;
@@ -20,8 +19,8 @@ impl Frontend {
     pub(super) async fn packages(&mut self, asked: &PackagesQuestion) -> Result<(), Error> {
         let PackagesQuestion { order, runs_again } = asked;
         let answer = |answer, by| Event::PackagesAnswered { answer, by };
-        let (Person::Present(console), Some(screen)) = (&mut self.person, self.view.screen())
-        else {
+        let _held = self.view.hold_input();
+        let Some((console, screen)) = self.asked() else {
             self.session.send(answer(PackagesAnswer::No, Grantor::Nobody));
             return Ok(());
         };

@@ -1,11 +1,16 @@
 //! The person whom a session may ask, and the means to do so.
 
-use super::{ask::Asker, signals::Signals};
+use super::{ask::Asker, chat::Chat, screen::Screen, signals::Signals};
+use crate::report::Error;
+use interpreter_agent::Context;
 use interpreter_store::Folders;
 
 /// Whether a person is there to answer.
 pub(crate) enum Person {
     Nobody(Signals),
+    /// They are called to the controlling terminal for what must be asked: onto a screen of its own,
+    /// unless what the session shows is there too.
+    Called(Box<Console>, Option<Box<Chat>>),
     Present(Box<Console>),
 }
 
@@ -16,11 +21,40 @@ pub(crate) struct Console {
     pub(crate) folders: Folders,
 }
 
+/// Where questions to a person who is called are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Questions {
+    /// Among what the session shows, if that is on the controlling terminal.
+    WithTheRest,
+    /// On a screen of their own.
+    Apart,
+}
+
 impl Person {
+    /// Whoever may be at the controlling terminal; nobody if there is none.
+    pub(crate) fn called(context: &Context, questions: Questions) -> Result<Self, Error> {
+        let Some(asker) = Asker::calling(&context.environment)? else {
+            return Ok(Self::Nobody(Signals::new()?));
+        };
+        let confinement = context.confinement();
+        let device = asker.device(questions);
+        let desk = device.map(|device| {
+            let screen = Screen::on(&device, &context.environment);
+            let screen = screen.plain_if(context.settings.plain.value);
+            Box::new(Chat::new(screen, confinement.clone()))
+        });
+        let console = Console {
+            asker: asker.marked_for(&confinement),
+            editor: context.environment.editor().map(Into::into),
+            folders: context.folders.clone(),
+        };
+        Ok(Self::Called(Box::new(console), desk))
+    }
+
     pub(super) fn signals(&mut self) -> &mut Signals {
         match self {
             Self::Nobody(signals) => signals,
-            Self::Present(console) => &mut console.asker.signals,
+            Self::Called(console, _) | Self::Present(console) => &mut console.asker.signals,
         }
     }
 }

@@ -8,7 +8,7 @@ use super::{
     transcript::{self, Ending},
 };
 use base64::{Engine, engine::general_purpose::STANDARD};
-use interpreter_agent::TypedLines;
+use interpreter_agent::{HeldLines, TypedLines};
 use interpreter_core::{Backend, Body, Output, Record, Stream, Untrusted, forms};
 use interpreter_store::Environment;
 use std::io::{self, Write};
@@ -43,6 +43,11 @@ impl Plain {
     /// The same on a terminal where the person types these lines for the code.
     pub(crate) fn after(self, typed: TypedLines) -> Self {
         Self { typed, ..self }
+    }
+
+    /// Keeps lines that are typed from the code.
+    pub(super) fn hold_input(&self) -> HeldLines {
+        self.typed.hold()
     }
 
     /// The screen for rows of ours.

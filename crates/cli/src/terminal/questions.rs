@@ -8,7 +8,7 @@ use super::{
     listing,
     ours::word,
     pager,
-    person::Person,
+    person::{Console, Person},
     screen::{Screen, Section},
 };
 use crate::report::Error;
@@ -18,13 +18,40 @@ use interpreter_core::{
 };
 
 impl Frontend {
+    /// The person who can be asked at this moment, and the screen for the question.
+    pub(super) fn asked(&mut self) -> Option<(&mut Console, &mut Screen)> {
+        match &mut self.person {
+            Person::Nobody(_) => None,
+            Person::Called(console, _) if !console.asker.is_reachable() => None,
+            Person::Present(console) | Person::Called(console, None) => {
+                Some((console, self.view.screen()?))
+            }
+            Person::Called(console, Some(desk)) => {
+                self.view.leave_terminal()?;
+                Some((console, desk.screen()))
+            }
+        }
+    }
+
+    /// Draws a question about code: where it is answered, if that is possible.
+    fn draw(&mut self, question: &Question) -> Result<(), Error> {
+        match (&mut self.person, &mut self.view) {
+            (Person::Called(console, Some(desk)), view) if console.asker.is_reachable() => {
+                match view.leave_terminal() {
+                    Some(()) => Ok(desk.question(question)?),
+                    None => Ok(()),
+                }
+            }
+            (_, View::Chat(chat)) => Ok(chat.question(question)?),
+            (_, View::Plain(_) | View::Json | View::Quiet(_)) => Ok(()),
+        }
+    }
+
     pub(super) async fn ask(&mut self, question: &Question) -> Result<(), Error> {
         let proposal = question.proposal.id.clone();
-        if let View::Chat(chat) = &mut self.view {
-            chat.question(question)?;
-        }
-        let (Person::Present(console), Some(screen)) = (&mut self.person, self.view.screen())
-        else {
+        let _held = self.view.hold_input();
+        self.draw(question)?;
+        let Some((console, screen)) = self.asked() else {
             if let Some(screen) = self.view.screen() {
                 screen.say("Not run: no terminal to ask on. Use `--yes` to approve in advance.")?;
             }
@@ -46,8 +73,8 @@ impl Frontend {
 
     /// The code asks for a line. Nobody to ask means that there is no input.
     pub(super) async fn input(&mut self, wanted: &InputWanted) -> Result<(), Error> {
-        let (Person::Present(console), Some(screen)) = (&mut self.person, self.view.screen())
-        else {
+        let _held = self.view.hold_input();
+        let Some((console, screen)) = self.asked() else {
             self.session.send(Event::InputGiven(Typed::End));
             return Ok(());
         };

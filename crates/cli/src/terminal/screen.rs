@@ -16,6 +16,7 @@
 
 pub(crate) use super::section::Section;
 use super::{
+    device::Device,
     foreign::Foreign,
     link,
     ours::{Ours, UNBROKEN, ours},
@@ -26,19 +27,24 @@ use super::{
 };
 use interpreter_core::{Untrusted, untrusted::MARK};
 use interpreter_store::Environment;
+use rustix::termios::{Winsize, tcgetwinsize};
 use std::{
+    fs::File,
     io::{self, IsTerminal, Write},
     path::Path,
+    sync::Arc,
 };
 
 /// Where a screen is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 enum Port {
     Stdout,
     Stderr,
+    /// A terminal, wherever the standard streams lead.
+    Terminal(Arc<File>),
 }
 
-/// One of the two standard streams, as a person sees it.
+/// One of the two standard streams, or a terminal, as a person sees it.
 #[derive(Debug)]
 pub(crate) struct Screen {
     port: Port,
@@ -61,6 +67,14 @@ impl Screen {
 
     pub(crate) fn stderr(environment: &Environment) -> Self {
         Self::new(Port::Stderr, environment)
+    }
+
+    /// The terminal that a person is called to.
+    pub(crate) fn on(device: &Device, environment: &Environment) -> Self {
+        match device {
+            Device::Standard => Self::stdout(environment),
+            Device::Controlling(file) => Self::new(Port::Terminal(Arc::clone(file)), environment),
+        }
     }
 
     fn new(port: Port, environment: &Environment) -> Self {
@@ -415,38 +429,40 @@ const EIO: i32 = rustix::io::Errno::IO.raw_os_error();
 
 #[expect(clippy::disallowed_methods, reason = "the one place that writes to the person")]
 impl Port {
-    fn is_terminal(self) -> bool {
+    fn is_terminal(&self) -> bool {
         match self {
             Self::Stdout => io::stdout().is_terminal(),
             Self::Stderr => io::stderr().is_terminal(),
+            Self::Terminal(file) => file.is_terminal(),
         }
     }
 
-    /// Columns and rows of the window at this moment.
-    fn size(self) -> (usize, usize) {
+    fn window(&self) -> Option<Winsize> {
         let asked = match self {
-            Self::Stdout => rustix::termios::tcgetwinsize(io::stdout()),
-            Self::Stderr => rustix::termios::tcgetwinsize(io::stderr()),
+            Self::Stdout => tcgetwinsize(io::stdout()),
+            Self::Stderr => tcgetwinsize(io::stderr()),
+            Self::Terminal(file) => tcgetwinsize(&**file),
         };
-        let (columns, rows) = asked.map_or((0, 0), |size| (size.ws_col, size.ws_row));
+        asked.ok()
+    }
+
+    /// Columns and rows of the window at this moment.
+    fn size(&self) -> (usize, usize) {
+        let (columns, rows) = self.window().map_or((0, 0), |size| (size.ws_col, size.ws_row));
         let or = |said: u16, usual| if said == 0 { usual } else { usize::from(said) };
         (or(columns, 80), or(rows, 24))
     }
 
     /// Width and height of a cell in pixels, if the terminal has told the system.
-    fn cell(self) -> Option<(u32, u32)> {
-        let size = match self {
-            Self::Stdout => rustix::termios::tcgetwinsize(io::stdout()),
-            Self::Stderr => rustix::termios::tcgetwinsize(io::stderr()),
-        };
-        let size = size.ok()?;
+    fn cell(&self) -> Option<(u32, u32)> {
+        let size = self.window()?;
         let cell = |pixels: u16, cells: u16| Some(u32::from(pixels.checked_div(cells)?));
         let (width, height) =
             (cell(size.ws_xpixel, size.ws_col)?, cell(size.ws_ypixel, size.ws_row)?);
         (width > 0 && height > 0).then_some((width, height))
     }
 
-    fn write(self, bytes: &[u8]) -> io::Result<()> {
+    fn write(&self, bytes: &[u8]) -> io::Result<()> {
         fn all(mut out: impl Write, bytes: &[u8]) -> io::Result<()> {
             out.write_all(bytes)?;
             out.flush()
@@ -454,6 +470,7 @@ impl Port {
         match self {
             Self::Stdout => all(io::stdout().lock(), bytes),
             Self::Stderr => all(io::stderr().lock(), bytes),
+            Self::Terminal(file) => all(&**file, bytes),
         }
     }
 }

@@ -43,15 +43,20 @@ impl Signals {
         Ok(Self { interrupt, terminate, hang_up, suspend: None, gone: None })
     }
 
-    /// The same, and those of a program that has a terminal.
-    pub(crate) fn at_terminal() -> Result<Self, Error> {
+    /// The same, and those by which a program that uses a terminal is stopped for a while.
+    pub(crate) fn that_may_stop() -> Result<Self, Error> {
         let kind = |signal: rustix::process::Signal| SignalKind::from_raw(signal.as_raw());
         let stop = signal(kind(rustix::process::Signal::TSTP))?;
         let go_on = signal(kind(rustix::process::Signal::CONT))?;
+        Ok(Self { suspend: Some((stop, go_on)), ..Self::new()? })
+    }
+
+    /// The same, and the end of the terminal at standard input.
+    pub(crate) fn at_terminal() -> Result<Self, Error> {
         let gone = Arc::new(Notify::new());
         let notice = Arc::clone(&gone);
         thread::Builder::new().name("terminal".into()).spawn(move || watch(&notice))?;
-        Ok(Self { suspend: Some((stop, go_on)), gone: Some(gone), ..Self::new()? })
+        Ok(Self { gone: Some(gone), ..Self::that_may_stop()? })
     }
 
     /// Waits for the next one. May be dropped at any time without losing one.

@@ -6,13 +6,11 @@
 //!
 //! Whoever drops [`Quiet`] gets the terminal back as it was, also when a command fails or panics.
 
+use super::device::Device;
 use rustix::termios::{
     LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr,
 };
-use std::{
-    io::{self, Write},
-    sync::Arc,
-};
+use std::{io, sync::Arc};
 
 const BEGIN: &[u8] = b"\x1b[?2004h";
 /// Also shows the cursor, which a line editor may have hidden.
@@ -21,6 +19,7 @@ const END: &[u8] = b"\x1b[?2004l\x1b[?25h";
 /// The terminal, as it was and as it is to be.
 #[derive(Clone, Debug)]
 pub(super) struct Tty {
+    device: Device,
     usual: Termios,
     quiet: Termios,
     /// Whether it understands sequences.
@@ -28,15 +27,19 @@ pub(super) struct Tty {
 }
 
 impl Tty {
-    /// The terminal at standard input.
-    pub(super) fn find(is_smart: bool) -> io::Result<Self> {
-        let usual = tcgetattr(io::stdin())?;
+    /// A terminal, as it is now.
+    pub(super) fn find(device: Device, is_smart: bool) -> io::Result<Self> {
+        let usual = tcgetattr(device.keys())?;
         let mut quiet = usual.clone();
         quiet.local_modes -= LocalModes::ECHO | LocalModes::ICANON;
         quiet.local_modes |= LocalModes::ISIG;
         quiet.special_codes[SpecialCodeIndex::VMIN] = 1;
         quiet.special_codes[SpecialCodeIndex::VTIME] = 0;
-        Ok(Self { usual, quiet, is_smart })
+        Ok(Self { device, usual, quiet, is_smart })
+    }
+
+    pub(super) fn device(&self) -> &Device {
+        &self.device
     }
 
     /// Whether the terminal understands sequences, and can be asked where its cursor is.
@@ -46,14 +49,14 @@ impl Tty {
 
     /// Makes the terminal quiet. Input that was typed before stays in its buffer.
     pub(super) fn hush(&self) -> io::Result<()> {
-        tcsetattr(io::stdin(), OptionalActions::Now, &self.quiet)?;
+        tcsetattr(self.device.keys(), OptionalActions::Now, &self.quiet)?;
         self.send(BEGIN)
     }
 
     /// Makes it what it was.
     pub(super) fn let_go(&self) -> io::Result<()> {
         self.send(END)?;
-        Ok(tcsetattr(io::stdin(), OptionalActions::Now, &self.usual)?)
+        Ok(tcsetattr(self.device.keys(), OptionalActions::Now, &self.usual)?)
     }
 
     /// Lets go of the terminal while `act` runs, for a program that wants it whole.
@@ -71,16 +74,8 @@ impl Tty {
     }
 
     fn send(&self, sequence: &[u8]) -> io::Result<()> {
-        if self.is_smart { put(sequence) } else { Ok(()) }
+        if self.is_smart { self.device.put(sequence) } else { Ok(()) }
     }
-}
-
-/// Writes to the person's terminal: sequences, and the marks of rows that a person types in.
-#[expect(clippy::disallowed_methods, reason = "sequences and marks of our own, no text")]
-pub(super) fn put(bytes: &[u8]) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    out.write_all(bytes)?;
-    out.flush()
 }
 
 /// A terminal that is quiet for as long as this lives.

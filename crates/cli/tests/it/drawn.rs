@@ -125,6 +125,25 @@ fn a_picture_by_kittys_protocol() {
 }
 
 #[test]
+fn a_script_at_a_terminal_shows_pictures_as_a_chat_does() {
+    let code = format!("{DRAW}display(picture)\nprint('after')\n");
+    let scene = Scene::new().variable("COLORTERM", "truecolor").file("draw.py", &code);
+    let terminal = Terminal::answering(&scene, &["run", "draw.py"], 100, kitty);
+    terminal.shows("picture p1-1.png 60×40").shows("after").exits(0);
+    let raw = String::from_utf8(terminal.raw()).unwrap();
+    assert!(raw.contains("\u{1b}_Ga=T,f=100,t=d,q=2,C=1,c=6,r=2,m="), "{raw}");
+    assert_re_encoded(&raw);
+    assert_marked(&terminal);
+    assert!(terminal.is_as_it_was());
+    // There is no chat to open it from.
+    assert!(!raw.contains("/open"), "{raw}");
+    // A terminal without a protocol gets blocks.
+    let terminal = Terminal::answering(&scene, &["run", "draw.py"], 100, plain_kind);
+    terminal.shows("picture p1-1.png 60×40").shows("after").exits(0);
+    assert!(is_painted(&terminal));
+}
+
+#[test]
 fn a_large_picture_goes_to_kitty_in_pieces_and_is_made_smaller() {
     let scene = Scene::new();
     let more = "Picture(png(2000, 1000, lambda x, y: (x * y % 251, x % 256, y % 256)))";

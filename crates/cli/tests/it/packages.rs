@@ -115,6 +115,42 @@ fn a_cell_that_installs_and_goes_on_is_the_same_question() {
 }
 
 #[test]
+fn a_script_at_a_terminal_is_asked_about_and_runs_again_with_its_arguments_and_input() {
+    let index = tiny();
+    let code = "import sys, tiny_thing\nprint('the word is', tiny_thing.word, sys.argv[1:])\n\
+                print('hello', input('name? '))\n";
+    let scene = index.scene(Who::Ourselves).file("use.py", code);
+    let terminal = Terminal::start(&scene, &["run", "use.py", "--fast"]);
+    terminal.shows("tiny_thing is not installed.").shows("install and run again").types("y");
+    terminal.shows("tiny-thing 1.0").shows("the word is 42 ['--fast']").shows("name? ");
+    // The terminal is the code's again.
+    assert!(terminal.is_as_it_was());
+    terminal.goes_on("Bob\r").shows("hello Bob").exits(0);
+    let seen = scene.run(&["history", "show", "--json"]);
+    assert_eq!(seen.of_kind("packages_granted")[0]["by"], "person");
+    assert_eq!(seen.of_kind("run_started").len(), 2);
+    // No is no, and the status is the code's own.
+    let scene = index.scene(Who::Ourselves).file("use.py", USES_IT);
+    let terminal = Terminal::start(&scene, &["run", "use.py"]);
+    terminal.shows(QUESTION).types("n");
+    terminal.exits(1);
+}
+
+/// Data that was piped in cannot be read twice: a script that ran again would see none.
+#[test]
+fn a_script_in_a_pipe_is_not_run_again_without_its_data() {
+    let index = tiny();
+    let code = format!("import sys\nprint(len(sys.stdin.read()))\n{USES_IT}");
+    let scene = index.scene(Who::Ourselves).file("use.py", &code);
+    let arguments = ["run", "--install", "allow", "use.py"];
+    let seen = scene.run_with_input(&arguments, b"12345");
+    seen.prints("5\n").mentions("`interpreter packages add tiny_thing` does it").exits(1);
+    assert_eq!(index.asked(), Vec::<String>::new());
+    scene.run(&["packages", "add", "tiny_thing"]).exits(0);
+    scene.run_with_input(&arguments, b"12345").prints("5\nthe word is 42\n").exits(0);
+}
+
+#[test]
 fn yes_to_code_is_no_yes_to_packages() {
     let index = tiny();
     let scene = index.scene(Who::Ourselves).model_says(&[&cell("python", USES_IT), "Done."]);

@@ -55,13 +55,27 @@ impl Terminal {
         columns: u16,
         answers: impl Fn(&str) -> String + Send + 'static,
     ) -> Self {
+        let program = scene.command(&[]).get_program().to_owned();
+        Self::of(scene, Command::new(program).args(arguments), columns, answers)
+    }
+
+    /// A shell that does a line; in it `$I` is this program.
+    pub(crate) fn shell(scene: &Scene, line: &str) -> Self {
+        let program = scene.command(&[]).get_program().to_owned();
+        let line = format!("I={}\n{line}", program.display());
+        Self::of(scene, Command::new("/bin/sh").args(["-c", &line]), 100, |_| String::new())
+    }
+
+    fn of(
+        scene: &Scene,
+        command: Command,
+        columns: u16,
+        answers: impl Fn(&str) -> String + Send + 'static,
+    ) -> Self {
         let (pty, tty) = pty_process::blocking::open().unwrap();
         pty.resize(pty_process::Size::new(ROWS, columns)).unwrap();
         let template = scene.command(&[]);
-        let mut command = Command::new(template.get_program())
-            .args(arguments)
-            .current_dir(scene.work())
-            .env_clear();
+        let mut command = command.current_dir(scene.work()).env_clear();
         for (name, value) in template.get_envs() {
             command = command.env(name, value.unwrap());
         }

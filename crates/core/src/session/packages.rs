@@ -53,12 +53,30 @@ impl Afterwards {
 impl State {
     /// The order that would help a run that failed, if it may be offered.
     pub(super) fn missing_packages(&self, run: &Run, ran: &Ran) -> Option<PackageOrder> {
-        if ran.succeeded() || ran.kernel_ended || run.interrupted || self.offers >= MOST_OFFERS {
+        // The interpreter of a script ends with it, as it is meant to.
+        let is_lost = ran.kernel_ended && !is_script(&run.work);
+        if ran.succeeded() || is_lost || run.interrupted || self.offers >= MOST_OFFERS {
             return None;
         }
         let printed = run.excerpt.text(&ran.proposal);
         let order = packages::missing(&run.work.current.language, printed.raw())?;
         self.may_offer(&order).then_some(order)
+    }
+
+    /// Offers what a run that failed has missed. A script that cannot run again is only told of.
+    pub(super) fn offer_missing(&mut self, order: PackageOrder, run: Run, ran: &Ran) {
+        if is_script(&run.work) && !self.setup.packages.script_runs_again {
+            self.point_to(&order);
+            let why = words::not_installed(&order, "its input would be gone");
+            return self.concluded(run, ran, Some(why));
+        }
+        self.offer(order, Afterwards::Again(Box::new((run, ran.clone()))));
+    }
+
+    /// Says how the person can give an order.
+    fn point_to(&mut self, order: &PackageOrder) {
+        let (words, command) = (order.words(), order.command());
+        self.note(format!("not installed: {words}; `{command}` does it"));
     }
 
     /// The order that a proposal is, if it is nothing else.
@@ -107,11 +125,7 @@ impl State {
             // Nobody cannot say yes, and neither can anything but the person.
             (PackagesAnswer::Install | PackagesAnswer::No, Grantor::Nobody)
             | (PackagesAnswer::Install, Grantor::Flag | Grantor::Rule | Grantor::Standing) => {
-                self.note(format!(
-                    "not installed: {}; `{}` does it",
-                    order.words(),
-                    order.command()
-                ));
+                self.point_to(&order);
                 self.without(&order, "nobody was there to ask", then);
             }
             (PackagesAnswer::No, _) => self.without(&order, "the user said no", then),
@@ -248,4 +262,9 @@ impl State {
             (phase, _) => self.phase = phase,
         }
     }
+}
+
+/// Whether code is a script of the person's, whose interpreter ends with it.
+fn is_script(work: &Work) -> bool {
+    work.current.invocation.as_ref().is_some_and(|invocation| invocation.file.is_some())
 }

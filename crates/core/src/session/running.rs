@@ -3,7 +3,6 @@
 use super::{
     effect::Effect,
     event::{Event, HostAnswer},
-    packages::Afterwards,
     state::{Phase, Run, State, Work},
     words,
 };
@@ -63,7 +62,7 @@ impl State {
     /// The run is over; unless a package was missing that can be installed.
     fn finished(&mut self, run: Run, ran: &Ran) {
         match self.missing_packages(&run, ran) {
-            Some(order) => self.offer(order, Afterwards::Again(Box::new((run, ran.clone())))),
+            Some(order) => self.offer_missing(order, run, ran),
             None => self.concluded(run, ran, None),
         }
     }

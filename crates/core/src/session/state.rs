@@ -10,6 +10,7 @@ use std::{collections::VecDeque, sync::Arc};
 
 /// Where a session stands.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct State {
     pub(super) setup: Setup,
     /// The conversation. Shared with the call of the model that is under way.

@@ -161,7 +161,7 @@ fn an_unknown_key_suggests_the_nearest() {
         ("memory = '1G'", "/user.toml:1:1: unknown key `memory`; did you mean `limits.memory`?"),
         (
             "limits = 3",
-            "/user.toml:1:1: `limits` is a table; set a key in it, such as `limits.wall`",
+            "/user.toml:1:1: `limits` is a table; set a key in it, such as `limits.turn`",
         ),
         (
             "[[rule]]\ndecision = \"deny\"\nlines = \"x\"",

@@ -3,11 +3,12 @@
 
 use super::{Heard, Request, Typing, answers::Answers};
 use crate::terminal::{
+    device::Device,
     draft::Draft,
     line_editor::{Careful, in_own_colour, read},
     picture::Graphics,
     strokes::{Stroke, Strokes},
-    tty::{Tty, put},
+    tty::Tty,
 };
 use crossterm::event as terminal_event;
 use reedline::{EditCommand, KeyCode, KeyModifiers, Reedline};
@@ -16,7 +17,6 @@ use rustix::{
     fd::OwnedFd,
 };
 use std::{
-    io,
     sync::{Arc, mpsc},
     time::{Duration, Instant},
 };
@@ -49,7 +49,7 @@ pub(super) struct Desk {
     /// The request that replaced this one.
     next: Option<Request>,
     bell: Arc<OwnedFd>,
-    tty: Arc<Tty>,
+    pub(super) tty: Arc<Tty>,
     strokes: Strokes,
     draft: Draft,
     reports: Reports,
@@ -74,7 +74,7 @@ enum Woken {
 }
 
 /// Something else was asked meanwhile, or there is nobody left to answer.
-enum Stopped {
+pub(super) enum Stopped {
     Withdrawn,
     Gone,
 }
@@ -165,6 +165,11 @@ impl Desk {
         });
     }
 
+    /// If the terminal is gone, the next look at the keyboard says so.
+    pub(super) fn show(&self, text: &str) {
+        _ = self.tty.device().put(text.as_bytes()).is_ok();
+    }
+
     fn keep(&mut self, strokes: &[Stroke]) {
         for stroke in strokes {
             if *stroke == Stroke::Position {
@@ -193,7 +198,8 @@ impl Desk {
     }
 
     fn wait_until(&mut self, until: Option<Instant>) -> Woken {
-        let terminal = io::stdin();
+        let tty = Arc::clone(&self.tty);
+        let terminal = tty.device().keys();
         let bell = PollFd::new(&*self.bell, PollFlags::IN);
         let keys = PollFd::new(&terminal, PollFlags::IN);
         let mut all = [bell, keys];
@@ -209,7 +215,7 @@ impl Desk {
         let typed = !all[1].revents().is_empty();
         if typed {
             let mut bytes = [0; 4096];
-            match rustix::io::read(&terminal, &mut bytes) {
+            match rustix::io::read(terminal, &mut bytes) {
                 Ok(0) => self.is_gone = true,
                 Ok(count) => {
                     let strokes = self.strokes.feed(&bytes[..count]);
@@ -289,7 +295,7 @@ impl Desk {
         let patience = [FIRST_REPORT, REPORT];
         for (question, patience) in self.answers_of_terminal.questions().into_iter().zip(patience) {
             self.answers_of_terminal.ask();
-            if !self.tty.is_smart() || put(question.as_bytes()).is_err() {
+            if !self.tty.is_smart() || self.tty.device().put(question.as_bytes()).is_err() {
                 break;
             }
             let until = Instant::now() + patience;
@@ -307,7 +313,7 @@ impl Desk {
 
     fn key(&mut self, mark: &str, keys: &[char]) -> Result<Heard, Stopped> {
         self.settle()?;
-        show(mark);
+        self.show(mark);
         loop {
             let strokes = self.next_strokes()?;
             if strokes.is_empty() {
@@ -315,13 +321,13 @@ impl Desk {
             }
             if let Some(heard) = self.answer_in(&strokes, keys)? {
                 let echo = if let Heard::Text(key) = &heard { key.as_str() } else { "" };
-                show(&format!("{echo}\n"));
+                self.show(&format!("{echo}\n"));
                 return Ok(heard);
             }
             self.pause()?;
             let keys: Vec<_> = keys.iter().map(char::to_string).collect();
             let clear = if self.tty.is_smart() { "\r\u{1b}[2K" } else { "\n" };
-            show(&format!("{clear}{mark}(press {}) ", keys.join(", ")));
+            self.show(&format!("{clear}{mark}(press {}) ", keys.join(", ")));
         }
     }
 
@@ -354,6 +360,9 @@ impl Desk {
     fn line(&mut self, mark: String, typing: Typing) -> Result<Heard, Stopped> {
         self.settle()?;
         match typing {
+            Typing::Shown if matches!(self.tty.device(), Device::Controlling(_)) => {
+                self.own_line(&mark, Typing::Shown)
+            }
             Typing::Shown => {
                 self.finish_stroke()?;
                 let heard = read(&mut self.answers, &self.tty, mark);
@@ -364,7 +373,7 @@ impl Desk {
                 // A secret that was typed too early must not stand in the next prompt.
                 self.draft = Draft::default();
                 self.publish();
-                self.hidden(&mark)
+                self.own_line(&mark, Typing::Hidden)
             }
         }
     }
@@ -383,51 +392,15 @@ impl Desk {
     }
 
     /// Waits for keys, however long that takes.
-    fn next_strokes(&mut self) -> Result<Vec<Stroke>, Stopped> {
+    pub(super) fn next_strokes(&mut self) -> Result<Vec<Stroke>, Stopped> {
         match self.wait(None) {
             Woken::Strokes(strokes) => Ok(strokes),
             Woken::Late => Ok(Vec::new()),
             Woken::Bell => {
-                show("\n");
+                self.show("\n");
                 Err(Stopped::Withdrawn)
             }
             Woken::Gone => Err(Stopped::Gone),
-        }
-    }
-
-    fn hidden(&mut self, mark: &str) -> Result<Heard, Stopped> {
-        show(mark);
-        let mut line = String::new();
-        loop {
-            let strokes = self.next_strokes()?;
-            for stroke in &strokes {
-                let heard = match stroke {
-                    Stroke::Typed(c) => {
-                        line.push(*c);
-                        continue;
-                    }
-                    Stroke::Pasted(text) => {
-                        line.push_str(&text.trim_end_matches(['\r', '\n']).replace('\r', "\n"));
-                        continue;
-                    }
-                    Stroke::Backspace => {
-                        line.pop();
-                        continue;
-                    }
-                    Stroke::ClearLine => {
-                        line.clear();
-                        continue;
-                    }
-                    Stroke::Position | Stroke::Told(_) | Stroke::Other => continue,
-                    Stroke::Enter => Heard::Text(std::mem::take(&mut line)),
-                    Stroke::Interrupt => Heard::Interrupted,
-                    Stroke::Suspend => Heard::Suspended,
-                    Stroke::End => Heard::Ended,
-                };
-                // Nothing that follows a secret is kept: it may be more of it.
-                show("\n");
-                return Ok(heard);
-            }
         }
     }
 
@@ -485,9 +458,4 @@ fn pressed_key(stroke: &Stroke, keys: &[char]) -> Option<Heard> {
         | Stroke::Told(_)
         | Stroke::Other => None,
     }
-}
-
-/// If the terminal is gone, the next look at the keyboard says so.
-fn show(text: &str) {
-    _ = put(text.as_bytes()).is_ok();
 }

@@ -9,8 +9,11 @@ const MISSING: &str = "Traceback\nModuleNotFoundError: No module named 'pandas'\
 
 fn script(policy: PackagePolicy) -> Script {
     Script::new(|setup| {
-        setup.packages =
-            PackageSetup { policy, kinds: vec![PackageKind::Python, PackageKind::Npm] };
+        setup.packages = PackageSetup {
+            policy,
+            kinds: vec![PackageKind::Python, PackageKind::Npm],
+            script_runs_again: true,
+        };
     })
 }
 
