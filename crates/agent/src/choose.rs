@@ -17,6 +17,7 @@ pub use self::error::ChooseError;
 
 mod address;
 mod error;
+mod roster;
 
 /// Whether this program was built with an engine that runs models.
 pub const ENGINE: bool = cfg!(feature = "embedded");
@@ -173,14 +174,19 @@ impl<'a> Choice<'a> {
 
     /// A model that is called at an endpoint.
     fn remote(&self, mut endpoint: Endpoint, another_follows: bool) -> Result<Model, ChooseError> {
-        endpoint.offline = self.settings.offline.value;
-        endpoint.certificates.clone_from(&self.certificates);
-        endpoint.pace.clone_from(&self.pace);
+        self.bound(&mut endpoint);
         if another_follows {
             // Whoever waits for long would rather hear from the next.
             endpoint.retries.most = 1;
         }
         Ok(Model::remote(endpoint)?)
+    }
+
+    /// Puts the settings that hold for every call into an endpoint.
+    fn bound(&self, endpoint: &mut Endpoint) {
+        endpoint.offline = self.settings.offline.value;
+        endpoint.certificates.clone_from(&self.certificates);
+        endpoint.pace.clone_from(&self.pace);
     }
 
     /// The embedded model of this name, if it is one. The person's own endpoint or provider may

@@ -4,10 +4,8 @@ use crate::{
     AgentError, Context,
     models::{self, Here},
 };
+use interpreter_core::roster::writes_text;
 use interpreter_store::Sourced;
-
-/// Parts of the names of models that do not write text: servers list them among the others.
-const MUTE: [&str; 3] = ["embed", "rerank", "whisper"];
 
 impl Context {
     /// Selects a local model, whatever the settings say: an installed embedded model, or else the
@@ -26,13 +24,9 @@ impl Context {
 
 /// The first model of the first server that answers and has one.
 fn first_served(rows: &[Here]) -> Option<String> {
-    let writes = |model: &&String| {
-        let name = model.to_lowercase();
-        !name.is_empty() && !MUTE.iter().any(|word| name.contains(word))
-    };
     let mut served = rows.iter().filter(|row| row.is_ready()).filter_map(|row| {
         let mut models = row.found.iter().flat_map(|found| found.models.iter().flatten());
-        Some(format!("{}/{}", row.name, models.find(writes)?))
+        Some(format!("{}/{}", row.name, models.find(|model| writes_text(model))?))
     });
     served.next()
 }

@@ -1,7 +1,9 @@
 //! The available models, and a test of one.
 
 use crate::{AgentError, Context, choose::Choice};
+use interpreter_core::roster::Roster;
 use interpreter_model::{Provider, discover};
+use interpreter_store::{Sourced, keep_model};
 
 pub use interpreter_model::{LocalServer, ModelError, Trial};
 
@@ -112,6 +114,28 @@ fn key_state(variables: Vec<String>, there: bool, optional: bool) -> KeyState {
         (true, _) => KeyState::NotNeeded,
         (false, true) => KeyState::Set,
         (false, false) => KeyState::Missing { variables, optional },
+    }
+}
+
+/// The models that a provider or an endpoint lists. It is asked, with its key.
+pub async fn roster(context: &Context, name: &str) -> Result<Roster, AgentError> {
+    Ok(context.choice()?.roster(name).await?)
+}
+
+/// The model of a provider or an endpoint that is used if nobody names one.
+pub fn usual(context: &Context, name: &str) -> Result<Option<String>, AgentError> {
+    Ok(context.choice()?.usual(name))
+}
+
+impl Context {
+    /// Uses this model from now on.
+    pub fn use_model(&mut self, name: &str) {
+        self.settings.model = Sourced::typed(Some(name.to_owned()));
+    }
+
+    /// Sets this model in the person's config file.
+    pub fn keep_model(&self, name: &str) -> Result<(), AgentError> {
+        Ok(keep_model(&self.folders, name)?)
     }
 }
 

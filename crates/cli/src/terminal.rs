@@ -29,6 +29,7 @@ mod line_editor;
 mod link;
 pub(crate) mod listing;
 mod markdown;
+mod model_question;
 mod opener;
 pub(crate) mod ours;
 mod package_question;

@@ -62,6 +62,7 @@ pub mod policy;
 pub mod proposal;
 pub mod record;
 pub mod reply;
+pub mod roster;
 mod run;
 pub mod sandbox;
 pub mod schema;

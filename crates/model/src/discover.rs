@@ -85,13 +85,7 @@ async fn ask(url: Url) -> Option<Answer> {
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => return Some(Answer::WantsKey),
         _ => return None,
     }
-    let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.ok()? {
-        body.extend_from_slice(&chunk);
-        if body.len() > ANSWER_BYTES {
-            return None;
-        }
-    }
+    let body = http::bounded(&mut response, ANSWER_BYTES).await.ok()??;
     serde_json::from_slice(&body).ok().map(Answer::Models)
 }
 

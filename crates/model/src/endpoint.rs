@@ -36,6 +36,8 @@ pub struct Endpoint {
     pub caching: Caching,
     /// Whether the provider must be asked to count tokens.
     pub usage: UsageReport,
+    /// Where its models are listed.
+    pub list: ListAddress,
     /// The most tokens of a conversation, if that is known.
     pub context: Option<u64>,
     /// The price of tokens, if known.
@@ -97,6 +99,18 @@ pub enum Caching {
     Marked,
 }
 
+/// Where a provider lists its models.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum ListAddress {
+    /// Where the format has it.
+    #[default]
+    OfFormat,
+    /// At this path of the same host.
+    Path(String),
+    /// It has no list.
+    Nowhere,
+}
+
 /// When a provider counts tokens in a stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -142,6 +156,7 @@ impl Endpoint {
             images: false,
             caching: Caching::default(),
             usage: UsageReport::default(),
+            list: ListAddress::default(),
             context: None,
             price: None,
             timeouts: Timeouts::default(),

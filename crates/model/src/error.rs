@@ -139,6 +139,8 @@ pub enum Wait {
     NextByte,
     /// A word of it, among much that is none.
     Words,
+    /// The list of its models, to its end.
+    List,
 }
 
 impl fmt::Display for Wait {
@@ -147,6 +149,7 @@ impl fmt::Display for Wait {
             Self::FirstByte => "no reply",
             Self::NextByte => "nothing more",
             Self::Words => "no word of a reply",
+            Self::List => "no complete list of its models",
         })
     }
 }

@@ -42,6 +42,25 @@ pub(crate) fn url(format: WireFormat, base: Url, model: &str) -> Url {
     }
 }
 
+/// The address that lists models.
+pub(crate) fn list_url(format: WireFormat, base: Url) -> Url {
+    match format {
+        WireFormat::OpenAi | WireFormat::Responses => joined(base, &["models"]),
+        WireFormat::Gemini => with_query(joined(base, &["models"]), "pageSize"),
+        WireFormat::Ollama => joined(base, &["api", "tags"]),
+        WireFormat::Anthropic if base.path().trim_end_matches('/').ends_with("/v1") => {
+            with_query(joined(base, &["models"]), "limit")
+        }
+        WireFormat::Anthropic => with_query(joined(base, &["v1", "models"]), "limit"),
+    }
+}
+
+/// With the parameter that asks for a thousand at once instead of a first page.
+fn with_query(mut url: Url, name: &str) -> Url {
+    url.query_pairs_mut().append_pair(name, "1000");
+    url
+}
+
 /// The headers of every request, besides the key.
 pub(crate) fn headers(format: WireFormat) -> &'static [(&'static str, &'static str)] {
     match format {

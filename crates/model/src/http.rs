@@ -43,6 +43,10 @@ use std::{
 };
 use tokio::time::Instant;
 
+pub use self::list::list_models;
+
+mod list;
+
 /// The most bytes of one streamed reply, envelopes included: they are many times the text.
 const RESPONSE_BYTES: usize = 256 << 20;
 
@@ -118,19 +122,22 @@ impl Remote {
         };
         let body = format::request(request, &self.endpoint).to_string();
         let sent = self.client.post(self.url.clone()).headers(self.headers()?).body(body).send();
-        let response = self.within(&patience, sent).await?.map_err(|error| {
-            let (host, source) = (self.host.clone(), error.without_url());
-            if source.is_connect() {
-                let start = self.endpoint.start.clone();
-                ModelError::Unreachable { host, start, source }
-            } else {
-                ModelError::Broken { host, source: Some(source) }
-            }
-        })?;
+        let response = self.within(&patience, sent).await?.map_err(|error| self.unsent(error))?;
         if response.status() != StatusCode::OK || !self.is_stream(&response) {
             return Err(self.refusal(response, &mut patience).await);
         }
         self.read(response, &mut patience, sink).await
+    }
+
+    /// The error of a request that was not answered.
+    fn unsent(&self, error: reqwest::Error) -> ModelError {
+        let (host, source) = (self.host.clone(), error.without_url());
+        if source.is_connect() {
+            let start = self.endpoint.start.clone();
+            ModelError::Unreachable { host, start, source }
+        } else {
+            ModelError::Broken { host, source: Some(source) }
+        }
     }
 
     async fn read(
@@ -304,6 +311,21 @@ impl Remote {
             variables: &self.endpoint.key_variables,
         }
     }
+}
+
+/// The whole body of an answer, or `None` if it is longer than `most` bytes.
+pub(crate) async fn bounded(
+    response: &mut Response,
+    most: usize,
+) -> Result<Option<Vec<u8>>, reqwest::Error> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await? {
+        if body.len() + chunk.len() > most {
+            return Ok(None);
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(Some(body))
 }
 
 /// How long the next wait may be.

@@ -16,8 +16,9 @@
 pub use crate::{
     discover::{LocalServer, discover},
     embedded::Weights,
-    endpoint::{Caching, Endpoint, KeyHeader, Retries, Timeouts, UsageReport},
+    endpoint::{Caching, Endpoint, KeyHeader, ListAddress, Retries, Timeouts, UsageReport},
     error::{ModelError, Wait},
+    http::list_models,
     model::Model,
     pace::Pace,
     piece::{Headway, ReplyPiece},

@@ -11,7 +11,8 @@ pub use crate::{
     config::{
         AddressParts, BaseUrl, ConfigError, ConfigFiles, ConfigText, EndpointSettings, Fault,
         Layer, Listed, NetworkMode, Overrides, Prose, Provenance, SettingInfo, SettingOption,
-        SettingRow, Settings, Sourced, Temperature, keep_host, profile_text, write_config,
+        SettingRow, Settings, Sourced, Temperature, keep_host, keep_model, profile_text,
+        write_config,
     },
     environment::Environment,
     error::StoreError,

@@ -12,7 +12,7 @@ use crate::{
         ask::{Asker, Left},
         chat::Chat,
         confined,
-        first_start::{self, Start},
+        first_start::{self, Sources, Start},
         frontend::{Frontend, Turn, View},
         ours::ours,
         person::{Console, Person, Questions},
@@ -130,7 +130,7 @@ async fn converse(
     first: Vec<Event>,
     schema: Option<Schema>,
 ) -> Result<ExitCode, Error> {
-    let context = Arc::new(context);
+    let mut context = context;
     let mut screen = screen(&context);
     let shared = Shared::default();
     let mut person = if at_terminal {
@@ -140,12 +140,15 @@ async fn converse(
     } else {
         Person::called(&context, Questions::WithTheRest)?
     };
-    if let Person::Present(console) = &mut person
-        && first_start::settle(&context, &mut console.asker, &mut screen).await?
-            == Start::Interrupted
-    {
-        return Ok(Exit::CodeFailed.into());
+    if let Person::Present(console) = &mut person {
+        let sources = if args.local { Sources::ThisMachine } else { Sources::All };
+        let asker = &mut console.asker;
+        let start = first_start::settle(&mut context, sources, asker, &mut screen).await?;
+        if start == Start::Interrupted {
+            return Ok(Exit::CodeFailed.into());
+        }
     }
+    let context = Arc::new(context);
     if args.local && context.model_name()?.is_none() {
         return Err(AgentError::from(ChooseError::NoneLocal).into());
     }

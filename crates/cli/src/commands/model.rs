@@ -19,11 +19,12 @@ use std::{
     time::Duration,
 };
 
-pub(crate) use self::pull::fetch;
+pub(crate) use self::{pull::fetch, roster::names};
 
 mod catalogue;
 mod pull;
 mod remove;
+mod roster;
 
 /// List, download, remove and test models
 #[derive(Debug, clap::Args)]
@@ -44,8 +45,13 @@ enum ModelCommand {
 ///
 /// Shows each embedded model and whether it is installed, each provider and whether its API key is
 /// set, and each local server that responds, with its models. Contacts nothing but this machine.
+///
+/// With PROVIDER, asks that provider for its models, and prints their names, one per line. Exits
+/// with 5 if it does not answer.
 #[derive(Debug, clap::Args)]
 struct ListArgs {
+    /// Provider or endpoint to ask for its models, such as openai
+    provider: Option<String>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -87,6 +93,9 @@ fn offline(offline: bool) -> Overrides {
 
 fn list(args: &ListArgs) -> Result<ExitCode, Error> {
     let context = context(&Overrides::default())?;
+    if let Some(provider) = &args.provider {
+        return roster::list(&context, provider, args.json);
+    }
     let rows = wait_for(models::list(&context))??;
     if args.json {
         let embedded = embedded::list(&context);
@@ -126,8 +135,9 @@ fn table(context: &Context, rows: &[Here]) -> io::Result<String> {
     }
     writeln!(
         out,
-        "\nA model is PROVIDER/MODEL; `interpreter model test PROVIDER/MODEL` tests it, \
-         `interpreter model pull` downloads an embedded model."
+        "\nA model is PROVIDER/MODEL; `interpreter model list PROVIDER` lists the models of a \
+         provider, `interpreter model test PROVIDER/MODEL` tests one, `interpreter model pull` \
+         downloads an embedded model."
     )?;
     Ok(String::from_utf8_lossy(&out).into_owned())
 }

@@ -37,7 +37,7 @@ pub(crate) enum Left {
 pub(crate) struct Choice<T> {
     /// The key that gives it.
     pub(crate) key: char,
-    /// The words beside the key.
+    /// The words beside the key, unless a row above has them.
     pub(crate) label: &'static str,
     pub(crate) means: T,
 }
@@ -192,7 +192,11 @@ impl Asker {
         question: &Ours,
         choices: &[Choice<T>],
     ) -> Result<T, Left> {
-        let labels = choices.iter().map(|one| (ours(one.key) + " " + one.label).unbroken());
+        let words = |one: &Choice<T>| match one.label {
+            "" => ours(one.key),
+            label => ours(one.key) + " " + label,
+        };
+        let labels = choices.iter().map(|one| words(one).unbroken());
         let row = question.clone() + "  " + Ours::joined(labels, "\u{a0}· ");
         let keys: Vec<char> = choices.iter().map(|one| one.key).collect();
         loop {

@@ -199,8 +199,8 @@ fn the_first_start_asks_one_question_and_no_means_no() {
         .shows("t  smaller")
         .shows("from 127.0.0.1:1; or, without a network, from a file:")
         .shows("`interpreter model pull qwen2.5-coder-1.5b --from FILE`")
-        .shows("OPENAI_API_KEY")
-        .shows("--model ollama/MODEL");
+        .shows("Other ways: an API key, such as OPENAI_API_KEY")
+        .shows("such as Ollama.");
     terminal.types("").shows("press y, t, n");
     terminal.types("n").shows("no model is selected").exits(2);
     assert!(!models(&scene).exists());
@@ -275,8 +275,13 @@ fn what_is_ready_is_named_at_the_first_start() {
         .variable("OLLAMA_HOST", server.address.trim_start_matches("http://"))
         .variable("OPENAI_API_KEY", "sk-canary");
     let terminal = Terminal::start(&scene, &[]);
-    terminal.shows("Ready without it: `--model ollama/qwen`, `--model openai/MODEL`");
-    terminal.lacks("no API key is set").types("n").exits(2);
+    terminal
+        .shows("1  Ollama, which runs on this machine")
+        .shows("2  OpenAI, with your API key")
+        .shows("y  Qwen2.5-Coder 1.5B Instruct")
+        .shows("Which one?")
+        .lacks("no API key is set");
+    terminal.types("n").shows("no model is selected").exits(2);
 }
 
 #[test]

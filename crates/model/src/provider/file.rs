@@ -21,6 +21,11 @@ pub struct Provider {
     /// The address to which the format adds its path. `{NAME}` stands for a setting of that name,
     /// `{model}` for the model.
     pub base_url: String,
+    /// The path on its host that lists its models, if it is not that of the format. Empty if none
+    /// does.
+    pub list: Option<String>,
+    /// The model that is used if its models cannot be listed.
+    pub default: Option<String>,
     /// Whether it must be asked to count tokens.
     #[serde(default)]
     pub usage: UsageReport,
@@ -224,6 +229,14 @@ impl Provider {
     fn model_problem(&self) -> Option<(String, &'static str)> {
         if self.local.as_ref().is_some_and(|local| !local.list.starts_with('/')) {
             return Some(("local.list".into(), "is not a path that begins with `/`"));
+        }
+        let is_path = |list: &String| list.is_empty() || list.starts_with('/');
+        if self.list.as_ref().is_some_and(|list| !is_path(list)) {
+            return Some(("list".into(), "is neither empty nor a path that begins with `/`"));
+        }
+        let plain = |c: char| c.is_ascii_graphic();
+        if self.default.as_ref().is_some_and(|name| name.is_empty() || !name.chars().all(plain)) {
+            return Some(("default".into(), "is no name of a model"));
         }
         if self.models.iter().filter(|entry| entry.name == "*").count() != 1 {
             return Some(("model".into(), "must have one entry of the name `*`, for all others"));

@@ -3,7 +3,7 @@
 //! Pure: variables and settings come in as values.
 
 use super::{Provider, ProviderError, Setting};
-use crate::{Endpoint, ModelError, Tools};
+use crate::{Endpoint, ListAddress, ModelError, Tools};
 use interpreter_core::{Secret, Untrusted, instructions::Strength};
 use reqwest::{
     Url,
@@ -54,6 +54,11 @@ impl Provider {
         endpoint.images = can.images;
         endpoint.caching = self.caching;
         endpoint.usage = self.usage;
+        endpoint.list = match self.list.as_deref() {
+            None => ListAddress::OfFormat,
+            Some("") => ListAddress::Nowhere,
+            Some(path) => ListAddress::Path(path.to_owned()),
+        };
         endpoint.context = can.context;
         endpoint.price = can.price;
         endpoint.start = self.local.as_ref().and_then(|local| local.start.clone());

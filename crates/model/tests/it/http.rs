@@ -289,7 +289,7 @@ async fn silence_ends_when_patience_does() {
         match waiting {
             Wait::FirstByte => endpoint.timeouts.first_byte = short,
             Wait::NextByte => endpoint.timeouts.idle = short,
-            Wait::Words => unreachable!("has a test of its own"),
+            Wait::Words | Wait::List => unreachable!("has a test of its own"),
         }
         let (pieces, error) = error(endpoint).await;
         let ModelError::TimedOut { waiting_for, after, .. } = error else { panic!("{error:?}") };

@@ -1,13 +1,14 @@
-//! Writes the person's config files: a host that they granted for good, or a file they edited.
+//! Writes the person's config files: a host that they granted for good, a model that they chose, or
+//! a file they edited.
 //!
 //! The new file is complete before it takes the place of the old one, and is written only if it
-//! can be read again. A granted host leaves everything else in the file as it is, comments too.
+//! can be read again. A host or a model leaves everything else in the file as it is, comments too.
 
 use super::{ConfigError, ConfigFiles, ConfigText, Layer, Settings, read::read};
 use crate::{Folders, StoreError, private};
 use interpreter_core::egress::HostRule;
 use std::fs;
-use toml_edit::{Array, DocumentMut, Item, Table, Value};
+use toml_edit::{Array, DocumentMut, Item, Table, Value, value};
 
 /// Adds a host to `network.hosts` in the person's config file. Whether anything had to be added.
 pub fn keep_host(folders: &Folders, rule: &HostRule) -> Result<bool, StoreError> {
@@ -23,6 +24,17 @@ pub fn keep_host(folders: &Folders, rule: &HostRule) -> Result<bool, StoreError>
             Err(ConfigError::CannotKeep { path: file, entry: rule.to_string() }.into())
         }
     }
+}
+
+/// Sets `model` in the person's config file.
+pub fn keep_model(folders: &Folders, name: &str) -> Result<(), StoreError> {
+    let path = folders.config_file();
+    let text = read(path.clone())?.map(|file| file.text).unwrap_or_default();
+    let Ok(mut document) = text.parse::<DocumentMut>() else {
+        return Err(ConfigError::CannotKeep { path, entry: name.into() }.into());
+    };
+    document.insert("model", value(name));
+    write_config(folders, &ConfigText { path, text: document.to_string() })
 }
 
 /// Writes the person's config file or a profile, if it has no errors.
@@ -117,6 +129,26 @@ mod tests {
             assert!(kept.unwrap_err().contains("`a.org:443` cannot be added"), "{wrong}");
             assert_eq!(after, wrong);
         }
+    }
+
+    #[test]
+    fn a_model_is_set_and_all_else_stays() {
+        let root = tempfile::tempdir().unwrap();
+        let folders = Folders::under(root.path());
+        let text = || fs_err::read_to_string(folders.config_file()).unwrap();
+        keep_model(&folders, "openai/gpt-x").unwrap();
+        assert_eq!(text(), "model = \"openai/gpt-x\"\n");
+        keep_model(&folders, "ollama/org/y:1").unwrap();
+        assert_eq!(text(), "model = \"ollama/org/y:1\"\n");
+        let before = "# mine\noffline = false # for now\n\n# of code\n[network]\nask = true\n";
+        fs_err::write(folders.config_file(), before).unwrap();
+        keep_model(&folders, "openai/x").unwrap();
+        assert!(text().contains("offline = false # for now\nmodel = \"openai/x\"\n"), "{}", text());
+        assert!(text().ends_with("\n# of code\n[network]\nask = true\n"), "{}", text());
+        fs_err::write(folders.config_file(), "not toml at all").unwrap();
+        let error = keep_model(&folders, "openai/x").unwrap_err().to_string();
+        assert!(error.contains("`openai/x` cannot be added"), "{error}");
+        assert_eq!(text(), "not toml at all");
     }
 
     #[cfg(unix)]

@@ -25,7 +25,7 @@ use crate::{
 };
 use interpreter_agent::Context;
 use interpreter_core::{
-    Language,
+    Language, Untrusted,
     proposal::unfit,
     session::{ChangesWish, Event},
     similar::nearest,
@@ -95,6 +95,11 @@ pub(super) async fn act(
         Verb::Restart => {
             let language = argument.map(|name| language(context, name)).transpose()?;
             return Ok(Some(Next::Turn(Event::Restart(language))));
+        }
+        Verb::Models if argument.is_some() => {
+            let names = model::names(context, argument.unwrap_or_default()).await?;
+            let text = Untrusted::new(names.join("\n") + "\n");
+            return files::page(frontend, Section::Output, &text).await;
         }
         Verb::Image => return attach(frontend, context, argument.unwrap_or_default()),
         Verb::Help

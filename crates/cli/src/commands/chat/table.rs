@@ -137,7 +137,7 @@ pub(super) const TABLE: &[Row] = &[
     row(Verb::Restart, "/restart", LANGUAGE, "restart one interpreter, or all; variables are lost", &[]),
     row(Verb::Languages, "/languages", NOTHING, "list the available languages", &[]),
     row(Verb::Model, "/model", ("[NAME]", Arity::Maybe, Values::Models), "show the model, or switch and keep the conversation", &["%model"]),
-    row(Verb::Models, "/models", NOTHING, "list models and providers", &[]),
+    row(Verb::Models, "/models", ("[PROVIDER]", Arity::Maybe, Values::Models), "list models and providers, or ask a provider for its models", &[]),
     row(Verb::Profile, "/profile", ("[NAME]", Arity::Maybe, Values::Profiles), "list the profiles, or start a new conversation with one", &[]),
     row(Verb::Tokens, "/tokens", NOTHING, "show the tokens and the cost of this session", &["/cost", "%tokens"]),
     row(Verb::Context, "/context", NOTHING, "show how full the model's context is", &[]),
