@@ -16,6 +16,9 @@ __interpreter_driver=$(builtin cd -- "${BASH_SOURCE[0]%/*}" && builtin pwd)/${BA
 # What the driver cannot do without is not the code's to unset.
 readonly __interpreter_driver
 BASH_ARGV0=bash
+# Whether packages can be installed for the folder: see `packages.sh`.
+readonly __interpreter_packages=${INTERPRETER_PACKAGES-}
+unset INTERPRETER_PACKAGES
 # The control socket moves out of the way of code that uses low descriptors itself.
 exec 40<&3 3<&-
 shopt -s expand_aliases
@@ -99,6 +102,11 @@ while IFS= builtin read -r -u 40 __interpreter_length; do
     fi
     [[ ! ${__interpreter_words[1]} ]] || __interpreter_script "${__interpreter_words[@]}"
     [[ ! ${__interpreter_reads_file-} ]] || exec </dev/stdin
+    # Only for a cell that names them: the person's own programs are not covered without need.
+    if [[ $__interpreter_packages && $__interpreter_code == *@(pip|npm)*@(install|add| i )* ]]; then
+        builtin source "${__interpreter_driver%/*}/packages.sh"
+        __interpreter_covers=1
+    fi
     # While the cell runs, bash keeps the socket where programs do not inherit it.
     builtin source "$__interpreter_driver" "${__interpreter_words[@]:2}" 40>&-
     # The options of the code are put off while the driver runs; `set -x` would show it.
@@ -109,6 +117,11 @@ while IFS= builtin read -r -u 40 __interpreter_length; do
     } 2>/dev/null
     __interpreter_options=${__interpreter_options:+set -$__interpreter_options;}
     unset __interpreter_code __interpreter_errexit
+    if [[ ${__interpreter_covers-} ]]; then
+        unset -f pip pip3 uv npm python python3
+        exec 41>&-
+        unset __interpreter_covers
+    fi
     [[ $! == "$__interpreter_job" ]] || __interpreter_tell_jobs
     builtin printf '{"kind":"finished","status":%d}\n' "$__interpreter_status" >&40
     __interpreter_status=

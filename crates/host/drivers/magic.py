@@ -16,6 +16,12 @@ LINE_MAGICS = ("pip", "cd", "pwd", "env", "timeit", "matplotlib")
 CELL_MAGICS = ("bash", "sh", "writefile", "html", "markdown", "latex", "svg", "javascript")
 VARIABLE = re.compile(r"(?<!\$)(?:\$([^\W\d]\w*)|\{([^{}\n]+)\})")
 PIP = re.compile(r"\s*pip3?\s")
+# What is installed ends at a pipe, a redirection or the next command, which alone goes on.
+INSTALL = re.compile(
+    r"\s*(?:(?:\S*/)?python[\d.]*\s+-m\s+)?pip3?\s+install\s(?P<names>(?:(?!\s\d?>|\s?\||&&|;).)*)"
+    r"(?:(?!&&|;).)*(?:(?:&&|;)(?P<after>.*))?",
+    re.DOTALL,
+)
 visited = []
 
 
@@ -31,12 +37,16 @@ def lines_of(command):
 
 
 def call(command, output):
-    command = with_values(command, sys._getframe(2))
-    words = command.split()
-    if driver.cells.packages and words[:2] in (["pip", "install"], ["pip3", "install"]):
+    return start(with_values(command, sys._getframe(2)), output)
+
+
+def start(command, output):
+    wanted = INSTALL.match(command) if driver.cells.packages else None
+    if wanted is not None:
         # The sandbox has no index, and what is installed in it is gone with it.
-        driver.load("packages").install(words[2:])
-        return b""
+        names, after = wanted.group("names", "after")
+        driver.load("packages").install(names.split())
+        return start(after, output) if after else b""
     if PIP.match(command):
         # Not the first `pip` there is, which may serve another Python.
         command = PIP.sub(lambda _: f"{shlex.quote(sys.executable)} -m pip ", command, 1)

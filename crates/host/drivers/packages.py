@@ -76,8 +76,12 @@ def install(words):
         for sign in "[=<>!~ ;":
             plain = plain.split(sign)[0]
         try:
-            print(f"{plain} {version(plain)} is installed")
+            found = version(plain)
         except PackageNotFoundError:
+            found = None
+        if found is None or ("==" in name and name.split("==")[1] != found):
             missing.append(name)
+        else:
+            print(f"{plain} {found} is installed")
     if missing:
         raise PackageNotInstalled(f"python {' '.join(missing)}")

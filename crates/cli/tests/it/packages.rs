@@ -114,6 +114,73 @@ fn a_cell_that_installs_and_goes_on_is_the_same_question() {
     terminal.types("/quit").exits(0);
 }
 
+/// The command may stand anywhere in a cell, and what stands behind it goes on.
+#[test]
+fn a_cell_of_a_shell_that_installs_and_goes_on_is_the_same_question() {
+    const SCRIPT: &str = "import tiny_thing\nprint('the word is', tiny_thing.word)\n";
+    for code in [
+        "pip install tiny-thing && python3 use.py",
+        "echo begins; pip3 install -q 'tiny-thing==1.0' > /dev/null 2>&1\npython3 use.py",
+        "set -e\npython3 -m pip install tiny-thing | tail -1\npython3 use.py",
+    ] {
+        let index = tiny();
+        let scene = index.scene(Who::Ourselves).file("use.py", SCRIPT);
+        scene.play(&[&cell("shell", code), "Done."]);
+        let terminal = Terminal::start(&scene, &words(&scene.chat_arguments(&[])));
+        terminal.types("go").shows("Run it?").types("y").shows(QUESTION).types("y");
+        terminal.shows("the word is 42").shows("Done.").types("/quit").exits(0);
+        let seen = scene.run(&["history", "show", "--json"]);
+        assert_eq!(seen.of_kind("packages_wanted").len(), 1, "{code}");
+        // It is there now, so nobody is asked again.
+        scene.code("shell", code).mentions("the word is 42\n").exits(0);
+    }
+}
+
+#[test]
+fn a_line_of_a_notebook_that_installs_and_goes_on_is_too() {
+    let index = tiny();
+    let line = "!pip install tiny-thing 2>&1 | tail -1 && echo 'went on'";
+    let code = cell("python", &format!("{line}\n{USES_IT}"));
+    let scene = index.scene(Who::Ourselves).model_says(&[&code, "Done."]);
+    let terminal = Terminal::open(&scene, &[]);
+    terminal.types("go").shows("Run it?").types("y").shows(QUESTION).types("y");
+    terminal.shows("went on").shows("the word is 42").types("/quit").exits(0);
+}
+
+#[test]
+fn npm_in_a_shell_is_the_same_question() {
+    let index = Index::of(&[npm_package("tiny-thing", "1.0.0", "exports.word = 42;\n")]);
+    let code = "console.log('the word is', require('tiny-thing').word)";
+    let scene = index.scene(Who::Ourselves).file("a.js", code);
+    scene.play(&[&cell("shell", "npm install tiny-thing; node a.js"), "Done."]);
+    let terminal = Terminal::start(&scene, &words(&scene.chat_arguments(&[])));
+    terminal.types("go").shows("Run it?").types("y").shows("tiny-thing is not installed.");
+    terminal.types("y").shows("the word is 42").types("/quit").exits(0);
+}
+
+/// Options, addresses and paths are the tool's own, and lead to no question.
+#[test]
+fn anything_but_names_leads_to_no_question() {
+    let scene = tiny().scene(Who::Ourselves);
+    for code in [
+        "pip install --index-url=http://127.0.0.1:9/ tiny-thing",
+        "pip install ./tiny-thing",
+        "pip install -r requirements.txt",
+        "pip install git+http://127.0.0.1:9/x",
+        "npm install ./tiny-thing",
+    ] {
+        let code =
+            format!("pip() {{ command true; }}; npm() {{ command true; }}\n{code} && echo own");
+        scene.code("shell", &code).prints("own\n").exits(0);
+        let code = code.lines().last().unwrap().replace(" && echo own", " 2>&1 | cat > /dev/null");
+        scene.code("shell", &code).lacks("PackageNotInstalled").lacks("not installed:");
+    }
+}
+
+fn words(arguments: &[String]) -> Vec<&str> {
+    arguments.iter().map(String::as_str).collect()
+}
+
 #[test]
 fn a_script_at_a_terminal_is_asked_about_and_runs_again_with_its_arguments_and_input() {
     let index = tiny();

@@ -31,6 +31,9 @@ impl Packaged {
     }
 }
 
+/// Tells the driver of a shell that packages can be installed for the folder.
+const OFFERED: &str = "INTERPRETER_PACKAGES";
+
 /// Where scripts of Node.js are, below the prefix of an installation.
 const NPM: [&str; 3] = [
     "lib/node_modules/npm/bin/npm-cli.js",
@@ -56,6 +59,14 @@ impl Interpreters {
                 ("javascript" | "typescript", _, Some(folder)) => {
                     let modules = folder.join("node_modules").to_string_lossy().into_owned();
                     interpreter.environment.entry("NODE_PATH".into()).or_insert(modules);
+                }
+                // Programs that a shell starts find them too.
+                ("shell", _, node) => {
+                    if let Some(folder) = node {
+                        let modules = folder.join("node_modules").to_string_lossy().into_owned();
+                        interpreter.environment.entry("NODE_PATH".into()).or_insert(modules);
+                    }
+                    interpreter.environment.insert(OFFERED.into(), "1".into());
                 }
                 _ => {}
             }

@@ -33,7 +33,8 @@ pub(super) struct Start {
 /// The drivers, by their paths inside a sandbox.
 pub(super) fn drivers() -> impl Iterator<Item = (PathBuf, &'static str)> {
     let own = [PYTHON, BASH, ZSH, POSIX_SHELL, NODE].map(|own| (own.file, own.text));
-    let parts = drivers::PYTHON_PARTS.iter().chain(drivers::JAVASCRIPT_PARTS).copied();
+    let parts = drivers::PYTHON_PARTS.iter().chain(drivers::JAVASCRIPT_PARTS);
+    let parts = parts.chain(drivers::SHELL_PARTS).copied();
     let all = own.into_iter().chain(parts).chain([(ONCE, drivers::ONCE)]);
     all.map(|(name, text)| (Path::new(DRIVERS).join(name), text))
 }

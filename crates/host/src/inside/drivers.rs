@@ -39,6 +39,10 @@ pub const JAVASCRIPT_PARTS: &[(&str, &str)] = &[
 /// Started as `bash --noprofile --norc driver.sh`. Needs bash 4.2 or later.
 pub const SHELL: &str = include_str!("../../drivers/driver.sh");
 
+/// A part that `driver.sh` loads from its own folder when a cell first needs it.
+pub const SHELL_PARTS: &[(&str, &str)] =
+    &[("packages.sh", include_str!("../../drivers/packages.sh"))];
+
 /// Started as `zsh -f driver.zsh`. Needs zsh 5.2 or later.
 pub const ZSH: &str = include_str!("../../drivers/driver.zsh");
 
