@@ -54,6 +54,7 @@ impl Advise for AgentError {
             Self::Rule { near: None, .. } => {
                 Some("`interpreter languages` shows the names of languages".into())
             }
+            Self::Resume { .. } => Some("`interpreter history list` shows earlier sessions".into()),
             Self::Grant { .. } | Self::Image { .. } | Self::Attachment { .. } => None,
         }
     }

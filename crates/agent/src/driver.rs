@@ -95,6 +95,7 @@ impl Driver {
                 version: env!("CARGO_PKG_VERSION").into(),
                 model: model.as_ref().map(|model| model.name().to_owned()),
                 confinement: Box::new(setup.confinement.clone()),
+                opening: setup.profile.opening.len(),
             },
         )?;
         // Nobody listens yet, and there is room for more than this.

@@ -71,6 +71,12 @@ pub enum AgentError {
         /// Why.
         reason: String,
     },
+    /// An earlier conversation cannot go on.
+    #[error("cannot resume: {reason}")]
+    Resume {
+        /// Why.
+        reason: String,
+    },
     /// A file cannot be attached to a prompt.
     #[error("cannot attach `{}`: {reason}", shown(path))]
     Attachment {

@@ -117,6 +117,7 @@ impl Context {
             version: env!("CARGO_PKG_VERSION").into(),
             model: None,
             confinement: Box::new(self.confinement()),
+            opening: 0,
         };
         let note = Body::Note { text: format!("imported from {from}; nothing of it ran here") };
         let all = [started, note].into_iter().chain(bodies).chain([Body::SessionEnded {}]);

@@ -147,7 +147,8 @@ impl Journal {
     }
 }
 
-/// The requested part of a run's output. Everything must be written first.
+/// The requested part of a run's output, also of a run in the session that this one goes on from.
+/// Everything must be written first.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the rest is not what a run printed")]
 pub(crate) fn look(
     folders: &Folders,
@@ -156,24 +157,30 @@ pub(crate) fn look(
 ) -> Result<Result<Untrusted, String>, StoreError> {
     let (log, outputs) = (Log::open_to_read(folders)?, Outputs::new(folders));
     let mut seen = Seen::new(look);
-    for record in log.records(session) {
-        let mut body = record?.body;
-        match &body {
-            Body::RunStarted { proposal, .. } if *proposal == look.run => seen.found = true,
-            Body::Output(Output { proposal, text, kept, mime, .. }) if *proposal == look.run => {
-                let count = match kept {
-                    Some(kept) if is_words(mime) => kept.characters,
-                    Some(_) => kind(mime).chars().count() as u64,
-                    None => words(mime, text).chars().count() as u64,
-                };
-                if seen.wants(count) {
-                    let restored = outputs.restore(&mut body)?;
-                    seen.take(&body, restored);
+    let mut current = Some(session.to_owned());
+    while let Some(session) = current.filter(|_| !seen.found) {
+        for record in log.records(&session) {
+            let mut body = record?.body;
+            match &body {
+                Body::RunStarted { proposal, .. } if *proposal == look.run => seen.found = true,
+                Body::Output(Output { proposal, text, kept, mime, .. })
+                    if *proposal == look.run =>
+                {
+                    let count = match kept {
+                        Some(kept) if is_words(mime) => kept.characters,
+                        Some(_) => kind(mime).chars().count() as u64,
+                        None => words(mime, text).chars().count() as u64,
+                    };
+                    if seen.wants(count) {
+                        let restored = outputs.restore(&mut body)?;
+                        seen.take(&body, restored);
+                    }
+                    seen.total += count;
                 }
-                seen.total += count;
+                _ => {}
             }
-            _ => {}
         }
+        current = log.resumed_from(&session)?;
     }
     Ok(seen.told())
 }

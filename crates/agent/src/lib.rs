@@ -39,6 +39,7 @@ mod network;
 mod packages;
 mod profile;
 mod project;
+mod resume;
 mod rules;
 mod session;
 mod speech;

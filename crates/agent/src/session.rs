@@ -79,7 +79,7 @@ impl Session {
         let update = self.updates.recv().await;
         if let Some(Update::Records(records)) = &update {
             for record in records {
-                if let Body::ModelChanged { model } = &record.body {
+                if let Body::ModelChanged { model, .. } = &record.body {
                     self.model = Some(model.clone());
                 }
             }

@@ -36,6 +36,10 @@ pub(crate) struct Args {
     /// Print a JSON answer that fits the JSON Schema in this file; implies --quiet
     #[arg(long, value_name = "FILE", conflicts_with = "json")]
     pub(crate) output_schema: Option<PathBuf>,
+    /// Continue an earlier chat: the newest in this folder, or the session with this id
+    #[arg(long, value_name = "ID", num_args = 0..=1, require_equals = true)]
+    #[expect(clippy::option_option, reason = "the option may come without an id")]
+    pub(crate) resume: Option<Option<String>>,
     /// Attach an image (repeatable)
     #[arg(long, value_name = "PATH")]
     pub(crate) image: Vec<PathBuf>,

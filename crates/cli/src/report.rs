@@ -100,6 +100,7 @@ fn exit(error: &Error) -> Exit {
             | AgentError::Rule { .. }
             | AgentError::Grant { .. }
             | AgentError::Image { .. }
+            | AgentError::Resume { .. }
             | AgentError::Attachment { .. },
         )
         | Error::Misuse(_)

@@ -38,10 +38,17 @@ pub struct Record {
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the fields are described in docs/reference/json.md, by name")]
 pub enum Body {
-    /// A session began.
-    SessionStarted { version: String, model: Option<String>, confinement: Box<Confinement> },
-    /// From here on the model is another one.
-    ModelChanged { model: String },
+    /// A session began. The first `opening` messages of its conversation are ours.
+    SessionStarted {
+        version: String,
+        model: Option<String>,
+        confinement: Box<Confinement>,
+        opening: usize,
+    },
+    /// The conversation of an earlier session goes on.
+    Resumed { session: String },
+    /// From here on the model is another one, and the conversation has another opening.
+    ModelChanged { model: String, opening: usize },
     /// The person asked.
     Prompt { text: String },
     /// The person shows the model a picture, with the next prompt.

@@ -10,8 +10,8 @@
 pub use self::{
     effect::{Effect, PackagesQuestion, Question},
     event::{
-        Answer, AttachedFile, Attachment, ChangesWish, Event, Failure, HostAnswer, NewModel,
-        PackagesAnswer, Settle,
+        Answer, AttachedFile, Attachment, ChangesWish, Earlier, Event, Failure, HostAnswer,
+        NewModel, PackagesAnswer, Settle,
     },
     setup::{Approval, ModelProfile, Setup},
     state::State,
@@ -26,6 +26,7 @@ mod look;
 mod packages;
 mod pictures;
 mod replay;
+mod resuming;
 mod retracting;
 mod running;
 mod sending;

@@ -14,7 +14,7 @@ use crate::{
         confined,
         first_start::{self, Sources, Start},
         frontend::{Frontend, Turn, View},
-        ours::ours,
+        ours::{ours, word},
         person::{Console, Person, Questions},
         repl_editor,
         screen::Screen,
@@ -26,7 +26,7 @@ use interpreter_core::{
     Untrusted,
     record::TurnEnd,
     schema::Schema,
-    session::{Approval, Event, Settle},
+    session::{Approval, Earlier, Event, Settle},
 };
 use interpreter_store::Overrides;
 use rustix::{
@@ -68,6 +68,9 @@ pub(crate) fn chat(args: &Args) -> Result<ExitCode, Error> {
     };
     let shown = args.image.iter().map(|path| Ok(context.attach(path)?.0));
     let mut events = shown.collect::<Result<Vec<_>, Error>>()?;
+    if let Some(id) = &args.resume {
+        events.insert(0, Event::Resumed(Box::new(context.earlier(id.as_deref())?)));
+    }
     if args.prompt().is_some() && !at_terminal {
         events.extend(piped_data(&mut context)?);
     }
@@ -163,6 +166,9 @@ async fn converse(
     let session = Session::start(&context, Mode::Chat, approval)?;
     if at_terminal {
         greet(&mut screen, &context)?;
+        if let Some(Event::Resumed(earlier)) = first.first() {
+            resumed(&mut screen, earlier)?;
+        }
     }
     let view = if args.session.json {
         View::Json
@@ -217,7 +223,7 @@ async fn converse_once(
     let mut first = first.into_iter();
     loop {
         let event = match first.next() {
-            Some(attached @ (Event::Attached(_) | Event::Piped(_))) => {
+            Some(attached @ (Event::Attached(_) | Event::Piped(_) | Event::Resumed(_))) => {
                 frontend.session.send(attached);
                 continue;
             }
@@ -242,7 +248,7 @@ async fn one_turn(
 ) -> Result<ExitCode, Error> {
     let mut end = TurnEnd::Done;
     for event in first {
-        if let Event::Attached(_) | Event::Piped(_) = event {
+        if let Event::Attached(_) | Event::Piped(_) | Event::Resumed(_) = event {
             frontend.session.send(event);
             continue;
         }
@@ -354,6 +360,17 @@ fn person(context: &Context, shared: &Shared) -> Result<Person, Error> {
         editor: context.environment.editor().map(Into::into),
         folders: context.folders.clone(),
     })))
+}
+
+/// Says which conversation goes on, and where it was.
+fn resumed(screen: &mut Screen, earlier: &Earlier) -> Result<(), Error> {
+    let id = word(&earlier.session);
+    screen.say(ours("The conversation of session ") + id + " goes on. Variables are gone.")?;
+    if let Some(prompt) = earlier.last_prompt() {
+        let prompt = Untrusted::new(prompt).for_terminal_line(200);
+        screen.tell(&format!("Your last prompt: {prompt}"))?;
+    }
+    Ok(screen.blank()?)
 }
 
 fn greet(screen: &mut Screen, context: &Context) -> Result<(), Error> {

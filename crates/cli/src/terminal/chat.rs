@@ -203,7 +203,7 @@ impl Chat {
                 Some((ending, ms)) => self.ended(&ending, ms),
                 None => Ok(()),
             },
-            Body::ModelChanged { model } => {
+            Body::ModelChanged { model, .. } => {
                 let screen = self.screen();
                 screen.say("Switched model; it receives the conversation so far:")?;
                 screen.row(model)

@@ -26,7 +26,9 @@ impl Status {
     pub(super) fn notice(&mut self, body: &Body) {
         match body {
             Body::SessionStarted { model, .. } => self.model.clone_from(model),
-            Body::ModelChanged { model } => (self.model, self.full) = (Some(model.clone()), None),
+            Body::ModelChanged { model, .. } => {
+                (self.model, self.full) = (Some(model.clone()), None);
+            }
             Body::Request { .. } => self.is_new = true,
             Body::Usage { input, output, cost, context, .. } => {
                 self.full = context.and_then(|most| transcript::fullness(*input, *output, most));
@@ -100,7 +102,7 @@ mod tests {
         let (model, newest) = ("a/b".to_owned(), Vec::new());
         let usage =
             Body::Usage { input: 90, output: 10, cached: 0, cost: Some(0.5), context: Some(1_000) };
-        status.notice(&Body::ModelChanged { model: model.clone() });
+        status.notice(&Body::ModelChanged { model: model.clone(), opening: 1 });
         status.notice(&Body::Request { model, messages: 1, summary: false, newest });
         status.notice(&usage);
         status.notice(&usage);

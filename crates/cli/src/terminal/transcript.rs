@@ -188,6 +188,9 @@ pub(crate) fn tell(screen: &mut Screen, record: &Record) -> io::Result<()> {
             screen.row(&format!("in {}", confinement.work_folder.display()))?;
             model.iter().try_for_each(|model| screen.row(&format!("with {model}")))
         }
+        Body::Resumed { session } => {
+            screen.say(head(ours("the conversation of session ") + word(session) + " goes on"))
+        }
         Body::Prompt { text } => {
             screen.say(head(ours("you")))?;
             screen.quote(Section::Prose, &Untrusted::new(&**text))
@@ -288,7 +291,7 @@ fn tell_happening(screen: &mut Screen, body: &Body, head: impl Fn(Ours) -> Ours)
         Body::Usage { input, output, cached, cost, context } => {
             screen.say(head(usage(*input, *output, *cached, *cost, *context)))
         }
-        Body::ModelChanged { model } => {
+        Body::ModelChanged { model, .. } => {
             screen.say(head(ours("switched model")))?;
             screen.row(model)
         }

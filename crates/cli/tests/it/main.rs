@@ -63,6 +63,7 @@ mod prose;
 mod quiet;
 mod record;
 mod repl;
+mod resuming;
 mod run;
 mod scene;
 mod scripts;

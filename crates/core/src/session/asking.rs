@@ -22,7 +22,9 @@ impl State {
         let images = mem::take(&mut self.attached);
         let piped = self.piped.take().map(|piped| piped.words());
         let more = mem::take(&mut self.files).into_iter().chain(piped);
-        let text = [prompt].into_iter().chain(more).collect::<Vec<_>>().join("\n\n");
+        let resumed = mem::take(&mut self.is_resumed).then(|| words::RESUMED.to_owned());
+        let text = [prompt].into_iter().chain(more).chain(resumed);
+        let text = text.collect::<Vec<_>>().join("\n\n");
         self.say(Message::User { text, images });
         self.begin_turn();
     }

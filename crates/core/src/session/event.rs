@@ -3,13 +3,24 @@
 use super::{setup::ModelProfile, words};
 use crate::{
     Blob, Body, Changes, ChangesState, Denial, Findings, Grant, Grantor, HostContact, HostWanted,
-    Image, InputWanted, Invocation, Language, Output, Piped, Prepared, Ran, Reply, Span, Typed,
-    Untrusted,
+    Image, InputWanted, Invocation, Language, Message, Output, Piped, Prepared, Ran, Reply, Span,
+    Typed, Untrusted,
     egress::Host,
     packages::{PackageOrder, PackagesDone, PackagesFailed},
     record::{Decision, TurnEnd},
     standing::Coverage,
 };
+
+/// The conversation of an earlier session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Earlier {
+    /// The id of that session.
+    pub session: String,
+    /// Everything that was said in it, without the opening.
+    pub messages: Vec<Message>,
+    /// The number of the next run.
+    pub(super) next_id: u32,
+}
 
 /// Something that happened.
 #[derive(Debug)]
@@ -22,6 +33,8 @@ pub enum Event {
     Piped(Piped),
     /// The person gives the model a text file, with the next prompt.
     FileAttached(AttachedFile),
+    /// The person goes on with an earlier conversation.
+    Resumed(Box<Earlier>),
     /// The person has the model answer the last prompt again: everything after it is dropped.
     Retried,
     /// The person takes the last prompt back, and with it everything after it.
@@ -313,6 +326,7 @@ impl Event {
             // proposal's id, what the model is sent, what was settled, the new model, the standing
             // answer with its number, the end.
             Self::Submitted { .. }
+            | Self::Resumed(_)
             | Self::Retried
             | Self::Forgotten
             | Self::StandingGiven(..)

@@ -53,6 +53,8 @@ pub struct State {
     pub(super) standing: StandingAnswers,
     /// News for the model, sent with the next result: kernels that are gone, with their variables.
     pub(super) notices: Vec<String>,
+    /// Whether the conversation began in an earlier session, and the model does not know.
+    pub(super) is_resumed: bool,
     /// The effects of the step that is being taken. Empty between steps.
     pub(super) effects: Vec<Effect>,
 }
@@ -162,6 +164,7 @@ impl State {
             files: Vec::new(),
             standing: StandingAnswers::default(),
             notices: Vec::new(),
+            is_resumed: false,
             effects: Vec::new(),
         }
     }

@@ -39,6 +39,7 @@ impl State {
                 self.phase = phase;
                 self.attach_file(&file);
             }
+            (Phase::Idle, Event::Resumed(earlier)) => self.resumed(*earlier),
             (Phase::Idle, Event::Retried) => self.retried(),
             (Phase::Idle, Event::Forgotten) => self.forgotten(),
             (Phase::Idle, Event::Submitted { language, code, invocation }) => {

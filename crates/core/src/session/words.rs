@@ -246,6 +246,12 @@ pub(super) fn kernel_ended(language: &str, how: &str) -> String {
     )
 }
 
+/// Tells the model that its interpreters are not those of the conversation so far.
+pub(super) const RESUMED: &str = "[The conversation goes on in a new session: the interpreters are new, their variables \
+     and imports are gone, and files are as they are now.]";
+
+pub(super) const NOT_RESUMED: &str = "this conversation has begun already; nothing is resumed";
+
 pub(super) fn restarted(languages: &[Language]) -> String {
     let names: Vec<_> = languages.iter().map(Language::name).collect();
     match names.as_slice() {

@@ -78,5 +78,6 @@ pub(super) fn started() -> Body {
             sandbox: Sandboxing::default(),
             environment: BTreeMap::new(),
         }),
+        opening: 1,
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Log, failure::failure};
 use crate::StoreError;
-use interpreter_core::Untrusted;
+use interpreter_core::{Body, Untrusted};
 use rusqlite::{OptionalExtension, params};
 use std::{
     path::PathBuf,
@@ -134,6 +134,22 @@ impl Log {
             work_folder: work_folder.map(PathBuf::from),
             id,
         })
+    }
+
+    /// The earlier session whose conversation goes on in this one.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "nothing else says so")]
+    pub fn resumed_from(&self, session: &str) -> Result<Option<String>, StoreError> {
+        for record in self.records(session) {
+            match record?.body {
+                // Ids sort by age: nothing goes on from itself, or from a later one.
+                Body::Resumed { session: earlier } => {
+                    return Ok(Some(earlier).filter(|earlier| earlier.as_str() < session));
+                }
+                Body::Prompt { .. } | Body::Request { .. } => break,
+                _ => {}
+            }
+        }
+        Ok(None)
     }
 
     /// The one session whose id begins or ends with `prefix`.

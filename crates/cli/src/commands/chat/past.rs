@@ -24,8 +24,24 @@ pub(super) fn each(
 }
 
 /// The whole output of a run, or of the last one; or why there is none.
-#[expect(clippy::wildcard_enum_match_arm, reason = "the rest is not what a run printed")]
 pub(super) fn printed(
+    context: &Context,
+    session: &str,
+    run: Option<&str>,
+) -> Result<Result<(String, Untrusted), String>, Error> {
+    // A run that is not of this session may be of the one that it goes on from.
+    let printed = printed_in(context, session, run)?;
+    match (&printed, run) {
+        (Err(_), Some(_)) => match Log::open_to_read(&context.folders)?.resumed_from(session)? {
+            Some(earlier) => self::printed(context, &earlier, run),
+            None => Ok(printed),
+        },
+        (Ok(_), _) | (_, None) => Ok(printed),
+    }
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "the rest is not what a run printed")]
+fn printed_in(
     context: &Context,
     session: &str,
     run: Option<&str>,

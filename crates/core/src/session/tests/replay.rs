@@ -236,3 +236,73 @@ fn a_replayed_session_goes_on_where_it_was() {
     let [Effect::CallModel { messages, unseen: 1 }] = &effects[..] else { panic!("{effects:?}") };
     assert_eq!(messages[..3], *world.state.messages());
 }
+
+/// The conversation without its opening, pictures in words.
+fn said(world: &World) -> Vec<Message> {
+    let mut said = world.state.messages()[world.state.setup.profile.opening.len()..].to_vec();
+    for message in &mut said {
+        message.hide();
+    }
+    said
+}
+
+/// The records of a world, as a session begins.
+fn whole(world: &World, opening: usize) -> Vec<Body> {
+    let confinement = Box::new(world.state.setup.confinement.clone());
+    let started =
+        Body::SessionStarted { version: String::new(), model: None, confinement, opening };
+    [started].into_iter().chain(world.records.iter().cloned()).collect()
+}
+
+proptest! {
+    #[test]
+    fn any_conversation_goes_on_in_a_session_with_another_opening(
+        window in prop_oneof![Just(None), Just(Some(900))],
+        choices in prop::collection::vec(any::<u8>(), 1..40),
+        examples in 0_usize..3,
+    ) {
+        let mut world = World::new(window, true, Approval::Yes);
+        let opening = world.state.setup.profile.opening.len();
+        for choice in choices {
+            let event = world.next(choice);
+            let open = std::mem::take(&mut world.open);
+            world.happens(event);
+            world.open.splice(0..0, open);
+        }
+        let mut other = world.state.setup.clone();
+        other.profile.opening = vec![Message::user("an example"); examples];
+        let earlier = Earlier::of("s1", other.clone(), whole(&world, opening));
+        let plain = |messages: &[Message]| serde_json::to_value(messages).unwrap();
+        prop_assert_eq!(plain(&earlier.messages), plain(&said(&world)));
+        // The new session tells it again, and can be resumed in turn.
+        let mut next = World::new(window, true, Approval::Yes);
+        next.state = State::new(other.clone());
+        next.happens(Event::Resumed(Box::new(earlier.clone())));
+        prop_assert_eq!(plain(&said(&next)), plain(&earlier.messages));
+        let again = Earlier::of("s2", other, whole(&next, examples));
+        prop_assert_eq!(plain(&again.messages), plain(&earlier.messages));
+    }
+}
+
+#[test]
+fn a_resumed_conversation_counts_on_and_the_model_knows() {
+    let mut world = World::new(None, false, Approval::Yes);
+    for event in [Event::Asked("do it".into()), reply(3), Event::Judged(Findings::new(vec![]))] {
+        world.happens(event);
+    }
+    let opening = world.state.setup.profile.opening.len();
+    let setup = world.state.setup.clone();
+    let earlier = Earlier::of("s1", setup.clone(), whole(&world, opening));
+    assert_eq!(earlier.last_prompt(), Some("do it"));
+    let mut next = State::new(setup);
+    next.step(Event::Resumed(Box::new(earlier.clone())));
+    assert_eq!(next.next_id, 2);
+    next.step(Event::Asked("more".into()));
+    let Some(Message::User { text, .. }) = next.messages().last() else { panic!("no prompt") };
+    assert!(text.starts_with("more\n\n[The conversation goes on in a new session"), "{text}");
+    // Not in the middle of another one.
+    next.step(Event::Replied(Reply::default()));
+    let before = next.messages().len();
+    next.step(Event::Resumed(Box::new(earlier)));
+    assert_eq!(next.messages().len(), before);
+}

@@ -1,0 +1,60 @@
+//! An earlier conversation goes on in a session of its own.
+//!
+//! The new session has its own opening, settings and interpreters; only what was said is taken over,
+//! and put on record again, so that each session tells the whole of its conversation. Pictures stay
+//! behind: their bytes are not part of the conversation.
+
+use super::{event::Earlier, setup::Setup, state::State, words};
+use crate::{Body, Message};
+use std::sync::Arc;
+
+impl Earlier {
+    /// The conversation that these records of a session tell of. `setup` may be that of another one.
+    pub fn of(session: &str, mut setup: Setup, records: Vec<Body>) -> Self {
+        // How many messages are ours: at first, and in the end.
+        let (mut first, mut opening) = (0, 0);
+        for body in &records {
+            if let Body::SessionStarted { opening: ours, .. } = body {
+                (first, opening) = (*ours, *ours);
+            } else if let Body::ModelChanged { opening: ours, .. } = body {
+                opening = *ours;
+            }
+        }
+        setup.profile.opening = vec![Message::user(""); first];
+        let mut replayed = State::replay(setup, records);
+        let next_id = replayed.next_id;
+        let mut messages = std::mem::take(Arc::make_mut(&mut replayed.messages));
+        messages.drain(..opening.min(messages.len()));
+        for message in &mut messages {
+            message.hide();
+        }
+        Self { session: session.to_owned(), messages, next_id }
+    }
+
+    /// The newest prompt.
+    pub fn last_prompt(&self) -> Option<&str> {
+        self.messages.iter().rev().find_map(|message| match message {
+            Message::User { text, .. } => Some(text.as_str()),
+            Message::System { .. }
+            | Message::Earlier { .. }
+            | Message::Assistant { .. }
+            | Message::Result { .. } => None,
+        })
+    }
+}
+
+impl State {
+    /// Takes over what was said earlier, if nothing has been said yet.
+    pub(super) fn resumed(&mut self, earlier: Earlier) {
+        let Earlier { session, messages, next_id } = earlier;
+        if self.messages.len() > self.setup.profile.opening.len() {
+            return self.note(words::NOT_RESUMED);
+        }
+        self.record(Body::Resumed { session });
+        for message in messages {
+            self.say(message);
+        }
+        self.next_id = self.next_id.max(next_id);
+        self.is_resumed = true;
+    }
+}
