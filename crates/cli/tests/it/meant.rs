@@ -73,7 +73,8 @@ fn every_option_of_the_original_works_or_says_what_is_done_instead() {
         let (names, here) = row.split_once(" | ").unwrap();
         for name in names.split("`, `").map(|name| name.trim_end_matches('`')) {
             // With a value, for those that take one.
-            let value = format!("{name}=1");
+            let value = if here == "`--base-url`" { "http://127.0.0.1:9/v1" } else { "1" };
+            let value = format!("{name}={value}");
             let seen = scene.run(&[&value, "--help"]);
             if seen.0.status.code() == Some(2) {
                 instead += 1;
