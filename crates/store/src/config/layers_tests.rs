@@ -175,7 +175,7 @@ fn an_unknown_key_suggests_the_nearest() {
         assert_eq!(message(text), expected);
     }
     let far = message("[limits]\nzzzzzz = 1");
-    assert!(far.contains("possible here: wall, cpu, memory, processes"), "{far}");
+    assert!(far.contains("possible here: turn, wall, cpu, memory, processes"), "{far}");
 }
 
 #[test]
