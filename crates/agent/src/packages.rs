@@ -113,6 +113,7 @@ impl Context {
             return Err(format!("{} names no index", tool.name()));
         }
         Ok(PackageSite {
+            withheld: index.has_password,
             confinement: self.installer_confinement(&folder, index),
             folder,
             index: first,

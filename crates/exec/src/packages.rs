@@ -61,6 +61,8 @@ pub struct PackageSite {
     pub confinement: Confinement,
     /// A host of the index, which must be reached.
     pub index: Option<(Host, u16)>,
+    /// Whether the person's own tool has a password for it, which the installer does not get.
+    pub withheld: bool,
     /// The installer.
     pub tool: PackageTool,
     /// The machine.
@@ -128,11 +130,19 @@ pub async fn change(
     })
 }
 
+/// A password in the settings of pip, uv or npm would be read by the code of packages.
+const LOCKED: &str = "the index wants a user name and password, and yours stay outside the sandbox; \
+                      use an index without, such as a mirror on this machine";
+
+/// pip says nothing of a password that it lacks.
+const OR_LOCKED: &str =
+    ", or it wants the password in your settings, which stays outside the sandbox";
+
 type Performed = (Result<(), (String, bool)>, String, Vec<HostContact>);
 
 /// Runs the installer, and looks why it failed if it did.
 async fn perform(order: &PackageOrder, site: &PackageSite) -> Result<Performed, ExecError> {
-    let PackageSite { confinement, machine, doors, upstream, tool, folder, .. } = site;
+    let PackageSite { confinement, machine, doors, upstream, tool, folder, withheld, .. } = site;
     let mut bench = Bench::open(confinement, machine, doors, upstream.clone()).await?;
     let ended = bench.run(tool.command(order, folder)).await;
     let outcome = match ended {
@@ -145,8 +155,11 @@ async fn perform(order: &PackageOrder, site: &PackageSite) -> Result<Performed, 
             }
             let reason = if needs_build {
                 format!("there is no finished build of {} for this machine", order.words())
+            } else if complaint.wants_password {
+                LOCKED.into()
             } else if complaint.not_found {
-                format!("the index has no {} that fits this machine", order.words())
+                let or = if *withheld { OR_LOCKED } else { "" };
+                format!("the index has no {} that fits this machine{or}", order.words())
             } else {
                 Untrusted::new(complaint.words).for_terminal_line(TOLD)
             };

@@ -1,6 +1,6 @@
 //! Packages: a real installer, in a real sandbox, from an index of our own on loopback.
 
-use self::index::{Index, npm_package, source, wheel};
+use self::index::{Index, locked, npm_package, source, wheel};
 use crate::{
     scene::{Scene, Who, cell},
     terminal::Terminal,
@@ -287,6 +287,27 @@ fn offline_is_told_at_once_and_what_the_index_lacks_too() {
     seen.mentions("offline: your settings let nothing be reached").exits(1);
     let listed = none.home_file(config, "[network]\nmode = 'listed'\n");
     listed.run(&["packages", "add", "tiny-thing"]).exits(0);
+}
+
+/// The password is never shown to the installer, and the message says so.
+#[test]
+fn an_index_that_wants_a_password_gets_none_and_it_is_said() {
+    let (port, heard) = locked();
+    let npmrc = format!(
+        "registry=http://127.0.0.1:{port}/npm\n//127.0.0.1:{port}/npm/:_authToken=sk-canary\n"
+    );
+    let scene = Scene::new()
+        .variable("PIP_INDEX_URL", &format!("http://me:sk-canary@127.0.0.1:{port}/simple"))
+        .home_file(".npmrc", &npmrc);
+    let says = "the index wants a user name and password, and yours stay outside the sandbox";
+    // pip does not say why it found nothing.
+    let seen = scene.run(&["packages", "add", "tiny-thing"]).lacks("canary").exits(1);
+    seen.mentions("or it wants the password in your settings, which stays outside the sandbox");
+    scene.run(&["packages", "add", "--npm", "tiny-thing"]).mentions(says).lacks("canary").exits(1);
+    let heard = heard.lock().unwrap().to_lowercase();
+    // The control: it was asked for the package.
+    assert!(heard.contains("tiny-thing"), "{heard}");
+    assert!(!heard.contains("authorization") && !heard.contains("canary"), "{heard}");
 }
 
 #[test]

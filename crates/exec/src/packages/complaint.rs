@@ -9,6 +9,8 @@ pub(super) struct InstallerComplaint {
     pub(super) not_found: bool,
     /// Whether there is something to build.
     pub(super) needs_build: bool,
+    /// Whether the index asked who is there.
+    pub(super) wants_password: bool,
 }
 
 /// Reads what an installer has printed.
@@ -17,14 +19,20 @@ pub(super) fn read(said: &str) -> InstallerComplaint {
     let needs_build = has("building from source is disabled")
         || has("has no wheels with a matching")
         || has("has no usable wheels");
+    let wants_password = has("401 Error")
+        || has("HTTP error 401")
+        || has("401 Unauthorized")
+        || has("npm error code E401")
+        || has("npm ERR! code E401");
     let not_found = !needs_build
+        && !wants_password
         && (has("No matching distribution found")
             || has("not found in the package registry")
             || has("npm error code E404")
             || has("npm error code ETARGET")
             || has("npm ERR! code E404")
             || has("npm ERR! code ETARGET"));
-    InstallerComplaint { words: telling(said), not_found, needs_build }
+    InstallerComplaint { words: telling(said), not_found, needs_build, wants_password }
 }
 
 /// The line that says most: the last error, without the signs before it.
@@ -66,5 +74,16 @@ mod tests {
         let uv = "  × No solution found\n  ╰─▶ Because x has no wheels with a matching Python ABI";
         assert!(read(uv).needs_build);
         assert!(read("npm error code E404\nnpm error 404 Not Found").not_found);
+    }
+
+    #[test]
+    fn an_index_that_wants_a_password_lacks_nothing() {
+        let pip = "WARNING: 401 Error, Credentials not correct for http://h/simple/x/\nERROR: Could \
+                   not find a version that satisfies the requirement x (from versions: none)\n\
+                   ERROR: No matching distribution found for x\n";
+        for said in [pip, "error: 401 Unauthorized", "npm error code E401\nnpm error Unable to"] {
+            assert!(read(said).wants_password && !read(said).not_found, "{said}");
+        }
+        assert!(!read("ERROR: No matching distribution found for x401").wants_password);
     }
 }

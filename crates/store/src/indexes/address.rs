@@ -8,6 +8,8 @@ pub(super) struct Address {
     pub(super) rule: HostRule,
     /// Without user and password.
     pub(super) text: String,
+    /// Whether it had them.
+    pub(super) has_password: bool,
 }
 
 /// Reads an address. Kinds before it, such as `sparse+`, do not matter.
@@ -22,12 +24,14 @@ pub(super) fn read(text: &str) -> Option<Address> {
     };
     let at = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let (place, path) = rest.split_at(at);
+    let has_password = place.contains('@');
     let place = place.rsplit_once('@').map_or(place, |(_, place)| place);
     let (host, port) = authority(place, Some(usual)).ok()?;
     let printable = !path.chars().any(|c| c.is_control() || c.is_whitespace());
     printable.then(|| Address {
         rule: HostRule::exactly(host, port),
         text: format!("{scheme}://{place}{path}"),
+        has_password,
     })
 }
 

@@ -29,6 +29,8 @@ pub struct Index {
     pub hosts: Vec<HostRule>,
     /// Variables that make the same tool inside fetch from there.
     pub variables: BTreeMap<String, String>,
+    /// Whether the tool would send a user name and password there. They are not among the variables.
+    pub has_password: bool,
 }
 
 /// The largest file that is read. Settings are small, and so is what is read of a tool.

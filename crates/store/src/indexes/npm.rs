@@ -6,9 +6,13 @@ use super::{
 };
 use std::path::PathBuf;
 
+/// Keys of secrets, which may stand behind an address.
+const SECRETS: [&str; 3] = ["_authToken", "_auth", "_password"];
+
 pub(super) fn find(machine: &IndexMachine<'_>) -> Index {
     let mut registry = None;
     let mut scoped = Vec::new();
+    let mut has_password = false;
     let text = |name| machine.environment.text(name);
     let mut files: Vec<_> = machine.prefixes.iter().map(|one| one.join("etc/npmrc")).collect();
     files.push(machine.in_root("etc/npmrc"));
@@ -23,15 +27,17 @@ pub(super) fn find(machine: &IndexMachine<'_>) -> Index {
         match key.trim() {
             "registry" => registry = Some(value),
             key if key.starts_with('@') && key.ends_with(":registry") => scoped.push(value),
+            key if SECRETS.iter().any(|secret| key.ends_with(secret)) => has_password = true,
             _ => {}
         }
     }
     for name in ["npm_config_registry", "NPM_CONFIG_REGISTRY"] {
         registry = text(name).map(str::to_owned).or(registry);
     }
-    let mut index = Index::default();
+    let mut index = Index { has_password, ..Index::default() };
     match registry.as_deref().and_then(address::read) {
         Some(one) => {
+            index.has_password |= one.has_password;
             index.hosts.push(one.rule);
             index.variables.insert("npm_config_registry".into(), one.text);
         }

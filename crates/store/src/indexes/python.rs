@@ -34,6 +34,7 @@ pub(super) fn find(machine: &IndexMachine<'_>) -> Index {
     let more: Vec<_> = said.more.iter().filter_map(|text| address::read(text)).collect();
     let links: Vec<_> = said.links.iter().filter_map(|text| address::read(text)).collect();
     let every = main.iter().chain(&more).chain(&links);
+    index.has_password = every.clone().any(|one| one.has_password);
     index.hosts.extend(every.map(|one| one.rule.clone()));
     let mut set = |name: &str, value: String| {
         if !value.is_empty() {

@@ -4,7 +4,13 @@ use crate::{
     network::Outside,
     scene::{Scene, Who},
 };
-use std::process::Command;
+use std::{
+    io::{BufRead, BufReader, Write},
+    net::TcpListener,
+    process::Command,
+    sync::{Arc, Mutex},
+    thread,
+};
 
 /// Files of one package, by their paths on the index.
 pub(super) struct Served {
@@ -48,6 +54,26 @@ impl Index {
     pub(super) fn asked(&self) -> Vec<String> {
         self.outside.asked()
     }
+}
+
+/// An index that wants a password: its port, and everything that it was sent.
+pub(super) fn locked() -> (u16, Arc<Mutex<String>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let heard = Arc::new(Mutex::new(String::new()));
+    let all = Arc::clone(&heard);
+    thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let lines = BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok);
+            let request: Vec<_> = lines.take_while(|line| !line.is_empty()).collect();
+            all.lock().unwrap().push_str(&request.join("\n"));
+            let answer = "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"x\"\r\n\
+                          Content-Length: 0\r\nConnection: close\r\n\r\n";
+            // Whoever looks only whether it is there does not wait for this.
+            _ = stream.write_all(answer.as_bytes()).is_ok();
+        }
+    });
+    (port, heard)
 }
 
 /// Has Python make a file, and returns its bytes.
