@@ -212,6 +212,7 @@ impl<'a> Choice<'a> {
         Ok(Model::embedded(Weights {
             name: entry.name.clone(),
             file: self.shelf.verified(entry)?,
+            sha256: entry.sha256.clone(),
             saved: self.shelf.saved(entry),
             context: entry.context,
             threads: self.settings.threads.value.and_then(|count| count.try_into().ok()),

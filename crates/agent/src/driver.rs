@@ -14,7 +14,7 @@ use crate::{
 };
 use interpreter_analyze::analyze;
 use interpreter_core::{
-    Body, Output, Proposal,
+    Body, Message, Output, Proposal,
     hash::sha256,
     instructions::Strength,
     look::Look,
@@ -41,8 +41,9 @@ pub(crate) struct Driver {
     /// The model that is talked to, and how it writes.
     model: Option<Arc<Model>>,
     sampling: Sampling,
-    /// A model that was found, and that the session has not taken yet.
-    found: Option<(Model, Sampling)>,
+    /// A model that was found and that the session has not taken yet, with the opening of its
+    /// conversations.
+    found: Option<(Model, Sampling, Vec<Message>)>,
     runner: Runner,
     reports: mpsc::Receiver<Report>,
     updates: mpsc::Sender<Update>,
@@ -78,7 +79,7 @@ impl Driver {
         let (model, profile, sampling, notes) = match mode {
             Mode::Chat => {
                 let Chosen { model, profile, sampling, notes } = context.chosen(None)?;
-                model.prepare();
+                model.prepare(&profile.opening);
                 (Some(Arc::new(model)), profile, sampling, notes)
             }
             Mode::Run => {

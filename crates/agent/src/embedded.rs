@@ -54,6 +54,19 @@ pub async fn pull(
     Ok(download(entry, &shelf, &Hub { certificates, ..hub(context) }, tell).await?)
 }
 
+/// Reads once how every conversation with a model begins, and keeps the state after it beside the
+/// weights: otherwise the first question would wait for that. `tell` hears how many tokens of how
+/// many are read.
+pub async fn read_ahead(
+    context: &Context,
+    entry: &CatalogueEntry,
+    tell: &mut dyn FnMut(u64, u64),
+) -> Result<(), AgentError> {
+    let model = context.choice()?.named(&format!("embedded/{}", entry.name))?;
+    let opening = context.profile(Some(&model), &[]).opening;
+    Ok(model.begin(&opening, tell).await?)
+}
+
 fn hub(context: &Context) -> Hub {
     let usual = Hub::default();
     let endpoint = context.environment.text("HF_ENDPOINT").map(str::to_owned);

@@ -9,6 +9,8 @@ pub struct Weights {
     pub name: String,
     /// The GGUF file. Whoever makes this has checked that it is the one it should be.
     pub file: PathBuf,
+    /// The SHA-256 of that file, in hexadecimal: saved states are known by it.
+    pub sha256: String,
     /// The folder where the state after a conversation's constant beginning may be kept.
     pub saved: PathBuf,
     /// Tokens of context.

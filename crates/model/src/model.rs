@@ -126,11 +126,32 @@ impl Model {
     }
 
     /// Begins what takes long before a first reply, if anything does: the person may still be typing.
-    pub fn prepare(&self) {
+    /// `opening` is how the conversation will begin.
+    #[cfg_attr(not(feature = "embedded"), expect(unused_variables, reason = "it is for engines"))]
+    pub fn prepare(&self, opening: &[Message]) {
         match &self.kind {
             #[cfg(feature = "embedded")]
-            Kind::Embedded(engine) => engine.prepare(),
+            Kind::Embedded(engine) => engine.prepare(opening),
             Kind::Remote(_) | Kind::Scripted(_) => {}
+        }
+    }
+
+    /// Does once and for all what every first reply would have to wait for, if anything: reads how
+    /// conversations begin, and keeps the state after it. `tell` hears how many tokens of how many
+    /// are read.
+    #[cfg_attr(
+        not(feature = "embedded"),
+        expect(unused_variables, clippy::unused_async, reason = "it is for engines")
+    )]
+    pub async fn begin(
+        &self,
+        opening: &[Message],
+        tell: &mut dyn FnMut(u64, u64),
+    ) -> Result<(), ModelError> {
+        match &self.kind {
+            #[cfg(feature = "embedded")]
+            Kind::Embedded(engine) => engine.begin(opening, tell).await,
+            Kind::Remote(_) | Kind::Scripted(_) => Ok(()),
         }
     }
 

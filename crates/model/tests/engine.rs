@@ -35,6 +35,7 @@ fn weights(folder: &TempDir) -> Option<Weights> {
     Some(Weights {
         name: "small".into(),
         file,
+        sha256: "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53".into(),
         saved: folder.path().join("saved"),
         context: 1024,
         // The tests run beside each other.
@@ -75,6 +76,11 @@ async fn reply(model: &Model, request: &Request) -> Reply {
     ask(model, request).await.0.unwrap()
 }
 
+/// How every conversation of [`request`] begins.
+fn opening() -> Vec<Message> {
+    vec![Message::System { text: INSTRUCTIONS.into() }]
+}
+
 fn saved_files(folder: &TempDir) -> Vec<PathBuf> {
     let folder = folder.path().join("saved");
     fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
@@ -86,8 +92,8 @@ async fn a_reply_comes_in_pieces_and_is_their_sum() {
     let Some(weights) = weights(&folder) else { return };
     let model = Model::embedded(weights).unwrap();
     assert_eq!((model.name(), model.tools()), ("embedded/small", Tools::None));
-    model.prepare();
-    model.prepare();
+    model.prepare(&[]);
+    model.prepare(&[]);
     let (reply, pieces) = ask(&model, &request("Tell me about the sea.", 24)).await;
     let reply = reply.unwrap();
     assert!(pieces.len() > 10, "{pieces:?}");
@@ -146,6 +152,55 @@ async fn the_beginning_is_known_at_the_next_start() {
     let reply = reply(&Model::embedded(other).unwrap(), &request("Name a bird.", 8)).await;
     assert_eq!(reply.usage.unwrap().cached, 0);
     assert_eq!(saved_files(&folder).len(), 2);
+}
+
+#[tokio::test]
+async fn the_beginning_can_be_read_before_anybody_asks() {
+    let folder = TempDir::new().unwrap();
+    let Some(weights) = weights(&folder) else { return };
+    let mut told = Vec::new();
+    let mut tell = |read, total| told.push((read, total));
+    let model = Model::embedded(weights.clone()).unwrap();
+    model.begin(&opening(), &mut tell).await.unwrap();
+    drop(model);
+    let whole = told[0].1;
+    assert!(whole > 80 && told[0].0 == 0 && told.last() == Some(&(whole, whole)), "{told:?}");
+    let kept = saved_files(&folder);
+    assert_eq!(kept.len(), 1);
+
+    // The first question of a later start reads only what is new.
+    let model = Model::embedded(weights.clone()).unwrap();
+    let first = reply(&model, &request("Name a bird.", 8)).await;
+    assert!(first.usage.unwrap().cached + 1 >= whole, "{first:?}");
+    // It says the same as it does without.
+    let other = Weights { saved: folder.path().join("other"), ..weights.clone() };
+    let without = reply(&Model::embedded(other).unwrap(), &request("Name a bird.", 8)).await;
+    assert_eq!((without.text, without.usage.unwrap().cached), (first.text, 0));
+
+    // To do it again changes nothing.
+    let before = fs::read(&kept[0]).unwrap();
+    let model = Model::embedded(weights.clone()).unwrap();
+    model.begin(&opening(), &mut |_, _| {}).await.unwrap();
+    assert_eq!((saved_files(&folder), fs::read(&kept[0]).unwrap()), (kept, before));
+
+    // Weights with another hash do not share it.
+    let other = Weights { sha256: "other".into(), ..weights };
+    let reply = reply(&Model::embedded(other).unwrap(), &request("Name a bird.", 8)).await;
+    assert_eq!(reply.usage.unwrap().cached, 0);
+}
+
+#[tokio::test]
+async fn whoever_does_not_wait_for_the_beginning_stops_it() {
+    let folder = TempDir::new().unwrap();
+    let Some(weights) = weights(&folder) else { return };
+    let model = Model::embedded(weights.clone()).unwrap();
+    let (opening, mut tell) = (opening(), |_, _| {});
+    let begun = model.begin(&opening, &mut tell);
+    drop(tokio::time::timeout(std::time::Duration::ZERO, begun).await);
+    drop(model);
+    let nothing = Weights { file: folder.path().join("none"), ..weights };
+    let error = Model::embedded(nothing).unwrap().begin(&opening, &mut tell).await;
+    assert!(error.unwrap_err().to_string().contains("cannot be read"));
 }
 
 #[tokio::test]

@@ -38,16 +38,16 @@ impl Driver {
         let chosen = self.context.chosen(Some(name)).map_err(|error| choice_failure(&error))?;
         let Chosen { model, profile, sampling, notes } = chosen;
         let name = model.name().to_owned();
-        self.found = Some((model, sampling));
+        self.found = Some((model, sampling, profile.opening.clone()));
         Ok(Box::new(NewModel { name, profile, notes }))
     }
 
     /// Talks to the model that was found. The old one goes before the new one is loaded: there may be
     /// no room for both.
     pub(super) fn use_model(&mut self) {
-        let Some((model, sampling)) = self.found.take() else { return };
+        let Some((model, sampling, opening)) = self.found.take() else { return };
         self.model = None;
-        model.prepare();
+        model.prepare(&opening);
         (self.model, self.sampling) = (Some(Arc::new(model)), sampling);
     }
 

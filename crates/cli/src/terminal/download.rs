@@ -59,6 +59,24 @@ impl Download {
         _ = self.try_show(progress).is_ok();
     }
 
+    /// Shows how much of what every conversation begins with has been read. A failure to show it
+    /// stops nothing.
+    pub(crate) fn reading(&mut self, read: u64, total: u64) {
+        let percent = read * 100 / total.max(1);
+        let shown = match self.manner {
+            Manner::Line => {
+                let words = ours("preparing the first answer: ") + percent + " %";
+                self.screen.say_in_passing(words)
+            }
+            Manner::Lines if read == total => self.screen.say("prepared the first answer"),
+            Manner::Json if read == total => {
+                json::print_value(&json!({ "event": "prepared", "tokens": total }))
+            }
+            Manner::Lines | Manner::Json => Ok(()),
+        };
+        _ = shown.is_ok();
+    }
+
     fn try_show(&mut self, progress: &Progress) -> io::Result<()> {
         match progress {
             Progress::Resumed { bytes } => {

@@ -11,8 +11,8 @@ use super::{
     text::Characters,
     threads,
 };
-use crate::{Request, Weights};
-use interpreter_core::Finish;
+use crate::{Request, Tools, Weights};
+use interpreter_core::{Finish, Message};
 use llama_cpp_2::{
     context::{LlamaContext, params::LlamaContextParams},
     llama_backend::LlamaBackend,
@@ -151,8 +151,7 @@ impl<'a> Runner<'a> {
             .with_no_perf(true);
         let context = model.new_context(library(), parameters);
         let context = context.map_err(|_| Fault::Library("there is no room for a conversation"))?;
-        let file = fs_err::metadata(&weights.file).map_err(|_| Fault::Weights("is gone"))?;
-        let identity = saved::identity(&file, &[tokens, CHUNK]);
+        let identity = saved::identity(&weights.sha256, &[tokens, CHUNK]);
         Ok(Self {
             model,
             context,
@@ -162,6 +161,34 @@ impl<'a> Runner<'a> {
             saved: Saved::new(weights.saved.clone(), identity),
             unsaved: true,
         })
+    }
+
+    /// Reads the beginning that all conversations share, unless it is saved, and saves it. `go_on`
+    /// takes how many tokens of how many have been read, and says whether to.
+    pub(super) fn begin(
+        &mut self,
+        opening: &[Message],
+        go_on: &mut dyn FnMut(usize, usize) -> bool,
+    ) -> Result<(), Fault> {
+        let mut messages = opening.to_vec();
+        // Whatever the person says comes after the beginning, and is no part of it.
+        messages.push(Message::user("x"));
+        let (messages, tools) = (messages.into(), Tools::None);
+        let request = Request { messages, tools, max_tokens: None, temperature: None };
+        let mut prompt = self.prompt(&request)?;
+        prompt.tokens.truncate(prompt.beginning);
+        let (total, most) = (prompt.tokens.len(), self.context.n_ctx() as usize);
+        if total < LEAST_SAVED || total + LEAST_ROOM > most {
+            return Ok(());
+        }
+        let known = self.resume(&prompt.tokens);
+        let is_saved = known + 1 == total;
+        self.read(&prompt.tokens[known..], &mut |read| go_on(read, total))?;
+        if std::mem::take(&mut self.unsaved) && !is_saved {
+            self.save();
+        }
+        go_on(total, total);
+        Ok(())
     }
 
     /// Answers a request. `hear` takes each part of the reply, and says whether anybody still listens.

@@ -56,13 +56,11 @@ pub(crate) struct State {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// The identity of a file of weights, as run with these settings.
-pub(crate) fn identity(weights: &std::fs::Metadata, settings: &[u32]) -> Identity {
-    let modified = weights.modified().ok();
-    let modified = modified.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
+/// The identity of weights, by the hash of their file, as run with these settings.
+pub(crate) fn identity(sha256: &str, settings: &[u32]) -> Identity {
     let mut hash = Sha256::new().chain_update(LIBRARY);
-    hash.update(weights.len().to_le_bytes());
-    hash.update(modified.unwrap_or_default().as_nanos().to_le_bytes());
+    hash.update(sha256.len().to_le_bytes());
+    hash.update(sha256);
     for setting in settings {
         hash.update(setting.to_le_bytes());
     }
@@ -298,14 +296,10 @@ mod tests {
 
     #[test]
     fn an_identity_is_that_of_weights_settings_and_library() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("weights");
-        fs_err::write(&path, "12").unwrap();
-        let first = identity(&fs_err::metadata(&path).unwrap(), &[1]);
-        assert_eq!(first, identity(&fs_err::metadata(&path).unwrap(), &[1]));
-        assert_ne!(first, identity(&fs_err::metadata(&path).unwrap(), &[2]));
-        fs_err::write(&path, "123").unwrap();
-        assert_ne!(first, identity(&fs_err::metadata(&path).unwrap(), &[1]));
+        let first = identity("a1", &[1]);
+        assert_eq!(first, identity("a1", &[1]));
+        assert_ne!(first, identity("a1", &[2]));
+        assert_ne!(first, identity("a2", &[1]));
         let (name, version) = LIBRARY.split_once(' ').unwrap();
         let used = format!("{name} = {{ version = \"{version}\"");
         assert!(include_str!("../../../../Cargo.toml").contains(&used), "{used}");

@@ -38,8 +38,11 @@ pub(crate) struct Engine {
 
 /// A job for the thread.
 enum Job {
-    /// Load the model, if that has not been done.
-    Load,
+    /// Load the model, if that has not been done, and read the beginning of all conversations
+    /// until there is something else to do.
+    Load { opening: Vec<Message> },
+    /// Read the beginning of all conversations, and keep the state after it.
+    Begin { opening: Vec<Message>, steps: Sender<Step> },
     /// Answer.
     Ask { request: Request, steps: Sender<Step> },
 }
@@ -53,6 +56,8 @@ enum Step {
         total: u64,
     },
     Ended(Result<Answer, Fault>),
+    /// The beginning is read, and kept.
+    Begun(Result<(), Fault>),
 }
 
 impl Engine {
@@ -75,11 +80,34 @@ impl Engine {
         Ok(Self { model, file, context, jobs: Some(jobs), loaded, wanted, thread: Some(thread) })
     }
 
-    /// Starts to load it, unless there is work anyway. Errors are reported with the first request.
-    pub(crate) fn prepare(&self) {
+    /// Starts to load it and to read how all conversations begin, unless there is work anyway. Errors
+    /// are reported with the first request.
+    pub(crate) fn prepare(&self, opening: &[Message]) {
         if let Some(jobs) = &self.jobs {
-            jobs.try_send(Job::Load).unwrap_or_default();
+            jobs.try_send(Job::Load { opening: opening.to_vec() }).unwrap_or_default();
         }
+    }
+
+    /// Reads how all conversations begin, and keeps the state after it for every later start. `tell`
+    /// hears how many tokens of how many are read.
+    pub(crate) async fn begin(
+        &self,
+        opening: &[Message],
+        tell: &mut dyn FnMut(u64, u64),
+    ) -> Result<(), ModelError> {
+        let (steps, mut heard) = mpsc::channel(64);
+        let job = Job::Begin { opening: opening.to_vec(), steps };
+        let ended = || self.error(Fault::Library("its thread has ended"));
+        self.jobs.as_ref().ok_or_else(ended)?.send(job).await.map_err(|_| ended())?;
+        while let Some(step) = heard.recv().await {
+            match step {
+                Step::Read { read, total } => tell(read, total),
+                Step::Begun(result) => return result.map_err(|fault| self.error(fault)),
+                Step::Ended(Err(fault)) => return Err(self.error(fault)),
+                Step::Text(_) | Step::Ended(Ok(_)) => {}
+            }
+        }
+        Err(ended())
     }
 
     /// Counts the tokens of a text, as soon as the model is loaded.
@@ -121,6 +149,7 @@ impl Engine {
                     return Ok(reply(answer));
                 }
                 Step::Ended(Err(fault)) => return Err(self.error(fault)),
+                Step::Begun(_) => {}
             }
         }
         Err(ended())
@@ -176,7 +205,7 @@ fn work(
     mut asked: Receiver<Job>,
 ) {
     let Some(first) = asked.blocking_recv() else { return };
-    let model = match llama::load(weights, wanted) {
+    let model = match llama::load(weights, Arc::clone(&wanted)) {
         Ok(model) => Arc::new(model),
         Err(fault) => return refuse(first, asked, fault),
     };
@@ -187,8 +216,24 @@ fn work(
     };
     let mut next = Some(first);
     while let Some(job) = next {
-        if let Job::Ask { request, steps } = job {
-            answer(&mut runner, &request, &steps);
+        let is_wanted = || wanted.load(Ordering::Relaxed);
+        match job {
+            Job::Ask { request, steps } => answer(&mut runner, &request, &steps),
+            // Whoever asks a question meanwhile has the rest read with it, and sees how far that is.
+            Job::Load { opening } => {
+                let mut go_on = |_, _| is_wanted() && asked.is_empty();
+                // If it fails, it fails again with the first request, which reports it.
+                runner.begin(&opening, &mut go_on).unwrap_or_default();
+            }
+            Job::Begin { opening, steps } => {
+                let mut go_on = |read: usize, total: usize| {
+                    let step = Step::Read { read: read as u64, total: total as u64 };
+                    is_wanted() && steps.blocking_send(step).is_ok()
+                };
+                let begun = runner.begin(&opening, &mut go_on);
+                // Whoever has gone needs no answer.
+                steps.blocking_send(Step::Begun(begun)).unwrap_or_default();
+            }
         }
         next = asked.blocking_recv();
     }
@@ -212,7 +257,7 @@ fn answer(runner: &mut Runner<'_>, request: &Request, steps: &Sender<Step>) {
 fn refuse(first: Job, mut asked: Receiver<Job>, fault: Fault) {
     let mut next = Some(first);
     while let Some(job) = next {
-        if let Job::Ask { steps, .. } = job {
+        if let Job::Ask { steps, .. } | Job::Begin { steps, .. } = job {
             steps.blocking_send(Step::Ended(Err(fault))).unwrap_or_default();
         }
         next = asked.blocking_recv();

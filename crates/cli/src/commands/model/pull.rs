@@ -12,7 +12,7 @@ use crate::{
     },
 };
 use interpreter_agent::{
-    Context,
+    Context, chain,
     embedded::{self, CatalogueEntry, Pulled},
 };
 use serde_json::json;
@@ -88,11 +88,46 @@ pub(crate) async fn fetch(
             }
         }
     };
-    let screen = download.end();
-    if let Some(pulled) = pulled {
-        return Ok(Some(pulled?));
+    let Some(pulled) = pulled else {
+        let name = &entry.name;
+        let words = format!("Interrupted. `interpreter model pull {name}` resumes the download.");
+        download.end().tell(&words)?;
+        return Ok(None);
+    };
+    let pulled = match pulled {
+        Ok(pulled) => pulled,
+        Err(error) => {
+            download.end();
+            return Err(error.into());
+        }
+    };
+    if !pulled.already && embedded::ENGINE {
+        read_ahead(context, entry, &mut download).await?;
     }
-    let name = &entry.name;
-    screen.tell(&format!("Interrupted. `interpreter model pull {name}` resumes the download."))?;
-    Ok(None)
+    download.end();
+    Ok(Some(pulled))
+}
+
+/// The last step of an installation. The model can be used without it: the first question then takes
+/// as long.
+async fn read_ahead(
+    context: &Context,
+    entry: &CatalogueEntry,
+    download: &mut Download,
+) -> Result<(), Error> {
+    let result = {
+        let mut tell = |read, total| download.reading(read, total);
+        tokio::select! {
+            result = embedded::read_ahead(context, entry, &mut tell) => result,
+            interrupted = tokio::signal::ctrl_c() => {
+                interrupted?;
+                Ok(())
+            }
+        }
+    };
+    if let Err(error) = result {
+        let why = chain(&error);
+        download.end().tell(&format!("The first question will take longer: {why}."))?;
+    }
+    Ok(())
 }
