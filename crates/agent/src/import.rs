@@ -51,6 +51,8 @@ pub enum ImportedAs {
         id: String,
         /// How many of its messages are not on record.
         left: usize,
+        /// Whether it is short enough to go on with.
+        can_go_on: bool,
     },
 }
 
@@ -108,7 +110,10 @@ impl Context {
 
     fn session_from(&self, path: &Path) -> Result<ImportedAs, String> {
         let text = read(path, LONGEST_CONVERSATION)?;
-        let Conversation { bodies, left, .. } = Conversation::parse(&text)?;
+        let conversation = Conversation::parse(&text)?;
+        let told = conversation.resumable();
+        let can_go_on = told.is_some();
+        let Conversation { bodies, left, .. } = conversation;
         if bodies.is_empty() {
             return Err("it is empty".into());
         }
@@ -120,12 +125,13 @@ impl Context {
             opening: 0,
         };
         let note = Body::Note { text: format!("imported from {from}; nothing of it ran here") };
-        let all = [started, note].into_iter().chain(bodies).chain([Body::SessionEnded {}]);
+        let all = [started, note].into_iter().chain(bodies).chain(told);
+        let all = all.chain([Body::SessionEnded {}]);
         let entries: Vec<_> = all.map(LogEntry::now).collect();
         let id = new_session_id();
         let mut log = self.log().map_err(|error| crate::chain(&error))?;
         log.append_all(&id, &entries).map_err(|error| crate::chain(&error))?;
-        Ok(ImportedAs::Session { id, left })
+        Ok(ImportedAs::Session { id, left, can_go_on })
     }
 }
 

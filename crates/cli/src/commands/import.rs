@@ -56,8 +56,13 @@ fn tell(screen: &mut Screen, imported: &Imported) -> io::Result<()> {
             screen.row(&format!("from {path}"))?;
             left.iter().try_for_each(|line| screen.row(&format!("not imported: {line}")))
         }
-        Ok(ImportedAs::Session { id, left }) => {
-            screen.say(ours("session ") + word(id))?;
+        Ok(ImportedAs::Session { id, left, can_go_on }) => {
+            let how = if *can_go_on {
+                ": go on with `interpreter --resume="
+            } else {
+                ": read it with `interpreter history show "
+            };
+            screen.say(ours("session ") + word(id) + how + word(id) + "`")?;
             screen.row(&format!("from {path}"))?;
             if *left > 0 {
                 screen.say(count(*left, "message") + " not imported: pictures, files or empty")?;

@@ -68,6 +68,24 @@ fn conversations_become_sessions_that_can_be_looked_at() {
 }
 
 #[test]
+fn a_conversation_goes_on_here_and_the_model_knows_that_it_ran_elsewhere() {
+    let scene = scene();
+    let out = scene.run(&["import"]).exits(0).stdout();
+    let option = out.split("`interpreter ").find(|part| part.starts_with("--resume=")).unwrap();
+    let option = option.split('`').next().unwrap().to_owned();
+    scene.play(&["I counted to one."]);
+    scene.chat(&[&option, "what did you do?"]).mentions("I counted to one.").exits(0);
+    let seen = scene.run(&["history", "show", "--json"]);
+    assert_eq!(seen.of_kind("resumed").len(), 1);
+    assert_eq!(seen.of_kind("run_started").len(), 0);
+    let sent = seen.of_kind("request")[0]["newest"].to_string();
+    for part in ["nothing of it ran here", "count to one", "print(1)", "printed in the other"] {
+        assert!(sent.contains(part), "{part} is not in {sent}");
+    }
+    scene.run(&["audit", "verify"]).exits(0);
+}
+
+#[test]
 fn nothing_is_replaced_and_nothing_else_is_taken() {
     let scene = scene().file("notes.txt", "x").file("broken.json", "{}");
     scene.run(&["import", "notes.txt"]).mentions("neither a profile").exits(2);
