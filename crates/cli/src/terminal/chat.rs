@@ -416,7 +416,14 @@ pub(super) fn finding(one: &Merged<'_>) -> String {
     let numbers: Vec<_> = lines.iter().take(LINES).map(u32::to_string).collect();
     let more = if lines.len() > LINES { " …" } else { "" };
     let noun = if lines.len() == 1 { "line" } else { "lines" };
-    format!("{name} {argument} ({noun} {}{more})", numbers.join(", "))
+    let words = match (*name, argument.is_empty()) {
+        ("hides", _) => format!("hides what it does {argument}"),
+        ("connects", true) => "connects to a host that is computed".to_owned(),
+        ("connects", false) => format!("connects to {argument}"),
+        ("unreadable", _) => format!("cannot be analysed: {argument}"),
+        _ => format!("{name} {argument}"),
+    };
+    format!("{} ({noun} {}{more})", words.trim_end(), numbers.join(", "))
 }
 
 /// How many of each kind there are.
