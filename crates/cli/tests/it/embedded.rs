@@ -200,7 +200,7 @@ fn the_first_start_asks_one_question_and_no_means_no() {
         .shows("from 127.0.0.1:1; or, without a network, from a file:")
         .shows("`interpreter model pull qwen2.5-coder-1.5b --from FILE`")
         .shows("Other ways: an API key, such as OPENAI_API_KEY")
-        .shows("ollama/MODEL");
+        .shows("such as Ollama.");
     terminal.types("").shows("press y, t, n");
     terminal.types("n").shows("no model is selected").exits(2);
     assert!(!models(&scene).exists());
