@@ -222,6 +222,7 @@ impl Context {
             confinement: self.confinement(),
             approval,
             packages: self.package_setup(),
+            file_headers: self.settings.file_headers.value,
             max_calls: self.settings.max_calls.value.into(),
         }
     }

@@ -228,6 +228,14 @@ impl Driver {
     /// Does what a front end asks for. Like an event, it is on record first.
     async fn requested(&mut self, request: Request) -> Result<(), AgentError> {
         match request {
+            Request::Happened(Event::Asked(prompt)) => {
+                if self.state.wants_file_headers() {
+                    for header in self.context.file_headers(&prompt) {
+                        self.happened(Event::HeaderGiven(header)).await?;
+                    }
+                }
+                return self.happened(Event::Asked(prompt)).await;
+            }
             Request::Happened(event) => return self.happened(event).await,
             Request::Complete { language, code, cursor, reply } => {
                 let (name, hash) = (language.name().into(), sha256(code.as_bytes()));

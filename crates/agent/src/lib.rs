@@ -28,6 +28,7 @@ pub mod doctor;
 mod driver;
 pub mod embedded;
 mod error;
+mod file_headers;
 mod grants;
 pub mod import;
 mod input;

@@ -43,6 +43,7 @@ pub mod effects;
 pub mod egress;
 pub mod extract;
 mod few_shot;
+pub mod file_header;
 pub mod findings;
 pub mod forms;
 pub mod hash;

@@ -9,6 +9,7 @@ use crate::{
     HostWanted, Image, InputWanted, Invocation, Message, Opinion, Origin, Output, Piped, Risk,
     StandingAnswer, ToolCall, Untrusted,
     egress::Host,
+    file_header::FileHeader,
     packages::{Package, PackageOrder},
     reply::Finish,
 };
@@ -62,6 +63,8 @@ pub enum Body {
     Piped(Piped),
     /// The person attaches a text file to the next prompt: its size, and the part that is sent.
     File { name: String, bytes: u64, text: Untrusted },
+    /// The model is given the header of a file that the next prompt names.
+    FileHeader(FileHeader),
     /// A model is about to be called, with this many messages; the newest ones are in full.
     Request {
         model: String,

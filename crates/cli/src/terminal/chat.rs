@@ -236,6 +236,7 @@ impl Chat {
             | Body::PackagesChanged { .. }
             | Body::PackagesFailed { .. }
             | Body::Error { .. }
+            | Body::FileHeader(_)
             | Body::Note { .. } => transcript::show(self.screen(), &record.body, true),
             _ => Ok(()),
         }

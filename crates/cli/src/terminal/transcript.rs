@@ -10,7 +10,9 @@ use super::{
 };
 use interpreter_core::{
     Backend, Body, Changes, Denial, FileChange, Grantor, HostWanted, InputWanted, Invocation,
-    LeftOut, Output, Piped, Record, Untrusted, forms,
+    LeftOut, Output, Piped, Record, Untrusted,
+    file_header::FileHeader,
+    forms,
     record::{Decision, TurnEnd},
     session,
 };
@@ -51,6 +53,9 @@ pub(super) fn show(screen: &mut Screen, body: &Body, every_host: bool) -> io::Re
             Some(words) => screen.warn(words),
             None => Ok(()),
         },
+        Body::FileHeader(FileHeader { name, form, .. }) => {
+            screen.tell(&format!("The model receives the {} of {name}.", form.names()))
+        }
         Body::Effects { network, denials: denied, .. } => {
             if every_host {
                 hosts::list(screen, network)?;

@@ -36,6 +36,7 @@ mod environments;
 mod escape;
 mod faithful;
 mod fences;
+mod file_headers;
 mod first_start;
 mod full_disk;
 mod growth;

@@ -6,6 +6,7 @@ use crate::{
     Image, InputWanted, Invocation, Language, Message, Output, Piped, Prepared, Ran, Reply, Span,
     Typed, Untrusted,
     egress::Host,
+    file_header::FileHeader,
     packages::{PackageOrder, PackagesDone, PackagesFailed},
     record::{Decision, TurnEnd},
     standing::Coverage,
@@ -35,6 +36,8 @@ pub enum Event {
     FileAttached(AttachedFile),
     /// The person goes on with an earlier conversation.
     Resumed(Box<Earlier>),
+    /// The model is given the header of a file that the next prompt names.
+    HeaderGiven(FileHeader),
     /// The person has the model answer the last prompt again: everything after it is dropped.
     Retried,
     /// The person takes the last prompt back, and with it everything after it.
@@ -283,6 +286,7 @@ impl Event {
             Self::FileAttached(AttachedFile { name, bytes, text }) => {
                 vec![Body::File { name: name.clone(), bytes: *bytes, text: text.clone() }]
             }
+            Self::HeaderGiven(header) => vec![Body::FileHeader(header.clone())],
             Self::ChangesWanted(wish) => vec![wish.body()],
             Self::Replied(reply) => {
                 let (text, reasoning) = (reply.text.clone(), reply.reasoning.clone());

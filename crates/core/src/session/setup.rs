@@ -2,7 +2,7 @@
 
 use crate::{
     Confinement, Languages, Message, Rules, context::ContextWindow, extract::Syntax,
-    instructions::Strength, packages::PackageSetup,
+    file_header::FileHeaders, instructions::Strength, packages::PackageSetup,
 };
 
 /// The setup of a session. None of it comes from a model or a project unchecked.
@@ -24,6 +24,8 @@ pub struct Setup {
     pub max_calls: u32,
     /// Detects the language of code by its syntax.
     pub syntax: Syntax,
+    /// Which models are given the headers of files that a prompt names.
+    pub file_headers: FileHeaders,
     /// Which packages can be installed, and who decides.
     pub packages: PackageSetup,
     /// The model that is talked to.

@@ -3,8 +3,8 @@
 use super::{effect::Effect, packages::Afterwards, pictures::Pictures, setup::Setup};
 use crate::{
     Body, Confinement, Excerpt, Findings, Grantor, Image, Languages, Message, Piped, Proposal,
-    Verdict, context::ContextWindow, look::Look, packages::PackageOrder, record::TurnEnd,
-    standing::StandingAnswers,
+    Verdict, context::ContextWindow, file_header::FileHeader, look::Look, packages::PackageOrder,
+    record::TurnEnd, standing::StandingAnswers,
 };
 use std::{collections::VecDeque, sync::Arc};
 
@@ -49,6 +49,8 @@ pub struct State {
     pub(super) piped: Option<Piped>,
     /// Text files that go with it, as the model is sent them.
     pub(super) files: Vec<String>,
+    /// The headers of files that the next prompt names.
+    pub(super) headers: Vec<FileHeader>,
     /// Answers that hold for more than one piece of code.
     pub(super) standing: StandingAnswers,
     /// News for the model, sent with the next result: kernels that are gone, with their variables.
@@ -162,6 +164,7 @@ impl State {
             attached: Vec::new(),
             piped: None,
             files: Vec::new(),
+            headers: Vec::new(),
             standing: StandingAnswers::default(),
             notices: Vec::new(),
             is_resumed: false,

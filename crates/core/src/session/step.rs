@@ -40,6 +40,7 @@ impl State {
                 self.attach_file(&file);
             }
             (Phase::Idle, Event::Resumed(earlier)) => self.resumed(*earlier),
+            (Phase::Idle, Event::HeaderGiven(header)) => self.headers.push(header),
             (Phase::Idle, Event::Retried) => self.retried(),
             (Phase::Idle, Event::Forgotten) => self.forgotten(),
             (Phase::Idle, Event::Submitted { language, code, invocation }) => {

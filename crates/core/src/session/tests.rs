@@ -9,6 +9,7 @@ use crate::{
     Grantor, InputWanted, Language, Limits, Network, Opinion, Output, Prepared, Ran, Reply, Rule,
     Rules, Sandboxing, Stream, ToolCall, Typed, Untrusted, Workspace,
     context::{ContextWindow, Counter},
+    file_header::FileHeaders,
     instructions::Strength,
     language,
     packages::PackageSetup,
@@ -55,6 +56,7 @@ impl Script {
             confinement: confinement(),
             approval: Approval::AsRulesSay,
             max_calls: 3,
+            file_headers: FileHeaders::default(),
             syntax: |_, _| None,
             packages: PackageSetup::default(),
             profile: ModelProfile {

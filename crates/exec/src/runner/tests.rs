@@ -8,6 +8,7 @@ use interpreter_core::{
     Confinement, Continuity, Findings, Language, LanguageInfo, Languages, Limits, Message, Network,
     Permit, Prepared, Reached, Rules, Sandboxing, Typed, Workspace,
     context::{ContextWindow, Counter},
+    file_header::FileHeaders,
     instructions::Strength,
     session::{self, Approval, Effect, Event, ModelProfile, Setup},
 };
@@ -52,6 +53,7 @@ fn permit(name: &str, limits: Limits) -> Permit {
         confinement: confinement(limits),
         approval: Approval::Yes,
         max_calls: 1,
+        file_headers: FileHeaders::default(),
         syntax: |_, _| None,
         packages: interpreter_core::packages::PackageSetup::default(),
         profile: ModelProfile {

@@ -20,6 +20,7 @@ use crate::{
 use interpreter_core::{
     Choice, Declaration, Limits, Promise, Rule, Rules, Sandboxing, Workspace,
     egress::{HostRule, Hosts},
+    file_header::FileHeaders,
     packages::PackagePolicy,
 };
 use std::{
@@ -80,6 +81,10 @@ settings! {
         /// Set the sampling temperature, from 0 to 2.
         "temperature" temperature: Sourced<Option<Temperature>>,
             Never("it does not make anything stricter");
+
+        /// Give the model the column names or keys of data files that a prompt names: never, small
+        /// (small models only) or always.
+        "file_headers" file_headers: Sourced<FileHeaders>, Tighten(is_more);
 
         /// Draw every row once and without colour, for screen readers.
         "plain" plain: Sourced<bool> = false, Never("it decides how your screen looks"),

@@ -9,6 +9,7 @@ use interpreter_core::{
     Choice, Declaration, Promise, Rule, Workspace,
     declaration::{How, is_language_name},
     egress::HostRule,
+    file_header::FileHeaders,
     packages::PackagePolicy,
 };
 use serde::{Deserialize, Serialize, de};
@@ -100,6 +101,7 @@ plain_values! {
     TimeLimit: json!({"type": "string"}), ["\"10m\"", "\"1s\"", "\"2d\"", "\"none\""];
     Workspace: one_of(["stage", "direct", "read-only"]), ["\"stage\"", "\"direct\"", "\"read-only\""];
     PackagePolicy: one_of(["never", "ask", "allow"]), ["\"ask\"", "\"never\"", "\"allow\""];
+    FileHeaders: one_of(["never", "small", "always"]), ["\"small\"", "\"never\"", "\"always\""];
     NetworkMode: one_of(["none", "listed", "open"]), ["\"listed\"", "\"none\"", "\"open\""];
     Choice: one_of(Choice::all().map(Choice::word)),
         ["\"auto\"", "\"native\"", "\"bubblewrap\"", "\"landlock\"", "\"none\""];

@@ -1,7 +1,7 @@
 //! The record is the replay: after every step of any session, its records give its conversation.
 
 use super::*;
-use crate::{Image, Message};
+use crate::{Image, Message, file_header::FileHeader};
 use proptest::prelude::*;
 
 /// A session with a world around it that answers every effect, one way or another.
@@ -139,7 +139,7 @@ fn language(name: &str) -> Language {
 
 /// Something that the person, the code or a kernel does.
 fn by_itself(choice: u8) -> Event {
-    match choice % 17 {
+    match choice % 18 {
         0..5 => Event::Asked("do it".into()),
         5 => Event::Submitted {
             language: language("python"),
@@ -163,6 +163,7 @@ fn by_itself(choice: u8) -> Event {
             bytes: 3,
             text: Untrusted::new("a``b"),
         }),
+        17 => Event::HeaderGiven(FileHeader::new("a.csv", b"x,y\n1,2\n").unwrap()),
         11 => Event::Output(Output::text("p1", Stream::Stdout, "long ".repeat(400))),
         _ => Event::Output(Output::text("p1", Stream::Stderr, "short")),
     }

@@ -1,6 +1,7 @@
 //! How a session goes on with a small model.
 
 use super::*;
+use crate::file_header::FileHeader;
 
 fn small(setup: &mut Setup) {
     setup.profile.strength = Strength::Small;
@@ -101,4 +102,24 @@ fn one_session_takes_calls_and_fences_in_turn() {
     .printed("4\n")
     .ran(0)
     .tells("b4\n");
+}
+
+#[test]
+fn a_small_model_is_given_the_header_of_a_file_with_the_prompt_that_names_it_alone() {
+    let header = || FileHeader::new("a.csv", b"x,y\n1,2\n").unwrap();
+    let script = Script::new(small);
+    assert!(script.state.wants_file_headers());
+    let script = script.when(Event::HeaderGiven(header())).gives(&[]).asked();
+    let script = script.tells("do it\\n\\n[a.csv holds data with the columns: x, y]\"");
+    // Nothing is given in the middle of a turn.
+    assert!(!script.state.wants_file_headers());
+    let script = script.when(Event::HeaderGiven(header())).replied("Hm.").asked();
+    script.tells("text: \"do it\"");
+    assert!(!Script::new(|_| {}).state.wants_file_headers());
+    let all = |setup: &mut Setup| setup.file_headers = FileHeaders::Always;
+    assert!(Script::new(all).state.wants_file_headers());
+    let none = |setup: &mut Setup| {
+        (setup.file_headers, setup.profile.strength) = (FileHeaders::Never, Strength::Small);
+    };
+    assert!(!Script::new(none).state.wants_file_headers());
 }
