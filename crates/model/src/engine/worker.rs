@@ -75,7 +75,7 @@ impl Engine {
         let thread = thread::Builder::new()
             .name("engine".into())
             .stack_size(STACK_BYTES)
-            .spawn(move || work(&weights, &loaded_there, wanted_there, asked))
+            .spawn(move || work(&weights, &loaded_there, &wanted_there, asked))
             .map_err(|source| ModelError::NoThread { model: model.clone(), source })?;
         Ok(Self { model, file, context, jobs: Some(jobs), loaded, wanted, thread: Some(thread) })
     }
@@ -201,11 +201,11 @@ impl fmt::Debug for Engine {
 fn work(
     weights: &Weights,
     loaded: &OnceLock<Arc<LlamaModel>>,
-    wanted: Arc<AtomicBool>,
+    wanted: &Arc<AtomicBool>,
     mut asked: Receiver<Job>,
 ) {
     let Some(first) = asked.blocking_recv() else { return };
-    let model = match llama::load(weights, Arc::clone(&wanted)) {
+    let model = match llama::load(weights, Arc::clone(wanted)) {
         Ok(model) => Arc::new(model),
         Err(fault) => return refuse(first, asked, fault),
     };
