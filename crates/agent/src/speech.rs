@@ -14,9 +14,17 @@ use interpreter_model::ReplyPiece;
 #[derive(Default)]
 pub(crate) struct Speech {
     fences: Fences,
-    call: Option<(usize, CallCode)>,
+    call: Option<Call>,
     text: String,
     reasoning: String,
+}
+
+/// A call that is being written.
+struct Call {
+    index: usize,
+    code: CallCode,
+    /// Whether some of its code was shown.
+    is_shown: bool,
 }
 
 impl Speech {
@@ -34,16 +42,12 @@ impl Speech {
                 vec![Live::Reasoning(Untrusted::new(text))]
             }
             ReplyPiece::CallStarted { index, .. } => {
-                let mut shown = self.end_call();
-                self.call = Some((index, CallCode::default()));
-                shown.push(Live::CodeBegins(None));
+                let shown = self.end_call();
+                self.call = Some(Call { index, code: CallCode::default(), is_shown: false });
                 shown
             }
             ReplyPiece::CallArguments { index, text } => match &mut self.call {
-                Some((current, code)) if *current == index => {
-                    let more = code.feed(&text);
-                    if more.is_empty() { vec![] } else { vec![Live::Code(Untrusted::new(more))] }
-                }
+                Some(call) if call.index == index => call.hear(&text),
                 // Two calls at once: the second is shown when it is asked about.
                 Some(_) | None => vec![],
             },
@@ -51,7 +55,8 @@ impl Speech {
     }
 
     fn end_call(&mut self) -> Vec<Live> {
-        self.call.take().map(|_| Live::CodeEnds).into_iter().collect()
+        let shown = self.call.take().filter(|call| call.is_shown);
+        shown.map(|_| Live::CodeEnds).into_iter().collect()
     }
 
     /// The display updates at the end.
@@ -81,11 +86,59 @@ impl Speech {
     }
 }
 
+impl Call {
+    /// The display updates for the next piece of the arguments.
+    fn hear(&mut self, text: &str) -> Vec<Live> {
+        let more = self.code.feed(text);
+        if more.is_empty() {
+            return vec![];
+        }
+        let begins = !std::mem::replace(&mut self.is_shown, true);
+        let begins = begins.then(|| Live::CallBegins(self.code.language().map(Untrusted::new)));
+        begins.into_iter().chain([Live::Code(Untrusted::new(more))]).collect()
+    }
+}
+
 fn live(piece: Markdown) -> Live {
     match piece {
         Markdown::Text(text) => Live::Text(Untrusted::new(text)),
         Markdown::Open { tag } => Live::CodeBegins(tag.map(Untrusted::new)),
         Markdown::Code(code) => Live::Code(Untrusted::new(code)),
         Markdown::Close(_) => Live::CodeEnds,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The updates for a call whose arguments come character by character.
+    fn shown(arguments: &str) -> Vec<Live> {
+        let mut speech = Speech::default();
+        let started = ReplyPiece::CallStarted { index: 0, id: "1".into(), name: "execute".into() };
+        let mut all = speech.hear(started);
+        for c in arguments.chars() {
+            let text = c.to_string();
+            all.extend(speech.hear(ReplyPiece::CallArguments { index: 0, text }));
+        }
+        all.extend(speech.end());
+        all
+    }
+
+    fn code(text: &str) -> impl Iterator<Item = Live> {
+        text.chars().map(|c| Live::Code(Untrusted::new(c.to_string())))
+    }
+
+    #[test]
+    fn the_code_of_a_call_begins_with_its_language() {
+        let python = Live::CallBegins(Some(Untrusted::new("python")));
+        let both: Vec<_> = [python].into_iter().chain(code("x=1")).collect();
+        let ends = [Live::CodeEnds, Live::ReplyEnds];
+        let written = r#"{"language": "python", "code": "x=1"}"#;
+        assert_eq!(shown(written), [&both[..], &ends].concat());
+        let behind: Vec<_> = [Live::CallBegins(None)].into_iter().chain(code("x=1")).collect();
+        let written = r#"{"code": "x=1", "language": "python"}"#;
+        assert_eq!(shown(written), [&behind[..], &ends].concat());
+        assert_eq!(shown(r#"{"language": "python""#), [Live::ReplyEnds]);
     }
 }

@@ -55,6 +55,8 @@ pub enum Live {
     Reasoning(Untrusted),
     /// Code begins, in the language that the model named.
     CodeBegins(Option<Untrusted>),
+    /// The code of a call begins. Its language may stand behind it.
+    CallBegins(Option<Untrusted>),
     /// More code.
     Code(Untrusted),
     /// Code ends.

@@ -1,6 +1,9 @@
 //! How a command starts: in the context of this folder, and with a loop to wait in.
 
-use crate::{report::Error, terminal::screen::Screen};
+use crate::{
+    report::Error,
+    terminal::{screen::Screen, theme::themed},
+};
 use interpreter_agent::{AgentError, Context};
 use interpreter_store::{Environment, Overrides};
 use std::io::IsTerminal;
@@ -18,7 +21,7 @@ pub(crate) fn context(overrides: &Overrides) -> Result<Context, Error> {
 
 /// The person's screen, as their settings have it.
 pub(crate) fn screen(context: &Context) -> Screen {
-    Screen::stdout(&context.environment).plain_if(context.settings.plain.value)
+    themed(Screen::stdout(&context.environment), context)
 }
 
 /// Whether a person can be asked: they see the question and can answer it.

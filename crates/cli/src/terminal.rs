@@ -49,6 +49,7 @@ mod status;
 mod strokes;
 mod style;
 pub(crate) mod syntax;
+pub(crate) mod theme;
 pub(crate) mod transcript;
 mod tty;
 mod turn_clock;

@@ -33,6 +33,9 @@ mod written;
 /// was said: the first argument is what was said, if anything was.
 pub type Syntax = fn(Option<&str>, &str) -> Option<&'static str>;
 
+/// Why nothing runs of a reply that was stopped, for the person who did that.
+pub const STOPPED: &str = "you stopped the reply";
+
 /// The contents of a reply.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Extraction {
@@ -77,7 +80,7 @@ pub fn proposals(reply: &Reply, languages: &Languages, syntax: Syntax, next_id: 
     for Candidate { language, call, code, note } in candidates {
         let code = match reply.finish {
             Finish::Stop | Finish::Length | Finish::Filtered => code,
-            Finish::Interrupted => Err("the person stopped the reply".into()),
+            Finish::Interrupted => Err(STOPPED.into()),
         };
         match code {
             Ok(Wanted::Look(look)) => found.looks.push(look),

@@ -30,6 +30,7 @@ pub use crate::{
     sandbox::{Backend, Choice, Kept, Lack, Promise, Sandboxing},
     secret::Secret,
     standing::{Coverage, Span, StandingAnswer},
+    theme::{Background, Palette, Theme},
     untrusted::Untrusted,
     wire_format::WireFormat,
 };
@@ -73,5 +74,6 @@ pub mod session;
 pub mod similar;
 pub mod standing;
 pub mod surroundings;
+mod theme;
 pub mod untrusted;
 mod wire_format;

@@ -11,7 +11,7 @@ pub use self::{
     effect::{Effect, PackagesQuestion, Question},
     event::{
         Answer, AttachedFile, Attachment, ChangesWish, Earlier, Event, Failure, HostAnswer,
-        NewModel, PackagesAnswer, Settle,
+        INTERRUPTED, NewModel, PackagesAnswer, Settle,
     },
     setup::{Approval, ModelProfile, Setup},
     state::State,

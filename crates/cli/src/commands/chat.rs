@@ -40,6 +40,7 @@ mod act;
 mod complete;
 mod files;
 mod line;
+mod look;
 mod mentions;
 mod past;
 mod rules;
@@ -144,6 +145,7 @@ async fn converse(
         Person::called(&context, Questions::WithTheRest)?
     };
     if let Person::Present(console) = &mut person {
+        console.use_theme(&mut screen).await;
         let sources = if args.local { Sources::ThisMachine } else { Sources::All };
         let asker = &mut console.asker;
         let start = first_start::settle(&mut context, sources, asker, &mut screen).await?;
@@ -273,9 +275,10 @@ async fn another(
     args: &Args,
     profile: Option<String>,
 ) -> Result<(Frontend, Arc<Context>), Error> {
-    let mut screen = Screen::stdout(&context.environment);
+    let mut screen = screen(&context);
     let mut context = context;
-    if profile.is_some() {
+    let is_other = profile.is_some();
+    if is_other {
         let overrides = Overrides { profile, ..args.session.overrides() };
         match start::context(&overrides) {
             Ok(found) => context = Arc::new(found),
@@ -284,6 +287,7 @@ async fn another(
                 return Ok((frontend, context));
             }
         }
+        screen = start::screen(&context);
     }
     // Before the next one begins: there may be no room for two models.
     frontend.finish().await?;
@@ -292,14 +296,18 @@ async fn another(
     let confinement = context.confinement();
     if let Person::Present(console) = &mut person {
         console.asker.mark_for(&confinement);
+        if is_other {
+            console.choose_colours(&context);
+        }
+        console.use_theme(&mut screen).await;
     }
     let session = Session::start(&context, Mode::Chat, approval)?;
     screen.blank()?;
     greet(&mut screen, &context)?;
-    let view = View::Chat(Box::new(Chat::new(screen, confinement)));
+    let view = View::Chat(Box::new(Chat::new(screen, confinement).folding()));
     let mut frontend = Frontend::new(&context, session, view, person, Settle::Later)
         .timed(context.settings.turn_limit.value.seconds());
-    frontend.is_verbose = is_verbose;
+    frontend.be_verbose(is_verbose);
     Ok((frontend, context))
 }
 
@@ -355,11 +363,7 @@ fn person(context: &Context, shared: &Shared) -> Result<Person, Error> {
     let shared = shared.clone();
     let offers = move |line: &str, cursor| shared.offers(line, cursor);
     let asker = Asker::start(&context.environment, || repl_editor::prompts(history, offers))?;
-    Ok(Person::Present(Box::new(Console {
-        asker: asker.marked_for(&context.confinement()),
-        editor: context.environment.editor().map(Into::into),
-        folders: context.folders.clone(),
-    })))
+    Ok(Person::Present(Box::new(Console::new(asker, context))))
 }
 
 /// Says which conversation goes on, and where it was.

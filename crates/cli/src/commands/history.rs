@@ -154,7 +154,7 @@ fn show(log: &Log, outputs: &Outputs, id: &str, as_json: bool) -> Result<ExitCod
 /// Prints the output of one run, each stream to its own.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the rest is not what a run printed")]
 fn show_output(log: &Log, outputs: &Outputs, id: &str, run: &str) -> Result<ExitCode, Error> {
-    let mut plain = Plain::new(&Environment::read(), false);
+    let mut plain = Plain::new(&Environment::read());
     let (mut found, mut exit) = (false, Exit::Done);
     for record in log.records(id) {
         let mut record = record?;

@@ -134,12 +134,7 @@ fn change(order: PackageOrder, how: HowArgs) -> Result<ExitCode, Error> {
 
 /// Gives an order, and shows what comes of it.
 async fn give(context: Arc<Context>, order: PackageOrder, json: bool) -> Result<ExitCode, Error> {
-    let view = if json {
-        View::Json
-    } else {
-        let plain = Plain::new(&context.environment, context.settings.plain.value);
-        View::Plain(Box::new(plain))
-    };
+    let view = if json { View::Json } else { View::Plain(Box::new(Plain::of(&context))) };
     let session = Session::start(&context, Mode::Run, Approval::AsRulesSay)?;
     let person = Person::Nobody(Signals::new()?);
     let mut frontend = Frontend::new(&context, session, view, person, Settle::Later);

@@ -141,15 +141,13 @@ async fn execute(
         (View::Json, Person::Nobody(Signals::new()?))
     } else if args.is_asked_here() {
         let asker = Asker::start(&context.environment, Reedline::create)?;
-        let console = Console {
-            asker: asker.marked_for(&context.confinement()),
-            editor: context.environment.editor().map(Into::into),
-            folders: context.folders.clone(),
-        };
-        let chat = Chat::new(screen(&context), context.confinement());
+        let mut console = Console::new(asker, &context);
+        let mut screen = screen(&context);
+        console.use_theme(&mut screen).await;
+        let chat = Chat::new(screen, context.confinement());
         (View::Chat(Box::new(chat)), Person::Present(Box::new(console)))
     } else {
-        let plain = Plain::new(&context.environment, context.settings.plain.value).after(typed);
+        let plain = Plain::of(&context).after(typed);
         let person = if at_terminal() {
             Person::called(&context, Questions::Apart)?
         } else {

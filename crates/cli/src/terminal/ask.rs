@@ -14,9 +14,10 @@ use super::{
     picture::Graphics,
     screen::{Screen, own_mark},
     signals::{Asked, Signals},
+    style::Style,
 };
 use crate::report::Error;
-use interpreter_core::Confinement;
+use interpreter_core::{Background, Confinement};
 use interpreter_store::Environment;
 use reedline::Reedline;
 use tokio::sync::watch;
@@ -111,8 +112,9 @@ impl Asker {
         // Before the terminal is quiet, so that it is set back whatever comes.
         let signals = Signals::at_terminal()?;
         let is_smart = environment.text("TERM") != Some("dumb");
-        let board = Board::Kept(Keyboard::start(&Device::Standard, is_smart, editor)?);
-        Ok(Self { board, signals, warning: "" })
+        let keyboard = Keyboard::start(&Device::Standard, is_smart, editor)?;
+        keyboard.use_colours(Style::new(true, environment).has_colour());
+        Ok(Self { board: Board::Kept(keyboard), signals, warning: "" })
     }
 
     /// Has the person called to the controlling terminal for each question, where standard input or
@@ -244,6 +246,23 @@ impl Asker {
             if let Some(line) = heard.await? {
                 return Ok(line);
             }
+        }
+    }
+
+    /// Asks the terminal how bright its background is. The cursor must be at the beginning of an
+    /// empty row.
+    pub(super) async fn background(&self) -> Option<Background> {
+        match &self.board {
+            Board::Kept(keyboard) => keyboard.background().await,
+            // Between questions it is somebody else's.
+            Board::Taken { .. } => None,
+        }
+    }
+
+    /// Has typed lines drawn with colours, or without.
+    pub(super) fn use_colours(&self, wanted: bool) {
+        if let Board::Kept(keyboard) = &self.board {
+            keyboard.use_colours(wanted);
         }
     }
 

@@ -43,7 +43,7 @@ impl Console {
         files: &[FileChange],
         left_out: &[LeftOut],
     ) -> Result<Keep, Left> {
-        let listing = listing::short(files);
+        let listing = if screen.folds() { listing::short(files) } else { listing::whole(files) };
         for row in &listing.rows {
             gone(screen.row(row))?;
         }

@@ -13,7 +13,9 @@ use super::{
 };
 use interpreter_agent::{Headway, Live};
 use interpreter_core::{
-    Body, Confinement, Merged, Origin, Output, Record, Stream, Untrusted, forms, session::Question,
+    Body, Confinement, Grantor, Merged, Origin, Output, Record, Stream, Untrusted, forms,
+    record::Decision,
+    session::{INTERRUPTED, Question},
 };
 use std::{io, time::Instant};
 
@@ -38,9 +40,11 @@ pub(crate) struct Chat {
     shown: Option<String>,
     /// The language of the code that is being shown.
     syntax: Syntax,
+    /// The language of the code that was asked about last: a call may name its own at the end.
+    usual: Syntax,
     status: Status,
     life: Life,
-    /// Whether long output and thoughts are folded.
+    /// Whether long output and thoughts are folded where the screen folds anything.
     folds: bool,
     /// The run whose output comes, and how much of it.
     printed: Option<(String, Fold)>,
@@ -60,6 +64,7 @@ impl Chat {
             is_below: false,
             shown: None,
             syntax: Syntax::default(),
+            usual: Syntax::of("python"),
             status: Status::default(),
             life: Life::default(),
             folds: false,
@@ -72,7 +77,11 @@ impl Chat {
 
     /// The same, with long output and thoughts folded where a person reads along.
     pub(crate) fn folding(self) -> Self {
-        Self { folds: self.screen.is_terminal(), ..self }
+        Self { folds: true, ..self }
+    }
+
+    fn is_folding(&self) -> bool {
+        self.folds && self.screen.folds()
     }
 
     /// The screen, for rows of ours and for questions.
@@ -97,7 +106,11 @@ impl Chat {
                 self.end_thoughts()?;
                 self.life.rest();
             }
-            Live::Text(_) | Live::CodeBegins(_) | Live::Code(_) | Live::CodeEnds => {
+            Live::Text(_)
+            | Live::CodeBegins(_)
+            | Live::CallBegins(_)
+            | Live::Code(_)
+            | Live::CodeEnds => {
                 self.end_thoughts()?;
                 self.life.turn_into(Doing::Writing);
             }
@@ -105,21 +118,25 @@ impl Chat {
         match live {
             Live::Text(text) => self.write(Section::Prose, text),
             Live::Reasoning(text) => self.write(Section::Thoughts, text),
-            Live::CodeBegins(language) => {
-                self.screen.close()?;
-                self.label(language.as_ref())?;
-                self.syntax = Syntax::of(language.as_ref().map_or("", Untrusted::raw));
-                self.shown = Some(String::new());
-                Ok(())
-            }
+            Live::CodeBegins(language) => self.begin_code(language.as_ref(), Syntax::default()),
+            Live::CallBegins(language) => self.begin_code(language.as_ref(), self.usual),
             Live::Code(code) => self.write(Section::Code(self.syntax), code),
             Live::CodeEnds | Live::ReplyEnds => self.screen.close(),
         }
     }
 
+    /// Code begins, in this language or else in `usual`.
+    fn begin_code(&mut self, language: Option<&Untrusted>, usual: Syntax) -> io::Result<()> {
+        self.screen.close()?;
+        self.label(language)?;
+        self.syntax = language.map_or(usual, |language| Syntax::of(language.raw()));
+        self.shown = Some(String::new());
+        Ok(())
+    }
+
     /// Shows thoughts, or counts them.
     fn think(&mut self, text: &Untrusted) -> io::Result<()> {
-        if !self.folds {
+        if !self.is_folding() {
             self.life.turn_into(Doing::Writing);
             return self.write(Section::Thoughts, text);
         }
@@ -195,7 +212,7 @@ impl Chat {
             }
             Body::RunStarted { proposal, .. } => {
                 let (proposal, line, lines) = (proposal.clone(), None, 0);
-                self.printed = self.folds.then(|| (proposal.clone(), Fold::default()));
+                self.printed = self.is_folding().then(|| (proposal.clone(), Fold::default()));
                 self.life.begin(Doing::Running { proposal, line, lines });
                 transcript::show(self.screen(), &record.body, true)
             }
@@ -222,6 +239,18 @@ impl Chat {
                     None => Ok(()),
                 }
             }
+            Body::Answer {
+                decision: Decision::Reject,
+                by: Grantor::Person,
+                proposal,
+                reason,
+                ..
+            } => {
+                let told = if reason.is_some() { "; the model is told why." } else { "." };
+                self.screen().say(ours("Rejected. ") + word(proposal) + " did not run" + told)
+            }
+            // The end of the turn says so too, and without code that comes at once.
+            Body::Note { text } if text == INTERRUPTED && !self.life.is_running() => Ok(()),
             // Nothing stands between code and its question.
             Body::Note { .. } if self.shown.is_some() => {
                 self.held.push(record.body.clone());
@@ -321,6 +350,7 @@ impl Chat {
         self.life.rest();
         self.screen.close()?;
         let proposal = &question.proposal;
+        self.usual = Syntax::of(proposal.language.written_in());
         if self.shown.take().as_deref() != Some(proposal.code().raw()) {
             self.code(question)?;
         }
@@ -342,8 +372,9 @@ impl Chat {
         screen.announce(words, alarming)?;
         granted.iter().try_for_each(|row| screen.row(row))?;
         let found = question.findings.by_severity();
-        findings(screen, &found[..found.len().min(FINDINGS)])?;
-        if let Some(rest) = found.get(FINDINGS..).filter(|rest| !rest.is_empty()) {
+        let most = if screen.folds() { FINDINGS } else { usize::MAX };
+        findings(screen, &found[..found.len().min(most)])?;
+        if let Some(rest) = found.get(most..).filter(|rest| !rest.is_empty()) {
             screen.say(ours("and ") + rest.len() + " more (press d): " + kinds(rest))?;
         }
         // That a model's code is asked about needs no explaining.

@@ -13,7 +13,7 @@
 use rustix::{
     fs::{Mode, OFlags},
     process::{getpgrp, getsid},
-    termios::{tcgetpgrp, tcgetsid},
+    termios::{tcgetpgrp, tcgetsid, tcgetwinsize},
 };
 use std::{
     fs::File,
@@ -52,6 +52,12 @@ impl Device {
     /// or changes it is stopped by the system, and the keys are somebody else's.
     pub(super) fn is_ours(&self) -> bool {
         tcgetpgrp(self.keys()).is_ok_and(|group| group == getpgrp())
+    }
+
+    /// The columns of its window at this moment.
+    pub(super) fn columns(&self) -> usize {
+        let columns = tcgetwinsize(self.keys()).map_or(0, |size| size.ws_col);
+        if columns == 0 { 80 } else { columns.into() }
     }
 
     /// Writes to the terminal: sequences, and the marks of rows that a person types in.

@@ -173,6 +173,14 @@ impl Frontend {
         Self { clock: TurnClock::new(seconds), ..self }
     }
 
+    /// Shows everything from now on and folds nothing, or folds what is long.
+    pub(crate) fn be_verbose(&mut self, wanted: bool) {
+        self.is_verbose = wanted;
+        if let Some(screen) = self.view.screen() {
+            screen.be_folding(!wanted);
+        }
+    }
+
     /// Sends an event and shows what comes of it, until the turn is over.
     pub(crate) async fn turn(&mut self, event: Event) -> Result<Turn, Error> {
         self.clock.begin();

@@ -22,6 +22,7 @@ use super::{
     picture::Graphics,
     tty::{Quiet, Tty},
 };
+use interpreter_core::Background;
 use reedline::Reedline;
 use rustix::{
     event::{EventfdFlags, eventfd},
@@ -69,6 +70,10 @@ enum Request {
     Key { mark: String, keys: Vec<char>, reply: oneshot::Sender<Heard> },
     /// The ways to show pictures that the terminal has.
     Graphics { reply: oneshot::Sender<Graphics> },
+    /// How bright the terminal's background is.
+    Background { reply: oneshot::Sender<Option<Background>> },
+    /// Whether typed lines have colours.
+    Colours(bool),
     /// Something that wants the terminal as it was.
     Lend { act: Box<dyn FnOnce() + Send>, reply: oneshot::Sender<()> },
     /// Make the terminal quiet again, whatever another program has made of it.
@@ -142,6 +147,19 @@ impl Keyboard {
         let (reply, answer) = oneshot::channel();
         self.send(Request::Graphics { reply });
         answer.await.unwrap_or_default()
+    }
+
+    /// Asks the terminal how bright its background is, within bounds. Nothing else may be asked
+    /// meanwhile, and the cursor must be at the beginning of an empty row.
+    pub(crate) async fn background(&self) -> Option<Background> {
+        let (reply, answer) = oneshot::channel();
+        self.send(Request::Background { reply });
+        answer.await.unwrap_or_default()
+    }
+
+    /// Has typed lines drawn with colours, or without.
+    pub(crate) fn use_colours(&self, wanted: bool) {
+        self.send(Request::Colours(wanted));
     }
 
     /// Gives the terminal to `act` while it runs.

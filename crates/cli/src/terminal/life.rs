@@ -58,6 +58,11 @@ impl Life {
         self.doing.as_mut().map(|(doing, _)| doing)
     }
 
+    /// Whether code is running.
+    pub(super) fn is_running(&self) -> bool {
+        matches!(self.doing, Some((Doing::Running { .. }, _)))
+    }
+
     /// Seconds since it began.
     pub(super) fn seconds(&self) -> u64 {
         self.doing.as_ref().map_or(0, |(_, began)| began.elapsed().as_secs())

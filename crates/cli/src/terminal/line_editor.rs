@@ -6,8 +6,9 @@
 use super::{draft::plain, keyboard::Heard, tty::Tty};
 use crossterm::event as terminal_event;
 use reedline::{
-    EditCommand, EditMode, Emacs, KeyCode, KeyModifiers, Keybindings, Prompt, PromptEditMode,
-    PromptHistorySearch, Reedline, ReedlineEvent, ReedlineRawEvent, Signal, SimpleMatchHighlighter,
+    Color, EditCommand, EditMode, Emacs, KeyCode, KeyModifiers, Keybindings, Prompt,
+    PromptEditMode, PromptHistorySearch, Reedline, ReedlineEvent, ReedlineRawEvent, Signal,
+    SimpleMatchHighlighter,
 };
 use std::borrow::Cow;
 
@@ -80,7 +81,7 @@ impl EditMode for Careful {
     }
 }
 
-/// The few characters before what is typed.
+/// The few characters before what is typed, in the terminal's own colour.
 struct Mark(String);
 
 impl Prompt for Mark {
@@ -98,6 +99,18 @@ impl Prompt for Mark {
 
     fn render_prompt_multiline_indicator(&self) -> Cow<'_, str> {
         "    ".into()
+    }
+
+    fn get_prompt_color(&self) -> Color {
+        Color::Default
+    }
+
+    fn get_prompt_multiline_color(&self) -> Color {
+        Color::Default
+    }
+
+    fn get_indicator_color(&self) -> Color {
+        Color::Default
     }
 
     fn render_prompt_history_search_indicator(&self, _: PromptHistorySearch) -> Cow<'_, str> {

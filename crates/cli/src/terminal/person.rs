@@ -1,6 +1,12 @@
 //! The person whom a session may ask, and the means to do so.
 
-use super::{ask::Asker, chat::Chat, screen::Screen, signals::Signals};
+use super::{
+    ask::Asker,
+    chat::Chat,
+    screen::Screen,
+    signals::Signals,
+    theme::{Colouring, themed},
+};
 use crate::report::Error;
 use interpreter_agent::Context;
 use interpreter_store::Folders;
@@ -19,6 +25,34 @@ pub(crate) struct Console {
     pub(crate) asker: Asker,
     pub(crate) editor: Option<String>,
     pub(crate) folders: Folders,
+    /// How the colours of the screen are chosen.
+    pub(crate) colouring: Colouring,
+}
+
+impl Console {
+    pub(crate) fn new(asker: Asker, context: &Context) -> Self {
+        Self {
+            asker: asker.marked_for(&context.confinement()),
+            editor: context.environment.editor().map(Into::into),
+            folders: context.folders.clone(),
+            colouring: Colouring::new(context.settings.theme.value, &context.environment),
+        }
+    }
+
+    /// Chooses colours by the settings, whatever was chosen since.
+    pub(crate) fn choose_colours(&mut self, context: &Context) {
+        self.colouring = Colouring::new(context.settings.theme.value, &context.environment);
+    }
+
+    /// Has a screen, and typed lines, drawn in the colours that the person wants. If they depend on
+    /// the terminal it is asked; the cursor must be at the beginning of an empty row.
+    pub(crate) async fn use_theme(&mut self, screen: &mut Screen) {
+        if screen.redraws() && self.colouring.wants_answer() {
+            self.colouring.answered(self.asker.background().await);
+        }
+        screen.use_colours(self.colouring.palette());
+        self.asker.use_colours(screen.has_colour());
+    }
 }
 
 /// Where questions to a person who is called are drawn.
@@ -39,16 +73,10 @@ impl Person {
         let confinement = context.confinement();
         let device = asker.device(questions);
         let desk = device.map(|device| {
-            let screen = Screen::on(&device, &context.environment);
-            let screen = screen.plain_if(context.settings.plain.value);
+            let screen = themed(Screen::on(&device, &context.environment), context);
             Box::new(Chat::new(screen, confinement.clone()))
         });
-        let console = Console {
-            asker: asker.marked_for(&confinement),
-            editor: context.environment.editor().map(Into::into),
-            folders: context.folders.clone(),
-        };
-        Ok(Self::Called(Box::new(console), desk))
+        Ok(Self::Called(Box::new(Console::new(asker, context)), desk))
     }
 
     pub(super) fn signals(&mut self) -> &mut Signals {

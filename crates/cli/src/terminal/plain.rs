@@ -5,10 +5,11 @@
 use super::{
     gallery::Exhibit,
     screen::{Screen, Section},
+    theme::themed,
     transcript::{self, Ending},
 };
 use base64::{Engine, engine::general_purpose::STANDARD};
-use interpreter_agent::{HeldLines, TypedLines};
+use interpreter_agent::{Context, HeldLines, TypedLines};
 use interpreter_core::{Backend, Body, Output, Record, Stream, Untrusted, forms};
 use interpreter_store::Environment;
 use std::io::{self, Write};
@@ -32,12 +33,19 @@ const MUCH: usize = 64 << 10;
 const ROOM: usize = 1 << 20;
 
 impl Plain {
-    /// The two streams; `plain` if the person wants no colour.
-    pub(crate) fn new(environment: &Environment, plain: bool) -> Self {
-        let stderr = Screen::stderr(environment).named_elsewhere("interpreter: ").plain_if(plain);
-        let stdout = Screen::stdout(environment).plain_if(plain);
+    /// The two streams.
+    pub(crate) fn new(environment: &Environment) -> Self {
+        let stderr = Screen::stderr(environment).named_elsewhere("interpreter: ");
+        let stdout = Screen::stdout(environment);
         let typed = TypedLines::default();
         Self { stdout, stderr, widened: false, typed, drawn_after: 0 }
+    }
+
+    /// The same, as the person's settings have them.
+    pub(crate) fn of(context: &Context) -> Self {
+        let plain = Self::new(&context.environment);
+        let (stdout, stderr) = (themed(plain.stdout, context), themed(plain.stderr, context));
+        Self { stdout, stderr, ..plain }
     }
 
     /// The same on a terminal where the person types these lines for the code.

@@ -45,11 +45,10 @@ pub(crate) async fn interact(
 ) -> Result<ExitCode, Error> {
     let (asks, mut questions) = mpsc::unbounded_channel();
     let indented = language.written_in() == "python";
-    let asker = Asker::start(&context.environment, move || repl_editor::editor(asks, indented))?
-        .marked_for(&context.confinement());
-    let editor = context.environment.editor().map(Into::into);
-    let console = Console { asker, editor, folders: context.folders.clone() };
+    let asker = Asker::start(&context.environment, move || repl_editor::editor(asks, indented))?;
+    let mut console = Console::new(asker, context);
     let mut screen = screen(context);
+    console.use_theme(&mut screen).await;
     let session = Session::start(context, Mode::Run, approval)?;
     session.prepare(&language);
     greet(&mut screen, context, &language)?;

@@ -8,7 +8,7 @@ use super::line_editor::{Careful, in_own_colour};
 use interpreter_agent::Completions;
 use interpreter_core::Untrusted;
 use reedline::{
-    ColumnarMenu, Completer, CompletionResult, FileBackedHistory, KeyCode, KeyModifiers,
+    Color, ColumnarMenu, Completer, CompletionResult, FileBackedHistory, KeyCode, KeyModifiers,
     MenuBuilder, Reedline, ReedlineEvent, ReedlineMenu, Span, Suggestion, ValidationResult,
     Validator, default_emacs_keybindings,
 };
@@ -63,7 +63,14 @@ fn completing(completer: Box<dyn Completer + Send>) -> Reedline {
     let complete = [ReedlineEvent::Menu(MENU.into()), ReedlineEvent::MenuNext];
     keys.add_binding(KeyModifiers::NONE, KeyCode::Tab, ReedlineEvent::UntilFound(complete.into()));
     keys.add_binding(KeyModifiers::SHIFT, KeyCode::BackTab, ReedlineEvent::MenuPrevious);
-    let menu = ColumnarMenu::default().with_name(MENU);
+    let own = Color::Default;
+    let menu = ColumnarMenu::default()
+        .with_name(MENU)
+        .with_text_style(own.normal())
+        .with_selected_text_style(own.reverse())
+        .with_description_text_style(own.dimmed())
+        .with_match_text_style(own.underline())
+        .with_selected_match_text_style(own.reverse().underline());
     in_own_colour()
         .with_edit_mode(Box::new(Careful::new(keys)))
         .with_completer(completer)

@@ -159,13 +159,12 @@ impl Rows {
     /// Begins every row that continues the line with this. Too much of it counts as nothing.
     pub(super) fn set_hang(&mut self, hang: Vec<Glyph>) {
         self.hang = hang;
-        if self.hang_columns() > self.room / 2 {
-            self.hang.clear();
-        }
     }
 
+    /// The columns of what begins a row that continues one, in the window as it is now.
     fn hang_columns(&self) -> usize {
-        self.hang.iter().map(|(c, _)| self.widths.most(*c)).sum()
+        let columns = self.hang.iter().map(|(c, _)| self.widths.most(*c)).sum();
+        if columns > self.room / 2 { 0 } else { columns }
     }
 
     /// The next character: a safe one, the end of a line, or a tab.
@@ -301,7 +300,7 @@ impl Rows {
         self.paint(Ink::PLAIN);
         self.out.push_str(self.mark);
         (self.column, self.in_row) = (0, true);
-        if self.continues {
+        if self.continues && self.hang_columns() > 0 {
             for (c, ink) in self.hang.clone() {
                 self.draw(c, ink);
             }

@@ -25,7 +25,7 @@ use super::{
     style::Style,
     width::Widths,
 };
-use interpreter_core::{Untrusted, untrusted::MARK};
+use interpreter_core::{Palette, Untrusted, untrusted::MARK};
 use interpreter_store::Environment;
 use rustix::termios::{Winsize, tcgetwinsize};
 use std::{
@@ -54,6 +54,8 @@ pub(crate) struct Screen {
     /// Before rows of ours where the output is not a terminal.
     elsewhere: &'static str,
     open: Option<(Section, Foreign)>,
+    /// Whether the person wants long lists folded.
+    folds: bool,
     /// How many rows stand there that the next one replaces. The cursor is on the last of them.
     passing: usize,
     /// Whether the terminal has gone: whatever is left to do is done without it.
@@ -86,6 +88,7 @@ impl Screen {
             at_terminal,
             elsewhere: "",
             open: None,
+            folds: true,
             passing: 0,
             gone: false,
         }
@@ -101,12 +104,37 @@ impl Screen {
         self.at_terminal
     }
 
+    /// Whether long lists, output and thoughts are folded: a person reads along, and wants it so.
+    pub(super) fn folds(&self) -> bool {
+        self.at_terminal && self.folds
+    }
+
+    /// Folds what is long from now on, or nothing.
+    pub(super) fn be_folding(&mut self, wanted: bool) {
+        self.folds = wanted;
+    }
+
     /// The same, with every row written once and without colour, if that is wanted.
     pub(crate) fn plain_if(mut self, wanted: bool) -> Self {
         if wanted {
             self.style = Style::PLAIN;
         }
         self
+    }
+
+    /// The same in other colours, or in none.
+    pub(super) fn in_colours(mut self, palette: Option<Palette>) -> Self {
+        self.use_colours(palette);
+        self
+    }
+
+    /// Draws in other colours from now on, or in none.
+    pub(super) fn use_colours(&mut self, palette: Option<Palette>) {
+        self.style = self.style.in_colours(palette);
+    }
+
+    pub(super) fn has_colour(&self) -> bool {
+        self.style.has_colour()
     }
 
     /// Whether a row may be drawn again.

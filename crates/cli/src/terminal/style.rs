@@ -1,12 +1,15 @@
 //! Colour and redrawing, where they help and are wanted. Everything reads the same without them.
 
-use interpreter_core::untrusted::Ink;
+use interpreter_core::{
+    Palette,
+    untrusted::{Hue, Ink},
+};
 use interpreter_store::Environment;
 
 /// Whether output is painted, and whether a row may be drawn again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Style {
-    colour: bool,
+    palette: Option<Palette>,
     redraws: bool,
     links: bool,
 }
@@ -14,9 +17,9 @@ pub(crate) struct Style {
 impl Style {
     /// Every row is written once, without colour: for whoever reads a file, and for terminals and
     /// screen readers that want it so.
-    pub(super) const PLAIN: Self = Self { colour: false, redraws: false, links: false };
+    pub(super) const PLAIN: Self = Self { palette: None, redraws: false, links: false };
 
-    /// The style of a terminal, unless the person or the terminal wants less.
+    /// The style of a terminal in its own colours, unless the person or the terminal wants less.
     pub(super) fn new(at_terminal: bool, environment: &Environment) -> Self {
         let terminal = environment.text("TERM");
         if !at_terminal || terminal == Some("dumb") {
@@ -24,7 +27,12 @@ impl Style {
         }
         let plain = environment.raw("NO_COLOR").is_some_and(|value| !value.is_empty());
         let links = !matches!(terminal, None | Some("linux"));
-        Self { colour: !plain, redraws: true, links }
+        Self { palette: (!plain).then_some(Palette::Own), redraws: true, links }
+    }
+
+    /// The same in other colours, or in none. Where rows are written only once, there are none.
+    pub(super) fn in_colours(self, palette: Option<Palette>) -> Self {
+        Self { palette: palette.filter(|_| self.redraws), ..self }
     }
 
     /// Whether a word may lead to a file of ours.
@@ -33,7 +41,7 @@ impl Style {
     }
 
     pub(super) fn has_colour(self) -> bool {
-        self.colour
+        self.palette.is_some()
     }
 
     /// Whether a row of the screen may be drawn again.
@@ -42,21 +50,24 @@ impl Style {
     }
 
     pub(super) fn dim(self, text: &str) -> String {
-        self.paint("2", text)
+        self.paint(Ink::DIM, text)
     }
 
     pub(super) fn red(self, text: &str) -> String {
-        self.paint("31", text)
+        self.paint(Ink::of(Hue::Red), text)
     }
 
-    fn paint(self, code: &str, text: &str) -> String {
-        if self.colour { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
+    fn paint(self, ink: Ink, text: &str) -> String {
+        match self.palette {
+            Some(palette) => format!("{}{text}\u{1b}[0m", ink.sequence(palette)),
+            None => text.to_owned(),
+        }
     }
 
     /// Has what follows drawn in this ink.
     pub(super) fn ink(self, ink: Ink, out: &mut String) {
-        if self.colour {
-            out.push_str(&ink.sequence());
+        if let Some(palette) = self.palette {
+            out.push_str(&ink.sequence(palette));
         }
     }
 }
@@ -77,5 +88,14 @@ mod tests {
         assert_eq!(style(true, &[("TERM", "xterm"), ("NO_COLOR", "")]), (true, true));
         assert_eq!(style(true, &[("TERM", "dumb")]), (false, false));
         assert_eq!(style(false, &[("TERM", "xterm")]), (false, false));
+    }
+
+    #[test]
+    fn other_colours_are_for_terminals_too() {
+        let environment = Environment::from_pairs([("TERM", "xterm"), ("NO_COLOR", "1")]);
+        let style = Style::new(true, &environment).in_colours(Some(Palette::Dark));
+        assert_eq!(style.red("x"), "\u{1b}[0;38;5;210mx\u{1b}[0m");
+        assert_eq!(style.in_colours(None).red("x"), "x");
+        assert_eq!(Style::PLAIN.in_colours(Some(Palette::Dark)).red("x"), "x");
     }
 }

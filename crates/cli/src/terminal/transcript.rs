@@ -11,6 +11,7 @@ use super::{
 use interpreter_core::{
     Backend, Body, Changes, Denial, FileChange, Grantor, HostWanted, InputWanted, Invocation,
     LeftOut, Output, Piped, Record, Untrusted,
+    extract::STOPPED,
     file_header::FileHeader,
     forms,
     record::{Decision, TurnEnd},
@@ -22,10 +23,10 @@ use std::io;
 /// Rows of a list that are shown where the whole of it is on the record.
 const LISTED: usize = 30;
 
-/// Lists changed files: in full where another program reads it, and otherwise folded if they are
-/// many.
+/// Lists changed files: folded if they are many, unless the person or another program wants them
+/// all.
 pub(crate) fn files(screen: &mut Screen, files: &[FileChange]) -> io::Result<()> {
-    let listing = if screen.is_terminal() { listing::short(files) } else { listing::whole(files) };
+    let listing = if screen.folds() { listing::short(files) } else { listing::whole(files) };
     listing.rows.iter().try_for_each(|row| screen.row(row))
 }
 
@@ -37,7 +38,8 @@ pub(crate) fn left_out(screen: &mut Screen, left_out: &[LeftOut]) -> io::Result<
 /// Lists the denials that no other row reports.
 pub(crate) fn denials(screen: &mut Screen, denials: &[Denial]) -> io::Result<()> {
     let mut untold = denials.iter().filter(|denial| !denial.is_told_elsewhere());
-    untold.by_ref().take(LISTED + 1).try_for_each(|denial| screen.row(&denial.line()))?;
+    let most = if screen.folds() { LISTED + 1 } else { usize::MAX };
+    untold.by_ref().take(most).try_for_each(|denial| screen.row(&denial.line()))?;
     match untold.count() {
         0 => Ok(()),
         more => screen.row(&format!("and {more} more")),
@@ -69,6 +71,9 @@ pub(super) fn show(screen: &mut Screen, body: &Body, every_host: bool) -> io::Re
             screen.say(words + " (set " + word(id) + "):")?;
             files(screen, changed)?;
             left_out(screen, left)
+        }
+        Body::NotProposed { reason, .. } if reason == STOPPED => {
+            screen.say_quietly(ours("Not run: ") + STOPPED + ".")
         }
         Body::NotProposed { reason, .. } => {
             screen.say_quietly("Not run:")?;
@@ -170,13 +175,14 @@ impl<'a> Ending<'a> {
 /// A message for the end of a turn, if it needs one.
 pub(crate) fn turn_end(end: TurnEnd) -> Option<&'static str> {
     match end {
-        // The front end, which has the clock, tells that the time is over.
+        // Whatever it was has been told: an answer, a rule, an error. That the time is over the front
+        // end tells, which has the clock.
         TurnEnd::Done
         | TurnEnd::CodeFailed
         | TurnEnd::CannotConfine
+        | TurnEnd::Refused
         | TurnEnd::TooManyCalls
         | TurnEnd::TimedOut => None,
-        TurnEnd::Refused => Some("Rejected. Nothing ran."),
         TurnEnd::ModelFailed => Some("The model did not finish its reply."),
         TurnEnd::Interrupted => Some("Interrupted."),
     }

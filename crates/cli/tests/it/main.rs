@@ -50,6 +50,7 @@ mod kills;
 mod landing;
 mod languages;
 mod local;
+mod look;
 mod meant;
 mod models;
 mod network;

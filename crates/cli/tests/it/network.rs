@@ -362,7 +362,7 @@ fn what_is_granted_for_good_is_in_the_persons_own_config_file() {
 }
 
 fn is_red(row: &str) -> bool {
-    row.starts_with("\u{1b}[31m❚ ")
+    row.starts_with("\u{1b}[0;31m❚ ")
 }
 
 #[test]

@@ -23,7 +23,7 @@ fn every_command_is_in_the_help_and_unknown_ones_are_errors() {
     terminal.types("/languages").shows("python");
     terminal.types("/models").shows("not ready:");
     terminal.types("/profile").shows("There are no profiles");
-    terminal.types("/verbose").shows("Verbose.");
+    terminal.types("/verbose").shows("Verbose: output");
     terminal.types("/output").shows("Nothing has run");
     terminal.types("/changes").shows("no change sets");
     terminal.types("/undo").shows("Nothing to undo");

@@ -266,12 +266,13 @@ fn watch(pty: &Pty, shared: &(Mutex<Screen>, Condvar), answers: impl Fn(&str) ->
         let (row, column) = screen.parser.screen().cursor_position();
         screen.closed = count == 0;
         drop(screen);
-        if asked {
-            _ = write!(&*pty, "\x1b[{};{}R", row + 1, column + 1);
-        }
+        // Questions are answered in their order, and that about the cursor comes last.
         let more = answers(&String::from_utf8_lossy(&bytes[..count]));
         if !more.is_empty() {
             _ = (&*pty).write_all(more.as_bytes());
+        }
+        if asked {
+            _ = write!(&*pty, "\x1b[{};{}R", row + 1, column + 1);
         }
         shared.1.notify_all();
         if count == 0 {

@@ -83,6 +83,7 @@ fn string(field: &'static str, value: Option<Value>) -> Result<String, CallError
 #[derive(Debug, Default)]
 pub struct CallCode {
     state: State,
+    language: Option<String>,
 }
 
 /// Where in the arguments we are.
@@ -93,14 +94,16 @@ enum State {
     Before,
     /// Before a name.
     BeforeName,
-    /// In a name. `matched` is how much of the name `code` it is so far, if it still may be.
-    Name { text: Text, matched: Option<usize> },
+    /// In a name, which is this so far.
+    Name { text: Text, name: String },
     /// Between a name and its colon.
     BeforeColon(Field),
     /// Between a colon and its value.
     BeforeValue(Field),
     /// In the code.
     Code(Text),
+    /// In the name of the language, which is this so far.
+    Language(Text, String),
     /// In another string, inside so many lists and objects.
     Other(Text, usize),
     /// In a number, `true`, `false` or `null`.
@@ -116,29 +119,55 @@ enum State {
 #[derive(Clone, Copy, Debug)]
 enum Field {
     Code,
+    Language,
     Other,
 }
 
-const NAME: &[u8] = b"code";
+/// Bytes of a name that are kept. Longer ones are nothing that we look for.
+const LONGEST: usize = 64;
 
 impl CallCode {
     /// Takes the next piece of the arguments in; gives what it adds to the code.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the other states yield nothing")]
     pub fn feed(&mut self, piece: &str) -> String {
         let mut code = String::new();
         for c in piece.chars() {
-            let state = std::mem::replace(&mut self.state, State::Over);
-            let State::Code(mut text) = state else {
-                self.state = state.take(c);
-                continue;
+            self.state = match std::mem::replace(&mut self.state, State::Over) {
+                State::Code(mut text) => {
+                    match text.take(c) {
+                        Taken::Nothing => {}
+                        Taken::Char(decoded) => code.push(decoded),
+                        Taken::End | Taken::Malformed => break,
+                    }
+                    State::Code(text)
+                }
+                State::Language(mut text, mut name) => match text.take(c) {
+                    Taken::Nothing => State::Language(text, name),
+                    Taken::Char(decoded) => {
+                        keep(&mut name, decoded);
+                        State::Language(text, name)
+                    }
+                    Taken::End => {
+                        self.language = Some(name);
+                        State::AfterValue
+                    }
+                    Taken::Malformed => State::Over,
+                },
+                state => state.take(c),
             };
-            match text.take(c) {
-                Taken::Nothing => {}
-                Taken::Char(decoded) => code.push(decoded),
-                Taken::End | Taken::Malformed => break,
-            }
-            self.state = State::Code(text);
         }
         code
+    }
+
+    /// The language, once it is known. Arguments may have it behind the code.
+    pub fn language(&self) -> Option<&str> {
+        self.language.as_deref()
+    }
+}
+
+fn keep(name: &mut String, c: char) {
+    if name.len() < LONGEST {
+        name.push(c);
     }
 }
 
@@ -146,7 +175,7 @@ impl State {
     /// The state after a character that adds nothing to the code.
     fn take(self, c: char) -> Self {
         match (self, c) {
-            (Self::Name { text, matched }, c) => in_name(text, matched, c),
+            (Self::Name { text, name }, c) => in_name(text, name, c),
             (Self::Other(mut text, depth), c) => match (text.take(c), depth) {
                 (Taken::Nothing | Taken::Char(_), _) => Self::Other(text, depth),
                 (Taken::End, 0) => Self::AfterValue,
@@ -166,9 +195,12 @@ impl State {
 
             (state, c) if is_space(c) => state,
             (Self::Before, '{') => Self::BeforeName,
-            (Self::BeforeName, '"') => Self::Name { text: Text::default(), matched: Some(0) },
+            (Self::BeforeName, '"') => Self::Name { text: Text::default(), name: String::new() },
             (Self::BeforeColon(field), ':') => Self::BeforeValue(field),
             (Self::BeforeValue(Field::Code), '"') => Self::Code(Text::default()),
+            (Self::BeforeValue(Field::Language), '"') => {
+                Self::Language(Text::default(), String::new())
+            }
             (Self::BeforeValue(Field::Other), '"') => Self::Other(Text::default(), 0),
             (Self::BeforeValue(_), '{' | '[') => Self::Nested(1),
             (Self::BeforeValue(_), 'a'..='z' | '0'..='9' | '-') => Self::Word,
@@ -177,16 +209,18 @@ impl State {
     }
 }
 
-fn in_name(mut text: Text, matched: Option<usize>, c: char) -> State {
+fn in_name(mut text: Text, mut name: String, c: char) -> State {
     match text.take(c) {
-        Taken::Nothing => State::Name { text, matched },
+        Taken::Nothing => State::Name { text, name },
         Taken::Char(decoded) => {
-            let matched =
-                matched.filter(|&at| NAME.get(at).copied().map(char::from) == Some(decoded));
-            State::Name { text, matched: matched.map(|at| at + 1) }
+            keep(&mut name, decoded);
+            State::Name { text, name }
         }
-        Taken::End if matched == Some(NAME.len()) => State::BeforeColon(Field::Code),
-        Taken::End => State::BeforeColon(Field::Other),
+        Taken::End => State::BeforeColon(match name.as_str() {
+            "code" => Field::Code,
+            "language" => Field::Language,
+            _ => Field::Other,
+        }),
         Taken::Malformed => State::Over,
     }
 }

@@ -143,7 +143,7 @@ fn code_that_was_cut_off_is_not_proposed() {
 
 #[test]
 fn nothing_of_a_stopped_reply_is_proposed() {
-    let stopped = "the person stopped the reply";
+    let stopped = "you stopped the reply";
     let found = text("```sh\nls\n```\n```sh\nrm", Finish::Interrupted);
     assert_eq!(rejected(&found), [(Some("sh"), stopped), (Some("sh"), stopped)]);
     assert_eq!(found.proposals, []);

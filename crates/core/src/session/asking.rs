@@ -128,7 +128,11 @@ impl State {
             if block.call.is_some() {
                 // Providers insist that every call is answered.
                 answers_due = true;
-                self.say(Message::result(block.call, words::could_not_run(&block.reason)));
+                let reason = match reply.finish {
+                    Finish::Interrupted => "the user stopped the reply",
+                    Finish::Stop | Finish::Length | Finish::Filtered => &block.reason,
+                };
+                self.say(Message::result(block.call, words::could_not_run(reason)));
             }
         }
         let mut waiting = VecDeque::from(proposals);

@@ -116,6 +116,9 @@ impl State {
     /// The person said no. With a reason the model may try again; without one the turn is over.
     pub(super) fn refuse(&mut self, work: Work, reason: Option<&str>) {
         let origin = work.current.origin;
+        if reason.is_none() && !work.waiting.is_empty() {
+            self.note("not run either: the code after it in this reply");
+        }
         self.drop_work(work, words::rejected(reason));
         match (origin, reason) {
             (Origin::Model, Some(_)) => self.call_model(),
@@ -148,7 +151,7 @@ impl State {
         let origin = work.current.origin;
         self.drop_work(work, words::denied(&verdict.rule));
         self.outcome = TurnEnd::Refused;
-        self.note(format!("refused by {}", verdict.rule));
+        self.note(format!("not run: refused by {}", verdict.rule));
         match origin {
             Origin::Model => self.call_model(),
             Origin::Person => self.end_turn(TurnEnd::Refused),

@@ -23,6 +23,9 @@ pub struct Earlier {
     pub(super) next_id: u32,
 }
 
+/// The note that the person pressed Ctrl-C.
+pub const INTERRUPTED: &str = "interrupted by you";
+
 /// Something that happened.
 #[derive(Debug)]
 pub enum Event {
@@ -325,7 +328,7 @@ impl Event {
                 },
             }],
             Self::Restarted(languages) => vec![Body::Note { text: words::restarted(languages) }],
-            Self::Interrupted => vec![Body::Note { text: "interrupted by you".into() }],
+            Self::Interrupted => vec![Body::Note { text: INTERRUPTED.into() }],
             // The step that follows records these in full: the proposal, the findings with the
             // proposal's id, what the model is sent, what was settled, the new model, the standing
             // answer with its number, the end.

@@ -207,7 +207,7 @@ mod tests {
             Sign::Char(c) => shown.push(c),
             Sign::Ink(ink) => {
                 shown.push('{');
-                shown.push_str(&ink.sequence()[2..]);
+                shown.push_str(&ink.sequence(crate::Palette::Own)[2..]);
                 shown.push('}');
             }
             Sign::Return => shown.push_str("{return}"),

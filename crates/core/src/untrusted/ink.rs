@@ -12,8 +12,10 @@
 //! a sequence is passed on: an [`Ink`] is written anew.
 //!
 //! # Limits
-//! A person whose palette has red as its background cannot read red text.
+//! A person whose palette has red as its background cannot read red text. With a terminal's own
+//! sixteen colours, how well they are read is up to its owner: yellow is faint on most white ones.
 
+use crate::theme::Palette;
 use std::fmt::Write;
 
 /// A colour that can be read on light and on dark terminals.
@@ -77,26 +79,72 @@ impl Ink {
     }
 
     /// The sequence that makes a terminal draw so, whatever it did before.
-    pub fn sequence(self) -> String {
+    pub fn sequence(self, palette: Palette) -> String {
+        let is_dim = self.attributes & DIM != 0;
+        // How faint dim text is, no terminal says; a grey can be read.
+        let number = match palette {
+            Palette::Own => None,
+            Palette::Light => self.hue.map(Hue::on_light).or(is_dim.then_some(GREY_ON_LIGHT)),
+            Palette::Dark => self.hue.map(Hue::on_dark).or(is_dim.then_some(GREY_ON_DARK)),
+        };
         let mut text = "\u{1b}[0".to_owned();
         for (attribute, parameter) in ATTRIBUTES {
             // Dim colours are hard to read.
-            if self.attributes & attribute != 0 && !(attribute == DIM && self.hue.is_some()) {
+            let is_left = attribute == DIM && (self.hue.is_some() || number.is_some());
+            if self.attributes & attribute != 0 && !is_left {
                 // Writing to a string cannot fail.
                 _ = write!(text, ";{parameter}");
             }
         }
-        text.push_str(match self.hue {
-            None => "",
-            Some(Hue::Red) => ";31",
-            Some(Hue::Green) => ";32",
-            Some(Hue::Yellow) => ";33",
-            Some(Hue::Blue) => ";34",
-            Some(Hue::Magenta) => ";35",
-            Some(Hue::Cyan) => ";36",
-        });
+        _ = match (number, self.hue) {
+            (Some(number), _) => write!(text, ";38;5;{number}"),
+            (None, Some(hue)) => write!(text, ";{}", hue.own()),
+            (None, None) => Ok(()),
+        };
         text.push('m');
         text
+    }
+}
+
+/// Greys of the 256 colours that stand for dim text.
+const GREY_ON_LIGHT: u8 = 241;
+const GREY_ON_DARK: u8 = 247;
+
+impl Hue {
+    /// The code of the terminal's own colour.
+    fn own(self) -> u8 {
+        match self {
+            Self::Red => 31,
+            Self::Green => 32,
+            Self::Yellow => 33,
+            Self::Blue => 34,
+            Self::Magenta => 35,
+            Self::Cyan => 36,
+        }
+    }
+
+    /// The number among the 256 colours, for a light background.
+    fn on_light(self) -> u8 {
+        match self {
+            Self::Red => 124,
+            Self::Green => 22,
+            Self::Yellow => 94,
+            Self::Blue => 25,
+            Self::Magenta => 127,
+            Self::Cyan => 23,
+        }
+    }
+
+    /// The same, for a dark background.
+    fn on_dark(self) -> u8 {
+        match self {
+            Self::Red => 210,
+            Self::Green => 114,
+            Self::Yellow => 221,
+            Self::Blue => 75,
+            Self::Magenta => 176,
+            Self::Cyan => 80,
+        }
     }
 }
 
@@ -256,7 +304,7 @@ mod tests {
     fn ink(parameters: &str) -> String {
         let mut tint = Tint::default();
         tint.take(parameters);
-        tint.ink().sequence()[2..].to_owned()
+        tint.ink().sequence(Palette::Own)[2..].to_owned()
     }
 
     #[test]
@@ -292,5 +340,56 @@ mod tests {
         assert_eq!(ink("37;41"), "0;7;31m");
         assert_eq!(ink("7;41"), "0;31m");
         assert_eq!(ink("2;33"), "0;33m");
+    }
+
+    /// Red, green and blue of one of the 256 colours that is not the terminal's own.
+    fn parts(number: u8) -> [f64; 3] {
+        let level = |step: u8| if step == 0 { 0 } else { 55 + 40 * step };
+        let parts = match number.checked_sub(232) {
+            Some(grey) => [8 + 10 * grey; 3],
+            None => [(number - 16) / 36, (number - 16) / 6 % 6, (number - 16) % 6].map(level),
+        };
+        parts.map(f64::from)
+    }
+
+    /// How much two colours differ in brightness, from 1 to 21, as the WCAG defines it.
+    fn contrast(one: [f64; 3], other: [f64; 3]) -> f64 {
+        let brightness = |parts: [f64; 3]| {
+            let linear = parts.map(|part| {
+                let part = part / 255.0;
+                if part <= 0.04045 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) }
+            });
+            0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] + 0.05
+        };
+        let (one, other) = (brightness(one), brightness(other));
+        one.max(other) / one.min(other)
+    }
+
+    #[test]
+    fn every_colour_can_be_read_on_its_background() {
+        let hues = [Hue::Red, Hue::Green, Hue::Yellow, Hue::Blue, Hue::Magenta, Hue::Cyan];
+        let inks: Vec<_> = hues.map(Ink::of).into_iter().chain([Ink::DIM]).collect();
+        let light: [[u8; 3]; 4] = [[255; 3], [253, 246, 227], [242; 3], [239, 241, 245]];
+        let dark = [[0; 3], [30; 3], [0, 43, 54], [46, 52, 64], [40, 44, 52], [48, 10, 36]];
+        for (palette, backgrounds) in [(Palette::Light, &light[..]), (Palette::Dark, &dark[..])] {
+            for ink in &inks {
+                let sequence = ink.sequence(palette);
+                let number = sequence.strip_prefix("\u{1b}[0;38;5;").unwrap();
+                let number: u8 = number.strip_suffix('m').unwrap().parse().unwrap();
+                for behind in backgrounds {
+                    let contrast = contrast(parts(number), behind.map(f64::from));
+                    assert!(contrast >= 4.5, "{number} on {behind:?}: {contrast}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn attributes_are_kept_in_every_palette() {
+        let ink = Ink::BOLD.with(Ink::of(Hue::Red));
+        assert_eq!(ink.sequence(Palette::Light), "\u{1b}[0;1;38;5;124m");
+        assert_eq!(Ink::DIM.with(Ink::ITALIC).sequence(Palette::Dark), "\u{1b}[0;3;38;5;247m");
+        assert_eq!(Ink::DIM.sequence(Palette::Own), "\u{1b}[0;2m");
+        assert_eq!(Ink::PLAIN.sequence(Palette::Dark), "\u{1b}[0m");
     }
 }

@@ -18,7 +18,7 @@ use crate::{
     quantity::{Bytes, TimeLimit},
 };
 use interpreter_core::{
-    Choice, Declaration, Limits, Promise, Rule, Rules, Sandboxing, Workspace,
+    Choice, Declaration, Limits, Promise, Rule, Rules, Sandboxing, Theme, Workspace,
     egress::{HostRule, Hosts},
     file_header::FileHeaders,
     packages::PackagePolicy,
@@ -89,6 +89,10 @@ settings! {
         /// Draw every row once and without colour, for screen readers.
         "plain" plain: Sourced<bool> = false, Never("it decides how your screen looks"),
             option "--plain", variable "INTERPRETER_PLAIN";
+
+        /// Choose colours for a terminal: light, dark, auto (ask the terminal) or none.
+        "theme" theme: Sourced<Theme>, Never("it decides how your screen looks"),
+            variable "INTERPRETER_THEME";
 
         /// Limit the disk space for undo and redo; the oldest is dropped first.
         "undo_space" undo_space: Sourced<Bytes> = Bytes::new(UNDO_SPACE),

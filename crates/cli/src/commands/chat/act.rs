@@ -4,7 +4,7 @@
 //! only looks.
 
 use super::{
-    files,
+    files, look,
     mentions::words,
     past, rules,
     save::{self, Form},
@@ -84,7 +84,14 @@ pub(super) async fn act(
         Verb::Edit => return write_prompt(frontend, argument.unwrap_or_default()).await,
         Verb::Run => return run(frontend, context, argument.unwrap_or_default()).await,
         Verb::Model => return switch(frontend, context, argument).await,
-        Verb::Verbose => return verbose(frontend, argument),
+        Verb::Theme => {
+            look::theme(frontend, argument).await?;
+            return Ok(None);
+        }
+        Verb::Verbose => {
+            look::verbose(frontend, argument)?;
+            return Ok(None);
+        }
         Verb::Quit => return Ok(Some(Next::Leave(Left::Ended))),
         Verb::New => return Ok(Some(Next::New(None))),
         Verb::Profile if argument.is_some() => {
@@ -268,17 +275,6 @@ fn keep(screen: &mut Screen, context: &Context, session: &str, name: &str) -> Re
         fs_err::OpenOptions::new().write(true).create_new(true).open(&path).map_err(failed)?;
     file.write_all(text.as_bytes()).map_err(failed)?;
     Ok(screen.tell(&format!("Saved {name}."))?)
-}
-
-fn verbose(frontend: &mut Frontend, argument: Option<&str>) -> Result<Option<Next>, Error> {
-    frontend.is_verbose = match argument {
-        None => !frontend.is_verbose,
-        Some("on" | "true") => true,
-        Some("off" | "false") => false,
-        Some(_) => return Err(misuse("`/verbose` takes `on` or `off`")),
-    };
-    let words = if frontend.is_verbose { "Verbose." } else { "No longer verbose." };
-    tell(frontend, words)
 }
 
 /// The language of this name, or what was probably meant.

@@ -6,7 +6,7 @@
 use super::table::{Named, TABLE, Values, named};
 use crate::terminal::repl_editor::Offer;
 use interpreter_core::{
-    Untrusted,
+    Theme, Untrusted,
     sensitive::{self, SensitiveForm},
 };
 use std::{
@@ -100,6 +100,7 @@ fn values(known: &Known, values: Values, word: &str) -> Found {
         }
         Values::Files => files(&known.folder, word).into_iter().map(|name| (name, None)).collect(),
         Values::Switch => beginning(&["on".to_owned(), "off".to_owned()]),
+        Values::Themes => beginning(&Theme::ALL.map(|theme| theme.word().to_owned())),
     }
 }
 
@@ -169,6 +170,7 @@ mod tests {
         assert_eq!(values(&known, "/apply a.csv "), ["a.csv", "\"b c.csv\""]);
         assert_eq!(values(&known, "/run py"), ["python"]);
         assert_eq!(values(&known, "/verbose o"), ["on", "off"]);
+        assert_eq!(values(&known, "/theme "), ["auto", "light", "dark", "none"]);
     }
 
     #[test]

@@ -36,6 +36,7 @@ pub(super) enum Verb {
     Sandbox,
     Languages,
     Restart,
+    Theme,
     Verbose,
     Doctor,
     Quit,
@@ -53,6 +54,7 @@ pub(super) enum Values {
     Staged,
     Languages,
     Switch,
+    Themes,
 }
 
 /// How many arguments a command takes.
@@ -143,7 +145,8 @@ pub(super) const TABLE: &[Row] = &[
     row(Verb::Context, "/context", NOTHING, "show how full the model's context is", &[]),
     row(Verb::Save, "/save", ("FILE", Arity::One, Values::Files), "save the session as .md, .ipynb, .py or .jsonl", &["%markdown", "%jupyter", "%save_message"]),
     row(Verb::Clear, "/clear", NOTHING, "clear the screen; the conversation stays", &[]),
-    row(Verb::Verbose, "/verbose", ("[on|off]", Arity::Maybe, Values::Switch), "show verdicts, requests and token counts too", &["%verbose"]),
+    row(Verb::Theme, "/theme", ("[light|dark|auto|none]", Arity::Maybe, Values::Themes), "show the colours, or choose those for a light or a dark terminal", &[]),
+    row(Verb::Verbose, "/verbose", ("[on|off]", Arity::Maybe, Values::Switch), "show everything: fold nothing, and add verdicts, answers and token counts", &["%verbose"]),
     row(Verb::Doctor, "/doctor", NOTHING, "check whether this machine is ready", &["%info"]),
 ];
 

@@ -5,6 +5,7 @@ use crate::terminal::{
     picture::{Graphics, graphics::Asking},
     strokes::Stroke,
 };
+use interpreter_core::Background;
 use std::{
     collections::hash_map::RandomState,
     hash::{BuildHasher, Hasher},
@@ -68,6 +69,43 @@ impl Answers {
     }
 }
 
+/// Asks for the colour of the background, and clears whatever a terminal has made of a question
+/// that it does not know.
+pub(super) const COLOUR: &str = "\u{1b}]11;?\u{1b}\\\r\u{1b}[2K";
+
+/// The state of asking about the background.
+#[derive(Debug, Default)]
+pub(super) struct Backdrop {
+    is_awaited: bool,
+    found: Option<Background>,
+}
+
+impl Backdrop {
+    /// Notes that the terminal is asked.
+    pub(super) fn ask(&mut self) {
+        *self = Self { is_awaited: true, found: None };
+    }
+
+    /// Looks for the answer among the strokes.
+    pub(super) fn hear(&mut self, strokes: &[Stroke]) {
+        if !self.is_awaited {
+            return;
+        }
+        for stroke in strokes {
+            if let Stroke::Told(answer) = stroke {
+                let colour = answer.strip_prefix("]11;");
+                self.found = colour.and_then(Background::of_colour).or(self.found);
+            }
+        }
+    }
+
+    /// The answer, if there was one. Nothing that comes later counts.
+    pub(super) fn conclude(&mut self) -> Option<Background> {
+        self.is_awaited = false;
+        self.found.take()
+    }
+}
+
 /// A number that nobody can guess: an answer must have it.
 fn number() -> u32 {
     let random = RandomState::new().build_hasher().finish();
@@ -96,5 +134,19 @@ mod tests {
         assert_eq!(answers.taken_from(vec![kind]), []);
         assert!(answers.questions().is_empty());
         assert_eq!(answers.conclude(), Graphics::default());
+    }
+
+    #[test]
+    fn a_background_counts_only_while_it_is_asked_for() {
+        let white = [Stroke::Typed('a'), Stroke::Told("]11;rgb:ffff/ffff/ffff".into())];
+        let mut backdrop = Backdrop::default();
+        backdrop.hear(&white);
+        assert_eq!(backdrop.conclude(), None);
+        backdrop.ask();
+        backdrop.hear(&[Stroke::Told("]10;rgb:0/0/0".into())]);
+        backdrop.hear(&white);
+        assert_eq!(backdrop.conclude(), Some(Background::Light));
+        backdrop.hear(&white);
+        assert_eq!(backdrop.conclude(), None);
     }
 }

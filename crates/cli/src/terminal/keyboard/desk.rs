@@ -1,12 +1,14 @@
 //! The thread behind the keyboard: it reads the terminal, keeps the draft, and serves one request
 //! at a time. [`super`] says why, and in which order.
 
-use super::{Heard, Request, Typing, answers::Answers};
+use super::{
+    Heard, Request, Typing,
+    answers::{Answers, Backdrop},
+};
 use crate::terminal::{
     device::Device,
     draft::Draft,
     line_editor::{Careful, in_own_colour, read},
-    picture::Graphics,
     strokes::{Stroke, Strokes},
     tty::Tty,
 };
@@ -21,6 +23,8 @@ use std::{
     time::{Duration, Instant},
 };
 use tokio::sync::watch;
+
+mod about;
 
 /// How long no key may come before the next one counts. Shorter than anybody reads a question.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -56,6 +60,7 @@ pub(super) struct Desk {
     /// Answers that the terminal owes us.
     owed: u32,
     answers_of_terminal: Answers,
+    background: Backdrop,
     is_gone: bool,
     drafted: watch::Sender<String>,
     prompts: Reedline,
@@ -106,6 +111,7 @@ impl Desk {
             reports: Reports::Unknown,
             owed: 0,
             answers_of_terminal: Answers::default(),
+            background: Backdrop::default(),
             is_gone: false,
             drafted,
             prompts,
@@ -143,6 +149,15 @@ impl Desk {
             }
             Request::Graphics { reply } => {
                 _ = reply.send(self.graphics().unwrap_or_default()).is_ok();
+            }
+            Request::Background { reply } => {
+                _ = reply.send(self.background().unwrap_or_default()).is_ok();
+            }
+            Request::Colours(wanted) => {
+                for editor in [&mut self.prompts, &mut self.answers] {
+                    let now = std::mem::replace(editor, Reedline::create());
+                    *editor = now.with_ansi_colors(wanted);
+                }
             }
             Request::Lend { act, reply } => {
                 self.tty.lend(act);
@@ -219,6 +234,7 @@ impl Desk {
                 Ok(0) => self.is_gone = true,
                 Ok(count) => {
                     let strokes = self.strokes.feed(&bytes[..count]);
+                    self.background.hear(&strokes);
                     return Woken::Strokes(self.answers_of_terminal.taken_from(strokes));
                 }
                 Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {
@@ -288,29 +304,6 @@ impl Desk {
         }
     }
 
-    /// Asks the terminal how it can show pictures: once, and never while a line editor could take
-    /// an answer for keys. Whatever is typed meanwhile is draft.
-    fn graphics(&mut self) -> Result<Graphics, Stopped> {
-        // A terminal that has answered the first question answers the others.
-        let patience = [FIRST_REPORT, REPORT];
-        for (question, patience) in self.answers_of_terminal.questions().into_iter().zip(patience) {
-            self.answers_of_terminal.ask();
-            if !self.tty.is_smart() || self.tty.device().put(question.as_bytes()).is_err() {
-                break;
-            }
-            let until = Instant::now() + patience;
-            while self.answers_of_terminal.is_awaited() {
-                match self.wait(Some(until)) {
-                    Woken::Strokes(strokes) => self.keep(&strokes),
-                    Woken::Late => return Ok(self.answers_of_terminal.conclude()),
-                    Woken::Bell => return Err(Stopped::Withdrawn),
-                    Woken::Gone => return Err(Stopped::Gone),
-                }
-            }
-        }
-        Ok(self.answers_of_terminal.conclude())
-    }
-
     fn key(&mut self, mark: &str, keys: &[char]) -> Result<Heard, Stopped> {
         self.settle()?;
         self.show(mark);
@@ -325,9 +318,11 @@ impl Desk {
                 return Ok(heard);
             }
             self.pause()?;
-            let keys: Vec<_> = keys.iter().map(char::to_string).collect();
             let clear = if self.tty.is_smart() { "\r\u{1b}[2K" } else { "\n" };
-            self.show(&format!("{clear}{mark}(press {}) ", keys.join(", ")));
+            self.show(&format!(
+                "{clear}{mark}{}",
+                reminder(keys, self.tty.device().columns(), mark)
+            ));
         }
     }
 
@@ -440,6 +435,15 @@ impl Desk {
     }
 }
 
+/// Says which keys there are, as far as there is room on one row behind the mark.
+fn reminder(keys: &[char], columns: usize, mark: &str) -> String {
+    let keys: Vec<_> = keys.iter().map(char::to_string).collect();
+    let long = format!("(press {}) ", keys.join(", "));
+    let short = format!("({}) ", keys.concat());
+    let fits = |text: &String| mark.chars().count() + text.chars().count() < columns;
+    [long, short].into_iter().find(fits).unwrap_or_default()
+}
+
 /// Interprets a key where one of `keys` is expected.
 fn pressed_key(stroke: &Stroke, keys: &[char]) -> Option<Heard> {
     match stroke {
@@ -457,5 +461,18 @@ fn pressed_key(stroke: &Stroke, keys: &[char]) -> Option<Heard> {
         | Stroke::Position
         | Stroke::Told(_)
         | Stroke::Other => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reminder_stays_on_its_row() {
+        let of = |columns| reminder(&['y', 'n', 'q'], columns, "❚ ? ");
+        assert_eq!(of(80), "(press y, n, q) ");
+        assert_eq!(of(20), "(ynq) ");
+        assert_eq!(of(8), "");
     }
 }

@@ -6,7 +6,7 @@ use std::{
     net::{TcpListener, TcpStream},
     path::Path,
     process::{Child, ChildStdin, Command, Stdio},
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, mpsc},
     thread,
 };
 use tempfile::TempDir;
@@ -174,6 +174,39 @@ impl Plain {
     /// The requests so far, headers and body.
     pub(crate) fn asked(&self) -> Vec<String> {
         self.asked.lock().unwrap().clone()
+    }
+}
+
+/// A model that says its words when the test wants it, by chat completions.
+pub(crate) struct Paced {
+    pub(crate) address: String,
+    words: mpsc::Sender<String>,
+}
+
+impl Paced {
+    pub(crate) fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        let (words, told) = mpsc::channel::<String>();
+        thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            request(&stream);
+            let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close";
+            // The client may have had enough, which is its right.
+            _ = write!(stream, "{head}\r\n\r\n");
+            for words in told {
+                let delta = serde_json::json!({ "choices": [{ "delta": { "content": words } }] });
+                _ = write!(stream, "data: {delta}\n\n");
+            }
+            let end = serde_json::json!({ "choices": [{ "delta": {}, "finish_reason": "stop" }] });
+            _ = write!(stream, "data: {end}\n\ndata: [DONE]\n\n");
+        });
+        Self { address, words }
+    }
+
+    pub(crate) fn says(&self, words: &str) -> &Self {
+        self.words.send(words.to_owned()).unwrap();
+        self
     }
 }
 
