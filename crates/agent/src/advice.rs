@@ -245,6 +245,7 @@ impl Advise for ExecError {
             ),
             Self::SandboxEnded { .. } | Self::Stream(_) => Some(doctor.into()),
             Self::NothingStaged => None,
+            Self::HunksNotShown { .. } => Some("look at the numbers first: /diff".into()),
             Self::Workspace(error) => error.advice(),
         }
     }
@@ -326,6 +327,11 @@ impl Advise for WorkspaceError {
                  direct` makes them at once; the native sandbox needs no copy"
             }
             Self::ChangedSinceShown { .. } => "look at the changes again, and decide again",
+            Self::FileOrHunks { .. } => {
+                "put `./` before it to name the file; a chat asks about hunks one by one (key h)"
+            }
+            Self::Indivisible { .. } => "name the file without numbers",
+            Self::NoSuchHunk { .. } => "`interpreter changes diff` shows the numbers of hunks",
             Self::NoSuchSet { .. }
             | Self::ShortId { .. }
             | Self::NotAChange { .. }

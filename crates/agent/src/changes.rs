@@ -3,7 +3,9 @@
 //! Each goes on record before it is done, like everything else, and so does what came of it.
 
 use crate::{Advise, AgentError, Context, error::chain};
-use interpreter_core::{Body, Changes, ChangesState, FileChange, LeftOut, Untrusted};
+use interpreter_core::{
+    Body, Changes, ChangesState, FileChange, LeftOut, Pick, ShownChange, Untrusted,
+};
 use interpreter_store::{Log, StoreError, new_session_id};
 use interpreter_workspace::{self as workspace, Place, Set};
 pub use interpreter_workspace::{Applied, Catalog, Conflict, Summary, Unreadable, WorkspaceError};
@@ -58,6 +60,22 @@ pub fn has_name(context: &Context, id: &str, name: &str) -> Result<bool, AgentEr
     Ok(Set::has_name(&place(context)?, id, name)?)
 }
 
+/// The changes that a person means by these words: paths, each perhaps with the numbers of hunks.
+/// If a word can be both, it is refused.
+pub fn picks(context: &Context, id: &str, words: &[String]) -> Result<Vec<Pick>, AgentError> {
+    let place = place(context)?;
+    let mut picks = Vec::with_capacity(words.len());
+    for word in words {
+        let pick = Pick::typed(word);
+        if pick.is_of_hunks() && Set::has_path(&place, id, word)? {
+            let (word, path) = (word.clone(), pick.path);
+            return Err(WorkspaceError::FileOrHunks { word, path }.into());
+        }
+        picks.push(pick);
+    }
+    Ok(picks)
+}
+
 /// A snapshot of a set to decide on: the list, the diff and the application use the same copy.
 pub struct ChangeReview<'a> {
     context: &'a Context,
@@ -65,16 +83,17 @@ pub struct ChangeReview<'a> {
     look: workspace::Review,
 }
 
-/// Takes a copy of what is staged at and below `paths`, or of everything, for a decision.
+/// Takes a copy of what is staged where something was picked, or of everything, for a decision.
 pub fn review<'a>(
     context: &'a Context,
     which: &Which,
-    paths: &[String],
+    picks: &[Pick],
 ) -> Result<Option<ChangeReview<'a>>, AgentError> {
     let Some(set) = find(context, which, Wanted::Staged)? else { return Ok(None) };
     // Its session is over, so nothing writes to it. If something does all the same, as a process
     // that outlived its session would, the copy is what counts.
-    let look = set.review_of(paths, ())?;
+    let paths: Vec<_> = picks.iter().map(|pick| pick.path.clone()).collect();
+    let look = set.review_of(&paths, ())?;
     Ok(Some(ChangeReview { context, set, look }))
 }
 
@@ -104,9 +123,14 @@ impl ChangeReview<'_> {
         self.put(|set, look| set.apply_review(look, conflict))
     }
 
-    /// Puts what it has at and below `paths` into the person's folder. The rest stays staged.
-    pub fn apply_some(self, paths: &[String], conflict: Conflict) -> Result<Applied, AgentError> {
-        self.put(|set, look| set.apply_some(look, paths, conflict))
+    /// The changes one by one, with their hunks.
+    pub fn shown_changes(&self) -> Result<Vec<ShownChange>, AgentError> {
+        Ok(self.set.changes_of(&self.look)?)
+    }
+
+    /// Puts what was picked into the person's folder. The rest stays staged.
+    pub fn apply_some(self, picks: &[Pick], conflict: Conflict) -> Result<Applied, AgentError> {
+        self.put(|set, look| set.apply_some(look, picks, conflict))
     }
 
     fn put(

@@ -14,7 +14,7 @@ use crate::{
 };
 use interpreter_analyze::analyze;
 use interpreter_core::{
-    Body, Message, Output, Proposal,
+    Body, Message, Output, Pick, Proposal,
     hash::sha256,
     instructions::Strength,
     look::Look,
@@ -243,6 +243,11 @@ impl Driver {
                 self.write_record().await?;
                 self.runner.tell(Command::Complete { language, code, cursor, reply });
             }
+            Request::ShowChanges { id, reply } => {
+                self.journal.note(Body::DiffShown { id });
+                self.write_record().await?;
+                self.runner.tell(Command::ShowChanges(reply));
+            }
             Request::Diff { id, reply } => {
                 self.journal.note(Body::DiffShown { id });
                 self.write_record().await?;
@@ -341,10 +346,10 @@ impl Driver {
             Effect::Review => self.runner.tell(Command::Review),
             Effect::AskChanges(changes) => self.update(Update::Review(changes)).await,
             Effect::Settle(Settle::Apply) => self.apply(Vec::new()),
-            Effect::Settle(Settle::ApplySome(paths)) => self.apply(paths),
+            Effect::Settle(Settle::ApplySome(picks)) => self.apply(picks),
             Effect::Settle(Settle::Discard) => self.runner.tell(Command::Discard(Vec::new())),
             Effect::ChangeSet(wish) => self.runner.tell(match wish {
-                ChangesWish::Apply(paths) => Command::ApplyNow(paths),
+                ChangesWish::Apply(picks) => Command::ApplyNow(picks),
                 ChangesWish::Discard(paths) => Command::Discard(paths),
                 ChangesWish::Undo => Command::Undo,
                 ChangesWish::Redo => Command::Redo,
@@ -353,8 +358,8 @@ impl Driver {
         }
     }
 
-    fn apply(&self, paths: Vec<String>) {
-        self.runner.tell(Command::Apply { paths, conflict: Conflict::Refuse });
+    fn apply(&self, picks: Vec<Pick>) {
+        self.runner.tell(Command::Apply { picks, conflict: Conflict::Refuse });
     }
 
     /// Analyses a proposal: at once if it is short, on another thread otherwise.

@@ -132,6 +132,7 @@ pub(crate) fn exec_failure(error: &ExecError) -> Failure {
         | ExecError::Kernel { .. }
         | ExecError::SandboxEnded { .. }
         | ExecError::NothingStaged
+        | ExecError::HunksNotShown { .. }
         | ExecError::Stream(_) => TurnEnd::CodeFailed,
     };
     failure(error, end)

@@ -8,7 +8,7 @@ use crate::{
     update::{Mode, Request, Update},
 };
 use interpreter_core::{
-    Body, Language, Untrusted,
+    Body, Language, ShownChange, Untrusted,
     session::{Approval, Event},
 };
 use interpreter_exec::{Completions, Interpreters};
@@ -93,6 +93,13 @@ impl Session {
         let (reply, answer) = oneshot::channel();
         self.request(Request::DiffNow { id: id.to_owned(), paths, reply });
         Ok(answer.await.unwrap_or_else(|_| Ok(Untrusted::default()))?)
+    }
+
+    /// The changes that are being reviewed one by one, with their hunks.
+    pub async fn shown_changes(&self, id: &str) -> Result<Vec<ShownChange>, AgentError> {
+        let (reply, answer) = oneshot::channel();
+        self.request(Request::ShowChanges { id: id.to_owned(), reply });
+        Ok(answer.await.unwrap_or_else(|_| Ok(Vec::new()))?)
     }
 
     /// The change set that is being reviewed, as a diff.

@@ -2,7 +2,7 @@
 
 use crate::AgentError;
 use interpreter_core::{
-    Changes, HostWanted, InputWanted, Language, Record, Untrusted,
+    Changes, HostWanted, InputWanted, Language, Record, ShownChange, Untrusted,
     record::TurnEnd,
     session::{Event, PackagesQuestion, Question},
 };
@@ -78,6 +78,8 @@ pub(crate) enum Request {
     },
     /// Show as a diff what is staged by now, at and below these paths or all of it.
     DiffNow { id: String, paths: Vec<String>, reply: oneshot::Sender<Result<Untrusted, ExecError>> },
+    /// Show the changes of a set one by one, with their hunks.
+    ShowChanges { id: String, reply: oneshot::Sender<Result<Vec<ShownChange>, ExecError>> },
     /// Show a change set as a diff.
     Diff { id: String, reply: oneshot::Sender<Result<Untrusted, ExecError>> },
 }

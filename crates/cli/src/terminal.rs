@@ -22,6 +22,7 @@ pub(crate) mod gallery;
 pub(crate) mod generated;
 mod host_question;
 pub(crate) mod hosts;
+mod hunks_question;
 pub(crate) mod json;
 mod keyboard;
 mod life;

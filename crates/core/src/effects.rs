@@ -52,6 +52,18 @@ pub struct About {
     /// Whether it is a file that may be executed.
     #[serde(default, skip_serializing_if = "is_false")]
     pub executable: bool,
+    /// The part of it that was applied, if the rest is still staged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hunks: Option<AppliedHunks>,
+}
+
+/// The hunks of a file that were applied.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct AppliedHunks {
+    /// Their numbers, counted from 1.
+    pub numbers: Vec<usize>,
+    /// How many there were.
+    pub of: usize,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the shape that serde wants")]
@@ -158,7 +170,7 @@ impl FileChange {
 
     /// Further details, fit for a terminal; often empty.
     pub fn details(&self) -> String {
-        let About { mode, target, holds, bytes, runs_later, executable, .. } = &self.about;
+        let About { mode, target, holds, bytes, runs_later, executable, hunks, .. } = &self.about;
         let mut parts = Vec::new();
         parts.extend(runs_later.as_ref().map(|why| Untrusted::new(&**why).for_terminal_line(100)));
         // A listed mode shows the same.
@@ -167,7 +179,16 @@ impl FileChange {
         parts.extend(target.as_ref().map(|target| format!("link to {}", target.words())));
         parts.extend(holds.as_ref().map(|holds| Untrusted::new(&**holds).for_terminal_line(60)));
         parts.extend(bytes.map(|bytes| format!("{bytes} bytes")));
+        parts.extend(hunks.as_ref().map(AppliedHunks::words));
         parts.join(", ")
+    }
+}
+
+impl AppliedHunks {
+    fn words(&self) -> String {
+        let numbers: Vec<_> = self.numbers.iter().map(usize::to_string).collect();
+        let noun = if numbers.len() == 1 { "hunk" } else { "hunks" };
+        format!("{noun} {} of {}; the rest stays staged", numbers.join(", "), self.of)
     }
 }
 

@@ -11,7 +11,10 @@ pub use crate::{
     confinement::{Access, Confinement, Limits, Network, Reached, Workspace},
     declaration::Declaration,
     denial::{Denial, Denials, Denied},
-    effects::{About, Admission, Change, Danger, Effects, FileChange, HostContact, LeftOut, Turn},
+    effects::{
+        About, Admission, AppliedHunks, Change, Danger, Effects, FileChange, HostContact, LeftOut,
+        Turn,
+    },
     findings::{Capability, Findings, Merged, Risk},
     image::Image,
     invocation::Invocation,
@@ -19,6 +22,7 @@ pub use crate::{
     message::{Message, ToolCall},
     output::{Excerpt, Printed, Stream},
     permit::{Grantor, Permit},
+    pick::{Extent, Pick, ShownChange},
     piped::Piped,
     policy::{Opinion, Rule, Rules, Verdict},
     proposal::{Origin, Proposal},
@@ -59,6 +63,7 @@ pub mod output;
 pub mod packages;
 mod page;
 pub mod permit;
+pub mod pick;
 pub mod piped;
 pub mod policy;
 pub mod proposal;

@@ -1,6 +1,6 @@
 //! The errors between a permit and its output. They state facts; advice is for whoever shows them.
 
-use interpreter_core::{Backend, Lack};
+use interpreter_core::{Backend, Lack, Untrusted};
 use interpreter_workspace::WorkspaceError;
 use std::{io, path::PathBuf};
 
@@ -53,9 +53,19 @@ pub enum ExecError {
     /// This session has not staged anything.
     #[error("nothing is staged in this session")]
     NothingStaged,
+    /// Hunks were picked by numbers that the person has not seen.
+    #[error("the hunks of `{}` have not been shown as they are now", shown(.path))]
+    HunksNotShown {
+        /// The file.
+        path: String,
+    },
     /// Staged changes could not be handled.
     #[error(transparent)]
     Workspace(#[from] WorkspaceError),
+}
+
+fn shown(path: &str) -> String {
+    Untrusted::new(path).for_terminal_line(200)
 }
 
 /// The known obstacles to building a sandbox.

@@ -2,7 +2,7 @@
 
 use crate::{
     copy::{copied, snapshot},
-    error::{During, WorkspaceError},
+    error::{During, WorkspaceError, is_gone},
     journal::{
         history::History,
         intention,
@@ -14,6 +14,7 @@ use crate::{
     set::{self, Description, Set, is_id, open_if_there},
     tree::{
         folder::{Folder, Intent},
+        relative::Relative,
         scan::{Scan, scan},
         stat::Moment,
     },
@@ -143,6 +144,18 @@ impl Set {
         let upper = find(place.folder(), id)?.join("upper");
         let is_plain = !name.contains('/') && !matches!(name, "" | "." | "..");
         Ok(is_plain && fs::symlink_metadata(upper.join(name)).is_ok())
+    }
+
+    /// Whether code has left something at `path` in a set.
+    pub fn has_path(place: &Place, id: &str, path: &str) -> Result<bool, WorkspaceError> {
+        let Some(path) = Relative::parse(path) else { return Ok(false) };
+        let upper = find(place.folder(), id)?.join("upper");
+        let upper = Folder::open(&upper, Intent::Look).during_at("open", &upper)?;
+        match upper.walk(&path.parent(), Intent::Look) {
+            Err(error) if is_gone(&error) => Ok(false),
+            Err(error) => Err(error).during("open", || path.text()),
+            Ok(parent) => Ok(parent.stat(path.name()).during("read", || path.text())?.is_some()),
+        }
     }
 
     /// Removes a set that cannot be used, with all that is kept in it.

@@ -20,7 +20,7 @@ use crate::{
         listing::{Applied, list},
         relative::{Relative, text_of},
         scan::{scan, scan_with},
-        selection::{Chosen, choose},
+        selection::{Chosen, below, choose},
         stat::Stat,
         sweep,
         verdicts::Verdicts,
@@ -61,7 +61,7 @@ impl Set {
         let upper = self.open_upper(Intent::Look)?;
         let work = self.open_work_folder(Intent::Look)?;
         let scan = scan(&upper, work.as_ref(), &History::of(&self.journals))?;
-        Ok(self.listed(&choose(&scan, paths)?))
+        Ok(self.listed(&choose(&scan, &below(paths))?))
     }
 
     /// A selection as a list.
@@ -109,7 +109,7 @@ impl Set {
         let upper = self.open_upper(Intent::Change)?;
         let work = self.open_work_folder(Intent::Look)?;
         let scan = scan(&upper, work.as_ref(), &History::of(&self.journals))?;
-        let chosen = choose(&scan, paths)?;
+        let chosen = choose(&scan, &below(paths))?;
         let files = self.listed(&chosen);
         let chosen_paths: Vec<_> = chosen.deltas.iter().map(|delta| delta.path.clone()).collect();
         let only = (!paths.is_empty()).then_some(chosen_paths.as_slice());

@@ -39,6 +39,18 @@ pub enum WorkspaceError {
     /// The set has no change at these paths.
     #[error("no staged change at {}", several(.paths))]
     NotAChange { paths: Vec<String> },
+    /// A word that names a file, and hunks of another.
+    #[error("`{}` is a staged file, and hunks of `{}` too", shown(.word), shown(.path))]
+    FileOrHunks { word: String, path: String },
+    /// The file is not made of hunks.
+    #[error(
+        "`{}` is applied as a whole or not at all: only a changed text file has hunks",
+        shown(.path)
+    )]
+    Indivisible { path: String },
+    /// The file has fewer hunks.
+    #[error("`{}` has no hunk {number}; it has {of}", shown(.path))]
+    NoSuchHunk { path: String, number: usize, of: usize },
     /// Nothing of the set is in the person's folder, or the originals are no longer stored.
     #[error("nothing in the change set {id} can be undone")]
     NothingApplied { id: String },
@@ -106,6 +118,9 @@ impl WorkspaceError {
             | Self::InUse { .. }
             | Self::Conflict { .. }
             | Self::NotAChange { .. }
+            | Self::FileOrHunks { .. }
+            | Self::Indivisible { .. }
+            | Self::NoSuchHunk { .. }
             | Self::NothingApplied { .. }
             | Self::NothingUndone { .. }
             | Self::WorkFolderGone { .. }

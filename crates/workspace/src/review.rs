@@ -2,7 +2,9 @@
 //!
 //! A [`Review`] is one snapshot together with the list that was made from it. The diff is made from
 //! the same snapshot, and so is the application: nothing that runs meanwhile can show one thing and
-//! have another applied.
+//! have another applied. So are the hunks of a file, if only some of them are chosen: their text is
+//! made of the person's own file, as it was shown, and of the snapshot, and is then applied like any
+//! other file.
 //!
 //! # Limits
 //! The person's own folder is not copied. If it changes between the list and the application so that
@@ -16,19 +18,20 @@ use crate::{
         conflict::{self, Conflict},
         history::History,
         log::Journal,
+        partial::{self, Seen},
         plan::{Plan, plan},
     },
     set::Set,
     tree::{
-        diff::diff,
+        diff::{ChangeText, diff, texts},
         folder::{Folder, Intent},
         listing::Applied,
         scan::{Scan, scan_with},
-        selection::{Chosen, choose},
+        selection::{Chosen, below, choose},
         verdicts::Verdicts,
     },
 };
-use interpreter_core::{FileChange, LeftOut, Untrusted};
+use interpreter_core::{FileChange, LeftOut, Pick, ShownChange, Untrusted};
 use std::{collections::HashMap, path::Path};
 
 /// One snapshot of a set: listed, shown and applied.
@@ -39,6 +42,8 @@ pub struct Review {
     /// The changes that are withheld, and why.
     pub left_out: Vec<LeftOut>,
     paths: Vec<String>,
+    /// The person's files that it is about, as they were.
+    seen: Seen,
     snapshot: Snapshot,
 }
 
@@ -55,10 +60,11 @@ impl Set {
         let snapshot = Snapshot::take(&self.folder, &upper)?;
         drop(still);
         let work = self.work_folder_or_gone()?;
-        let mut plan = self.plan(&snapshot, &work, paths, Conflict::Overwrite)?;
+        let mut plan = self.plan(&snapshot, &work, &below(paths), Conflict::Overwrite)?;
         plan.left_out.extend(self.made_where_covered()?);
         let files = plan.told(snapshot.layer(), (self.work_folder(), &work));
-        Ok(Review { files, left_out: plan.left_out, paths: paths.to_vec(), snapshot })
+        let (left_out, seen) = (plan.left_out, partial::seen(&plan.entries));
+        Ok(Review { files, left_out, paths: paths.to_vec(), seen, snapshot })
     }
 
     /// The changes of a review, line by line.
@@ -88,9 +94,23 @@ impl Set {
     ) -> Result<Untrusted, WorkspaceError> {
         let work = self.open_work_folder(Intent::Look)?;
         let scan = self.scan(snapshot, work.as_ref())?;
-        let chosen = chosen(&scan, self.work_folder(), paths)?;
+        let chosen = chosen(&scan, self.work_folder(), &below(paths))?;
         let text = diff(snapshot.layer(), (self.work_folder(), work.as_ref()), &chosen)?;
         Ok(Untrusted::from(text))
+    }
+
+    /// The changes of a review one by one, each with its hunks: for a person who picks.
+    pub fn changes_of(&self, review: &Review) -> Result<Vec<ShownChange>, WorkspaceError> {
+        let (snapshot, work) = (&review.snapshot, self.open_work_folder(Intent::Look)?);
+        let scan = self.scan(snapshot, work.as_ref())?;
+        let chosen = chosen(&scan, self.work_folder(), &below(&review.paths))?;
+        let texts = texts(snapshot.layer(), (self.work_folder(), work.as_ref()), &chosen)?;
+        let shown = |one: ChangeText| ShownChange {
+            path: one.path.text(),
+            head: Untrusted::from(one.head),
+            hunks: one.hunks.into_iter().map(Untrusted::from).collect(),
+        };
+        Ok(texts.into_iter().map(shown).collect())
     }
 
     /// Puts what was reviewed into the person's folder: all of it, or on an error none.
@@ -99,24 +119,29 @@ impl Set {
         review: &Review,
         conflict: Conflict,
     ) -> Result<Applied, WorkspaceError> {
-        self.apply_some(review, &review.paths, conflict)
+        self.apply_some(review, &below(&review.paths), conflict)
     }
 
-    /// Puts what was reviewed at and below `paths` into the person's folder. Everything that comes
-    /// with it, such as a new folder around it, was shown too; otherwise nothing is applied.
+    /// Puts what was picked of a review into the person's folder. Everything that comes with it,
+    /// such as a new folder around it, was shown too; otherwise nothing is applied. Hunks that are
+    /// not picked stay staged.
     pub fn apply_some(
         &mut self,
         review: &Review,
-        paths: &[String],
+        picks: &[Pick],
         conflict: Conflict,
     ) -> Result<Applied, WorkspaceError> {
         self.put_right()?;
         let work = self.work_folder_or_gone()?;
         let snapshot = &review.snapshot;
-        let plan = self.plan(snapshot, &work, paths, conflict)?;
-        let told = plan.told(snapshot.layer(), (self.work_folder(), &work));
+        // Hunks are those of the file that was shown, so it must be the same.
+        let has_hunks = picks.iter().any(Pick::is_of_hunks);
+        let conflict = if has_hunks { Conflict::Refuse } else { conflict };
+        let mut plan = self.plan(snapshot, &work, picks, conflict)?;
+        let mut told = plan.told(snapshot.layer(), (self.work_folder(), &work));
+        let is_all = picks == below(&review.paths);
         // The person's own folder may be another by now, and with it what this comes to.
-        let is_shown = if paths == review.paths {
+        let is_shown = if is_all {
             told == review.files
         } else {
             let shown: HashMap<_, _> =
@@ -126,8 +151,12 @@ impl Set {
         if !is_shown {
             return Err(WorkspaceError::ChangedSinceShown { id: self.id().to_owned() });
         }
+        if has_hunks {
+            let (upper, seen) = (snapshot.layer(), &review.seen);
+            partial::divide(upper, &work, seen, &mut plan.entries, picks, &mut told)?;
+        }
         let Plan { entries, renames, .. } = plan;
-        let left_out = if paths == review.paths { review.left_out.clone() } else { plan.left_out };
+        let left_out = if is_all { review.left_out.clone() } else { plan.left_out };
         let applied = Applied { files: told, left_out };
         if entries.is_empty() {
             return Ok(applied);
@@ -163,11 +192,11 @@ impl Set {
         &self,
         snapshot: &Snapshot,
         work: &Folder,
-        paths: &[String],
+        picks: &[Pick],
         conflict: Conflict,
     ) -> Result<Plan, WorkspaceError> {
         let scan = self.scan(snapshot, Some(work))?;
-        let plan = plan(work, chosen(&scan, self.work_folder(), paths)?)?;
+        let plan = plan(work, chosen(&scan, self.work_folder(), picks)?)?;
         match conflict {
             Conflict::Refuse => {
                 let (history, began) = (History::of(&self.journals), self.description.began);
@@ -186,15 +215,16 @@ impl Set {
     }
 }
 
-/// The selection of `paths`, as shown and applied.
-fn chosen<'a>(scan: &'a Scan, root: &Path, paths: &[String]) -> Result<Chosen<'a>, WorkspaceError> {
-    Ok(choose(scan, paths)?.without_withheld(root, paths).with_parents(scan))
+/// The selection of `picks`, as shown and applied.
+fn chosen<'a>(scan: &'a Scan, root: &Path, picks: &[Pick]) -> Result<Chosen<'a>, WorkspaceError> {
+    Ok(choose(scan, picks)?.without_withheld(root, picks).with_parents(scan))
 }
 
 #[cfg(test)]
 mod tests {
     use crate::{Conflict, WorkspaceError, copy::snapshot, scene::Scene};
     use fs_err as fs;
+    use interpreter_core::Pick;
     use rustix::fs::{CWD, Mode, mkfifoat};
 
     #[test]
@@ -263,7 +293,7 @@ mod tests {
         let shown = scene.set.review().unwrap();
         // Meanwhile the program changes its mind.
         scene.writes("n/m/one", "evil");
-        let paths = ["n/m/one".to_owned()];
+        let paths = [Pick::below("n/m/one")];
         let applied = scene.set.apply_some(&shown, &paths, Conflict::Refuse).unwrap();
         let names: Vec<_> = applied.files.iter().map(|file| file.path.as_str()).collect();
         assert_eq!(names, ["n/m/one"]);
@@ -280,14 +310,14 @@ mod tests {
         scene.writes("a", "new");
         let shown = scene.set.review().unwrap();
         scene.writes("later", "evil");
-        let later = scene.set.apply_some(&shown, &["later".to_owned()], Conflict::Refuse);
+        let later = scene.set.apply_some(&shown, &[Pick::below("later")], Conflict::Refuse);
         assert!(matches!(later, Err(WorkspaceError::NotAChange { .. })), "{later:?}");
         // Something that became a change only because the person's folder changed.
         let mut scene = Scene::new(&[("a", "old"), ("b", "same")]);
         scene.writes("a", "new").writes("b", "same");
         let shown = scene.set.review().unwrap();
         scene.person_writes("b", "mine");
-        let refused = scene.set.apply_some(&shown, &["b".to_owned()], Conflict::Overwrite);
+        let refused = scene.set.apply_some(&shown, &[Pick::below("b")], Conflict::Overwrite);
         assert!(matches!(refused, Err(WorkspaceError::ChangedSinceShown { .. })), "{refused:?}");
         assert_eq!(scene.reads("b"), "mine");
     }

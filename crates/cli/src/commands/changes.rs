@@ -2,8 +2,8 @@
 
 use crate::{
     exit::Exit,
-    report::Error,
-    start::context,
+    report::{Error, misuse},
+    start::{context, screen},
     terminal::{
         json,
         ours::{count, ours, word},
@@ -17,7 +17,7 @@ use interpreter_agent::{
         self, Applied, Catalog, Conflict, Summary, Unreadable, Wanted, Which, WorkspaceError,
     },
 };
-use interpreter_core::Untrusted;
+use interpreter_core::{Pick, Untrusted};
 use interpreter_store::{Environment, Overrides, local_time};
 use std::{io, process::ExitCode};
 
@@ -46,7 +46,8 @@ enum ChangesCommand {
     ///
     /// Replaces each file atomically and keeps the old one for undo. Changes nothing if a file in
     /// the folder has changed since the set began. Leaves out secrets and the folders of version
-    /// control systems, such as .git, unless you name them.
+    /// control systems, such as .git, unless you name them. PATH:2,4-5 applies only these hunks of
+    /// a changed text file, by the numbers that `diff` shows; the others stay staged.
     Apply {
         #[command(flatten)]
         chosen: Chosen,
@@ -102,18 +103,24 @@ pub(crate) fn changes(args: &ChangesArgs) -> Result<ExitCode, Error> {
     let context = context(&Overrides::default())?;
     match args.command.as_ref().unwrap_or(&ChangesCommand::List { json: false }) {
         ChangesCommand::List { json } => list(&context, *json),
-        ChangesCommand::Diff(chosen) => chosen.act(&context, |which, paths| {
-            let Some(diff) = changes::diff(&context, which, paths)? else { return Ok(None) };
-            Screen::stdout(&context.environment).diff(&diff)?;
+        ChangesCommand::Diff(chosen) => chosen.act(&context, |id, paths| {
+            let which = Which::Named(id.to_owned());
+            let Some(diff) = changes::diff(&context, &which, paths)? else { return Ok(None) };
+            screen(&context).diff(&diff)?;
             Ok(Some(Exit::Done.into()))
         }),
-        ChangesCommand::Apply { chosen, overwrite } => chosen.act(&context, |which, paths| {
-            let Some(review) = changes::review(&context, which, paths)? else { return Ok(None) };
-            let id = review.id().to_owned();
-            finished("Applied", &id, &review.apply(conflict(*overwrite))?).map(Some)
+        ChangesCommand::Apply { chosen, overwrite } => chosen.act(&context, |id, words| {
+            let picks = changes::picks(&context, id, words)?;
+            if *overwrite && picks.iter().any(Pick::is_of_hunks) {
+                return Err(misuse("`--overwrite` is for whole files: name them without hunks"));
+            }
+            let which = Which::Named(id.to_owned());
+            let Some(review) = changes::review(&context, &which, &picks)? else { return Ok(None) };
+            let applied = review.apply_some(&picks, conflict(*overwrite))?;
+            finished("Applied", id, &applied).map(Some)
         }),
-        ChangesCommand::Discard(chosen) => chosen.act(&context, |which, paths| {
-            let discarded = changes::discard(&context, which, paths)?;
+        ChangesCommand::Discard(chosen) => chosen.act(&context, |id, paths| {
+            let discarded = changes::discard(&context, &Which::Named(id.to_owned()), paths)?;
             discarded.map(|(id, files)| finished("Discarded", &id, &files)).transpose()
         }),
         ChangesCommand::Undo { one, overwrite } => one.act(&context, Wanted::Applied, |which| {
@@ -132,10 +139,10 @@ impl Chosen {
     fn act(
         &self,
         context: &Context,
-        act: impl FnOnce(&Which, &[String]) -> Result<Option<ExitCode>, Error>,
+        act: impl FnOnce(&str, &[String]) -> Result<Option<ExitCode>, Error>,
     ) -> Result<ExitCode, Error> {
         let Some((id, paths)) = self.meant(context)? else { return nothing(Wanted::Staged) };
-        let done = act(&Which::Named(id), &paths).map_err(|error| mistaken(context, error))?;
+        let done = act(&id, &paths).map_err(|error| mistaken(context, error))?;
         done.map_or_else(|| nothing(Wanted::Staged), Ok)
     }
 

@@ -1,4 +1,5 @@
-//! The question what becomes of staged changes: all of them, or some.
+//! The question what becomes of staged changes: all of them, or some. `hunks_question.rs` goes
+//! through them one by one.
 
 use super::{
     ask::{Left, choice},
@@ -11,8 +12,7 @@ use super::{
     screen::Screen,
     transcript,
 };
-use interpreter_core::{FileChange, LeftOut, session::Settle};
-use std::collections::BTreeSet;
+use interpreter_core::{Extent, FileChange, LeftOut, Pick, pick::numbers, session::Settle};
 
 /// An answer to the question whether changes are kept.
 #[derive(Clone, Debug)]
@@ -22,6 +22,8 @@ pub(super) enum Keep {
     Show,
     /// Show every name.
     Names,
+    /// Go through the changes one by one.
+    Hunks,
 }
 
 #[derive(Clone, Copy)]
@@ -32,6 +34,7 @@ enum KeepKey {
     Later,
     Show,
     Names,
+    Hunks,
 }
 
 impl Console {
@@ -56,6 +59,7 @@ impl Console {
         let question = ours("Keep ") + noun + " (set " + word(id) + ")?";
         let mut choices = vec![
             choice('a', "apply to your folder", KeepKey::Apply),
+            choice('h', "choose hunks", KeepKey::Hunks),
             choice('d', "discard", KeepKey::Discard),
             choice('l', "later", KeepKey::Later),
             choice('s', "show the diff", KeepKey::Show),
@@ -68,13 +72,14 @@ impl Console {
             return Ok(match self.asker.choose(screen, &question, &choices).await? {
                 KeepKey::Apply => Keep::Settle(Settle::Apply),
                 KeepKey::Choose => match self.chosen(screen, files).await? {
-                    Some(paths) => Keep::Settle(Settle::ApplySome(paths)),
+                    Some(picks) => Keep::Settle(Settle::ApplySome(picks)),
                     None => continue,
                 },
                 KeepKey::Discard => Keep::Settle(Settle::Discard),
                 KeepKey::Later => Keep::Settle(Settle::Later),
                 KeepKey::Show => Keep::Show,
                 KeepKey::Names => Keep::Names,
+                KeepKey::Hunks => Keep::Hunks,
             });
         }
     }
@@ -84,7 +89,7 @@ impl Console {
         &mut self,
         screen: &mut Screen,
         files: &[FileChange],
-    ) -> Result<Option<Vec<String>>, Left> {
+    ) -> Result<Option<Vec<Pick>>, Left> {
         let numbered: Vec<_> = files
             .iter()
             .zip(1..)
@@ -111,38 +116,10 @@ impl Console {
             let question = ours("Apply ") + count(chosen.len(), "change") + " to your folder?";
             let choices = [choice('y', "yes", true), choice('b', "back", false)];
             if self.asker.choose(screen, &question, &choices).await? {
-                return Ok(Some(chosen.into_iter().map(|file| file.path.clone()).collect()));
+                let pick =
+                    |file: &&FileChange| Pick { path: file.path.clone(), extent: Extent::Itself };
+                return Ok(Some(chosen.iter().map(pick).collect()));
             }
-        }
-    }
-}
-
-/// The numbers and ranges of numbers in a line, each from 1 to `most`. A line with
-/// anything else has none.
-fn numbers(typed: &str, most: usize) -> Option<BTreeSet<usize>> {
-    let mut all = BTreeSet::new();
-    for part in typed.split([' ', ',']).filter(|part| !part.is_empty()) {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        let (first, last): (usize, usize) = (first.parse().ok()?, last.parse().ok()?);
-        if first == 0 || last > most || first > last {
-            return None;
-        }
-        all.extend(first..=last);
-    }
-    Some(all).filter(|all| !all.is_empty())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_and_ranges_are_read_or_refused_as_a_whole() {
-        let of = |typed| numbers(typed, 6).map(|all| all.into_iter().collect::<Vec<_>>());
-        assert_eq!(of("1 3-5"), Some(vec![1, 3, 4, 5]));
-        assert_eq!(of("2,2, 6"), Some(vec![2, 6]));
-        for wrong in ["", "0", "7", "5-3", "1-9", "1 x", "-", "1-", "99999999999999999999"] {
-            assert_eq!(of(wrong), None, "{wrong}");
         }
     }
 }

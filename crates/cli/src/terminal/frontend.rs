@@ -422,7 +422,9 @@ impl Frontend {
         if let Body::Changes(Changes { state, files: decided, .. }) = &record.body
             && *state != ChangesState::Staged
         {
-            let decided: HashSet<_> = decided.iter().map(|file| file.path.as_str()).collect();
+            // Of those applied in part, the rest is still there.
+            let decided = decided.iter().filter(|file| file.about.hunks.is_none());
+            let decided: HashSet<_> = decided.map(|file| file.path.as_str()).collect();
             self.listed.retain(|file| !decided.contains(file.path.as_str()));
         }
         if self.is_verbose

@@ -125,6 +125,14 @@ impl Frontend {
                         break Err(left);
                     }
                 }
+                Ok(Keep::Hunks) => {
+                    let changes = session.shown_changes(id).await?;
+                    match console.picked(screen, &changes).await {
+                        Ok(Some(picks)) => break Ok(Settle::ApplySome(picks)),
+                        Ok(None) => {}
+                        Err(left) => break Err(left),
+                    }
+                }
                 Ok(Keep::Names) => {
                     let rows = listing::whole(files).rows;
                     if let Err(left) = pager::rows(&mut console.asker, screen, &rows).await? {

@@ -19,10 +19,10 @@ use super::{
 use crate::{exit::Exit, report::Error, start::screen};
 use interpreter_agent::{
     Context, Mode, Session,
-    changes::{self, Conflict, Which},
+    changes::{self, ChangeReview, Conflict, Which},
 };
 use interpreter_core::{
-    Language,
+    Language, Pick,
     session::{Approval, Event, Settle},
 };
 use std::{io, process::ExitCode, sync::Arc};
@@ -156,11 +156,16 @@ async fn settle(context: &Context, frontend: &mut Frontend) -> Result<(), Error>
                 review.apply(Conflict::Refuse)?;
                 break "applied.";
             }
-            Ok(Keep::Settle(Settle::ApplySome(paths))) => {
-                let applied = review.apply_some(&paths, Conflict::Refuse)?;
-                return Ok(screen.say(
-                    count(applied.files.len(), "file") + " applied; the rest is still staged.",
-                )?);
+            Ok(Keep::Settle(Settle::ApplySome(picks))) => {
+                return some(screen, review, &picks);
+            }
+            Ok(Keep::Hunks) => {
+                let changes = review.shown_changes()?;
+                match console.picked(screen, &changes).await {
+                    Ok(Some(picks)) => return some(screen, review, &picks),
+                    Ok(None) => Ok(()),
+                    Err(left) => Err(left),
+                }
             }
             Ok(Keep::Settle(Settle::Discard)) => {
                 review.discard()?;
@@ -184,4 +189,10 @@ async fn settle(context: &Context, frontend: &mut Frontend) -> Result<(), Error>
         }
     };
     Ok(screen.say(count(files.len(), "file") + " " + done)?)
+}
+
+fn some(screen: &mut Screen, review: ChangeReview<'_>, picks: &[Pick]) -> Result<(), Error> {
+    let applied = review.apply_some(picks, Conflict::Refuse)?;
+    let words = count(applied.files.len(), "file") + " applied; the rest is still staged.";
+    Ok(screen.say(words)?)
 }

@@ -4,7 +4,7 @@ use super::{
     ours::{Ours, count, ours, word},
     transcript,
 };
-use interpreter_core::{Backend, Body, Changes, ChangesState};
+use interpreter_core::{Backend, Body, Changes, ChangesState, FileChange};
 
 /// The content of the row, gathered from the record.
 #[derive(Debug, Default)]
@@ -37,7 +37,12 @@ impl Status {
                 }
             }
             Body::Changes(Changes { state, files, .. }) => {
-                self.staged = if *state == ChangesState::Staged { files.len() } else { 0 };
+                let is_left = |file: &&FileChange| file.about.hunks.is_some();
+                self.staged = if *state == ChangesState::Staged {
+                    files.len()
+                } else {
+                    files.iter().filter(is_left).count()
+                };
             }
             Body::RunStarted { backend, .. } => self.backend = Some(backend.clone()),
             _ => {}

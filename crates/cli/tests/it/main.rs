@@ -42,6 +42,7 @@ mod full_disk;
 mod growth;
 mod hardened;
 mod hostile;
+mod hunks;
 mod import;
 mod installing;
 mod instructions;

@@ -11,7 +11,11 @@ const WRITES: &str = "for name in ['a', 'b', 'c']: open(name + '.txt', 'w').writ
 fn every_command_is_in_the_help_and_unknown_ones_are_errors() {
     let scene = Scene::new().model_says(&["Hello."]);
     let terminal = Terminal::open(&scene, &[]);
-    terminal.types("/help").shows("/apply [PATH…]").shows("/quit").shows("come from the program");
+    terminal
+        .types("/help")
+        .shows("/apply [PATH[:HUNKS]…]")
+        .shows("/quit")
+        .shows("come from the program");
     terminal.types("/help apply").shows("write staged changes to your folder").lacks("/quit");
     terminal.types("/aply").shows("did you mean `/apply`?");
     terminal.types("%udno").shows("did you mean `%undo`?");

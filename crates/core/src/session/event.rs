@@ -3,8 +3,8 @@
 use super::{setup::ModelProfile, words};
 use crate::{
     Blob, Body, Changes, ChangesState, Denial, Findings, Grant, Grantor, HostContact, HostWanted,
-    Image, InputWanted, Invocation, Language, Message, Output, Piped, Prepared, Ran, Reply, Span,
-    Typed, Untrusted,
+    Image, InputWanted, Invocation, Language, Message, Output, Pick, Piped, Prepared, Ran, Reply,
+    Span, Typed, Untrusted,
     egress::Host,
     file_header::FileHeader,
     packages::{PackageOrder, PackagesDone, PackagesFailed},
@@ -191,8 +191,9 @@ pub struct AttachedFile {
 /// A wish about the changes of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChangesWish {
-    /// Put those at and below these paths, or all, into the person's folder.
-    Apply(Vec<String>),
+    /// Put what was picked, or all, into the person's folder. Numbers of hunks are those of the diff
+    /// that was shown last.
+    Apply(Vec<Pick>),
     /// Forget those at and below these paths, or all.
     Discard(Vec<String>),
     /// Take what was applied last out of the person's folder.
@@ -204,7 +205,7 @@ pub enum ChangesWish {
 impl ChangesWish {
     fn body(&self) -> Body {
         let (wish, paths) = match self {
-            Self::Apply(paths) => ("apply", paths.clone()),
+            Self::Apply(picks) => ("apply", picks.iter().map(Pick::to_string).collect()),
             Self::Discard(paths) => ("discard", paths.clone()),
             Self::Undo => ("undo", Vec::new()),
             Self::Redo => ("redo", Vec::new()),
@@ -258,8 +259,8 @@ pub struct HostAnswer {
 pub enum Settle {
     /// Put them into the person's folder.
     Apply,
-    /// Put those at and below these paths into it. The person decides on the rest anew.
-    ApplySome(Vec<String>),
+    /// Put what was picked into it. The person decides on the rest anew.
+    ApplySome(Vec<Pick>),
     /// Forget them.
     Discard,
     /// Leave them staged, for `interpreter changes`.

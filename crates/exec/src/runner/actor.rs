@@ -16,7 +16,7 @@ use crate::{
     sandbox::{Refusals, Search},
 };
 use interpreter_core::{
-    ChangesState, Confinement, Denial, Effects, Invocation, Language, Limits, Prepared, Ran,
+    ChangesState, Confinement, Denial, Effects, Invocation, Language, Limits, Pick, Prepared, Ran,
     Untrusted, egress::Host, session::Event,
 };
 use interpreter_workspace::{Conflict, Measured, Set};
@@ -145,14 +145,18 @@ impl Actor {
                     self.report(Ok(Event::Reviewed(changes))).await;
                 }
             }
-            Command::Apply { paths, conflict } => {
-                if let Some(changes) = self.stage.apply(paths, conflict).await? {
+            Command::Apply { picks, conflict } => {
+                if let Some(changes) = self.stage.apply(picks, conflict).await? {
                     self.report(Ok(Event::Settled(changes))).await;
                 }
             }
-            Command::ApplyNow(paths) => {
-                self.review().await?;
-                let changes = self.stage.apply(paths, Conflict::Refuse).await?;
+            Command::ApplyNow(picks) => {
+                if picks.iter().any(Pick::is_of_hunks) {
+                    self.stage.check_shown(&picks)?;
+                } else {
+                    self.review().await?;
+                }
+                let changes = self.stage.apply(picks, Conflict::Refuse).await?;
                 self.report(changes.map(Event::Settled).ok_or(ExecError::NothingStaged)).await;
             }
             Command::Undo => {
@@ -169,9 +173,9 @@ impl Actor {
                     Ok(_) => self.stage.diff(&paths),
                     Err(error) => Err(error),
                 };
-                self.stage.forget_review();
                 _ = reply.send(diff).is_ok();
             }
+            Command::ShowChanges(reply) => _ = reply.send(self.stage.show_changes()).is_ok(),
             Command::Diff(reply) => {
                 let diff = self.diff().await;
                 // Whoever asked may have left.

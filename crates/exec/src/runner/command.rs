@@ -6,7 +6,9 @@ use crate::{
     egress::{Asks, Upstream},
     sandbox::Machine,
 };
-use interpreter_core::{Confinement, Language, Permit, Typed, Untrusted, session::HostAnswer};
+use interpreter_core::{
+    Confinement, Language, Permit, Pick, ShownChange, Typed, Untrusted, session::HostAnswer,
+};
 use interpreter_workspace::{Conflict, Place};
 use std::sync::Arc;
 use tokio::sync::oneshot;
@@ -68,24 +70,26 @@ pub enum Command {
     Restart(Option<Language>),
     /// Take a snapshot of what is staged, for a person to decide about.
     Review,
-    /// Put that snapshot, or what it has at and below these paths, into the person's folder.
+    /// Put that snapshot, or what was picked of it, into the person's folder.
     Apply {
-        /// Where.
-        paths: Vec<String>,
+        /// Nothing means all of it.
+        picks: Vec<Pick>,
         /// If the person's folder has changed.
         conflict: Conflict,
     },
     /// Forget staged changes, all or those at and below these paths.
     Discard(Vec<String>),
-    /// Take a snapshot and put it, or what it has at and below these paths, into the person's
-    /// folder.
-    ApplyNow(Vec<String>),
+    /// Take a snapshot and put it, or what was picked of it, into the person's folder. Hunks are
+    /// picked of the snapshot that was shown last.
+    ApplyNow(Vec<Pick>),
     /// Take what was applied last out of the person's folder.
     Undo,
     /// Put what was undone last into it once more.
     Redo,
     /// Show as a diff the snapshot that was taken last.
     Diff(oneshot::Sender<Result<Untrusted, ExecError>>),
+    /// Show the changes of that snapshot one by one, with their hunks.
+    ShowChanges(oneshot::Sender<Result<Vec<ShownChange>, ExecError>>),
     /// Take a snapshot, and show as a diff what it has at and below these paths.
     DiffNow {
         /// Where.

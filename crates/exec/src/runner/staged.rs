@@ -7,7 +7,8 @@ use crate::{
     sandbox::{Frozen, LOWER, covered, recipe, secrets},
 };
 use interpreter_core::{
-    Backend, Changes, ChangesState, Confinement, FileChange, Limits, Untrusted, Workspace,
+    Backend, Changes, ChangesState, Confinement, FileChange, Limits, Pick, ShownChange, Untrusted,
+    Workspace,
 };
 use interpreter_host::Inward;
 use interpreter_workspace::{Applied, Conflict, DiskUsage, NotCopied, Review, Set};
@@ -55,10 +56,21 @@ fn remark(backend: Backend, copy: Option<&Path>, left_out: &NotCopied) -> Option
 pub(super) struct Stage {
     set: Option<Set>,
     shown: Option<Review>,
+    /// The paths whose hunks the person has seen; nothing else has numbers that mean anything.
+    numbered: Numbered,
     /// Changes that are being put back from inside.
     discarding: Option<Discarding>,
     /// The disk space that is staged.
     pub(super) disk: DiskWatch,
+}
+
+/// The part of a snapshot that was shown line by line.
+#[derive(Debug, Default, PartialEq, Eq)]
+enum Numbered {
+    #[default]
+    Nothing,
+    Below(Vec<String>),
+    Everything,
 }
 
 /// Changes that are being forgotten.
@@ -133,7 +145,7 @@ impl Stage {
     /// Takes a snapshot of what is staged, while everything inside stands still if it can be made
     /// to, and lists it. Diff and application are of this snapshot.
     pub(super) async fn review(&mut self, frozen: Option<Frozen>) -> Result<Changes, ExecError> {
-        self.shown = None;
+        self.forget_review();
         self.shown = self.elsewhere(move |set| Ok(set.review_of(&[], frozen)?)).await?;
         let id = self.set.as_ref().map(|set| set.id().to_owned()).unwrap_or_default();
         let (files, left_out) = match &self.shown {
@@ -149,7 +161,12 @@ impl Stage {
     }
 
     /// The changes of the snapshot at and below `paths`, or all, line by line.
-    pub(super) fn diff(&self, paths: &[String]) -> Result<Untrusted, ExecError> {
+    pub(super) fn diff(&mut self, paths: &[String]) -> Result<Untrusted, ExecError> {
+        self.numbered = match (&mut self.numbered, paths) {
+            (Numbered::Everything, _) | (_, []) => Numbered::Everything,
+            (Numbered::Below(earlier), more) => Numbered::Below([earlier, more].concat()),
+            (Numbered::Nothing, paths) => Numbered::Below(paths.to_vec()),
+        };
         match (&self.set, &self.shown) {
             (Some(set), Some(review)) if paths.is_empty() => Ok(set.diff_of(review)?),
             (Some(set), Some(review)) => Ok(set.diff_of_some(review, paths)?),
@@ -173,20 +190,44 @@ impl Stage {
         }
     }
 
-    /// Lets go of the snapshot: it was decided on, or is about to be out of date.
-    pub(super) fn forget_review(&mut self) {
-        self.shown = None;
+    /// Refuses hunks whose numbers the person has not seen in the snapshot that is held.
+    pub(super) fn check_shown(&self, picks: &[Pick]) -> Result<(), ExecError> {
+        let is_shown = |path: &str| match (&self.shown, &self.numbered) {
+            (None, _) | (_, Numbered::Nothing) => false,
+            (Some(_), Numbered::Everything) => true,
+            (Some(_), Numbered::Below(paths)) => paths.iter().any(|above| {
+                let below = path.strip_prefix(above.trim_end_matches('/'));
+                below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            }),
+        };
+        match picks.iter().find(|pick| pick.is_of_hunks() && !is_shown(&pick.path)) {
+            Some(pick) => Err(ExecError::HunksNotShown { path: pick.path.clone() }),
+            None => Ok(()),
+        }
     }
 
-    /// Puts the snapshot, or what it has at and below `paths`, into the person's folder.
+    /// Lets go of the snapshot: it was decided on, or is about to be out of date.
+    pub(super) fn forget_review(&mut self) {
+        (self.shown, self.numbered) = (None, Numbered::Nothing);
+    }
+
+    /// The changes of the snapshot one by one, with their hunks.
+    pub(super) fn show_changes(&self) -> Result<Vec<ShownChange>, ExecError> {
+        match (&self.set, &self.shown) {
+            (Some(set), Some(review)) => Ok(set.changes_of(review)?),
+            (None, _) | (_, None) => Ok(Vec::new()),
+        }
+    }
+
+    /// Puts the snapshot, or what was picked of it, into the person's folder.
     pub(super) async fn apply(
         &mut self,
-        paths: Vec<String>,
+        picks: Vec<Pick>,
         conflict: Conflict,
     ) -> Result<Option<Changes>, ExecError> {
         let Some(review) = self.shown.take() else { return Ok(None) };
         self.elsewhere(move |set| {
-            let applied = set.apply_some(&review, &paths, conflict)?;
+            let applied = set.apply_some(&review, &picks, conflict)?;
             Ok(settled(set, ChangesState::Applied, applied))
         })
         .await

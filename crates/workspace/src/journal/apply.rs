@@ -145,7 +145,12 @@ impl Copier<'_> {
         let (before, now) = match &planned.before {
             Some(stat) => {
                 let kept = self.keep(&prepared, planned, stat);
-                let (node, stat) = kept.during("keep a copy of", || path.text())?;
+                let (node, now) = kept.during("keep a copy of", || path.text())?;
+                // Hunks were put into the file that was planned with, and into no other.
+                if planned.content.is_some() && now.stamp() != stat.stamp() {
+                    return Err(WorkspaceError::Conflict { paths: vec![path.text()] });
+                }
+                let (node, stat) = (node, now);
                 (Some(node), Some(stat))
             }
             None => (None, None),
@@ -158,7 +163,8 @@ impl Copier<'_> {
             None => None,
         };
         let (to, staged) = (after.clone(), planned.staged);
-        let entry = Entry { path: path.clone(), before, after, staged, left: None };
+        let partly = planned.content.is_some();
+        let entry = Entry { path: path.clone(), before, after, staged, partly, left: None };
         Ok((entry, Move { path, now, to, prepared }))
     }
 
@@ -194,7 +200,10 @@ impl Copier<'_> {
             Kind::File => {
                 let file = self.scratch.create_file(to)?;
                 let attributes = Attributes::Of(replaced);
-                let (shape, stat) = Shape::of_copy(parent, name, &file, &attributes)?;
+                let (shape, stat) = match &one.content {
+                    Some(bytes) => (Shape::of_bytes(bytes, &file, &attributes)?, *stat),
+                    None => Shape::of_copy(parent, name, &file, &attributes)?,
+                };
                 let node = Node::taken_over(shape, &stat, one.before.as_ref());
                 node.dress(&file)?;
                 self.durability.file(&file)?;

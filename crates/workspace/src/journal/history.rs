@@ -58,7 +58,10 @@ impl<'a> History<'a> {
     }
 
     fn says(&self, expected: Last, path: &Relative, staged: Moment) -> bool {
-        self.0.get(path).is_some_and(|(last, entry)| *last == expected && entry.staged == staged)
+        // Of what was applied in part, the rest waits whatever became of that part.
+        let is_it =
+            |last: Last, entry: &Entry| last == expected && entry.staged == staged && !entry.partly;
+        self.0.get(path).is_some_and(|(last, entry)| is_it(*last, entry))
     }
 
     /// Whether what is at `path` now is what we left there.

@@ -57,6 +57,9 @@ pub(crate) struct Entry {
     pub(crate) after: Option<Node>,
     /// When the program last touched what is applied.
     pub(crate) staged: Moment,
+    /// Whether it is only a part of what the program made there, and the rest still waits.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) partly: bool,
     /// The state in which we left it.
     pub(crate) left: Option<Stamp>,
 }

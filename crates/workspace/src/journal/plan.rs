@@ -28,6 +28,8 @@ pub(crate) struct Planned {
     pub(crate) after: Option<Stat>,
     /// When the program did so.
     pub(crate) staged: Moment,
+    /// The content in place of what the program made: some of its hunks.
+    pub(crate) content: Option<Vec<u8>>,
 }
 
 impl Planned {
@@ -117,8 +119,11 @@ fn expand(work: &Folder, delta: &Delta) -> Result<Expanded, WorkspaceError> {
             stat.kind.noun()
         )));
     }
-    let first = Planned { path: path.clone(), before: *before, after: *after, staged: *staged };
-    let mut entries = vec![first];
+    let planned = |path: &Relative, before, after| {
+        let (path, staged) = (path.clone(), *staged);
+        Planned { path, before, after, staged, content: None }
+    };
+    let mut entries = vec![planned(path, *before, *after)];
     if !before.as_ref().is_some_and(of(Kind::Folder))
         || after.as_ref().is_some_and(of(Kind::Folder))
     {
@@ -141,7 +146,7 @@ fn expand(work: &Folder, delta: &Delta) -> Result<Expanded, WorkspaceError> {
             if stat.kind == Kind::Folder {
                 pending.push(path.clone());
             }
-            entries.push(Planned { path, before, after: None, staged: *staged });
+            entries.push(planned(&path, before, None));
         }
     }
     Ok(Expanded::Entries(entries))

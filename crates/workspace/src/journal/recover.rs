@@ -96,20 +96,28 @@ mod tests {
         tree::folder::Intent,
     };
     use fs_err as fs;
-    use interpreter_core::ChangesState;
+    use interpreter_core::{ChangesState, Extent, Pick};
+
+    /// Forty lines, of which two that are far apart are this.
+    fn two_hunks(line: &str) -> String {
+        (0..40).map(|number| if number % 30 == 4 { line } else { "same\n" }).collect()
+    }
 
     fn scene() -> Scene {
+        let hunks = two_hunks("old\n");
         let scene = Scene::new(&[
             ("a", "old"),
             ("b", "x"),
             ("c/d/e", "x"),
             ("c/f", "-> e"),
+            ("h", &hunks),
             ("l", "-> a"),
             ("x", "file"),
             ("y/z", "in a folder"),
         ]);
         scene.writes("a", "new").deletes("b").deletes("c").writes("l", "-> b").writes("n/m", "1");
         scene.writes("x/now/a", "folder").writes("y", "now a file");
+        scene.writes("h", &two_hunks("new\n"));
         scene
     }
 
@@ -133,7 +141,7 @@ mod tests {
             let mut scene = scene.reopen();
             assert_eq!(scene.holds(), before, "after {count} steps");
             assert!(!scene.set.folder.join("applied/1/before").exists());
-            assert_eq!(scene.apply().len(), 9);
+            assert_eq!(scene.apply().len(), 10);
             scene.set.undo(Conflict::Refuse).unwrap();
             assert_eq!(scene.holds(), before);
         }
@@ -231,6 +239,21 @@ mod tests {
     #[test]
     fn a_crash_at_any_step_of_an_application_leaves_old_or_new() {
         crash_everywhere(|_| {}, |set| drop(set.apply(&[], Conflict::Refuse).unwrap()));
+    }
+
+    /// Applies one hunk of a file, and some others.
+    fn apply_some(set: &mut Set) {
+        let hunk = Pick { path: "h".into(), extent: Extent::Hunks([1].into()) };
+        let picks = [hunk, Pick::below("a"), Pick::below("c"), Pick::below("x")];
+        let review = set.review().unwrap();
+        set.apply_some(&review, &picks, Conflict::Refuse).unwrap();
+    }
+
+    #[test]
+    fn a_crash_at_any_step_of_applying_hunks_leaves_old_or_new() {
+        crash_everywhere(|_| {}, apply_some);
+        let prepare = |scene: &mut Scene| apply_some(&mut scene.set);
+        crash_everywhere(prepare, |set| drop(set.undo(Conflict::Refuse).unwrap()));
     }
 
     #[test]

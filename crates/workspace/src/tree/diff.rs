@@ -12,28 +12,25 @@ use crate::{
         about::{self, Sides},
         delta::Delta,
         folder::{Folder, Intent, Walker},
-        magic,
+        hunks::Hunks,
         relative::Relative,
         selection::Chosen,
+        side::Side,
         stat::{Kind, PERMISSIONS, Stat},
     },
 };
 use interpreter_core::{Change, Danger, FileChange};
-use similar::TextDiff;
 use std::{
     collections::{HashMap, HashSet},
     fmt::Write,
-    io::{self, Read},
     path::Path,
     time::{Duration, Instant},
 };
 
-/// Bytes of a file that is shown line by line.
-const LARGEST: u64 = 1 << 20;
 /// Bytes of text after which changes are only named.
 const ENOUGH: usize = 8 << 20;
 /// How long lines are compared; after that whole blocks are shown as replaced.
-const PATIENCE: Duration = Duration::from_secs(5);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The text of the chosen changes, most dangerous first. Names the files that do not fit.
 pub(crate) fn diff(
@@ -41,41 +38,71 @@ pub(crate) fn diff(
     work: (&Path, Option<&Folder>),
     chosen: &Chosen<'_>,
 ) -> Result<String, WorkspaceError> {
-    let (place, work) = work;
-    let mut upper = Walker::new(upper, Intent::Look);
-    let mut work = work.map(|work| Walker::new(work, Intent::Look));
-    let deadline = Instant::now() + PATIENCE;
     let mut text = String::new();
-    let mut units = units(chosen);
-    // The order of paths stays within each kind.
-    units.sort_by_cached_key(|unit| unit.danger(place));
-    let mut named = String::new();
-    for unit in units {
-        if text.len() > ENOUGH {
-            name(&mut named, &unit);
-            continue;
-        }
-        let (delta, old) = match unit {
-            Unit::Rename { rename, old, new } => {
-                show_rename(&mut text, rename, old, new);
-                continue;
-            }
-            Unit::Delta(delta) => (delta, delta.before.as_ref()),
-        };
-        let before = match &mut work {
-            Some(work) => Side::read(work, &delta.path, old),
-            None => Ok(Side::Nothing),
-        };
-        let before = before.during("read", || delta.path.text())?;
-        let after = Side::read(&mut upper, &delta.path, delta.after.as_ref())
-            .during("read", || delta.path.text())?;
-        show(&mut text, &delta.path, &before, &after, deadline);
+    for one in texts(upper, work, chosen)? {
+        text.push_str(&one.head);
+        one.hunks.iter().for_each(|hunk| text.push_str(hunk));
     }
-    text.push_str(&named);
     for one in &chosen.left_out {
         line(&mut text, format_args!("left out {}: {}", quoted("", &one.path), one.why));
     }
     Ok(text)
+}
+
+/// One change as text.
+#[derive(Debug)]
+pub(crate) struct ChangeText {
+    pub(crate) path: Relative,
+    /// Its kind, and all of it if it is not made of hunks.
+    pub(crate) head: String,
+    /// Its hunks, if each can be chosen by itself.
+    pub(crate) hunks: Vec<String>,
+}
+
+/// The chosen changes, each as text, most dangerous first. Those that do not fit are named last.
+pub(crate) fn texts(
+    upper: &Folder,
+    work: (&Path, Option<&Folder>),
+    chosen: &Chosen<'_>,
+) -> Result<Vec<ChangeText>, WorkspaceError> {
+    let (place, work) = work;
+    let mut upper = Walker::new(upper, Intent::Look);
+    let mut work = work.map(|work| Walker::new(work, Intent::Look));
+    let deadline = Instant::now() + PATIENCE;
+    let (mut texts, mut length) = (Vec::new(), 0);
+    let mut units = units(chosen);
+    // The order of paths stays within each kind.
+    units.sort_by_cached_key(|unit| unit.danger(place));
+    let mut named = Vec::new();
+    for unit in units {
+        if length > ENOUGH {
+            let mut head = String::new();
+            name(&mut head, &unit);
+            named.push(ChangeText { path: unit.path().clone(), head, hunks: Vec::new() });
+            continue;
+        }
+        let text = match unit {
+            Unit::Rename { rename, old, new } => {
+                let mut head = String::new();
+                show_rename(&mut head, rename, old, new);
+                ChangeText { path: rename.to.clone(), head, hunks: Vec::new() }
+            }
+            Unit::Delta(delta) => {
+                let before = match &mut work {
+                    Some(work) => Side::read(work, &delta.path, delta.before.as_ref()),
+                    None => Ok(Side::Nothing),
+                };
+                let before = before.during("read", || delta.path.text())?;
+                let after = Side::read(&mut upper, &delta.path, delta.after.as_ref())
+                    .during("read", || delta.path.text())?;
+                show(&delta.path, &before, &after, deadline)
+            }
+        };
+        length += text.head.len() + text.hunks.iter().map(String::len).sum::<usize>();
+        texts.push(text);
+    }
+    texts.extend(named);
+    Ok(texts)
 }
 
 /// Something that is shown by itself.
@@ -85,6 +112,13 @@ enum Unit<'a> {
 }
 
 impl Unit<'_> {
+    fn path(&self) -> &Relative {
+        match self {
+            Self::Delta(delta) => &delta.path,
+            Self::Rename { rename, .. } => &rename.to,
+        }
+    }
+
     fn danger(&self, work_folder: &Path) -> Danger {
         let (path, change, after) = match self {
             Self::Rename { rename, new, .. } => (&rename.to, Change::Renamed, *new),
@@ -152,93 +186,20 @@ fn name(out: &mut String, unit: &Unit<'_>) {
     }
 }
 
-/// One side of a change.
-enum Side {
-    Nothing,
-    Folder { mode: u32 },
-    Text { mode: u32, text: String },
-    Opaque { mode: u32, size: u64, why: Opaque },
+fn show(path: &Relative, before: &Side, after: &Side, deadline: Instant) -> ChangeText {
+    let mut head = String::new();
+    let hunks = show_into(&mut head, &path.text(), before, after, deadline);
+    ChangeText { path: path.clone(), head, hunks }
 }
 
-/// Why the content of a file is not shown.
-#[derive(Clone, Copy)]
-enum Opaque {
-    /// It is not text, but this.
-    Holds(&'static str),
-    Large,
-    /// It cannot be read, or is something else by now.
-    Unreadable,
-}
-
-impl Opaque {
-    fn word(self) -> &'static str {
-        match self {
-            Self::Holds(word) => word,
-            Self::Large => "too large to show",
-            Self::Unreadable => "unreadable",
-        }
-    }
-}
-
-impl Side {
-    fn read(walker: &mut Walker<'_>, path: &Relative, stat: Option<&Stat>) -> io::Result<Self> {
-        let Some(stat) = stat else { return Ok(Self::Nothing) };
-        let bits = stat.mode & PERMISSIONS;
-        Ok(match stat.kind {
-            Kind::Folder => Self::Folder { mode: bits },
-            Kind::Symlink => {
-                let target = walker.at(path.parent())?.link_target(path.name())?;
-                Self::of_bytes(0o120_000, target)
-            }
-            Kind::File => {
-                let mode = 0o100_000 | bits;
-                let opaque = |why| Self::Opaque { mode, size: stat.size, why };
-                let Ok((file, _)) = walker.at(path.parent())?.open_file(path.name()) else {
-                    return Ok(opaque(Opaque::Unreadable));
-                };
-                let mut bytes = Vec::new();
-                if stat.size > LARGEST {
-                    file.take(magic::HEAD as u64).read_to_end(&mut bytes)?;
-                    let why = magic::holds(&bytes, stat.size).map_or(Opaque::Large, Opaque::Holds);
-                    return Ok(opaque(why));
-                }
-                file.take(LARGEST).read_to_end(&mut bytes)?;
-                Self::of_bytes(mode, bytes)
-            }
-            Kind::Whiteout | Kind::Pipe | Kind::Socket | Kind::Device => {
-                Self::Opaque { mode: bits, size: stat.size, why: Opaque::Unreadable }
-            }
-        })
-    }
-
-    fn of_bytes(mode: u32, bytes: Vec<u8>) -> Self {
-        let size = bytes.len() as u64;
-        let head = &bytes[..bytes.len().min(magic::HEAD)];
-        let why = Opaque::Holds(magic::holds(head, size).unwrap_or(magic::BINARY));
-        match String::from_utf8(bytes) {
-            Ok(text) if !text.contains('\0') => Self::Text { mode, text },
-            Ok(_) | Err(_) => Self::Opaque { mode, size, why },
-        }
-    }
-
-    fn mode(&self) -> Option<u32> {
-        match self {
-            Self::Nothing | Self::Folder { .. } => None,
-            Self::Text { mode, .. } | Self::Opaque { mode, .. } => Some(*mode),
-        }
-    }
-
-    fn size(&self) -> u64 {
-        match self {
-            Self::Nothing | Self::Folder { .. } => 0,
-            Self::Text { text, .. } => text.len() as u64,
-            Self::Opaque { size, .. } => *size,
-        }
-    }
-}
-
-fn show(out: &mut String, path: &Relative, before: &Side, after: &Side, deadline: Instant) {
-    let name = path.text();
+/// Writes what a change is, and all of it, but for hunks that can be chosen by themselves.
+fn show_into(
+    out: &mut String,
+    name: &str,
+    before: &Side,
+    after: &Side,
+    deadline: Instant,
+) -> Vec<String> {
     match (before, after) {
         (Side::Folder { mode: old }, Side::Folder { mode: new }) => {
             let folder = quoted("", &format!("{name}/"));
@@ -254,9 +215,9 @@ fn show(out: &mut String, path: &Relative, before: &Side, after: &Side, deadline
     }
     let (old, new) = (before.mode(), after.mode());
     if old.is_none() && new.is_none() {
-        return;
+        return Vec::new();
     }
-    let (from, to) = (quoted("a/", &name), quoted("b/", &name));
+    let (from, to) = (quoted("a/", name), quoted("b/", name));
     line(out, format_args!("diff --git {from} {to}"));
     match (old, new) {
         (None, Some(new)) => line(out, format_args!("new file mode {new:06o}")),
@@ -266,11 +227,7 @@ fn show(out: &mut String, path: &Relative, before: &Side, after: &Side, deadline
         }
         (Some(_), Some(_)) | (None, None) => {}
     }
-    let opaque = |side: &Side| match side {
-        Side::Opaque { why, .. } => Some(*why),
-        Side::Nothing | Side::Folder { .. } | Side::Text { .. } => None,
-    };
-    if let Some(why) = opaque(after).or(opaque(before)) {
+    if let Some(why) = after.opaque().or(before.opaque()) {
         let (why, before, after) = (why.word(), before.size(), after.size());
         match (old, new) {
             (Some(_), Some(_)) => {
@@ -279,22 +236,22 @@ fn show(out: &mut String, path: &Relative, before: &Side, after: &Side, deadline
             (Some(_), None) => line(out, format_args!("{why}, {before} bytes")),
             (None, _) => line(out, format_args!("{why}, {after} bytes")),
         }
-        return;
+        return Vec::new();
     }
-    let text = |side: &Side| match side {
-        Side::Text { text, .. } => text.clone(),
-        Side::Nothing | Side::Folder { .. } | Side::Opaque { .. } => String::new(),
-    };
-    let (left, right) = (text(before), text(after));
-    if left != right {
-        let nothing = || "/dev/null".to_owned();
-        let from = if old.is_some() { from } else { nothing() };
-        let to = if new.is_some() { to } else { nothing() };
-        let compared =
-            TextDiff::configure().deadline(deadline).diff_lines(left.as_str(), right.as_str());
-        write!(out, "{}", compared.unified_diff().header(&from, &to))
-            .expect("writing to a string cannot fail");
+    let (left, right) = (before.text(), after.text());
+    if left == right {
+        return Vec::new();
     }
+    let nothing = || "/dev/null".to_owned();
+    let from = if old.is_some() { from } else { nothing() };
+    let to = if new.is_some() { to } else { nothing() };
+    line(out, format_args!("--- {from}\n+++ {to}"));
+    if let Some(hunks) = Side::hunks(before, after, deadline) {
+        return hunks.numbered();
+    }
+    let whole = Hunks::between(left, right, deadline);
+    whole.texts().iter().for_each(|hunk| out.push_str(hunk));
+    Vec::new()
 }
 
 /// The content is the same, so the names are all there is to show; and the mode, if it is not.

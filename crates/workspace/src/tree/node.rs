@@ -4,7 +4,8 @@
 use crate::{
     journal::crash,
     tree::{
-        attributes, content,
+        attributes,
+        content::{self, Content},
         folder::Folder,
         relative::{bytes_of, text_of},
         stat::{Kind, Moment, Owner, PERMISSIONS, Stat},
@@ -18,7 +19,7 @@ use rustix::{
     },
 };
 use serde::{Deserialize, Serialize};
-use std::{ffi::OsStr, fs::File, io};
+use std::{ffi::OsStr, fs::File, io, os::unix::fs::FileExt};
 
 /// An entry as it was, or as it is to be.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -168,6 +169,16 @@ impl Shape {
             Attributes::Of(None) => {}
         }
         Ok((Self::File { size: copied.size, hash: copied.hash }, stat))
+    }
+
+    /// Writes `bytes` into `to`, and gives the shape of that. They have no attributes of their own.
+    pub(crate) fn of_bytes(bytes: &[u8], to: &File, attributes: &Attributes) -> io::Result<Self> {
+        to.write_all_at(bytes, 0)?;
+        if let Attributes::Of(Some(other)) = attributes {
+            attributes::carry(other, to);
+        }
+        let Content { size, hash } = content::hash(to, bytes.len() as u64)?;
+        Ok(Self::File { size, hash })
     }
 }
 

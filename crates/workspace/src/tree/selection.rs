@@ -1,7 +1,7 @@
 //! Which of the differences a person means.
 //!
-//! A path selects itself and everything below it; no path selects everything. A rename is one
-//! change: either of its names selects both. An unknown path is an error that names it: a typing
+//! A path selects itself and everything below it, or itself alone; no path selects everything. A
+//! rename is one change: either of its names selects both. An unknown path is an error that names it: a typing
 //! mistake must not silently apply less than intended.
 
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
     journal::rename::Rename,
     tree::{delta::Delta, relative::Relative, scan::Scan},
 };
-use interpreter_core::LeftOut;
+use interpreter_core::{Extent, LeftOut, Pick};
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
     path::Path,
@@ -25,9 +25,14 @@ pub(crate) struct Chosen<'a> {
     pub(crate) renames: Vec<Rename>,
 }
 
-/// Chooses what `paths` mean.
-pub(crate) fn choose<'a>(scan: &'a Scan, paths: &[String]) -> Result<Chosen<'a>, WorkspaceError> {
-    let mut wanted = Wanted::parse(paths);
+/// Everything at and below these paths.
+pub(crate) fn below(paths: &[String]) -> Vec<Pick> {
+    paths.iter().map(Pick::below).collect()
+}
+
+/// Chooses what `picks` mean.
+pub(crate) fn choose<'a>(scan: &'a Scan, picks: &[Pick]) -> Result<Chosen<'a>, WorkspaceError> {
+    let mut wanted = Wanted::parse(picks);
     let deltas: Vec<_> = scan.waiting().filter(|delta| wanted.has(&delta.path)).collect();
     let left_out = scan
         .skipped
@@ -69,8 +74,8 @@ impl<'a> Chosen<'a> {
     /// was named itself: nobody who says yes to everything means to have their keys replaced, a file
     /// made that others trust as theirs, or a hook that runs at their next commit.
     #[must_use]
-    pub(crate) fn without_withheld(mut self, root: &Path, paths: &[String]) -> Self {
-        let named: Vec<_> = paths.iter().filter_map(|text| Relative::parse(text)).collect();
+    pub(crate) fn without_withheld(mut self, root: &Path, picks: &[Pick]) -> Self {
+        let named: Vec<_> = picks.iter().filter_map(|one| Relative::parse(&one.path)).collect();
         let mut repositories: BTreeMap<Relative, usize> = BTreeMap::new();
         let left_out = &mut self.left_out;
         self.deltas.retain(|delta| {
@@ -131,20 +136,24 @@ enum Wanted {
 
 struct Meeting {
     text: String,
+    /// Whether everything below the path is meant too.
+    below: bool,
     met: bool,
 }
 
 impl Wanted {
-    fn parse(paths: &[String]) -> Self {
-        if paths.is_empty() {
+    fn parse(picks: &[Pick]) -> Self {
+        if picks.is_empty() {
             return Self::All;
         }
-        let mut found = HashMap::new();
+        let mut found: HashMap<Relative, Meeting> = HashMap::new();
         let mut unreadable = Vec::new();
-        for text in paths {
+        for Pick { path: text, extent } in picks {
+            let below = *extent == Extent::Below;
             match Relative::parse(text) {
                 Some(path) => {
-                    found.insert(path, Meeting { text: text.clone(), met: false });
+                    let meeting = Meeting { text: text.clone(), below: false, met: false };
+                    found.entry(path).or_insert(meeting).below |= below;
                 }
                 None => unreadable.push(text.clone()),
             }
@@ -159,7 +168,9 @@ impl Wanted {
                 let mut any = false;
                 let whole = [path.clone(), Relative::root()];
                 for above in path.ancestors().chain(whole) {
-                    if let Some(meeting) = found.get_mut(&above) {
+                    if let Some(meeting) = found.get_mut(&above)
+                        && (meeting.below || above == *path)
+                    {
                         meeting.met = true;
                         any = true;
                     }

@@ -88,6 +88,19 @@ pub(super) async fn page(
     }
 }
 
+/// `/apply [PATH…]`.
+pub(super) fn apply(
+    frontend: &mut Frontend,
+    context: &Context,
+    words: &[String],
+) -> Result<Option<Next>, Error> {
+    let picks = match meant(frontend, context, Wanted::Staged)? {
+        Some(Whose::Ours(id) | Whose::Earlier(id)) => changes::picks(context, &id, words)?,
+        None => Vec::new(),
+    };
+    decide(frontend, context, ChangesWish::Apply(picks))
+}
+
 pub(super) fn decide(
     frontend: &mut Frontend,
     context: &Context,
@@ -108,8 +121,8 @@ pub(super) fn decide(
     };
     let which = Which::Named(id.clone());
     let done = match &wish {
-        ChangesWish::Apply(paths) => match changes::review(context, &which, paths)? {
-            Some(review) => Some((id, "Applied", review.apply(Conflict::Refuse)?)),
+        ChangesWish::Apply(picks) => match changes::review(context, &which, picks)? {
+            Some(review) => Some((id, "Applied", review.apply_some(picks, Conflict::Refuse)?)),
             None => None,
         },
         ChangesWish::Discard(paths) => {

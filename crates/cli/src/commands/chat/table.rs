@@ -127,7 +127,7 @@ pub(super) const TABLE: &[Row] = &[
     row(Verb::Output, "/output", ("[RUN]", Arity::Maybe, Values::None), "page through all output of a run, such as p3 (default: the last)", &[]),
     row(Verb::Open, "/open", ("[NAME]", Arity::Maybe, Values::None), "open a picture, table or page in your viewer (default: the newest)", &[]),
     row(Verb::Diff, "/diff", PATHS, "show staged changes line by line", &[]),
-    row(Verb::Apply, "/apply", PATHS, "write staged changes to your folder", &[]),
+    row(Verb::Apply, "/apply", ("[PATH[:HUNKS]…]", Arity::Maybe, Values::Staged), "write staged changes to your folder", &[]),
     row(Verb::Discard, "/discard", PATHS, "drop staged changes", &[]),
     row(Verb::Undo, "/undo", NOTHING, "undo the changes that were applied last", &[]),
     row(Verb::Redo, "/redo", NOTHING, "apply the changes that were undone last", &[]),

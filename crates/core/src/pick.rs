@@ -1,0 +1,130 @@
+//! Staged changes that a person picks, and the texts by which they pick them.
+//!
+//! Pure. A path may end in numbers of hunks, as the diff shows them: `notes.txt:2,4-5`. A file that
+//! is called so is named with `./` before it.
+
+use crate::Untrusted;
+use std::{collections::BTreeSet, fmt};
+
+/// A change to be applied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pick {
+    /// Its path, relative to the work folder.
+    pub path: String,
+    /// How much of it.
+    pub extent: Extent,
+}
+
+/// How much of a change is meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// Everything at and below the path.
+    Below,
+    /// The change at the path itself.
+    Itself,
+    /// These hunks of a file, counted from 1.
+    Hunks(BTreeSet<usize>),
+}
+
+/// The largest number of a hunk: a file that is shown has fewer lines.
+const MOST: usize = 1 << 20;
+
+impl Pick {
+    /// Everything at and below a path.
+    pub fn below(path: impl Into<String>) -> Self {
+        Self { path: path.into(), extent: Extent::Below }
+    }
+
+    /// A pick as a person types it: a path, or a path with the numbers of hunks.
+    pub fn typed(text: &str) -> Self {
+        let hunks = text.rsplit_once(':').filter(|(path, _)| !path.is_empty());
+        match hunks.and_then(|(path, typed)| Some((path, numbers(typed, MOST)?))) {
+            Some((path, hunks)) if !text.starts_with("./") => {
+                Self { path: path.to_owned(), extent: Extent::Hunks(hunks) }
+            }
+            Some(_) | None => Self::below(text),
+        }
+    }
+
+    /// Whether it is some hunks of a file.
+    pub fn is_of_hunks(&self) -> bool {
+        matches!(self.extent, Extent::Hunks(_))
+    }
+}
+
+impl fmt::Display for Pick {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.path)?;
+        let Extent::Hunks(hunks) = &self.extent else { return Ok(()) };
+        let numbers: Vec<_> = hunks.iter().map(usize::to_string).collect();
+        write!(f, ":{}", numbers.join(","))
+    }
+}
+
+/// The numbers and ranges of numbers in a text, such as `1 3-5`, each from 1 to `most`. A text with
+/// anything else has none.
+pub fn numbers(typed: &str, most: usize) -> Option<BTreeSet<usize>> {
+    let mut all = BTreeSet::new();
+    for part in typed.split([' ', ',']).filter(|part| !part.is_empty()) {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        if !digits(first) || !digits(last) {
+            return None;
+        }
+        let (first, last): (usize, usize) = (first.parse().ok()?, last.parse().ok()?);
+        if first == 0 || last > most || first > last {
+            return None;
+        }
+        all.extend(first..=last);
+    }
+    Some(all).filter(|all| !all.is_empty())
+}
+
+/// A change as it is shown to a person who picks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShownChange {
+    /// Its path, relative to the work folder.
+    pub path: String,
+    /// Its kind, and all of it if it is not made of hunks.
+    pub head: Untrusted,
+    /// Its hunks. Empty if all of it is kept, or nothing.
+    pub hunks: Vec<Untrusted>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_ranges_are_read_or_refused_as_a_whole() {
+        let of = |typed| numbers(typed, 6).map(|all| all.into_iter().collect::<Vec<_>>());
+        assert_eq!(of("1 3-5"), Some(vec![1, 3, 4, 5]));
+        assert_eq!(of("2,2, 6"), Some(vec![2, 6]));
+        for wrong in ["", "0", "7", "5-3", "1-9", "1 x", "-", "1-", "+1", "99999999999999999999"] {
+            assert_eq!(of(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_path_may_end_in_numbers_of_hunks() {
+        let hunks = |path: &str, numbers: &[usize]| Pick {
+            path: path.into(),
+            extent: Extent::Hunks(numbers.iter().copied().collect()),
+        };
+        for (typed, pick) in [
+            ("a.txt:2,4-5", hunks("a.txt", &[2, 4, 5])),
+            ("a:b:1", hunks("a:b", &[1])),
+            ("a.txt", Pick::below("a.txt")),
+            ("./a:2", Pick::below("./a:2")),
+            ("a:", Pick::below("a:")),
+            ("a:b", Pick::below("a:b")),
+            (":2", Pick::below(":2")),
+            ("a:0", Pick::below("a:0")),
+            ("a:1-2000000000", Pick::below("a:1-2000000000")),
+        ] {
+            assert_eq!(Pick::typed(typed), pick, "{typed}");
+        }
+        assert_eq!(hunks("a", &[1, 2, 4]).to_string(), "a:1,2,4");
+        assert_eq!(Pick::below("d/").to_string(), "d/");
+    }
+}
