@@ -160,8 +160,8 @@ fn only_known_tags(html: &str) -> String {
 
 /// Whether a known tag begins here. Its name must end before the next `<`.
 fn is_known(part: &str) -> bool {
-    let name = tag(part.strip_prefix('/').unwrap_or(part));
-    part.contains(ends_name) && TAGS.contains(&name.as_str())
+    let named = part.strip_prefix('/').unwrap_or(part);
+    named.contains(ends_name) && TAGS.contains(&tag(named).as_str())
 }
 
 /// The text behind a comment or a document type, if a tag is one.
@@ -367,6 +367,13 @@ mod tests {
         assert_eq!(words(html), "Sales & costs\nA bold word.\n- one\n- two\na  b\n1  <2");
         assert_eq!(words("a < b"), "a");
         assert_eq!(words(""), "");
+    }
+
+    #[test]
+    fn a_name_that_runs_into_the_next_tag_is_text() {
+        for (html, safe) in [("</b<<", "&lt;/b&lt;&lt;"), ("<b<i>", "&lt;b<i>"), ("</b>", "</b>")] {
+            assert!(inner(html).ends_with(safe), "{}", inner(html));
+        }
     }
 
     proptest! {
