@@ -217,14 +217,23 @@ const load = async (specifier, options) => {
     }
   }
 };
+// The meaning of a specifier in a file, as `require` finds it: packages for `import` only are not found,
+// and neither are those that are not there; then `import` says so.
+const foundFrom = (place, specifier) => {
+  if (/^\.{0,2}\//.test(specifier)) return new URL(specifier, url.pathToFileURL(place)).href;
+  if (specifier.includes(':') || Module.builtinModules.includes(specifier)) return specifier;
+  try {
+    return url.pathToFileURL(Module.createRequire(place).resolve(specifier)).href;
+  } catch {
+    return specifier;
+  }
+};
 const loadFrom = (place, specifier, options) => {
   if (Bun) return import(Bun.resolveSync(`${specifier}`, folder));
   const loader = vm.constants?.USE_MAIN_CONTEXT_DEFAULT_LOADER;
   if (!loader) {
-    // Versions before it find packages beside this file only.
-    const relative = /^\.{0,2}\//.test(specifier);
-    const found = relative ? new URL(specifier, url.pathToFileURL(place)).href : specifier;
-    return quietly(() => import(found, options));
+    // Versions before it look for packages beside this file only.
+    return quietly(() => import(foundFrom(place, specifier), options));
   }
   const settings = { filename: place, importModuleDynamically: loader };
   const call = vm.compileFunction('return import(a, b)', ['a', 'b'], settings);
