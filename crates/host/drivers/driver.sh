@@ -102,8 +102,11 @@ while IFS= builtin read -r -u 40 __interpreter_length; do
     fi
     [[ ! ${__interpreter_words[1]} ]] || __interpreter_script "${__interpreter_words[@]}"
     [[ ! ${__interpreter_reads_file-} ]] || exec </dev/stdin
-    # Only for a cell that names them: the person's own programs are not covered without need.
-    if [[ $__interpreter_packages && $__interpreter_code == *@(pip|npm)*@(install|add| i )* ]]; then
+    # Only for a cell that names them: the person's own programs are not covered without need. A longer
+    # one is not looked through, and each pattern takes one pass.
+    if [[ $__interpreter_packages && ${#__interpreter_code} -le 65536 ]] &&
+        [[ $__interpreter_code == *pip* || $__interpreter_code == *npm* ]] &&
+        [[ $__interpreter_code == *install* || $__interpreter_code == *' add '* || $__interpreter_code == *' i '* ]]; then
         builtin source "${__interpreter_driver%/*}/packages.sh"
         __interpreter_covers=1
     fi
