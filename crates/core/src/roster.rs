@@ -2,7 +2,7 @@
 //! what a person types.
 //!
 //! A list is foreign text. Only names that are plainly visible and of a sensible length are taken,
-//! and only so many of them. Pure: whoever asks the provider bounds the bytes.
+//! up to a limit. Nothing is read here: the caller asks the provider and limits the reply's size.
 
 use std::{
     cmp::Reverse,

@@ -130,7 +130,7 @@ impl Console {
         shown.unwrap_or(Err(Left::Ended))
     }
 
-    /// One of the keys, after as much help as is wanted.
+    /// Asks until one of the keys is pressed; `?` shows the help and asks again.
     async fn key(
         &mut self,
         screen: &mut Screen,
