@@ -60,7 +60,9 @@ const FILES: [(&str, &str); 3] = [
 pub(crate) fn man(args: &ManArgs) -> Result<ExitCode, Error> {
     let program = program();
     if let Some(folder) = &args.output {
-        write_all(&program, folder)?;
+        let unwritable = |source| Error::Io { what: "the pages cannot be written".into(), source };
+        fs_err::create_dir_all(folder).map_err(unwritable)?;
+        write_all(&program, folder).map_err(unwritable)?;
         return Ok(Exit::Done.into());
     }
     let mut command = &program;
@@ -82,10 +84,8 @@ fn program() -> clap::Command {
 }
 
 /// Writes the pages of a command and of those below it.
-fn write_all(command: &clap::Command, folder: &Path) -> Result<(), Error> {
-    let path = folder.join(name_of(command).to_owned() + ".1");
-    fs_err::write(&path, page(command)?)
-        .map_err(|source| Error::Io { what: "the page cannot be written".into(), source })?;
+fn write_all(command: &clap::Command, folder: &Path) -> io::Result<()> {
+    fs_err::write(folder.join(name_of(command).to_owned() + ".1"), page(command)?)?;
     let shown = command.get_subcommands().filter(|inner| !inner.is_hide_set());
     shown.into_iter().try_for_each(|inner| write_all(inner, folder))
 }

@@ -2,6 +2,8 @@
 
 use crate::{pages, scene::Scene};
 
+mod lines;
+
 const COMMANDS: &[&[&str]] = &[
     &[],
     &["run"],
@@ -54,19 +56,53 @@ fn the_help_of_every_command_is_known() {
 
 #[test]
 fn every_command_that_the_documents_name_exists() {
+    let scene = Scene::new();
+    let wrong = |quoted: &str| mentioned(quoted).into_iter().find(|line| !is_known(&scene, line));
     for path in pages::pages() {
         let document = fs_err::read_to_string(&path).unwrap();
         for quoted in document.split('`').skip(1).step_by(2) {
             let Some(rest) = quoted.strip_prefix("interpreter ") else { continue };
-            let word = rest.split_whitespace().next().unwrap_or_default();
-            let known = COMMANDS.iter().any(|command| command.first() == Some(&word));
-            assert!(
-                known || word.starts_with(['-', '[', '"', '\'', '…']),
-                "`{quoted}` in {} does not exist",
-                path.display()
-            );
+            assert_eq!(wrong(rest), None, "`{quoted}` in {} does not exist", path.display());
         }
     }
+    for mistake in ["chnges", "changes lst ID", "run --explian -c ''", "config show\\|chek [FILE]"]
+    {
+        assert!(wrong(mistake).is_some(), "{mistake}");
+    }
+}
+
+/// The command lines that a mention stands for: a choice of words stands for each of them. Up to the
+/// first word that is optional or stands for others.
+fn mentioned(quoted: &str) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    let mut is_value = false;
+    for word in quoted.split_whitespace() {
+        let is_placeholder = word.starts_with(['[', '(', '…'])
+            || word.chars().take(2).all(|c| c.is_ascii_uppercase());
+        if is_placeholder && !is_value {
+            break;
+        }
+        let each = word.split('|').map(|choice| choice.trim_end_matches('\\'));
+        let longer = |choice: &str| lines.iter().map(|line| format!("{line} {choice}")).collect();
+        lines = each.flat_map(|choice| -> Vec<_> { longer(choice) }).collect();
+        is_value = word.starts_with('-');
+    }
+    lines
+}
+
+/// Whether it begins with a command, an option or a prompt in quotes, and the program reads it up to a
+/// request for help behind it.
+fn is_known(scene: &Scene, line: &str) -> bool {
+    let first = line.split_whitespace().next().unwrap_or("--help");
+    let is_command = COMMANDS.iter().any(|command| command.first() == Some(&first));
+    if !is_command && !first.starts_with(['-', '"', '\'']) {
+        return false;
+    }
+    let program = scene.command(&[]);
+    let read = format!("{} {line} --help", program.get_program().display());
+    let mut shell = std::process::Command::new("/bin/sh");
+    shell.args(["-c", &read]).env_clear().current_dir(scene.work());
+    shell.output().unwrap().status.success()
 }
 
 #[test]
