@@ -84,7 +84,7 @@ pub(crate) fn chat(args: &Args) -> Result<ExitCode, Error> {
         if args.local {
             context.use_local_model().await?;
         }
-        converse(context, approval, args, at_terminal, events, schema).await
+        Box::pin(converse(context, approval, args, at_terminal, events, schema)).await
     })?
 }
 
