@@ -41,6 +41,26 @@ const PARSED: &[&str] = &["model list", "model test", "packages add", "packages 
 const FILES: &[&str] =
     &["sales.csv", "data.csv", "input.csv", "access.log", "clean.py", "tidy.py", ".env"];
 
+/// `interpreter`: a failure is noted, wherever in a pipe it happens.
+const PROGRAM: &str = r#"PATH=/usr/local/bin:/usr/bin:/bin
+note() { echo "interpreter $*: $(cat "$WORLD/said")" >> "$WORLD/faults"; exit 2; }
+case "${1-} ${2-}" in PARSED)
+    HOME=$WORLD/unread "$PROGRAM" "$@" < /dev/null > "$WORLD/said" 2>&1 && note "$@"
+    grep -q 'config.toml:1:' "$WORLD/said" || note "$@"
+    exit 0 ;;
+esac
+# A person who has piped nothing types a prompt.
+[ /dev/stdin -ef /dev/null ] && exec < "$WORLD/typed"
+"$PROGRAM" "$@" 2> "$WORLD/said" || note "$@""#;
+
+/// A script of the repository: an option that is nowhere in its text is noted.
+const SCRIPT: &str = r#"PATH=/usr/bin:/bin
+for word; do
+    case $word in -*) grep -qwFe "$word" "$REPOSITORY/$0" && continue ;; *) continue ;; esac
+    echo "$0 $word" >> "$WORLD/faults"
+    exit 2
+done"#;
+
 /// The world that a document speaks of: a home and a work folder, and programs.
 struct World {
     scene: Scene,
@@ -82,40 +102,12 @@ impl World {
         }
         self.scene.put(&self.beside("unread/.config/interpreter/config.toml"), b"not toml");
         fs::write(self.beside("typed"), "Hello!\n").unwrap();
-        script(&folder.join("interpreter"), &self.program());
+        let parsed: Vec<_> = PARSED.iter().map(|words| format!("\"{words}\"")).collect();
+        script(&folder.join("interpreter"), &PROGRAM.replace("PARSED", &parsed.join(" | ")));
         for path in files_below(&pages::root().join("scripts")) {
             let name = path.strip_prefix(pages::root()).unwrap();
-            let known = format!(
-                "for word; do case $word in -*) grep -qwF -e \"$word\" {path:?} || \
-                 {{ echo \"{name:?} $word\" >> {faults:?}; exit 2; }} ;; esac; done",
-                faults = self.beside("faults"),
-            );
-            script(&self.scene.work().join(name), &format!("PATH=/usr/bin:/bin\n{known}"));
+            script(&self.scene.work().join(name), SCRIPT);
         }
-    }
-
-    /// `interpreter`: a failure is noted, wherever in a pipe it happens.
-    fn program(&self) -> String {
-        let inner = self.scene.command(&[]);
-        let parsed: Vec<_> = PARSED.iter().map(|words| format!("\"{words}\"")).collect();
-        format!(
-            "PATH=/usr/local/bin:/usr/bin:/bin
-             note() {{ echo \"interpreter $*: $(cat {said:?})\" >> {faults:?}; exit 2; }}
-             case \"${{1-}} ${{2-}}\" in {parsed})
-               if HOME={unread:?} {program:?} \"$@\" < /dev/null > {said:?} 2>&1; then note \"$@\"; fi
-               grep -q 'config.toml:1:' {said:?} || note \"$@\"
-               exit 0 ;;
-             esac
-             # A person who has piped nothing types a prompt.
-             [ /dev/stdin -ef /dev/null ] && exec < {typed:?}
-             {program:?} \"$@\" 2> {said:?} || note \"$@\"",
-            faults = self.beside("faults"),
-            said = self.beside("said"),
-            typed = self.beside("typed"),
-            unread = self.beside("unread"),
-            program = inner.get_program(),
-            parsed = parsed.join(" | "),
-        )
     }
 
     /// The faults of the lines of a code block; empty if there are none.
@@ -128,6 +120,9 @@ impl World {
             .env_clear()
             .envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))))
             .env("PATH", self.beside("programs"))
+            .env("WORLD", self.beside(""))
+            .env("REPOSITORY", pages::root())
+            .env("PROGRAM", inner.get_program())
             .env("INTERPRETER_MODEL", self.scene.chat_arguments(&[])[1].as_str())
             .stdin(Stdio::null())
             .output()
