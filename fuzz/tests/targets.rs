@@ -6,7 +6,7 @@
 
 use bolero::check;
 use interpreter_core::{
-    Capability, Continuity, Findings, Finish, LanguageInfo, Languages, Opinion, Origin, Proposal,
+    Capability, Continuity, Deed, Findings, Finish, LanguageInfo, Languages, Opinion, Origin, Proposal,
     Reply, Risk, Rule, Rules, Untrusted, WireFormat,
     extract::{
         self,
@@ -253,12 +253,7 @@ fn rules() {
         let language = languages().find("python").expect("it is in the table");
         let code = Untrusted::new(written(LINES, code));
         let proposal = Proposal::new("p1".into(), Origin::Model, None, language, code);
-        let capability = Capability {
-            name: "deletes".into(),
-            argument: Untrusted::new("x"),
-            line: 1,
-            severity: Risk::High,
-        };
+        let capability = Capability::new(Deed::Deletes, "x", 1, Risk::High);
         let findings = Findings::new(deletes.then_some(capability).into_iter().collect());
         let rules = |all: &[AnyRule]| Rules(all.iter().map(rule).collect());
         let (user, project) = (rules(user), rules(project));

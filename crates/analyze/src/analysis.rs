@@ -2,12 +2,8 @@
 //!
 //! Knows no language. Whoever reads a script notes findings and nested scripts here.
 
-use crate::{
-    collected::{Collected, Doing},
-    literal::Literal,
-    place,
-};
-use interpreter_core::Risk;
+use crate::{collected::Collected, literal::Literal, place};
+use interpreter_core::{Deed, Risk};
 
 /// Most bytes that are read, of one script and of all scripts within it together.
 pub(crate) const SIZE: usize = 1024 * 1024;
@@ -31,6 +27,41 @@ impl Syntax {
             "shell" => Some(Self::Shell),
             "javascript" => Some(Self::JavaScript),
             _ => None,
+        }
+    }
+}
+
+/// The kind of thing that something is done to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    Host,
+    Path,
+    Thing,
+}
+
+impl Target {
+    pub(crate) fn of(deed: Deed) -> Self {
+        match deed {
+            Deed::Connects => Self::Host,
+            Deed::Reads
+            | Deed::Lists
+            | Deed::Writes
+            | Deed::Deletes
+            | Deed::Credentials
+            | Deed::Permissions
+            | Deed::Persists
+            | Deed::Deserialises => Self::Path,
+            Deed::Starts
+            | Deed::Kills
+            | Deed::Watches
+            | Deed::Environment
+            | Deed::Packages
+            | Deed::Privileges
+            | Deed::Hides
+            | Deed::Endless
+            | Deed::Floods
+            | Deed::Irreversible
+            | Deed::Unreadable => Self::Thing,
         }
     }
 }
@@ -114,23 +145,23 @@ impl Analysis {
     }
 
     /// Notes that the code does something to `object`.
-    pub(crate) fn note(&mut self, doing: Doing, severity: Risk, object: &Literal, line: u32) {
+    pub(crate) fn note(&mut self, doing: Deed, severity: Risk, object: &Literal, line: u32) {
         // A function that reads a path often accepts an address too.
-        let (doing, severity) = if doing == Doing::Reads && object.is_remote() {
-            (Doing::Connects, severity.max(Risk::High))
+        let (doing, severity) = if doing == Deed::Reads && object.is_remote() {
+            (Deed::Connects, severity.max(Risk::High))
         } else {
             (doing, severity)
         };
-        match doing {
-            Doing::Connects => {
+        match Target::of(doing) {
+            Target::Host => {
                 let host = object.host().unwrap_or_default();
                 self.found.add(doing, severity, &host, line);
             }
-            Doing::Reads | Doing::Writes | Doing::Deletes => {
+            Target::Path => {
                 let severity = place::severity(object.start(), severity);
                 self.found.add(doing, severity, object.whole().unwrap_or_default(), line);
             }
-            Doing::Starts | Doing::Hides | Doing::Unreadable => {
+            Target::Thing => {
                 self.found.add(doing, severity, object.whole().unwrap_or_default(), line);
             }
         }
@@ -138,12 +169,12 @@ impl Analysis {
 
     /// Notes that something cannot be read, and why.
     pub(crate) fn unreadable(&mut self, why: &str, line: u32) {
-        self.found.add(Doing::Unreadable, Risk::Unknown, why, line);
+        self.found.add(Deed::Unreadable, Risk::Unknown, why, line);
     }
 
     /// Notes that the code does something that its text does not show.
     pub(crate) fn hides(&mut self, line: u32) {
-        self.found.add(Doing::Hides, Risk::High, "", line);
+        self.found.add(Deed::Hides, Risk::High, "", line);
     }
 
     /// Reads a script inside `outer` later. A script that is computed, or sits too deep, hides

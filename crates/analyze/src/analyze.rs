@@ -15,10 +15,10 @@
 
 use crate::{
     analysis::{Analysis, SIZE, Syntax},
-    collected::{Collected, Doing},
+    collected::Collected,
     javascript, python, shell,
 };
-use interpreter_core::{Findings, Language, Risk};
+use interpreter_core::{Deed, Findings, Language, Risk};
 
 /// Stack for parsers and walks. Their recursion is bounded by the nesting checks; this is about
 /// eight times what the deepest allowed code was measured to need in a debug build.
@@ -64,7 +64,7 @@ fn note_reordered_text(code: &str, found: &mut Collected) {
             || line.contains(['\u{2066}', '\u{2067}', '\u{2068}', '\u{2069}'])
         {
             let line = u32::try_from(at + 1).unwrap_or(u32::MAX);
-            found.add(Doing::Hides, Risk::High, "text that is shown in another order", line);
+            found.add(Deed::Hides, Risk::High, "text that is shown in another order", line);
         }
     }
 }

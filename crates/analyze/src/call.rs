@@ -3,9 +3,8 @@
 //! Python and JavaScript turn their syntax into a [`Call`]; from there on they are alike.
 
 use crate::{
-    analysis::{Analysis, Script, Syntax},
+    analysis::{Analysis, Script, Syntax, Target},
     call_rules::{CallRule, Condition, Object, Runs, Standing},
-    collected::Doing,
     literal::Literal,
     shell,
 };
@@ -173,9 +172,9 @@ pub(crate) fn import<'a>(
 ) {
     for rule in rules {
         // An import has a name, but is neither a host nor a path.
-        let object = match rule.capability {
-            Doing::Connects | Doing::Reads | Doing::Writes | Doing::Deletes => Literal::default(),
-            Doing::Starts | Doing::Hides | Doing::Unreadable => Literal::known(module),
+        let object = match Target::of(rule.capability) {
+            Target::Host | Target::Path => Literal::default(),
+            Target::Thing => Literal::known(module),
         };
         analysis.note(rule.capability, rule.severity, &object, line);
     }

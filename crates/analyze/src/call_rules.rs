@@ -5,8 +5,8 @@
 //! method of anything (`*.unlink`), which counts only where nothing more exact does. `()` stands
 //! for the result of a call and `[]` for what an index gives: `pathlib.Path().unlink`.
 
-use crate::{analysis::Syntax, collected::Doing};
-use interpreter_core::Risk;
+use crate::analysis::Syntax;
+use interpreter_core::{Deed, Risk};
 use serde::Deserialize;
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ pub(crate) struct CallRule {
     /// The modules whose import alone is enough.
     #[serde(default)]
     pub(crate) imports: Vec<String>,
-    pub(crate) capability: Doing,
+    pub(crate) capability: Deed,
     pub(crate) severity: Risk,
     /// The argument that is read, written, deleted, started or connected to.
     #[serde(default)]

@@ -3,51 +3,23 @@
 //! When there are more than can be shown, the gravest stay, so that danger cannot hide behind a
 //! crowd of harmless findings. Never changes what was found but for cutting long arguments.
 
-use interpreter_core::{Capability, Findings, Risk, Untrusted, findings::MOST_ARGUMENT};
-use serde::Deserialize;
+use interpreter_core::{Capability, Deed, Findings, Risk, findings::MOST_ARGUMENT};
 use std::collections::HashSet;
 
 /// Most findings that are reported.
 const MOST: usize = 200;
 
-/// Capabilities of code. The names are part of the record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Doing {
-    Reads,
-    Writes,
-    Deletes,
-    Starts,
-    Connects,
-    Hides,
-    Unreadable,
-}
-
-impl Doing {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Reads => "reads",
-            Self::Writes => "writes",
-            Self::Deletes => "deletes",
-            Self::Starts => "starts",
-            Self::Connects => "connects",
-            Self::Hides => "hides",
-            Self::Unreadable => "unreadable",
-        }
-    }
-}
-
 /// All that was found so far.
 #[derive(Debug, Default)]
 pub(crate) struct Collected {
     kept: Vec<Capability>,
-    seen: HashSet<(Doing, String, u32)>,
+    seen: HashSet<(Deed, String, u32)>,
     /// How many are kept of each severity.
     counts: [usize; 4],
 }
 
 impl Collected {
-    pub(crate) fn add(&mut self, doing: Doing, severity: Risk, argument: &str, line: u32) {
+    pub(crate) fn add(&mut self, doing: Deed, severity: Risk, argument: &str, line: u32) {
         let count = &mut self.counts[severity as usize];
         if *count == MOST {
             return;
@@ -55,12 +27,7 @@ impl Collected {
         let argument = cut(argument);
         if self.seen.insert((doing, argument.clone(), line)) {
             *count += 1;
-            self.kept.push(Capability {
-                name: doing.name().into(),
-                argument: Untrusted::new(argument),
-                line,
-                severity,
-            });
+            self.kept.push(Capability::new(doing, argument, line, severity));
         }
     }
 
@@ -89,9 +56,9 @@ mod tests {
     #[test]
     fn the_same_finding_is_kept_once() {
         let mut collected = Collected::default();
-        collected.add(Doing::Reads, Risk::Low, "a", 1);
-        collected.add(Doing::Reads, Risk::Low, "a", 1);
-        collected.add(Doing::Reads, Risk::Low, "a", 2);
+        collected.add(Deed::Reads, Risk::Low, "a", 1);
+        collected.add(Deed::Reads, Risk::Low, "a", 1);
+        collected.add(Deed::Reads, Risk::Low, "a", 2);
         assert_eq!(collected.finish().capabilities.len(), 2);
     }
 
@@ -99,9 +66,9 @@ mod tests {
     fn a_crowd_of_harmless_findings_does_not_hide_a_grave_one() {
         let mut collected = Collected::default();
         for line in 1..=10_000 {
-            collected.add(Doing::Reads, Risk::Low, "a", line);
+            collected.add(Deed::Reads, Risk::Low, "a", line);
         }
-        collected.add(Doing::Deletes, Risk::High, "b", 10_001);
+        collected.add(Deed::Deletes, Risk::High, "b", 10_001);
         let findings = collected.finish();
         assert_eq!(findings.capabilities.len(), MOST);
         assert_eq!(findings.risk, Risk::High);

@@ -2,16 +2,14 @@
 //!
 //! Findings inform the question and the rules. They are never a boundary: that is the sandbox.
 
-use crate::Untrusted;
+use crate::{Deed, Untrusted};
 use serde::{Deserialize, Serialize};
 use std::{cmp::Reverse, collections::HashMap};
 
+pub use crate::deed::NAMES;
+
 /// Most characters of an argument that are reported; longer ones are cut.
 pub const MOST_ARGUMENT: usize = 500;
-
-/// The names of findings.
-pub const NAMES: [&str; 7] =
-    ["reads", "writes", "deletes", "starts", "connects", "hides", "unreadable"];
 
 /// The findings of one proposal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,17 +47,73 @@ impl Risk {
     }
 }
 
+/// How sure it is that the code does what a finding says.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Confidence {
+    /// It may, if something that is computed turns out so.
+    Possible,
+    /// Names and values were followed to find it. Findings of older records count as this.
+    #[default]
+    Likely,
+    /// It stands there.
+    Certain,
+}
+
+impl Confidence {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Possible => "possible",
+            Self::Likely => "likely",
+            Self::Certain => "certain",
+        }
+    }
+}
+
 /// One thing that the code would do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Capability {
-    /// What: `reads`, `writes`, `deletes`, `starts`, `connects`, `hides`, `unreadable`.
+    /// What: one of [`NAMES`].
     pub name: String,
     /// To what: a path, a program, a host; empty if it is computed.
     pub argument: Untrusted,
     /// The line of the code, from 1.
     pub line: u32,
+    /// The columns on that line, from 1: the first, and the one after the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub columns: Option<(u32, u32)>,
     /// How grave.
     pub severity: Risk,
+    /// How sure.
+    #[serde(default)]
+    pub confidence: Confidence,
+    /// Why it matters, in the words of the rule that found it.
+    #[serde(default, skip_serializing_if = "Untrusted::is_empty")]
+    pub reason: Untrusted,
+}
+
+impl Capability {
+    /// A finding without columns or a reason.
+    pub fn new(deed: Deed, argument: impl Into<String>, line: u32, severity: Risk) -> Self {
+        Self {
+            name: deed.name().into(),
+            argument: Untrusted::new(argument),
+            line,
+            columns: None,
+            severity,
+            confidence: Confidence::default(),
+            reason: Untrusted::new(""),
+        }
+    }
+
+    /// Whether it goes by this name, or is a case of what does: reading credentials is reading.
+    pub fn is_a(&self, name: &str) -> bool {
+        let wider = Deed::named(&self.name).and_then(Deed::wider);
+        self.name == name || wider.is_some_and(|deed| deed.name() == name)
+    }
 }
 
 /// One thing that the code would do, on however many lines.
@@ -69,10 +123,28 @@ pub struct Merged<'a> {
     pub name: &'a str,
     /// As in [`Capability::argument`].
     pub argument: &'a Untrusted,
+    /// As in [`Capability::reason`]; the first of them.
+    pub reason: &'a Untrusted,
     /// The gravest of them.
     pub severity: Risk,
+    /// The surest of them.
+    pub confidence: Confidence,
     /// The lines, in order.
     pub lines: Vec<u32>,
+}
+
+impl Merged<'_> {
+    /// It in words, on one line and fit for a terminal.
+    pub fn words(&self) -> String {
+        let argument = self.argument.for_terminal_line(usize::MAX);
+        let reason = self.reason.for_terminal_line(usize::MAX);
+        if let Some(deed) = Deed::named(self.name) {
+            return deed.words(&argument, &reason);
+        }
+        // A newer program's record.
+        let name = Untrusted::new(self.name).for_terminal_line(usize::MAX);
+        format!("{name} {argument}").trim_end().to_owned()
+    }
 }
 
 impl Findings {
@@ -81,12 +153,14 @@ impl Findings {
         let mut merged: Vec<Merged<'_>> = Vec::new();
         let mut places = HashMap::new();
         for one in &self.capabilities {
-            let Capability { name, argument, line, severity } = one;
+            let Capability { name, argument, line, severity, confidence, reason, .. } = one;
             let at = *places.entry((name, argument.raw())).or_insert_with(|| {
-                merged.push(Merged { name, argument, severity: *severity, lines: Vec::new() });
+                let (severity, confidence, lines) = (*severity, *confidence, Vec::new());
+                merged.push(Merged { name, argument, reason, severity, confidence, lines });
                 merged.len() - 1
             });
             merged[at].severity = merged[at].severity.max(*severity);
+            merged[at].confidence = merged[at].confidence.max(*confidence);
             if merged[at].lines.last() != Some(line) {
                 merged[at].lines.push(*line);
             }
@@ -109,16 +183,10 @@ mod tests {
 
     #[test]
     fn the_gravest_comes_first_and_repetitions_are_one() {
-        let found = |name: &str, argument: &str, line, severity| Capability {
-            name: name.into(),
-            argument: Untrusted::new(argument),
-            line,
-            severity,
-        };
         let mut all: Vec<_> =
-            (1..=12).map(|line| found("writes", "a", line, Risk::Medium)).collect();
-        all.push(found("reads", "b", 13, Risk::Low));
-        all.push(found("deletes", "c", 14, Risk::High));
+            (1..=12).map(|line| Capability::new(Deed::Writes, "a", line, Risk::Medium)).collect();
+        all.push(Capability::new(Deed::Reads, "b", 13, Risk::Low));
+        all.push(Capability::new(Deed::Deletes, "c", 14, Risk::High));
         let findings = Findings::new(all);
         let told: Vec<_> = findings
             .by_severity()
@@ -127,5 +195,29 @@ mod tests {
             .collect();
         let expected = [("deletes", 1, Risk::High), ("writes", 12, Risk::Medium)];
         assert_eq!(told, [&expected[..], &[("reads", 1, Risk::Low)]].concat());
+    }
+
+    #[test]
+    fn a_finding_of_an_older_record_is_read() {
+        let old = r#"{"name":"reads","argument":"x","line":3,"severity":"low"}"#;
+        let read: Capability = serde_json::from_str(old).unwrap();
+        assert_eq!(read, Capability::new(Deed::Reads, "x", 3, Risk::Low));
+    }
+
+    #[test]
+    fn a_case_of_something_wider_is_that_too() {
+        let keys = Capability::new(Deed::Credentials, "~/.ssh", 1, Risk::High);
+        assert!(keys.is_a("credentials") && keys.is_a("reads"));
+        assert!(!keys.is_a("writes") && !keys.is_a(""));
+        assert!(!Capability::new(Deed::Reads, "x", 1, Risk::Low).is_a("credentials"));
+    }
+
+    #[test]
+    fn words_fit_one_line_of_a_terminal() {
+        let mut hostile = Capability::new(Deed::Deletes, "a\n\u{1b}[2Jb", 1, Risk::High);
+        let words = |one: &Capability| Findings::new(vec![one.clone()]).by_severity()[0].words();
+        assert!(!words(&hostile).contains(['\n', '\u{1b}']), "{}", words(&hostile));
+        hostile.name = "sings\n".into();
+        assert!(!words(&hostile).contains('\n'), "{}", words(&hostile));
     }
 }

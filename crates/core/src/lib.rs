@@ -10,12 +10,13 @@
 pub use crate::{
     confinement::{Access, Confinement, Limits, Network, Reached, Workspace},
     declaration::Declaration,
+    deed::Deed,
     denial::{Denial, Denials, Denied},
     effects::{
         About, Admission, AppliedHunks, Change, Danger, Effects, FileChange, HostContact, LeftOut,
         Turn,
     },
-    findings::{Capability, Findings, Merged, Risk},
+    findings::{Capability, Confidence, Findings, Merged, Risk},
     image::Image,
     invocation::Invocation,
     language::{Continuity, Language, LanguageInfo, Languages, MissingLanguage},
@@ -43,6 +44,7 @@ pub mod autorun;
 pub mod confinement;
 pub mod context;
 pub mod declaration;
+pub mod deed;
 pub mod denial;
 pub mod effects;
 pub mod egress;

@@ -71,8 +71,7 @@ impl Rule {
             && line.is_none_or(|pattern| {
                 proposal.code().raw().lines().any(|line| glob(pattern, line.trim()))
             })
-            && finding
-                .is_none_or(|name| findings.capabilities.iter().any(|found| found.name == name))
+            && finding.is_none_or(|name| findings.capabilities.iter().any(|found| found.is_a(name)))
     }
 
     /// The rule in words.

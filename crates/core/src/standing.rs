@@ -13,8 +13,8 @@
 //! Those of findings: code can hide its behaviour. The sandbox bounds what it can do.
 
 use crate::{
-    Capability, Confinement, Findings, Opinion, Origin, Proposal, Risk, Rule, Verdict, Workspace,
-    findings::MOST_ARGUMENT,
+    Capability, Confinement, Deed, Findings, Opinion, Origin, Proposal, Risk, Rule, Verdict,
+    Workspace, findings::MOST_ARGUMENT,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -112,7 +112,11 @@ impl Coverage {
             Self::All => "run all code".into(),
             Self::Language(name) => format!("run {name} code"),
             Self::Kind { language, does, starts } => {
-                let mut parts: Vec<_> = does.iter().cloned().collect();
+                let phrase = |name: &String| match Deed::named(name) {
+                    Some(deed) => deed.phrase().to_owned(),
+                    None => name.clone(),
+                };
+                let mut parts: Vec<_> = does.iter().map(phrase).collect();
                 if !starts.is_empty() {
                     let names: Vec<_> = starts.iter().map(|name| format!("`{name}`")).collect();
                     parts.push(format!("{STARTS} {}", names.join(", ")));
@@ -220,11 +224,8 @@ mod tests {
     }
 
     fn findings(all: &[(&str, &str, Risk)]) -> Findings {
-        let one = |(name, argument, severity): &(&str, &str, Risk)| Capability {
-            name: (*name).into(),
-            argument: Untrusted::new(*argument),
-            line: 1,
-            severity: *severity,
+        let one = |&(name, argument, severity): &(&str, &str, Risk)| {
+            Capability::new(Deed::named(name).unwrap(), argument, 1, severity)
         };
         Findings::new(all.iter().map(one).collect())
     }

@@ -60,6 +60,11 @@ impl Untrusted {
         &self.0
     }
 
+    /// Whether there is no text.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Adds more of somebody else's text.
     pub fn push(&mut self, more: &Self) {
         let text = Arc::make_mut(&mut self.0);

@@ -6,10 +6,9 @@ use super::{
 };
 use crate::{
     analysis::{Analysis, Script, Syntax},
-    collected::Doing,
     literal::Literal,
 };
-use interpreter_core::Risk;
+use interpreter_core::{Deed, Risk};
 use std::collections::HashSet;
 
 /// How many programs may start each other in one command.
@@ -70,7 +69,7 @@ pub(super) fn judge(words: &[Literal], scene: &Scene<'_>, analysis: &mut Analysi
         // A file that only has a known program's name may be any program.
         let is_known = is_function || path.is_empty() || (known && is_system(path));
         if !is_known {
-            analysis.note(Doing::Starts, Risk::Medium, program, scene.line);
+            analysis.note(Deed::Starts, Risk::Medium, program, scene.line);
         }
     }
 }
@@ -137,7 +136,7 @@ fn judge_by(
             let skipped = usize::from(matches!(rule.object, Object::Rest));
             let operands = operands.get(skipped..).unwrap_or_default();
             // A program without file operands reads its input; deletions are handled elsewhere.
-            if operands.is_empty() && rule.capability != Doing::Reads {
+            if operands.is_empty() && rule.capability != Deed::Reads {
                 note(&Literal::computed());
             }
             for (_, word) in operands {
@@ -217,12 +216,12 @@ fn interpret(
     let file = words.operands.first().filter(|(_, word)| word.whole() != Some("-"));
     match (file, scene.input) {
         (Some((_, file)), _) if !reads_input => {
-            analysis.note(Doing::Starts, Risk::Medium, file, scene.line);
+            analysis.note(Deed::Starts, Risk::Medium, file, scene.line);
         }
         (_, Input::Pipe) => analysis.hides(scene.line),
         (_, Input::Text(text)) => nest(text),
         (_, Input::Nothing) => {
-            analysis.note(Doing::Starts, Risk::Medium, &Literal::known(path), scene.line);
+            analysis.note(Deed::Starts, Risk::Medium, &Literal::known(path), scene.line);
         }
     }
 }

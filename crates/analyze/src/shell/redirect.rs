@@ -3,10 +3,9 @@
 use super::{command::Input, words};
 use crate::{
     analysis::{Analysis, Script},
-    collected::Doing,
     literal::Literal,
 };
-use interpreter_core::Risk;
+use interpreter_core::{Deed, Risk};
 use shuck_ast::{HeredocBody, HeredocBodyPart, Redirect, RedirectKind, RedirectTarget};
 
 /// Notes what redirections do, and gives the input that they make.
@@ -42,7 +41,7 @@ fn file(kind: RedirectKind, target: &Literal, line: u32, analysis: &mut Analysis
     {
         let known = Literal::known(address);
         let host = if target.whole().is_some() { known } else { known.then(Literal::computed()) };
-        analysis.note(Doing::Connects, Risk::High, &host, line);
+        analysis.note(Deed::Connects, Risk::High, &host, line);
         return;
     }
     if matches!(
@@ -59,11 +58,11 @@ fn file(kind: RedirectKind, target: &Literal, line: u32, analysis: &mut Analysis
         | RedirectKind::Clobber
         | RedirectKind::Append
         | RedirectKind::ReadWrite
-        | RedirectKind::OutputBoth => analysis.note(Doing::Writes, Risk::Medium, target, line),
+        | RedirectKind::OutputBoth => analysis.note(Deed::Writes, Risk::Medium, target, line),
         RedirectKind::DupOutput if !is_descriptor => {
-            analysis.note(Doing::Writes, Risk::Medium, target, line);
+            analysis.note(Deed::Writes, Risk::Medium, target, line);
         }
-        RedirectKind::Input => analysis.note(Doing::Reads, Risk::Low, target, line),
+        RedirectKind::Input => analysis.note(Deed::Reads, Risk::Low, target, line),
         RedirectKind::DupOutput
         | RedirectKind::DupInput
         | RedirectKind::HereDoc

@@ -1,7 +1,7 @@
 //! Which programs are dangerous, and which start others: the rules of `rules/shell.toml`.
 
-use crate::{analysis::Syntax, collected::Doing};
-use interpreter_core::Risk;
+use crate::analysis::Syntax;
+use interpreter_core::{Deed, Risk};
 use serde::Deserialize;
 use std::{
     collections::{HashMap, HashSet},
@@ -44,7 +44,7 @@ pub(crate) struct Rule {
     pub(crate) values: Vec<String>,
     #[serde(default)]
     pub(crate) object: Object,
-    pub(crate) capability: Doing,
+    pub(crate) capability: Deed,
     pub(crate) severity: Risk,
     #[cfg_attr(not(test), expect(dead_code, reason = "for those who read and test the rules"))]
     pub(crate) reason: String,

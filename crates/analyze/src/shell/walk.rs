@@ -11,10 +11,9 @@ use super::{
 };
 use crate::{
     analysis::{Analysis, Script},
-    collected::Doing,
     literal::Literal,
 };
-use interpreter_core::Risk;
+use interpreter_core::{Deed, Risk};
 use shuck_ast::{
     Assignment, AssignmentValue, BinaryCommand, BinaryOp, BuiltinCommand, Command, CompoundCommand,
     ConditionalExpr, DeclOperand, File, Redirect, RedirectTarget, SimpleCommand, Stmt, StmtSeq,
@@ -301,7 +300,7 @@ impl<'a> Walk<'a> {
         }
         if RULES.is_steering(name) {
             let line = self.script.line(assignment.span.start.line());
-            self.analysis.note(Doing::Hides, Risk::Medium, &Literal::known(name), line);
+            self.analysis.note(Deed::Hides, Risk::Medium, &Literal::known(name), line);
         }
     }
 }

@@ -443,19 +443,11 @@ pub(super) fn findings(screen: &mut Screen, found: &[Merged<'_>]) -> io::Result<
 
 /// One finding, with its lines.
 pub(super) fn finding(one: &Merged<'_>) -> String {
-    let Merged { name, argument, lines, .. } = one;
-    let argument = argument.for_terminal_line(usize::MAX);
+    let lines = &one.lines;
     let numbers: Vec<_> = lines.iter().take(LINES).map(u32::to_string).collect();
     let more = if lines.len() > LINES { " …" } else { "" };
     let noun = if lines.len() == 1 { "line" } else { "lines" };
-    let words = match (*name, argument.is_empty()) {
-        ("hides", _) => format!("hides what it does {argument}"),
-        ("connects", true) => "connects to a host that is computed".to_owned(),
-        ("connects", false) => format!("connects to {argument}"),
-        ("unreadable", _) => format!("cannot be analysed: {argument}"),
-        _ => format!("{name} {argument}"),
-    };
-    format!("{} ({noun} {}{more})", words.trim_end(), numbers.join(", "))
+    format!("{} ({noun} {}{more})", one.words(), numbers.join(", "))
 }
 
 /// How many of each kind there are.

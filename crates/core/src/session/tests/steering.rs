@@ -1,16 +1,11 @@
 //! The person steers: standing answers, own code, prompts taken back, some of the changes.
 
 use super::*;
-use crate::{Capability, Coverage, Risk, Span};
+use crate::{Capability, Coverage, Deed, Risk, Span};
 
 fn found(name: &str, argument: &str, severity: Risk) -> Event {
-    let argument = Untrusted::new(argument);
-    Event::Judged(Findings::new(vec![Capability {
-        name: name.into(),
-        argument,
-        line: 1,
-        severity,
-    }]))
+    let deed = Deed::named(name).unwrap();
+    Event::Judged(Findings::new(vec![Capability::new(deed, argument, 1, severity)]))
 }
 
 const SHELL: &str = "```shell\nls\n```\n";
