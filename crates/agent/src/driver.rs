@@ -96,7 +96,8 @@ impl Driver {
                 version: env!("CARGO_PKG_VERSION").into(),
                 model: model.as_ref().map(|model| model.name().to_owned()),
                 confinement: Box::new(setup.confinement.clone()),
-                opening: setup.profile.opening.len(),
+                opening: Some(setup.profile.opening.len()),
+                imported: false,
             },
         )?;
         // Nobody listens yet, and there is room for more than this.

@@ -122,7 +122,8 @@ impl Context {
             version: env!("CARGO_PKG_VERSION").into(),
             model: None,
             confinement: Box::new(self.confinement()),
-            opening: 0,
+            opening: Some(0),
+            imported: true,
         };
         let note = Body::Note { text: format!("imported from {from}; nothing of it ran here") };
         let all = [started, note].into_iter().chain(bodies).chain(told);

@@ -4,14 +4,14 @@
 
 use crate::{AgentError, Context, Mode};
 use interpreter_core::session::{Approval, Earlier};
-use interpreter_store::{HowMany, Log};
+use interpreter_store::{HowMany, Log, SessionSummary};
 
 /// How many of the newest sessions are looked at for one of this folder.
 const LOOKED_AT: usize = 10_000;
 
 impl Context {
     /// The conversation of the session whose id is, begins or ends with `id`; without one, of the
-    /// newest chat in this folder.
+    /// newest chat in this folder, of those that were held here.
     pub fn earlier(&self, id: Option<&str>) -> Result<Earlier, AgentError> {
         let refused = |reason: String| AgentError::Resume { reason };
         let log = Log::open_to_read(&self.folders)?;
@@ -37,7 +37,8 @@ impl Context {
     fn newest_chat(&self, log: &Log) -> Result<Option<String>, AgentError> {
         let sessions = log.sessions(HowMany::Newest(LOOKED_AT))?;
         let here = |folder: &std::path::PathBuf| *folder == self.work_folder;
-        let mut chats = sessions.into_iter().filter(|one| one.first_prompt.is_some());
+        let is_chat = |one: &SessionSummary| one.first_prompt.is_some() && !one.is_imported;
+        let mut chats = sessions.into_iter().filter(is_chat);
         Ok(chats.find(|one| one.work_folder.as_ref().is_some_and(here)).map(|one| one.id))
     }
 }

@@ -39,17 +39,29 @@ pub struct Record {
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the fields are described in docs/reference/json.md, by name")]
 pub enum Body {
-    /// A session began. The first `opening` messages of its conversation are ours.
+    /// A session began. The first `opening` messages of its conversation are ours; records of
+    /// early versions do not say how many.
     SessionStarted {
         version: String,
         model: Option<String>,
         confinement: Box<Confinement>,
-        opening: usize,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        opening: Option<usize>,
+        /// Whether it is a conversation of another program, and nothing of it happened here.
+        #[serde(skip_serializing_if = "is_false", default)]
+        imported: bool,
     },
-    /// The conversation of an earlier session goes on.
-    Resumed { session: String },
+    /// The conversation of an earlier session goes on. Early versions called it `session`.
+    Resumed {
+        #[serde(alias = "session")]
+        from: String,
+    },
     /// From here on the model is another one, and the conversation has another opening.
-    ModelChanged { model: String, opening: usize },
+    ModelChanged {
+        model: String,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        opening: Option<usize>,
+    },
     /// The person asked.
     Prompt { text: String },
     /// The person shows the model a picture, with the next prompt.
@@ -289,3 +301,6 @@ pub enum TurnEnd {
     /// The turn used up its time.
     TimedOut,
 }
+
+#[cfg(test)]
+mod tests;

@@ -107,7 +107,7 @@ mod tests {
         let (model, newest) = ("a/b".to_owned(), Vec::new());
         let usage =
             Body::Usage { input: 90, output: 10, cached: 0, cost: Some(0.5), context: Some(1_000) };
-        status.notice(&Body::ModelChanged { model: model.clone(), opening: 1 });
+        status.notice(&Body::ModelChanged { model: model.clone(), opening: Some(1) });
         status.notice(&Body::Request { model, messages: 1, summary: false, newest });
         status.notice(&usage);
         status.notice(&usage);

@@ -199,8 +199,8 @@ pub(crate) fn tell(screen: &mut Screen, record: &Record) -> io::Result<()> {
             screen.row(&format!("in {}", confinement.work_folder.display()))?;
             model.iter().try_for_each(|model| screen.row(&format!("with {model}")))
         }
-        Body::Resumed { session } => {
-            screen.say(head(ours("the conversation of session ") + word(session) + " goes on"))
+        Body::Resumed { from } => {
+            screen.say(head(ours("the conversation of session ") + word(from) + " goes on"))
         }
         Body::Prompt { text } => {
             screen.say(head(ours("you")))?;

@@ -67,6 +67,22 @@ fn conversations_become_sessions_that_can_be_looked_at() {
     scene.run(&["audit", "verify"]).exits(0);
 }
 
+/// The attack: an imported conversation takes the place of the newest chat. The control is that a
+/// chat that was held here goes on, with an import after it.
+#[test]
+fn an_imported_conversation_is_not_the_newest_chat() {
+    let scene = scene();
+    scene.run(&["import"]).exits(0);
+    scene.play(&["Hello."]);
+    scene.chat(&["--resume", "go on"]).mentions("there is no earlier chat in ").exits(2);
+    scene.chat(&["my own question"]).exits(0);
+    let conversation = scene.home().join(".config/open-interpreter/conversations/count.json");
+    scene.run(&["import", conversation.to_str().unwrap()]).exits(0);
+    scene.chat(&["--resume", "go on"]).mentions("Hello.").exits(0);
+    let request = scene.run(&["history", "show", "--json"]).of_kind("request")[0].to_string();
+    assert!(request.contains("my own question") && !request.contains("count to one"), "{request}");
+}
+
 #[test]
 fn a_conversation_goes_on_here_and_the_model_knows_that_it_ran_elsewhere() {
     let scene = scene();

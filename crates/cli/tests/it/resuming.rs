@@ -26,7 +26,7 @@ fn a_conversation_goes_on_and_the_model_knows_what_is_gone() {
     terminal.types("/quit").exits(0);
     let seen = scene.run(&["history", "show", "--json"]);
     assert_eq!(seen.of_kind("run_started")[0]["proposal"], "p2");
-    let earlier = seen.of_kind("resumed")[0]["session"].as_str().unwrap().to_owned();
+    let earlier = seen.of_kind("resumed")[0]["from"].as_str().unwrap().to_owned();
     assert_ne!(seen.of_kind("session_started")[0]["session"], earlier.as_str());
     // The whole conversation was sent, and is on record again.
     let request = &seen.of_kind("request")[0]["newest"];
@@ -43,7 +43,7 @@ fn a_conversation_goes_on_and_the_model_knows_what_is_gone() {
     let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
     scene.run(&arguments).mentions("It was 42.").exits(0);
     let newest = scene.run(&["history", "show", "--json"]);
-    assert_eq!(newest.of_kind("resumed")[0]["session"], earlier.as_str());
+    assert_eq!(newest.of_kind("resumed")[0]["from"], earlier.as_str());
 }
 
 #[test]

@@ -12,7 +12,7 @@ impl Earlier {
     /// The conversation that these records of a session tell of. `setup` may be that of another one.
     pub fn of(session: &str, mut setup: Setup, records: Vec<Body>) -> Self {
         // How many messages are ours: at first, and in the end.
-        let (mut first, mut opening) = (0, 0);
+        let (mut first, mut opening) = (None, None);
         for body in &records {
             if let Body::SessionStarted { opening: ours, .. } = body {
                 (first, opening) = (*ours, *ours);
@@ -20,10 +20,13 @@ impl Earlier {
                 opening = *ours;
             }
         }
-        setup.profile.opening = vec![Message::user(""); first];
+        setup.profile.opening = vec![Message::user(""); first.unwrap_or(0)];
         let mut replayed = State::replay(setup, records);
         let next_id = replayed.next_id;
         let mut messages = std::mem::take(Arc::make_mut(&mut replayed.messages));
+        // A record of an early version does not say; there nobody but us speaks as the system.
+        let ours = |message: &&Message| matches!(message, Message::System { .. });
+        let opening = opening.unwrap_or_else(|| messages.iter().take_while(ours).count());
         messages.drain(..opening.min(messages.len()));
         for message in &mut messages {
             message.hide();
@@ -50,7 +53,7 @@ impl State {
         if self.messages.len() > self.setup.profile.opening.len() {
             return self.note(words::NOT_RESUMED);
         }
-        self.record(Body::Resumed { session });
+        self.record(Body::Resumed { from: session });
         for message in messages {
             self.say(message);
         }

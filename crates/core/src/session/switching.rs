@@ -31,7 +31,7 @@ impl State {
         self.changed_after(0);
         self.window = profile.window.clone();
         self.setup.profile = profile;
-        let opening = self.setup.profile.opening.len();
+        let opening = Some(self.setup.profile.opening.len());
         self.record(Body::ModelChanged { model: name, opening });
         self.then(Effect::UseModel);
         for text in notes {

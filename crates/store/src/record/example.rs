@@ -78,6 +78,7 @@ pub(super) fn started() -> Body {
             sandbox: Sandboxing::default(),
             environment: BTreeMap::new(),
         }),
-        opening: 1,
+        opening: Some(1),
+        imported: false,
     }
 }

@@ -32,6 +32,8 @@ pub struct SessionSummary {
     pub records: u64,
     /// The folder it worked in.
     pub work_folder: Option<PathBuf>,
+    /// Whether it is a conversation of another program.
+    pub is_imported: bool,
 }
 
 /// Characters of the short form of an id.
@@ -110,12 +112,13 @@ impl Log {
         let first = self
             .connection
             .prepare_cached(
-                "SELECT time, iif(json_valid(body), body ->> '$.confinement.work_folder', NULL)
+                "SELECT time, iif(json_valid(body), body ->> '$.confinement.work_folder', NULL),
+                 iif(json_valid(body), body ->> '$.imported', NULL) IS 1
                  FROM record WHERE place = ?1 + 1",
             )?
-            .query_row([before], |row| Ok((row.get(0)?, row.get(1)?)))
+            .query_row([before], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
             .optional()?;
-        let (started, work_folder): (_, Option<String>) = first.unwrap_or_default();
+        let (started, work_folder, is_imported): (_, Option<String>, _) = first.unwrap_or_default();
         let ended = self
             .connection
             .prepare_cached("SELECT time FROM record WHERE place = ?1 AND kind = 'session_ended'")?
@@ -132,6 +135,7 @@ impl Log {
             first_prompt: first_prompt.flatten(),
             records: seq.unsigned_abs(),
             work_folder: work_folder.map(PathBuf::from),
+            is_imported,
             id,
         })
     }
@@ -142,8 +146,8 @@ impl Log {
         for record in self.records(session) {
             match record?.body {
                 // Ids sort by age: nothing goes on from itself, or from a later one.
-                Body::Resumed { session: earlier } => {
-                    return Ok(Some(earlier).filter(|earlier| earlier.as_str() < session));
+                Body::Resumed { from } => {
+                    return Ok(Some(from).filter(|earlier| earlier.as_str() < session));
                 }
                 Body::Prompt { .. } | Body::Request { .. } => break,
                 _ => {}

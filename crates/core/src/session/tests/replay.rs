@@ -250,8 +250,13 @@ fn said(world: &World) -> Vec<Message> {
 /// The records of a world, as a session begins.
 fn whole(world: &World, opening: usize) -> Vec<Body> {
     let confinement = Box::new(world.state.setup.confinement.clone());
-    let started =
-        Body::SessionStarted { version: String::new(), model: None, confinement, opening };
+    let started = Body::SessionStarted {
+        version: String::new(),
+        model: None,
+        confinement,
+        opening: Some(opening),
+        imported: false,
+    };
     [started].into_iter().chain(world.records.iter().cloned()).collect()
 }
 
@@ -306,4 +311,22 @@ fn a_resumed_conversation_counts_on_and_the_model_knows() {
     let before = next.messages().len();
     next.step(Event::Resumed(Box::new(earlier)));
     assert_eq!(next.messages().len(), before);
+}
+
+/// A session of a version that did not yet record how many messages are its own.
+#[test]
+fn a_session_of_an_early_version_goes_on_without_its_opening() {
+    let stored = include_str!("before_opening.jsonl");
+    let records = stored.lines().map(|line| serde_json::from_str::<crate::Record>(line).unwrap());
+    let records: Vec<_> = records.map(|record| record.body).collect();
+    let is_silent = |body: &Body| matches!(body, Body::SessionStarted { opening: None, .. });
+    assert!(is_silent(&records[0]), "{:?}", records[0]);
+    let setup = World::new(None, false, Approval::Yes).state.setup;
+    let earlier = Earlier::of("s1", setup, records);
+    assert_eq!(earlier.last_prompt(), Some("what is the word?"));
+    let roles: Vec<_> =
+        earlier.messages.iter().map(|one| serde_json::to_value(one).unwrap()).collect();
+    let roles: Vec<_> = roles.iter().map(|one| one["role"].as_str().unwrap()).collect();
+    assert_eq!(roles, ["user", "assistant", "result", "assistant"]);
+    assert_eq!(earlier.next_id, 2);
 }
