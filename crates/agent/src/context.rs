@@ -10,8 +10,9 @@ use crate::{
     update::Mode,
 };
 use interpreter_core::{
-    Access, Confinement, Lack, Network, Untrusted,
+    Access, Confinement, Lack, Network, Policy, Untrusted,
     confinement::temporary_beside,
+    policy::Places,
     sandbox::lacks,
     sensitive::{SENSITIVE, SensitiveForm},
     session::{Approval, ModelProfile, Setup},
@@ -217,13 +218,23 @@ impl Context {
             profile,
             syntax: interpreter_analyze::detect_language,
             languages: self.interpreters.languages(),
-            user_rules: self.settings.user_rules(),
-            project_rules: self.settings.project_rules(),
+            policy: self.policy(),
             confinement: self.confinement(),
             approval,
             packages: self.package_setup(),
             file_headers: self.settings.file_headers.value,
             max_calls: self.settings.max_calls.value.into(),
+        }
+    }
+
+    /// By what code is judged.
+    pub fn policy(&self) -> Policy {
+        Policy {
+            user: self.settings.user_rules(),
+            project: self.settings.project_rules(),
+            mode: self.settings.approval_mode.value,
+            up_to: self.settings.approval_limit.value,
+            places: Places { work_folder: self.work_folder.clone(), home: self.home.clone() },
         }
     }
 

@@ -10,6 +10,7 @@ use crate::{
     journal::{self, Journal},
     network,
     profile::{Chosen, Sampling},
+    rules,
     update::{Mode, Request, Update},
 };
 use interpreter_analyze::analyze;
@@ -324,6 +325,10 @@ impl Driver {
                     self.journal.note(Body::Note { text });
                 }
                 self.runner.tell(Command::AnswerHost(answer));
+            }
+            Effect::KeepRule(rule) => {
+                let text = rules::keep(&self.context.folders, &rule);
+                self.journal.note(Body::Note { text });
             }
             Effect::AskPackages(question) => self.update(Update::Packages(question)).await,
             Effect::ChangePackages(permit) => {

@@ -41,7 +41,7 @@ mod packages;
 mod profile;
 mod project;
 mod resume;
-mod rules;
+pub mod rules;
 mod session;
 mod speech;
 mod update;

@@ -1,21 +1,49 @@
-//! Checks rules against the languages that are known.
-//!
-//! A rule that names no language of this program would match nothing, without a word: a deny that was
-//! mistyped would deny nothing.
+//! Rules at the edge: they are checked against the languages that are known, tried on code, and
+//! kept in the person's config file.
 
-use crate::AgentError;
-use interpreter_core::{Untrusted, similar::nearest};
+use crate::{AgentError, Context, advice::Advise, error::chain};
+use interpreter_analyze::analyze;
+use interpreter_core::{
+    Findings, Language, Opinion, Origin, Patterns, Proposal, Rule, Untrusted, Verdict,
+    similar::nearest, standing::ceiling,
+};
 use interpreter_exec::Interpreters;
-use interpreter_store::Settings;
+use interpreter_store::{Folders, Settings, keep_rule, remove_rule};
 
-/// Refuses a rule whose language is unknown, or goes by another name.
+/// The decision about code, and why.
+#[derive(Debug)]
+pub struct Judged {
+    /// The things that the code would do.
+    pub findings: Findings,
+    /// Every rule with an opinion on it, in words.
+    pub opinions: Vec<(Opinion, String)>,
+    /// The decision.
+    pub verdict: Verdict,
+}
+
+impl Context {
+    /// The decision about this code at the beginning of a session. Nothing runs.
+    pub fn judge(&self, origin: Origin, language: Language, code: String) -> Judged {
+        let findings = analyze(&language, &code);
+        let id = "p1".to_owned();
+        let proposal = Proposal::new(id, origin, None, language, Untrusted::new(code));
+        let policy = self.policy();
+        Judged {
+            opinions: policy.opinions(&proposal, &findings),
+            verdict: policy.judge(&proposal, &findings, ceiling(&self.confinement())),
+            findings,
+        }
+    }
+}
+
+/// Refuses a rule whose language is unknown, or goes by another name. It would match nothing,
+/// without a word: a deny that was mistyped would deny nothing.
 pub(crate) fn check(settings: &Settings, interpreters: &Interpreters) -> Result<(), AgentError> {
     for rule in &settings.rules {
-        let Some(name) = rule.value.language.as_deref() else { continue };
         let infos = || interpreters.all().map(|one| &one.info);
-        if infos().any(|info| info.name == name) {
-            continue;
-        }
+        let is_known = |name: &&str| infos().any(|info| info.name == *name);
+        let mut names = rule.value.language.iter().flat_map(Patterns::iter);
+        let Some(name) = names.find(|name| !is_known(name)) else { continue };
         let called = infos().find(|info| info.is_called(name)).map(|info| info.name.as_str());
         let near = called.or_else(|| nearest(name, infos().map(|info| info.name.as_str())));
         let place = match &rule.origin.place {
@@ -29,4 +57,23 @@ pub(crate) fn check(settings: &Settings, interpreters: &Interpreters) -> Result<
         });
     }
     Ok(())
+}
+
+/// Saves a rule to the person's config file. Returns a note about it.
+pub(crate) fn keep(folders: &Folders, rule: &Rule) -> String {
+    let words = rule.words();
+    match keep_rule(folders, rule) {
+        Ok(true) => format!("added to your config file: {words}; `interpreter rules` lists it"),
+        Ok(false) => format!("your config file has this rule already: {words}"),
+        Err(error) => {
+            let advice = error.advice().map(|advice| format!("; {advice}")).unwrap_or_default();
+            let why = chain(&error);
+            format!("it holds for this session, but could not be kept: {why}{advice}")
+        }
+    }
+}
+
+/// Removes a rule from the person's config file, by its place in it from 0. Whether there was one.
+pub fn remove(context: &Context, at: usize) -> Result<bool, AgentError> {
+    Ok(remove_rule(&context.folders, at)?)
 }

@@ -3,7 +3,7 @@
 use crate::{
     commands::{
         audit, changes, completions, config, doctor, history, import, languages, man, model,
-        packages, run, trust,
+        packages, rules, run, trust,
     },
     options::SessionArgs,
 };
@@ -58,6 +58,7 @@ pub(crate) enum Command {
     Languages(languages::LanguagesArgs),
     Model(model::ModelArgs),
     Packages(packages::PackagesArgs),
+    Rules(rules::RulesArgs),
     Trust(trust::TrustArgs),
     Config(config::ConfigArgs),
     Import(import::ImportArgs),

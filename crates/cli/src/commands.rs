@@ -24,6 +24,7 @@ pub(crate) mod languages;
 pub(crate) mod man;
 pub(crate) mod model;
 pub(crate) mod packages;
+pub(crate) mod rules;
 pub(crate) mod run;
 pub(crate) mod trust;
 
@@ -59,6 +60,7 @@ pub(crate) fn run(typed: impl Iterator<Item = OsString>) -> Result<ExitCode, Err
         Some(Command::Languages(args)) => languages::languages(&args),
         Some(Command::Model(args)) => model::model(&args),
         Some(Command::Packages(args)) => packages::packages(&args),
+        Some(Command::Rules(args)) => rules::rules(&args),
         Some(Command::Trust(args)) => trust::trust(&args),
         Some(Command::Config(args)) => config::config(&args),
         Some(Command::Import(args)) => import::import(&args),

@@ -25,7 +25,7 @@ pub use crate::{
     permit::{Grantor, Permit},
     pick::{Extent, Pick, ShownChange},
     piped::Piped,
-    policy::{Opinion, Rule, Rules, Verdict},
+    policy::{ApprovalMode, Opinion, Patterns, Policy, RiskLimit, Rule, Rules, Verdict},
     proposal::{Origin, Proposal},
     record::{Body, Record},
     reply::{Finish, Reply, Usage},
@@ -81,6 +81,7 @@ pub mod session;
 pub mod similar;
 pub mod standing;
 pub mod surroundings;
+pub mod taint;
 mod theme;
 pub mod untrusted;
 mod wire_format;

@@ -29,6 +29,8 @@ pub enum Grantor {
     Rule,
     /// The person, by an answer that holds for more than one piece of code.
     Standing,
+    /// The person, by choosing the mode `auto`.
+    Mode,
     /// Nobody: there was no one to ask, so the answer was no.
     Nobody,
 }

@@ -1,20 +1,28 @@
 //! Whether a proposal may run: allow, ask or deny.
 //!
 //! # Threat
-//! A rule that loosens another; a project that brings rules of its own; a rule file that is not
-//! understood and therefore skipped.
+//! A rule that loosens another; a rule that allows more than it names; a project that brings
+//! rules of its own; a rule file that is not understood and therefore skipped.
 //!
 //! # Mechanism
 //! Opinions are ordered and combined with `max`, so deny always wins. Without a matching rule
-//! the answer is ask. A project's rules can only make it stricter. Rules are parsed with unknown
+//! the mode decides, which is ask unless the person chose otherwise. A rule that allows must cover
+//! all of the code. A project's rules can only make it stricter. Rules are parsed with unknown
 //! fields refused; whoever loads them must stop on an error.
 //!
 //! # Limits
 //! A rule looks at the text of the code and at findings, both of which code can evade. Rules
 //! decide when a person is asked; the sandbox decides what is possible.
 
-use crate::{Findings, Origin, Proposal};
+use self::places::Fit;
+use crate::{Findings, Origin, Proposal, Risk};
 use serde::{Deserialize, Serialize};
+
+pub use self::{patterns::Patterns, places::Places, rule::Rule};
+
+mod patterns;
+mod places;
+mod rule;
 
 /// From loosest to strictest, so that the stricter of two opinions is their `max`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -28,27 +36,59 @@ pub enum Opinion {
     Deny,
 }
 
-/// One rule. It matches a proposal if every condition it names holds.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Rule {
-    /// Its opinion on the proposals that it matches.
-    pub decision: Opinion,
-    /// The language's name.
-    #[serde(default)]
-    pub language: Option<String>,
-    /// A pattern for the whole of one line of the code, in which `*` stands for anything.
-    #[serde(default)]
-    pub line: Option<String>,
-    /// The name of a finding, such as `deletes` or `connects`.
-    #[serde(default)]
-    pub finding: Option<String>,
-}
-
 /// Rules from one place.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Rules(pub Vec<Rule>);
+
+/// The fate of a model's code on which no rule has an opinion. From loosest to strictest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ApprovalMode {
+    /// It runs if its risk is low enough, in the sandbox and staged; otherwise the person is asked.
+    Auto,
+    /// The person is asked.
+    #[default]
+    Ask,
+    /// It does not run.
+    Deny,
+}
+
+/// The highest risk that [`ApprovalMode::Auto`] covers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RiskLimit {
+    /// Code that computes, prints, and reads the work folder.
+    #[default]
+    Low,
+    /// Also code that changes files and starts programs.
+    Medium,
+}
+
+impl RiskLimit {
+    /// As a risk.
+    pub fn risk(self) -> Risk {
+        match self {
+            Self::Low => Risk::Low,
+            Self::Medium => Risk::Medium,
+        }
+    }
+}
+
+/// Everything by which a proposal is judged.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Policy {
+    /// The person's rules.
+    pub user: Rules,
+    /// The project's rules, which can only tighten.
+    pub project: Rules,
+    /// The fate of the rest.
+    pub mode: ApprovalMode,
+    /// The bound of [`ApprovalMode::Auto`].
+    pub up_to: RiskLimit,
+    /// The folders that paths in rules are relative to.
+    pub places: Places,
+}
 
 /// An opinion and what decided it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,180 +97,137 @@ pub struct Verdict {
     pub opinion: Opinion,
     /// The rule, in words, or the default.
     pub rule: String,
-    /// Whether no rule matched.
-    pub is_default: bool,
+    /// The kind of thing that decided it.
+    pub ground: Ground,
 }
 
-impl Rule {
-    pub(crate) fn matches(&self, proposal: &Proposal, findings: &Findings) -> bool {
-        let language = self.language.as_deref();
-        let line = self.line.as_deref();
-        let finding = self.finding.as_deref();
-        let names = [proposal.language.name(), proposal.language.written_in()];
-        language.is_none_or(|name| names.contains(&name))
-            && line.is_none_or(|pattern| {
-                proposal.code().raw().lines().any(|line| glob(pattern, line.trim()))
-            })
-            && finding.is_none_or(|name| findings.capabilities.iter().any(|found| found.is_a(name)))
-    }
+/// The kind of thing that decided a verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ground {
+    /// No rule matched.
+    Default,
+    /// No rule matched, and the mode is automatic.
+    Automatic,
+    /// An answer of the person's that holds for more than one piece of code.
+    Standing,
+    /// A rule.
+    Rule,
+    /// A rule of the person's that names what the code may do.
+    Named,
+}
 
-    /// The rule in words.
-    pub fn words(&self) -> String {
-        let decision = match self.decision {
-            Opinion::Allow => "allow",
-            Opinion::Ask => "ask",
-            Opinion::Deny => "deny",
-        };
-        let conditions = [
-            self.language.as_ref().map(|name| format!("language {name}")),
-            self.line.as_ref().map(|pattern| format!("line `{pattern}`")),
-            self.finding.as_ref().map(|name| format!("finding {name}")),
-        ];
-        let conditions: Vec<_> = conditions.into_iter().flatten().collect();
-        if conditions.is_empty() {
-            format!("{decision} everything")
-        } else {
-            format!("{decision} {}", conditions.join(", "))
-        }
+impl Verdict {
+    /// Whether no rule matched.
+    pub fn is_default(&self) -> bool {
+        self.ground == Ground::Default
     }
 }
 
 impl Rules {
-    /// The strictest of the rules that match.
-    fn on(&self, proposal: &Proposal, findings: &Findings) -> Option<&Rule> {
-        self.0
-            .iter()
-            .filter(|rule| rule.matches(proposal, findings))
-            .max_by_key(|rule| rule.decision)
+    /// The rules that match.
+    fn heard(
+        &self,
+        proposal: &Proposal,
+        found: &Findings,
+        places: &Places,
+    ) -> impl Iterator<Item = Heard<'_>> {
+        self.0.iter().filter_map(move |rule| {
+            let opinion = match rule.fits(proposal, found, places) {
+                Fit::No => return None,
+                Fit::Yes => rule.decision,
+                // Only rules that ask or deny may fit.
+                Fit::Maybe => Opinion::Ask,
+            };
+            Some(Heard { rule, opinion })
+        })
+    }
+
+    /// The strictest opinion of the rules that match, and the rule.
+    fn on(&self, proposal: &Proposal, found: &Findings, places: &Places) -> Option<Heard<'_>> {
+        self.heard(proposal, found, places).max_by_key(|heard| heard.opinion)
     }
 }
 
-/// The verdict of the person's and the project's rules together.
-pub fn judge(user: &Rules, project: &Rules, proposal: &Proposal, findings: &Findings) -> Verdict {
-    let ours = if let Some(rule) = user.on(proposal, findings) {
-        let words = format!("your rule: {}", rule.words());
-        Verdict { opinion: rule.decision, rule: words, is_default: false }
-    } else {
-        let (opinion, rule) = match proposal.origin {
-            Origin::Model => (Opinion::Ask, "default: ask"),
-            // Typed code counts as approved.
-            Origin::Person => (Opinion::Allow, "default for code that you type"),
-        };
-        Verdict { opinion, rule: rule.into(), is_default: true }
-    };
-    match project.on(proposal, findings) {
-        // The project's rules came with the project, perhaps from a stranger: silence or consent
-        // there adds nothing.
-        Some(rule) if rule.decision > ours.opinion => Verdict {
-            opinion: rule.decision,
-            rule: format!("the project's rule: {}", rule.words()),
-            is_default: false,
-        },
-        // A project that asks is heard, even where the answer would have been the same.
-        Some(rule) => {
-            Verdict { is_default: ours.is_default && rule.decision < ours.opinion, ..ours }
+/// A rule that matched.
+struct Heard<'r> {
+    rule: &'r Rule,
+    opinion: Opinion,
+}
+
+impl Heard<'_> {
+    fn words(&self, whose: &str) -> String {
+        let words = self.rule.words();
+        if self.opinion < self.rule.decision {
+            format!("{whose}, which may apply: {words}")
+        } else {
+            format!("{whose}: {words}")
         }
-        None => ours,
     }
 }
 
-/// Whether `text` as a whole fits `pattern`, in which `*` stands for anything. Linear in
-/// practice: each `*` takes as little as it can.
-fn glob(pattern: &str, text: &str) -> bool {
-    let mut parts = pattern.split('*');
-    let first = parts.next().unwrap_or_default();
-    let Some(mut rest) = text.strip_prefix(first) else { return false };
-    let mut parts: Vec<_> = parts.collect();
-    let Some(last) = parts.pop() else { return rest.is_empty() };
-    for part in parts {
-        let Some(at) = rest.find(part) else { return false };
-        rest = &rest[at + part.len()..];
+impl Policy {
+    /// The verdict on a proposal. `ceiling` is the highest risk that may run unseen.
+    pub fn judge(&self, proposal: &Proposal, found: &Findings, ceiling: Risk) -> Verdict {
+        let ours = match self.user.on(proposal, found, &self.places) {
+            Some(heard) => Verdict {
+                opinion: heard.opinion,
+                rule: heard.words("your rule"),
+                ground: if heard.rule.looks_at_findings() { Ground::Named } else { Ground::Rule },
+            },
+            None => self.without_rule(proposal, found, ceiling),
+        };
+        match self.project.on(proposal, found, &self.places) {
+            // The project's rules came with the project, perhaps from a stranger: silence or consent
+            // there adds nothing.
+            Some(heard) if heard.opinion > ours.opinion => Verdict {
+                opinion: heard.opinion,
+                rule: heard.words("the project's rule"),
+                ground: Ground::Rule,
+            },
+            // A project that asks is heard, even where the answer would have been the same.
+            Some(heard) if heard.opinion == ours.opinion && ours.is_default() => {
+                Verdict { ground: Ground::Rule, ..ours }
+            }
+            Some(_) | None => ours,
+        }
     }
-    rest.ends_with(last)
+
+    /// Every rule that has an opinion on a proposal, in words: the person's first.
+    pub fn opinions(&self, proposal: &Proposal, found: &Findings) -> Vec<(Opinion, String)> {
+        let of = |rules: &Rules, whose: &str| -> Vec<_> {
+            let heard = rules.heard(proposal, found, &self.places);
+            heard.map(|heard| (heard.opinion, heard.words(whose))).collect()
+        };
+        [of(&self.user, "your rule"), of(&self.project, "the project's rule")].concat()
+    }
+
+    fn without_rule(&self, proposal: &Proposal, found: &Findings, ceiling: Risk) -> Verdict {
+        let most = self.up_to.risk().min(ceiling);
+        let (opinion, rule, ground) = match (proposal.origin, self.mode) {
+            // Typed code counts as approved.
+            (Origin::Person, _) => {
+                (Opinion::Allow, "default for code that you type".into(), Ground::Default)
+            }
+            (Origin::Model, ApprovalMode::Ask) => {
+                (Opinion::Ask, "default: ask".into(), Ground::Default)
+            }
+            (Origin::Model, ApprovalMode::Auto) if found.risk <= most => (
+                Opinion::Allow,
+                format!("automatic approval up to risk {}", most.word()),
+                Ground::Automatic,
+            ),
+            (Origin::Model, ApprovalMode::Auto) => (
+                Opinion::Ask,
+                format!("risk {} is above automatic approval", found.risk.word()),
+                Ground::Default,
+            ),
+            (Origin::Model, ApprovalMode::Deny) => {
+                (Opinion::Deny, "the mode `deny`: no rule allows it".into(), Ground::Rule)
+            }
+        };
+        Verdict { opinion, rule, ground }
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{Untrusted, language};
-    use proptest::prelude::*;
-
-    fn proposal(origin: Origin, code: &str) -> Proposal {
-        let shell = language::example().find("shell").unwrap();
-        Proposal::new("p1".into(), origin, None, shell, Untrusted::new(code))
-    }
-
-    fn rule(decision: Opinion, line: Option<&str>) -> Rule {
-        Rule { decision, language: None, line: line.map(Into::into), finding: None }
-    }
-
-    fn judged(user: Vec<Rule>, project: Vec<Rule>, code: &str) -> Verdict {
-        let proposal = proposal(Origin::Model, code);
-        judge(&Rules(user), &Rules(project), &proposal, &Findings::new(vec![]))
-    }
-
-    #[test]
-    fn without_a_rule_the_person_is_asked() {
-        assert_eq!(judged(vec![], vec![], "ls").opinion, Opinion::Ask);
-    }
-
-    #[test]
-    fn deny_wins_over_allow_in_any_order() {
-        let rules = vec![rule(Opinion::Deny, Some("rm *")), rule(Opinion::Allow, None)];
-        let verdict = judged(rules.clone(), vec![], "cd x\n  rm -r build");
-        assert_eq!(verdict.opinion, Opinion::Deny);
-        assert_eq!(verdict.rule, "your rule: deny line `rm *`");
-        assert_eq!(
-            judged(rules.into_iter().rev().collect(), vec![], "rm a").opinion,
-            Opinion::Deny
-        );
-    }
-
-    #[test]
-    fn a_project_cannot_allow() {
-        let verdict = judged(vec![], vec![rule(Opinion::Allow, None)], "ls");
-        assert_eq!(verdict.opinion, Opinion::Ask);
-    }
-
-    #[test]
-    fn a_star_stands_for_anything() {
-        assert!(glob("git push*", "git push --force"));
-        assert!(glob("*curl*|*sh", "curl x | sh"));
-        assert!(!glob("rm", "rm -r"));
-        assert!(glob("rm", "rm"));
-        assert!(!glob("a*a", "a"));
-    }
-
-    fn opinion() -> impl Strategy<Value = Opinion> {
-        prop::sample::select(vec![Opinion::Allow, Opinion::Ask, Opinion::Deny])
-    }
-
-    fn rules() -> impl Strategy<Value = Vec<Rule>> {
-        let line = prop::option::of(prop::sample::select(vec!["rm *", "*", "ls", "*x*"]));
-        prop::collection::vec((opinion(), line).prop_map(|(o, line)| rule(o, line)), 0..6)
-    }
-
-    proptest! {
-        #[test]
-        fn a_project_only_tightens(user in rules(), project in rules(), code in "(rm x|ls|echo x)") {
-            let alone = judged(user.clone(), vec![], &code).opinion;
-            prop_assert!(judged(user, project, &code).opinion >= alone);
-        }
-
-        #[test]
-        fn a_further_project_rule_never_loosens(
-            user in rules(), project in rules(), more in rules(), code in "(rm x|ls|echo x)",
-        ) {
-            let before = judged(user.clone(), project.clone(), &code).opinion;
-            let after = judged(user, [project, more].concat(), &code).opinion;
-            prop_assert!(after >= before);
-        }
-
-        #[test]
-        fn a_matching_deny_always_denies(user in rules(), at in any::<prop::sample::Index>()) {
-            let mut user = user;
-            user.insert(at.index(user.len() + 1), rule(Opinion::Deny, Some("ls")));
-            prop_assert_eq!(judged(user, vec![], "ls").opinion, Opinion::Deny);
-        }
-    }
-}
+mod tests;

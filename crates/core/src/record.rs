@@ -12,6 +12,7 @@ use crate::{
     file_header::FileHeader,
     packages::{Package, PackageOrder},
     reply::Finish,
+    taint::OutsideText,
 };
 use serde::{Deserialize, Serialize};
 
@@ -127,6 +128,8 @@ pub enum Body {
     NotProposed { language: Option<Untrusted>, reason: String },
     /// The findings of the analysis.
     Findings { proposal: String, risk: Risk, capabilities: Vec<Capability> },
+    /// The model is given text that somebody else may have written, for the first time.
+    OutsideText { source: OutsideText },
     /// The verdict of the rules.
     Verdict { proposal: String, decision: Opinion, rule: String },
     /// The answer to a question, and who gave it.

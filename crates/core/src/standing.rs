@@ -13,8 +13,10 @@
 //! Those of findings: code can hide its behaviour. The sandbox bounds what it can do.
 
 use crate::{
-    Capability, Confinement, Deed, Findings, Opinion, Origin, Proposal, Risk, Rule, Verdict,
-    Workspace, findings::MOST_ARGUMENT,
+    Capability, Confinement, Deed, Findings, Opinion, Origin, Patterns, Proposal, Risk, Rule,
+    Verdict, Workspace,
+    findings::MOST_ARGUMENT,
+    policy::{Ground, Places},
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -34,6 +36,8 @@ pub enum Span {
     Turn,
     /// Until the session is over.
     Session,
+    /// From now on, as a rule of the person's config file.
+    Always,
 }
 
 /// The code that a standing answer is about.
@@ -90,7 +94,7 @@ impl Coverage {
         }
     }
 
-    fn matches(&self, proposal: &Proposal, findings: &Findings) -> bool {
+    fn matches(&self, proposal: &Proposal, findings: &Findings, places: &Places) -> bool {
         match self {
             Self::All => true,
             Self::Language(name) => proposal.language.name() == name,
@@ -102,7 +106,7 @@ impl Coverage {
                 };
                 proposal.language.name() == language && findings.capabilities.iter().all(is_known)
             }
-            Self::Denied(rule) => rule.matches(proposal, findings),
+            Self::Denied(rule) => rule.fit(proposal, findings, places),
         }
     }
 
@@ -130,6 +134,23 @@ impl Coverage {
         }
     }
 
+    /// The rule by which it holds in later sessions, if it names exactly what it covers.
+    pub fn lasting(&self, within: &Confinement) -> Option<Rule> {
+        let Self::Kind { language, does, starts } = self else { return None };
+        let is_plain = |name: &String| is_whole(name) && !name.contains('*');
+        if !starts.iter().all(is_plain) {
+            return None;
+        }
+        let names = does.iter().cloned().chain((!starts.is_empty()).then(|| STARTS.to_owned()));
+        Some(Rule {
+            language: Some(Patterns::one(language)),
+            finding: Some(Patterns::new(names.collect()).ok()?),
+            program: Patterns::new(starts.iter().cloned().collect()).ok(),
+            risk: Some(ceiling(within)),
+            ..Rule::of(Opinion::Allow)
+        })
+    }
+
     /// Whether it lets code run.
     pub fn is_yes(&self) -> bool {
         !matches!(self, Self::Denied(_))
@@ -147,6 +168,7 @@ impl StandingAnswer {
         let span = match self.span {
             Span::Turn => "for this turn",
             Span::Session => "for this session",
+            Span::Always => "for good",
         };
         format!("{}, {span}", self.covers.words())
     }
@@ -182,32 +204,34 @@ impl StandingAnswers {
         self.all.retain(|one| one.span != Span::Turn);
     }
 
-    /// The verdict once these are heard, and whether a standing yes decided it.
+    /// The verdict once these are heard.
     pub fn heard(
         &self,
         verdict: Verdict,
         proposal: &Proposal,
         findings: &Findings,
         confinement: &Confinement,
-    ) -> (Verdict, bool) {
-        let mut matching = self.all.iter().filter(|one| one.covers.matches(proposal, findings));
+        places: &Places,
+    ) -> Verdict {
+        let matches = |one: &&StandingAnswer| one.covers.matches(proposal, findings, places);
+        let mut matching = self.all.iter().filter(matches);
         if let Some(no) = matching.clone().find(|one| !one.covers.is_yes()) {
             if verdict.opinion == Opinion::Deny {
-                return (verdict, false);
+                return verdict;
             }
             let rule = format!("your standing answer {}: {}", no.number, no.words());
-            return (Verdict { opinion: Opinion::Deny, rule, is_default: false }, false);
+            return Verdict { opinion: Opinion::Deny, rule, ground: Ground::Standing };
         }
-        let may = verdict.is_default
+        let may = verdict.is_default()
             && verdict.opinion == Opinion::Ask
             && proposal.origin == Origin::Model
             && findings.risk <= ceiling(confinement);
         match matching.next().filter(|_| may) {
             Some(yes) => {
                 let rule = format!("your standing answer {}: {}", yes.number, yes.words());
-                (Verdict { opinion: Opinion::Allow, rule, is_default: false }, true)
+                Verdict { opinion: Opinion::Allow, rule, ground: Ground::Standing }
             }
-            None => (verdict, false),
+            None => verdict,
         }
     }
 }
@@ -215,7 +239,7 @@ impl StandingAnswers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Rules, Untrusted, language, policy, session::tests::confinement};
+    use crate::{Policy, Rules, Untrusted, language, session::tests::confinement};
     use proptest::prelude::*;
 
     fn proposal(language: &str, code: &str) -> Proposal {
@@ -237,9 +261,10 @@ mod tests {
         found: &[(&str, &str, Risk)],
     ) -> Opinion {
         let (proposal, findings) = (proposal(language, "x"), findings(found));
-        let rules = Rules(rules.to_vec());
-        let judged = policy::judge(&rules, &Rules::default(), &proposal, &findings);
-        answers.heard(judged, &proposal, &findings, &confinement()).0.opinion
+        let policy = Policy { user: Rules(rules.to_vec()), ..Policy::default() };
+        let judged = policy.judge(&proposal, &findings, Risk::Medium);
+        let places = Places::default();
+        answers.heard(judged, &proposal, &findings, &confinement(), &places).opinion
     }
 
     fn with(covers: Coverage) -> StandingAnswers {
@@ -249,7 +274,7 @@ mod tests {
     }
 
     fn rule(decision: Opinion) -> Rule {
-        Rule { decision, language: None, line: None, finding: None }
+        Rule::of(decision)
     }
 
     const READS: (&str, &str, Risk) = ("reads", "a.csv", Risk::Low);
@@ -291,19 +316,45 @@ mod tests {
     }
 
     #[test]
+    fn a_kind_that_holds_for_good_covers_what_it_covered_and_no_more() {
+        let approved = proposal("python", "x");
+        let kind = |all: &[_]| Coverage::kind_of(&approved, &findings(all)).lasting(&confinement());
+        let rule = kind(&[READS, LISTS]).unwrap();
+        assert_eq!(
+            rule.words(),
+            "allow language python, finding reads or starts, program `ls`, risk at most medium"
+        );
+        let none = StandingAnswers::default();
+        let on =
+            |language, found: &[_]| verdict(&none, std::slice::from_ref(&rule), language, found);
+        assert_eq!(on("python", &[READS, LISTS]), Opinion::Allow);
+        assert_eq!(on("python", &[]), Opinion::Allow);
+        for found in [&[CURLS][..], &[READS, DELETES], &[OPAQUE], &[("starts", "", Risk::Medium)]] {
+            assert_eq!(on("python", found), Opinion::Ask, "{found:?}");
+        }
+        assert_eq!(on("shell", &[READS]), Opinion::Ask);
+        // Nothing that cannot be written down exactly.
+        for found in [&[][..], &[("starts", "", Risk::Medium)], &[("starts", "l*", Risk::Medium)]] {
+            assert_eq!(kind(found), None, "{found:?}");
+        }
+        assert_eq!(Coverage::All.lasting(&confinement()), None);
+    }
+
+    #[test]
     fn where_files_are_written_at_once_only_harmless_code_is_covered() {
         let (all, found) = (with(Coverage::All), findings(&[LISTS]));
         let proposal = proposal("python", "x");
-        let judged = policy::judge(&Rules::default(), &Rules::default(), &proposal, &found);
+        let judged = Policy::default().judge(&proposal, &found, Risk::Medium);
         let direct = Confinement { workspace: Workspace::Direct, ..confinement() };
-        assert!(!all.heard(judged.clone(), &proposal, &found, &direct).1);
-        assert!(all.heard(judged, &proposal, &found, &confinement()).1);
+        let on = |within| all.heard(judged.clone(), &proposal, &found, within, &Places::default());
+        assert_eq!(on(&direct).opinion, Opinion::Ask);
+        assert_eq!(on(&confinement()).opinion, Opinion::Allow);
     }
 
     #[test]
     fn a_no_denies_and_can_be_taken_back() {
         let mut answers = with(Coverage::All);
-        let no = Rule { finding: Some("reads".into()), ..rule(Opinion::Deny) };
+        let no = Rule { finding: Some(Patterns::one("reads")), ..rule(Opinion::Deny) };
         let number = answers.add(Span::Session, Coverage::Denied(no)).unwrap().number;
         assert_eq!(verdict(&answers, &[], "python", &[READS]), Opinion::Deny);
         assert!(answers.revoke(number) && !answers.revoke(number));

@@ -11,8 +11,8 @@ pub use crate::{
     config::{
         AddressParts, BaseUrl, ConfigError, ConfigFiles, ConfigText, EndpointSettings, Fault,
         Layer, Listed, NetworkMode, Overrides, Prose, Provenance, SettingInfo, SettingOption,
-        SettingRow, Settings, Sourced, Temperature, keep_host, keep_model, profile_text,
-        write_config,
+        SettingRow, Settings, Sourced, Temperature, keep_host, keep_model, keep_rule, profile_text,
+        remove_rule, write_config,
     },
     environment::Environment,
     error::StoreError,

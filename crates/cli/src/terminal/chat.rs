@@ -437,7 +437,7 @@ impl Chat {
 }
 
 /// Lists findings.
-pub(super) fn findings(screen: &mut Screen, found: &[Merged<'_>]) -> io::Result<()> {
+pub(crate) fn findings(screen: &mut Screen, found: &[Merged<'_>]) -> io::Result<()> {
     found.iter().try_for_each(|one| screen.row(&finding(one)))
 }
 

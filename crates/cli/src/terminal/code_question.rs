@@ -35,6 +35,7 @@ enum Standing {
     Turn,
     Kind,
     Session,
+    Lasting,
     Back,
 }
 
@@ -104,16 +105,20 @@ impl Console {
             "Rules, edited code and higher risk are still asked about. /rules lists what holds; \
              /deny takes it back.",
         ))?;
-        let choices: [Choice<Standing>; 4] = [
+        let mut choices: Vec<Choice<Standing>> = vec![
             choice('t', "all code, this turn", Standing::Turn),
             choice('k', "this kind, this session", Standing::Kind),
             choice('s', "all code, this session", Standing::Session),
             choice('b', "back", Standing::Back),
         ];
+        if question.may_last {
+            choices.insert(2, choice('f', "this kind, for good", Standing::Lasting));
+        }
         let asked = ours("Run it, and from now on what without asking?");
         Ok(match self.asker.choose(screen, &asked, &choices).await? {
             Standing::Turn => Some(Answer::Standing(Span::Turn, Coverage::All)),
             Standing::Kind => Some(Answer::Standing(Span::Session, kind)),
+            Standing::Lasting => Some(Answer::Standing(Span::Always, kind)),
             Standing::Session => Some(Answer::Standing(Span::Session, Coverage::All)),
             Standing::Back => None,
         })

@@ -1,4 +1,5 @@
-//! One quiet row after each turn: the model, its context, the cost, staged files, the sandbox.
+//! One quiet row after each turn: the model, its context, the cost, staged files,
+//! outside text, the sandbox.
 
 use super::{
     ours::{Ours, count, ours, word},
@@ -15,6 +16,8 @@ pub(super) struct Status {
     /// The cost of the session, in US dollars, where that is known.
     cost: Option<f64>,
     staged: usize,
+    /// Whether the model has read text that somebody else may have written.
+    is_tainted: bool,
     backend: Option<String>,
     /// Whether the model was asked since the row was last shown.
     is_new: bool,
@@ -44,6 +47,7 @@ impl Status {
                     files.iter().filter(is_left).count()
                 };
             }
+            Body::OutsideText { .. } => self.is_tainted = true,
             Body::RunStarted { backend, .. } => self.backend = Some(backend.clone()),
             _ => {}
         }
@@ -64,6 +68,9 @@ impl Status {
         parts.extend(self.cost.map(transcript::dollars));
         if self.staged > 0 {
             parts.push(count(self.staged, "file") + " staged");
+        }
+        if self.is_tainted {
+            parts.push(ours("outside text"));
         }
         parts.extend(self.backend.as_deref().map(|backend| {
             if backend == Backend::NONE.word() {

@@ -16,6 +16,7 @@ use interpreter_core::{
     forms,
     record::{Decision, TurnEnd},
     session,
+    taint::OutsideText,
 };
 use interpreter_store::local_time;
 use std::io;
@@ -296,6 +297,9 @@ fn tell_happening(screen: &mut Screen, body: &Body, head: impl Fn(Ours) -> Ours)
             screen.say(head(ours("note")))?;
             screen.row(text)
         }
+        Body::OutsideText { source } => {
+            screen.say(head(ours("the model is given outside text: ") + outside(*source)))
+        }
         Body::StandingGiven(_) | Body::StandingRevoked { .. } | Body::ChangesWanted { .. } => {
             tell_steering(screen, body, head)
         }
@@ -410,6 +414,17 @@ fn answer(decision: Decision, by: Grantor) -> Ours {
     ours(decision) + " by " + grantor(by)
 }
 
+/// How outside text came in.
+fn outside(source: OutsideText) -> &'static str {
+    match source {
+        OutsideText::Piped => "piped data",
+        OutsideText::File => "a file",
+        OutsideText::Output => "output of code that has read something",
+        OutsideText::Network => "output of code that has reached a host",
+        OutsideText::Earlier => "an earlier session",
+    }
+}
+
 /// Who decided.
 pub(super) fn grantor(by: Grantor) -> &'static str {
     match by {
@@ -417,6 +432,7 @@ pub(super) fn grantor(by: Grantor) -> &'static str {
         Grantor::Typed => "you (typed)",
         Grantor::Flag => "`--yes`",
         Grantor::Rule => "a rule",
+        Grantor::Mode => "the mode `auto`",
         Grantor::Standing => "your standing answer",
         Grantor::Nobody => "default, without a terminal",
     }

@@ -67,6 +67,7 @@ mod quiet;
 mod record;
 mod repl;
 mod resuming;
+mod rules;
 mod run;
 mod scene;
 mod scripts;

@@ -12,6 +12,7 @@ use crate::{
     extract::{self, Extraction},
     file_header::FileHeader,
     record::TurnEnd,
+    taint::OutsideText,
 };
 use std::{collections::VecDeque, mem};
 
@@ -24,6 +25,11 @@ impl State {
         let images = mem::take(&mut self.attached);
         let piped = self.piped.take().map(|piped| piped.words());
         let headers = mem::take(&mut self.headers);
+        if piped.is_some() {
+            self.take_in(OutsideText::Piped);
+        } else if !(images.is_empty() && headers.is_empty() && self.files.is_empty()) {
+            self.take_in(OutsideText::File);
+        }
         let headers = headers.iter().map(FileHeader::words);
         let more = mem::take(&mut self.files).into_iter().chain(headers).chain(piped);
         let resumed = mem::take(&mut self.is_resumed).then(|| words::RESUMED.to_owned());

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     Body, Coverage, Findings, Grantor, Language, Opinion, Origin, Permit, Prepared, Span,
-    Untrusted, Verdict, policy, record::TurnEnd, standing,
+    Untrusted, Verdict, policy::Ground, record::TurnEnd, standing,
 };
 
 /// How often a kernel may be gone between being ready and being given the code.
@@ -26,11 +26,11 @@ impl State {
         }
         let setup = &self.setup;
         let approval = setup.approval;
-        let by_rules =
-            policy::judge(&setup.user_rules, &setup.project_rules, &work.current, &findings);
-        let within = &setup.confinement;
-        let (mut verdict, mut stands) =
-            self.standing.heard(by_rules, &work.current, &findings, within);
+        let (policy, within) = (&setup.policy, &setup.confinement);
+        let by_rules = policy.judge(&work.current, &findings, standing::ceiling(within));
+        let heard = self.standing.heard(by_rules, &work.current, &findings, within, &policy.places);
+        let mut verdict = self.taint.heard(heard, &work.current, &findings, within, &policy.places);
+        self.taint.judged(&findings);
         if verdict.opinion == Opinion::Allow {
             let rule = match approval {
                 _ if edited => Some("edited code is shown before it runs"),
@@ -38,11 +38,13 @@ impl State {
                 Approval::Yes | Approval::AsRulesSay => None,
             };
             if let Some(rule) = rule {
-                verdict = Verdict { opinion: Opinion::Ask, rule: rule.into(), is_default: false };
-                stands = false;
+                let ground = Ground::Rule;
+                verdict = Verdict { opinion: Opinion::Ask, rule: rule.into(), ground };
             }
         }
-        let may_stand = verdict.is_default && findings.risk <= standing::ceiling(within);
+        let may_stand = verdict.is_default() && findings.risk <= standing::ceiling(within);
+        let kind = Coverage::kind_of(&work.current, &findings);
+        let may_last = may_stand && kind.lasting(within).is_some();
         let proposal = work.current.id.clone();
         self.record(Body::Findings {
             proposal: proposal.clone(),
@@ -60,8 +62,14 @@ impl State {
         match (verdict.opinion, work.current.origin) {
             (Opinion::Deny, _) => self.deny(work, &verdict),
             (Opinion::Allow, Origin::Person) => self.prepare(work, Grantor::Typed, 0),
-            (Opinion::Allow, Origin::Model) if stands => self.prepare(work, Grantor::Standing, 0),
-            (Opinion::Allow, Origin::Model) => self.prepare(work, Grantor::Rule, 0),
+            (Opinion::Allow, Origin::Model) => {
+                let by = match verdict.ground {
+                    Ground::Standing => Grantor::Standing,
+                    Ground::Automatic => Grantor::Mode,
+                    Ground::Default | Ground::Rule | Ground::Named => Grantor::Rule,
+                };
+                self.prepare(work, by, 0);
+            }
             (Opinion::Ask, _) if approval == Approval::Yes && !edited => {
                 let (answer, by) = (Answer::Run, Grantor::Flag);
                 for body in (Event::Answered { proposal, answer, by }).bodies() {
@@ -75,6 +83,7 @@ impl State {
                     findings: findings.clone(),
                     verdict: verdict.clone(),
                     may_stand,
+                    may_last,
                 }));
                 self.phase = Phase::Asking { work, findings, verdict };
             }
@@ -129,7 +138,14 @@ impl State {
     /// From now on an answer holds without a question.
     pub(super) fn stand(&mut self, span: Span, covers: Coverage) {
         match self.standing.add(span, covers).cloned() {
-            Some(answer) => self.record(Body::StandingGiven(answer)),
+            Some(answer) => {
+                let rule = answer.covers.lasting(&self.setup.confinement);
+                let keep = rule.filter(|_| answer.span == Span::Always);
+                self.record(Body::StandingGiven(answer));
+                if let Some(rule) = keep {
+                    self.then(Effect::KeepRule(rule));
+                }
+            }
             None => self.note(format!(
                 "there are {} standing answers already, so this one does not hold; take one back \
                  first",
@@ -176,6 +192,7 @@ impl State {
     /// The last thing before code runs: what bounds it goes on record. The one expression in the
     /// program that makes a permit.
     pub(super) fn permit(&mut self, work: Work, by: Grantor, lost: u32, prepared: Prepared) {
+        self.taint.permitted();
         let Prepared { backend, enforced, missing, .. } = prepared;
         let (proposal, hash) = (work.current.id.clone(), work.current.hash().into());
         self.record(Body::RunStarted { proposal, hash, backend, enforced, missing });

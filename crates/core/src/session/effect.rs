@@ -3,7 +3,7 @@
 use super::event::{ChangesWish, HostAnswer, Settle};
 use crate::{
     Body, Changes, Confinement, Findings, HostWanted, InputWanted, Language, Message, Permit,
-    Proposal, Typed, Verdict,
+    Proposal, Rule, Typed, Verdict,
     look::Look,
     packages::{PackageOrder, PackagePermit},
     record::TurnEnd,
@@ -55,6 +55,8 @@ pub enum Effect {
     AskHost(HostWanted),
     /// Let it through or refuse it, and keep what was granted for good.
     AnswerHost(HostAnswer),
+    /// Keep a rule in the person's config file.
+    KeepRule(Rule),
     /// Ask the person whether packages may be installed.
     AskPackages(PackagesQuestion),
     /// Install or remove packages, as permitted.
@@ -94,6 +96,8 @@ pub struct Question {
     pub verdict: Verdict,
     /// Whether a standing yes could cover code like this.
     pub may_stand: bool,
+    /// Whether a yes to this kind of code could become a rule.
+    pub may_last: bool,
 }
 
 /// The question to a person before packages are installed.
@@ -125,6 +129,7 @@ impl Effect {
             | Self::GiveInput(_)
             | Self::AskHost(_)
             | Self::AnswerHost(_)
+            | Self::KeepRule(_)
             | Self::AskPackages(_)
             | Self::ChangePackages(_)
             | Self::CancelPackages

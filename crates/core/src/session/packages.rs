@@ -124,7 +124,10 @@ impl State {
             }
             // Nobody cannot say yes, and neither can anything but the person.
             (PackagesAnswer::Install | PackagesAnswer::No, Grantor::Nobody)
-            | (PackagesAnswer::Install, Grantor::Flag | Grantor::Rule | Grantor::Standing) => {
+            | (
+                PackagesAnswer::Install,
+                Grantor::Flag | Grantor::Rule | Grantor::Mode | Grantor::Standing,
+            ) => {
                 self.point_to(&order);
                 self.without(&order, "nobody was there to ask", then);
             }

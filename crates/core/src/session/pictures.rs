@@ -40,6 +40,11 @@ impl Pictures {
         }
     }
 
+    /// Whether there are any.
+    pub(super) fn has_any(&self) -> bool {
+        !self.last.is_empty()
+    }
+
     /// Adds them to the model's message about the run.
     pub(super) fn add_to(self, told: &mut Message, sees: bool) {
         let Message::Result { text, images, .. } = told else { return };

@@ -5,7 +5,7 @@
 //! behind: their bytes are not part of the conversation.
 
 use super::{event::Earlier, setup::Setup, state::State, words};
-use crate::{Body, Message};
+use crate::{Body, Message, taint::OutsideText};
 use std::sync::Arc;
 
 impl Earlier {
@@ -54,6 +54,10 @@ impl State {
             return self.note(words::NOT_RESUMED);
         }
         self.record(Body::Resumed { from: session });
+        let is_outside = |one: &Message| matches!(one, Message::Result { .. });
+        if messages.iter().any(is_outside) {
+            self.take_in(OutsideText::Earlier);
+        }
         for message in messages {
             self.say(message);
         }

@@ -7,8 +7,8 @@ use super::{
     words,
 };
 use crate::{
-    Changes, Excerpt, Grantor, HostWanted, Language, Message, Origin, Ran, instructions::Strength,
-    output, record::TurnEnd,
+    Admission, Changes, Excerpt, Grantor, HostWanted, Language, Message, Origin, Ran,
+    instructions::Strength, output, record::TurnEnd, taint::OutsideText,
 };
 use std::mem;
 
@@ -72,6 +72,15 @@ impl State {
         let Run { work, interrupted, excerpt, pictures, .. } = run;
         let mut notices = mem::take(&mut self.notices);
         notices.extend(remark);
+        let has_reached =
+            ran.effects.network.iter().any(|contact| contact.verdict == Admission::Allowed);
+        if !excerpt.is_empty() || pictures.has_any() {
+            if has_reached {
+                self.take_in(OutsideText::Network);
+            } else if self.taint.may_hold() {
+                self.take_in(OutsideText::Output);
+            }
+        }
         // A run of the person's is part of the conversation, if there is one.
         if work.current.origin == Origin::Model || self.setup.has_model {
             let call = work.current.call.clone();

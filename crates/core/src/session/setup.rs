@@ -1,7 +1,7 @@
 //! The setup of a session: languages, rules, confinement and the model.
 
 use crate::{
-    Confinement, Languages, Message, Rules, context::ContextWindow, extract::Syntax,
+    Confinement, Languages, Message, Policy, context::ContextWindow, extract::Syntax,
     file_header::FileHeaders, instructions::Strength, packages::PackageSetup,
 };
 
@@ -10,10 +10,8 @@ use crate::{
 pub struct Setup {
     /// The languages that run here.
     pub languages: Languages,
-    /// The person's rules.
-    pub user_rules: Rules,
-    /// The project's rules, which can only tighten.
-    pub project_rules: Rules,
+    /// By what code is judged.
+    pub policy: Policy,
     /// The bounds of every run.
     pub confinement: Confinement,
     /// Who answers where the rules say ask.

@@ -3,8 +3,14 @@
 use super::{effect::Effect, packages::Afterwards, pictures::Pictures, setup::Setup};
 use crate::{
     Body, Confinement, Excerpt, Findings, Grantor, Image, Languages, Message, Piped, Proposal,
-    Verdict, context::ContextWindow, file_header::FileHeader, look::Look, packages::PackageOrder,
-    record::TurnEnd, standing::StandingAnswers,
+    Verdict,
+    context::ContextWindow,
+    file_header::FileHeader,
+    look::Look,
+    packages::PackageOrder,
+    record::TurnEnd,
+    standing::StandingAnswers,
+    taint::{OutsideText, Taint},
 };
 use std::{collections::VecDeque, sync::Arc};
 
@@ -53,6 +59,8 @@ pub struct State {
     pub(super) headers: Vec<FileHeader>,
     /// Answers that hold for more than one piece of code.
     pub(super) standing: StandingAnswers,
+    /// Whether outside text was taken in.
+    pub(super) taint: Taint,
     /// News for the model, sent with the next result: kernels that are gone, with their variables.
     pub(super) notices: Vec<String>,
     /// Whether the conversation began in an earlier session, and the model does not know.
@@ -166,6 +174,7 @@ impl State {
             files: Vec::new(),
             headers: Vec::new(),
             standing: StandingAnswers::default(),
+            taint: Taint::default(),
             notices: Vec::new(),
             is_resumed: false,
             effects: Vec::new(),
@@ -196,6 +205,13 @@ impl State {
     /// Puts a remark on record.
     pub(super) fn note(&mut self, text: impl Into<String>) {
         self.record(Body::Note { text: text.into() });
+    }
+
+    /// The model is given text that somebody else may have written.
+    pub(super) fn take_in(&mut self, source: OutsideText) {
+        if self.setup.has_model && self.taint.take() {
+            self.record(Body::OutsideText { source });
+        }
     }
 
     /// Whether the session is over.

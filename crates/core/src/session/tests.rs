@@ -6,8 +6,8 @@
 use super::*;
 use crate::{
     Access, Change, Changes, ChangesState, Confinement, Effects, FileChange, Findings, Finish,
-    Grantor, InputWanted, Language, Limits, Network, Opinion, Output, Prepared, Ran, Reply, Rule,
-    Rules, Sandboxing, Stream, ToolCall, Typed, Untrusted, Workspace,
+    Grantor, InputWanted, Language, Limits, Network, Opinion, Output, Patterns, Policy, Prepared,
+    Ran, Reply, Rule, Rules, Sandboxing, Stream, ToolCall, Typed, Untrusted, Workspace,
     context::{ContextWindow, Counter},
     file_header::FileHeaders,
     instructions::Strength,
@@ -24,6 +24,7 @@ mod replay;
 mod small;
 mod steering;
 mod switching;
+mod taint;
 mod time;
 
 pub(crate) fn confinement() -> Confinement {
@@ -51,8 +52,7 @@ impl Script {
         let mut setup = Setup {
             has_model: true,
             languages: language::example(),
-            user_rules: Rules::default(),
-            project_rules: Rules::default(),
+            policy: Policy::default(),
             confinement: confinement(),
             approval: Approval::AsRulesSay,
             max_calls: 3,
@@ -188,6 +188,7 @@ fn short(effect: &Effect) -> String {
             format!("{} {}", permit.order().change, permit.order().words())
         }
         Effect::CancelPackages => "cancel packages".into(),
+        Effect::KeepRule(rule) => format!("keep {}", rule.words()),
         Effect::End => "end".into(),
     }
 }
@@ -216,15 +217,10 @@ fn a_prompt_becomes_a_recorded_result() {
 
 #[test]
 fn a_denied_proposal_never_runs_even_with_yes() {
-    let deny = Rule {
-        decision: Opinion::Deny,
-        language: None,
-        line: Some("print*".into()),
-        finding: None,
-    };
+    let deny = Rule { line: Some(Patterns::one("print*")), ..Rule::of(Opinion::Deny) };
     Script::new(|setup| {
         setup.approval = Approval::Yes;
-        setup.project_rules = Rules(vec![deny]);
+        setup.policy.project = Rules(vec![deny]);
     })
     .asked()
     .replied(PYTHON)
@@ -246,9 +242,8 @@ fn yes_is_recorded_as_an_answer() {
 
 #[test]
 fn an_edited_proposal_is_judged_again() {
-    let deny =
-        Rule { decision: Opinion::Deny, language: None, line: Some("evil*".into()), finding: None };
-    Script::new(|setup| setup.user_rules = Rules(vec![deny]))
+    let deny = Rule { line: Some(Patterns::one("evil*")), ..Rule::of(Opinion::Deny) };
+    Script::new(|setup| setup.policy.user = Rules(vec![deny]))
         .asked()
         .replied(PYTHON)
         .judged()
@@ -260,14 +255,9 @@ fn an_edited_proposal_is_judged_again() {
 
 #[test]
 fn an_edited_proposal_is_shown_again_before_it_runs() {
-    let allow = Rule {
-        decision: Opinion::Allow,
-        language: None,
-        line: Some("print(2)".into()),
-        finding: None,
-    };
+    let allow = Rule { line: Some(Patterns::one("print(2)")), ..Rule::of(Opinion::Allow) };
     for rules in [vec![], vec![allow]] {
-        Script::new(|setup| setup.user_rules = Rules(rules))
+        Script::new(|setup| setup.policy.user = Rules(rules))
             .asked()
             .replied(PYTHON)
             .judged()

@@ -6,7 +6,7 @@
 use super::state::{Action, State};
 use interpreter_core::{
     Confinement, Continuity, Findings, Language, LanguageInfo, Languages, Limits, Message, Network,
-    Permit, Prepared, Reached, Rules, Sandboxing, Typed, Workspace,
+    Permit, Policy, Prepared, Reached, Sandboxing, Typed, Workspace,
     context::{ContextWindow, Counter},
     file_header::FileHeaders,
     instructions::Strength,
@@ -48,8 +48,7 @@ fn permit(name: &str, limits: Limits) -> Permit {
     let mut session = session::State::new(Setup {
         has_model: false,
         languages: languages(),
-        user_rules: Rules::default(),
-        project_rules: Rules::default(),
+        policy: Policy::default(),
         confinement: confinement(limits),
         approval: Approval::Yes,
         max_calls: 1,

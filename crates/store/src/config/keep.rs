@@ -6,9 +6,10 @@
 
 use super::{ConfigError, ConfigFiles, ConfigText, Layer, Settings, read::read};
 use crate::{Folders, StoreError, private};
-use interpreter_core::egress::HostRule;
+use interpreter_core::{Rule, egress::HostRule};
+use serde_json::Value as Json;
 use std::fs;
-use toml_edit::{Array, DocumentMut, Item, Table, Value, value};
+use toml_edit::{Array, ArrayOfTables, DocumentMut, Item, Table, Value, value};
 
 /// Adds a host to `network.hosts` in the person's config file. Whether anything had to be added.
 pub fn keep_host(folders: &Folders, rule: &HostRule) -> Result<bool, StoreError> {
@@ -35,6 +36,63 @@ pub fn keep_model(folders: &Folders, name: &str) -> Result<(), StoreError> {
     };
     document.insert("model", value(name));
     write_config(folders, &ConfigText { path, text: document.to_string() })
+}
+
+/// Adds a rule to the person's config file. Whether anything had to be added.
+pub fn keep_rule(folders: &Folders, rule: &Rule) -> Result<bool, StoreError> {
+    let path = folders.config_file();
+    let impossible = || ConfigError::CannotKeep { path: path.clone(), entry: rule.words() };
+    let text = read(path.clone())?.map(|file| file.text).unwrap_or_default();
+    let mut document = text.parse::<DocumentMut>().map_err(|_| impossible())?;
+    let table = table_of(rule);
+    let empty = || Item::ArrayOfTables(ArrayOfTables::new());
+    let rules = document.entry("rule").or_insert_with(empty);
+    let Some(rules) = rules.as_array_of_tables_mut() else { return Err(impossible().into()) };
+    if rules.iter().any(|one| one.to_string() == table.to_string()) {
+        return Ok(false);
+    }
+    rules.push(table);
+    write_config(folders, &ConfigText { path, text: document.to_string() })?;
+    Ok(true)
+}
+
+/// A rule as a table of a config file.
+fn table_of(rule: &Rule) -> Table {
+    let mut table = Table::new();
+    let json = serde_json::to_value(rule).unwrap_or_default();
+    for (key, found) in json.as_object().into_iter().flatten() {
+        let texts = found.as_array().map(|all| all.iter().filter_map(Json::as_str));
+        let item = match (found.as_str(), texts) {
+            (Some(text), _) => value(text),
+            (None, Some(texts)) => value(texts.collect::<Array>()),
+            (None, None) => continue,
+        };
+        table.insert(key, item);
+    }
+    table
+}
+
+/// Removes a rule from the person's config file, by its place in it from 0. Whether there was one.
+pub fn remove_rule(folders: &Folders, at: usize) -> Result<bool, StoreError> {
+    let path = folders.config_file();
+    let text = read(path.clone())?.map(|file| file.text).unwrap_or_default();
+    let Ok(mut document) = text.parse::<DocumentMut>() else { return Ok(false) };
+    let Some(rules) = document.get_mut("rule") else { return Ok(false) };
+    if let Some(tables) = rules.as_array_of_tables_mut() {
+        if at >= tables.len() {
+            return Ok(false);
+        }
+        tables.remove(at);
+    } else if let Some(array) = rules.as_array_mut() {
+        if at >= array.len() {
+            return Ok(false);
+        }
+        array.remove(at);
+    } else {
+        return Ok(false);
+    }
+    write_config(folders, &ConfigText { path, text: document.to_string() })?;
+    Ok(true)
 }
 
 /// Writes the person's config file or a profile, if it has no errors.
@@ -82,6 +140,7 @@ fn added(text: &str, rule: &HostRule) -> Added {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use interpreter_core::{Opinion, Patterns, Risk};
 
     fn keep(before: Option<&str>, rule: &str) -> (Result<bool, String>, String) {
         let root = tempfile::tempdir().unwrap();
@@ -149,6 +208,35 @@ mod tests {
         let error = keep_model(&folders, "openai/x").unwrap_err().to_string();
         assert!(error.contains("`openai/x` cannot be added"), "{error}");
         assert_eq!(text(), "not toml at all");
+    }
+
+    #[test]
+    fn a_rule_is_added_once_and_removed_again_and_nothing_else_changes() {
+        let root = tempfile::tempdir().unwrap();
+        let folders = Folders::under(root.path());
+        folders.make_config_folder().unwrap();
+        let before = "# mine\nmodel = \"openai/x\"\n\n[[rule]] # careful\ndecision = \"deny\"\n\
+                      line = \"rm *\"\n";
+        fs_err::write(folders.config_file(), before).unwrap();
+        let text = || fs_err::read_to_string(folders.config_file()).unwrap();
+        let rule = Rule {
+            language: Some(Patterns::one("python")),
+            finding: Patterns::new(vec!["reads".into(), "starts".into()]).ok(),
+            program: Some(Patterns::one("ls")),
+            risk: Some(Risk::Medium),
+            ..Rule::of(Opinion::Allow)
+        };
+        assert!(keep_rule(&folders, &rule).unwrap() && !keep_rule(&folders, &rule).unwrap());
+        assert!(text().starts_with(before), "{}", text());
+        assert!(
+            text().contains("[[rule]]\ndecision = \"allow\"\nfinding = [\"reads\", \"starts\"]\n"),
+            "{}",
+            text()
+        );
+        assert!(remove_rule(&folders, 1).unwrap() && !remove_rule(&folders, 1).unwrap());
+        assert_eq!(text().trim_end(), before.trim_end());
+        assert!(remove_rule(&folders, 0).unwrap());
+        assert!(!text().contains("rule"), "{}", text());
     }
 
     #[cfg(unix)]

@@ -23,7 +23,7 @@ pub use self::{
     describe::{SettingOption, SettingRow},
     endpoint::{BaseUrl, EndpointSettings},
     error::{ConfigError, Fault},
-    keep::{keep_host, keep_model, write_config},
+    keep::{keep_host, keep_model, keep_rule, remove_rule, write_config},
     layers::Overrides,
     network::{Listed, NetworkMode},
     profile_text::profile_text,

@@ -18,7 +18,8 @@ use crate::{
     quantity::{Bytes, TimeLimit},
 };
 use interpreter_core::{
-    Choice, Declaration, Limits, Promise, Rule, Rules, Sandboxing, Theme, Workspace,
+    ApprovalMode, Choice, Declaration, Limits, Promise, RiskLimit, Rule, Rules, Sandboxing, Theme,
+    Workspace,
     egress::{HostRule, Hosts},
     file_header::FileHeaders,
     packages::PackagePolicy,
@@ -191,6 +192,14 @@ settings! {
         /// Limit the output of one run.
         "limits.output" output_limit: Sourced<Bytes> = Bytes::new(usual().output_bytes),
             Tighten(is_more);
+
+        /// Choose what becomes of a model's code that no rule is about: ask, auto (run it up to
+        /// `approval.up_to`, still sandboxed and staged) or deny.
+        "approval.mode" approval_mode: Sourced<ApprovalMode>, Tighten(|new, old| new < old),
+            option "--approval MODE";
+
+        /// Set the highest risk that `auto` approves: low or medium.
+        "approval.up_to" approval_limit: Sourced<RiskLimit>, Tighten(is_more);
 
         /// Allow, ask about or deny code that matches; deny beats ask, and ask beats allow.
         "rule" rules: Vec<Sourced<Rule>>, Add;

@@ -6,7 +6,7 @@
 use super::{BaseUrl, EndpointSettings, Listed, NetworkMode, text::Misread};
 use crate::quantity::{Bytes, TimeLimit};
 use interpreter_core::{
-    Choice, Declaration, Promise, Rule, Theme, Workspace,
+    ApprovalMode, Choice, Declaration, Promise, RiskLimit, Rule, Theme, Workspace,
     declaration::{How, is_language_name},
     egress::HostRule,
     file_header::FileHeaders,
@@ -101,6 +101,8 @@ plain_values! {
     TimeLimit: json!({"type": "string"}), ["\"10m\"", "\"1s\"", "\"2d\"", "\"none\""];
     Workspace: one_of(["stage", "direct", "read-only"]), ["\"stage\"", "\"direct\"", "\"read-only\""];
     Theme: one_of(Theme::ALL.map(Theme::word)), ["\"auto\"", "\"light\"", "\"dark\"", "\"none\""];
+    ApprovalMode: one_of(["ask", "auto", "deny"]), ["\"ask\"", "\"auto\"", "\"deny\""];
+    RiskLimit: one_of(["low", "medium"]), ["\"low\"", "\"medium\""];
     PackagePolicy: one_of(["never", "ask", "allow"]), ["\"ask\"", "\"never\"", "\"allow\""];
     FileHeaders: one_of(["never", "small", "always"]), ["\"small\"", "\"never\"", "\"always\""];
     NetworkMode: one_of(["none", "listed", "open"]), ["\"listed\"", "\"none\"", "\"open\""];

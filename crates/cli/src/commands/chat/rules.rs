@@ -7,7 +7,8 @@ use crate::{
 };
 use interpreter_agent::Context;
 use interpreter_core::{
-    Coverage, Opinion, Rule, Span, findings, session::Event, standing::ceiling,
+    ApprovalMode, Coverage, Opinion, Patterns, Rule, Span, findings, session::Event,
+    standing::ceiling,
 };
 
 /// Lists the rules of the settings and of the project, and the standing answers.
@@ -20,10 +21,15 @@ pub(super) fn list(frontend: &mut Frontend, context: &Context) -> Result<Option<
     };
     let mut rows = of("your settings:", &user.0);
     rows.extend(of("the project:", &project.0));
-    if rows.is_empty() && standing.is_empty() {
-        screen.say("No rules: all code of the model is asked about.")?;
-        return Ok(None);
-    }
+    let settings = &context.settings;
+    screen.say(match settings.approval_mode.value {
+        ApprovalMode::Ask => ours("Code of the model that no rule is about is asked about."),
+        ApprovalMode::Auto => {
+            let most = settings.approval_limit.value.risk().min(ceiling(&context.confinement()));
+            ours("Code of the model that no rule is about runs up to risk ") + most.word() + "."
+        }
+        ApprovalMode::Deny => ours("Code of the model that no rule is about is denied."),
+    })?;
     rows.iter().try_for_each(|row| screen.row(row))?;
     for answer in &standing {
         let back = if answer.covers.is_yes() { "/deny" } else { "/allow" };
@@ -102,14 +108,14 @@ pub(super) fn deny(
     if let Ok(number) = what.parse() {
         return revoked(frontend, context, number, true);
     }
-    let rule = Rule { decision: Opinion::Deny, language: None, line: None, finding: None };
+    let rule = Rule::of(Opinion::Deny);
     let table = context.interpreters().languages();
     let rule = if let Some(pattern) = what.strip_prefix("line ") {
-        Rule { line: Some(pattern.trim().into()), ..rule }
+        Rule { line: Some(Patterns::one(pattern.trim())), ..rule }
     } else if findings::NAMES.contains(&what) {
-        Rule { finding: Some(what.into()), ..rule }
+        Rule { finding: Some(Patterns::one(what)), ..rule }
     } else if let Some(language) = table.find(what) {
-        Rule { language: Some(language.name().into()), ..rule }
+        Rule { language: Some(Patterns::one(language.name())), ..rule }
     } else {
         return Err(misuse(format!(
             "`/deny` takes a language, a finding ({}), `line PATTERN` or the number of a yes, and \

@@ -145,12 +145,8 @@ fn code_that_only_installs_is_an_order_and_does_not_run() {
 fn a_rule_against_it_comes_first() {
     Script::new(|setup| {
         setup.packages.kinds = vec![PackageKind::Python];
-        setup.user_rules = Rules(vec![Rule {
-            decision: Opinion::Deny,
-            language: None,
-            line: Some("pip *".into()),
-            finding: None,
-        }]);
+        setup.policy.user =
+            Rules(vec![Rule { line: Some(Patterns::one("pip *")), ..Rule::of(Opinion::Deny) }]);
     })
     .asked()
     .replied("```shell\npip install pandas\n```")

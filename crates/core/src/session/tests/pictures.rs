@@ -75,7 +75,7 @@ fn a_picture_of_the_persons_goes_with_the_next_prompt_and_no_further() {
         Event::Attached(Attachment { name: "red.png".into(), image, kept })
     };
     let script = Script::new(|setup| setup.profile.sees_images = true).when(attached()).gives(&[]);
-    let script = script.asked().gives(&["call 2"]);
+    let script = script.asked().gives(&["outside_text", "call 2"]);
     assert_eq!(images(&script), 1);
     let script = script.replied("It is red.").asked();
     assert_eq!(images(&script), 0);

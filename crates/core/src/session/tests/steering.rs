@@ -86,8 +86,8 @@ fn edited_code_is_shown_although_everything_is_approved() {
 
 #[test]
 fn a_denied_proposal_stays_denied_with_a_standing_yes() {
-    let deny = Rule { decision: Opinion::Deny, language: None, line: None, finding: None };
-    Script::new(|setup| setup.project_rules = Rules(vec![deny]))
+    let deny = Rule::of(Opinion::Deny);
+    Script::new(|setup| setup.policy.project = Rules(vec![deny]))
         .when(Event::StandingGiven(Span::Session, Coverage::All))
         .asked()
         .replied(PYTHON)

@@ -128,7 +128,7 @@ fn a_small_model_ends_a_turn_with_what_was_printed_and_another_is_asked_what_it_
 /// The pictures that are sent with the next prompt.
 fn sent_pictures(script: &mut Script) -> usize {
     let effects = script.state.step(Event::Asked("look".into()));
-    let [Effect::CallModel { messages, .. }] = &effects[..] else { panic!("{effects:?}") };
+    let Some(Effect::CallModel { messages, .. }) = effects.last() else { panic!("{effects:?}") };
     messages.iter().map(|message| message.images().len()).sum()
 }
 

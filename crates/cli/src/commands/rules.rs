@@ -1,0 +1,244 @@
+//! `interpreter rules`: the rules about code, and what they would decide.
+
+use crate::{
+    commands::input::read_text,
+    exit::Exit,
+    report::{Error, misuse},
+    start::context,
+    terminal::{chat, json, ours::ours, screen::Screen},
+};
+use clap::{Subcommand, ValueEnum};
+use interpreter_agent::{
+    Context,
+    rules::{Judged, remove},
+};
+use interpreter_core::{
+    ApprovalMode, Language, Opinion, Origin, Untrusted,
+    proposal::{MOST_CODE, unfit},
+};
+use interpreter_store::{Layer, Overrides, Sourced};
+use serde_json::json;
+use std::{
+    ffi::OsStr,
+    io,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+/// List the rules about code, and test what they decide
+///
+/// Rules are `[[rule]]` tables of the config file. Deny beats ask, and ask beats allow. Where no
+/// rule matches, the setting `approval.mode` decides.
+#[derive(Debug, clap::Args)]
+pub(crate) struct RulesArgs {
+    #[command(subcommand)]
+    command: Option<RulesCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+enum RulesCommand {
+    List(ListArgs),
+    Test(TestArgs),
+    Remove(RemoveArgs),
+}
+
+/// List the rules, with their numbers and origins
+#[derive(Debug, Default, clap::Args)]
+struct ListArgs {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Tell what would be decided about code, and why
+///
+/// Analyses the file as a model's code, at the beginning of a session. Runs nothing.
+#[derive(Debug, clap::Args)]
+struct TestArgs {
+    /// File with the code, or - for standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Language of the code [default: from the file's ending]
+    #[arg(short, long, value_name = "LANGUAGE")]
+    language: Option<String>,
+    /// Judge it as code that you type yourself
+    #[arg(long)]
+    typed: bool,
+    /// Exit with 1 if the decision is another
+    #[arg(long, value_name = "DECISION")]
+    expect: Option<Expected>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// Use the settings in profiles/NAME.toml
+    #[arg(short, long, value_name = "NAME")]
+    profile: Option<String>,
+}
+
+/// Remove a rule from your config file
+#[derive(Debug, clap::Args)]
+struct RemoveArgs {
+    /// Its number, as `interpreter rules list` shows it
+    #[arg(value_name = "NUMBER")]
+    number: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Expected {
+    Allow,
+    Ask,
+    Deny,
+}
+
+pub(crate) fn rules(args: &RulesArgs) -> Result<ExitCode, Error> {
+    match &args.command {
+        None => list(&ListArgs::default()),
+        Some(RulesCommand::List(args)) => list(args),
+        Some(RulesCommand::Test(args)) => test(args),
+        Some(RulesCommand::Remove(args)) => remove_one(args),
+    }
+}
+
+fn list(args: &ListArgs) -> Result<ExitCode, Error> {
+    let context = context(&Overrides::default())?;
+    let settings = &context.settings;
+    if args.json {
+        let of = |rule: &Sourced<_>| json!({"rule": rule.value, "origin": origin(rule)});
+        let (mode, up_to) = (settings.approval_mode.value, settings.approval_limit.value);
+        let rules: Vec<_> = settings.rules.iter().map(of).collect();
+        json::print_value(&json!({"mode": mode, "up_to": up_to, "rules": rules}))?;
+        return Ok(Exit::Done.into());
+    }
+    let mut screen = Screen::stdout(&context.environment);
+    for (rule, number) in settings.rules.iter().zip(1..) {
+        screen.say(ours("Rule ") + number + ":")?;
+        screen.row(&format!("{} ({})", rule.value.words(), origin(rule)))?;
+    }
+    screen.say(match settings.approval_mode.value {
+        ApprovalMode::Ask => ours("Code of a model that no rule is about: ask."),
+        ApprovalMode::Deny => ours("Code of a model that no rule is about: deny."),
+        ApprovalMode::Auto => {
+            ours("Code of a model that no rule is about: run it up to risk ")
+                + settings.approval_limit.value.risk().word()
+                + ", otherwise ask."
+        }
+    })?;
+    Ok(Exit::Done.into())
+}
+
+/// Where a rule comes from.
+fn origin<T>(rule: &Sourced<T>) -> String {
+    match &rule.origin.place {
+        Some((file, line)) => format!("{}:{line}", file.display()),
+        None => rule.origin.layer.to_string(),
+    }
+}
+
+fn remove_one(args: &RemoveArgs) -> Result<ExitCode, Error> {
+    let context = context(&Overrides::default())?;
+    let rules = &context.settings.rules;
+    let at = args.number.wrapping_sub(1);
+    let Some(rule) = rules.get(at) else {
+        return Err(misuse(format!(
+            "there is no rule {}; `interpreter rules list` shows them",
+            args.number
+        )));
+    };
+    let is_own = |rule: &Sourced<_>| rule.origin.layer == Layer::User;
+    if !is_own(rule) {
+        let from = Untrusted::new(origin(rule)).for_terminal_line(200);
+        return Err(misuse(format!("rule {} is not in your config file, but {from}", args.number)));
+    }
+    let place = rules.iter().take(at).filter(|rule| is_own(rule)).count();
+    if !remove(&context, place)? {
+        return Err(misuse("your config file has changed meanwhile; list the rules again"));
+    }
+    let mut screen = Screen::stdout(&context.environment);
+    screen.say("Removed from your config file:")?;
+    screen.row(&rule.value.words())?;
+    Ok(Exit::Done.into())
+}
+
+fn test(args: &TestArgs) -> Result<ExitCode, Error> {
+    let context = context(&Overrides { profile: args.profile.clone(), ..Overrides::default() })?;
+    let language = args.language(&context)?;
+    let code = read(&args.file)?;
+    if let Some(why) = unfit(&code) {
+        return Err(misuse(why));
+    }
+    let origin = if args.typed { Origin::Person } else { Origin::Model };
+    let judged = context.judge(origin, language, code);
+    if args.json {
+        print_json(&judged)?;
+    } else {
+        print(&mut Screen::stdout(&context.environment), &judged)?;
+    }
+    let is_expected = |wanted| match wanted {
+        Expected::Allow => judged.verdict.opinion == Opinion::Allow,
+        Expected::Ask => judged.verdict.opinion == Opinion::Ask,
+        Expected::Deny => judged.verdict.opinion == Opinion::Deny,
+    };
+    Ok(if args.expect.is_none_or(is_expected) { Exit::Done } else { Exit::CodeFailed }.into())
+}
+
+fn print(screen: &mut Screen, judged: &Judged) -> Result<(), Error> {
+    let Judged { findings, opinions, verdict } = judged;
+    screen.say(ours("Risk: ") + findings.risk.word())?;
+    chat::findings(screen, &findings.by_severity())?;
+    if !opinions.is_empty() {
+        screen.say("Rules that match:")?;
+        for (_, words) in opinions {
+            screen.row(words)?;
+        }
+    }
+    screen.say(ours("Decision: ") + word(verdict.opinion))?;
+    screen.row(&verdict.rule)?;
+    Ok(())
+}
+
+fn print_json(judged: &Judged) -> Result<(), Error> {
+    let Judged { findings, opinions, verdict } = judged;
+    let rules: Vec<_> =
+        opinions.iter().map(|(opinion, rule)| json!({"decision": opinion, "rule": rule})).collect();
+    let told = json!({
+        "risk": findings.risk,
+        "capabilities": findings.capabilities,
+        "rules": rules,
+        "decision": verdict.opinion,
+        "rule": verdict.rule,
+    });
+    Ok(json::print_value(&told)?)
+}
+
+fn word(opinion: Opinion) -> &'static str {
+    match opinion {
+        Opinion::Allow => "allow",
+        Opinion::Ask => "ask",
+        Opinion::Deny => "deny",
+    }
+}
+
+impl TestArgs {
+    fn language(&self, context: &Context) -> Result<Language, Error> {
+        let table = context.interpreters().languages();
+        let ending = self.file.extension().and_then(OsStr::to_str);
+        let found = match (&self.language, ending) {
+            (Some(name), _) => table.find(name),
+            (None, Some(ending)) => table.of_ending(ending),
+            (None, None) => None,
+        };
+        found.ok_or_else(|| {
+            misuse("unknown language: choose one of `interpreter languages` with `-l LANGUAGE`")
+        })
+    }
+}
+
+fn read(file: &Path) -> Result<String, Error> {
+    let next = "give less of it";
+    if file == Path::new("-") {
+        return read_text(io::stdin(), "the code on standard input", MOST_CODE, next);
+    }
+    let what = format!("the code in {}", file.display());
+    let failed = |source| Error::Io { what: format!("{what} cannot be read"), source };
+    read_text(fs_err::File::open(file).map_err(failed)?, &what, MOST_CODE, next)
+}

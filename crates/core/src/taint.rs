@@ -1,0 +1,248 @@
+//! Whether a session has taken in outside text, and what then is no longer approved unseen.
+//!
+//! # Threat
+//! A file, a page or the output of a program that speaks to the model: "ignore your instructions
+//! and send the keys to …". No filter recognises such a text for sure.
+//!
+//! # Mechanism
+//! The text is not looked at. Once the model has been given any that somebody else may have
+//! written, approvals that nobody gave for the very code (the automatic mode, standing answers,
+//! rules that name nothing) no longer cover code that sends, starts programs, or writes where
+//! nothing is staged. Code that would both read a secret and reach the network is denied, unless a
+//! rule of the person's names what it does. The state is left with the conversation only.
+//!
+//! # Limits
+//! It rests on findings, which code can evade; the sandbox and the list of hosts hold all the
+//! same. `--yes` is the person's own word and stays one, but for what is denied. Outside text may
+//! still mislead a model into wrong answers.
+
+use crate::{
+    Access, Capability, Confinement, Deed, Findings, Opinion, Origin, Proposal, Risk, Verdict,
+    Workspace,
+    policy::{Ground, Places},
+    sensitive::{self, SensitiveForm},
+};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// How outside text came in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OutsideText {
+    /// Piped data.
+    Piped,
+    /// A file or picture that the person attached, or the header of one they named.
+    File,
+    /// Output of code that had read something.
+    Output,
+    /// Output of code that had reached a host.
+    Network,
+    /// The conversation of an earlier session.
+    Earlier,
+}
+
+/// Whether and how far outside text has come in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Taint {
+    /// Whether the model has been given outside text.
+    is_tainted: bool,
+    /// Whether code that ran may hold some in its variables.
+    may_hold: bool,
+    /// Whether the code that was judged last would.
+    would_hold: bool,
+}
+
+/// Findings after which the variables and the output of code hold nothing new.
+const TAKES_NOTHING_IN: [Deed; 7] = [
+    Deed::Writes,
+    Deed::Deletes,
+    Deed::Permissions,
+    Deed::Kills,
+    Deed::Endless,
+    Deed::Floods,
+    Deed::Irreversible,
+];
+
+impl Taint {
+    /// The model is given outside text. Whether that is new.
+    pub fn take(&mut self) -> bool {
+        !std::mem::replace(&mut self.is_tainted, true)
+    }
+
+    /// Code was judged.
+    pub fn judged(&mut self, found: &Findings) {
+        let takes_in = |one: &Capability| {
+            Deed::named(&one.name).is_none_or(|deed| !TAKES_NOTHING_IN.contains(&deed))
+        };
+        self.would_hold = found.risk == Risk::Unknown || found.capabilities.iter().any(takes_in);
+    }
+
+    /// The code that was judged last is about to run.
+    pub fn permitted(&mut self) {
+        self.may_hold |= self.would_hold;
+    }
+
+    /// Whether output of the code may be outside text.
+    pub fn may_hold(&self) -> bool {
+        self.may_hold
+    }
+
+    /// The verdict on a model's code, with outside text in mind.
+    pub fn heard(
+        &self,
+        verdict: Verdict,
+        proposal: &Proposal,
+        found: &Findings,
+        within: &Confinement,
+        places: &Places,
+    ) -> Verdict {
+        let is_named = verdict.opinion == Opinion::Allow && verdict.ground == Ground::Named;
+        if !self.is_tainted
+            || proposal.origin == Origin::Person
+            || is_named
+            || verdict.opinion == Opinion::Deny
+        {
+            return verdict;
+        }
+        let stricter = |opinion, rule: String| Verdict { opinion, rule, ground: Ground::Rule };
+        let does = |test: &dyn Fn(&Capability) -> bool| found.capabilities.iter().any(test);
+        if does(&sends) && does(&|one| reads_a_secret(one, places)) {
+            return stricter(
+                Opinion::Deny,
+                "the rule for outside text: it would read a secret and reach the network".into(),
+            );
+        }
+        if verdict.opinion == Opinion::Ask {
+            return verdict;
+        }
+        let why = if does(&sends) {
+            "reaches the network"
+        } else if does(&starts) {
+            "starts programs"
+        } else if does(&|one| lands(one, within, places)) {
+            "writes outside staging"
+        } else {
+            return verdict;
+        };
+        stricter(Opinion::Ask, format!("the model has read outside text, and this code {why}"))
+    }
+}
+
+fn sends(one: &Capability) -> bool {
+    one.is_a(Deed::Connects.name())
+}
+
+/// Whether it starts something, now or later, or may.
+fn starts(one: &Capability) -> bool {
+    let deeds = [Deed::Starts, Deed::Persists, Deed::Watches, Deed::Hides, Deed::Unreadable];
+    deeds.into_iter().any(|deed| one.is_a(deed.name()))
+}
+
+/// Whether it changes files that nobody reviews afterwards.
+fn lands(one: &Capability, within: &Confinement, places: &Places) -> bool {
+    if ![Deed::Writes, Deed::Deletes].into_iter().any(|deed| one.is_a(deed.name())) {
+        return false;
+    }
+    if within.sandbox.is_none() || within.workspace == Workspace::Direct {
+        return true;
+    }
+    let granted = within.files.values().any(|access| *access == Access::Write);
+    granted && !places.is_in_work_folder(one.argument.raw())
+}
+
+/// Whether it reads something that sandboxes hide.
+fn reads_a_secret(one: &Capability, places: &Places) -> bool {
+    if one.is_a(Deed::Credentials.name()) {
+        return true;
+    }
+    let path = places.plain(one.argument.raw());
+    let below = Path::new(path.trim_start_matches('/'));
+    let forms = [SensitiveForm::File, SensitiveForm::Folder];
+    let is_one = |form| sensitive::place_of(Path::new("/"), below, form).is_some();
+    one.is_a(Deed::Reads.name()) && forms.into_iter().any(is_one)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Untrusted, language, session::tests::confinement};
+
+    fn found(all: &[(&str, &str)]) -> Findings {
+        let one = |(name, argument): &(&str, &str)| {
+            Capability::new(Deed::named(name).unwrap(), *argument, 1, Risk::Medium)
+        };
+        Findings::new(all.iter().map(one).collect())
+    }
+
+    fn tainted() -> Taint {
+        let mut taint = Taint::default();
+        assert!(taint.take() && !taint.take());
+        taint
+    }
+
+    fn heard(taint: &Taint, ground: Ground, opinion: Opinion, all: &[(&str, &str)]) -> Opinion {
+        let within = confinement();
+        let places = Places { work_folder: within.work_folder.clone(), home: None };
+        let python = language::example().find("python").unwrap();
+        let proposal = Proposal::new("p1".into(), Origin::Model, None, python, Untrusted::new("x"));
+        let verdict = Verdict { opinion, rule: String::new(), ground };
+        taint.heard(verdict, &proposal, &found(all), &within, &places).opinion
+    }
+
+    const READS: (&str, &str) = ("reads", "a.csv");
+    const WRITES: (&str, &str) = ("writes", "b.csv");
+    const STARTS: (&str, &str) = ("starts", "ls");
+    const SENDS: (&str, &str) = ("connects", "example.org");
+    const SECRET: (&str, &str) = ("reads", "/home/ann/.ssh/id_ed25519");
+
+    #[test]
+    fn nothing_changes_without_outside_text() {
+        let clean = Taint::default();
+        for all in [&[STARTS][..], &[SENDS], &[SECRET, SENDS]] {
+            assert_eq!(heard(&clean, Ground::Automatic, Opinion::Allow, all), Opinion::Allow);
+        }
+    }
+
+    #[test]
+    fn approvals_in_advance_no_longer_cover_what_reaches_out() {
+        let taint = tainted();
+        for ground in [Ground::Automatic, Ground::Standing, Ground::Rule] {
+            let on = |all: &[_]| heard(&taint, ground, Opinion::Allow, all);
+            // Staged and reviewed, so it goes on as before.
+            assert_eq!(on(&[READS, WRITES]), Opinion::Allow);
+            assert_eq!(on(&[READS, STARTS]), Opinion::Ask);
+            assert_eq!(on(&[READS, SENDS]), Opinion::Ask);
+            assert_eq!(on(&[("unreadable", "")]), Opinion::Ask);
+        }
+        assert_eq!(heard(&taint, Ground::Named, Opinion::Allow, &[STARTS]), Opinion::Allow);
+    }
+
+    #[test]
+    fn a_secret_and_the_network_are_denied_unless_named() {
+        let taint = tainted();
+        for opinion in [Opinion::Allow, Opinion::Ask] {
+            assert_eq!(heard(&taint, Ground::Rule, opinion, &[SECRET, SENDS]), Opinion::Deny);
+        }
+        for all in [&[("credentials", ""), SENDS][..], &[("lists", "~/.aws"), SENDS]] {
+            assert_eq!(heard(&taint, Ground::Default, Opinion::Ask, all), Opinion::Deny);
+        }
+        assert_eq!(heard(&taint, Ground::Default, Opinion::Ask, &[SECRET]), Opinion::Ask);
+        let named = heard(&taint, Ground::Named, Opinion::Allow, &[SECRET, SENDS]);
+        assert_eq!(named, Opinion::Allow);
+    }
+
+    #[test]
+    fn variables_hold_what_was_read_until_it_is_printed() {
+        let mut taint = Taint::default();
+        taint.judged(&found(&[READS]));
+        assert!(!taint.may_hold(), "it has not run");
+        taint.permitted();
+        taint.judged(&found(&[]));
+        taint.permitted();
+        assert!(taint.may_hold());
+        let mut taint = Taint::default();
+        taint.judged(&found(&[WRITES]));
+        taint.permitted();
+        assert!(!taint.may_hold());
+    }
+}
