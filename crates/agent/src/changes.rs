@@ -4,7 +4,7 @@
 
 use crate::{Advise, AgentError, Context, error::chain};
 use interpreter_core::{
-    Body, Changes, ChangesState, FileChange, LeftOut, Pick, ShownChange, Untrusted,
+    Body, Changes, ChangesState, FileChange, LeftOut, Pick, ShownChange, Untrusted, redact::Scope,
 };
 use interpreter_store::{Log, StoreError, new_session_id};
 use interpreter_workspace::{self as workspace, Place, Set};
@@ -115,7 +115,7 @@ impl ChangeReview<'_> {
 
     /// The changes, line by line.
     pub fn diff(&self) -> Result<Untrusted, AgentError> {
-        Ok(self.set.diff_of(&self.look)?)
+        Ok(self.context.redactor.untrusted(self.set.diff_of(&self.look)?, Scope::All))
     }
 
     /// Puts exactly this into the person's folder.
@@ -125,7 +125,8 @@ impl ChangeReview<'_> {
 
     /// The changes one by one, with their hunks.
     pub fn shown_changes(&self) -> Result<Vec<ShownChange>, AgentError> {
-        Ok(self.set.changes_of(&self.look)?)
+        let changes = self.set.changes_of(&self.look)?;
+        Ok(changes.into_iter().map(|one| self.context.redactor.shown_change(one)).collect())
     }
 
     /// Puts what was picked into the person's folder. The rest stays staged.
@@ -161,7 +162,7 @@ pub fn diff(
     paths: &[String],
 ) -> Result<Option<Untrusted>, AgentError> {
     let Some(set) = find(context, which, Wanted::Staged)? else { return Ok(None) };
-    Ok(Some(set.diff(paths)?))
+    Ok(Some(context.redactor.untrusted(set.diff(paths)?, Scope::All)))
 }
 
 /// Forgets a set, or some paths of it.
@@ -277,23 +278,24 @@ fn on_record(
     let folders = &context.folders;
     let mut log = if frees { Log::open_on_full_disk(folders)? } else { Log::open(folders)? };
     let session = new_session_id();
-    let mut append = |body: &Body| {
+    let mut append = |body: Body| {
+        let body = context.redactor.body(body);
         if frees {
-            log.append_on_full_disk(folders, &session, body)
+            log.append_on_full_disk(folders, &session, &body)
         } else {
-            log.append(&session, body)
+            log.append(&session, &body)
         }
     };
     let text = format!("set {id} is about to be {}", state.word());
-    append(&Body::Note { text })?;
+    append(Body::Note { text })?;
     match act() {
         Ok(done) => {
             let Applied { files, left_out } = done.clone();
-            append(&Body::Changes(Changes { id: id.to_owned(), state, files, left_out }))?;
+            append(Body::Changes(Changes { id: id.to_owned(), state, files, left_out }))?;
             Ok(done)
         }
         Err(error) => {
-            append(&Body::Error { message: chain(&error), hint: error.advice() })?;
+            append(Body::Error { message: chain(&error), hint: error.advice() })?;
             Err(error.into())
         }
     }

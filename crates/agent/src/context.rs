@@ -10,7 +10,7 @@ use crate::{
     update::Mode,
 };
 use interpreter_core::{
-    Access, Confinement, Lack, Network, Policy, Untrusted,
+    Access, Confinement, Lack, Network, Policy, Redactor, Untrusted,
     confinement::temporary_beside,
     policy::Places,
     sandbox::lacks,
@@ -63,6 +63,8 @@ pub struct Context {
     pace: Option<Arc<Pace>>,
     /// Columns and rows that output has on the person's window.
     window: Option<(usize, usize)>,
+    /// Takes secrets out of what is shown, recorded and sent.
+    pub(crate) redactor: Arc<Redactor>,
     /// The standard input of the code.
     pub(crate) input: StandardInput,
     /// Data that came with a prompt. It is removed with this.
@@ -110,6 +112,7 @@ impl Context {
         let granted = grants::granted(overrides, &folders, &work_folder)?;
         let upstream = network::upstream(&environment).map(Arc::new);
         let pace = settings.requests_per_minute.value.map(|most| Arc::new(Pace::new(most)));
+        let redactor = Arc::new(redactor(&environment));
         Ok(Self {
             settings,
             folders,
@@ -127,6 +130,7 @@ impl Context {
             prefixes,
             pace,
             window: None,
+            redactor,
             input: StandardInput::Empty,
             piped: None,
         })
@@ -222,6 +226,7 @@ impl Context {
             confinement: self.confinement(),
             approval,
             packages: self.package_setup(),
+            redactor: Arc::clone(&self.redactor),
             file_headers: self.settings.file_headers.value,
             max_calls: self.settings.max_calls.value.into(),
         }
@@ -342,6 +347,12 @@ impl Context {
         .chain(self.network_variables.clone())
         .collect()
     }
+}
+
+/// Knows the shapes of tokens, and the secrets in the environment.
+fn redactor(environment: &Environment) -> Redactor {
+    let known: Vec<_> = environment.secrets().collect();
+    Redactor::of_shapes().knowing(known.iter().map(|(name, value)| (*name, value)))
 }
 
 /// Whether something is there that can be a secret of this form. A folder by the name of a file is

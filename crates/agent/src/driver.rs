@@ -15,10 +15,11 @@ use crate::{
 };
 use interpreter_analyze::analyze;
 use interpreter_core::{
-    Body, Message, Output, Pick, Proposal,
+    Body, Message, Output, Pick, Proposal, Redactor,
     hash::sha256,
     instructions::Strength,
     look::Look,
+    redact::RedactedOutput,
     session::{Approval, ChangesWish, Effect, Event, Settle, State},
 };
 use interpreter_exec::{Command, ExecError, Runner};
@@ -29,6 +30,7 @@ use std::{collections::VecDeque, future::pending, sync::Arc, time::Instant};
 use tokio::{sync::mpsc, task::JoinHandle};
 
 mod calls;
+mod redacting;
 
 /// Bytes of code from which on it is analysed on another thread.
 const LONG: usize = 8 << 10;
@@ -56,6 +58,10 @@ pub(crate) struct Driver {
     owed: VecDeque<Event>,
     /// A report that came while output was gathered.
     next: Option<Report>,
+    /// Takes secrets out of everything that is taken in.
+    redactor: Arc<Redactor>,
+    /// Output that may still turn out to be a secret.
+    output: RedactedOutput,
     /// Where models come from, and where the person's config file is.
     context: Arc<Context>,
 }
@@ -91,22 +97,21 @@ impl Driver {
         let id = interpreter_store::new_session_id();
         let setup = context.setup(profile, approval, mode);
         let mut log = context.log()?;
-        let started = log.append(
-            &id,
-            &Body::SessionStarted {
-                version: env!("CARGO_PKG_VERSION").into(),
-                model: model.as_ref().map(|model| model.name().to_owned()),
-                confinement: Box::new(setup.confinement.clone()),
-                opening: Some(setup.profile.opening.len()),
-                imported: false,
-            },
-        )?;
+        let redactor = Arc::clone(&context.redactor);
+        let started = redactor.body(Body::SessionStarted {
+            version: env!("CARGO_PKG_VERSION").into(),
+            model: model.as_ref().map(|model| model.name().to_owned()),
+            confinement: Box::new(setup.confinement.clone()),
+            opening: Some(setup.profile.opening.len()),
+            imported: false,
+        });
+        let started = log.append(&id, &started)?;
         // Nobody listens yet, and there is room for more than this.
         _ = updates.try_send(Update::Records(vec![started])).is_ok();
         // Each may be a quarter of a megabyte, and is taken in sooner while it is in a cache.
         let (tell, reports) = mpsc::channel(4);
         let runner = Runner::start(context.runner_setup(&id)?, tell);
-        let mut journal = Journal::new(id, log, context.outputs());
+        let mut journal = Journal::new(id, log, context.outputs(), Arc::clone(&redactor));
         for text in notes {
             journal.note(Body::Note { text });
         }
@@ -123,6 +128,8 @@ impl Driver {
             work: None,
             owed: VecDeque::new(),
             next: None,
+            redactor,
+            output: RedactedOutput::default(),
             context: Arc::clone(context),
         };
         if mode == Mode::Chat {
@@ -270,7 +277,7 @@ impl Driver {
     }
 
     /// Records an event, takes the step, records each effect and performs it.
-    async fn happened(&mut self, event: Event) -> Result<(), AgentError> {
+    async fn take_in(&mut self, event: Event) -> Result<(), AgentError> {
         for body in event.bodies() {
             self.journal.note(body);
         }

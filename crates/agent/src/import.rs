@@ -128,6 +128,7 @@ impl Context {
         let note = Body::Note { text: format!("imported from {from}; nothing of it ran here") };
         let all = [started, note].into_iter().chain(bodies).chain(told);
         let all = all.chain([Body::SessionEnded {}]);
+        let all = all.map(|body| self.redactor.body(body));
         let entries: Vec<_> = all.map(LogEntry::now).collect();
         let id = new_session_id();
         let mut log = self.log().map_err(|error| crate::chain(&error))?;

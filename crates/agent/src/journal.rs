@@ -8,7 +8,7 @@
 //! Must not give a record out before it is written.
 
 use interpreter_core::{
-    Body, Output, Record, Untrusted,
+    Body, Output, Record, Redactor, Untrusted,
     look::Look,
     output::{is_words, kind, words},
 };
@@ -43,6 +43,8 @@ pub(crate) struct Journal {
     size: usize,
     /// When it must be written at the latest.
     due: Option<Instant>,
+    /// Takes secrets out of everything but output, which comes without them.
+    redactor: Arc<Redactor>,
 }
 
 /// Something that is to go on record.
@@ -55,7 +57,12 @@ enum Waiting {
 }
 
 impl Journal {
-    pub(crate) fn new(session: String, log: Log, outputs: Outputs) -> Self {
+    pub(crate) fn new(
+        session: String,
+        log: Log,
+        outputs: Outputs,
+        redactor: Arc<Redactor>,
+    ) -> Self {
         Self {
             session,
             log,
@@ -63,11 +70,19 @@ impl Journal {
             waiting: VecDeque::new(),
             size: 0,
             due: None,
+            redactor,
         }
     }
 
-    /// Notes what happens now.
+    /// From now on records are redacted with this, which knows more.
+    pub(crate) fn redact_with(&mut self, redactor: Arc<Redactor>) {
+        self.redactor = redactor;
+    }
+
+    /// Notes what happens now, without secrets.
     pub(crate) fn note(&mut self, body: Body) {
+        let is_output = matches!(body, Body::Output(_));
+        let body = if is_output { body } else { self.redactor.body(body) };
         let mut entry = LogEntry::now(body);
         let size = Outputs::size(&entry.body);
         self.size += size;
@@ -249,7 +264,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let folders = Folders::under(folder.path());
         let log = Log::open(&folders).unwrap();
-        let mut journal = Journal::new("s1".into(), log, Outputs::new(&folders));
+        let mut journal = Journal::new("s1".into(), log, Outputs::new(&folders), Arc::default());
         let large = "x".repeat(1 << 20);
         journal.note(output("one".into()));
         journal.note(output(large.clone()));
@@ -292,7 +307,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let folders = Folders::under(folder.path());
         let log = Log::open(&folders).unwrap();
-        let mut journal = Journal::new("s1".into(), log, Outputs::new(&folders));
+        let mut journal = Journal::new("s1".into(), log, Outputs::new(&folders), Arc::default());
         let pieces = ["é".repeat(30_000), "b".repeat(10), "c".repeat(50_000)];
         journal.note(Body::RunStarted {
             proposal: "p1".into(),

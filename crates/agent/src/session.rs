@@ -8,7 +8,8 @@ use crate::{
     update::{Mode, Request, Update},
 };
 use interpreter_core::{
-    Body, Language, ShownChange, Untrusted,
+    Body, Language, Redactor, ShownChange, Untrusted,
+    redact::Scope,
     session::{Approval, Event},
 };
 use interpreter_exec::{Completions, Interpreters};
@@ -29,6 +30,7 @@ pub struct Session {
     requests: mpsc::UnboundedSender<Request>,
     updates: mpsc::Receiver<Update>,
     interpreters: Interpreters,
+    redactor: Arc<Redactor>,
 }
 
 impl Session {
@@ -43,7 +45,9 @@ impl Session {
         let driver = driver::Driver::new(context, mode, approval, updates_in)?;
         let (id, model) = (driver.id().to_owned(), driver.model_name().map(str::to_owned));
         tokio::spawn(driver.run(inbox));
-        Ok(Self { id, model, requests, updates, interpreters: context.interpreters().clone() })
+        let (interpreters, redactor) =
+            (context.interpreters().clone(), Arc::clone(&context.redactor));
+        Ok(Self { id, model, requests, updates, interpreters, redactor })
     }
 
     fn request(&self, request: Request) {
@@ -92,14 +96,16 @@ impl Session {
     pub async fn diff_now(&self, id: &str, paths: Vec<String>) -> Result<Untrusted, AgentError> {
         let (reply, answer) = oneshot::channel();
         self.request(Request::DiffNow { id: id.to_owned(), paths, reply });
-        Ok(answer.await.unwrap_or_else(|_| Ok(Untrusted::default()))?)
+        let diff = answer.await.unwrap_or_else(|_| Ok(Untrusted::default()))?;
+        Ok(self.redactor.untrusted(diff, Scope::All))
     }
 
     /// The changes that are being reviewed one by one, with their hunks.
     pub async fn shown_changes(&self, id: &str) -> Result<Vec<ShownChange>, AgentError> {
         let (reply, answer) = oneshot::channel();
         self.request(Request::ShowChanges { id: id.to_owned(), reply });
-        Ok(answer.await.unwrap_or_else(|_| Ok(Vec::new()))?)
+        let changes = answer.await.unwrap_or_else(|_| Ok(Vec::new()))?;
+        Ok(changes.into_iter().map(|one| self.redactor.shown_change(one)).collect())
     }
 
     /// The change set that is being reviewed, as a diff.
@@ -107,7 +113,8 @@ impl Session {
         let (reply, answer) = oneshot::channel();
         self.request(Request::Diff { id: id.to_owned(), reply });
         // A runner that is gone has nothing staged.
-        Ok(answer.await.unwrap_or_else(|_| Ok(Untrusted::default()))?)
+        let diff = answer.await.unwrap_or_else(|_| Ok(Untrusted::default()))?;
+        Ok(self.redactor.untrusted(diff, Scope::All))
     }
 }
 

@@ -2,13 +2,15 @@
 
 use crate::Live;
 use interpreter_core::{
-    Finish, Reply, Untrusted,
+    Finish, Redactor, Reply, Untrusted,
     extract::{
         call::CallCode,
         fences::{FencePiece as Markdown, Fences},
     },
+    redact::{RedactedStream, Scope},
 };
 use interpreter_model::ReplyPiece;
+use std::sync::Arc;
 
 /// A reply that is under way.
 #[derive(Default)]
@@ -17,51 +19,83 @@ pub(crate) struct Speech {
     call: Option<Call>,
     text: String,
     reasoning: String,
+    redactor: Arc<Redactor>,
+    /// What may still turn out to be a secret.
+    held_text: RedactedStream,
+    held_reasoning: RedactedStream,
 }
 
 /// A call that is being written.
 struct Call {
     index: usize,
     code: CallCode,
+    /// What may still turn out to be a secret.
+    held: RedactedStream,
     /// Whether some of its code was shown.
     is_shown: bool,
 }
 
 impl Speech {
+    /// A reply from which this takes the secrets.
+    pub(crate) fn new(redactor: Arc<Redactor>) -> Self {
+        Self { redactor, ..Self::default() }
+    }
+
     /// The display updates for the next piece.
     pub(crate) fn hear(&mut self, piece: ReplyPiece) -> Vec<Live> {
         match piece {
             // Ours: the one is on record, the other passes.
             ReplyPiece::Note(_) | ReplyPiece::Headway(_) => vec![],
             ReplyPiece::Text(text) => {
-                self.text.push_str(&text);
-                self.fences.feed(&text).into_iter().map(live).collect()
+                let text = self.held_text.feed(&self.redactor, Scope::Known, &text);
+                self.add_text(&text)
             }
             ReplyPiece::Reasoning(text) => {
-                self.reasoning.push_str(&text);
-                vec![Live::Reasoning(Untrusted::new(text))]
+                let text = self.held_reasoning.feed(&self.redactor, Scope::Known, &text);
+                self.add_reasoning(text)
             }
             ReplyPiece::CallStarted { index, .. } => {
                 let shown = self.end_call();
-                self.call = Some(Call { index, code: CallCode::default(), is_shown: false });
+                self.call = Some(Call::new(index));
                 shown
             }
             ReplyPiece::CallArguments { index, text } => match &mut self.call {
-                Some(call) if call.index == index => call.hear(&text),
+                Some(call) if call.index == index => {
+                    let text = call.held.feed(&self.redactor, Scope::Known, &text);
+                    call.hear(&text)
+                }
                 // Two calls at once: the second is shown when it is asked about.
                 Some(_) | None => vec![],
             },
         }
     }
 
+    fn add_text(&mut self, text: &str) -> Vec<Live> {
+        self.text.push_str(text);
+        self.fences.feed(text).into_iter().map(live).collect()
+    }
+
+    fn add_reasoning(&mut self, text: String) -> Vec<Live> {
+        self.reasoning.push_str(&text);
+        let shown = (!text.is_empty()).then(|| Live::Reasoning(Untrusted::new(text)));
+        shown.into_iter().collect()
+    }
+
     fn end_call(&mut self) -> Vec<Live> {
-        let shown = self.call.take().filter(|call| call.is_shown);
-        shown.map(|_| Live::CodeEnds).into_iter().collect()
+        let Some(mut call) = self.call.take() else { return vec![] };
+        let rest = call.held.finish(&self.redactor, Scope::Known);
+        let mut shown = call.hear(&rest);
+        shown.extend(call.is_shown.then_some(Live::CodeEnds));
+        shown
     }
 
     /// The display updates at the end.
     pub(crate) fn end(&mut self) -> Vec<Live> {
-        let mut shown: Vec<_> = self.fences.finish().into_iter().map(live).collect();
+        let rest = self.held_reasoning.finish(&self.redactor, Scope::Known);
+        let mut shown = self.add_reasoning(rest);
+        let rest = self.held_text.finish(&self.redactor, Scope::Known);
+        shown.extend(self.add_text(&rest));
+        shown.extend(self.fences.finish().into_iter().map(live));
         shown.extend(self.end_call());
         shown.push(Live::ReplyEnds);
         shown
@@ -69,7 +103,8 @@ impl Speech {
 
     /// Whether nothing has come of the reply.
     pub(crate) fn is_silent(&self) -> bool {
-        self.text.is_empty() && self.reasoning.is_empty() && self.call.is_none()
+        let nothing_held = self.held_text.is_idle() && self.held_reasoning.is_idle();
+        self.text.is_empty() && self.reasoning.is_empty() && self.call.is_none() && nothing_held
     }
 
     /// The part of a reply that broke off, if there is any.
@@ -87,6 +122,10 @@ impl Speech {
 }
 
 impl Call {
+    fn new(index: usize) -> Self {
+        Self { index, code: CallCode::default(), held: RedactedStream::default(), is_shown: false }
+    }
+
     /// The display updates for the next piece of the arguments.
     fn hear(&mut self, text: &str) -> Vec<Live> {
         let more = self.code.feed(text);

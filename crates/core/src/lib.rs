@@ -28,6 +28,7 @@ pub use crate::{
     policy::{ApprovalMode, Opinion, Patterns, Policy, RiskLimit, Rule, Rules, Verdict},
     proposal::{Origin, Proposal},
     record::{Body, Record},
+    redact::Redactor,
     reply::{Finish, Reply, Usage},
     run::{
         Blob, Changes, ChangesState, Grant, HostWanted, InputWanted, Output, Prepared, Ran, Typed,
@@ -70,6 +71,7 @@ pub mod piped;
 pub mod policy;
 pub mod proposal;
 pub mod record;
+pub mod redact;
 pub mod reply;
 pub mod roster;
 mod run;

@@ -6,7 +6,7 @@
 //! Must not print a value: keys stand among them. Nothing else in the program reads the
 //! environment.
 
-use interpreter_core::Secret;
+use interpreter_core::{Secret, secret::in_variable};
 use std::{
     collections::BTreeMap,
     ffi::{OsStr, OsString},
@@ -50,6 +50,12 @@ impl Environment {
     pub fn secret(&self, name: &str) -> Option<Secret> {
         let text = self.text(name)?.trim();
         (!text.is_empty()).then(|| Secret::new(text.to_owned()))
+    }
+
+    /// The variables that hold secrets, by their names and values.
+    pub fn secrets(&self) -> impl Iterator<Item = (&str, Secret)> {
+        let texts = self.0.iter().filter_map(|(name, value)| name.to_str().zip(value.to_str()));
+        texts.filter_map(|(name, value)| Some((name, in_variable(name, value)?)))
     }
 
     /// The names of all variables that are UTF-8.

@@ -60,13 +60,15 @@ impl Driver {
             Purpose::Summary => Tools::None,
         };
         let request = Request {
-            messages,
+            // The opening has files of the project in it, which no message was made of.
+            messages: self.redactor.messages(messages),
             tools,
             max_tokens: self.sampling.max_tokens,
             temperature: self.sampling.temperature,
         };
+        let speech = Speech::new(Arc::clone(&self.redactor));
         let task = tokio::spawn(async move { model.stream(&request, &sink).await });
-        self.call = Some(Call { pieces, task, speech: Speech::default(), purpose });
+        self.call = Some(Call { pieces, task, speech, purpose });
     }
 
     pub(super) async fn hear(&mut self, piece: ReplyPiece) {

@@ -65,6 +65,7 @@ mod piped;
 mod prose;
 mod quiet;
 mod record;
+mod redaction;
 mod repl;
 mod resuming;
 mod rules;

@@ -1,9 +1,10 @@
 //! The setup of a session: languages, rules, confinement and the model.
 
 use crate::{
-    Confinement, Languages, Message, Policy, context::ContextWindow, extract::Syntax,
+    Confinement, Languages, Message, Policy, Redactor, context::ContextWindow, extract::Syntax,
     file_header::FileHeaders, instructions::Strength, packages::PackageSetup,
 };
+use std::sync::Arc;
 
 /// The setup of a session. None of it comes from a model or a project unchecked.
 #[derive(Clone, Debug)]
@@ -26,6 +27,8 @@ pub struct Setup {
     pub file_headers: FileHeaders,
     /// Which packages can be installed, and who decides.
     pub packages: PackageSetup,
+    /// Takes secrets out of the conversation.
+    pub redactor: Arc<Redactor>,
     /// The model that is talked to.
     pub profile: ModelProfile,
 }

@@ -3,6 +3,7 @@
 use super::{effect::Effect, packages::Afterwards, pictures::Pictures, setup::Setup};
 use crate::{
     Body, Confinement, Excerpt, Findings, Grantor, Image, Languages, Message, Piped, Proposal,
+    Redactor,
     Verdict,
     context::ContextWindow,
     file_header::FileHeader,
@@ -186,10 +187,17 @@ impl State {
         &self.messages
     }
 
-    /// Adds to the conversation. A call that is over holds it no more, so nothing is copied.
+    /// Adds to the conversation, without secrets. A call that is over holds it no more, so nothing is
+    /// copied.
     pub(super) fn say(&mut self, message: Message) {
+        let message = self.setup.redactor.message(message);
         self.has_pictures |= message.has_images();
         Arc::make_mut(&mut self.messages).push(message);
+    }
+
+    /// From now on the conversation is redacted with this, which knows more.
+    pub fn redact_with(&mut self, redactor: Arc<Redactor>) {
+        self.setup.redactor = redactor;
     }
 
     /// Adds an effect to the step that is being taken.

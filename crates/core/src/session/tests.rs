@@ -59,6 +59,7 @@ impl Script {
             file_headers: FileHeaders::default(),
             syntax: |_, _| None,
             packages: PackageSetup::default(),
+            redactor: std::sync::Arc::default(),
             profile: ModelProfile {
                 opening: vec![crate::Message::System { text: "be good".into() }],
                 strength: Strength::Usual,

@@ -55,6 +55,7 @@ fn permit(name: &str, limits: Limits) -> Permit {
         file_headers: FileHeaders::default(),
         syntax: |_, _| None,
         packages: interpreter_core::packages::PackageSetup::default(),
+        redactor: std::sync::Arc::default(),
         profile: ModelProfile {
             opening: Vec::<Message>::new(),
             strength: Strength::Usual,

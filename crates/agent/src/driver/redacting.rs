@@ -1,0 +1,39 @@
+//! What happened, without secrets: before it is recorded, decided on, shown or sent.
+
+use super::Driver;
+use crate::AgentError;
+use interpreter_core::{Secret, Typed, redact::RedactedOutput, session::Event};
+use std::sync::Arc;
+
+impl Driver {
+    /// Takes the secrets out of an event, and takes it in.
+    pub(super) async fn happened(&mut self, event: Event) -> Result<(), AgentError> {
+        if let Event::InputGiven(Typed::Hidden(secret)) = &event {
+            self.learn("input", secret);
+        }
+        for event in self.redacted(event) {
+            self.take_in(event).await?;
+        }
+        Ok(())
+    }
+
+    /// The event without secrets, behind any output that was held back until now.
+    fn redacted(&mut self, event: Event) -> Vec<Event> {
+        let (output, event) = match event {
+            Event::Output(output) => (self.output.feed(&self.redactor, output), None),
+            event if RedactedOutput::is_ended_by(&event) => {
+                (self.output.finish(&self.redactor), Some(event))
+            }
+            event => (Vec::new(), Some(event)),
+        };
+        let event = event.map(|event| self.redactor.event(event));
+        output.into_iter().map(Event::Output).chain(event).collect()
+    }
+
+    /// Looks for this value too from now on.
+    fn learn(&mut self, name: &str, secret: &Secret) {
+        self.redactor = Arc::new(self.redactor.knowing([(name, secret)]));
+        self.journal.redact_with(Arc::clone(&self.redactor));
+        self.state.redact_with(Arc::clone(&self.redactor));
+    }
+}

@@ -1,0 +1,155 @@
+//! A secret that is known, and a token of a known shape, through every way that text takes: they are
+//! neither shown, nor recorded, nor sent to the model.
+
+use crate::scene::{Scene, Seen, cell};
+use std::{fs, path::Path};
+
+/// A value in the person's own environment.
+const VALUE: &str = "Zq8-Wx3_Lm5.vB7nK2rT";
+
+/// A token that nobody told us about, in two parts so that it is nowhere in the tests' own source.
+const TOKEN: (&str, &str) = ("ghp_k3J9sQ0zL1mN7pR2vT5x", "W8yB4cD6fGaB1cD2");
+
+fn token() -> String {
+    format!("{}{}", TOKEN.0, TOKEN.1)
+}
+
+fn scene() -> Scene {
+    Scene::new().variable("EXAMPLE_API_TOKEN", VALUE)
+}
+
+/// Neither of them, nor eight characters of them, nor the value in an encoding.
+fn clean(seen: Seen) -> Seen {
+    let hex: String = VALUE.bytes().map(|byte| format!("{byte:02x}")).collect();
+    seen.lacks(VALUE).lacks(&VALUE[4..12]).lacks(&token()).lacks(&token()[10..18]).lacks(&hex)
+}
+
+/// No file of the program holds the value. Outputs of their own are compressed.
+fn nothing_kept(folder: &Path) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            nothing_kept(&path);
+        } else {
+            let bytes = fs::read(&path).unwrap_or_default();
+            let holds =
+                |part: &str| bytes.windows(part.len()).any(|window| window == part.as_bytes());
+            assert!(!holds(VALUE) && !holds(&token()), "{}", path.display());
+        }
+    }
+}
+
+/// Code that puts both together from small parts, so that they are in no text but its output.
+fn parts() -> String {
+    let parts = |text: &str| {
+        let parts = text.as_bytes().chunks(5).map(|part| String::from_utf8_lossy(part));
+        parts.map(|part| format!("'{part}'")).collect::<Vec<_>>().join("+")
+    };
+    format!("v = {}; t = {}\n", parts(VALUE), parts(&token()))
+}
+
+#[test]
+fn output_of_every_kind_is_redacted() {
+    for (code, expected) in [
+        ("print(v); print(t)", "[secret:github-token]"),
+        ("import sys; print(v, t, file=sys.stderr)", "[secret:EXAMPLE_API_TOKEN]"),
+        ("v", "[secret:EXAMPLE_API_TOKEN]"),
+        ("raise ValueError(v)", "ValueError: [secret:EXAMPLE_API_TOKEN]"),
+        ("print({'key': v})", "{'key': '[secret:EXAMPLE_API_TOKEN]'}"),
+        ("print(v.encode().hex())", "[secret:EXAMPLE_API_TOKEN]"),
+        ("import base64; print(base64.b64encode(b'me:' + v.encode()).decode())", "[secret:"),
+        ("import urllib.parse; print(urllib.parse.quote(v + '/'))", "[secret:EXAMPLE_API_TOKEN]"),
+        ("for c in v: print(c, end='', flush=True)", "[secret:EXAMPLE_API_TOKEN]"),
+        ("print('x' * 300000); print(v)", "[secret:EXAMPLE_API_TOKEN]"),
+        ("from sys import stdout\nstdout.buffer.write(v.encode() + b'\\xff\\n')", "[secret:"),
+        ("print('plain')", "plain"),
+    ] {
+        let scene = scene();
+        let code = parts() + code;
+        for more in [&[][..], &["--json"]] {
+            let arguments = [&["run", "-l", "python", "-c", &code], more].concat();
+            clean(scene.run(&arguments)).mentions(expected);
+        }
+        clean(scene.run(&["history", "show"]));
+        nothing_kept(&scene.data());
+        scene.run(&["audit", "verify"]).exits(0);
+    }
+}
+
+#[test]
+fn names_of_files_and_their_lines_are_redacted() {
+    let scene = scene();
+    let code = parts() + "open(v + '.txt', 'w').write('a\\n' + t + '\\n' + v + '\\n')";
+    for more in [&[][..], &["--json"]] {
+        let seen = scene.run(&[&["run", "-l", "python", "-c", &code], more].concat());
+        clean(seen).mentions("[secret:EXAMPLE_API_TOKEN].txt").exits(0);
+    }
+    let diff = clean(scene.run(&["changes", "diff"]));
+    diff.mentions("+[secret:github-token]").mentions("+[secret:EXAMPLE_API_TOKEN]").exits(0);
+}
+
+#[test]
+fn hosts_that_code_tries_are_redacted() {
+    let scene = scene();
+    // Hosts have no capitals.
+    let value = "zq8-wx3-lm5-vb7nk2rt";
+    let scene = scene.variable("OTHER_TOKEN", value);
+    let code = "import urllib.request as r\ntry:\n  r.urlopen('http://zq8-' + 'wx3-lm5-' + \
+                'vb7nk2rt.example/')\nexcept OSError: print('failed')";
+    let arguments = ["run", "--json", "--allow-host", "one.example", "-l", "python", "-c", code];
+    let seen = scene.run(&arguments).lacks(value).mentions("failed");
+    let hosts = seen.of_kind("effects")[0]["network"].to_string();
+    assert!(hosts.contains("[secret:OTHER_TOKEN].example"), "{hosts}");
+}
+
+#[test]
+fn neither_the_model_nor_the_record_gets_them() {
+    let prompt = format!("use {VALUE} and {}", token());
+    let code = parts() + "print(v, t)";
+    let scene = scene().script(&format!(
+        "[[reply]]\nexpect = \"use [secret:EXAMPLE_API_TOKEN] and [secret:github-token]\"\n\
+         text = {}\nchunk = 3\n\
+         [[reply]]\nexpect = \"[secret:EXAMPLE_API_TOKEN] [secret:github-token]\"\n\
+         text = {}\nchunk = 5\n",
+        serde_json::to_string(&cell("python", &code)).unwrap(),
+        serde_json::to_string(&format!("It was {VALUE}.")).unwrap(),
+    ));
+    for more in [&[][..], &["--json"]] {
+        let seen = scene.chat(&[&["--yes"], more, &[&prompt]].concat()).exits(0);
+        clean(seen).mentions("[secret:EXAMPLE_API_TOKEN].");
+    }
+    clean(scene.run(&["history", "show"])).mentions("use [secret:EXAMPLE_API_TOKEN]");
+    nothing_kept(&scene.data());
+}
+
+#[test]
+fn code_of_the_person_runs_as_written_and_is_recorded_without_it() {
+    let scene = scene();
+    let code = format!("print(len('{VALUE}'), '{}'[:3])", token());
+    let seen = scene.run(&["run", "--json", "-l", "python", "-c", &code]).exits(0);
+    let seen = clean(seen).mentions("20 ghp");
+    let recorded = seen.of_kind("proposal")[0]["code"].to_string();
+    assert!(recorded.contains("[secret:EXAMPLE_API_TOKEN]"), "{recorded}");
+    nothing_kept(&scene.data());
+}
+
+#[test]
+fn packages_and_calls_of_a_model_are_redacted() {
+    let scene = scene().script(&format!(
+        "[[reply]]\ncall = {{ language = \"shell\", code = \"pip install {VALUE}; echo {VALUE}\" }}\n\
+         [[reply]]\nexpect = \"[secret:EXAMPLE_API_TOKEN]\"\ntext = \"Done.\"\n"
+    ));
+    let seen = clean(scene.chat(&["--yes", "--json", "go"]));
+    // The code that runs is the code that is shown: the value is in neither.
+    let proposed = seen.of_kind("proposal")[0]["code"].to_string();
+    assert!(proposed.contains("echo [secret:EXAMPLE_API_TOKEN]"), "{proposed}");
+    nothing_kept(&scene.data());
+}
+
+#[test]
+fn an_example_in_the_code_of_a_model_stays() {
+    let example = token();
+    let scene =
+        scene().model_says(&[&cell("python", &format!("print(len('{example}'))")), "Done."]);
+    clean(scene.chat(&["--yes", "--json", "go"])).mentions("\"40\\n\"").exits(0);
+}

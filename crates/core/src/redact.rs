@@ -1,0 +1,194 @@
+//! Takes secrets out of text: values that are known, and tokens of a well-known shape.
+//!
+//! # Threat
+//! A key that a program prints, a person pastes or a file holds, and that then goes to a model, onto
+//! the screen, or into a record that is kept for good.
+//!
+//! # Mechanism
+//! One automaton finds every known value, in its usual encodings, and the beginning of every known
+//! shape, in one pass. A match becomes `[secret:NAME]`. Text that comes in pieces goes through
+//! [`RedactedStream`], which holds back whatever may still turn out to be a part of one.
+//!
+//! # Order
+//! Text is redacted before it is hashed, recorded, shown or sent.
+//!
+//! # Limits
+//! A value of fewer than [`LEAST`] bytes is not looked for: too much else would match. A program that
+//! wants to can print a secret in a form that nobody knows. This protects against accidents; the
+//! sandbox protects against programs, because no secret is inside.
+
+mod body;
+mod encodings;
+mod output;
+mod search;
+mod shapes;
+mod stream;
+
+pub use self::{output::RedactedOutput, stream::RedactedStream};
+
+use self::{
+    search::{Found, Search},
+    shapes::shapes,
+};
+use crate::{Secret, Untrusted};
+use std::{borrow::Cow, fmt};
+
+/// Bytes of the shortest value that is looked for.
+pub const LEAST: usize = 8;
+
+/// Bytes of a value that are looked for at most.
+const LONGEST: usize = 16 << 10;
+
+/// Known values at most.
+const MOST: usize = 1_000;
+
+/// Bytes of the beginning of a secret from which on it is held back at the end of a piece. Fewer
+/// would delay much that is harmless, such as a prompt that ends in `s`.
+const HELD: usize = 4;
+
+/// What is taken out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Known values alone: for code, which must not change because it holds an example.
+    Known,
+    /// Known values and everything with a known shape.
+    All,
+}
+
+/// Finds secrets in text.
+#[derive(Clone, Default)]
+pub struct Redactor {
+    /// The values in all their encodings, each with the number of its name.
+    forms: Vec<(Vec<u8>, usize)>,
+    names: Vec<String>,
+    has_shapes: bool,
+    search: Option<Search>,
+}
+
+/// What a pattern of the automaton is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Pattern {
+    /// A form of the value with this name.
+    Known(usize),
+    /// The beginning of this shape.
+    Start(usize),
+}
+
+/// Whether more of a text may follow.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    Open,
+    Final,
+}
+
+impl Redactor {
+    /// Finds tokens by their shape, and no values yet.
+    pub fn of_shapes() -> Self {
+        Self { has_shapes: true, ..Self::default() }.rebuilt()
+    }
+
+    /// Finds these values too, by their names. Values that are too short, and more than [`MOST`], are
+    /// left out.
+    #[must_use]
+    pub fn knowing<'a>(&self, values: impl IntoIterator<Item = (&'a str, &'a Secret)>) -> Self {
+        let mut more = self.clone();
+        for (name, value) in values {
+            let value = value.reveal().trim();
+            if value.len() < LEAST || more.names.len() >= MOST {
+                continue;
+            }
+            let end = (0..=value.len().min(LONGEST)).rev().find(|at| value.is_char_boundary(*at));
+            let number = more.names.len();
+            more.names.push(name.to_owned());
+            let forms = encodings::forms(&value[..end.unwrap_or(0)]);
+            more.forms.extend(forms.into_iter().map(|form| (form, number)));
+        }
+        more.rebuilt()
+    }
+
+    fn rebuilt(mut self) -> Self {
+        let known = self.forms.iter().map(|(form, name)| (form.clone(), Pattern::Known(*name)));
+        let starts = self.has_shapes.then(shapes).unwrap_or_default().iter().enumerate();
+        let starts = starts.flat_map(|(number, shape)| {
+            let starts = shape.starts.iter().map(|start| start.clone().into_bytes());
+            starts.map(move |start| (start, Pattern::Start(number)))
+        });
+        let patterns: Vec<_> = known.chain(starts).collect();
+        self.search = Search::new(patterns);
+        self
+    }
+
+    /// Whether there is nothing to look for.
+    pub fn is_empty(&self) -> bool {
+        self.search.is_none()
+    }
+
+    /// The text without secrets.
+    pub fn text<'a>(&self, text: &'a str, scope: Scope) -> Cow<'a, str> {
+        self.replaced(text, scope, |of, clean| self.put(of, clean))
+    }
+
+    /// The text with something else in the place of each secret.
+    fn replaced<'a>(
+        &self,
+        text: &'a str,
+        scope: Scope,
+        put: impl Fn(Pattern, &mut String),
+    ) -> Cow<'a, str> {
+        let Some(search) = &self.search else { return text.into() };
+        let (found, _) = search.scan(text, scope, End::Final);
+        if found.is_empty() {
+            return text.into();
+        }
+        let mut clean = String::with_capacity(text.len());
+        let mut at = 0;
+        for Found { range, of } in found {
+            clean.push_str(&text[at..range.start]);
+            put(of, &mut clean);
+            at = range.end;
+        }
+        clean.push_str(&text[at..]);
+        clean.into()
+    }
+
+    /// The same for somebody else's text, which is not copied if there is nothing to take out.
+    #[must_use]
+    pub fn untrusted(&self, text: Untrusted, scope: Scope) -> Untrusted {
+        match self.text(text.raw(), scope) {
+            Cow::Borrowed(_) => text,
+            Cow::Owned(clean) => Untrusted::new(clean),
+        }
+    }
+
+    /// The same in place.
+    pub fn clean(&self, text: &mut String, scope: Scope) {
+        if let Cow::Owned(clean) = self.text(text, scope) {
+            *text = clean;
+        }
+    }
+
+    /// Whether a text may hold a secret. Never misses one.
+    fn suspects(&self, text: &str) -> bool {
+        self.search.as_ref().is_some_and(|search| search.has_hit(text.as_bytes()))
+    }
+
+    /// Writes what stands in the place of a secret.
+    fn put(&self, of: Pattern, text: &mut String) {
+        let name = match of {
+            Pattern::Known(number) => self.names.get(number).map_or("", String::as_str),
+            Pattern::Start(number) => shapes().get(number).map_or("", |shape| &shape.name),
+        };
+        text.push_str("[secret:");
+        text.push_str(name);
+        text.push(']');
+    }
+}
+
+impl fmt::Debug for Redactor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Redactor({} values, shapes: {})", self.names.len(), self.has_shapes)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,150 @@
+//! Redaction of records, messages and events.
+//!
+//! A record is searched as the JSON that it becomes, so a field that is added later is searched too.
+
+use super::{Redactor, Scope};
+use crate::{Body, Message, Reply, ShownChange, session::Event};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// What stands in the place of a secret where the form of a text is fixed, as in the name of a host.
+const PLAIN: &str = "redacted";
+
+impl Redactor {
+    /// A record without secrets. Output that comes in pieces goes through
+    /// [`super::RedactedOutput`] first.
+    #[must_use]
+    pub fn body(&self, body: Body) -> Body {
+        if self.is_empty() {
+            return body;
+        }
+        let Ok(text) = serde_json::to_string(&body) else { return withheld() };
+        if !self.suspects(&text) {
+            return body;
+        }
+        let Ok(value) = serde_json::from_str::<Value>(&text) else { return withheld() };
+        let clean = each_text(value.clone(), &|text| self.text(text, Scope::All).into_owned());
+        if clean == value {
+            return body;
+        }
+        serde_json::from_value(clean).unwrap_or_else(|_| {
+            let put = |text: &str| {
+                self.replaced(text, Scope::All, |_, text| text.push_str(PLAIN)).into_owned()
+            };
+            serde_json::from_value(each_text(value, &put)).unwrap_or_else(|_| withheld())
+        })
+    }
+
+    /// A message of the conversation without secrets.
+    #[must_use]
+    pub fn message(&self, mut message: Message) -> Message {
+        if self.is_empty() {
+            return message;
+        }
+        match &mut message {
+            Message::System { text } | Message::User { text, .. } => {
+                self.clean(text, Scope::All);
+            }
+            Message::Earlier { text } => *text = self.untrusted(text.clone(), Scope::All),
+            Message::Assistant { text, calls } => {
+                *text = self.untrusted(text.clone(), Scope::All);
+                for call in calls {
+                    call.arguments = self.untrusted(call.arguments.clone(), Scope::All);
+                }
+            }
+            Message::Result { text, printed, .. } => {
+                let clean = self.untrusted(text.clone(), Scope::All);
+                if clean != *text {
+                    // It counts in bytes of the text as it was.
+                    *printed = None;
+                    *text = clean;
+                }
+            }
+        }
+        message
+    }
+
+    /// A whole conversation without secrets, which is not copied if there are none.
+    #[must_use]
+    pub fn messages(&self, mut messages: Arc<Vec<Message>>) -> Arc<Vec<Message>> {
+        let suspected = |message: &Message| match message {
+            Message::System { text } | Message::User { text, .. } => self.suspects(text),
+            Message::Earlier { text } | Message::Result { text, .. } => self.suspects(text.raw()),
+            Message::Assistant { text, calls } => {
+                self.suspects(text.raw())
+                    || calls.iter().any(|call| self.suspects(call.arguments.raw()))
+            }
+        };
+        if messages.iter().any(suspected) {
+            for message in Arc::make_mut(&mut messages) {
+                *message = self.message(message.clone());
+            }
+        }
+        messages
+    }
+
+    /// An event without secrets, where something is made of it before it is on record: code that
+    /// runs, a question, a list. Everything else is redacted as a record and as a message.
+    #[must_use]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the rest becomes a record or a message")]
+    pub fn event(&self, event: Event) -> Event {
+        if self.is_empty() {
+            return event;
+        }
+        match event {
+            Event::Replied(reply) => Event::Replied(self.reply(reply, Scope::Known)),
+            Event::Summarised(Ok(reply)) => Event::Summarised(Ok(self.reply(reply, Scope::All))),
+            Event::InputWanted(mut wanted) => {
+                wanted.prompt = self.untrusted(wanted.prompt, Scope::All);
+                Event::InputWanted(wanted)
+            }
+            Event::Reviewed(mut changes) => {
+                for file in &mut changes.files {
+                    self.clean(&mut file.path, Scope::All);
+                }
+                Event::Reviewed(changes)
+            }
+            other => other,
+        }
+    }
+
+    /// A reply without secrets.
+    #[must_use]
+    pub fn reply(&self, mut reply: Reply, scope: Scope) -> Reply {
+        reply.text = self.untrusted(reply.text, scope);
+        reply.reasoning = self.untrusted(reply.reasoning, scope);
+        for call in &mut reply.calls {
+            call.arguments = self.untrusted(call.arguments.clone(), scope);
+        }
+        reply
+    }
+
+    /// A change without secrets, as the person sees it.
+    #[must_use]
+    pub fn shown_change(&self, mut change: ShownChange) -> ShownChange {
+        self.clean(&mut change.path, Scope::All);
+        change.head = self.untrusted(change.head, Scope::All);
+        let hunks = change.hunks.into_iter().map(|hunk| self.untrusted(hunk, Scope::All));
+        change.hunks = hunks.collect();
+        change
+    }
+}
+
+/// Changes every text in a value, but no name of a field.
+fn each_text(value: Value, change: &dyn Fn(&str) -> String) -> Value {
+    match value {
+        Value::String(text) => Value::String(change(&text)),
+        Value::Array(values) => {
+            values.into_iter().map(|one| each_text(one, change)).collect::<Vec<_>>().into()
+        }
+        Value::Object(fields) => {
+            let fields = fields.into_iter().map(|(name, one)| (name, each_text(one, change)));
+            Value::Object(fields.collect())
+        }
+        other @ (Value::Null | Value::Bool(_) | Value::Number(_)) => other,
+    }
+}
+
+fn withheld() -> Body {
+    Body::Note { text: "a record is withheld: it holds a secret and cannot be redacted".into() }
+}

@@ -1,0 +1,235 @@
+//! Secrets in text, whole and in pieces.
+
+use super::*;
+use crate::{Body, Message, Output, Stream, egress::Host};
+use base64::{Engine, engine::general_purpose::STANDARD};
+use proptest::prelude::*;
+
+const VALUE: &str = "tok-Zq8/Wx3+Lm5 vB7'n";
+
+fn redactor() -> Redactor {
+    Redactor::of_shapes().knowing([("API_TOKEN", &Secret::new(VALUE.into()))])
+}
+
+/// Text in pieces of these lengths, as it comes out.
+fn streamed(redactor: &Redactor, text: &str, lengths: &[usize]) -> String {
+    let (mut stream, mut rest, mut clean) = (RedactedStream::default(), text, String::new());
+    let mut lengths = lengths.iter().copied().cycle();
+    while !rest.is_empty() {
+        let mut at = lengths.next().unwrap_or(1).clamp(1, rest.len());
+        while !rest.is_char_boundary(at) {
+            at += 1;
+        }
+        let (piece, after) = rest.split_at(at);
+        clean.push_str(&stream.feed(redactor, Scope::All, piece));
+        rest = after;
+    }
+    clean + &stream.finish(redactor, Scope::All)
+}
+
+#[test]
+fn a_known_value_gives_way_to_its_name() {
+    let redactor = redactor();
+    let clean = redactor.text("a tok-Zq8/Wx3+Lm5 vB7'n b", Scope::All);
+    assert_eq!(clean, "a [secret:API_TOKEN] b");
+    assert_eq!(redactor.text("nothing", Scope::All), "nothing");
+    assert_eq!(format!("{redactor:?}"), "Redactor(1 values, shapes: true)");
+}
+
+#[test]
+fn short_values_and_empty_ones_are_not_looked_for() {
+    let known = |value: &str| Redactor::default().knowing([("N", &Secret::new(value.into()))]);
+    assert!(known("").is_empty() && known("1234567").is_empty() && !known("12345678").is_empty());
+}
+
+#[test]
+fn encodings_are_found() {
+    let redactor = redactor();
+    let encoded = STANDARD.encode(format!("user:{VALUE}"));
+    for text in [
+        format!("Authorization: Basic {encoded}"),
+        format!("/?q={}", "tok-Zq8%2FWx3%2BLm5%20vB7%27n"),
+        crate::hash::hex(VALUE.as_bytes()),
+        serde_json::to_string(&[VALUE]).unwrap(),
+    ] {
+        let clean = redactor.text(&text, Scope::All);
+        assert!(clean.contains("[secret:API_TOKEN]"), "{text}: {clean}");
+    }
+}
+
+#[test]
+fn overlapping_values_leave_nothing() {
+    let (one, two) = (Secret::new("abcdefghij".into()), Secret::new("ghijklmnop".into()));
+    let redactor = Redactor::default().knowing([("ONE", &one), ("TWO", &two)]);
+    assert_eq!(redactor.text("-abcdefghijklmnop-", Scope::All), "-[secret:ONE]-");
+    let twice = Secret::new("abcdefghabcdefgh".into());
+    let redactor = Redactor::default().knowing([("TWICE", &twice)]);
+    assert_eq!(redactor.text("abcdefghabcdefghabcdefgh", Scope::All), "[secret:TWICE]");
+}
+
+/// A token of each kind, made by the shape's own rules, is found; its example is not.
+#[test]
+fn tokens_are_found_by_their_shape() {
+    let letters = "k3J9sQ0zL1mN7pR2vT5xW8yB4cD6fG";
+    for (token, name) in [
+        (format!("ghp_{letters}aB1cD2"), "github-token"),
+        ("AKIAQ3EGRZ7TXW5NPL2V".into(), "aws-access-key"),
+        (format!("sk-ant-api03-{letters}{letters}"), "anthropic-key"),
+        (format!("sk-proj-{letters}{letters}"), "openai-key"),
+        (format!("AIza{letters}Aa-_1"), "google-api-key"),
+        (format!("xoxb-123456789012-{letters}"), "slack-token"),
+        (format!("glpat-{}", &letters[..20]), "gitlab-token"),
+        (format!("npm_{letters}aB1cD2"), "npm-token"),
+        (format!("sk_live_{}", &letters[..24]), "stripe-key"),
+        (format!("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.{letters}"), "json-web-token"),
+        (format!("-----BEGIN PRIVATE KEY-----\n{letters}\n{letters}\n{letters}\n"), "private-key"),
+    ] {
+        let redactor = Redactor::of_shapes();
+        let clean = redactor.text(&format!("x = \"{token}\"\n"), Scope::All).into_owned();
+        assert_eq!(clean, format!("x = \"[secret:{name}]\"\n"));
+        // Code keeps it: it may be an example that the code is about.
+        assert_eq!(redactor.text(&token, Scope::Known), token);
+        for pieces in [1, 2, 3, 5, 7, 64] {
+            let clean = streamed(&redactor, &format!("x = \"{token}\"\n"), &[pieces]);
+            assert!(!clean.contains(&token[7..15]), "{pieces}: {clean}");
+        }
+    }
+}
+
+#[test]
+fn examples_and_longer_words_are_not_tokens() {
+    let redactor = Redactor::of_shapes();
+    for text in [
+        "AKIAIOSFODNN7EXAMPLE",
+        "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+        "a task-runner and a disk-cache, risk-free",
+        "sk-learn, ask-me, sk-",
+        "the key-value store; secret_name",
+        "-----BEGIN PRIVATE KEY----- begins one",
+        "MAKIAQ3EGRZ7TXW5NPL2V",
+    ] {
+        assert_eq!(redactor.text(text, Scope::All), text);
+        assert_eq!(streamed(&redactor, text, &[3]), text);
+    }
+}
+
+#[test]
+fn ordinary_text_is_not_delayed() {
+    let mut stream = RedactedStream::default();
+    let redactor = redactor();
+    for prompt in ["Your name: ", "continue? [y/n]", "é", "…\n", "tok", ": "] {
+        assert_eq!(stream.feed(&redactor, Scope::All, prompt), prompt);
+        assert!(stream.is_idle());
+    }
+    assert_eq!(stream.feed(&redactor, Scope::All, "tok-"), "");
+    assert_eq!(stream.feed(&redactor, Scope::All, "en"), "tok-en");
+}
+
+#[test]
+fn the_beginning_of_a_secret_at_the_end_of_a_text_is_taken_out() {
+    let redactor = redactor();
+    assert_eq!(streamed(&redactor, "x tok-Zq8/Wx3", &[6]), "x [secret:API_TOKEN]");
+    assert_eq!(streamed(&redactor, "x tok-Zq", &[6]), "x tok-Zq");
+}
+
+#[test]
+fn output_is_redacted_across_pieces_and_streams_are_apart() {
+    let redactor = redactor();
+    let mut output = RedactedOutput::default();
+    let mut feed = |stream, text: &str| {
+        let ready = output.feed(&redactor, Output::text("p1", stream, text));
+        ready.into_iter().map(|one| one.text.raw().to_owned()).collect::<String>()
+    };
+    assert_eq!(feed(Stream::Stdout, "a tok-Zq8"), "a ");
+    assert_eq!(feed(Stream::Stderr, "/Wx3+Lm5 vB7'n"), "/Wx3+Lm5 vB7'n");
+    assert_eq!(feed(Stream::Stdout, "/Wx3+Lm5 vB7'n."), "[secret:API_TOKEN].");
+    assert_eq!(feed(Stream::Result, VALUE), "[secret:API_TOKEN]");
+    assert_eq!(feed(Stream::Stdout, "tok-Zq8/Wx"), "");
+    let rest: Vec<_> = output.finish(&redactor);
+    assert_eq!(rest.len(), 1);
+    assert_eq!(rest[0].text.raw(), "[secret:API_TOKEN]");
+}
+
+#[test]
+fn exact_bytes_are_dropped_with_a_secret_and_kept_without() {
+    let redactor = redactor();
+    let mut output = RedactedOutput::default();
+    let mut with = Output::text("p1", Stream::Stdout, format!("{VALUE}\u{fffd}\n"));
+    with.bytes = Some(STANDARD.encode(format!("{VALUE}\u{fffd}\n")));
+    assert_eq!(output.feed(&redactor, with)[0].bytes, None);
+    let mut without = Output::text("p1", Stream::Stdout, "plain\u{fffd}\n");
+    without.bytes = Some("cGxhaW7/Cg==".into());
+    assert!(output.feed(&redactor, without)[0].bytes.is_some());
+}
+
+#[test]
+fn records_are_redacted_in_every_field() {
+    let redactor = redactor();
+    let clean = redactor.body(Body::Prompt { text: format!("use {VALUE}\n") });
+    assert_eq!(clean, Body::Prompt { text: "use [secret:API_TOKEN]\n".into() });
+    let messages = vec![Message::user(format!("line\n{VALUE}"))];
+    let clean = redactor.body(Body::Conversation { after: 0, messages });
+    let messages = vec![Message::user("line\n[secret:API_TOKEN]")];
+    assert_eq!(clean, Body::Conversation { after: 0, messages });
+    // A host cannot be called that, so the name is another one.
+    let host: Host = "abcdefgh12.example.org".parse().unwrap();
+    let redactor = Redactor::default().knowing([("N", &Secret::new("abcdefgh12".into()))]);
+    let wanted = crate::HostWanted { proposal: "p1".into(), host, port: 443 };
+    let clean = serde_json::to_string(&redactor.body(Body::HostWanted(wanted))).unwrap();
+    assert!(clean.contains("\"redacted.example.org\""), "{clean}");
+}
+
+#[test]
+fn a_token_behind_a_line_end_is_found_in_a_record() {
+    let token = "ghp_k3J9sQ0zL1mN7pR2vT5xW8yB4cD6fGaB1cD2";
+    let clean = Redactor::of_shapes().body(Body::Prompt { text: format!("x\n{token}") });
+    assert_eq!(clean, Body::Prompt { text: "x\n[secret:github-token]".into() });
+}
+
+#[test]
+fn what_was_redacted_stays_as_it_is() {
+    let redactor = redactor();
+    let message = Message::user(format!("{VALUE} and {VALUE}"));
+    let once = redactor.message(message);
+    assert_eq!(redactor.message(once.clone()), once);
+}
+
+proptest! {
+    /// No eight characters of a value remain, however the text is cut.
+    #[test]
+    fn pieces_give_nothing_away(
+        value in "[a-zA-Z0-9+/=é _-]{8,40}",
+        before in ".{0,20}",
+        after in ".{0,20}",
+        lengths in prop::collection::vec(1_usize..12, 1..20),
+        encoding in 0..5,
+    ) {
+        prop_assume!(value.trim().len() >= LEAST);
+        let redactor = Redactor::of_shapes().knowing([("N", &Secret::new(value.clone()))]);
+        let trimmed = value.trim();
+        let form = match encoding {
+            0 => STANDARD.encode(trimmed),
+            1 => crate::hash::hex(trimmed.as_bytes()),
+            _ => trimmed.to_owned(),
+        };
+        // Also right behind the beginning of itself, and again and again.
+        let put = match encoding {
+            2 => form.repeat(3),
+            3 => format!("{}{form}", form.chars().take(4).collect::<String>()),
+            _ => form.clone(),
+        };
+        let clean = streamed(&redactor, &format!("{before}{put}{after}"), &lengths);
+        let hidden: Vec<char> = form.chars().collect();
+        let around = format!("{before} {after}");
+        for window in hidden.windows(8) {
+            let window: String = window.iter().collect();
+            prop_assert!(!clean.contains(&window) || around.contains(&window), "{clean:?}");
+        }
+    }
+
+    /// Text without a secret comes out as it went in.
+    #[test]
+    fn nothing_is_lost(text in any::<String>(), lengths in prop::collection::vec(1_usize..9, 1..9)) {
+        prop_assert_eq!(streamed(&redactor(), &text, &lengths), text);
+    }
+}
