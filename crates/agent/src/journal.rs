@@ -291,7 +291,7 @@ mod tests {
         let folders = Folders::under(folder.path());
         let log = Log::open(&folders).unwrap();
         let outputs = Outputs::bounded(&folders, 2_000);
-        let mut journal = Journal::new("s1".into(), log, outputs);
+        let mut journal = Journal::new("s1".into(), log, outputs, Arc::default());
         for letter in 'a'..='z' {
             // Some hundred bytes each, once compressed.
             journal.note(output(letter.to_string().repeat(60_000)));

@@ -20,7 +20,7 @@ pub(crate) struct Speech {
     text: String,
     reasoning: String,
     redactor: Arc<Redactor>,
-    /// What may still turn out to be a secret.
+    /// Text that may still turn out to be a secret.
     held_text: RedactedStream,
     held_reasoning: RedactedStream,
 }
@@ -29,7 +29,7 @@ pub(crate) struct Speech {
 struct Call {
     index: usize,
     code: CallCode,
-    /// What may still turn out to be a secret.
+    /// Text that may still turn out to be a secret.
     held: RedactedStream,
     /// Whether some of its code was shown.
     is_shown: bool,

@@ -24,36 +24,20 @@ mod search;
 mod shapes;
 mod stream;
 
-pub use self::{output::RedactedOutput, stream::RedactedStream};
+pub use self::{output::RedactedOutput, search::Scope, stream::RedactedStream};
 
 use self::{
-    search::{Found, Search},
-    shapes::shapes,
+    search::{Found, Pattern, Search},
+    shapes::{End, shapes},
 };
-use crate::{Secret, Untrusted};
+use crate::{Secret, Untrusted, secret::LEAST};
 use std::{borrow::Cow, fmt};
-
-/// Bytes of the shortest value that is looked for.
-pub const LEAST: usize = 8;
 
 /// Bytes of a value that are looked for at most.
 const LONGEST: usize = 16 << 10;
 
 /// Known values at most.
 const MOST: usize = 1_000;
-
-/// Bytes of the beginning of a secret from which on it is held back at the end of a piece. Fewer
-/// would delay much that is harmless, such as a prompt that ends in `s`.
-const HELD: usize = 4;
-
-/// What is taken out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
-    /// Known values alone: for code, which must not change because it holds an example.
-    Known,
-    /// Known values and everything with a known shape.
-    All,
-}
 
 /// Finds secrets in text.
 #[derive(Clone, Default)]
@@ -63,22 +47,6 @@ pub struct Redactor {
     names: Vec<String>,
     has_shapes: bool,
     search: Option<Search>,
-}
-
-/// What a pattern of the automaton is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Pattern {
-    /// A form of the value with this name.
-    Known(usize),
-    /// The beginning of this shape.
-    Start(usize),
-}
-
-/// Whether more of a text may follow.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum End {
-    Open,
-    Final,
 }
 
 impl Redactor {
@@ -172,7 +140,7 @@ impl Redactor {
         self.search.as_ref().is_some_and(|search| search.has_hit(text.as_bytes()))
     }
 
-    /// Writes what stands in the place of a secret.
+    /// Writes the text that replaces a secret.
     fn put(&self, of: Pattern, text: &mut String) {
         let name = match of {
             Pattern::Known(number) => self.names.get(number).map_or("", String::as_str),

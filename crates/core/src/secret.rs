@@ -5,6 +5,9 @@
 
 use std::fmt;
 
+/// Bytes of the shortest secret that is looked for in text: too much else would match a shorter one.
+pub const LEAST: usize = 8;
+
 /// A key, a token, a password.
 pub struct Secret(String);
 
@@ -60,7 +63,7 @@ fn is_telling(value: &str) -> bool {
     let is_path = value.starts_with('/') || value.starts_with('~') || value.starts_with("./");
     let is_word = value.bytes().all(|byte| byte.is_ascii_alphabetic());
     let is_number = value.bytes().all(|byte| byte.is_ascii_digit());
-    value.len() >= crate::redact::LEAST && !(is_path || is_word && value.len() < 16 || is_number)
+    value.len() >= LEAST && !(is_path || is_word && value.len() < 16 || is_number)
 }
 
 /// The password in an address: `scheme://user:password@host`.

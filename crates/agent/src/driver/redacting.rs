@@ -1,4 +1,4 @@
-//! What happened, without secrets: before it is recorded, decided on, shown or sent.
+//! Takes secrets out of events before they are recorded, decided on, shown or sent.
 
 use super::Driver;
 use crate::AgentError;
@@ -19,15 +19,16 @@ impl Driver {
 
     /// The event without secrets, behind any output that was held back until now.
     fn redacted(&mut self, event: Event) -> Vec<Event> {
-        let (output, event) = match event {
-            Event::Output(output) => (self.output.feed(&self.redactor, output), None),
-            event if RedactedOutput::is_ended_by(&event) => {
-                (self.output.finish(&self.redactor), Some(event))
-            }
-            event => (Vec::new(), Some(event)),
+        if let Event::Output(output) = event {
+            let ready = self.output.feed(&self.redactor, output);
+            return ready.into_iter().map(Event::Output).collect();
+        }
+        let held = if RedactedOutput::is_ended_by(&event) {
+            self.output.finish(&self.redactor)
+        } else {
+            Vec::new()
         };
-        let event = event.map(|event| self.redactor.event(event));
-        output.into_iter().map(Event::Output).chain(event).collect()
+        held.into_iter().map(Event::Output).chain([self.redactor.event(event)]).collect()
     }
 
     /// Looks for this value too from now on.

@@ -7,7 +7,7 @@ use crate::{Body, Message, Reply, ShownChange, session::Event};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// What stands in the place of a secret where the form of a text is fixed, as in the name of a host.
+/// Replaces a secret where the form of a text is fixed, as in the name of a host.
 const PLAIN: &str = "redacted";
 
 impl Redactor {

@@ -1,5 +1,6 @@
 //! The forms in which a value may turn up: as it is, escaped, or encoded.
 
+use crate::secret::LEAST;
 use base64::{
     Engine, alphabet,
     engine::general_purpose::{GeneralPurpose, NO_PAD, STANDARD_NO_PAD},
@@ -27,7 +28,7 @@ pub(super) fn forms(value: &str) -> Vec<Vec<u8>> {
     for engine in [STANDARD_NO_PAD, GeneralPurpose::new(&alphabet::URL_SAFE, NO_PAD)] {
         forms.extend((0..3).map(|offset| base64(value.as_bytes(), offset, &engine)));
     }
-    forms.retain(|form| form.len() >= super::LEAST);
+    forms.retain(|form| form.len() >= LEAST);
     forms.sort_unstable();
     forms.dedup();
     forms

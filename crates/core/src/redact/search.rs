@@ -4,10 +4,8 @@
 //! automaton reads the rest. The time is linear in the text, whatever it holds: the automaton never
 //! steps back, and what follows the beginning of a shape is read once for each shape.
 
-use super::{
-    End, HELD, LEAST, Pattern, Scope,
-    shapes::{Ends, shapes},
-};
+use super::shapes::{End, Ends, shapes};
+use crate::secret::LEAST;
 use aho_corasick::{
     Anchored,
     automaton::{Automaton, StateID},
@@ -18,7 +16,29 @@ use std::{
     ops::{ControlFlow, Range},
 };
 
-/// The automaton, and what its patterns are.
+/// Bytes of the beginning of a secret from which on it is held back at the end of a piece. Fewer
+/// would delay much that is harmless, such as a prompt that ends in `s`.
+pub(super) const HELD: usize = 4;
+
+/// The secrets to take out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Known values alone: for code, which must not change because it holds an example.
+    Known,
+    /// Known values and everything with a known shape.
+    All,
+}
+
+/// The meaning of a pattern.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Pattern {
+    /// A form of the value with this name.
+    Known(usize),
+    /// The beginning of this shape.
+    Start(usize),
+}
+
+/// The automaton, and the meaning of its patterns.
 #[derive(Clone)]
 pub(super) struct Search {
     automaton: NFA,
@@ -72,7 +92,7 @@ impl Search {
         let bytes = text.as_bytes();
         let mut found = Vec::new();
         let mut open = bytes.len();
-        // How far the text was read for each shape. What begins there again is a part of that.
+        // How far the text was read for each shape. Another beginning there is a part of that.
         let mut read = Vec::new();
         _ = self.hits(bytes, |of, range| {
             match of {

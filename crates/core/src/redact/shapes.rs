@@ -1,6 +1,5 @@
 //! The shapes by which tokens of well-known services are recognised, as data in `shapes.toml`.
 
-use super::End;
 use serde::Deserialize;
 use std::{ops::Range, sync::OnceLock};
 
@@ -48,6 +47,13 @@ pub(super) fn shapes() -> &'static [Shape] {
         let file: File = toml::from_str(include_str!("shapes.toml")).expect("a test reads it");
         file.shape
     })
+}
+
+/// Whether more of a text may follow.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    Open,
+    Final,
 }
 
 /// Where a token ends.

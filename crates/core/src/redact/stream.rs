@@ -3,11 +3,15 @@
 //! Whatever may still become a secret is held back, so that no piece gives one away. Holds at most the
 //! longest secret and one piece.
 
-use super::{End, Redactor, Scope, search::Found};
+use super::{
+    Redactor,
+    search::{Found, HELD, Scope},
+    shapes::End,
+};
 
 /// Bytes that are kept of what was given out: as many as are not held back, with the character before
 /// them, because a token does not begin in the middle of a word.
-const CONTEXT: usize = super::HELD;
+const CONTEXT: usize = HELD;
 
 /// A text that comes in pieces.
 #[derive(Debug, Default)]
