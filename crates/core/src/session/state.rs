@@ -3,8 +3,7 @@
 use super::{effect::Effect, packages::Afterwards, pictures::Pictures, setup::Setup};
 use crate::{
     Body, Confinement, Excerpt, Findings, Grantor, Image, Languages, Message, Piped, Proposal,
-    Redactor,
-    Verdict,
+    Redactor, Verdict,
     context::ContextWindow,
     file_header::FileHeader,
     look::Look,
