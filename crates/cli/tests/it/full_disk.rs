@@ -1,24 +1,36 @@
 //! A full disk can always be freed by discarding what is staged.
 
-use crate::scene::{Scene, Seen, Who};
-use std::process::Command;
+use crate::{
+    scene::{Scene, Seen, Who, cell},
+    terminal::Terminal,
+};
+use std::{fs, process::Command};
 
-/// Runs a script in mounts of its own, where `$1` is the data folder on a small disk and the rest
-/// is the program.
+/// A script in mounts of its own, where `$1` is the data folder, now on a small disk, and the rest is
+/// the program.
+fn with_a_small_disk(script: &str) -> String {
+    format!(
+        "set -e; mkdir -p \"$1\"; mount -t tmpfs -o size=48m,nr_inodes=2000,mode=700 small \"$1\"
+         data=$1; shift; set +e\n{script}"
+    )
+}
+
+/// The options of `unshare` for a script that mounts: root has the right to, and anybody else has it
+/// in a namespace of their own.
+fn mounting(scene: &Scene) -> &'static [&'static str] {
+    let is_root = scene.user().is_none() && rustix::process::geteuid().is_root();
+    let own: &[_] = &["--mount", "--user", "--map-current-user", "--keep-caps"];
+    if is_root { &own[..1] } else { own }
+}
+
 fn on_a_small_disk(scene: &Scene, script: &str) -> Seen {
     let data = scene.data();
-    let made = format!(
-        "set -e; mkdir -p \"$1\"; mount -t tmpfs -o size=48m,mode=700 small \"$1\"
-         data=$1; shift; set +e\n{script}"
-    );
+    let made = with_a_small_disk(script);
     let inner = scene.command(&[]);
     let mut command = Command::new("unshare");
-    // Root has the right to mount; anybody else has it in a namespace of their own.
-    if scene.user().is_some() || !rustix::process::geteuid().is_root() {
-        command.args(["--user", "--map-current-user", "--keep-caps"]);
-    }
     command
-        .args(["--mount", "sh", "-c", &made, "sh"])
+        .args(mounting(scene))
+        .args(["sh", "-c", &made, "sh"])
         .arg(&data)
         .arg(inner.get_program())
         .current_dir(scene.work())
@@ -49,6 +61,109 @@ fn what_is_staged_can_be_discarded_on_a_full_disk() {
         seen.mentions("interpreter changes discard").lacks("nothing was run").mentions("goes on");
         assert_eq!(scene.read("ran"), None);
     }
+}
+
+/// A session in which three changes are staged, on a small disk that `fill` fills and `free` frees
+/// while the session waits for its person.
+struct Session {
+    scene: Scene,
+    terminal: Terminal,
+}
+
+impl Session {
+    fn new(fill: &str, free: &str) -> Self {
+        let code =
+            "head -c 15M /dev/zero > big; echo two > small; echo changed > old; x=5; echo ran";
+        let looks = "ls; cat old small; echo \"x is [$x]\"";
+        let scene = Scene::new().file("old", "as it was\n").model_says(&[
+            &cell("shell", code),
+            "Done.",
+            &cell("shell", "echo ready; sleep 1000"),
+            &cell("shell", looks),
+            "Looked.",
+        ]);
+        let script = with_a_small_disk(&format!(
+            "mkfifo ../fill ../filled ../free ../freed
+             {{ cat ../fill; {fill}; echo > ../filled; cat ../free; {free}; echo > ../freed; }} \
+               > /dev/null 2>&1 &
+             trap : INT; \"$@\"; echo \"exit $?\"
+             echo \"left: $(\"$1\" changes list)\"; \"$1\" audit verify
+             \"$1\" changes discard; echo \"left: $(\"$1\" changes list)\""
+        ));
+        fs::write(scene.work().with_file_name("script"), script).unwrap();
+        let chat = scene.chat_arguments(&["--yes"]).join(" ");
+        let (options, data) = (mounting(&scene).join(" "), scene.data());
+        let line = format!("unshare {options} sh ../script {} $I {chat}", data.display());
+        let terminal = Terminal::shell(&scene, &line);
+        terminal.types("go").shows("Keep these changes").shows("?").types("l").waits();
+        Self { scene, terminal }
+    }
+
+    /// Has something done to the disk, and waits for that.
+    fn has(&self, begun: &str, done: &str) {
+        fs::write(self.scene.work().with_file_name(begun), "").unwrap();
+        fs::read(self.scene.work().with_file_name(done)).unwrap();
+    }
+}
+
+#[test]
+fn a_session_that_cannot_note_a_discard_discards_from_outside() {
+    // New files cannot be made, while the record can still grow.
+    let session = Session::new(
+        "(cd \"$data\"; seq -f filler%g 5000 | xargs touch)",
+        "(cd \"$data\"; echo filler* | xargs rm)",
+    );
+    // Once another run has begun, nothing is kept of the question that would make room.
+    session.terminal.types("wait").shows("ready");
+    session.has("fill", "filled");
+    let terminal = &session.terminal;
+    terminal.presses(3).waits().types("/discard big old");
+    terminal.shows("the shell interpreter was ended, so that changes could be discarded");
+    terminal.shows("2 files discarded").waits();
+    session.has("free", "freed");
+    // The rest is still staged, and code sees the person's own file again.
+    terminal
+        .types("go on")
+        .shows("as it was")
+        .shows("two")
+        .shows("x is []")
+        .shows("Keep this change (set");
+    terminal.types("l").waits().types("/quit").shows("exit 0").shows("1 file").shows("all linked");
+    terminal.shows("Discarded 1 change").shows("created  small").ends();
+    assert_eq!(session.scene.read("old").as_deref(), Some("as it was\n"));
+}
+
+#[test]
+fn a_session_that_can_note_a_discard_goes_on_with_its_variables() {
+    // The control.
+    let session = Session::new(":", ":");
+    let terminal = &session.terminal;
+    terminal.types("wait").shows("ready").presses(3).shows("Keep").shows("?").types("l").waits();
+    terminal.types("/discard big old").shows("2 files discarded").waits();
+    terminal
+        .types("go on")
+        .shows("as it was")
+        .shows("two")
+        .shows("x is [5]")
+        .shows("Keep this change (set");
+    terminal.lacks("was ended, so that").types("l").waits().types("/quit").shows("exit 0");
+    session.has("fill", "filled");
+    session.has("free", "freed");
+    terminal.ends();
+}
+
+#[test]
+fn a_session_whose_record_is_full_ends_and_leaves_everything_staged() {
+    let session = Session::new("cat /dev/zero > \"$data/filler\"", ":");
+    session.has("fill", "filled");
+    let terminal = &session.terminal;
+    terminal.types("/discard big old").shows("the disk is full").shows("exit 4");
+    // Nothing was lost or done by halves, and the hint leads out.
+    terminal.shows("`interpreter changes discard` removes staged files").shows("3 files");
+    terminal.shows("all linked").shows("Discarded 3 changes");
+    session.has("free", "freed");
+    terminal.ends();
+    assert_eq!(session.scene.read("old").as_deref(), Some("as it was\n"));
 }
 
 #[test]

@@ -403,7 +403,7 @@ impl Actor {
     }
 
     /// The outside view counts, not the claim from inside. If the host could not restore something,
-    /// the sandbox is ended.
+    /// or could not be asked to, the sandbox is ended, and the lost kernels are reported.
     async fn discarded(&mut self) -> Result<(), ExecError> {
         if !self.stage.is_discarding() {
             return Ok(());
@@ -412,10 +412,13 @@ impl Actor {
             self.stage.discard_files()?;
         }
         if self.stage.is_not_discarded()? {
-            // Something that still runs has changed it again.
-            self.state.gone();
+            // Something that still runs has changed it again, or there was no room to begin.
+            let lost = self.state.lose_kernels("was ended, so that changes could be discarded");
             self.end().await;
             self.stage.discard_files()?;
+            for event in lost {
+                self.report(Ok(event)).await;
+            }
         }
         if let Some(changes) = self.stage.discarded()? {
             self.report(Ok(Event::Settled(changes))).await;

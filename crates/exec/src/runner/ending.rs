@@ -36,11 +36,18 @@ impl State {
     /// The stream has ended without our doing, and with it every kernel. Nobody learns from here
     /// how the run ended: the failure that is reported says it.
     pub(super) fn sandbox_ended(&mut self) {
-        for kernel in self.kernels.clear() {
-            let how = "ended with its sandbox".into();
-            self.report(Event::KernelEnded { language: kernel.language, how });
+        for event in self.lose_kernels("ended with its sandbox") {
+            self.report(event);
         }
+    }
+
+    /// There is no sandbox any more, and its kernels have gone with it: how each of them ended.
+    pub(super) fn lose_kernels(&mut self, how: &str) -> Vec<Event> {
+        let lost = self.kernels.clear().into_iter();
+        let ended = |language| Event::KernelEnded { language, how: how.into() };
+        let told = lost.map(|kernel| ended(kernel.language)).collect();
         self.gone();
+        told
     }
 
     /// The sandbox could not be built, and nothing has run in it: another one may take its place.
