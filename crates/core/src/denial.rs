@@ -8,7 +8,7 @@
 //! Code can cause as many as it likes, and chooses the words in some of them: a list is bounded, and
 //! a line is fit for a terminal.
 
-use crate::{Admission, HostContact, Untrusted};
+use crate::{Admission, HostContact, Untrusted, effects::about_it};
 use serde::{Deserialize, Serialize};
 
 /// The most denials of a run that are listed one by one.
@@ -142,7 +142,12 @@ impl Denial {
             Denied::More {} => "refused others that are not listed".into(),
         };
         let times = if self.count > 1 { format!(" ({} times)", self.count) } else { String::new() };
-        let why = shown(&self.why);
+        let why = match &self.what {
+            Denied::Host { host, port } => shown(&about_it(host, *port, &self.why)),
+            Denied::Call { .. } | Denied::Path { .. } | Denied::Limit { .. } | Denied::More {} => {
+                shown(&self.why)
+            }
+        };
         let grant = match (&self.grant, &self.what) {
             (Some(grant), _) if self.why.contains(grant.as_str()) => String::new(),
             (Some(grant), _) => format!("; `{}` allows it", shown(grant)),

@@ -276,9 +276,25 @@ impl HostContact {
             Admission::Refused => "refused",
         };
         let times = if self.count > 1 { format!(" ({} times)", self.count) } else { String::new() };
-        let why = self.why.as_deref().map_or_else(String::new, |why| format!(": {}", shown(why)));
+        let why = self.why.as_deref().map(|why| shown(&about_it(&self.host, self.port, why)));
+        let why = why.map_or_else(String::new, |why| format!(": {why}"));
         format!("{verdict} {}:{}{times}{why}", shown(&self.host), self.port)
     }
+}
+
+/// Words about a host for a line that names it already: "it" stands for the name at their beginning
+/// or end. The words keep the name because a refused program sees nothing else.
+pub(crate) fn about_it(host: &str, port: u16, why: &str) -> String {
+    let names = [format!("{host}:{port}"), format!("[{host}]:{port}"), host.to_owned()];
+    for name in &names {
+        if let Some(rest) = why.strip_prefix(name).filter(|rest| rest.starts_with(' ')) {
+            return format!("it{rest}");
+        }
+        if let Some(before) = why.strip_suffix(name).filter(|before| before.ends_with(' ')) {
+            return format!("{before}it");
+        }
+    }
+    why.to_owned()
 }
 
 #[cfg(test)]
@@ -303,6 +319,33 @@ mod tests {
         ];
         FileChange::sort_by_danger(&mut files);
         assert_eq!(files.map(|file| file.path).join(" "), "z d e b c a");
+    }
+
+    #[test]
+    fn a_line_names_its_host_once() {
+        for (host, why, line) in [
+            ("a.org", "a.org:443 is not allowed here", "refused a.org:443: it is not allowed here"),
+            ("a.org", "you refused a.org:443", "refused a.org:443: you refused it"),
+            ("10.0.0.1", "10.0.0.1 is private", "refused 10.0.0.1:443: it is private"),
+            // A name of which it is only a part stays.
+            ("a.org", "a.organ is denied", "refused a.org:443: a.organ is denied"),
+            ("a.org", "too many", "refused a.org:443: too many"),
+        ] {
+            let contact = HostContact {
+                host: host.into(),
+                port: 443,
+                verdict: Admission::Refused,
+                why: Some(why.into()),
+                count: 1,
+                sent: 0,
+                received: 0,
+            };
+            assert_eq!(contact.line(), line);
+            assert_eq!(
+                crate::Denial::all(crate::Denials::default(), &[contact], None)[0].line(),
+                line
+            );
+        }
     }
 
     #[test]

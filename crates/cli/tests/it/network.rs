@@ -389,7 +389,7 @@ fn the_model_is_told_which_host_was_refused() {
     let seen = scene.chat(&["--yes", "--json", "go"]);
     let told = seen.of_kind("request").last().unwrap()["newest"].to_string();
     assert!(
-        told.contains("[refused files.example.org:443: files.example.org:443 is not allowed here"),
+        told.contains("[refused files.example.org:443: it is not allowed here; `--allow-host"),
         "{told}"
     );
 }

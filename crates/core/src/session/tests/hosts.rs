@@ -95,6 +95,6 @@ fn the_model_is_told_which_hosts_were_refused() {
     let script = running().when(Event::Ran(ran));
     assert_eq!(
         script.last_message(),
-        "-[no output]\n[status 1]\n[refused b.org:443 (2 times): b.org:443 is not allowed here]\n"
+        "-[no output]\n[status 1]\n[refused b.org:443 (2 times): it is not allowed here]\n"
     );
 }
