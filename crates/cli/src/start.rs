@@ -5,7 +5,7 @@ use crate::{
     terminal::{screen::Screen, theme::themed},
 };
 use interpreter_agent::{AgentError, Context};
-use interpreter_store::{Environment, Overrides};
+use interpreter_store::{ConfigFiles, Environment, Folders, Overrides, Settings};
 use std::io::IsTerminal;
 
 /// The context of the folder that the person is in.
@@ -21,7 +21,20 @@ pub(crate) fn context(overrides: &Overrides) -> Result<Context, Error> {
 
 /// The person's screen, as their settings have it.
 pub(crate) fn screen(context: &Context) -> Screen {
-    themed(Screen::stdout(&context.environment), context)
+    themed(Screen::stdout(&context.environment), &context.settings, &context.environment)
+}
+
+/// The same for a command that shows the record: it works with settings that cannot be read, in the
+/// colours of the environment.
+pub(crate) fn screen_for_records(folders: &Folders) -> Screen {
+    let environment = Environment::read();
+    let screen = Screen::stdout(&environment);
+    let here = std::env::current_dir().unwrap_or_default();
+    let files = ConfigFiles::read(folders, &here, None).unwrap_or_default();
+    match Settings::resolve(&files, &environment, &Overrides::default()) {
+        Ok(settings) => themed(screen, &settings, &environment),
+        Err(_) => screen,
+    }
 }
 
 /// Whether a person can be asked: they see the question and can answer it.

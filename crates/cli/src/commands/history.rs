@@ -3,6 +3,7 @@
 use crate::{
     exit::Exit,
     report::{Error, misuse},
+    start,
     terminal::{json, ours::count, plain::Plain, screen::Screen, transcript},
 };
 use interpreter_core::{
@@ -67,22 +68,22 @@ pub(crate) fn history(args: &HistoryArgs) -> Result<ExitCode, Error> {
         warn(&format!("{state}; see `interpreter audit verify`"))?;
     }
     let outputs = Outputs::new(&folders);
+    let screen = start::screen_for_records(&folders);
     match &args.command {
-        HistoryCommand::List { all, json } => list(&log, *all, *json)?,
+        HistoryCommand::List { all, json } => list(&log, screen, *all, *json)?,
         HistoryCommand::Show { session, json, output, save } => {
             let Some(id) = find(&log, session.as_deref())? else { return Ok(Exit::Done.into()) };
             return match (output, save) {
                 (Some(run), _) => show_output(&log, &outputs, &id, run),
-                (None, Some(folder)) => save_results(&log, &outputs, &id, folder),
-                (None, None) => show(&log, &outputs, &id, *json),
+                (None, Some(folder)) => save_results(&log, &outputs, &id, folder, screen),
+                (None, None) => show(&log, &outputs, &id, *json, screen),
             };
         }
     }
     Ok(Exit::Done.into())
 }
 
-fn list(log: &Log, all: bool, as_json: bool) -> Result<(), Error> {
-    let mut screen = Screen::stdout(&Environment::read());
+fn list(log: &Log, mut screen: Screen, all: bool, as_json: bool) -> Result<(), Error> {
     // One more than is listed, to know whether there are more.
     let how_many = if all { HowMany::All } else { HowMany::Newest(LISTED + 1) };
     let mut sessions = log.sessions(how_many)?;
@@ -129,8 +130,13 @@ fn find(log: &Log, session: Option<&str>) -> Result<Option<String>, Error> {
     })
 }
 
-fn show(log: &Log, outputs: &Outputs, id: &str, as_json: bool) -> Result<ExitCode, Error> {
-    let mut screen = Screen::stdout(&Environment::read());
+fn show(
+    log: &Log,
+    outputs: &Outputs,
+    id: &str,
+    as_json: bool,
+    mut screen: Screen,
+) -> Result<ExitCode, Error> {
     let mut exit = Exit::Done;
     for record in log.records(id) {
         let mut record = record?;
@@ -178,8 +184,13 @@ fn show_output(log: &Log, outputs: &Outputs, id: &str, run: &str) -> Result<Exit
 }
 
 /// Writes every result that is more than text as a file.
-fn save_results(log: &Log, outputs: &Outputs, id: &str, folder: &Path) -> Result<ExitCode, Error> {
-    let mut screen = Screen::stdout(&Environment::read());
+fn save_results(
+    log: &Log,
+    outputs: &Outputs,
+    id: &str,
+    folder: &Path,
+    mut screen: Screen,
+) -> Result<ExitCode, Error> {
     let (mut names, mut files, mut exit) = (Names::default(), BTreeMap::new(), Exit::Done);
     for record in log.records(id) {
         let mut record = record?;

@@ -10,9 +10,10 @@ use super::{
     keyboard::{Heard, Keyboard, Typing},
     line_editor::suspend,
     ours::{Ours, ours},
+    own_rows::own_mark,
     person::Questions,
     picture::Graphics,
-    screen::{Screen, own_mark},
+    screen::Screen,
     signals::{Asked, Signals},
     style::Style,
 };

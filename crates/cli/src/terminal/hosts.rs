@@ -41,7 +41,7 @@ pub(super) fn tell(
 
 /// Lists hosts that were tried.
 pub(crate) fn list(screen: &mut Screen, contacts: &[HostContact]) -> io::Result<()> {
-    contacts.iter().take(LISTED).try_for_each(|contact| screen.row(&contact.line()))?;
+    contacts.iter().take(LISTED).try_for_each(|contact| screen.row_of_words(&contact.line()))?;
     match contacts.len().saturating_sub(LISTED) {
         0 => Ok(()),
         more => screen.row(&format!("and {more} more")),

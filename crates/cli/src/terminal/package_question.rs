@@ -59,8 +59,10 @@ fn draw_question(screen: &mut Screen, order: &PackageOrder) -> io::Result<Ours> 
     }
     let unknown: Vec<_> = unknown.map(Requirement::name).collect();
     if !unknown.is_empty() && !order.build {
-        screen
-            .row(&format!("check the spelling: {} is not a well-known name", unknown.join(", ")))?;
+        screen.row_of_words(&format!(
+            "check the spelling: {} is not a well-known name",
+            unknown.join(", ")
+        ))?;
     }
     Ok(if order.build {
         subject + " only there as source. Run its code in the sandbox to build " + it + "?"

@@ -25,7 +25,7 @@ pub(super) fn show(screen: &mut Screen, body: &Body) -> io::Result<()> {
                 return screen.say_quietly(ours(doing(order)) + name + " …");
             }
             screen.say_quietly(ours(doing(order)) + "packages:")?;
-            screen.row(&words)
+            screen.row_of_words(&words)
         }
         Body::PackagesChanged { installed, removed, remark, .. } => {
             changed(screen, installed, removed)?;
@@ -37,7 +37,7 @@ pub(super) fn show(screen: &mut Screen, body: &Body) -> io::Result<()> {
                 PackageChange::Remove => "Not removed:",
             };
             screen.warn(verb)?;
-            screen.row(&format!("{}: {reason}", order.words()))
+            screen.row_of_words(&format!("{}: {reason}", order.words()))
         }
         _ => Ok(()),
     }
@@ -72,7 +72,7 @@ fn list(screen: &mut Screen, packages: &[Package]) -> io::Result<()> {
     if packages.len() > LISTED {
         names.push(format!("{} more", packages.len() - LISTED));
     }
-    screen.row(&names.join(", "))
+    screen.row_of_words(&names.join(", "))
 }
 
 /// Tells a record about packages, for `history show`.
@@ -85,7 +85,7 @@ pub(super) fn tell(
     match body {
         Body::PackagesWanted { order, .. } => {
             screen.say(head(ours("packages wanted")))?;
-            screen.row(&order.words())
+            screen.row_of_words(&order.words())
         }
         Body::PackagesGranted { order, by } => {
             let verb = match order.change {
@@ -94,7 +94,7 @@ pub(super) fn tell(
             };
             let build = if order.build { " with build" } else { "" };
             screen.say(head(ours(verb) + build + " approved by " + grantor(*by)))?;
-            screen.row(&order.words())
+            screen.row_of_words(&order.words())
         }
         Body::PackagesRefused { by } => {
             screen.say(head(ours("installation rejected by ") + grantor(*by)))
@@ -108,7 +108,7 @@ pub(super) fn tell(
         }
         Body::PackagesFailed { order, reason, .. } => {
             screen.warn(head(ours("packages not changed")))?;
-            screen.row(&format!("{}: {reason}", order.words()))
+            screen.row_of_words(&format!("{}: {reason}", order.words()))
         }
         _ => Ok(()),
     }

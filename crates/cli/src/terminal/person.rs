@@ -73,7 +73,8 @@ impl Person {
         let confinement = context.confinement();
         let device = asker.device(questions);
         let desk = device.map(|device| {
-            let screen = themed(Screen::on(&device, &context.environment), context);
+            let screen = Screen::on(&device, &context.environment);
+            let screen = themed(screen, &context.settings, &context.environment);
             Box::new(Chat::new(screen, confinement.clone()))
         });
         Ok(Self::Called(Box::new(Console::new(asker, context)), desk))

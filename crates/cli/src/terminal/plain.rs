@@ -44,7 +44,8 @@ impl Plain {
     /// The same, as the person's settings have them.
     pub(crate) fn of(context: &Context) -> Self {
         let plain = Self::new(&context.environment);
-        let (stdout, stderr) = (themed(plain.stdout, context), themed(plain.stderr, context));
+        let themed = |screen| themed(screen, &context.settings, &context.environment);
+        let (stdout, stderr) = (themed(plain.stdout), themed(plain.stderr));
         Self { stdout, stderr, ..plain }
     }
 

@@ -19,13 +19,15 @@ use super::{
     device::Device,
     foreign::Foreign,
     link,
-    ours::{Ours, UNBROKEN, ours},
+    ours::{Ours, UNBROKEN},
+    own_rows::own_rows,
+    passing::Passing,
     picture::{self, Painted, Room},
-    rows::{CLEAR, columns_of, room},
+    rows::{columns_of, room},
     style::Style,
     width::Widths,
 };
-use interpreter_core::{Palette, Untrusted, untrusted::MARK};
+use interpreter_core::{Palette, Untrusted};
 use interpreter_store::Environment;
 use rustix::termios::{Winsize, tcgetwinsize};
 use std::{
@@ -56,8 +58,8 @@ pub(crate) struct Screen {
     open: Option<(Section, Foreign)>,
     /// Whether the person wants long lists folded.
     folds: bool,
-    /// How many rows stand there that the next one replaces. The cursor is on the last of them.
-    passing: usize,
+    /// Rows that stand there until the next one does.
+    passing: Option<Passing>,
     /// Whether the terminal has gone: whatever is left to do is done without it.
     gone: bool,
 }
@@ -89,7 +91,7 @@ impl Screen {
             elsewhere: "",
             open: None,
             folds: true,
-            passing: 0,
+            passing: None,
             gone: false,
         }
     }
@@ -213,42 +215,12 @@ impl Screen {
         if !self.style.redraws() || in_row {
             return Ok(());
         }
-        let (columns, rows) = self.port.size();
-        let room = rows.saturating_sub(3);
-        let mut all = String::new();
-        let lines = &lines[lines.len() - lines.len().min(room)..];
-        for line in lines {
-            let mut foreign = Foreign::new(Section::Printed, self.widths, self.style);
-            let laid_out = foreign.feed(line, columns) + &foreign.end(columns);
-            // A row that was drawn again is the last one that counts.
-            let row = laid_out.split_inclusive('\n').next().unwrap_or_default();
-            all.push_str(row.rsplit(CLEAR).next().unwrap_or_default());
-        }
-        let own = own_rows(&text.into(), self.widths, columns);
-        all.push_str(&self.style.dim(own.first().map_or("", String::as_str)));
-        if !draft.is_empty() {
-            all.push_str(&self.drafted(draft, columns));
-        }
+        let rows =
+            Passing::new(lines, &text.into(), draft, self.port.size(), self.widths, self.style);
         self.clear()?;
-        self.write(&all)?;
-        self.passing = lines.len() + 1 + usize::from(!draft.is_empty());
+        self.write(rows.text())?;
+        self.passing = Some(rows);
         Ok(())
-    }
-
-    /// The row of a line that is being typed: as much of its end as fits.
-    fn drafted(&self, draft: &str, columns: usize) -> String {
-        let mark = own_mark(&ours("> "));
-        let plain = Untrusted::new(draft).for_terminal().replace('\n', "⏎");
-        let mut left = room(&mark, self.widths, columns);
-        let fits = |c: &char| {
-            let taken = self.widths.most(*c);
-            let fits = taken <= left;
-            left = left.saturating_sub(taken);
-            fits
-        };
-        let mut end: Vec<char> = plain.chars().rev().take_while(fits).collect();
-        end.reverse();
-        format!("\n{mark}{}", String::from_iter(end))
     }
 
     /// Clears the window, where it is one.
@@ -264,10 +236,19 @@ impl Screen {
 
     /// One row of text that is not ours alone, such as a line of a list. Longer ones are wrapped.
     pub(crate) fn row(&mut self, text: &str) -> io::Result<()> {
+        self.row_of(Section::Output, text)
+    }
+
+    /// The same for several names or words: a longer one is wrapped between them.
+    pub(crate) fn row_of_words(&mut self, text: &str) -> io::Result<()> {
+        self.row_of(Section::Told, text)
+    }
+
+    fn row_of(&mut self, section: Section, text: &str) -> io::Result<()> {
         self.close()?;
         let line = text.replace('\n', "⏎");
         if self.at_terminal {
-            return self.show(Section::Output, &line);
+            return self.show(section, &line);
         }
         let shown = Untrusted::new(line).for_terminal().replace('\n', "⏎");
         self.write(&format!("  {shown}\n"))
@@ -430,11 +411,9 @@ impl Screen {
 
     /// Takes away the rows that stand there in passing.
     fn clear(&mut self) -> io::Result<()> {
-        match std::mem::take(&mut self.passing) {
-            0 => Ok(()),
-            1 => self.write(CLEAR),
-            // Up to the first of them, and everything below goes.
-            rows => self.write(&format!("\r\u{1b}[{}A\u{1b}[J", rows - 1)),
+        match self.passing.take() {
+            Some(rows) => self.write(&rows.clearing()),
+            None => Ok(()),
         }
     }
 
@@ -499,87 +478,6 @@ impl Port {
             Self::Stdout => all(io::stdout().lock(), bytes),
             Self::Stderr => all(io::stderr().lock(), bytes),
             Self::Terminal(file) => all(&**file, bytes),
-        }
-    }
-}
-
-/// The mark of our own and what stands behind it, for the row that a person types in.
-pub(crate) fn own_mark(text: &Ours) -> String {
-    format!("{MARK} {}", text.as_str())
-}
-
-/// Rows of our own, each with the mark, none wider than the window. Broken between words where
-/// that is possible.
-fn own_rows(text: &Ours, widths: Widths, columns: usize) -> Vec<String> {
-    let mark = own_mark(&ours(""));
-    let room = room(&mark, widths, columns);
-    let mut rows = Vec::new();
-    for line in text.as_str().split('\n') {
-        let mut rest = line;
-        loop {
-            let fits = fitting(rest, widths, room);
-            let (row, more) = if fits == rest.len() {
-                (rest, "")
-            } else {
-                let here = rest[fits..].starts_with(' ').then_some(fits);
-                let at = here.or_else(|| rest[..fits].rfind(' ')).filter(|at| *at > 0);
-                let at = at.unwrap_or(fits);
-                (&rest[..at], rest[at..].trim_start_matches(' '))
-            };
-            let row = row.trim_end_matches(' ').replace(UNBROKEN, " ");
-            rows.push(format!("{mark}{row}"));
-            if more.is_empty() {
-                break;
-            }
-            rest = more;
-        }
-    }
-    rows
-}
-
-/// How many bytes of `text` fit into `room` columns: at least one character.
-fn fitting(text: &str, widths: Widths, room: usize) -> usize {
-    let mut taken = 0;
-    for (at, c) in text.char_indices() {
-        taken += widths.most(c);
-        if taken > room && at > 0 {
-            return at;
-        }
-    }
-    text.len()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn widths() -> Widths {
-        Widths::of(&Environment::default())
-    }
-
-    #[test]
-    fn our_own_rows_are_wrapped_between_words_and_marked() {
-        let text = ours("Run it?  y run · n reject · e edit\n  indented");
-        assert_eq!(
-            own_rows(&text, widths(), 24),
-            ["❚ Run it?  y run · n", "❚ reject · e edit", "❚   indented"]
-        );
-        assert_eq!(own_rows(&ours(""), widths(), 20), ["❚ "]);
-    }
-
-    proptest! {
-        #[test]
-        fn no_word_of_ours_is_lost(
-            words in prop::collection::vec(prop::sample::select(&["a", "réject", "·", "xxxxxxxxxxxxxxxxxxxxxxxx"][..]), 0..20),
-            columns in 1_usize..60,
-        ) {
-            let text = Ours::joined(words.iter().map(|word| ours(*word)), " ");
-            let rows = own_rows(&text, widths(), columns);
-            prop_assert!(rows.iter().all(|row| row.starts_with(MARK)));
-            let together: String =
-                rows.iter().flat_map(|row| row.chars().skip(2)).filter(|c| *c != ' ').collect();
-            prop_assert_eq!(together, words.concat());
         }
     }
 }

@@ -3,9 +3,8 @@
 //! Nothing here asks the terminal; the keyboard does, because the answer comes among the keys.
 
 use super::{picture::Colours, screen::Screen};
-use interpreter_agent::Context;
 use interpreter_core::{Background, Palette, Theme};
-use interpreter_store::Environment;
+use interpreter_store::{Environment, Settings};
 
 /// How the colours of a screen are chosen.
 #[derive(Clone, Copy, Debug)]
@@ -50,12 +49,11 @@ impl Colouring {
 }
 
 /// A screen as the person's settings have it. The terminal is not asked.
-pub(crate) fn themed(screen: Screen, context: &Context) -> Screen {
-    let settings = &context.settings;
+pub(crate) fn themed(screen: Screen, settings: &Settings, environment: &Environment) -> Screen {
     if !screen.is_terminal() {
         return screen;
     }
-    let colouring = Colouring::new(settings.theme.value, &context.environment);
+    let colouring = Colouring::new(settings.theme.value, environment);
     screen.in_colours(colouring.palette()).plain_if(settings.plain.value)
 }
 

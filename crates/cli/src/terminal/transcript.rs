@@ -40,7 +40,7 @@ pub(crate) fn left_out(screen: &mut Screen, left_out: &[LeftOut]) -> io::Result<
 pub(crate) fn denials(screen: &mut Screen, denials: &[Denial]) -> io::Result<()> {
     let mut untold = denials.iter().filter(|denial| !denial.is_told_elsewhere());
     let most = if screen.folds() { LISTED + 1 } else { usize::MAX };
-    untold.by_ref().take(most).try_for_each(|denial| screen.row(&denial.line()))?;
+    untold.by_ref().take(most).try_for_each(|denial| screen.row_of_words(&denial.line()))?;
     match untold.count() {
         0 => Ok(()),
         more => screen.row(&format!("and {more} more")),

@@ -60,6 +60,23 @@ fn colours_fit_the_background_that_the_terminal_tells() {
 }
 
 #[test]
+fn the_record_is_shown_in_the_colours_of_the_settings() {
+    let scene = Scene::new().variable("COLORTERM", "truecolor");
+    scene.code("python", LOOP).exits(0);
+    let shown = |settings: &str| {
+        scene.put(&scene.home().join(CONFIG), settings.as_bytes());
+        let terminal = Terminal::start(&scene, &["history", "show"]);
+        terminal.shows("print(x)").exits(0);
+        raw(&terminal)
+    };
+    assert!(shown("theme = 'light'").contains(LIGHT));
+    assert!(shown("theme = 'dark'").contains(DARK));
+    assert!(!has_colour(&shown("theme = 'none'")));
+    // Settings that cannot be read are no reason to hide the record.
+    assert!(shown("not toml").contains(OWN));
+}
+
+#[test]
 fn the_theme_can_be_changed_and_kept() {
     let scene = colourful(&["Hello."]);
     let terminal = with_background(&scene, "rgb:0000/0000/0000");

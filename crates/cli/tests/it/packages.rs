@@ -275,6 +275,20 @@ fn packages_are_added_listed_and_removed_by_command() {
 }
 
 #[test]
+fn a_list_of_packages_is_broken_between_their_names() {
+    let names = ["first-thing", "second-thing", "third-thing", "fourth-thing"];
+    let index = Index::of(&names.map(|name| wheel(name, "1.0", &[])));
+    let scene = index.scene(Who::Ourselves);
+    let arguments = [&["packages", "add"][..], &names].concat();
+    let terminal = Terminal::start_at(&scene, &arguments, 30);
+    terminal.shows("4 packages installed").exits(0);
+    let rows = terminal.rows();
+    for name in names {
+        assert!(rows.iter().any(|row| row.contains(&format!("{name} 1.0"))), "{rows:#?}");
+    }
+}
+
+#[test]
 fn offline_is_told_at_once_and_what_the_index_lacks_too() {
     let index = tiny();
     let scene = index.scene(Who::Ourselves);
