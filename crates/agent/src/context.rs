@@ -25,7 +25,7 @@ use interpreter_exec::{
 };
 use interpreter_model::{Pace, Providers};
 use interpreter_store::{
-    ConfigFiles, Environment, Folders, Log, Outputs, Overrides, PipedFile, Settings,
+    ConfigFiles, Environment, Folders, Ledger, Log, Outputs, Overrides, PipedFile, Settings,
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -111,7 +111,12 @@ impl Context {
         };
         let granted = grants::granted(overrides, &folders, &work_folder)?;
         let upstream = network::upstream(&environment).map(Arc::new);
-        let pace = settings.requests_per_minute.value.map(|most| Arc::new(Pace::new(most)));
+        let pace = settings.requests_per_minute.value.map(|most| {
+            let ledger = Ledger::new(&folders);
+            // It is a courtesy to providers: a full disk does not stop the person.
+            let take = move || ledger.take_call(most).unwrap_or(Ok(()));
+            Arc::new(Pace::new(take))
+        });
         let redactor = Arc::new(redactor(&environment));
         Ok(Self {
             settings,
@@ -194,6 +199,11 @@ impl Context {
         Ok(Log::open(&self.folders)?)
     }
 
+    /// The amounts that all sessions have spent today.
+    pub fn ledger(&self) -> Ledger {
+        Ledger::new(&self.folders)
+    }
+
     pub(crate) fn outputs(&self) -> Outputs {
         Outputs::new(&self.folders)
     }
@@ -223,6 +233,7 @@ impl Context {
             syntax: interpreter_analyze::detect_language,
             languages: self.interpreters.languages(),
             policy: self.policy(),
+            budget: self.settings.budget(),
             confinement: self.confinement(),
             approval,
             packages: self.package_setup(),

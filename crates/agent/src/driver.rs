@@ -8,6 +8,7 @@ use crate::{
     AgentError, Context,
     error::exec_failure,
     journal::{self, Journal},
+    meter::Meter,
     network,
     profile::{Chosen, Sampling},
     rules,
@@ -16,6 +17,7 @@ use crate::{
 use interpreter_analyze::analyze;
 use interpreter_core::{
     Body, Message, Output, Pick, Proposal, Redactor,
+    budget::Spent,
     hash::sha256,
     instructions::Strength,
     look::Look,
@@ -56,6 +58,8 @@ pub(crate) struct Driver {
     work: Option<JoinHandle<Event>>,
     /// Events that the loop owes itself.
     owed: VecDeque<Event>,
+    /// Counts what is spent.
+    meter: Meter,
     /// A report that came while output was gathered.
     next: Option<Report>,
     /// Takes secrets out of everything that is taken in.
@@ -96,6 +100,7 @@ impl Driver {
         context.make_packages_folder()?;
         let id = interpreter_store::new_session_id();
         let setup = context.setup(profile, approval, mode);
+        let meter = Meter::new(context.ledger(), &setup.budget.day);
         let mut log = context.log()?;
         let redactor = Arc::clone(&context.redactor);
         let started = redactor.body(Body::SessionStarted {
@@ -127,6 +132,7 @@ impl Driver {
             call: None,
             work: None,
             owed: VecDeque::new(),
+            meter,
             next: None,
             redactor,
             output: RedactedOutput::default(),
@@ -218,6 +224,12 @@ impl Driver {
                 let whole = self.gather(output);
                 self.happened(Event::Output(whole)).await
             }
+            Woken::Reported(Some(Ok(Event::Ran(ran)))) => {
+                if self.model.is_some() {
+                    self.count(Spent { milliseconds: ran.ms, ..Spent::default() }).await?;
+                }
+                self.happened(Event::Ran(ran)).await
+            }
             Woken::Reported(Some(Ok(event))) => self.happened(event).await,
             Woken::Reported(Some(Err(error))) => {
                 self.happened(Event::RunnerFailed(exec_failure(&error))).await
@@ -243,7 +255,12 @@ impl Driver {
                         self.happened(Event::HeaderGiven(header)).await?;
                     }
                 }
+                self.count(Spent { turns: 1, ..Spent::default() }).await?;
                 return self.happened(Event::Asked(prompt)).await;
+            }
+            Request::Happened(Event::Retried) => {
+                self.count(Spent { turns: 1, ..Spent::default() }).await?;
+                return self.happened(Event::Retried).await;
             }
             Request::Happened(event) => return self.happened(event).await,
             Request::Complete { language, code, cursor, reply } => {
@@ -293,6 +310,12 @@ impl Driver {
             self.perform(effect).await;
         }
         Ok(())
+    }
+
+    /// Counts what was spent, and tells the session.
+    async fn count(&mut self, spent: Spent) -> Result<(), AgentError> {
+        let counted = self.meter.count(spent)?;
+        self.happened(Event::Counted(counted)).await
     }
 
     /// Puts on record what was noted, and shows it.
@@ -431,6 +454,10 @@ impl Driver {
         }
         if let Some(work) = self.work.take() {
             work.abort();
+        }
+        if self.model.is_some() {
+            // Budgets of the day count with it; there is nobody left to tell.
+            _ = self.meter.write().is_ok();
         }
         self.runner.tell(Command::Stop);
         while let Some(report) = self.reports.recv().await {

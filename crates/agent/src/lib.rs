@@ -35,6 +35,7 @@ mod input;
 mod journal;
 pub mod languages;
 mod local;
+mod meter;
 pub mod models;
 mod network;
 mod packages;

@@ -32,7 +32,7 @@ impl From<TurnEnd> for Exit {
             TurnEnd::Refused => Self::Refused,
             TurnEnd::CannotConfine => Self::CannotConfine,
             TurnEnd::TimedOut => Self::TimedOut,
-            TurnEnd::ModelFailed | TurnEnd::TooManyCalls => Self::ModelFailed,
+            TurnEnd::ModelFailed | TurnEnd::TooManyCalls | TurnEnd::OverBudget => Self::ModelFailed,
         }
     }
 }

@@ -42,6 +42,7 @@ pub use crate::{
 };
 
 pub mod autorun;
+pub mod budget;
 pub mod confinement;
 pub mod context;
 pub mod declaration;

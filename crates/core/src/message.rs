@@ -57,6 +57,18 @@ impl Message {
         Self::User { text: text.into(), images: Vec::new() }
     }
 
+    /// The bytes of its text.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::System { text } | Self::User { text, .. } => text.len(),
+            Self::Earlier { text } | Self::Result { text, .. } => text.raw().len(),
+            Self::Assistant { text, calls } => {
+                let calls = calls.iter().map(|call| call.arguments.raw().len());
+                text.raw().len() + calls.sum::<usize>()
+            }
+        }
+    }
+
     /// Puts words in the place of pictures, for a model that does not see them.
     pub fn hide_images(messages: &mut Arc<Vec<Self>>) {
         if messages.iter().any(Self::has_images) {

@@ -303,6 +303,8 @@ pub enum TurnEnd {
     TooManyCalls,
     /// The turn used up its time.
     TimedOut,
+    /// A budget is used up.
+    OverBudget,
 }
 
 #[cfg(test)]

@@ -106,7 +106,7 @@ impl Remote {
     /// Waits until the person's own limit of calls allows another.
     async fn wait_for_turn(&self, sink: &Sink<'_>) {
         let Some(pace) = &self.endpoint.pace else { return };
-        while let Err(wait) = pace.take(Instant::now()) {
+        while let Err(wait) = pace.take() {
             let seconds = in_seconds(wait);
             sink.tell(format!("waiting {seconds}, as `requests_per_minute` has it")).await;
             tokio::time::sleep(wait).await;

@@ -98,6 +98,11 @@ impl Folders {
         self.data.join("record.reserve")
     }
 
+    /// The amounts that were spent today.
+    pub fn ledger_file(&self) -> PathBuf {
+        self.data.join("spent.json")
+    }
+
     /// The answers about instructions of projects.
     pub fn trust_file(&self) -> PathBuf {
         self.data.join("trust.json")

@@ -18,9 +18,10 @@ pub use crate::{
     error::StoreError,
     folders::Folders,
     indexes::{Index, IndexMachine, Preset},
+    ledger::Ledger,
     outputs::{Outputs, Restored},
     piped::{MOST_PIPED, PipedFile},
-    quantity::{Bytes, QuantityError, TimeLimit},
+    quantity::{Bytes, Dollars, QuantityError, TimeLimit},
     record::{
         Break, BreakReason, HowMany, KeptOutputs, Log, LogEntry, Missing, RecordState, Records,
         SessionSummary, Verification, new_session_id,
@@ -36,6 +37,7 @@ mod error;
 mod folders;
 mod indexes;
 mod key;
+mod ledger;
 mod outputs;
 mod piped;
 mod private;

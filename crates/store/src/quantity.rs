@@ -22,6 +22,42 @@ pub enum TimeLimit {
     None,
 }
 
+/// An amount of money, more than nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "f64", into = "f64")]
+pub struct Dollars(u64);
+
+/// Billionths of a dollar.
+const DOLLAR: f64 = 1e9;
+
+impl Dollars {
+    /// It in billionths of a dollar.
+    pub fn nano(self) -> u64 {
+        self.0
+    }
+}
+
+impl TryFrom<f64> for Dollars {
+    type Error = String;
+
+    #[expect(clippy::cast_possible_truncation, reason = "the bounds are checked")]
+    #[expect(clippy::cast_sign_loss, reason = "the bounds are checked")]
+    fn try_from(dollars: f64) -> Result<Self, String> {
+        if (0.000_001..=1_000_000.0).contains(&dollars) {
+            Ok(Self((dollars * DOLLAR).round() as u64))
+        } else {
+            Err(format!("expected US dollars from 0.000001 to 1000000, not {dollars}"))
+        }
+    }
+}
+
+impl From<Dollars> for f64 {
+    #[expect(clippy::cast_precision_loss, reason = "six digits after the point are exact")]
+    fn from(dollars: Dollars) -> Self {
+        dollars.0 as Self / DOLLAR
+    }
+}
+
 /// Why a text is not an amount.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum QuantityError {

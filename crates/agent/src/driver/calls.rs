@@ -4,6 +4,7 @@ use super::Driver;
 use crate::{
     AgentError, Live, Update,
     error::{choice_failure, model_failure},
+    meter::Sent,
     profile::Chosen,
     speech::Speech,
 };
@@ -21,6 +22,7 @@ pub(super) struct Call {
     pub(super) task: JoinHandle<Result<Reply, ModelError>>,
     speech: Speech,
     purpose: Purpose,
+    sent: Sent,
 }
 
 /// The purpose of a model call.
@@ -59,6 +61,7 @@ impl Driver {
             // It is to write, and not to do anything.
             Purpose::Summary => Tools::None,
         };
+        let sent = Sent::now(Arc::clone(&messages));
         let request = Request {
             // The opening has files of the project in it, which no message was made of.
             messages: self.redactor.messages(messages),
@@ -68,7 +71,7 @@ impl Driver {
         };
         let speech = Speech::new(Arc::clone(&self.redactor));
         let task = tokio::spawn(async move { model.stream(&request, &sink).await });
-        self.call = Some(Call { pieces, task, speech, purpose });
+        self.call = Some(Call { pieces, task, speech, purpose, sent });
     }
 
     pub(super) async fn hear(&mut self, piece: ReplyPiece) {
@@ -88,11 +91,16 @@ impl Driver {
 
     /// No more pieces: the call has ended, one way or the other.
     pub(super) async fn model_done(&mut self) -> Result<(), AgentError> {
-        let Some(Call { task, mut speech, purpose, .. }) = self.call.take() else { return Ok(()) };
+        let Some(Call { task, mut speech, purpose, sent, .. }) = self.call.take() else {
+            return Ok(());
+        };
         if purpose == Purpose::Reply {
             self.show(speech.end()).await;
         }
-        match task.await {
+        let ended = task.await;
+        let reply = ended.as_ref().ok().and_then(|said| said.as_ref().ok());
+        self.count(sent.spent(reply)).await?;
+        match ended {
             Ok(said) if purpose == Purpose::Summary => {
                 let said = said.map_err(|error| model_failure(&error));
                 self.happened(Event::Summarised(said)).await
@@ -114,15 +122,20 @@ impl Driver {
     }
 
     pub(super) async fn cancel_model(&mut self) {
-        let Some(Call { task, mut speech, purpose, .. }) = self.call.take() else { return };
+        let Some(Call { task, mut speech, purpose, sent, .. }) = self.call.take() else { return };
         task.abort();
+        let shown = speech.end();
+        let fragment = speech.fragment();
+        let counted = self.meter.count(sent.spent(fragment.as_ref()));
+        // If it cannot be counted, the next call finds that out.
+        self.owed.extend(counted.ok().map(Event::Counted));
         let nothing = Reply { finish: Finish::Interrupted, ..Reply::default() };
         if purpose == Purpose::Summary {
             self.owed.push_back(Event::Summarised(Ok(nothing)));
             return;
         }
-        self.show(speech.end()).await;
-        self.owed.push_back(Event::Replied(speech.fragment().unwrap_or(nothing)));
+        self.show(shown).await;
+        self.owed.push_back(Event::Replied(fragment.unwrap_or(nothing)));
     }
 
     async fn show(&mut self, pieces: Vec<Live>) {

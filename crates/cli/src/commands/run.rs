@@ -182,6 +182,7 @@ fn exit_code(end: TurnEnd, status: Option<u8>) -> ExitCode {
             | TurnEnd::CannotConfine
             | TurnEnd::ModelFailed
             | TurnEnd::TooManyCalls
+            | TurnEnd::OverBudget
             | TurnEnd::TimedOut,
             _,
         ) => Exit::from(end).into(),

@@ -183,6 +183,7 @@ pub(crate) fn turn_end(end: TurnEnd) -> Option<&'static str> {
         | TurnEnd::CannotConfine
         | TurnEnd::Refused
         | TurnEnd::TooManyCalls
+        | TurnEnd::OverBudget
         | TurnEnd::TimedOut => None,
         TurnEnd::ModelFailed => Some("The model did not finish its reply."),
         TurnEnd::Interrupted => Some("Interrupted."),

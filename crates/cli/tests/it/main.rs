@@ -16,6 +16,7 @@ mod arrow;
 mod attacks;
 mod backends;
 mod bounds;
+mod budgets;
 mod called;
 mod changes;
 mod chat;

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     Body, Finish, Image, Invocation, Language, Message, Origin, Proposal, Reply, Untrusted,
+    budget::UsedUp,
     extract::{self, Extraction},
     file_header::FileHeader,
     record::TurnEnd,
@@ -100,6 +101,12 @@ impl State {
     pub(super) fn call_model(&mut self) {
         if self.is_late {
             return self.end_turn(TurnEnd::TimedOut);
+        }
+        if let Some(UsedUp { setting, words, next }) = self.setup.budget.used_up(&self.counted) {
+            let message = format!("`{setting}` is used up: {words}");
+            let hint = Some(format!("{next}, or raise it: `--set {setting}=…`"));
+            self.record(Body::Error { message, hint });
+            return self.end_turn(TurnEnd::OverBudget);
         }
         if self.calls >= self.setup.max_calls {
             self.note(format!(

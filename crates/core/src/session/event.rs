@@ -5,6 +5,7 @@ use crate::{
     Blob, Body, Changes, ChangesState, Denial, Findings, Grant, Grantor, HostContact, HostWanted,
     Image, InputWanted, Invocation, Language, Message, Output, Pick, Piped, Prepared, Ran, Reply,
     Span, Typed, Untrusted,
+    budget::Counted,
     egress::Host,
     file_header::FileHeader,
     packages::{PackageOrder, PackagesDone, PackagesFailed},
@@ -41,6 +42,8 @@ pub enum Event {
     Resumed(Box<Earlier>),
     /// The model is given the header of a file that the next prompt names.
     HeaderGiven(FileHeader),
+    /// So much was spent so far.
+    Counted(Counted),
     /// The person has the model answer the last prompt again: everything after it is dropped.
     Retried,
     /// The person takes the last prompt back, and with it everything after it.
@@ -290,6 +293,7 @@ impl Event {
             Self::FileAttached(AttachedFile { name, bytes, text }) => {
                 vec![Body::File { name: name.clone(), bytes: *bytes, text: text.clone() }]
             }
+            Self::Counted(_) => Vec::new(),
             Self::HeaderGiven(header) => vec![Body::FileHeader(header.clone())],
             Self::ChangesWanted(wish) => vec![wish.body()],
             Self::Replied(reply) => {

@@ -1,8 +1,8 @@
 //! The setup of a session: languages, rules, confinement and the model.
 
 use crate::{
-    Confinement, Languages, Message, Policy, Redactor, context::ContextWindow, extract::Syntax,
-    file_header::FileHeaders, instructions::Strength, packages::PackageSetup,
+    Confinement, Languages, Message, Policy, Redactor, budget::Budget, context::ContextWindow,
+    extract::Syntax, file_header::FileHeaders, instructions::Strength, packages::PackageSetup,
 };
 use std::sync::Arc;
 
@@ -19,6 +19,8 @@ pub struct Setup {
     pub approval: Approval,
     /// Whether a model takes part, and so learns what the person runs.
     pub has_model: bool,
+    /// How much may be spent.
+    pub budget: Budget,
     /// How often the model may be called in one turn.
     pub max_calls: u32,
     /// Detects the language of code by its syntax.

@@ -4,6 +4,7 @@ use super::{effect::Effect, packages::Afterwards, pictures::Pictures, setup::Set
 use crate::{
     Body, Confinement, Excerpt, Findings, Grantor, Image, Languages, Message, Piped, Proposal,
     Redactor, Verdict,
+    budget::Counted,
     context::ContextWindow,
     file_header::FileHeader,
     look::Look,
@@ -35,6 +36,8 @@ pub struct State {
     pub(super) squeezed: bool,
     pub(super) phase: Phase,
     pub(super) next_id: u32,
+    /// How much was spent so far.
+    pub(super) counted: Counted,
     /// Model calls in this turn.
     pub(super) calls: u32,
     /// Results of this turn that a small model was given to try again.
@@ -162,6 +165,7 @@ impl State {
             squeezed: false,
             phase: Phase::Idle,
             next_id: 1,
+            counted: Counted::default(),
             calls: 0,
             retries: 0,
             outcome: TurnEnd::Done,

@@ -39,6 +39,10 @@ impl State {
                 self.phase = phase;
                 self.attach_file(&file);
             }
+            (phase, Event::Counted(counted)) => {
+                self.phase = phase;
+                self.counted = counted;
+            }
             (Phase::Idle, Event::Resumed(earlier)) => self.resumed(*earlier),
             (Phase::Idle, Event::HeaderGiven(header)) => self.headers.push(header),
             (Phase::Idle, Event::Retried) => self.retried(),

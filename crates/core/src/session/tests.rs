@@ -8,6 +8,7 @@ use crate::{
     Access, Change, Changes, ChangesState, Confinement, Effects, FileChange, Findings, Finish,
     Grantor, InputWanted, Language, Limits, Network, Opinion, Output, Patterns, Policy, Prepared,
     Ran, Reply, Rule, Rules, Sandboxing, Stream, ToolCall, Typed, Untrusted, Workspace,
+    budget::{Allowance, Budget, Counted, Spent},
     context::{ContextWindow, Counter},
     file_header::FileHeaders,
     instructions::Strength,
@@ -55,6 +56,7 @@ impl Script {
             policy: Policy::default(),
             confinement: confinement(),
             approval: Approval::AsRulesSay,
+            budget: Budget::default(),
             max_calls: 3,
             file_headers: FileHeaders::default(),
             syntax: |_, _| None,
@@ -563,6 +565,24 @@ fn a_restart_is_a_turn_of_its_own_that_the_model_hears_of_with_its_next_result()
         .ran(0)
         .tells("-[Restarted python. Its variables are gone.]")
         .tells("[the python interpreter was ended by SIGKILL; its variables are lost, ");
+}
+
+#[test]
+fn a_budget_that_is_used_up_ends_the_turn_before_the_next_call() {
+    let spent = |tokens| {
+        let session = Spent { tokens, ..Spent::default() };
+        Event::Counted(Counted { session, today: session })
+    };
+    let limited = || {
+        Script::new(|setup| {
+            setup.budget.session = Allowance { tokens: Some(100), ..Allowance::default() };
+        })
+    };
+    let script = limited().when(spent(99)).asked().gives(&["call 2"]).replied(PYTHON).judged();
+    // The call that uses it up is answered; code that was approved still runs.
+    let script = script.answered("p1", Answer::Run).when(spent(150)).gives(&[]).ran(0);
+    let script = script.gives(&["error", "finish OverBudget"]);
+    script.asked().gives(&["error", "finish OverBudget"]);
 }
 
 #[test]

@@ -7,6 +7,7 @@ use super::state::{Action, State};
 use interpreter_core::{
     Confinement, Continuity, Findings, Language, LanguageInfo, Languages, Limits, Message, Network,
     Permit, Policy, Prepared, Reached, Sandboxing, Typed, Workspace,
+    budget::Budget,
     context::{ContextWindow, Counter},
     file_header::FileHeaders,
     instructions::Strength,
@@ -49,6 +50,7 @@ fn permit(name: &str, limits: Limits) -> Permit {
         has_model: false,
         languages: languages(),
         policy: Policy::default(),
+        budget: Budget::default(),
         confinement: confinement(limits),
         approval: Approval::Yes,
         max_calls: 1,

@@ -5,7 +5,13 @@ use crate::{
     server::{Server, answer},
 };
 use interpreter_model::{Endpoint, Model, ModelError, Pace, ReplyPiece, Retries};
-use std::{num::NonZeroU32, sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Duration,
+};
 
 fn patient(address: &str) -> Endpoint {
     let mut endpoint = endpoint(address);
@@ -133,7 +139,12 @@ async fn what_is_not_on_this_machine_is_not_asked_when_offline() {
 async fn calls_within_the_pace_are_made_at_once() {
     let server = Server::in_turn(vec![good()]).await;
     let mut endpoint = patient(&server.address);
-    endpoint.pace = Some(Arc::new(Pace::new(NonZeroU32::new(2).unwrap())));
+    let calls = AtomicU32::new(0);
+    let take = move || match calls.fetch_add(1, Ordering::Relaxed) {
+        0 | 1 => Ok(()),
+        _ => Err(Duration::from_secs(50)),
+    };
+    endpoint.pace = Some(Arc::new(Pace::new(take)));
     let model = Model::remote(endpoint).unwrap();
     assert!(ask(&model).await.1.is_ok() && ask(&model).await.1.is_ok());
     // The third would wait for most of a minute, and says so before it does.

@@ -15,11 +15,12 @@ use super::{
 };
 use crate::{
     Preset,
-    quantity::{Bytes, TimeLimit},
+    quantity::{Bytes, Dollars, TimeLimit},
 };
 use interpreter_core::{
     ApprovalMode, Choice, Declaration, Limits, Promise, RiskLimit, Rule, Rules, Sandboxing, Theme,
     Workspace,
+    budget::{Allowance, Budget},
     egress::{HostRule, Hosts},
     file_header::FileHeaders,
     packages::PackagePolicy,
@@ -55,7 +56,7 @@ settings! {
         /// Trust the certificates in this PEM file, beside the system's, when calling models.
         "certificates" certificates: Sourced<Option<PathBuf>>, Never(PROMPTS);
 
-        /// Limit calls of models per minute.
+        /// Limit calls of models per minute, of all sessions together.
         "requests_per_minute" requests_per_minute: Sourced<Option<NonZeroU32>>,
             Tighten(is_more_or_unlimited);
 
@@ -193,6 +194,36 @@ settings! {
         "limits.output" output_limit: Sourced<Bytes> = Bytes::new(usual().output_bytes),
             Tighten(is_more);
 
+        /// Limit prompts of one session.
+        "budget.session.turns" session_turns: Sourced<Option<NonZeroU64>>,
+            Tighten(is_more_or_unlimited);
+
+        /// Limit tokens of one session, sent and received.
+        "budget.session.tokens" session_tokens: Sourced<Option<NonZeroU64>>,
+            Tighten(is_more_or_unlimited);
+
+        /// Limit the cost of one session, in US dollars, where the price of a model is known.
+        "budget.session.cost" session_cost: Sourced<Option<Dollars>>,
+            Tighten(is_more_or_unlimited);
+
+        /// Limit the time of one session in which a model writes or its code runs, such as 30m or none.
+        "budget.session.time" session_time: Sourced<TimeLimit> = TimeLimit::None, Tighten(is_more);
+
+        /// Limit prompts of all sessions of a day.
+        "budget.day.turns" day_turns: Sourced<Option<NonZeroU64>>,
+            Tighten(is_more_or_unlimited);
+
+        /// Limit tokens of all sessions of a day, sent and received.
+        "budget.day.tokens" day_tokens: Sourced<Option<NonZeroU64>>,
+            Tighten(is_more_or_unlimited);
+
+        /// Limit the cost of all sessions of a day, in US dollars, where the price of a model is known.
+        "budget.day.cost" day_cost: Sourced<Option<Dollars>>,
+            Tighten(is_more_or_unlimited);
+
+        /// Limit the time of all sessions of a day in which a model writes or its code runs, such as 30m or none.
+        "budget.day.time" day_time: Sourced<TimeLimit> = TimeLimit::None, Tighten(is_more);
+
         /// Choose what becomes of a model's code that no rule is about: ask, auto (run it up to
         /// `approval.up_to`, still sandboxed and staged) or deny.
         "approval.mode" approval_mode: Sourced<ApprovalMode>, Tighten(|new, old| new < old),
@@ -300,6 +331,24 @@ impl Settings {
             staged_bytes: self.staged_limit.value.count(),
             staged_files: self.staged_file_limit.value.get(),
             output_bytes: self.output_limit.value.count(),
+        }
+    }
+
+    /// How much may be spent.
+    pub fn budget(&self) -> Budget {
+        Budget {
+            session: Allowance {
+                turns: self.session_turns.value.map(NonZeroU64::get),
+                tokens: self.session_tokens.value.map(NonZeroU64::get),
+                nano_dollars: self.session_cost.value.map(Dollars::nano),
+                seconds: self.session_time.value.seconds(),
+            },
+            day: Allowance {
+                turns: self.day_turns.value.map(NonZeroU64::get),
+                tokens: self.day_tokens.value.map(NonZeroU64::get),
+                nano_dollars: self.day_cost.value.map(Dollars::nano),
+                seconds: self.day_time.value.seconds(),
+            },
         }
     }
 

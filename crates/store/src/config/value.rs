@@ -4,7 +4,7 @@
 //! repeat a text that may hold a secret, neither in an error nor in [`Value::json`].
 
 use super::{BaseUrl, EndpointSettings, Listed, NetworkMode, text::Misread};
-use crate::quantity::{Bytes, TimeLimit};
+use crate::quantity::{Bytes, Dollars, TimeLimit};
 use interpreter_core::{
     ApprovalMode, Choice, Declaration, Promise, RiskLimit, Rule, Theme, Workspace,
     declaration::{How, is_language_name},
@@ -98,6 +98,8 @@ plain_values! {
     Temperature: json!({"type": "number", "minimum": 0, "maximum": 2}), ["0", "1.5"];
     Bytes: json!({"type": "string", "pattern": "^[0-9.]+ *([KMGT]i?)?B?$"}),
         ["\"2G\"", "\"1B\"", "\"10M\"", "\"4G\"", "\"1T\""];
+    Dollars: json!({"type": "number", "exclusiveMinimum": 0, "maximum": 1_000_000}),
+        ["2.5", "0.01", "10"];
     TimeLimit: json!({"type": "string"}), ["\"10m\"", "\"1s\"", "\"2d\"", "\"none\""];
     Workspace: one_of(["stage", "direct", "read-only"]), ["\"stage\"", "\"direct\"", "\"read-only\""];
     Theme: one_of(Theme::ALL.map(Theme::word)), ["\"auto\"", "\"light\"", "\"dark\"", "\"none\""];

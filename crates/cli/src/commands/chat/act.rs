@@ -23,7 +23,7 @@ use crate::{
         transcript,
     },
 };
-use interpreter_agent::Context;
+use interpreter_agent::{AgentError, Context};
 use interpreter_core::{
     Language, Untrusted,
     proposal::unfit,
@@ -145,7 +145,11 @@ async fn show(
         }
         Verb::Sandbox => sandbox(screen, context)?,
         Verb::Profile => profiles(screen, context)?,
-        Verb::Tokens => tokens(screen, &past::spent(context, session)?)?,
+        Verb::Tokens => {
+            tokens(screen, &past::spent(context, session)?)?;
+            let today = context.ledger().today().map_err(AgentError::from)?;
+            screen.row(&format!("today, all sessions: {}", today.words()))?;
+        }
         Verb::Context => fullness(screen, &past::spent(context, session)?)?,
         Verb::Save => keep(screen, context, session, argument.unwrap_or_default())?,
         Verb::Clear => screen.wipe()?,
