@@ -115,10 +115,10 @@ fn list(args: &ListArgs) -> Result<ExitCode, Error> {
         screen.row(&format!("{} ({})", rule.value.words(), origin(rule)))?;
     }
     screen.say(match settings.approval_mode.value {
-        ApprovalMode::Ask => ours("Code of a model that no rule is about: ask."),
-        ApprovalMode::Deny => ours("Code of a model that no rule is about: deny."),
+        ApprovalMode::Ask => ours("A model's code that matches no rule: ask."),
+        ApprovalMode::Deny => ours("A model's code that matches no rule: deny."),
         ApprovalMode::Auto => {
-            ours("Code of a model that no rule is about: run it up to risk ")
+            ours("A model's code that matches no rule: run it up to risk ")
                 + settings.approval_limit.value.risk().word()
                 + ", otherwise ask."
         }

@@ -224,7 +224,7 @@ settings! {
         /// Limit the time of all sessions of a day in which a model writes or its code runs, such as 30m or none.
         "budget.day.time" day_time: Sourced<TimeLimit> = TimeLimit::None, Tighten(is_more);
 
-        /// Choose what becomes of a model's code that no rule is about: ask, auto (run it up to
+        /// Choose what happens to a model's code that matches no rule: ask, auto (run it up to
         /// `approval.up_to`, still sandboxed and staged) or deny.
         "approval.mode" approval_mode: Sourced<ApprovalMode>, Tighten(|new, old| new < old),
             option "--approval MODE";

@@ -23,12 +23,12 @@ pub(super) fn list(frontend: &mut Frontend, context: &Context) -> Result<Option<
     rows.extend(of("the project:", &project.0));
     let settings = &context.settings;
     screen.say(match settings.approval_mode.value {
-        ApprovalMode::Ask => ours("Code of the model that no rule is about is asked about."),
+        ApprovalMode::Ask => ours("A model's code that matches no rule is asked about."),
         ApprovalMode::Auto => {
             let most = settings.approval_limit.value.risk().min(ceiling(&context.confinement()));
-            ours("Code of the model that no rule is about runs up to risk ") + most.word() + "."
+            ours("A model's code that matches no rule runs up to risk ") + most.word() + "."
         }
-        ApprovalMode::Deny => ours("Code of the model that no rule is about is denied."),
+        ApprovalMode::Deny => ours("A model's code that matches no rule is denied."),
     })?;
     rows.iter().try_for_each(|row| screen.row(row))?;
     for answer in &standing {
