@@ -10,7 +10,7 @@ use crate::{AgentError, ChooseError, choose::ENGINE};
 use interpreter_core::Untrusted;
 use interpreter_exec::{Cause, ExecError, Interpreters};
 use interpreter_model::{ModelError, ProviderError, pull::PullError, shelf::ShelfError};
-use interpreter_store::{ConfigError, StoreError};
+use interpreter_store::{ConfigError, NotRemovable, StoreError};
 use interpreter_workspace::WorkspaceError;
 use std::path::Path;
 
@@ -364,7 +364,10 @@ impl Advise for StoreError {
             Self::PipedTooLong { .. } => {
                 "save it as a file in this folder and name the file in the prompt"
             }
-            Self::AlteredOutput { .. } | Self::Broken { .. } | Self::Unreadable { .. } => VERIFY,
+            Self::AlteredOutput { .. }
+            | Self::Broken { .. }
+            | Self::Unreadable { .. }
+            | Self::NotRemovable { reason: NotRemovable::Damaged(_), .. } => VERIFY,
             Self::Config(error) => return error.advice(),
             Self::Full { .. } => {
                 "free some space; `interpreter changes discard` removes staged files, also on a full \
@@ -387,6 +390,13 @@ impl Advise for StoreError {
                 "`interpreter history list` shows the sessions"
             }
             Self::AmbiguousSession { .. } => "type more of the id",
+            Self::NotRemovable { reason: NotRemovable::Running, .. } => "end it first",
+            Self::NotRemovable { reason: NotRemovable::Account, .. } => {
+                "without it, the record could not be explained"
+            }
+            Self::NotAnAnchor { .. } => {
+                "give the whole line that `interpreter audit anchor` printed, in quotes"
+            }
         };
         Some(advice.into())
     }

@@ -25,7 +25,8 @@ use interpreter_exec::{
 };
 use interpreter_model::{Pace, Providers};
 use interpreter_store::{
-    ConfigFiles, Environment, Folders, Ledger, Log, Outputs, Overrides, PipedFile, Settings,
+    Bytes, ConfigFiles, Environment, Folders, Ledger, Log, Outputs, Overrides, PipedFile,
+    Retention, Settings,
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -202,6 +203,14 @@ impl Context {
     /// The amounts that all sessions have spent today.
     pub fn ledger(&self) -> Ledger {
         Ledger::new(&self.folders)
+    }
+
+    /// The bounds of the record.
+    pub(crate) fn retention(&self) -> Retention {
+        Retention {
+            space: self.settings.record_space.value.map(Bytes::count),
+            seconds: self.settings.keep_sessions.value.seconds(),
+        }
     }
 
     pub(crate) fn outputs(&self) -> Outputs {

@@ -26,7 +26,7 @@ use interpreter_core::{
 };
 use interpreter_exec::{Command, ExecError, Runner};
 use interpreter_model::{Model, ReplyPiece};
-use interpreter_store::Log;
+use interpreter_store::{Log, RunningSession};
 use interpreter_workspace::Conflict;
 use std::{collections::VecDeque, future::pending, sync::Arc, time::Instant};
 use tokio::{sync::mpsc, task::JoinHandle};
@@ -102,6 +102,7 @@ impl Driver {
         let setup = context.setup(profile, approval, mode);
         let meter = Meter::new(context.ledger(), &setup.budget.day);
         let mut log = context.log()?;
+        let running = RunningSession::begin(&context.folders, &id)?;
         let redactor = Arc::clone(&context.redactor);
         let started = redactor.body(Body::SessionStarted {
             version: env!("CARGO_PKG_VERSION").into(),
@@ -116,7 +117,7 @@ impl Driver {
         // Each may be a quarter of a megabyte, and is taken in sooner while it is in a cache.
         let (tell, reports) = mpsc::channel(4);
         let runner = Runner::start(context.runner_setup(&id)?, tell);
-        let mut journal = Journal::new(id, log, context.outputs(), Arc::clone(&redactor));
+        let mut journal = Journal::new(running, log, context.outputs(), Arc::clone(&redactor));
         for text in notes {
             journal.note(Body::Note { text });
         }
@@ -171,6 +172,9 @@ impl Driver {
         };
         if cfg!(debug_assertions) && result.is_ok() {
             self.check_replay();
+        }
+        if result.is_ok() {
+            self.journal.retain(&self.context.folders, self.context.retention());
         }
         self.update(Update::Ended(result)).await;
     }

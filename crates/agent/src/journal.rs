@@ -12,7 +12,9 @@ use interpreter_core::{
     look::Look,
     output::{is_words, kind, words},
 };
-use interpreter_store::{Folders, Log, LogEntry, Outputs, Restored, StoreError};
+use interpreter_store::{
+    Folders, Log, LogEntry, Outputs, Restored, Retention, RunningSession, StoreError,
+};
 use std::{
     collections::VecDeque,
     fmt::Write,
@@ -37,6 +39,8 @@ pub(crate) struct Journal {
     session: String,
     log: Log,
     outputs: Arc<Outputs>,
+    /// Says that the session runs, until the journal is dropped.
+    _running: RunningSession,
     /// Records to write, in order, with the bytes of output in each.
     waiting: VecDeque<(usize, Waiting)>,
     /// Bytes of output among what waits.
@@ -58,15 +62,16 @@ enum Waiting {
 
 impl Journal {
     pub(crate) fn new(
-        session: String,
+        running: RunningSession,
         log: Log,
         outputs: Outputs,
         redactor: Arc<Redactor>,
     ) -> Self {
         Self {
-            session,
+            session: running.id().to_owned(),
             log,
             outputs: Arc::new(outputs),
+            _running: running,
             waiting: VecDeque::new(),
             size: 0,
             due: None,
@@ -159,6 +164,12 @@ impl Journal {
 
     pub(crate) fn session(&self) -> &str {
         &self.session
+    }
+
+    /// Removes the oldest sessions, as far as the settings want it. A failure is tried again at
+    /// the end of the next session.
+    pub(crate) fn retain(&mut self, folders: &Folders, retention: Retention) {
+        _ = self.log.retain(folders, retention).is_ok();
     }
 }
 
@@ -255,6 +266,10 @@ mod tests {
     use super::*;
     use interpreter_core::Stream;
 
+    fn running(folders: &Folders) -> RunningSession {
+        RunningSession::begin(folders, "s1").unwrap()
+    }
+
     fn output(text: String) -> Body {
         Body::Output(Output::text("p1", Stream::Stdout, text))
     }
@@ -264,7 +279,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let folders = Folders::under(folder.path());
         let log = Log::open(&folders).unwrap();
-        let mut journal = Journal::new("s1".into(), log, Outputs::new(&folders), Arc::default());
+        let mut journal =
+            Journal::new(running(&folders), log, Outputs::new(&folders), Arc::default());
         let large = "x".repeat(1 << 20);
         journal.note(output("one".into()));
         journal.note(output(large.clone()));
@@ -291,7 +307,7 @@ mod tests {
         let folders = Folders::under(folder.path());
         let log = Log::open(&folders).unwrap();
         let outputs = Outputs::bounded(&folders, 2_000);
-        let mut journal = Journal::new("s1".into(), log, outputs, Arc::default());
+        let mut journal = Journal::new(running(&folders), log, outputs, Arc::default());
         for letter in 'a'..='z' {
             // Some hundred bytes each, once compressed.
             journal.note(output(letter.to_string().repeat(60_000)));
@@ -307,7 +323,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let folders = Folders::under(folder.path());
         let log = Log::open(&folders).unwrap();
-        let mut journal = Journal::new("s1".into(), log, Outputs::new(&folders), Arc::default());
+        let mut journal =
+            Journal::new(running(&folders), log, Outputs::new(&folders), Arc::default());
         let pieces = ["é".repeat(30_000), "b".repeat(10), "c".repeat(50_000)];
         journal.note(Body::RunStarted {
             proposal: "p1".into(),

@@ -4,10 +4,10 @@
 
 use crate::{AgentError, Context, Mode};
 use interpreter_core::session::{Approval, Earlier};
-use interpreter_store::{HowMany, Log, SessionSummary};
+use interpreter_store::{Log, SessionFilter, SessionSummary};
 
-/// How many of the newest sessions are looked at for one of this folder.
-const LOOKED_AT: usize = 10_000;
+/// How many of the newest sessions in this folder are looked at for a chat.
+const LOOKED_AT: usize = 1_000;
 
 impl Context {
     /// The conversation of the session whose id is, begins or ends with `id`; without one, of the
@@ -21,7 +21,7 @@ impl Context {
                 refused(format!("there is no earlier chat in {}", self.work_folder.display()))
             })?,
         };
-        if let Some(fault) = log.verify()?.breaks.into_iter().find(|one| one.session == id) {
+        if let Some(fault) = log.verify_session(&id)? {
             return Err(refused(fault.to_string()));
         }
         let records = log.records(&id).map(|record| record.map(|record| record.body));
@@ -35,10 +35,8 @@ impl Context {
     }
 
     fn newest_chat(&self, log: &Log) -> Result<Option<String>, AgentError> {
-        let sessions = log.sessions(HowMany::Newest(LOOKED_AT))?;
-        let here = |folder: &std::path::PathBuf| *folder == self.work_folder;
+        let here = SessionFilter { newest: LOOKED_AT, work_folder: Some(self.work_folder.clone()) };
         let is_chat = |one: &SessionSummary| one.first_prompt.is_some() && !one.is_imported;
-        let mut chats = sessions.into_iter().filter(is_chat);
-        Ok(chats.find(|one| one.work_folder.as_ref().is_some_and(here)).map(|one| one.id))
+        Ok(log.sessions(&here)?.into_iter().find(is_chat).map(|one| one.id))
     }
 }

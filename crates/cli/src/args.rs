@@ -40,6 +40,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ID", num_args = 0..=1, require_equals = true)]
     #[expect(clippy::option_option, reason = "the option may come without an id")]
     pub(crate) resume: Option<Option<String>>,
+    /// Continue the newest chat in this folder, like `--resume` without an id
+    #[arg(long, conflicts_with = "resume")]
+    pub(crate) r#continue: bool,
     /// Attach an image (repeatable)
     #[arg(long, value_name = "PATH")]
     pub(crate) image: Vec<PathBuf>,
@@ -71,6 +74,15 @@ impl Args {
     /// Whether the answer alone is printed, and nobody is asked.
     pub(crate) fn is_quiet(&self) -> bool {
         self.quiet || self.output_schema.is_some()
+    }
+
+    /// The earlier chat that is wanted: the newest, or the one with this id.
+    #[expect(clippy::option_option, reason = "the option may come without an id")]
+    pub(crate) fn earlier(&self) -> Option<Option<&str>> {
+        match &self.resume {
+            Some(id) => Some(id.as_deref()),
+            None => self.r#continue.then_some(None),
+        }
     }
 
     /// The prompt that was typed, if any.

@@ -26,6 +26,7 @@ pub(crate) mod model;
 pub(crate) mod packages;
 pub(crate) mod rules;
 pub(crate) mod run;
+mod save;
 pub(crate) mod trust;
 
 /// Parses what was typed and does it.

@@ -143,8 +143,11 @@ fn store_exit(error: &StoreError) -> Exit {
         StoreError::Config(_)
         | StoreError::StandardInput { .. }
         | StoreError::PipedTooLong { .. }
+        | StoreError::NotASessionId { .. }
         | StoreError::NoSession { .. }
-        | StoreError::AmbiguousSession { .. } => Exit::Misuse,
+        | StoreError::AmbiguousSession { .. }
+        | StoreError::NotRemovable { .. }
+        | StoreError::NotAnAnchor { .. } => Exit::Misuse,
         _ => Exit::CannotConfine,
     }
 }

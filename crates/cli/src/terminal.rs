@@ -33,6 +33,7 @@ mod markdown;
 mod model_question;
 mod opener;
 pub(crate) mod ours;
+pub(crate) mod outlet;
 mod own_rows;
 mod package_question;
 mod packages;

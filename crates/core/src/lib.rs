@@ -63,6 +63,7 @@ mod invocation;
 pub mod language;
 pub mod look;
 pub mod message;
+pub mod ocsf;
 pub mod output;
 pub mod packages;
 mod page;

@@ -257,8 +257,53 @@ pub enum Body {
     OutputsPruned { hashes: Vec<String> },
     /// The person goes on with a record of which something is missing, for this reason.
     RecordAccepted { reason: String },
+    /// The person has an anchor printed. It attests so many records: the newest ones of these
+    /// sessions, and of all others those that the anchor before it attests.
+    Anchored {
+        records: u64,
+        /// The record of the anchor before it.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        since: Option<SessionHead>,
+        heads: Vec<SessionHead>,
+    },
+    /// These sessions are about to be removed on purpose. Always the first record of its session.
+    SessionsRemoved { why: RemovalReason, sessions: Vec<SessionHead> },
     /// A session ended.
     SessionEnded {},
+}
+
+/// A record by its place and hash: the newest of a session at some time.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct SessionHead {
+    /// The session.
+    pub session: String,
+    /// The number of the record, from 1.
+    pub seq: u64,
+    /// Its hash.
+    pub hash: String,
+}
+
+/// Why sessions are removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RemovalReason {
+    /// The person asked for it.
+    Asked,
+    /// They are older than the setting `keep_sessions` says.
+    Age,
+    /// The record takes more space than the setting `record_space` says.
+    Space,
+}
+
+impl RemovalReason {
+    /// It in a few words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Asked => "you asked for it",
+            Self::Age => "they were older than `keep_sessions`",
+            Self::Space => "the record was larger than `record_space`",
+        }
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants a reference")]

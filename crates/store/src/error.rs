@@ -2,7 +2,10 @@
 //!
 //! Paths are shown through the terminal filter: a project's folder is named by whoever made it.
 
-use crate::{config::ConfigError, record::RecordState};
+use crate::{
+    config::ConfigError,
+    record::{NotRemovable, RecordState},
+};
 use interpreter_core::Untrusted;
 use std::{
     io,
@@ -126,12 +129,20 @@ pub enum StoreError {
     NotASessionId { text: Untrusted },
 
     /// No session is called so.
-    #[error("no session begins with `{prefix}`")]
+    #[error("no session begins or ends with `{prefix}`")]
     NoSession { prefix: String },
 
     /// Several sessions are called so.
-    #[error("several sessions begin with `{prefix}`: {}", among.join(", "))]
+    #[error("several sessions begin or end with `{prefix}`: {}", among.join(", "))]
     AmbiguousSession { prefix: String, among: Vec<String> },
+
+    /// A session must stay.
+    #[error("session {session} cannot be removed: {reason}")]
+    NotRemovable { session: String, reason: NotRemovable },
+
+    /// A line is no anchor.
+    #[error("`{}` is not an anchor", text.for_terminal_line(40))]
+    NotAnAnchor { text: Untrusted },
 }
 
 /// A path as a message may hold it.

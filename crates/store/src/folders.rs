@@ -103,6 +103,16 @@ impl Folders {
         self.data.join("spent.json")
     }
 
+    /// The words of the record, to be searched. Can be made again.
+    pub fn search_file(&self) -> PathBuf {
+        self.data.join("search.db")
+    }
+
+    /// A locked file for each session that runs.
+    pub fn running_folder(&self) -> PathBuf {
+        self.data.join("running")
+    }
+
     /// The answers about instructions of projects.
     pub fn trust_file(&self) -> PathBuf {
         self.data.join("trust.json")

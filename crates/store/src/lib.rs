@@ -7,7 +7,7 @@
 //! This crate must not run anything, talk to anything, or wait for anything but the disk.
 
 pub use crate::{
-    clock::local_time,
+    clock::{local_time, recorded_time, unix_milliseconds},
     config::{
         AddressParts, BaseUrl, ConfigError, ConfigFiles, ConfigText, EndpointSettings, Fault,
         Layer, Listed, NetworkMode, Overrides, Prose, Provenance, SettingInfo, SettingOption,
@@ -23,10 +23,13 @@ pub use crate::{
     piped::{MOST_PIPED, PipedFile},
     quantity::{Bytes, Dollars, QuantityError, TimeLimit},
     record::{
-        Break, BreakReason, HowMany, KeptOutputs, Log, LogEntry, Missing, RecordState, Records,
-        SessionSummary, Verification, new_session_id,
+        Anchor, AnchorCheck, AnchorFault, Break, BreakReason, ExportFilter, ExportVerification,
+        Freed, KeptOutputs, LinkedRecord, Log, LogEntry, Missing, NotRemovable, RecordState,
+        Records, Retention, SearchHit, SessionFilter, SessionSummary, Verification, new_session_id,
+        short_id,
     },
     results::ResultFiles,
+    running::RunningSession,
     trust::{FoundInstructions, Instructions, Standing},
 };
 
@@ -44,4 +47,5 @@ mod private;
 mod quantity;
 mod record;
 pub mod results;
+mod running;
 pub mod trust;

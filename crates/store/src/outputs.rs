@@ -205,6 +205,20 @@ impl Outputs {
         Ok(())
     }
 
+    /// Removes the output of a session that is removed itself. Its bytes on the disk, if it was there.
+    pub(crate) fn remove(&self, hash: &str) -> Result<Option<u64>, StoreError> {
+        let path = self.path(hash);
+        if !is_hash(hash) {
+            return Ok(None);
+        }
+        let bytes = fs::metadata(&path).map(|found| found.len());
+        match bytes.and_then(|bytes| fs::remove_file(&path).map(|()| bytes)) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(StoreError::Keep { path, source }),
+        }
+    }
+
     /// Counts all files, and removes the oldest until a tenth of the space is free. Leftovers of
     /// killed processes go at once.
     fn sweep(&self) -> io::Result<u64> {

@@ -44,7 +44,6 @@ mod look;
 mod mentions;
 mod past;
 mod rules;
-mod save;
 mod table;
 mod talk;
 
@@ -69,8 +68,8 @@ pub(crate) fn chat(args: &Args) -> Result<ExitCode, Error> {
     };
     let shown = args.image.iter().map(|path| Ok(context.attach(path)?.0));
     let mut events = shown.collect::<Result<Vec<_>, Error>>()?;
-    if let Some(id) = &args.resume {
-        events.insert(0, Event::Resumed(Box::new(context.earlier(id.as_deref())?)));
+    if let Some(earlier) = args.earlier() {
+        events.insert(0, Event::Resumed(Box::new(context.earlier(earlier)?)));
     }
     if args.prompt().is_some() && !at_terminal {
         events.extend(piped_data(&mut context)?);

@@ -1,4 +1,4 @@
-//! `interpreter history`: list and show earlier sessions.
+//! `interpreter history`: list, search, show, export and delete earlier sessions.
 
 use crate::{
     exit::Exit,
@@ -11,8 +11,7 @@ use interpreter_core::{
     forms::{self, Names},
 };
 use interpreter_store::{
-    Environment, Folders, HowMany, Log, Outputs, RecordState, Restored, StoreError, local_time,
-    results,
+    Environment, Folders, Log, Outputs, RecordState, Restored, StoreError, results,
 };
 use std::{
     collections::BTreeMap,
@@ -20,10 +19,12 @@ use std::{
     process::ExitCode,
 };
 
-/// Number of sessions listed without `--all`.
-const LISTED: usize = 100;
+mod delete;
+mod export;
+mod list;
+mod search;
 
-/// Show earlier sessions
+/// Show, search, export or delete earlier sessions
 #[derive(Debug, clap::Args)]
 pub(crate) struct HistoryArgs {
     #[command(subcommand)]
@@ -32,14 +33,31 @@ pub(crate) struct HistoryArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum HistoryCommand {
-    /// List sessions, newest first
+    /// List the sessions of this folder, newest first
     ///
-    /// Lists the newest 100 sessions, or all with `--all`.
+    /// Lists the newest 100. A session can be named by the beginning or the end of its id, wherever
+    /// an ID is wanted.
     List {
-        /// List every session
+        /// List every session of every folder
         #[arg(long)]
         all: bool,
         /// Print JSON, one session per line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Search prompts, replies, code and output, newest first
+    ///
+    /// Finds records of all folders that have all of the words. Words in quotes must stand together,
+    /// and `*` stands for the end of a word: 'plot*'. Of an output, the first 4,096 bytes are
+    /// searched. Exits with 1 if nothing is found.
+    Search {
+        /// Words to search for
+        #[arg(value_name = "WORD", required = true)]
+        words: Vec<String>,
+        /// Show at most this many records
+        #[arg(long, value_name = "COUNT", default_value_t = 20)]
+        limit: usize,
+        /// Print JSON, one record per line
         #[arg(long)]
         json: bool,
     },
@@ -58,6 +76,32 @@ enum HistoryCommand {
         #[arg(long, value_name = "FOLDER", conflicts_with_all = ["json", "output"])]
         save: Option<PathBuf>,
     },
+    /// Write one session as Markdown, as a Jupyter notebook, as a script, or as its records
+    ///
+    /// A script has the code that ran, of the language that its ending stands for: .py, .sh, .js or
+    /// .r.
+    Export {
+        /// Id of the session, its beginning or its end [default: the newest chat or run]
+        session: Option<String>,
+        /// Choose the form: md, ipynb, py, sh, js, r or jsonl [default: by the ending of FILE]
+        #[arg(long, value_name = "FORM")]
+        format: Option<String>,
+        /// Write a new file [default: standard output]
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+    /// Delete sessions for good, with their outputs
+    ///
+    /// The record keeps their ids, the number of their records and a hash, so that it can still be
+    /// verified.
+    Delete {
+        /// Ids of the sessions, or their beginnings or ends
+        #[arg(value_name = "ID", required = true)]
+        sessions: Vec<String>,
+        /// Delete without asking
+        #[arg(short, long)]
+        yes: bool,
+    },
 }
 
 pub(crate) fn history(args: &HistoryArgs) -> Result<ExitCode, Error> {
@@ -70,7 +114,10 @@ pub(crate) fn history(args: &HistoryArgs) -> Result<ExitCode, Error> {
     let outputs = Outputs::new(&folders);
     let screen = start::screen_for_records(&folders);
     match &args.command {
-        HistoryCommand::List { all, json } => list(&log, screen, *all, *json)?,
+        HistoryCommand::List { all, json } => list::list(&log, screen, *all, *json)?,
+        HistoryCommand::Search { words, limit, json } => {
+            return search::search(&log, &folders, screen, words, *limit, *json);
+        }
         HistoryCommand::Show { session, json, output, save } => {
             let Some(id) = find(&log, session.as_deref())? else { return Ok(Exit::Done.into()) };
             return match (output, save) {
@@ -79,42 +126,17 @@ pub(crate) fn history(args: &HistoryArgs) -> Result<ExitCode, Error> {
                 (None, None) => show(&log, &outputs, &id, *json, screen),
             };
         }
-    }
-    Ok(Exit::Done.into())
-}
-
-fn list(log: &Log, mut screen: Screen, all: bool, as_json: bool) -> Result<(), Error> {
-    // One more than is listed, to know whether there are more.
-    let how_many = if all { HowMany::All } else { HowMany::Newest(LISTED + 1) };
-    let mut sessions = log.sessions(how_many)?;
-    let has_older = !all && sessions.len() > LISTED;
-    sessions.truncate(if all { usize::MAX } else { LISTED });
-    for session in sessions {
-        if as_json {
-            json::print_value(&serde_json::json!({
-                "session": session.id,
-                "started": session.started,
-                "ended": session.ended,
-                "prompt": session.first_prompt,
-                "records": session.records,
-                "work_folder": session.work_folder,
-            }))?;
-        } else {
-            let prompt = session.first_prompt.as_deref().unwrap_or_default();
-            screen.tell(&format!(
-                "{}  {}  {:>5} records  {}",
-                session.short_id(),
-                local_time(&session.started),
-                session.records,
-                Untrusted::new(prompt).for_terminal_line(60),
-            ))?;
+        HistoryCommand::Export { session, format, output } => {
+            let Some(id) = find(&log, session.as_deref())? else {
+                return Err(misuse("there is no session yet"));
+            };
+            return export::export(&log, &outputs, &id, format.as_deref(), output.as_deref());
+        }
+        HistoryCommand::Delete { sessions, yes } => {
+            return delete::delete(log, &folders, screen, sessions, *yes);
         }
     }
-    if has_older {
-        let mut screen = Screen::stderr(&Environment::read());
-        screen.say("Older sessions are not listed; `--all` lists every session.")?;
-    }
-    Ok(())
+    Ok(Exit::Done.into())
 }
 
 /// Prints a warning to standard error.

@@ -39,7 +39,7 @@ pub(crate) fn print_value(value: &serde_json::Value) -> io::Result<()> {
 
 /// JSON in which every character that is not plainly visible is escaped. Such characters stand
 /// only in strings.
-fn escaped(json: &str) -> String {
+pub(super) fn escaped(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {
         if c == '\n' || untrusted::is_plain(c) {

@@ -311,6 +311,22 @@ fn tell_happening(screen: &mut Screen, body: &Body, head: impl Fn(Ours) -> Ours)
             screen.say(head(ours("switched model")))?;
             screen.row(model)
         }
+        Body::OutputsPruned { .. }
+        | Body::RecordAccepted { .. }
+        | Body::Anchored { .. }
+        | Body::SessionsRemoved { .. } => tell_of_record(screen, body, head),
+        Body::TimeUp { seconds } => {
+            screen.warn(head(ours("the turn has used up its time, ") + *seconds + " s"))
+        }
+        Body::SessionEnded {} => screen.say(head(ours("session ended"))),
+        _ => Ok(()),
+    }
+}
+
+/// A record about the record itself.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the caller passes on no other")]
+fn tell_of_record(screen: &mut Screen, body: &Body, head: impl Fn(Ours) -> Ours) -> io::Result<()> {
+    match body {
         Body::OutputsPruned { hashes } => {
             screen.say(head(count(hashes.len(), "output") + " removed to make room"))
         }
@@ -318,10 +334,14 @@ fn tell_happening(screen: &mut Screen, body: &Body, head: impl Fn(Ours) -> Ours)
             screen.say(head(ours("you accepted the loss of records")))?;
             screen.row(reason)
         }
-        Body::TimeUp { seconds } => {
-            screen.warn(head(ours("the turn has used up its time, ") + *seconds + " s"))
+        Body::Anchored { records, .. } => {
+            screen.say(head(ours("anchor of ") + count(*records, "record")))
         }
-        Body::SessionEnded {} => screen.say(head(ours("session ended"))),
+        Body::SessionsRemoved { why, sessions } => {
+            let words = count(sessions.len(), "session") + " removed: " + why.words();
+            screen.say(head(words))?;
+            sessions.iter().try_for_each(|one| screen.row(&one.session))
+        }
         _ => Ok(()),
     }
 }

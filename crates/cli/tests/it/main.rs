@@ -14,6 +14,7 @@
 
 mod arrow;
 mod attacks;
+mod audit;
 mod backends;
 mod bounds;
 mod budgets;
@@ -42,6 +43,7 @@ mod first_start;
 mod full_disk;
 mod growth;
 mod hardened;
+mod history;
 mod hostile;
 mod hunks;
 mod import;

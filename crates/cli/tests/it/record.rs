@@ -12,7 +12,7 @@ fn a_session_can_be_read_again_and_is_linked() {
     let scene = Scene::new();
     scene.code("python", "print('remember me')").exits(0);
     scene.run(&["audit", "verify"]).mentions("all linked").exits(0);
-    scene.run(&["history", "list"]).mentions("records").exits(0);
+    scene.run(&["history", "list"]).mentions("run: print(").exits(0);
     scene.run(&["history", "show"]).mentions("remember me").mentions("native sandbox").exits(0);
     let seen = scene.run(&["history", "show", "--json"]).exits(0);
     assert_eq!(seen.of_kind("run_finished")[0]["status"], 0);

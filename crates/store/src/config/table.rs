@@ -100,6 +100,14 @@ settings! {
         "undo_space" undo_space: Sourced<Bytes> = Bytes::new(UNDO_SPACE),
             Never("it decides what you can undo");
 
+        /// Keep sessions in the record this long after their last record, such as 90d.
+        "keep_sessions" keep_sessions: Sourced<TimeLimit> = TimeLimit::None,
+            Never("it decides what stays on record");
+
+        /// Limit the size of the record; the oldest sessions are removed first.
+        "record_space" record_space: Sourced<Option<Bytes>>,
+            Never("it decides what stays on record");
+
         /// Define a model server of your own, by name.
         "endpoint" endpoints: BTreeMap<String, Sourced<EndpointSettings>>, Never(PROMPTS);
 

@@ -46,6 +46,10 @@ impl Log {
                 total.records += head.seq;
             }
         }
+        for (session, head) in &found.removed {
+            heads.set_head(&total.epoch, session, head).map_err(failed)?;
+            total.records += head.seq;
+        }
         let entry = LogEntry::now(Body::RecordAccepted { reason });
         let new = stored(std::slice::from_ref(&entry))?;
         let head = Head::before(session.as_bytes(), total.free());

@@ -136,6 +136,20 @@ impl Heads<'_> {
         rows.collect()
     }
 
+    /// The row of one session as the file has it.
+    pub(super) fn listed(
+        self,
+        epoch: &str,
+        session: &str,
+    ) -> rusqlite::Result<Option<(Vec<u8>, Listed)>> {
+        self.row(session, |head, row| {
+            let Head { place, seq, hash } = head;
+            let is_signed = self.fits(epoch, row)?;
+            let listed = Listed { place, seq, hash: hash.into_bytes(), is_signed };
+            Ok((session.as_bytes().to_vec(), listed))
+        })
+    }
+
     fn row<T>(
         self,
         session: &str,

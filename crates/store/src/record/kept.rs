@@ -60,7 +60,7 @@ impl Log {
     }
 
     /// Goes through the records that fulfil `condition`, one at a time.
-    fn each(
+    pub(super) fn each(
         &self,
         condition: &str,
         mut take: impl FnMut(Record) -> Result<(), StoreError>,

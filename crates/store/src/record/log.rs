@@ -239,10 +239,14 @@ pub(super) struct Stored {
     pub(super) body: Body,
 }
 
-/// The kind of the event in a body's text, which begins with version and kind.
 fn kind(stored: &str) -> &str {
-    let after = stored.split_once(r#""kind":""#).and_then(|(_, after)| after.split_once('"'));
-    after.expect("every event is tagged with its kind").0
+    kind_of(stored).expect("every event is tagged with its kind")
+}
+
+/// The kind of the event in a body's text, which begins with version and kind.
+pub(super) fn kind_of(stored: &str) -> Option<&str> {
+    let (_, after) = stored.split_once(r#""kind":""#)?;
+    after.split_once('"').map(|(kind, _)| kind)
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ fn whole(records: u64, sessions: u64) -> Verification {
         missing: None,
         state: RecordState::Whole,
         accepted: vec![],
+        removed: 0,
     }
 }
 

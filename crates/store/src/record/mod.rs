@@ -42,17 +42,26 @@
 //! may be lost when the machine itself loses power; `end.rs` describes how that is distinguished.
 
 pub use self::{
+    anchor::{Anchor, AnchorCheck, AnchorFault},
+    export::{ExportFilter, LinkedRecord},
+    exported::ExportVerification,
     kept::KeptOutputs,
     log::{Log, LogEntry},
     read::Records,
-    sessions::{HowMany, SessionSummary, new_session_id},
+    remove::{Freed, NotRemovable},
+    retain::Retention,
+    search::SearchHit,
+    sessions::{SessionFilter, SessionSummary, new_session_id, short_id},
     state::RecordState,
     verify::{Break, BreakReason, Missing, Verification},
 };
 
 mod accept;
+mod anchor;
 mod chain;
 mod end;
+mod export;
+mod exported;
 mod failure;
 mod files;
 mod heads;
@@ -60,8 +69,11 @@ mod kept;
 mod log;
 mod open;
 mod read;
+mod remove;
 mod reserve;
+mod retain;
 mod schema;
+mod search;
 mod sessions;
 mod state;
 mod verify;

@@ -43,6 +43,10 @@ CREATE TABLE head (
 
 CREATE TRIGGER record_no_update BEFORE UPDATE ON record
     BEGIN SELECT RAISE(ABORT, 'the record is append-only'); END;
+";
+
+/// Put aside only by `remove.rs`, within one transaction.
+pub(super) const DELETE_GUARD: &str = "
 CREATE TRIGGER record_no_delete BEFORE DELETE ON record
     BEGIN SELECT RAISE(ABORT, 'the record is append-only'); END;
 ";
@@ -64,6 +68,7 @@ pub(super) fn prepare(
             }
             0 => {
                 transaction.execute_batch(TABLES).map_err(failed)?;
+                transaction.execute_batch(DELETE_GUARD).map_err(failed)?;
                 Heads { connection: &transaction, key }
                     .set_total(&Total { records: 0, place: 0, epoch: String::new() })
                     .map_err(failed)?;

@@ -28,6 +28,8 @@ pub struct SessionSummary {
     pub ended: Option<String>,
     /// The first prompt, cut after some hundred characters, if there was one.
     pub first_prompt: Option<String>,
+    /// The first code of a session without prompts, cut likewise.
+    pub first_code: Option<String>,
     /// How many records it has.
     pub records: u64,
     /// The folder it worked in.
@@ -39,12 +41,23 @@ pub struct SessionSummary {
 /// Characters of the short form of an id.
 const SHORT: usize = 8;
 
+/// Characters of an id's end by which a session is found.
+const SHORTEST: usize = 4;
+
+/// Records at the beginning of a session among which its first code is looked for.
+const NEAR: i64 = 20;
+
 impl SessionSummary {
     /// The end of the id. Ids begin with the time, so sessions of one minute begin alike; they end
     /// by chance.
     pub fn short_id(&self) -> &str {
-        self.id.get(self.id.len().saturating_sub(SHORT)..).unwrap_or(&self.id)
+        short_id(&self.id)
     }
+}
+
+/// The end of an id, by which people call a session.
+pub fn short_id(id: &str) -> &str {
+    id.get(id.len().saturating_sub(SHORT)..).unwrap_or(id)
 }
 
 /// An id for a new session: later ones sort after earlier ones.
@@ -60,23 +73,39 @@ fn session_id_at(now: SystemTime) -> String {
     Uuid::new_v7(time).simple().to_string()
 }
 
-/// How many sessions a list has at most.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HowMany {
-    /// So many, the newest.
-    Newest(usize),
+/// The sessions that a list has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionFilter {
+    /// So many at most, the newest.
+    pub newest: usize,
+    /// Those of this folder alone.
+    pub work_folder: Option<PathBuf>,
+}
+
+impl SessionFilter {
     /// All of them.
-    All,
+    pub const ALL: Self = Self { newest: usize::MAX, work_folder: None };
 }
 
 impl Log {
-    /// Sessions, the newest first. Those that are not asked for cost nothing.
-    pub fn sessions(&self, how_many: HowMany) -> Result<Vec<SessionSummary>, StoreError> {
-        let most = match how_many {
-            HowMany::Newest(most) => most,
-            HowMany::All => usize::MAX,
-        };
-        self.newest(most).map_err(|error| failure(&self.path, error))
+    /// Sessions, the newest first. Of those that are not wanted, only the first record is read.
+    /// Decisions and accounts that have ids of their own are none, nor are removed ones.
+    pub fn sessions(&self, which: &SessionFilter) -> Result<Vec<SessionSummary>, StoreError> {
+        self.listed(which, None).map_err(|error| failure(&self.path, error))
+    }
+
+    /// Whether nothing was ever recorded.
+    pub fn is_empty(&self) -> Result<bool, StoreError> {
+        let query = "SELECT NOT EXISTS (SELECT 1 FROM head WHERE session < '~')";
+        let found = self.connection.query_row(query, [], |row| row.get(0));
+        found.map_err(|error| failure(&self.path, error))
+    }
+
+    /// The list entry of one session.
+    pub fn session(&self, id: &str) -> Result<Option<SessionSummary>, StoreError> {
+        self.listed(&SessionFilter { newest: 1, work_folder: None }, Some(id))
+            .map(|found| found.into_iter().next())
+            .map_err(|error| failure(&self.path, error))
     }
 
     /// The session that began last. Decisions on changes after their session are on record under
@@ -94,31 +123,60 @@ impl Log {
     }
 
     /// Ids sort by age, so the newest are at the end of the list.
-    fn newest(&self, most: usize) -> rusqlite::Result<Vec<SessionSummary>> {
+    fn listed(
+        &self,
+        which: &SessionFilter,
+        id: Option<&str>,
+    ) -> rusqlite::Result<Vec<SessionSummary>> {
+        // A damaged session lacks its first record, and is one all the same.
         let mut statement = self.connection.prepare_cached(
-            "SELECT session, place, seq FROM head WHERE session < '~' ORDER BY session DESC LIMIT ?1",
+            "SELECT head.session, head.place, head.seq, first.time,
+                 iif(json_valid(body), body ->> '$.confinement.work_folder', NULL),
+                 iif(json_valid(body), body ->> '$.imported', NULL) IS 1
+             FROM head LEFT JOIN record AS first ON first.place = head.place - head.seq + 1
+             WHERE head.session < '~' AND (?1 IS NULL OR head.session = ?1)
+                 AND coalesce(first.kind, '') NOT IN
+                     ('anchored', 'record_accepted', 'sessions_removed', 'changes_wanted')
+                 AND EXISTS (SELECT 1 FROM record WHERE place > head.place - head.seq
+                                 AND place <= head.place)
+             ORDER BY head.session DESC",
         )?;
-        let most = i64::try_from(most).unwrap_or(i64::MAX);
-        let rows =
-            statement.query_map([most], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-        rows.map(|row| row.and_then(|(session, last, seq)| self.summary(session, last, seq)))
-            .collect()
+        let mut rows = statement.query([id])?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            if found.len() >= which.newest {
+                break;
+            }
+            let folder: Option<String> = row.get(4)?;
+            let folder = folder.map(PathBuf::from);
+            if which.work_folder.is_some() && which.work_folder != folder {
+                continue;
+            }
+            let started: Option<String> = row.get(3)?;
+            let summary = SessionSummary {
+                id: row.get(0)?,
+                started: started.unwrap_or_default(),
+                ended: None,
+                first_prompt: None,
+                first_code: None,
+                records: 0,
+                work_folder: folder,
+                is_imported: row.get(5)?,
+            };
+            found.push(self.completed(summary, row.get(1)?, row.get(2)?)?);
+        }
+        Ok(found)
     }
 
-    /// The list entry of a session with `seq` records, the last of them at `last`. A damaged record
-    /// loses only its own part.
-    fn summary(&self, id: String, last: i64, seq: i64) -> rusqlite::Result<SessionSummary> {
+    /// A list entry with the rest of it, for a session with `seq` records, the last of them at
+    /// `last`. A damaged record loses only its own part.
+    fn completed(
+        &self,
+        summary: SessionSummary,
+        last: i64,
+        seq: i64,
+    ) -> rusqlite::Result<SessionSummary> {
         let before = last.saturating_sub(seq);
-        let first = self
-            .connection
-            .prepare_cached(
-                "SELECT time, iif(json_valid(body), body ->> '$.confinement.work_folder', NULL),
-                 iif(json_valid(body), body ->> '$.imported', NULL) IS 1
-                 FROM record WHERE place = ?1 + 1",
-            )?
-            .query_row([before], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
-            .optional()?;
-        let (started, work_folder, is_imported): (_, Option<String>, _) = first.unwrap_or_default();
         let ended = self
             .connection
             .prepare_cached("SELECT time FROM record WHERE place = ?1 AND kind = 'session_ended'")?
@@ -128,15 +186,25 @@ impl Log {
             .connection
             .prepare_cached(FIRST_PROMPT)?
             .query_row([before, last], |row| row.get::<_, Option<_>>(0))
-            .optional()?;
+            .optional()?
+            .flatten();
+        let first_code = match first_prompt {
+            Some(_) => None,
+            None => self
+                .connection
+                .prepare_cached(FIRST_CODE)?
+                .query_row([before, last.min(before.saturating_add(NEAR))], |row| {
+                    row.get::<_, Option<_>>(0)
+                })
+                .optional()?
+                .flatten(),
+        };
         Ok(SessionSummary {
-            started,
             ended,
-            first_prompt: first_prompt.flatten(),
+            first_prompt,
+            first_code,
             records: seq.unsigned_abs(),
-            work_folder: work_folder.map(PathBuf::from),
-            is_imported,
-            id,
+            ..summary
         })
     }
 
@@ -164,7 +232,7 @@ impl Log {
         }
         let mut found = self.from(prefix).map_err(|error| failure(&self.path, error))?;
         found.retain(|session| session.starts_with(prefix));
-        if found.is_empty() && prefix.len() >= SHORT {
+        if found.is_empty() && prefix.len() >= SHORTEST {
             found = self.ending(prefix).map_err(|error| failure(&self.path, error))?;
         }
         match found.len() {
@@ -185,6 +253,8 @@ impl Log {
     fn ending(&self, end: &str) -> rusqlite::Result<Vec<String>> {
         let mut statement = self.connection.prepare_cached(
             "SELECT session FROM head WHERE session < '~' AND substr(session, -length(?1)) = ?1
+                 AND EXISTS (SELECT 1 FROM record WHERE place > head.place - head.seq
+                                 AND place <= head.place)
              ORDER BY session DESC LIMIT ?2",
         )?;
         let rows = statement.query_map(params![end, MOST_NAMED + 1], |row| row.get(0))?;
@@ -194,7 +264,10 @@ impl Log {
     /// The sessions from `first` on by name, one more than is named.
     fn from(&self, first: &str) -> rusqlite::Result<Vec<String>> {
         let mut statement = self.connection.prepare_cached(
-            "SELECT session FROM head WHERE session >= ?1 AND session < '~' ORDER BY session LIMIT ?2",
+            "SELECT session FROM head WHERE session >= ?1 AND session < '~'
+                 AND EXISTS (SELECT 1 FROM record WHERE place > head.place - head.seq
+                                 AND place <= head.place)
+             ORDER BY session LIMIT ?2",
         )?;
         let rows = statement.query_map(params![first, MOST_NAMED + 1], |row| row.get(0))?;
         rows.collect()
@@ -205,6 +278,11 @@ impl Log {
 const FIRST_PROMPT: &str =
     "SELECT iif(json_valid(body), substr(json_extract(body, '$.text'), 1, 500), NULL)
      FROM record WHERE place > ?1 AND place <= ?2 AND kind = 'prompt' ORDER BY place LIMIT 1";
+
+/// Of a session without prompts, near its beginning.
+const FIRST_CODE: &str =
+    "SELECT iif(json_valid(body), substr(json_extract(body, '$.code'), 1, 500), NULL)
+     FROM record WHERE place > ?1 AND place <= ?2 AND kind = 'proposal' ORDER BY place LIMIT 1";
 
 #[cfg(test)]
 #[path = "sessions_tests.rs"]

@@ -9,7 +9,7 @@ use std::path::Path;
 fn sessions_are_listed_newest_first() {
     let mut place = Place::with_records();
     place.log.append("s3", &prompt(&"é".repeat(10_000))).unwrap();
-    let sessions = place.log.sessions(HowMany::All).unwrap();
+    let sessions = place.log.sessions(&SessionFilter::ALL).unwrap();
     let ids: Vec<_> = sessions.iter().map(|session| session.id.as_str()).collect();
     assert_eq!(ids, ["s3", "s2", "s1"]);
 
@@ -28,14 +28,14 @@ fn sessions_are_listed_newest_first() {
 fn a_session_that_goes_on_has_not_ended() {
     let mut place = Place::with_records();
     place.log.append("s1", &started()).unwrap();
-    assert_eq!(place.log.sessions(HowMany::All).unwrap()[1].ended, None);
+    assert_eq!(place.log.sessions(&SessionFilter::ALL).unwrap()[1].ended, None);
     let end = place.log.append("s1", &Body::SessionEnded {}).unwrap();
-    assert_eq!(place.log.sessions(HowMany::All).unwrap()[1].ended, Some(end.time));
+    assert_eq!(place.log.sessions(&SessionFilter::ALL).unwrap()[1].ended, Some(end.time));
 }
 
 #[test]
 fn an_empty_record_has_no_sessions() {
-    assert_eq!(Place::new().log.sessions(HowMany::All).unwrap(), []);
+    assert_eq!(Place::new().log.sessions(&SessionFilter::ALL).unwrap(), []);
 }
 
 #[test]
@@ -50,14 +50,21 @@ fn a_session_is_found_by_the_beginning_of_its_id() {
     assert_eq!(place.log.find_session("0190ab").unwrap(), "0190ab");
     assert_eq!(place.log.find_session("0191").unwrap(), "0191");
     let message = |prefix: &str| place.log.find_session(prefix).unwrap_err().to_string();
-    assert_eq!(message("0190"), "several sessions begin with `0190`: 0190aa, 0190ab, 0190abcd");
-    assert!(message("02").starts_with("no session begins with `02`"));
+    assert_eq!(
+        message("0190"),
+        "several sessions begin or end with `0190`: 0190aa, 0190ab, 0190abcd"
+    );
+    assert!(message("02").starts_with("no session begins or ends with `02`"));
     assert!(message("019%").starts_with("`019%` is not a session id"));
     assert!(message("").starts_with("`` is not a session id"));
     let long = "0192aaaaaaaaaaaa12345678";
     place.log.append(long, &started()).unwrap();
     assert_eq!(place.log.find_session("12345678").unwrap(), long);
-    assert!(place.log.find_session("2345678").is_err());
+    assert_eq!(place.log.find_session("5678").unwrap(), long);
+    assert!(place.log.find_session("678").is_err());
+    place.log.append("0193bbbbbbbbbbbb00005678", &started()).unwrap();
+    let both = "`5678`: 0193bbbbbbbbbbbb00005678, 0192aaaaaaaaaaaa12345678";
+    assert!(place.log.find_session("5678").unwrap_err().to_string().ends_with(both));
 }
 
 #[test]
@@ -84,14 +91,15 @@ fn only_the_sessions_that_are_asked_for_are_looked_at() {
     for session in ["a1", "a2", "a1", "a3", "a2", "a4", "a1"] {
         place.log.append(session, &started()).unwrap();
     }
-    let ids = |how_many| {
-        let sessions = place.log.sessions(how_many).unwrap();
+    let ids = |newest| {
+        let which = SessionFilter { newest, work_folder: None };
+        let sessions = place.log.sessions(&which).unwrap();
         sessions.into_iter().map(|session| (session.id, session.records)).collect::<Vec<_>>()
     };
     let all = [("a4", 1), ("a3", 1), ("a2", 2), ("a1", 3)].map(|(id, n)| (id.to_owned(), n));
-    assert_eq!(ids(HowMany::All), all);
-    assert_eq!(ids(HowMany::Newest(2)), all[..2]);
-    assert_eq!(ids(HowMany::Newest(9)), all);
+    assert_eq!(ids(usize::MAX), all);
+    assert_eq!(ids(2), all[..2]);
+    assert_eq!(ids(9), all);
     assert_eq!(place.log.newest_session().unwrap().as_deref(), Some("a4"));
     // A decision on changes, after their session.
     place.log.append("a5", &Body::Note { text: "set 1 is about to be applied".into() }).unwrap();
@@ -103,7 +111,7 @@ fn a_damaged_record_costs_its_part_of_the_list_alone() {
     let place = Place::with_records();
     let damage = "UPDATE record SET body = '{' WHERE session = 's1' AND seq IN (1, 2)";
     place.tamperer().execute_batch(damage).unwrap();
-    let sessions = place.log.sessions(HowMany::All).unwrap();
+    let sessions = place.log.sessions(&SessionFilter::ALL).unwrap();
     assert_eq!(sessions.len(), 2);
     assert_eq!((&sessions[1].first_prompt, &sessions[1].work_folder), (&None, &None));
     assert!(sessions[0].first_prompt.is_some());

@@ -108,7 +108,11 @@ impl fmt::Display for RecordState {
 }
 
 /// The hash of a record, as far as it is text.
-fn hash_of(connection: &Connection, session: &str, seq: u64) -> rusqlite::Result<Option<String>> {
+pub(super) fn hash_of(
+    connection: &Connection,
+    session: &str,
+    seq: u64,
+) -> rusqlite::Result<Option<String>> {
     let Ok(seq) = i64::try_from(seq) else { return Ok(None) };
     let hash: Option<Vec<u8>> = connection
         .prepare_cached(

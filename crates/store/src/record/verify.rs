@@ -12,8 +12,8 @@ use super::{
     log::Stored,
 };
 use crate::StoreError;
-use interpreter_core::{Body, Untrusted};
-use rusqlite::{Row, types::ValueRef};
+use interpreter_core::{Body, Untrusted, record::SessionHead};
+use rusqlite::{Connection, Row, types::ValueRef};
 use std::{collections::BTreeMap, fmt};
 
 /// The outcome of a check.
@@ -31,6 +31,8 @@ pub struct Verification {
     pub state: RecordState,
     /// The damages that the person accepted, each with the session that says so.
     pub accepted: Vec<(String, String)>,
+    /// How many sessions were removed on purpose, by the record.
+    pub removed: u64,
 }
 
 impl Verification {
@@ -138,8 +140,45 @@ impl Log {
             .unchecked_transaction()
             .and_then(|transaction| check(Heads { connection: &transaction, key: &self.key }))
             .map_err(|error| failure(&self.path, error))?;
-        let Checked { records, sessions, breaks, missing, accepted, .. } = checked;
-        Ok(Verification { records, sessions, breaks, missing, state, accepted })
+        let Checked { records, sessions, breaks, missing, accepted, removed, .. } = checked;
+        let removed = removed.len() as u64;
+        Ok(Verification { records, sessions, breaks, missing, state, accepted, removed })
+    }
+
+    /// Checks one session alone: its links, and the signature of its head. `None` if it is whole.
+    pub fn verify_session(&self, session: &str) -> Result<Option<Break>, StoreError> {
+        let transaction = self.connection.unchecked_transaction();
+        let check = |connection: &Connection| -> rusqlite::Result<Option<Break>> {
+            let list = Heads { connection, key: &self.key };
+            let total = list.total(None)?;
+            let epoch = total.as_ref().map(|total| total.epoch.as_str()).unwrap_or_default();
+            let mut heads = BTreeMap::new();
+            heads.extend(list.listed(epoch, session)?);
+            let mut statement = connection.prepare_cached(
+                "SELECT record.session, record.seq, time, kind, body, prev, record.hash, record.place
+                 FROM head JOIN record
+                     ON record.place > head.place - head.seq AND record.place <= head.place
+                 WHERE head.session = ?1 ORDER BY record.place",
+            )?;
+            let mut rows = statement.query([session])?;
+            let mut checked = Checked::default();
+            let mut chain: Option<Chain> = None;
+            while let Some(row) = rows.next()? {
+                let place = row.get(7)?;
+                let chain = chain.get_or_insert_with(|| Chain::new(session.as_bytes(), place));
+                if chain.broken.is_none() {
+                    chain.broken = chain.follow(row)?.err();
+                }
+            }
+            if let Some(chain) = chain {
+                checked.take(chain, &mut heads);
+            }
+            checked.settle(heads);
+            Ok(checked.breaks.into_iter().next())
+        };
+        transaction
+            .and_then(|transaction| check(&transaction))
+            .map_err(|error| failure(&self.path, error))
     }
 }
 
@@ -155,6 +194,12 @@ pub(super) struct Checked {
     pub(super) chains: BTreeMap<String, Head>,
     /// The place of the last record.
     pub(super) last_place: i64,
+    /// The heads of the sessions that were removed on purpose, wholly or in part.
+    pub(super) removed: BTreeMap<String, Head>,
+    /// Sessions whose end is missing, with their heads: they may have been removed on purpose.
+    cut: Vec<(Break, Listed)>,
+    /// The tombstones in the whole sessions.
+    tombstones: BTreeMap<String, SessionHead>,
 }
 
 /// Goes through the records, session by session, and compares each with the list.
@@ -188,11 +233,7 @@ pub(super) fn check(list: Heads<'_>) -> rusqlite::Result<Checked> {
     if let Some(ended) = growing {
         checked.take(ended, &mut heads);
     }
-    for (session, head) in heads {
-        let session = String::from_utf8_lossy(&session).into_owned();
-        let reason = BreakReason::EndMissing { last: head.seq.unsigned_abs() };
-        checked.breaks.push(Break { session, seq: 1, reason });
-    }
+    checked.settle(heads);
     Ok(checked)
 }
 
@@ -204,15 +245,49 @@ impl Checked {
         let broken = chain.broken.or_else(|| chain.differs(head.as_ref()));
         if let Some((seq, reason)) = broken {
             let seq = seq.unsigned_abs();
-            self.breaks.push(Break { session: session.clone(), seq, reason });
+            let found = Break { session: session.clone(), seq, reason };
+            match (reason, head) {
+                (BreakReason::EndMissing { .. }, Some(head)) => self.cut.push((found, head)),
+                _ => self.breaks.push(found),
+            }
         } else {
             self.records += chain.head.seq.unsigned_abs();
             self.sessions += 1;
             self.accepted
                 .extend(chain.accepted.into_iter().map(|reason| (session.clone(), reason)));
+            self.tombstones
+                .extend(chain.tombstones.into_iter().map(|one| (one.session.clone(), one)));
         }
         if chain.broken.is_none() {
             self.chains.insert(session, chain.head);
+        }
+    }
+
+    /// Decides on sessions without their newest records, of which those in `heads` have none left. A
+    /// tombstone counts if it is in a whole session and names the signed head.
+    fn settle(&mut self, heads: BTreeMap<Vec<u8>, Listed>) {
+        for (session, head) in heads {
+            let session = String::from_utf8_lossy(&session).into_owned();
+            let reason = BreakReason::EndMissing { last: head.seq.unsigned_abs() };
+            self.cut.push((Break { session, seq: 1, reason }, head));
+        }
+        for (found, listed) in std::mem::take(&mut self.cut) {
+            let head = Head {
+                place: listed.place,
+                seq: listed.seq,
+                hash: String::from_utf8_lossy(&listed.hash).into_owned(),
+            };
+            let is_on_purpose = self.tombstones.get(&found.session).is_some_and(|tombstone| {
+                listed.is_signed
+                    && tombstone.seq == head.seq.unsigned_abs()
+                    && tombstone.hash == head.hash
+            });
+            if is_on_purpose {
+                self.chains.remove(&found.session);
+                self.removed.insert(found.session, head);
+            } else {
+                self.breaks.push(found);
+            }
         }
     }
 }
@@ -226,13 +301,16 @@ struct Chain {
     broken: Option<(i64, BreakReason)>,
     /// The damages that they say were accepted.
     accepted: Vec<String>,
+    /// The sessions that they say were removed.
+    tombstones: Vec<SessionHead>,
 }
 
 impl Chain {
     /// A chain whose first record is at `place`.
     fn new(session: &[u8], place: i64) -> Self {
         let head = Head::before(session, place.saturating_sub(1));
-        Self { session: session.to_vec(), head, broken: None, accepted: Vec::new() }
+        let (accepted, tombstones) = (Vec::new(), Vec::new());
+        Self { session: session.to_vec(), head, broken: None, accepted, tombstones }
     }
 
     /// Takes the next row, if it follows.
@@ -265,6 +343,12 @@ impl Chain {
                 serde_json::from_slice(body)
         {
             self.accepted.push(reason);
+        }
+        if kind == b"sessions_removed"
+            && let Ok(Stored { body: Body::SessionsRemoved { sessions, .. }, .. }) =
+                serde_json::from_slice(body)
+        {
+            self.tombstones.extend(sessions);
         }
         self.head = Head { place, seq, hash: computed };
         Ok(Ok(()))

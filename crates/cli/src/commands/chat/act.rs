@@ -7,17 +7,21 @@ use super::{
     files, look,
     mentions::words,
     past, rules,
-    save::{self, Form},
     table::{Row, TABLE, Verb, of_name},
 };
 use crate::{
-    commands::{doctor, languages, model, trust},
+    commands::{
+        doctor, languages, model,
+        save::{self, Form},
+        trust,
+    },
     report::{Error, misuse},
     terminal::{
         ask::Left,
         confined,
         frontend::Frontend,
         ours::{count, ours},
+        outlet::Outlet,
         person::Person,
         screen::{Screen, Section},
         transcript,
@@ -31,7 +35,7 @@ use interpreter_core::{
     similar::nearest,
 };
 use interpreter_store::Outputs;
-use std::{io::Write, path::Path};
+use std::path::Path;
 
 /// The step after a line.
 #[derive(Debug)]
@@ -262,7 +266,7 @@ fn fullness(screen: &mut Screen, spent: &past::Spent) -> Result<(), Error> {
 /// Writes the session to a new file. The person's own command, so it is written at once.
 fn keep(screen: &mut Screen, context: &Context, session: &str, name: &str) -> Result<(), Error> {
     let Some(form) = Form::of(name) else {
-        return Err(misuse("a session is saved as .md, .ipynb, .py or .jsonl"));
+        return Err(misuse(save::FORMS));
     };
     let outputs = Outputs::new(&context.folders);
     let mut records = Vec::new();
@@ -273,11 +277,9 @@ fn keep(screen: &mut Screen, context: &Context, session: &str, name: &str) -> Re
         Ok(())
     })?;
     let text = save::render(form, &records);
-    let path = context.work_folder.join(Path::new(name));
-    let failed = |source| Error::Io { what: format!("`{name}` cannot be written"), source };
-    let mut file =
-        fs_err::OpenOptions::new().write(true).create_new(true).open(&path).map_err(failed)?;
-    file.write_all(text.as_bytes()).map_err(failed)?;
+    let mut outlet = Outlet::open(Some(&context.work_folder.join(name)))?;
+    outlet.text(&text)?;
+    outlet.finish()?;
     Ok(screen.tell(&format!("Saved {name}."))?)
 }
 

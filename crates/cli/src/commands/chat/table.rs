@@ -143,7 +143,7 @@ pub(super) const TABLE: &[Row] = &[
     row(Verb::Profile, "/profile", ("[NAME]", Arity::Maybe, Values::Profiles), "list the profiles, or start a new conversation with one", &[]),
     row(Verb::Tokens, "/tokens", NOTHING, "show the tokens and the cost of this session", &["/cost", "%tokens"]),
     row(Verb::Context, "/context", NOTHING, "show how full the model's context is", &[]),
-    row(Verb::Save, "/save", ("FILE", Arity::One, Values::Files), "save the session as .md, .ipynb, .py or .jsonl", &["%markdown", "%jupyter", "%save_message"]),
+    row(Verb::Save, "/save", ("FILE", Arity::One, Values::Files), "save the session as .md, .ipynb, .py, .sh, .js, .r or .jsonl", &["%markdown", "%jupyter", "%save_message"]),
     row(Verb::Clear, "/clear", NOTHING, "clear the screen; the conversation stays", &[]),
     row(Verb::Theme, "/theme", ("[light|dark|auto|none]", Arity::Maybe, Values::Themes), "show the colours, or choose those for a light or a dark terminal", &[]),
     row(Verb::Verbose, "/verbose", ("[on|off]", Arity::Maybe, Values::Switch), "show everything: fold nothing, and add verdicts, answers and token counts", &["%verbose"]),

@@ -1,6 +1,7 @@
-//! A session as a file: Markdown, a notebook, a Python script, or its records.
+//! A session as a file: Markdown, a notebook, a script, or its records.
 //!
-//! Pure: from records to text. Only code that ran is code here; the rest is prose.
+//! Pure: from records to text. Only code that ran is code here; the rest is prose. `/save` in a chat
+//! and `history export` share it.
 
 use interpreter_core::{Body, Output, Record, Stream, record::Decision};
 use serde_json::{Value, json};
@@ -11,19 +12,42 @@ use std::{collections::HashMap, fmt::Write};
 pub(super) enum Form {
     Markdown,
     Notebook,
-    Python,
+    Script(&'static Dialect),
     Records,
 }
+
+/// A language whose code can be a script of its own.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Dialect {
+    ending: &'static str,
+    language: &'static str,
+    /// How a comment begins.
+    comment: &'static str,
+}
+
+const DIALECTS: [Dialect; 4] = [
+    Dialect { ending: "py", language: "python", comment: "#" },
+    Dialect { ending: "sh", language: "shell", comment: "#" },
+    Dialect { ending: "js", language: "javascript", comment: "//" },
+    Dialect { ending: "r", language: "r", comment: "#" },
+];
+
+/// The forms, for a message.
+pub(super) const FORMS: &str = "a session is saved as .md, .ipynb, .py, .sh, .js, .r or .jsonl";
 
 impl Form {
     /// The form that a file's name asks for.
     pub(super) fn of(name: &str) -> Option<Self> {
-        match name.rsplit_once('.')?.1.to_ascii_lowercase().as_str() {
+        Self::named(name.rsplit_once('.')?.1)
+    }
+
+    /// The form of this ending.
+    pub(super) fn named(ending: &str) -> Option<Self> {
+        match ending.to_ascii_lowercase().as_str() {
             "md" | "markdown" => Some(Self::Markdown),
             "ipynb" => Some(Self::Notebook),
-            "py" => Some(Self::Python),
             "jsonl" | "json" => Some(Self::Records),
-            _ => None,
+            other => DIALECTS.iter().find(|one| one.ending == other).map(Self::Script),
         }
     }
 }
@@ -40,7 +64,7 @@ pub(super) fn render(form: Form, records: &[Record]) -> String {
     match form {
         Form::Markdown => markdown(&parts(records)),
         Form::Notebook => notebook(&parts(records)),
-        Form::Python => python(&parts(records)),
+        Form::Script(dialect) => script(dialect, &parts(records)),
         Form::Records => records
             .iter()
             .filter_map(|record| serde_json::to_string(record).ok())
@@ -128,17 +152,20 @@ fn markdown(parts: &[Part]) -> String {
     text
 }
 
-fn python(parts: &[Part]) -> String {
+/// The code of one language; the rest is comments. A comment ends with its line, so the line breaks
+/// of every language count.
+fn script(dialect: &Dialect, parts: &[Part]) -> String {
     let mut text = String::new();
     let comment = |text: &str| {
-        let lines: Vec<_> = text.lines().map(|line| format!("# {line}")).collect();
-        lines.join("\n") + "\n"
+        let breaks = ['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
+        let lines = text.split(breaks).map(|line| format!("{} {line}", dialect.comment));
+        lines.collect::<Vec<_>>().join("\n") + "\n"
     };
     for part in parts {
         match part {
             Part::Prompt(prompt) => text.push_str(&comment(prompt.trim())),
             Part::Reply(_) => {}
-            Part::Run { language, code, .. } if language == "python" => {
+            Part::Run { language, code, .. } if language == dialect.language => {
                 text.push_str(code.trim_end());
                 text.push_str("\n\n");
             }
@@ -195,9 +222,16 @@ fn cell_output(output: &Output, count: u32) -> Value {
         Stream::Stderr => "stderr",
         Stream::Result => {
             let mut data = serde_json::Map::new();
-            data.insert(output.mime.clone(), output.text.raw().into());
-            for (mime, text) in &output.bundle {
-                data.insert(mime.clone(), text.raw().into());
+            for (mime, text) in output.bundle.iter().chain([(&output.mime, &output.text)]) {
+                let text = text.raw();
+                // The format has JSON as itself, and anything else as text.
+                let value = match mime.strip_prefix("application/") {
+                    Some(kind) if kind == "json" || kind.ends_with("+json") => {
+                        serde_json::from_str(text).unwrap_or_else(|_| text.into())
+                    }
+                    Some(_) | None => text.into(),
+                };
+                data.insert(mime.clone(), value);
             }
             return json!({
                 "output_type": "execute_result",
@@ -255,14 +289,21 @@ mod tests {
 
     #[test]
     fn only_what_ran_is_code() {
-        for form in [Form::Markdown, Form::Notebook, Form::Python] {
+        let python = Form::named("py").unwrap();
+        for form in [Form::Markdown, Form::Notebook, python] {
             assert!(!render(form, &records()).contains("rm -r"), "{form:?}");
         }
         assert!(render(Form::Records, &records()).contains("rm -r"));
         assert_eq!(
-            render(Form::Python, &records()),
+            render(python, &records()),
             "# compute\n# it\nprint(42)\n\n# p3, in shell:\n# ls\n\n"
         );
+        assert_eq!(
+            render(Form::named("sh").unwrap(), &records()),
+            "# compute\n# it\n# p1, in python:\n# print(42)\n\nls\n\n"
+        );
+        let broken = [Part::Prompt("a\rimport os\u{2028}b".into())];
+        assert_eq!(script(&DIALECTS[0], &broken), "# a\n# import os\n# b\n");
     }
 
     #[test]
