@@ -4,6 +4,7 @@
 use crate::{analyze, call_rules::CallRules, javascript, python, shell};
 use interpreter_core::{Findings, Language, LanguageInfo, Languages, Risk};
 
+mod corpus;
 mod hostile;
 mod programs;
 mod rules;
