@@ -2,31 +2,46 @@
 //!
 //! Knows no language. Whoever reads a script notes findings and nested scripts here.
 
-use crate::{collected::Collected, literal::Literal, place};
-use interpreter_core::{Deed, Risk};
+use crate::{
+    collected::Collected,
+    literal::Literal,
+    past::Known,
+    place,
+    says::{Says, Site},
+};
+use interpreter_core::{Confidence, Deed, Risk};
 
 /// Most bytes that are read, of one script and of all scripts within it together.
 pub(crate) const SIZE: usize = 1024 * 1024;
 
+/// Why code that is put together when it runs counts as hidden.
+pub(crate) const COMPUTED: &str = "what it runs is computed";
+
 /// How deep scripts may sit in scripts.
 const NESTING: usize = 4;
 
-/// The languages that can be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+/// The ways in which code can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Syntax {
     Python,
     Shell,
     JavaScript,
+    TypeScript,
+    Sql,
+    /// By its words alone.
+    Words,
 }
 
 impl Syntax {
-    pub(crate) fn of(name: &str) -> Option<Self> {
+    pub(crate) fn of(name: &str) -> Self {
         match name {
-            "python" => Some(Self::Python),
-            "shell" => Some(Self::Shell),
-            "javascript" => Some(Self::JavaScript),
-            _ => None,
+            "python" => Self::Python,
+            "shell" => Self::Shell,
+            "javascript" => Self::JavaScript,
+            "typescript" => Self::TypeScript,
+            "sql" => Self::Sql,
+            _ => Self::Words,
         }
     }
 }
@@ -73,6 +88,8 @@ pub(crate) struct Script {
     pub(crate) text: String,
     position: Position,
     depth: usize,
+    /// What earlier code of the session has set.
+    pub(crate) known: Known,
 }
 
 /// Which line of the whole a line of a script is.
@@ -87,21 +104,32 @@ enum Position {
 }
 
 impl Script {
-    /// The line of the whole for a line of this script, both from 1.
-    pub(crate) fn line(&self, own: usize) -> u32 {
-        match self.position {
+    /// Where in the whole a line of this script is.
+    pub(crate) fn line(&self, own: usize) -> Site {
+        let line = match self.position {
             Position::Own => u32::try_from(own).unwrap_or(u32::MAX).max(1),
             Position::Line(line) => line,
             Position::From(first) => {
                 first.saturating_add(u32::try_from(own).unwrap_or(u32::MAX).saturating_sub(1))
             }
-        }
+        };
+        Site { line, columns: None }
+    }
+
+    /// Where in the whole a stretch of this script is: a line, and its columns from 1.
+    pub(crate) fn stretch(&self, own: usize, columns: (usize, usize)) -> Site {
+        let column = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        let columns = match self.position {
+            Position::Own => Some((column(columns.0), column(columns.1))),
+            Position::Line(_) | Position::From(_) => None,
+        };
+        Site { columns, ..self.line(own) }
     }
 
     /// The line of the whole for a line of something that begins on line `first` of this script.
     fn position_from(&self, first: usize) -> Position {
         match self.position {
-            Position::Own | Position::From(_) => Position::From(self.line(first)),
+            Position::Own | Position::From(_) => Position::From(self.line(first).line),
             Position::Line(line) => Position::Line(line),
         }
     }
@@ -131,12 +159,21 @@ pub(crate) struct Analysis {
     pub(crate) found: Collected,
     queue: Vec<Script>,
     nested_bytes: usize,
+    pub(crate) learned: Known,
 }
 
 impl Analysis {
     /// Puts the whole of the code first.
-    pub(crate) fn begin(&mut self, syntax: Syntax, code: &str) {
-        self.queue.push(Script { syntax, text: code.into(), position: Position::Own, depth: 0 });
+    pub(crate) fn begin(&mut self, syntax: Syntax, code: &str, known: Known) {
+        let position = Position::Own;
+        self.queue.push(Script { syntax, text: code.into(), position, depth: 0, known });
+    }
+
+    /// Remembers what the whole of the code sets, for code that runs later.
+    pub(crate) fn learn(&mut self, script: &Script, known: Known) {
+        if script.depth == 0 {
+            self.learned = known;
+        }
     }
 
     /// The next script to read.
@@ -145,42 +182,56 @@ impl Analysis {
     }
 
     /// Notes that the code does something to `object`.
-    pub(crate) fn note(&mut self, doing: Deed, severity: Risk, object: &Literal, line: u32) {
+    pub(crate) fn note(&mut self, says: Says<'_>, object: &Literal, at: Site) {
+        let mut says = says;
         // A function that reads a path often accepts an address too.
-        let (doing, severity) = if doing == Deed::Reads && object.is_remote() {
-            (Deed::Connects, severity.max(Risk::High))
-        } else {
-            (doing, severity)
-        };
-        match Target::of(doing) {
+        if says.deed == Deed::Reads && object.is_remote() {
+            says = Says { deed: Deed::Connects, severity: says.severity.max(Risk::High), ..says };
+        }
+        if let Some(path) = object.whole().filter(|_| says.deed == Deed::Writes) {
+            // Databases that are no files, and files that a database only reads.
+            if path == ":memory:" {
+                return;
+            }
+            if path.starts_with("file:") && path.contains("mode=ro") {
+                says = Says { deed: Deed::Reads, severity: Risk::Low, ..says };
+            }
+        }
+        if object.whole().is_none() {
+            says = says.at_most(Confidence::Likely);
+        }
+        match Target::of(says.deed) {
             Target::Host => {
                 let host = object.host().unwrap_or_default();
-                self.found.add(doing, severity, &host, line);
+                self.found.add(says, &host, at);
             }
             Target::Path => {
-                let severity = place::severity(object.start(), severity);
-                self.found.add(doing, severity, object.whole().unwrap_or_default(), line);
+                let says = place::judge(object, says);
+                self.found.add(says, object.whole().unwrap_or_default(), at);
             }
             Target::Thing => {
-                self.found.add(doing, severity, object.whole().unwrap_or_default(), line);
+                let object = object.whole().unwrap_or_default();
+                let is_variable = says.deed == Deed::Environment;
+                let says = if is_variable { place::judge_variable(object, says) } else { says };
+                self.found.add(says, object, at);
             }
         }
     }
 
     /// Notes that something cannot be read, and why.
-    pub(crate) fn unreadable(&mut self, why: &str, line: u32) {
-        self.found.add(Deed::Unreadable, Risk::Unknown, why, line);
+    pub(crate) fn unreadable(&mut self, why: &str, at: Site) {
+        self.found.add(Says::new(Deed::Unreadable, Risk::Unknown, ""), why, at);
     }
 
     /// Notes that the code does something that its text does not show.
-    pub(crate) fn hides(&mut self, line: u32) {
-        self.found.add(Deed::Hides, Risk::High, "", line);
+    pub(crate) fn hides(&mut self, why: &str, at: Site) {
+        self.found.add(Says::new(Deed::Hides, Risk::High, why), "", at);
     }
 
     /// Reads a script inside `outer` later. A script that is computed, or sits too deep, hides
     /// what it does.
-    pub(crate) fn nest(&mut self, outer: &Script, syntax: Syntax, text: &Literal, line: u32) {
-        self.nest_at(outer, syntax, text, Position::Line(line));
+    pub(crate) fn nest(&mut self, outer: &Script, syntax: Syntax, text: &Literal, at: Site) {
+        self.nest_at(outer, syntax, text, Position::Line(at.line));
     }
 
     /// The same for a script whose lines are lines of `outer`, from line `first` of it.
@@ -199,17 +250,19 @@ impl Analysis {
             Position::Own => 1,
             Position::Line(line) | Position::From(line) => line,
         };
+        let at = Site { line, columns: None };
         let Some(text) = text.script() else {
             if text.whole().is_none() {
-                self.hides(line);
+                self.hides(COMPUTED, at);
             }
             return;
         };
         self.nested_bytes = self.nested_bytes.saturating_add(text.len());
         if outer.depth == NESTING || self.nested_bytes > SIZE {
-            self.hides(line);
+            self.hides("code inside code, too deep to follow", at);
             return;
         }
-        self.queue.push(Script { syntax, text, position, depth: outer.depth + 1 });
+        let (depth, known) = (outer.depth + 1, Known::default());
+        self.queue.push(Script { syntax, text, position, depth, known });
     }
 }

@@ -16,7 +16,11 @@
 use crate::{
     analysis::{Analysis, SIZE, Syntax},
     collected::Collected,
-    javascript, python, shell,
+    javascript,
+    past::Past,
+    python,
+    says::{Says, Site},
+    shell, sql, words,
 };
 use interpreter_core::{Deed, Findings, Language, Risk};
 
@@ -31,7 +35,12 @@ const ENOUGH: usize = 4 * 1024 * 1024;
 /// Finds what `code` would do, as far as its text tells. Never fails: code that cannot be read, or
 /// in an unknown language, is a finding of its own.
 pub fn analyze(language: &Language, code: &str) -> Findings {
-    with_stack(|| read(language.written_in(), code))
+    analyze_after(&Past::default(), language, code).0
+}
+
+/// The same for code that runs after other code in the same kernel, and what is known after it.
+pub fn analyze_after(past: &Past, language: &Language, code: &str) -> (Findings, Past) {
+    with_stack(|| read(past, language.written_in(), code))
 }
 
 /// Runs a parser on a stack that bounded nesting cannot exhaust.
@@ -39,22 +48,29 @@ pub(crate) fn with_stack<T>(parse: impl FnOnce() -> T) -> T {
     stacker::maybe_grow(ENOUGH, STACK, parse)
 }
 
-fn read(language: &str, code: &str) -> Findings {
+fn read(past: &Past, language: &str, code: &str) -> (Findings, Past) {
     let mut analysis = Analysis::default();
     note_reordered_text(code, &mut analysis.found);
-    match Syntax::of(language) {
-        None => analysis.unreadable("no analysis for this language", 1),
-        Some(_) if code.len() > SIZE => analysis.unreadable("more than 1 MiB of code", 1),
-        Some(syntax) => analysis.begin(syntax, code),
+    let syntax = Syntax::of(language);
+    let known = past.of(syntax);
+    if code.len() > SIZE {
+        analysis.unreadable("more than 1 MiB of code", Site { line: 1, columns: None });
+        analysis.learned = known;
+    } else {
+        analysis.begin(syntax, code, known);
     }
     while let Some(script) = analysis.next() {
         match script.syntax {
-            Syntax::Python => python::read(&script, &mut analysis),
+            Syntax::Python => python::read(script, &mut analysis),
             Syntax::Shell => shell::read(&script, &mut analysis),
-            Syntax::JavaScript => javascript::read(&script, &mut analysis),
+            Syntax::JavaScript | Syntax::TypeScript => javascript::read(&script, &mut analysis),
+            Syntax::Sql => sql::read(&script, &mut analysis),
+            Syntax::Words => words::read(&script, &mut analysis),
         }
     }
-    analysis.found.finish()
+    let mut past = past.clone();
+    past.set(syntax, analysis.learned);
+    (analysis.found.finish(), past)
 }
 
 /// Characters that make an editor or a terminal show code in another order than it runs.
@@ -64,7 +80,8 @@ fn note_reordered_text(code: &str, found: &mut Collected) {
             || line.contains(['\u{2066}', '\u{2067}', '\u{2068}', '\u{2069}'])
         {
             let line = u32::try_from(at + 1).unwrap_or(u32::MAX);
-            found.add(Deed::Hides, Risk::High, "text that is shown in another order", line);
+            let says = Says::new(Deed::Hides, Risk::High, "text that is shown in another order");
+            found.add(says, "", Site { line, columns: None });
         }
     }
 }

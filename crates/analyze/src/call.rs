@@ -6,8 +6,10 @@ use crate::{
     analysis::{Analysis, Script, Syntax, Target},
     call_rules::{CallRule, Condition, Object, Runs, Standing},
     literal::Literal,
-    shell,
+    says::Site,
+    shell, sql,
 };
+use interpreter_core::Confidence;
 
 /// One argument of a call.
 #[derive(Clone, Debug, Default)]
@@ -17,6 +19,28 @@ pub(crate) struct Value {
     pub(crate) items: Option<Vec<Literal>>,
     /// Whether it is a module that was imported.
     pub(crate) is_module: bool,
+    /// Whether it is a file that is only in memory.
+    pub(crate) is_memory: bool,
+}
+
+impl Value {
+    /// Whether anything of it is known.
+    pub(crate) fn is_known(&self) -> bool {
+        self.items.is_some() || !self.text.start().is_empty() || self.text.whole().is_some()
+    }
+
+    /// Its list goes on with something that is computed.
+    pub(crate) fn grow(&mut self) {
+        if let Some(items) = &mut self.items {
+            items.push(Literal::computed());
+        }
+    }
+
+    /// How many bytes it holds.
+    pub(crate) fn bytes(&self) -> usize {
+        let items = self.items.iter().flatten().map(Literal::len);
+        self.text.len() + items.sum::<usize>()
+    }
 }
 
 /// A call and its arguments.
@@ -27,7 +51,7 @@ pub(crate) struct Call {
     pub(crate) receiver: Literal,
     /// Whether some arguments come out of a list or a table that is not in the code.
     pub(crate) arguments: Arguments,
-    pub(crate) line: u32,
+    pub(crate) at: Site,
 }
 
 /// Whether all arguments of a call can be seen.
@@ -89,13 +113,29 @@ impl Call {
             if rule.when.as_ref().is_some_and(|condition| !self.fits(condition)) {
                 continue;
             }
+            if self.is_in_memory(rule) {
+                continue;
+            }
+            if let Some(Runs::Code(Syntax::Sql)) = rule.runs {
+                self.run(rule, script, analysis);
+                continue;
+            }
             let object = match rule.runs {
                 None | Some(Runs::Code(_)) => self.object(rule),
-                Some(Runs::Command | Runs::Program) => self.program(rule),
+                Some(Runs::Command | Runs::Program | Runs::Words(_)) => self.program(rule),
             };
-            analysis.note(rule.capability, rule.severity, &object, self.line);
+            analysis.note(rule.says(), &object, self.at);
             self.run(rule, script, analysis);
         }
+    }
+
+    fn is_in_memory(&self, rule: &CallRule) -> bool {
+        let value = match &rule.object {
+            Some(Object::Argument(at)) => self.argument(*at, None),
+            Some(Object::Named(at, name)) => self.argument(*at, Some(name)),
+            Some(Object::Receiver) | None => None,
+        };
+        value.is_some_and(|value| value.is_memory)
     }
 
     /// The program that a call starts.
@@ -117,13 +157,19 @@ impl Call {
         let object = self.object(rule);
         match &rule.runs {
             // Only a string is code; `eval(x)` is noted by its rule already.
+            Some(Runs::Code(Syntax::Sql)) => {
+                // Other things than databases execute something, too.
+                if sql::is_statement(object.start()) {
+                    analysis.nest(script, Syntax::Sql, &object, self.at);
+                }
+            }
             Some(Runs::Code(syntax)) if object.script().is_some() => {
-                analysis.nest(script, *syntax, &object, self.line);
+                analysis.nest(script, *syntax, &object, self.at);
             }
             None | Some(Runs::Code(_)) => {}
             Some(Runs::Command) => match self.list(rule) {
-                Some(items) => shell::judge(items, script, self.line, analysis),
-                None => analysis.nest(script, Syntax::Shell, &object, self.line),
+                Some(items) => shell::judge(items, script, self.at, analysis),
+                None => analysis.nest(script, Syntax::Shell, &object, self.at),
             },
             Some(Runs::Program) => {
                 let mut command = vec![object];
@@ -132,7 +178,16 @@ impl Call {
                     Some(None) => command.push(Literal::computed()),
                     None => {}
                 }
-                shell::judge(&command, script, self.line, analysis);
+                // Python's own functions repeat the program as the first of its arguments.
+                if command.len() > 1 && command[0].whole().is_some() && command[0] == command[1] {
+                    command.remove(0);
+                }
+                shell::judge(&command, script, self.at, analysis);
+            }
+            Some(Runs::Words(first)) => {
+                let words = self.positional.iter().skip(*first).map(|value| value.text.clone());
+                let words: Vec<_> = words.collect();
+                shell::judge(&words, script, self.at, analysis);
             }
         }
     }
@@ -151,7 +206,7 @@ impl Call {
 /// Notes what the rules say on something dangerous that is handed on, to be called elsewhere.
 pub(crate) fn mention<'a>(
     rules: impl Iterator<Item = &'a CallRule>,
-    line: u32,
+    at: Site,
     analysis: &mut Analysis,
 ) {
     for rule in rules {
@@ -159,7 +214,7 @@ pub(crate) fn mention<'a>(
             Some(_) => Literal::computed(),
             None => Literal::default(),
         };
-        analysis.note(rule.capability, rule.severity, &unknown, line);
+        analysis.note(rule.says().at_most(Confidence::Likely), &unknown, at);
     }
 }
 
@@ -167,7 +222,7 @@ pub(crate) fn mention<'a>(
 pub(crate) fn import<'a>(
     rules: impl Iterator<Item = &'a CallRule>,
     module: &str,
-    line: u32,
+    at: Site,
     analysis: &mut Analysis,
 ) {
     for rule in rules {
@@ -176,6 +231,6 @@ pub(crate) fn import<'a>(
             Target::Host | Target::Path => Literal::default(),
             Target::Thing => Literal::known(module),
         };
-        analysis.note(rule.capability, rule.severity, &object, line);
+        analysis.note(rule.says(), &object, at);
     }
 }

@@ -5,10 +5,22 @@
 //! method of anything (`*.unlink`), which counts only where nothing more exact does. `()` stands
 //! for the result of a call and `[]` for what an index gives: `pathlib.Path().unlink`.
 
-use crate::analysis::Syntax;
-use interpreter_core::{Deed, Risk};
+use crate::{analysis::Syntax, decode::Encoding, says::Says};
+use interpreter_core::{Confidence, Deed, Risk};
 use serde::Deserialize;
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::LazyLock};
+
+/// The rules for Python.
+pub(crate) static PYTHON: LazyLock<CallRules> = LazyLock::new(|| {
+    CallRules::parse(include_str!("../rules/python.toml"))
+        .expect("rules/python.toml is part of this crate and tested")
+});
+
+/// The rules for JavaScript and TypeScript.
+pub(crate) static JAVASCRIPT: LazyLock<CallRules> = LazyLock::new(|| {
+    CallRules::parse(include_str!("../rules/javascript.toml"))
+        .expect("rules/javascript.toml is part of this crate and tested")
+});
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -29,10 +41,22 @@ pub(crate) struct CallRule {
     /// The code that the call runs.
     #[serde(default)]
     pub(crate) runs: Option<Runs>,
-    #[cfg_attr(not(test), expect(dead_code, reason = "for those who read and test the rules"))]
     pub(crate) reason: String,
+    /// Code that it fits.
     #[cfg_attr(not(test), expect(dead_code, reason = "for those who read and test the rules"))]
     pub(crate) example: String,
+    /// Code that it does not fit.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for those who read and test the rules"))]
+    pub(crate) unlike: String,
+}
+
+impl CallRule {
+    /// What it says of a call that it fits.
+    pub(crate) fn says(&self) -> Says<'_> {
+        let says = Says::new(self.capability, self.severity, &self.reason);
+        let is_any = self.calls.iter().all(|call| call.starts_with("*."));
+        if is_any && self.imports.is_empty() { says.at_most(Confidence::Possible) } else { says }
+    }
 }
 
 /// Where a call has the object of what it does.
@@ -88,6 +112,8 @@ pub(crate) enum Runs {
     Command,
     /// The object as a program, the next argument as the list of its arguments.
     Program,
+    /// The arguments from this one on as a program and its arguments.
+    Words(usize),
     /// The object as code in this language.
     Code(Syntax),
 }
@@ -100,6 +126,8 @@ struct File {
     passes: Vec<String>,
     /// Calls that join paths.
     joins: Vec<String>,
+    /// Calls that undo an encoding of their first argument.
+    decodes: HashMap<String, Encoding>,
     rule: Vec<CallRule>,
 }
 
@@ -108,6 +136,7 @@ struct File {
 pub(crate) struct CallRules {
     pub(crate) passes: Vec<String>,
     pub(crate) joins: Vec<String>,
+    pub(crate) decodes: HashMap<String, Encoding>,
     rules: Vec<CallRule>,
     exact: HashMap<String, Vec<usize>>,
     below: HashMap<String, Vec<usize>>,
@@ -117,10 +146,11 @@ pub(crate) struct CallRules {
 
 impl CallRules {
     pub(crate) fn parse(text: &str) -> Result<Self, toml::de::Error> {
-        let File { passes, joins, rule: rules } = toml::from_str(text)?;
+        let File { passes, joins, decodes, rule: rules } = toml::from_str(text)?;
         let mut all = Self {
             passes,
             joins,
+            decodes,
             rules: Vec::new(),
             exact: HashMap::new(),
             below: HashMap::new(),

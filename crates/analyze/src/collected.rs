@@ -3,7 +3,8 @@
 //! When there are more than can be shown, the gravest stay, so that danger cannot hide behind a
 //! crowd of harmless findings. Never changes what was found but for cutting long arguments.
 
-use interpreter_core::{Capability, Deed, Findings, Risk, findings::MOST_ARGUMENT};
+use crate::says::{Says, Site};
+use interpreter_core::{Capability, Deed, Findings, Untrusted, findings::MOST_ARGUMENT};
 use std::collections::HashSet;
 
 /// Most findings that are reported.
@@ -19,16 +20,27 @@ pub(crate) struct Collected {
 }
 
 impl Collected {
-    pub(crate) fn add(&mut self, doing: Deed, severity: Risk, argument: &str, line: u32) {
+    pub(crate) fn add(&mut self, says: Says<'_>, argument: &str, at: Site) {
+        let Says { deed, severity, reason, confidence } = says;
         let count = &mut self.counts[severity as usize];
         if *count == MOST {
             return;
         }
         let argument = cut(argument);
-        if self.seen.insert((doing, argument.clone(), line)) {
+        if self.seen.insert((deed, argument.clone(), at.line)) {
             *count += 1;
-            self.kept.push(Capability::new(doing, argument, line, severity));
+            self.kept.push(Capability {
+                columns: at.columns,
+                confidence,
+                reason: Untrusted::new(reason),
+                ..Capability::new(deed, argument, at.line, severity)
+            });
         }
+    }
+
+    /// What was found so far.
+    pub(crate) fn so_far(&self) -> &[Capability] {
+        &self.kept
     }
 
     /// The findings in the order of their lines.
@@ -52,13 +64,18 @@ fn cut(argument: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use interpreter_core::Risk;
+
+    fn add(collected: &mut Collected, deed: Deed, severity: Risk, argument: &str, line: u32) {
+        collected.add(Says::new(deed, severity, ""), argument, Site { line, columns: None });
+    }
 
     #[test]
     fn the_same_finding_is_kept_once() {
         let mut collected = Collected::default();
-        collected.add(Deed::Reads, Risk::Low, "a", 1);
-        collected.add(Deed::Reads, Risk::Low, "a", 1);
-        collected.add(Deed::Reads, Risk::Low, "a", 2);
+        add(&mut collected, Deed::Reads, Risk::Low, "a", 1);
+        add(&mut collected, Deed::Reads, Risk::Low, "a", 1);
+        add(&mut collected, Deed::Reads, Risk::Low, "a", 2);
         assert_eq!(collected.finish().capabilities.len(), 2);
     }
 
@@ -66,9 +83,9 @@ mod tests {
     fn a_crowd_of_harmless_findings_does_not_hide_a_grave_one() {
         let mut collected = Collected::default();
         for line in 1..=10_000 {
-            collected.add(Deed::Reads, Risk::Low, "a", line);
+            add(&mut collected, Deed::Reads, Risk::Low, "a", line);
         }
-        collected.add(Deed::Deletes, Risk::High, "b", 10_001);
+        add(&mut collected, Deed::Deletes, Risk::High, "b", 10_001);
         let findings = collected.finish();
         assert_eq!(findings.capabilities.len(), MOST);
         assert_eq!(findings.risk, Risk::High);

@@ -4,22 +4,23 @@
 //! through imports, `require`, destructuring and simple assignments, wherever they stand.
 
 use crate::{
-    analysis::{Analysis, Script},
+    analysis::{Analysis, Script, Syntax},
     call,
-    call_rules::CallRules,
+    call_rules::JAVASCRIPT,
+    literal::Literal,
+    says::{Says, Site},
 };
+use interpreter_core::{Confidence, Deed, Risk};
 use names::Names;
-use std::{collections::HashSet, ops::ControlFlow, sync::LazyLock};
+use std::{collections::HashSet, ops::ControlFlow};
+use tree::{Descent, Ending, each};
 use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
 
 mod names;
+mod nodes;
 mod text;
+mod tree;
 mod values;
-
-static RULES: LazyLock<CallRules> = LazyLock::new(|| {
-    CallRules::parse(include_str!("../rules/javascript.toml"))
-        .expect("rules/javascript.toml is part of this crate and tested")
-});
 
 /// Deepest nesting of brackets that is read. The parser survives more, slowly.
 const DEPTH: usize = 1000;
@@ -28,14 +29,16 @@ const DEPTH: usize = 1000;
 pub(crate) fn read(script: &Script, analysis: &mut Analysis) {
     if script.is_deeper_than(DEPTH) {
         analysis.unreadable("code that is nested too deep", script.line(1));
+        analysis.learn(script, script.known.clone());
         return;
     }
-    let Some(tree) = parse(&script.text) else {
+    let Some(tree) = parse(script.syntax, &script.text) else {
         analysis.unreadable("code that takes too long to parse", script.line(1));
+        analysis.learn(script, script.known.clone());
         return;
     };
     let source = script.text.as_str();
-    let names = Names::of(&tree, source);
+    let names = Names::of(&tree, source, script.known.clone());
     let mut judge = Judge { script, source, names, passed: HashSet::new(), analysis };
     let mut error = None;
     each(&tree, |node| {
@@ -46,15 +49,28 @@ pub(crate) fn read(script: &Script, analysis: &mut Analysis) {
     });
     if tree.root_node().has_error() {
         let line = script.line(error.unwrap_or(1));
-        judge.analysis.unreadable("the JavaScript code does not parse", line);
+        let why = if script.syntax == Syntax::TypeScript {
+            "the TypeScript code does not parse"
+        } else {
+            "the JavaScript code does not parse"
+        };
+        judge.analysis.unreadable(why, line);
     }
+    let Judge { names, analysis, .. } = judge;
+    let learned = names.learned(script, analysis.found.so_far());
+    analysis.learn(script, learned);
 }
 
 /// The tree of a script, unless it would take too much work to build.
-fn parse(code: &str) -> Option<Tree> {
+fn parse(syntax: Syntax, code: &str) -> Option<Tree> {
+    let language = if syntax == Syntax::TypeScript {
+        tree_sitter_typescript::LANGUAGE_TYPESCRIPT
+    } else {
+        tree_sitter_javascript::LANGUAGE
+    };
     let mut parser = Parser::new();
     parser
-        .set_language(&tree_sitter_javascript::LANGUAGE.into())
+        .set_language(&language.into())
         .expect("the grammar and the parser are of versions that fit");
     // Called about every hundred steps; real code needs a few steps for each byte.
     let mut left = 1000 + code.len() / 4;
@@ -70,28 +86,6 @@ fn parse(code: &str) -> Option<Tree> {
     parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or_default(), None, Some(options))
 }
 
-/// Whether to look inside a node.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Descent {
-    Into,
-    Past,
-}
-
-/// Visits every node in the order of the text, without recursion.
-fn each<'tree>(tree: &'tree Tree, mut visit: impl FnMut(Node<'tree>) -> Descent) {
-    let mut cursor = tree.walk();
-    loop {
-        if visit(cursor.node()) == Descent::Into && cursor.goto_first_child() {
-            continue;
-        }
-        while !cursor.goto_next_sibling() {
-            if !cursor.goto_parent() {
-                return;
-            }
-        }
-    }
-}
-
 struct Judge<'a> {
     script: &'a Script,
     source: &'a str,
@@ -102,8 +96,28 @@ struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    fn line(&self, node: Node<'_>) -> u32 {
-        self.script.line(node.start_position().row + 1)
+    fn site(&self, node: Node<'_>) -> Site {
+        let (start, end) = (node.start_position(), node.end_position());
+        let last = if start.row == end.row { end.column } else { start.column };
+        self.script.stretch(start.row + 1, (start.column + 1, last.max(start.column) + 1))
+    }
+
+    fn say(&mut self, deed: Deed, severity: Risk, why: &str, node: Node<'_>) {
+        let at = self.site(node);
+        self.analysis.note(Says::new(deed, severity, why), &Literal::default(), at);
+    }
+
+    /// Looking up a variable of the environment, or all of them.
+    fn environment(&mut self, names: &[String], node: Node<'_>) {
+        let of = |name: &String| match name.strip_prefix("process.env")? {
+            "" | "[]" => Some(String::new()),
+            rest => Some(rest.strip_prefix('.')?.split('.').next()?.to_owned()),
+        };
+        if let Some(name) = names.iter().find_map(of) {
+            let says = Says::new(Deed::Environment, Risk::Low, "a variable of the environment");
+            let at = self.site(node);
+            self.analysis.note(says, &Literal::known(name), at);
+        }
     }
 
     fn node(&mut self, node: Node<'_>) -> Descent {
@@ -115,6 +129,15 @@ impl Judge<'_> {
                 }
                 return Descent::Past;
             }
+            "while_statement" | "do_statement" | "for_statement" => {
+                let ending = tree::ending(node, self.source);
+                if let Some(Ending::Endless | Ending::Growing) = ending {
+                    self.say(Deed::Endless, Risk::Medium, "a loop without an end", node);
+                }
+                if ending == Some(Ending::Growing) {
+                    self.say(Deed::Floods, Risk::Medium, "a loop that takes more each time", node);
+                }
+            }
             "variable_declarator" => self.pass(node.child_by_field_name("name")),
             "pair_pattern" => self.pass(node.child_by_field_name("value")),
             "identifier" | "member_expression" | "subscript_expression" => {
@@ -122,8 +145,9 @@ impl Judge<'_> {
                 self.pass(node.child_by_field_name("object"));
                 if !passed {
                     let names = self.names.resolve(node, self.source);
-                    let line = self.line(node);
-                    call::mention(RULES.on_mention(&names), line, self.analysis);
+                    let at = self.site(node);
+                    call::mention(JAVASCRIPT.on_mention(&names), at, self.analysis);
+                    self.environment(&names, node);
                 }
             }
             _ => {}
@@ -140,33 +164,35 @@ impl Judge<'_> {
         let Some(callee) = node.child_by_field_name(field) else { return };
         self.pass(Some(callee));
         let names = self.names.resolve(callee, self.source);
-        let line = self.line(node);
-        if names.iter().any(|name| names::is_import(name)) {
-            match values::first(node) {
-                Some(module) => self.import(&self.names.text(module, self.source), node),
-                None => self.analysis.hides(line),
+        let at = self.site(node);
+        if callee.kind() == "identifier" {
+            let name = self.source.get(callee.byte_range()).unwrap_or_default();
+            for (deed, severity) in self.names.does(name).to_vec() {
+                let says = Says::new(deed, severity, "an earlier cell's function does");
+                self.analysis.note(says.at_most(Confidence::Likely), &Literal::computed(), at);
             }
         }
-        let rules = RULES.on_call(&names);
+        if names.iter().any(|name| nodes::is_import(name)) {
+            match values::first(node) {
+                Some(module) => self.import(&self.names.text(module, self.source), node),
+                None => self.analysis.hides("which module it imports is computed", at),
+            }
+        }
+        let rules = JAVASCRIPT.on_call(&names);
         if !rules.is_empty() {
-            let call = values::call(node, callee, &self.names, self.source, line);
+            let call = values::call(node, callee, &self.names, self.source, at);
             call.judge(&rules, self.script, self.analysis);
         }
     }
 
-    fn import(&mut self, module: &crate::literal::Literal, node: Node<'_>) {
-        let line = self.line(node);
+    fn import(&mut self, module: &Literal, node: Node<'_>) {
+        let at = self.site(node);
         match module.whole() {
-            None => self.analysis.hides(line),
+            None => self.analysis.hides("which module it imports is computed", at),
             Some(module) => {
-                let module = names::module(module);
-                call::import(RULES.on_import(&module), &module, line, self.analysis);
+                let module = nodes::module(module);
+                call::import(JAVASCRIPT.on_import(&module), &module, at, self.analysis);
             }
         }
     }
-}
-
-#[cfg(test)]
-pub(crate) fn rules() -> &'static CallRules {
-    &RULES
 }

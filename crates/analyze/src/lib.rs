@@ -9,19 +9,29 @@
 //!
 //! This crate must not touch disk, network, clock or processes, and any text may be fed to it.
 
-pub use crate::{analyze::analyze, detect::detect_language, python::assignments};
+pub use crate::{
+    analyze::{analyze, analyze_after},
+    detect::detect_language,
+    past::Past,
+    python::assignments,
+};
 
 mod analysis;
 mod analyze;
 mod call;
 mod call_rules;
 mod collected;
+mod decode;
 mod detect;
 mod javascript;
 mod literal;
+mod past;
 mod place;
 mod python;
+mod says;
 mod shell;
+mod sql;
+mod words;
 
 #[cfg(test)]
 mod tests;

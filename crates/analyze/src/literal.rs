@@ -42,6 +42,21 @@ impl Literal {
         }
     }
 
+    /// The text with a character for each hole that stands in no path.
+    pub(crate) fn with_holes(&self) -> String {
+        self.0.iter().map(|piece| piece.as_deref().unwrap_or("\0")).collect()
+    }
+
+    /// How many bytes are known.
+    pub(crate) fn len(&self) -> usize {
+        self.0.iter().flatten().map(String::len).sum()
+    }
+
+    /// Whether the known end of it is this character.
+    pub(crate) fn ends_with(&self, end: char) -> bool {
+        self.0.last().and_then(Option::as_deref).is_some_and(|text| text.ends_with(end))
+    }
+
     /// The text before the first hole.
     pub(crate) fn start(&self) -> &str {
         self.0.first().and_then(Option::as_deref).unwrap_or_default()

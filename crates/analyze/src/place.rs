@@ -3,7 +3,8 @@
 //! Knows paths only as text: nothing is looked up, so links and relative paths can deceive it.
 //! It may raise a severity and never lowers one.
 
-use interpreter_core::Risk;
+use crate::{literal::Literal, says::Says};
+use interpreter_core::{Deed, Risk};
 use serde::Deserialize;
 use std::sync::LazyLock;
 
@@ -26,8 +27,24 @@ struct Place {
     ends: Option<String>,
     #[serde(default)]
     contains: Option<String>,
-    #[cfg_attr(not(test), expect(dead_code, reason = "for those who read and test the rules"))]
+    is: Kind,
     reason: String,
+}
+
+/// What is to be had at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Kind {
+    /// Reading it gives passwords, keys or tokens.
+    Credentials,
+    /// Writing it makes something run later.
+    Persists,
+    /// Writing it destroys all that it holds.
+    Disk,
+    /// Writing it covers tracks.
+    Tracks,
+    /// Any touch of it matters.
+    System,
 }
 
 impl Place {
@@ -37,17 +54,42 @@ impl Place {
     }
 }
 
-/// How grave touching `path` is, if it is at least as grave as `severity` anywhere.
-pub(crate) fn severity(path: &str, severity: Risk) -> Risk {
+/// What a rule says of `path`, in the light of where it is.
+pub(crate) fn judge<'a>(path: &Literal, says: Says<'a>) -> Says<'a> {
+    let (path, start) = (path.with_holes(), path.start());
     // A name at the beginning of a relative path counts like one after a slash.
     let rooted = format!("/{}", path.replace('\\', "/"));
-    if PLACES.iter().any(|place| place.holds(&rooted)) {
-        severity.max(Risk::High)
-    } else if is_outside(path) {
-        severity.max(Risk::Medium)
-    } else {
-        severity
+    let Some(place) = PLACES.iter().find(|place| place.holds(&rooted)) else {
+        let least = if is_outside(start) { Risk::Medium } else { says.severity };
+        return Says { severity: says.severity.max(least), ..says };
+    };
+    let reads = matches!(says.deed, Deed::Reads | Deed::Lists);
+    let writes = matches!(says.deed, Deed::Writes | Deed::Permissions);
+    let deed = match place.is {
+        Kind::Credentials if reads => Deed::Credentials,
+        Kind::Persists if says.deed == Deed::Writes => Deed::Persists,
+        Kind::Disk if writes => Deed::Irreversible,
+        Kind::Tracks if writes || says.deed == Deed::Deletes => Deed::Hides,
+        Kind::Credentials | Kind::Persists | Kind::Disk | Kind::Tracks | Kind::System => says.deed,
+    };
+    Says { deed, severity: says.severity.max(Risk::High), reason: &place.reason, ..says }
+}
+
+/// What a rule says of the environment variable `name`, which is empty for all of them.
+pub(crate) fn judge_variable<'a>(name: &str, says: Says<'a>) -> Says<'a> {
+    if name.is_empty() || is_secret(name) {
+        return Says { severity: says.severity.max(Risk::Medium), ..says };
     }
+    says
+}
+
+/// Whether a variable sounds like a password, a key or a token.
+pub(crate) fn is_secret(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    ["SECRET", "TOKEN", "PASSW", "API_KEY", "APIKEY", "ACCESS_KEY", "PRIVATE_KEY", "CREDENTIAL"]
+        .iter()
+        .any(|part| name.contains(part))
+        || ["_KEY", "_PWD", "_PAT", "_AUTH"].iter().any(|end| name.ends_with(end))
 }
 
 /// Whether a path plainly leads out of the work folder.
@@ -61,6 +103,30 @@ fn is_outside(path: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn severity(path: &str, severity: Risk) -> Risk {
+        judge(&Literal::known(path), Says::new(Deed::Reads, severity, "")).severity
+    }
+
+    #[test]
+    fn a_place_says_what_touching_it_means() {
+        for (deed, path, expected) in [
+            (Deed::Reads, "~/.ssh/id_rsa", Deed::Credentials),
+            (Deed::Writes, "~/.ssh/config", Deed::Writes),
+            (Deed::Writes, "~/.ssh/authorized_keys", Deed::Persists),
+            (Deed::Writes, "~/.bashrc", Deed::Persists),
+            (Deed::Reads, "~/.bashrc", Deed::Reads),
+            (Deed::Writes, "/dev/sda", Deed::Irreversible),
+            (Deed::Deletes, "~/.bash_history", Deed::Hides),
+            (Deed::Writes, "data.csv", Deed::Writes),
+        ] {
+            assert_eq!(
+                judge(&Literal::known(path), Says::new(deed, Risk::Low, "")).deed,
+                expected,
+                "{path}"
+            );
+        }
+    }
 
     #[test]
     fn a_place_raises_the_severity() {

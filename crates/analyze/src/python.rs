@@ -12,40 +12,46 @@
 use crate::{
     analysis::{Analysis, Script, Syntax},
     call,
-    call_rules::CallRules,
+    call_rules::PYTHON,
+    literal::Literal,
+    past::Known,
+    says::{Says, Site},
 };
+use interpreter_core::{Confidence, Deed, Risk};
+use lines::Lines;
+use loops::Ending;
 use names::Names;
 use ruff_python_ast::{
-    Expr, PySourceType, Stmt,
+    Expr, ExprCall, ExprContext, PySourceType, Stmt,
     visitor::source_order::{SourceOrderVisitor, walk_expr, walk_stmt},
 };
 use ruff_python_parser::parse_unchecked_source;
-use ruff_text_size::{Ranged, TextSize};
-use std::sync::LazyLock;
+use ruff_text_size::{Ranged, TextRange};
+use values::{DEPTH, Reader};
 
 mod assignments;
+mod binding;
 mod depth;
 mod encoding;
+mod lines;
+mod loops;
 mod names;
 mod notebook;
 mod values;
 
 pub use assignments::assignments;
 
-static RULES: LazyLock<CallRules> = LazyLock::new(|| {
-    CallRules::parse(include_str!("../rules/python.toml"))
-        .expect("rules/python.toml is part of this crate and tested")
-});
-
 /// Finds what a Python script does.
-pub(crate) fn read(script: &Script, analysis: &mut Analysis) {
+pub(crate) fn read(mut script: Script, analysis: &mut Analysis) {
+    let past = std::mem::take(&mut script.known);
+    let script = &script;
     if let Some(line) = encoding::foreign(&script.text) {
         analysis.unreadable("the code says that it is not UTF-8", script.line(line));
     }
     // Python's newlines are all the same to it.
     let text = script.text.replace("\r\n", "\n").replace('\r', "\n");
     let Some(notebook) = notebook::read(&text) else {
-        if let Err((why, line)) = read_text(&text, script, analysis) {
+        if let Err((why, line)) = read_text(&text, past, script, analysis) {
             analysis.unreadable(why, line);
         }
         return;
@@ -58,8 +64,8 @@ pub(crate) fn read(script: &Script, analysis: &mut Analysis) {
     }
     // The kernel reads as a notebook's only what is not Python as it stands. Here both readings
     // count, since another Python may have more or less to say than the one that runs.
-    let is_python = !notebook.foreign && read_text(&text, script, analysis).is_ok();
-    if !is_python && let Err((why, line)) = read_text(&notebook.python, script, analysis) {
+    let is_python = !notebook.foreign && read_text(&text, past.clone(), script, analysis).is_ok();
+    if !is_python && let Err((why, line)) = read_text(&notebook.python, past, script, analysis) {
         analysis.unreadable(why, line);
     }
 }
@@ -100,10 +106,14 @@ pub(crate) fn is_program(text: &str) -> bool {
 /// Finds what a text does. If it is not Python, finds what it can and says where it is not.
 fn read_text(
     text: &str,
+    past: Known,
     script: &Script,
     analysis: &mut Analysis,
-) -> Result<(), (&'static str, u32)> {
-    depth::check(text).map_err(|why| (why, script.line(1)))?;
+) -> Result<(), (&'static str, Site)> {
+    if let Err(why) = depth::check(text) {
+        analysis.learn(script, past);
+        return Err((why, script.line(1)));
+    }
     let lines = Lines::of(text);
     let parsed = parse_unchecked_source(text, PySourceType::Python);
     let error = parsed.errors().first().map(|error| {
@@ -111,52 +121,111 @@ fn read_text(
         ("the Python code does not parse", line)
     });
     let body = &parsed.syntax().body;
-    let mut walk = Walk { script, lines, names: Names::of(body), analysis };
+    let names = binding::bind(body, past, script, &lines);
+    let mut walk = Walk { script, lines, names, analysis };
     walk.visit_body(body);
+    let Walk { names, analysis, .. } = walk;
+    if names.is_spent() {
+        analysis.unreadable("its names take too long to follow", script.line(1));
+    }
+    let learned = names.learned(analysis.found.so_far());
+    analysis.learn(script, learned);
     error.map_or(Ok(()), Err)
-}
-
-struct Lines(Vec<usize>);
-
-impl Lines {
-    fn of(text: &str) -> Self {
-        Self(text.match_indices('\n').map(|(at, _)| at + 1).collect())
-    }
-
-    /// The line of an offset, from 1.
-    fn number(&self, offset: TextSize) -> usize {
-        self.0.partition_point(|&start| start <= offset.to_usize()) + 1
-    }
 }
 
 struct Walk<'a> {
     script: &'a Script,
-    lines: Lines,
+    lines: Lines<'a>,
     names: Names,
     analysis: &'a mut Analysis,
 }
 
 impl Walk<'_> {
-    fn line(&self, offset: TextSize) -> u32 {
-        self.script.line(self.lines.number(offset))
+    fn site(&self, range: TextRange) -> Site {
+        let line = self.lines.number(range.start());
+        self.script.stretch(line, self.lines.columns(range))
     }
 
-    fn import(&mut self, module: &str, offset: TextSize) {
-        let line = self.line(offset);
-        call::import(RULES.on_import(module), module, line, self.analysis);
+    fn say(&mut self, deed: Deed, severity: Risk, why: &str, range: TextRange) {
+        let at = self.site(range);
+        self.analysis.note(Says::new(deed, severity, why), &Literal::default(), at);
+    }
+
+    fn import(&mut self, module: &str, range: TextRange) {
+        let at = self.site(range);
+        call::import(PYTHON.on_import(module), module, at, self.analysis);
+    }
+
+    fn environment(&mut self, name: &Expr, range: TextRange) {
+        let name = Reader { names: &self.names }.text(name, DEPTH);
+        let at = self.site(range);
+        let says = Says::new(Deed::Environment, Risk::Low, "a variable of the environment");
+        self.analysis.note(says, &name, at);
+    }
+
+    fn is_environment(&self, expression: &Expr) -> bool {
+        matches!(expression, Expr::Name(_) | Expr::Attribute(_))
+            && Reader { names: &self.names }.is_environment(expression)
+    }
+
+    /// A loop that only something inside it ends.
+    fn endless(&mut self, body: &[Stmt], range: TextRange) {
+        let ending = loops::ending(body);
+        if ending != Ending::Ends {
+            self.say(Deed::Endless, Risk::Medium, "a loop without an end", range);
+        }
+        if ending == Ending::Growing {
+            self.say(Deed::Floods, Risk::Medium, "a loop that takes more each time", range);
+        }
+    }
+
+    fn call(&mut self, call: &ExprCall) {
+        let names = self.names.resolve(&call.func);
+        let rules = PYTHON.on_call(&names);
+        if !rules.is_empty() {
+            let at = self.site(call.range());
+            let call = values::call(call, &self.names, at);
+            call.judge(&rules, self.script, self.analysis);
+        }
+        if let Expr::Name(name) = &*call.func {
+            let does = self.names.does(&name.id).to_vec();
+            for (deed, severity) in does {
+                let at = self.site(call.range());
+                let reason = "an earlier cell's function does";
+                let says = Says::new(deed, severity, reason).at_most(Confidence::Likely);
+                self.analysis.note(says, &Literal::computed(), at);
+            }
+        }
+        if loops::makes_too_much(&names, call) {
+            self.say(Deed::Floods, Risk::Medium, "more than a machine holds", call.range());
+        }
     }
 }
 
 impl<'a> SourceOrderVisitor<'a> for Walk<'_> {
     fn visit_stmt(&mut self, statement: &'a Stmt) {
-        if let Stmt::Import(import) = statement {
-            for alias in &import.names {
-                self.import(&alias.name, import.range.start());
+        match statement {
+            Stmt::Import(import) => {
+                for alias in &import.names {
+                    self.import(&alias.name, import.range());
+                }
             }
-        } else if let Stmt::ImportFrom(import) = statement
-            && let Some(module) = &import.module
-        {
-            self.import(module, import.range.start());
+            Stmt::ImportFrom(import) => {
+                if let Some(module) = &import.module {
+                    self.import(module, import.range());
+                }
+            }
+            Stmt::While(endless) if loops::always(&endless.test) => {
+                self.endless(&endless.body, endless.range());
+            }
+            Stmt::For(each) => {
+                if let Expr::Call(source) = &*each.iter
+                    && loops::is_endless_source(&self.names.resolve(&source.func), source)
+                {
+                    self.endless(&each.body, each.range());
+                }
+            }
+            _ => {}
         }
         walk_stmt(self, statement);
     }
@@ -164,25 +233,37 @@ impl<'a> SourceOrderVisitor<'a> for Walk<'_> {
     fn visit_expr(&mut self, expression: &'a Expr) {
         match expression {
             Expr::Call(call) => {
-                let names = self.names.resolve(&call.func);
-                let rules = RULES.on_call(&names);
-                if !rules.is_empty() {
-                    let line = self.line(call.start());
-                    let call = values::call(call, &self.names, &RULES, line);
-                    call.judge(&rules, self.script, self.analysis);
-                }
+                self.call(call);
                 // The callee was judged; its object is still to be walked.
                 if let Expr::Attribute(callee) = &*call.func {
-                    self.visit_expr(&callee.value);
+                    if !self.is_environment(&callee.value) {
+                        self.visit_expr(&callee.value);
+                    }
                 } else if !call.func.is_name_expr() {
                     self.visit_expr(&call.func);
                 }
                 self.visit_arguments(&call.arguments);
             }
+            Expr::Subscript(subscript) if self.is_environment(&subscript.value) => {
+                if subscript.ctx == ExprContext::Load {
+                    self.environment(&subscript.slice, subscript.range());
+                }
+                self.visit_expr(&subscript.slice);
+            }
+            // `"HOME" in os.environ`.
+            Expr::Compare(compare)
+                if compare.comparators.iter().any(|side| self.is_environment(side)) =>
+            {
+                self.visit_expr(&compare.left);
+            }
+            Expr::BinOp(operation) if loops::is_too_large(operation) => {
+                let range = operation.range();
+                self.say(Deed::Floods, Risk::Medium, "more than a machine holds", range);
+            }
             Expr::Name(_) | Expr::Attribute(_) if names::is_read(expression) => {
                 let names = self.names.resolve(expression);
-                let line = self.line(expression.start());
-                call::mention(RULES.on_mention(&names), line, self.analysis);
+                let at = self.site(expression.range());
+                call::mention(PYTHON.on_mention(&names), at, self.analysis);
                 // The names before the last dot are no mention of their own.
                 if let Some(root) = names::root(expression)
                     && !root.is_name_expr()
@@ -193,9 +274,4 @@ impl<'a> SourceOrderVisitor<'a> for Walk<'_> {
             _ => walk_expr(self, expression),
         }
     }
-}
-
-#[cfg(test)]
-pub(crate) fn rules() -> &'static CallRules {
-    &RULES
 }

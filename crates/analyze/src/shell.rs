@@ -6,11 +6,16 @@
 use crate::{
     analysis::{Analysis, Script, nests_deeper_than},
     literal::Literal,
+    says::Site,
 };
+use shuck_ast::Span;
 use shuck_parser::parser::{ParseStatus, Parser};
 
 mod command;
 mod expansions;
+mod loops;
+mod names;
+mod output;
 mod redirect;
 mod rules;
 mod walk;
@@ -28,11 +33,13 @@ const WORK: usize = 300_000_000;
 pub(crate) fn read(script: &Script, analysis: &mut Analysis) {
     if script.is_deeper_than(DEPTH) {
         analysis.unreadable("code that is nested too deep", script.line(1));
+        analysis.learn(script, script.known.clone());
         return;
     }
     let substitutions = script.text.bytes().filter(|byte| b"(`<".contains(byte)).count();
     if substitutions.saturating_mul(script.text.len()) > WORK {
         analysis.unreadable("too many commands inside commands", script.line(1));
+        analysis.learn(script, script.known.clone());
         return;
     }
     // The parser bounds its own depth, work and stack, and says so like any other error.
@@ -47,6 +54,13 @@ pub(crate) fn read(script: &Script, analysis: &mut Analysis) {
     walk::walk(&parsed.file, script, analysis);
 }
 
+/// Where in the code a stretch of a script is.
+fn site(script: &Script, span: Span) -> Site {
+    let (start, end) = (span.start, span.end);
+    let last = if end.line() == start.line() { end.column() } else { start.column() + 1 };
+    script.stretch(start.line(), (start.column(), last.max(start.column())))
+}
+
 /// Whether a text is a whole script, as far as it can be read.
 pub(crate) fn parses(text: &str) -> bool {
     let shallow = !nests_deeper_than(text, DEPTH);
@@ -56,8 +70,8 @@ pub(crate) fn parses(text: &str) -> bool {
 }
 
 /// Notes what one command does that another language starts: a program and its arguments.
-pub(crate) fn judge(words: &[Literal], script: &Script, line: u32, analysis: &mut Analysis) {
-    let scene = command::Scene { script, line, input: &command::Input::Nothing, functions: None };
+pub(crate) fn judge(words: &[Literal], script: &Script, at: Site, analysis: &mut Analysis) {
+    let scene = command::Scene { script, at, input: &command::Input::Nothing, names: None };
     command::judge(words, &scene, analysis);
 }
 

@@ -1,13 +1,21 @@
 //! Tests of the whole crate: that every rule finds what its example shows, that realistic code
 //! gives the findings a person would expect, and that no text breaks the analysis.
 
-use crate::{analyze, call_rules::CallRules, javascript, python, shell};
-use interpreter_core::{Findings, Language, LanguageInfo, Languages, Risk};
+use crate::{
+    Past, analyze, analyze_after,
+    call_rules::{CallRules, JAVASCRIPT, PYTHON},
+    shell, sql, words,
+};
+use interpreter_core::{
+    Capability, Confidence, Deed, Findings, Language, LanguageInfo, Languages, Risk,
+};
 
 mod corpus;
 mod hostile;
 mod programs;
 mod rules;
+mod session;
+mod speed;
 mod tables;
 
 fn language(name: &str) -> Language {
@@ -34,7 +42,12 @@ fn lines(findings: &Findings) -> Vec<String> {
 
 /// Checks that each code gives exactly these findings.
 fn check(name: &str, table: &[(&str, &[&str])]) {
+    let mut wrong = Vec::new();
     for (code, expected) in table {
-        assert_eq!(lines(&findings(name, code)), *expected, "in {name}:\n{code}");
+        let found = lines(&findings(name, code));
+        if found != *expected {
+            wrong.push(format!("in {name}:\n{code}\n  found {found:?}\n  not   {expected:?}"));
+        }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

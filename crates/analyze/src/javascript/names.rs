@@ -3,9 +3,28 @@
 //! As in Python, scopes and order are not followed: whatever a name is bound to anywhere, it may
 //! mean everywhere.
 
-use super::{Descent, each, text::unescape, values};
-use crate::literal::Literal;
-use std::collections::HashMap;
+use super::{
+    nodes::{
+        PARTS, binds, children, is_import, is_sum, last_child, member, module_name, name_of,
+        quoted, undone, unknown,
+    },
+    text::unescape,
+    tree::{Descent, each},
+    values,
+};
+use crate::{
+    analysis::Script,
+    call::Value,
+    call_rules::JAVASCRIPT,
+    decode::Encoding,
+    literal::Literal,
+    past::{self, Known},
+};
+use interpreter_core::{Capability, Deed, Risk};
+use std::{
+    collections::{HashMap, HashSet},
+    ops::RangeInclusive,
+};
 use tree_sitter::{Node, Tree};
 
 /// Most meanings of one name that are followed.
@@ -14,35 +33,87 @@ const MEANINGS: usize = 8;
 /// How far a chain like `a.b().c` is followed, and how deep a pattern or a sum of texts.
 const CHAIN: usize = 32;
 
-/// Most parts of a string that are looked at.
-const PARTS: usize = 256;
+/// Most bytes of a value that is remembered.
+const LONGEST: usize = 64 * 1024;
 
 /// The names of a script.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    meanings: HashMap<String, Vec<String>>,
-    constants: HashMap<String, Literal>,
+    past: Known,
+    fresh: Known,
+    /// How often each name is bound.
+    bound: HashMap<String, usize>,
+    /// Names whose list grows.
+    growing: HashSet<String>,
+    /// The lines of functions.
+    bodies: Vec<(String, RangeInclusive<usize>)>,
 }
 
 impl Names {
-    pub(super) fn of(tree: &Tree, source: &str) -> Self {
-        let mut names = Self::default();
-        let mut bound: HashMap<String, usize> = HashMap::new();
+    pub(super) fn of(tree: &Tree, source: &str, past: Known) -> Self {
+        let mut names = Self { past, ..Self::default() };
+        each(tree, |node| {
+            for name in binds(node) {
+                *names.bound.entry(name_of(name, source)).or_default() += 1;
+            }
+            if node.kind() == "call_expression"
+                && let Some(callee) = node.child_by_field_name("function")
+                && let Some(list) = callee.child_by_field_name("object")
+                && callee.child_by_field_name("property").is_some_and(|property| {
+                    matches!(name_of(property, source).as_str(), "push" | "unshift" | "splice")
+                })
+            {
+                names.growing.insert(name_of(list, source));
+            }
+            Descent::Into
+        });
         each(tree, |node| {
             match node.kind() {
                 "import_statement" => names.import(node, source),
                 "variable_declarator" => names.assign(node, "name", "value", source),
                 "assignment_expression" => names.assign(node, "left", "right", source),
+                "function_declaration" => names.body(node, source),
                 _ => {}
-            }
-            for name in binds(node) {
-                *bound.entry(name_of(name, source)).or_default() += 1;
             }
             Descent::Into
         });
-        // A name that is bound twice may hold either: then it is not known.
-        names.constants.retain(|name, _| bound.get(name) == Some(&1));
         names
+    }
+
+    fn body(&mut self, node: Node<'_>, source: &str) {
+        if let Some(name) = node.child_by_field_name("name") {
+            let lines = node.start_position().row + 1..=node.end_position().row + 1;
+            self.bodies.push((name_of(name, source), lines));
+        }
+    }
+
+    /// What a name holds: its own value if it is bound once, or what an earlier cell has set.
+    pub(super) fn value(&self, name: &str) -> Option<&Value> {
+        match self.bound.get(name) {
+            Some(_) => self.fresh.values.get(name),
+            None => self.past.values.get(name),
+        }
+    }
+
+    /// What calling a function of the session does.
+    pub(super) fn does(&self, name: &str) -> &[(Deed, Risk)] {
+        match self.bound.get(name) {
+            Some(_) => &[],
+            None => self.past.functions.get(name).map_or(&[], Vec::as_slice),
+        }
+    }
+
+    /// What the session knows after this script.
+    pub(super) fn learned(self, script: &Script, found: &[Capability]) -> Known {
+        let mut fresh = self.fresh;
+        for (name, lines) in self.bodies {
+            let lines = script.line(*lines.start()).line..=script.line(*lines.end()).line;
+            let does = past::does(found, lines);
+            if !does.is_empty() {
+                fresh.functions.insert(name, does);
+            }
+        }
+        self.past.then(fresh, self.bound.into_keys())
     }
 
     /// The dotted names that an expression may mean.
@@ -93,7 +164,11 @@ impl Names {
                 }
                 callee.into_iter().map(|name| name + "()").collect()
             }
-            "await_expression" | "parenthesized_expression" => follow(node.named_child(0)),
+            "await_expression"
+            | "parenthesized_expression"
+            | "as_expression"
+            | "satisfies_expression"
+            | "non_null_expression" => follow(node.named_child(0)),
             // The comma operator gives its last.
             "sequence_expression" => follow(last_child(node)),
             "assignment_expression" => follow(field("right")),
@@ -125,12 +200,35 @@ impl Names {
             None => Literal::computed(),
         };
         match node.kind() {
-            "string" | "template_string" => quoted(node, source),
-            "identifier" => {
-                let constant = self.constants.get(&name_of(node, source));
-                constant.cloned().unwrap_or_else(Literal::computed)
+            "string" => quoted(node, source),
+            "template_string" => {
+                children(node).take(PARTS).fold(Literal::default(), |text, part| {
+                    text.then(match (part.kind(), part.named_child(0)) {
+                        ("template_substitution", Some(inner)) => {
+                            self.text_within(inner, source, left)
+                        }
+                        ("string_fragment" | "escape_sequence", _) => Literal::known(unescape(
+                            source.get(part.byte_range()).unwrap_or_default(),
+                        )),
+                        _ => Literal::computed(),
+                    })
+                })
             }
-            "parenthesized_expression" => match node.named_child(0) {
+            "identifier" => {
+                let value = self.value(&name_of(node, source));
+                let value = value.filter(|value| value.items.is_none());
+                value.map_or_else(Literal::computed, |value| value.text.clone())
+            }
+            "member_expression" => {
+                let names = self.follow(node, source, left);
+                let is_home = names.iter().any(|name| name == "process.env.HOME");
+                if is_home { Literal::known("~") } else { Literal::computed() }
+            }
+            "parenthesized_expression"
+            | "as_expression"
+            | "satisfies_expression"
+            | "non_null_expression"
+            | "await_expression" => match node.named_child(0) {
                 Some(inner) => self.text_within(inner, source, left),
                 None => Literal::computed(),
             },
@@ -148,10 +246,42 @@ impl Names {
         };
         let names = self.follow(callee, source, left);
         let is = |list: &[String]| names.iter().any(|name| list.contains(name));
-        let rules = &super::RULES;
+        let rules = &*JAVASCRIPT;
         let mut arguments =
             values::arguments(node).into_iter().map(|node| self.text_within(node, source, left));
-        if names.iter().any(|name| name == "os.homedir") {
+        let goes_by = |wanted: &[&str]| names.iter().any(|name| wanted.contains(&name.as_str()));
+        if let Some(encoding) = names.iter().find_map(|name| rules.decodes.get(name)) {
+            return undone(arguments.next().as_ref(), *encoding);
+        }
+        if goes_by(&["Buffer.from", "buffer.Buffer.from"]) {
+            let text = arguments.next();
+            return match arguments
+                .next()
+                .as_ref()
+                .and_then(Literal::whole)
+                .and_then(Encoding::named)
+            {
+                Some(encoding) => undone(text.as_ref(), encoding),
+                None => text.unwrap_or_else(Literal::computed),
+            };
+        }
+        if goes_by(&["String.fromCharCode", "String.fromCodePoint"]) {
+            let codes = values::arguments(node);
+            let code = |node: &Node<'_>| {
+                let digits = source.get(node.byte_range())?;
+                let code = match digits.strip_prefix("0x") {
+                    Some(digits) => u32::from_str_radix(digits, 16).ok()?,
+                    None => digits.parse().ok()?,
+                };
+                char::from_u32(code)
+            };
+            let spelled: Option<String> = codes.iter().map(code).collect();
+            return spelled.map_or_else(Literal::computed, Literal::known);
+        }
+        if let Some(text) = self.method_text(callee, node, source, left) {
+            return text;
+        }
+        if goes_by(&["os.homedir"]) {
             Literal::known("~")
         } else if is(&rules.joins) {
             let slash = || Literal::known("/");
@@ -163,14 +293,62 @@ impl Names {
         }
     }
 
+    /// The text that a method of a text or a list gives.
+    fn method_text(
+        &self,
+        callee: Node<'_>,
+        call: Node<'_>,
+        source: &str,
+        left: usize,
+    ) -> Option<Literal> {
+        let of = callee.child_by_field_name("object")?;
+        let method = name_of(callee.child_by_field_name("property")?, source);
+        let text = || self.text_within(of, source, left);
+        match method.as_str() {
+            "toString" | "trim" | "valueOf" => Some(text()),
+            "join" => {
+                let items = self.items(of, source, left)?;
+                let between = match values::first(call) {
+                    Some(between) => self.text_within(between, source, left),
+                    None => Literal::known(","),
+                };
+                let join = |all: Literal, item| all.then(between.clone()).then(item);
+                Some(items.into_iter().reduce(join).unwrap_or_default())
+            }
+            "concat" => {
+                let more = values::arguments(call).into_iter();
+                let more = more.map(|node| self.text_within(node, source, left));
+                Some(more.fold(text(), Literal::then))
+            }
+            _ => None,
+        }
+    }
+
+    /// The elements of a list.
+    pub(super) fn items(&self, node: Node<'_>, source: &str, left: usize) -> Option<Vec<Literal>> {
+        let left = left.checked_sub(1)?;
+        match node.kind() {
+            "array" => {
+                let items = values::some_children(node).into_iter();
+                Some(items.map(|item| self.text_within(item, source, left)).collect())
+            }
+            "identifier" => self.value(&name_of(node, source))?.items.clone(),
+            "as_expression" | "parenthesized_expression" => {
+                self.items(node.named_child(0)?, source, left)
+            }
+            _ => None,
+        }
+    }
+
     fn meanings_of(&self, name: &str) -> Vec<String> {
         // The name itself comes first: elsewhere it may still be the built-in.
-        let bound = self.meanings.get(name).into_iter().flatten().cloned();
+        let bound = [&self.fresh, &self.past].into_iter();
+        let bound = bound.filter_map(|known| known.meanings.get(name)).flatten().cloned();
         std::iter::once(name.to_owned()).chain(bound).collect()
     }
 
     fn bind(&mut self, name: &str, meanings: impl IntoIterator<Item = String>) {
-        let known = self.meanings.entry(name.to_owned()).or_default();
+        let known = self.fresh.meanings.entry(name.to_owned()).or_default();
         for meaning in meanings {
             if known.len() < MEANINGS && !known.contains(&meaning) && meaning != name {
                 known.push(meaning);
@@ -213,8 +391,22 @@ impl Names {
             return;
         };
         let meanings = self.follow(value, source, CHAIN);
-        if target.kind() == "identifier" && matches!(value.kind(), "string" | "template_string") {
-            self.constants.insert(name_of(target, source), quoted(value, source));
+        // A name that is bound twice may hold either: then it is not known.
+        let name = name_of(target, source);
+        if target.kind() == "identifier" && self.bound.get(&name) == Some(&1) {
+            let items = self.items(value, source, CHAIN);
+            let text = self.text_within(value, source, CHAIN);
+            let mut held = Value { text, items, ..Value::default() };
+            if self.growing.contains(&name) {
+                held.grow();
+            }
+            if held.is_known() && held.bytes() <= LONGEST {
+                self.fresh.values.insert(name.clone(), held);
+            }
+            if value.kind() == "arrow_function" || value.kind() == "function_expression" {
+                let lines = value.start_position().row + 1..=value.end_position().row + 1;
+                self.bodies.push((name, lines));
+            }
         }
         self.bind_pattern(target, &meanings, source, CHAIN);
     }
@@ -259,91 +451,4 @@ impl Names {
             _ => {}
         }
     }
-}
-
-/// Something without a name, whose methods still have theirs.
-fn unknown() -> Vec<String> {
-    vec!["?".into()]
-}
-
-/// A member of something. `f.call` and `f.default` are `f` for whoever calls them.
-fn member(of: Vec<String>, property: &str) -> Vec<String> {
-    match property {
-        "call" | "apply" | "bind" | "default" => of,
-        _ => of.into_iter().map(|name| format!("{name}.{property}")).collect(),
-    }
-}
-
-/// Whether calling this imports a module.
-pub(super) fn is_import(name: &str) -> bool {
-    matches!(name, "require" | "import" | "module.require" | "process.mainModule.require")
-        || name == "module.createRequire()"
-}
-
-/// A module's name as the rules have it.
-pub(super) fn module(name: &str) -> String {
-    let name = name.strip_prefix("node:").unwrap_or(name);
-    if name == "fs/promises" { "fs.promises".into() } else { name.into() }
-}
-
-fn module_name(name: &str) -> String {
-    module(name)
-}
-
-/// The identifiers that a node binds.
-fn binds(node: Node<'_>) -> Vec<Node<'_>> {
-    let name = match node.kind() {
-        "variable_declarator" => node.child_by_field_name("name"),
-        "assignment_expression" | "augmented_assignment_expression" | "for_in_statement" => {
-            node.child_by_field_name("left")
-        }
-        "shorthand_property_identifier_pattern" => Some(node),
-        "update_expression" => node.child_by_field_name("argument"),
-        "arrow_function" => node.child_by_field_name("parameter"),
-        "pair_pattern" => node.child_by_field_name("value"),
-        "formal_parameters" | "array_pattern" => {
-            return children(node).filter(|child| child.kind() == "identifier").collect();
-        }
-        _ => None,
-    };
-    name.into_iter()
-        .filter(|name| {
-            name.kind().ends_with("identifier")
-                || name.kind() == "shorthand_property_identifier_pattern"
-        })
-        .collect()
-}
-
-fn children(node: Node<'_>) -> impl Iterator<Item = Node<'_>> {
-    let mut cursor = node.walk();
-    let all: Vec<_> = node.named_children(&mut cursor).collect();
-    all.into_iter()
-}
-
-fn last_child(node: Node<'_>) -> Option<Node<'_>> {
-    children(node).last()
-}
-
-fn is_sum(node: Node<'_>) -> bool {
-    node.child_by_field_name("operator").is_some_and(|operator| operator.kind() == "+")
-}
-
-/// The text of an identifier, or of a quoted key.
-fn name_of(node: Node<'_>, source: &str) -> String {
-    match node.kind() {
-        "string" => quoted(node, source).whole().unwrap_or_default().to_owned(),
-        _ => unescape(source.get(node.byte_range()).unwrap_or_default()),
-    }
-}
-
-/// The text between quotes.
-fn quoted(node: Node<'_>, source: &str) -> Literal {
-    children(node).take(PARTS).fold(Literal::default(), |text, part| {
-        text.then(match part.kind() {
-            "string_fragment" | "escape_sequence" => {
-                Literal::known(unescape(source.get(part.byte_range()).unwrap_or_default()))
-            }
-            _ => Literal::computed(),
-        })
-    })
 }

@@ -4,11 +4,15 @@ use super::names::Names;
 use crate::{
     call::{Arguments, Call, Value},
     literal::Literal,
+    says::Site,
 };
 use tree_sitter::Node;
 
 /// Most arguments, elements and properties that are looked at.
 const WIDTH: usize = 64;
+
+/// How deep a list is followed.
+const DEPTH: usize = 16;
 
 /// A call as the rules see it.
 pub(super) fn call(
@@ -16,7 +20,7 @@ pub(super) fn call(
     callee: Node<'_>,
     names: &Names,
     source: &str,
-    line: u32,
+    at: Site,
 ) -> Call {
     let arguments = arguments(node);
     let is_spread = |node: &Node<'_>| node.kind() == "spread_element";
@@ -39,7 +43,7 @@ pub(super) fn call(
         named: properties,
         receiver,
         arguments: if spread { Arguments::Spread } else { Arguments::Seen },
-        line,
+        at,
     }
 }
 
@@ -57,16 +61,15 @@ pub(super) fn first(node: Node<'_>) -> Option<Node<'_>> {
     arguments(node).into_iter().next()
 }
 
-fn some_children(node: Node<'_>) -> Vec<Node<'_>> {
+pub(super) fn some_children(node: Node<'_>) -> Vec<Node<'_>> {
     let mut cursor = node.walk();
     let children = node.named_children(&mut cursor);
     children.filter(|child| child.kind() != "comment").take(WIDTH).collect()
 }
 
 fn value(node: Node<'_>, names: &Names, source: &str) -> Value {
-    let items = (node.kind() == "array")
-        .then(|| some_children(node).into_iter().map(|item| names.text(item, source)).collect());
-    Value { text: names.text(node, source), items, is_module: false }
+    let items = names.items(node, source, DEPTH);
+    Value { text: names.text(node, source), items, ..Value::default() }
 }
 
 /// The properties of an object that is written in the call, as if they were named arguments.

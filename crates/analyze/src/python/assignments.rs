@@ -1,7 +1,7 @@
 //! The plain assignments of a Python file: names and constants, read as data. Nothing is run, and
 //! whatever would have to be run is listed by its line.
 
-use super::{Lines, depth};
+use super::{depth, lines::Lines};
 use interpreter_core::import::{Constant, Found, Named};
 use ruff_python_ast::{Expr, Number, PySourceType, Stmt};
 use ruff_python_parser::parse_unchecked_source;

@@ -1,57 +1,105 @@
 //! Possible meanings of names in Python code.
 //!
 //! Scopes and order are not followed: whatever a name is bound to anywhere, it may mean
-//! everywhere. That finds too much rather than too little.
+//! everywhere. That finds too much rather than too little. A value is another matter: a name has
+//! one only if it is bound once in its cell, or not at all and an earlier cell has set it.
 
-use crate::literal::Literal;
-use ruff_python_ast::{
-    Expr, ExprContext, Parameter, Pattern, Stmt, WithItem,
-    visitor::source_order::{
-        SourceOrderVisitor, walk_expr, walk_parameter, walk_pattern, walk_stmt, walk_with_item,
-    },
+use super::values::Reader;
+use crate::{
+    call::Value,
+    past::{self, Known},
 };
-use std::collections::{HashMap, HashSet};
+use interpreter_core::{Capability, Deed, Risk};
+use ruff_python_ast::{Expr, ExprContext};
+use std::{
+    cell::Cell,
+    collections::{HashMap, HashSet},
+    ops::RangeInclusive,
+};
 
 /// Most meanings of one name that are followed.
-const MEANINGS: usize = 8;
+pub(super) const MEANINGS: usize = 8;
 
 /// How far a chain like `a.b().c` is followed.
-const CHAIN: usize = 32;
+pub(super) const CHAIN: usize = 32;
+
+/// How many steps of following names and values a script may cost.
+const FUEL: u32 = 3_000_000;
 
 /// The names of a script.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Names {
-    meanings: HashMap<String, Vec<String>>,
-    modules: HashSet<String>,
-    /// Modules of which everything was imported.
-    stars: Vec<String>,
-    constants: HashMap<String, Literal>,
+    past: Known,
+    pub(super) fresh: Known,
+    /// How often each name is bound.
+    pub(super) bound: HashMap<String, usize>,
+    /// Names whose list grows.
+    pub(super) growing: HashSet<String>,
+    /// The lines of functions.
+    pub(super) bodies: Vec<(String, RangeInclusive<u32>)>,
+    fuel: Cell<u32>,
 }
 
 impl Names {
-    pub(super) fn of(body: &[Stmt]) -> Self {
-        let mut binding = Binding::default();
-        binding.visit_body(body);
-        let Binding { mut names, bound, constants } = binding;
-        // A name that is bound twice may hold either: then it is not known.
-        names.constants = constants
-            .into_iter()
-            .filter(|(name, _)| bound.get(name) == Some(&1))
-            .map(|(name, text)| (name, Literal::known(text)))
-            .collect();
-        names
+    pub(super) fn new(past: Known) -> Self {
+        Self {
+            past,
+            fresh: Known::default(),
+            bound: HashMap::new(),
+            growing: HashSet::new(),
+            bodies: Vec::new(),
+            fuel: Cell::new(FUEL),
+        }
     }
 
-    /// The text of a name that is bound once, to text.
-    pub(super) fn constant(&self, name: &str) -> Option<&Literal> {
-        self.constants.get(name)
+    /// Takes one step, if there is any left.
+    pub(super) fn step(&self) -> Option<()> {
+        self.fuel.set(self.fuel.get().checked_sub(1)?);
+        Some(())
+    }
+
+    /// Whether not everything could be followed.
+    pub(super) fn is_spent(&self) -> bool {
+        self.fuel.get() == 0
+    }
+
+    /// The value of a name.
+    pub(super) fn value(&self, name: &str) -> Option<&Value> {
+        match self.bound.get(name) {
+            Some(_) => self.fresh.values.get(name),
+            None => self.past.values.get(name),
+        }
+    }
+
+    /// What calling a function of the session does.
+    pub(super) fn does(&self, name: &str) -> &[(Deed, Risk)] {
+        match self.bound.get(name) {
+            Some(_) => &[],
+            None => self.past.functions.get(name).map_or(&[], Vec::as_slice),
+        }
+    }
+
+    /// What the session knows after this script.
+    pub(super) fn learned(self, found: &[Capability]) -> Known {
+        let mut fresh = self.fresh;
+        for (name, lines) in self.bodies {
+            let does = past::does(found, lines);
+            if !does.is_empty() {
+                fresh.functions.insert(name, does);
+            }
+        }
+        self.past.then(fresh, self.bound.into_keys())
     }
 
     /// Whether an expression is a module.
     pub(super) fn is_module(&self, expression: &Expr) -> bool {
-        self.resolve(expression)
-            .iter()
-            .any(|name| self.modules.contains(name) || name == "__builtins__")
+        let is = |name: &String| {
+            self.fresh.modules.contains(name)
+                || self.past.modules.contains(name)
+                || name == "__builtins__"
+        };
+        matches!(expression, Expr::Name(_) | Expr::Attribute(_) | Expr::Call(_))
+            && self.resolve(expression).iter().any(is)
     }
 
     /// The dotted names that an expression may mean.
@@ -67,8 +115,8 @@ impl Names {
         found
     }
 
-    fn follow(&self, expression: &Expr, left: usize) -> Vec<String> {
-        let Some(left) = left.checked_sub(1) else { return unknown() };
+    pub(super) fn follow(&self, expression: &Expr, left: usize) -> Vec<String> {
+        let (Some(left), Some(())) = (left.checked_sub(1), self.step()) else { return unknown() };
         let each = |inner: &Expr, end: &str| -> Vec<String> {
             self.follow(inner, left).into_iter().map(|name| name + end).collect()
         };
@@ -77,13 +125,24 @@ impl Names {
             Expr::Attribute(attribute) => each(&attribute.value, &format!(".{}", attribute.attr)),
             Expr::Call(call) => {
                 let callee = self.follow(&call.func, left);
-                let text = |at: usize| call.arguments.find_positional(at).and_then(plain_text);
+                let text = |at: usize| {
+                    let argument = call.arguments.find_positional(at)?;
+                    Reader { names: self }.text(argument, left).whole().map(str::to_owned)
+                };
+                let is_named = |wanted: &str| {
+                    callee.iter().any(|name| name.trim_start_matches("builtins.") == wanted)
+                };
                 if callee.iter().any(|name| is_import(name)) {
                     text(0).into_iter().collect()
-                } else if callee.iter().any(|name| name == "getattr") {
+                } else if is_named("getattr") {
                     match (call.arguments.find_positional(0), text(1)) {
                         (Some(of), Some(name)) => each(of, &format!(".{name}")),
                         _ => unknown(),
+                    }
+                } else if is_named("functools.partial") {
+                    match call.arguments.find_positional(0) {
+                        Some(of) => self.follow(of, left),
+                        None => unknown(),
                     }
                 } else {
                     callee.into_iter().map(|name| name + "()").collect()
@@ -91,10 +150,25 @@ impl Names {
             }
             Expr::Subscript(subscript) => {
                 let of = self.follow(&subscript.value, left);
-                match plain_text(&subscript.slice) {
-                    Some(module) if of.iter().any(|name| name == "sys.modules") => vec![module],
-                    _ => of.into_iter().map(|name| name + "[]").collect(),
+                let key = || {
+                    let key = Reader { names: self }.text(&subscript.slice, left);
+                    key.whole().map(str::to_owned)
+                };
+                let table = |name: &String| match name.strip_suffix("()") {
+                    Some("vars" | "globals" | "locals") => Some(String::new()),
+                    _ => name.strip_suffix("__dict__").map(str::to_owned),
+                };
+                if of.iter().any(|name| name == "sys.modules")
+                    && let Some(module) = key()
+                {
+                    return vec![module];
                 }
+                if let Some(before) = of.iter().find_map(table)
+                    && let Some(key) = key()
+                {
+                    return vec![format!("{before}{key}")];
+                }
+                of.into_iter().map(|name| name + "[]").collect()
             }
             // `Path('a') / 'b'` is a path again.
             Expr::BinOp(operation) => self.follow(&operation.left, left),
@@ -119,36 +193,32 @@ impl Names {
     fn meanings_of(&self, name: &str) -> Vec<String> {
         // The name itself comes first: elsewhere it may still be the built-in.
         let itself = std::iter::once(name.to_owned());
-        let bound = self.meanings.get(name).into_iter().flatten().cloned();
-        let starred = self.stars.iter().map(|module| format!("{module}.{name}"));
-        itself.chain(bound).chain(starred).collect()
+        let bound = [&self.fresh, &self.past].into_iter();
+        let bound = bound.filter_map(|known| known.meanings.get(name)).flatten().cloned();
+        let usual = if self.bound.contains_key(name) { None } else { usual(name) };
+        let bound = bound.chain(usual.map(str::to_owned));
+        let stars = self.fresh.stars.iter().chain(&self.past.stars);
+        itself.chain(bound).chain(stars.map(|module| format!("{module}.{name}"))).collect()
     }
 
-    fn bind(&mut self, name: &str, meanings: impl IntoIterator<Item = String>) {
-        let known = self.meanings.entry(name.to_owned()).or_default();
+    pub(super) fn bind(&mut self, name: &str, meanings: impl IntoIterator<Item = String>) {
+        let known = self.fresh.meanings.entry(name.to_owned()).or_default();
         for meaning in meanings {
             if known.len() < MEANINGS && !known.contains(&meaning) && meaning != name {
                 known.push(meaning);
             }
         }
     }
+}
 
-    fn bind_value(&mut self, target: &Expr, value: &Expr) {
-        match (target, value) {
-            (Expr::Name(name), _) => {
-                let meanings = self.follow(value, CHAIN);
-                self.bind(&name.id, meanings);
-            }
-            (Expr::Tuple(targets), Expr::Tuple(values)) => {
-                for (target, value) in targets.elts.iter().zip(&values.elts) {
-                    if let Expr::Name(name) = target {
-                        let meanings = self.follow(value, CHAIN);
-                        self.bind(&name.id, meanings);
-                    }
-                }
-            }
-            _ => {}
-        }
+/// What everybody calls a module, where the cell that imports it is not known.
+fn usual(name: &str) -> Option<&'static str> {
+    match name {
+        "pd" => Some("pandas"),
+        "np" => Some("numpy"),
+        "plt" => Some("matplotlib.pyplot"),
+        "pl" => Some("polars"),
+        _ => None,
     }
 }
 
@@ -158,11 +228,10 @@ fn unknown() -> Vec<String> {
 }
 
 fn is_import(name: &str) -> bool {
-    matches!(name, "__import__" | "importlib.import_module" | "importlib.__import__")
-}
-
-fn plain_text(expression: &Expr) -> Option<String> {
-    expression.as_string_literal_expr().map(|literal| literal.value.to_str().to_owned())
+    matches!(
+        name,
+        "__import__" | "builtins.__import__" | "importlib.import_module" | "importlib.__import__"
+    )
 }
 
 /// Whether an expression is read, not bound.
@@ -181,131 +250,4 @@ pub(super) fn root(expression: &Expr) -> Option<&Expr> {
         inner = next;
     }
     Some(&inner.value)
-}
-
-/// Collects what names are bound to.
-#[derive(Default)]
-struct Binding {
-    names: Names,
-    bound: HashMap<String, usize>,
-    constants: HashMap<String, String>,
-}
-
-impl Binding {
-    fn count(&mut self, name: &str) {
-        *self.bound.entry(name.to_owned()).or_default() += 1;
-    }
-
-    fn assign(&mut self, target: &Expr, value: &Expr) {
-        self.names.bind_value(target, value);
-        if let (Expr::Name(name), Some(text)) = (target, plain_text(value)) {
-            self.constants.insert(name.id.to_string(), text);
-        }
-    }
-
-    fn import(&mut self, name: &str, meaning: String) {
-        self.count(name);
-        self.names.modules.insert(meaning.clone());
-        self.names.bind(name, [meaning]);
-    }
-}
-
-impl<'a> SourceOrderVisitor<'a> for Binding {
-    fn visit_stmt(&mut self, statement: &'a Stmt) {
-        match statement {
-            Stmt::Import(import) => {
-                for alias in &import.names {
-                    let module = alias.name.as_str();
-                    let top = module.split('.').next().unwrap_or(module);
-                    self.names.modules.insert(module.to_owned());
-                    match &alias.asname {
-                        Some(name) => self.import(name, module.to_owned()),
-                        None => self.import(top, top.to_owned()),
-                    }
-                }
-            }
-            Stmt::ImportFrom(import) => {
-                let Some(module) = &import.module else { return };
-                for alias in &import.names {
-                    if &alias.name == "*" {
-                        if self.names.stars.len() < MEANINGS {
-                            self.names.stars.push(module.to_string());
-                        }
-                    } else {
-                        let name = alias.asname.as_ref().unwrap_or(&alias.name);
-                        self.import(name, format!("{module}.{}", alias.name));
-                    }
-                }
-            }
-            Stmt::Assign(assign) => {
-                for target in &assign.targets {
-                    self.assign(target, &assign.value);
-                }
-            }
-            Stmt::AnnAssign(assign) => {
-                if let Some(value) = &assign.value {
-                    self.assign(&assign.target, value);
-                }
-            }
-            Stmt::FunctionDef(function) => self.count(&function.name),
-            Stmt::ClassDef(class) => self.count(&class.name),
-            _ => {}
-        }
-        walk_stmt(self, statement);
-    }
-
-    fn visit_expr(&mut self, expression: &'a Expr) {
-        match expression {
-            Expr::Name(name) if name.ctx != ExprContext::Load => self.count(&name.id),
-            Expr::Named(named) => self.assign(&named.target, &named.value),
-            _ => {}
-        }
-        walk_expr(self, expression);
-    }
-
-    fn visit_with_item(&mut self, item: &'a WithItem) {
-        if let Some(target) = &item.optional_vars {
-            self.names.bind_value(target, &item.context_expr);
-        }
-        walk_with_item(self, item);
-    }
-
-    fn visit_parameter(&mut self, parameter: &'a Parameter) {
-        self.count(&parameter.name);
-        walk_parameter(self, parameter);
-    }
-
-    fn visit_except_handler(&mut self, handler: &'a ruff_python_ast::ExceptHandler) {
-        let ruff_python_ast::ExceptHandler::ExceptHandler(inner) = handler;
-        if let Some(name) = &inner.name {
-            self.count(name);
-        }
-        ruff_python_ast::visitor::source_order::walk_except_handler(self, handler);
-    }
-
-    fn visit_pattern(&mut self, pattern: &'a Pattern) {
-        match pattern {
-            Pattern::MatchAs(bound) => {
-                if let Some(name) = &bound.name {
-                    self.count(name);
-                }
-            }
-            Pattern::MatchStar(bound) => {
-                if let Some(name) = &bound.name {
-                    self.count(name);
-                }
-            }
-            Pattern::MatchMapping(bound) => {
-                if let Some(name) = &bound.rest {
-                    self.count(name);
-                }
-            }
-            Pattern::MatchValue(_)
-            | Pattern::MatchSingleton(_)
-            | Pattern::MatchSequence(_)
-            | Pattern::MatchClass(_)
-            | Pattern::MatchOr(_) => {}
-        }
-        walk_pattern(self, pattern);
-    }
 }

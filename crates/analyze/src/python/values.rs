@@ -1,22 +1,37 @@
-//! The arguments of a Python call, as far as they stand in the code.
+//! The texts and lists that Python expressions give, as far as they stand in the code.
+//!
+//! Concatenation, formats, joins, the usual methods of text, and the encodings in which code hides
+//! code are followed; everything else is computed.
+
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the tree has many kinds of node, of which few matter; the rest is not understood"
+)]
 
 use super::names::Names;
 use crate::{
     call::{Arguments, Call, Value},
-    call_rules::CallRules,
+    call_rules::PYTHON,
+    decode::{Encoding, from_bytes},
     literal::Literal,
+    says::Site,
 };
-use ruff_python_ast::{Expr, ExprCall, FStringPart, InterpolatedStringElement, Operator};
+use ruff_python_ast::{
+    Expr, ExprCall, FStringPart, InterpolatedStringElement, Number, Operator, UnaryOp,
+};
 
 /// How deep an expression is followed for its text.
-const DEPTH: usize = 64;
+pub(super) const DEPTH: usize = 64;
 
 /// Most arguments and list elements that are looked at.
 const WIDTH: usize = 256;
 
+/// Most bytes of a text that is put together.
+const LONGEST: usize = 64 * 1024;
+
 /// A call as the rules see it.
-pub(super) fn call(call: &ExprCall, names: &Names, rules: &CallRules, line: u32) -> Call {
-    let reader = Reader { names, rules };
+pub(super) fn call(call: &ExprCall, names: &Names, at: Site) -> Call {
+    let reader = Reader { names };
     let spread = call.arguments.args.iter().any(Expr::is_starred_expr)
         || call.arguments.keywords.iter().any(|keyword| keyword.arg.is_none());
     let receiver = match &*call.func {
@@ -33,47 +48,102 @@ pub(super) fn call(call: &ExprCall, names: &Names, rules: &CallRules, line: u32)
         named: keywords.collect(),
         receiver,
         arguments: if spread { Arguments::Spread } else { Arguments::Seen },
-        line,
+        at,
     }
 }
 
-struct Reader<'a> {
-    names: &'a Names,
-    rules: &'a CallRules,
+#[derive(Clone, Copy)]
+pub(super) struct Reader<'a> {
+    pub(super) names: &'a Names,
 }
 
 impl Reader<'_> {
-    fn value(&self, expression: &Expr) -> Value {
-        let items = match expression {
-            Expr::List(list) => Some(&list.elts),
-            Expr::Tuple(tuple) => Some(&tuple.elts),
-            _ => None,
-        };
-        let items = items.map(|items| {
-            items.iter().take(WIDTH).map(|item| self.text(item, DEPTH)).collect::<Vec<_>>()
-        });
+    fn value(self, expression: &Expr) -> Value {
+        let is_module = self.names.is_module(expression);
+        let is_memory = expression.is_name_expr()
+            && self
+                .names
+                .resolve(expression)
+                .iter()
+                .any(|name| matches!(name.as_str(), "io.StringIO()" | "io.BytesIO()"));
+        Value { is_module, is_memory, ..self.value_within(expression, DEPTH) }
+    }
+
+    pub(super) fn value_within(self, expression: &Expr, left: usize) -> Value {
+        let items = self.items(expression, left);
         let text = match items.as_deref() {
             // `connect(('host', 80))`: the first element is what a person would call the object.
             Some([first, ..]) => first.clone(),
-            Some([]) | None => self.text(expression, DEPTH),
+            Some([]) | None => self.text(expression, left),
         };
-        Value { text, items, is_module: self.names.is_module(expression) }
+        Value { text, items, ..Value::default() }
+    }
+
+    /// The elements of a list.
+    fn items(self, expression: &Expr, left: usize) -> Option<Vec<Literal>> {
+        let left = left.checked_sub(1)?;
+        let each = |all: &[Expr]| -> Vec<Literal> {
+            all.iter().take(WIDTH).map(|item| self.text(item, left)).collect()
+        };
+        match expression {
+            Expr::List(list) => Some(each(&list.elts)),
+            Expr::Tuple(tuple) => Some(each(&tuple.elts)),
+            Expr::Name(name) => self.names.value(&name.id)?.items.clone(),
+            Expr::BinOp(operation) if operation.op == Operator::Add => {
+                let mut all = self.items(&operation.left, left)?;
+                match self.items(&operation.right, left) {
+                    Some(more) => all.extend(more),
+                    None => all.push(Literal::computed()),
+                }
+                all.truncate(WIDTH);
+                Some(all)
+            }
+            Expr::Call(call) => {
+                let is_split = |name: &String| name.rsplit('.').next() == Some("split");
+                let names = self.names.resolve(&call.func);
+                let of = match (&*call.func, names.iter().any(|name| name == "shlex.split")) {
+                    (_, true) => call.arguments.find_positional(0)?,
+                    (Expr::Attribute(callee), false) if call.arguments.is_empty() => &callee.value,
+                    _ => return None,
+                };
+                let text = names.iter().any(is_split).then(|| self.text(of, left))?;
+                let words = text.whole()?.split_whitespace().take(WIDTH);
+                Some(words.map(|word| Literal::known(word.trim_matches(['"', '\'']))).collect())
+            }
+            _ => None,
+        }
     }
 
     /// The text that an expression gives.
-    fn text(&self, expression: &Expr, left: usize) -> Literal {
-        let Some(left) = left.checked_sub(1) else { return Literal::computed() };
+    pub(super) fn text(self, expression: &Expr, left: usize) -> Literal {
+        let text = self.any_text(expression, left);
+        if text.len() > LONGEST { Literal::computed() } else { text }
+    }
+
+    fn any_text(self, expression: &Expr, left: usize) -> Literal {
+        let (Some(left), Some(())) = (left.checked_sub(1), self.names.step()) else {
+            return Literal::computed();
+        };
         match expression {
             Expr::StringLiteral(literal) => Literal::known(literal.value.to_str()),
             Expr::BytesLiteral(literal) => {
                 let bytes: Vec<u8> = literal.value.bytes().collect();
-                String::from_utf8(bytes).map_or_else(|_| Literal::computed(), Literal::known)
+                Literal::known(from_bytes(&bytes))
             }
             Expr::FString(format) => {
-                format.value.iter().map(format_part).fold(Literal::default(), Literal::then)
+                let parts = format.value.iter().map(|part| self.format_part(part, left));
+                parts.fold(Literal::default(), Literal::then)
             }
             Expr::Name(name) => {
-                self.names.constant(&name.id).cloned().unwrap_or_else(Literal::computed)
+                let value = self.names.value(&name.id).filter(|value| value.items.is_none());
+                value.map_or_else(Literal::computed, |value| value.text.clone())
+            }
+            Expr::Attribute(_) => {
+                let names = self.names.resolve(expression);
+                if names.iter().any(|name| name == "sys.executable") {
+                    return Literal::known("python3");
+                }
+                Literal::computed()
             }
             Expr::BinOp(operation) => match operation.op {
                 Operator::Add => {
@@ -83,58 +153,240 @@ impl Reader<'_> {
                     join(self.text(&operation.left, left), self.text(&operation.right, left))
                 }
                 Operator::Mod => until_hole(&self.text(&operation.left, left), '%'),
-                Operator::Sub
-                | Operator::Mult
-                | Operator::MatMult
-                | Operator::Pow
-                | Operator::LShift
-                | Operator::RShift
-                | Operator::BitOr
-                | Operator::BitXor
-                | Operator::BitAnd
-                | Operator::FloorDiv => Literal::computed(),
+                _ => Literal::computed(),
             },
             Expr::Named(named) => self.text(&named.value, left),
+            Expr::Subscript(subscript) => {
+                if let Expr::Slice(slice) = &*subscript.slice
+                    && slice.step.as_deref().and_then(number) == Some(-1.0)
+                    && slice.lower.is_none()
+                    && slice.upper.is_none()
+                {
+                    let text = self.text(&subscript.value, left);
+                    return map(&text, |text| Some(text.chars().rev().collect()));
+                }
+                if self.is_environment(&subscript.value) {
+                    return self.variable(&subscript.slice, left);
+                }
+                let at = number(&subscript.slice).filter(|at| (0.0..256.0).contains(at));
+                let items = at.and_then(|_| self.items(&subscript.value, left));
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "it is between 0 and 256"
+                )]
+                let item = at.and_then(|at| items?.into_iter().nth(at as usize));
+                item.unwrap_or_else(Literal::computed)
+            }
             Expr::Call(call) => self.call_text(call, left),
             _ => Literal::computed(),
         }
     }
 
-    /// The text that a call gives, for the few calls where it shows.
-    fn call_text(&self, call: &ExprCall, left: usize) -> Literal {
-        if let Expr::Attribute(callee) = &*call.func
-            && &callee.attr == "format"
-        {
-            return until_hole(&self.text(&callee.value, left), '{');
+    fn format_part(self, part: &FStringPart, left: usize) -> Literal {
+        match part {
+            FStringPart::Literal(literal) => Literal::known(literal.as_str()),
+            FStringPart::FString(format) => format
+                .elements
+                .iter()
+                .map(|element| match element {
+                    InterpolatedStringElement::Literal(literal) => {
+                        Literal::known(literal.value.as_ref())
+                    }
+                    InterpolatedStringElement::Interpolation(hole)
+                        if hole.format_spec.is_none() && hole.debug_text.is_none() =>
+                    {
+                        self.text(&hole.expression, left)
+                    }
+                    InterpolatedStringElement::Interpolation(_) => Literal::computed(),
+                })
+                .fold(Literal::default(), Literal::then),
         }
+    }
+
+    /// Whether an expression is the table of environment variables.
+    pub(super) fn is_environment(self, expression: &Expr) -> bool {
+        self.names.resolve(expression).iter().any(|name| name == "os.environ")
+    }
+
+    /// The value of an environment variable, for the one that everybody knows.
+    fn variable(self, name: &Expr, left: usize) -> Literal {
+        match self.text(name, left).whole() {
+            Some("HOME" | "USERPROFILE") => Literal::known("~"),
+            _ => Literal::computed(),
+        }
+    }
+
+    /// The text that a call gives, for the few calls where it shows.
+    fn call_text(self, call: &ExprCall, left: usize) -> Literal {
+        let argument = |at: usize| match call.arguments.find_positional(at) {
+            Some(argument) => self.text(argument, left),
+            None => Literal::computed(),
+        };
         let names = self.names.resolve(&call.func);
         let is = |list: &[String]| names.iter().any(|name| list.contains(name));
-        let arguments = call.arguments.args.iter().take(WIDTH).map(|one| self.text(one, left));
-        if names.iter().any(|name| name == "pathlib.Path.home") {
-            Literal::known("~")
-        } else if is(&self.rules.joins) {
-            arguments.reduce(join).unwrap_or_else(Literal::computed)
-        } else if is(&self.rules.passes) {
-            arguments.take(1).next().unwrap_or_else(Literal::computed)
-        } else {
-            Literal::computed()
+        let goes_by = |wanted: &[&str]| names.iter().any(|name| wanted.contains(&name.as_str()));
+        if goes_by(&["pathlib.Path.home"]) {
+            return Literal::known("~");
+        }
+        if goes_by(&["os.getenv", "os.environ.get"]) {
+            let name = call.arguments.find_positional(0);
+            return name.map_or_else(Literal::computed, |name| self.variable(name, left));
+        }
+        if let Some(encoding) = names.iter().find_map(|name| PYTHON.decodes.get(name)) {
+            return map(&argument(0), |text| encoding.undo(text));
+        }
+        if goes_by(&["codecs.decode", "codecs.encode"]) {
+            let encoding = argument(1).whole().and_then(Encoding::named);
+            return match encoding {
+                Some(encoding) => map(&argument(0), |text| encoding.undo(text)),
+                None => argument(0),
+            };
+        }
+        if goes_by(&["chr"]) {
+            let code = call.arguments.find_positional(0).and_then(number).and_then(character);
+            return code.map_or_else(Literal::computed, Literal::known);
+        }
+        if goes_by(&["bytes", "bytearray"])
+            && let Some(text) = call.arguments.find_positional(0).and_then(characters)
+        {
+            return Literal::known(text);
+        }
+        let arguments = || call.arguments.args.iter().take(WIDTH).map(|one| self.text(one, left));
+        if is(&PYTHON.joins) || (is(&PYTHON.passes) && call.arguments.args.len() > 1) {
+            return arguments().reduce(join).unwrap_or_else(Literal::computed);
+        }
+        if is(&PYTHON.passes) {
+            return argument(0);
+        }
+        match &*call.func {
+            Expr::Attribute(callee) => self.method_text(&callee.value, &callee.attr, call, left),
+            _ => Literal::computed(),
+        }
+    }
+
+    /// The text that a method of a text or a path gives.
+    fn method_text(self, of: &Expr, method: &str, call: &ExprCall, left: usize) -> Literal {
+        let argument = |at: usize| match call.arguments.find_positional(at) {
+            Some(argument) => self.text(argument, left),
+            None => Literal::computed(),
+        };
+        let text = || self.text(of, left);
+        match method {
+            "format" => until_hole(&text(), '{'),
+            "decode" | "encode" => match argument(0).whole().and_then(Encoding::named) {
+                Some(encoding) => map(&text(), |text| encoding.undo(text)),
+                None => text(),
+            },
+            "expanduser" | "resolve" | "absolute" | "as_posix" | "tobytes" => text(),
+            "strip" | "lstrip" | "rstrip" => map(&text(), |text| Some(text.trim().to_owned())),
+            "lower" => map(&text(), |text| Some(text.to_lowercase())),
+            "upper" => map(&text(), |text| Some(text.to_uppercase())),
+            "replace" => {
+                let (from, to) = (argument(0), argument(1));
+                match (from.whole(), to.whole()) {
+                    (Some(from), Some(to)) if !from.is_empty() && to.len() <= from.len() => {
+                        map(&text(), |text| Some(text.replace(from, to)))
+                    }
+                    _ => Literal::computed(),
+                }
+            }
+            "joinpath" => {
+                let parts = call.arguments.args.iter().take(WIDTH).map(|one| self.text(one, left));
+                parts.fold(text(), join)
+            }
+            "with_suffix" | "with_name" | "with_stem" | "glob" | "rglob" | "iterdir" => {
+                text().then(Literal::computed())
+            }
+            "join" => {
+                let Some(list) = call.arguments.find_positional(0) else {
+                    return Literal::computed();
+                };
+                if let Some(text) = characters(list) {
+                    return Literal::known(text);
+                }
+                let Some(items) = self.items(list, left) else { return Literal::computed() };
+                let between = text();
+                let joined = items.into_iter().reduce(|all, item| {
+                    let all = all.then(between.clone());
+                    if all.len() > LONGEST { Literal::computed() } else { all.then(item) }
+                });
+                joined.unwrap_or_default()
+            }
+            _ => Literal::computed(),
         }
     }
 }
 
-fn format_part(part: &FStringPart) -> Literal {
-    match part {
-        FStringPart::Literal(literal) => Literal::known(literal.as_str()),
-        FStringPart::FString(format) => format
-            .elements
-            .iter()
-            .map(|element| match element {
-                InterpolatedStringElement::Literal(literal) => {
-                    Literal::known(literal.value.as_ref())
-                }
-                InterpolatedStringElement::Interpolation(_) => Literal::computed(),
-            })
-            .fold(Literal::default(), Literal::then),
+/// A text that is known, changed.
+fn map(text: &Literal, change: impl FnOnce(&str) -> Option<String>) -> Literal {
+    text.whole().and_then(change).map_or_else(Literal::computed, Literal::known)
+}
+
+/// The text that a list of character codes spells: `[105, 109]`, `(chr(c) for c in […])`,
+/// `map(chr, […])`.
+fn characters(expression: &Expr) -> Option<String> {
+    let list = match expression {
+        Expr::List(list) => &list.elts,
+        Expr::Tuple(tuple) => &tuple.elts,
+        Expr::Generator(each) => return spelled(&each.elt, &each.generators.first()?.iter),
+        Expr::ListComp(each) => return spelled(&each.elt, &each.generators.first()?.iter),
+        Expr::Call(call) if call.func.as_name_expr()?.id == "map" => {
+            let (by, of) = (call.arguments.find_positional(0)?, call.arguments.find_positional(1)?);
+            return (by.as_name_expr()?.id == "chr").then(|| characters(of))?;
+        }
+        _ => return None,
+    };
+    let one = |item: &Expr| number(item).and_then(character);
+    (list.len() <= LONGEST && !list.is_empty()).then(|| list.iter().map(one).collect())?
+}
+
+fn spelled(each: &Expr, of: &Expr) -> Option<String> {
+    (each.as_call_expr()?.func.as_name_expr()?.id == "chr").then(|| characters(of))?
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "it is a whole number of the right size"
+)]
+fn character(code: f64) -> Option<char> {
+    let is_code = code.fract() == 0.0 && (0.0..f64::from(u32::MAX)).contains(&code);
+    is_code.then(|| char::from_u32(code as u32))?
+}
+
+/// The number that an expression gives, if it stands in the code.
+pub(super) fn number(expression: &Expr) -> Option<f64> {
+    number_within(expression, 16)
+}
+
+fn number_within(expression: &Expr, left: usize) -> Option<f64> {
+    let left = left.checked_sub(1)?;
+    match expression {
+        Expr::NumberLiteral(literal) => match &literal.value {
+            Number::Int(whole) => match whole.as_u64() {
+                Some(whole) => whole.to_string().parse().ok(),
+                None => Some(f64::INFINITY),
+            },
+            Number::Float(number) => Some(*number),
+            Number::Complex { .. } => None,
+        },
+        Expr::UnaryOp(negated) if negated.op == UnaryOp::USub => {
+            Some(-number_within(&negated.operand, left)?)
+        }
+        Expr::BinOp(operation) => {
+            let first = number_within(&operation.left, left)?;
+            let second = number_within(&operation.right, left)?;
+            match operation.op {
+                Operator::Add => Some(first + second),
+                Operator::Sub => Some(first - second),
+                Operator::Mult => Some(first * second),
+                Operator::Pow => Some(first.powf(second)),
+                Operator::LShift => Some(first * second.exp2()),
+                _ => None,
+            }
+        }
+        _ => None,
     }
 }
 
@@ -150,5 +402,9 @@ fn join(folder: Literal, name: Literal) -> Literal {
     if name.start().starts_with('/') {
         return name;
     }
-    folder.then(Literal::known("/")).then(name)
+    if folder.whole() == Some("") {
+        return name;
+    }
+    let slash = if folder.ends_with('/') { "" } else { "/" };
+    folder.then(Literal::known(slash)).then(name)
 }

@@ -1,15 +1,24 @@
 //! One command: a program and its words, judged by the rules.
 
 use super::{
+    names::Names,
     rules::{CodeWords, Interpreter, Object, RULES, Rule, Wrapper},
     words::Words,
 };
 use crate::{
     analysis::{Analysis, Script, Syntax},
     literal::Literal,
+    says::{Says, Site},
 };
-use interpreter_core::{Deed, Risk};
-use std::collections::HashSet;
+use interpreter_core::{Confidence, Deed, Risk};
+
+/// What is said of a program that no rule knows.
+const STARTS: Says<'_> = Says {
+    deed: Deed::Starts,
+    severity: Risk::Medium,
+    reason: "starts a program",
+    confidence: Confidence::Certain,
+};
 
 /// How many programs may start each other in one command.
 const CHAIN: usize = 16;
@@ -17,10 +26,10 @@ const CHAIN: usize = 16;
 /// The surroundings of a command.
 pub(super) struct Scene<'a> {
     pub(super) script: &'a Script,
-    pub(super) line: u32,
+    pub(super) at: Site,
     pub(super) input: &'a Input,
-    /// Names that are functions of the script.
-    pub(super) functions: Option<&'a HashSet<String>>,
+    /// The names of the script.
+    pub(super) names: Option<&'a Names>,
 }
 
 /// Where a command's input comes from.
@@ -28,8 +37,8 @@ pub(super) struct Scene<'a> {
 pub(super) enum Input {
     /// Nothing, as far as the script shows.
     Nothing,
-    /// The output of another command.
-    Pipe,
+    /// The output of another command, if it is known.
+    Pipe(Option<Literal>),
     /// A here-document or here-string.
     Text(Literal),
 }
@@ -41,20 +50,29 @@ pub(super) fn judge(words: &[Literal], scene: &Scene<'_>, analysis: &mut Analysi
     while let Some(words) = waiting.pop() {
         let Some((program, rest)) = words.split_first() else { continue };
         let Some(remaining) = left.checked_sub(1) else {
-            analysis.hides(scene.line);
+            analysis.hides("programs that start each other, too many to follow", scene.at);
             return;
         };
         left = remaining;
         let Some(path) = program.whole() else {
-            analysis.hides(scene.line);
+            analysis.hides("which program it starts is computed", scene.at);
             continue;
         };
         let name = program_name(path);
+        // Asking a program for its version does nothing else.
+        if let [only] = rest
+            && matches!(only.whole(), Some("--version" | "-V" | "--help" | "version"))
+            && is_system(path)
+        {
+            continue;
+        }
         let mut known = RULES.is_plain(name, rest.first().and_then(Literal::whole));
         for rule in RULES.on(name) {
             if applies(rule, rest) {
                 known = true;
                 judge_by(rule, program, rest, scene, analysis);
+            } else if !rule.unless.is_empty() {
+                known = true;
             }
         }
         if let Some(interpreter) = RULES.interpreter(name) {
@@ -65,11 +83,13 @@ pub(super) fn judge(words: &[Literal], scene: &Scene<'_>, analysis: &mut Analysi
             known = true;
             waiting.extend(unwrap(wrapper, rest));
         }
-        let is_function = scene.functions.is_some_and(|names| names.contains(path));
+        let is_function = scene.names.is_some_and(|names| {
+            names.functions.contains(path) || names.past.functions.contains_key(path)
+        });
         // A file that only has a known program's name may be any program.
         let is_known = is_function || path.is_empty() || (known && is_system(path));
         if !is_known {
-            analysis.note(Deed::Starts, Risk::Medium, program, scene.line);
+            analysis.note(STARTS, program, scene.at);
         }
     }
 }
@@ -106,12 +126,21 @@ fn applies(rule: &Rule, rest: &[Literal]) -> bool {
     let has_flag = || rule.flags.iter().any(|flag| words.has(flag)) || rest.iter().any(may_be);
     let contains = || {
         rest.iter().any(|word| {
-            may_be(word) || rule.containing.iter().any(|part| word.start().contains(part))
+            (!rule.known && may_be(word))
+                || rule.containing.iter().any(|part| word.start().contains(part))
         })
     };
-    (rule.words.is_empty() || has_word())
+    let is_any = |word: &Literal| rule.any.iter().any(|one| word.whole() == Some(one.as_str()));
+    (rule.any.is_empty() || rest.iter().any(is_any))
+        && !rule.unless.iter().any(|flag| words.has(flag) || first_is(first, flag))
+        && (!rule.alone || words.operands.is_empty())
+        && (rule.words.is_empty() || has_word())
         && (rule.flags.is_empty() || has_flag())
         && (rule.containing.is_empty() || contains())
+}
+
+fn first_is(first: Option<&&Literal>, word: &str) -> bool {
+    first.is_some_and(|first| first.whole() == Some(word))
 }
 
 /// Notes what a rule says of a command that it is about.
@@ -125,8 +154,9 @@ fn judge_by(
     let words = Words::divide(rest, &rule.values);
     let own = usize::from(!rule.words.is_empty());
     let operands = words.operands.get(own..).unwrap_or_default();
+    let says = Says::new(rule.capability, rule.severity, &rule.reason);
     let mut note = |object: &Literal| {
-        analysis.note(rule.capability, rule.severity, object, scene.line);
+        analysis.note(says, object, scene.at);
     };
     let one = |found: Option<&(usize, &Literal)>| {
         found.map_or_else(Literal::computed, |&(_, word)| word.clone())
@@ -136,7 +166,8 @@ fn judge_by(
             let skipped = usize::from(matches!(rule.object, Object::Rest));
             let operands = operands.get(skipped..).unwrap_or_default();
             // A program without file operands reads its input; deletions are handled elsewhere.
-            if operands.is_empty() && rule.capability != Deed::Reads {
+            let may_be_none = matches!(rule.capability, Deed::Reads | Deed::Lists | Deed::Packages);
+            if operands.is_empty() && !may_be_none {
                 note(&Literal::computed());
             }
             for (_, word) in operands {
@@ -183,13 +214,26 @@ fn interpret(
     scene: &Scene<'_>,
     analysis: &mut Analysis,
 ) {
-    let mut nest = |code: &Literal| match interpreter.language {
-        Some(language) => analysis.nest(scene.script, language, code, scene.line),
-        None => analysis.hides(scene.line),
+    let mut nest = |code: &Literal| {
+        if interpreter.language.is_none() {
+            analysis.hides("runs code in a language that is not read here", scene.at);
+        }
+        let language = interpreter.language.unwrap_or(Syntax::Words);
+        analysis.nest(scene.script, language, code, scene.at);
     };
     match interpreter.words {
         None => {}
         Some(CodeWords::First) => return rest.first().into_iter().for_each(nest),
+        Some(CodeWords::Second) => {
+            let words = Words::divide(rest, &interpreter.values);
+            let second = words.operands.get(1).map(|(_, word)| *word);
+            let input = match scene.input {
+                Input::Text(text) => Some(text),
+                Input::Pipe(text) => text.as_ref(),
+                Input::Nothing => None,
+            };
+            return second.or(input).into_iter().for_each(nest);
+        }
         Some(CodeWords::All) => {
             let space = || Literal::known(" ");
             let joined = rest.iter().cloned().reduce(|all, word| all.then(space()).then(word));
@@ -216,12 +260,17 @@ fn interpret(
     let file = words.operands.first().filter(|(_, word)| word.whole() != Some("-"));
     match (file, scene.input) {
         (Some((_, file)), _) if !reads_input => {
-            analysis.note(Deed::Starts, Risk::Medium, file, scene.line);
+            analysis.note(STARTS, file, scene.at);
         }
-        (_, Input::Pipe) => analysis.hides(scene.line),
+        (_, Input::Pipe(text)) => {
+            analysis.hides("what it runs comes out of another program", scene.at);
+            if let (Some(text), Some(language)) = (text, interpreter.language) {
+                analysis.nest(scene.script, language, text, scene.at);
+            }
+        }
         (_, Input::Text(text)) => nest(text),
         (_, Input::Nothing) => {
-            analysis.note(Deed::Starts, Risk::Medium, &Literal::known(path), scene.line);
+            analysis.note(STARTS, &Literal::known(path), scene.at);
         }
     }
 }

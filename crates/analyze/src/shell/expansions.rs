@@ -28,9 +28,9 @@ impl Walk<'_> {
 
     fn part(&mut self, part: &WordPart) {
         match part {
+            WordPart::Variable(name) => self.variable(name.as_str()),
             WordPart::Literal(_)
             | WordPart::SingleQuoted { .. }
-            | WordPart::Variable(_)
             | WordPart::PrefixMatch { .. }
             | WordPart::ZshQualifiedGlob(_) => {}
             WordPart::DoubleQuoted { parts, .. } => self.parts(parts),
@@ -73,8 +73,11 @@ impl Walk<'_> {
         // The shell is bash: what only zsh reads is no expansion there.
         let ParameterExpansionSyntax::Bourne(expansion) = &parameter.syntax else { return };
         match expansion {
-            BourneParameterExpansion::Access { reference }
-            | BourneParameterExpansion::Length { reference }
+            BourneParameterExpansion::Access { reference } => {
+                self.variable(reference.name.as_str());
+                self.reference(reference);
+            }
+            BourneParameterExpansion::Length { reference }
             | BourneParameterExpansion::Indices { reference }
             | BourneParameterExpansion::Transformation { reference, .. } => {
                 self.reference(reference);

@@ -36,6 +36,18 @@ pub(crate) struct Rule {
     /// Flags of which one must be given.
     #[serde(default)]
     pub(crate) flags: Vec<String>,
+    /// Words of which one must be given, anywhere.
+    #[serde(default)]
+    pub(crate) any: Vec<String>,
+    /// Whether a word that is computed does not count as one of those texts.
+    #[serde(default)]
+    pub(crate) known: bool,
+    /// Flags of which none may be given.
+    #[serde(default)]
+    pub(crate) unless: Vec<String>,
+    /// Whether no word but flags may be given.
+    #[serde(default)]
+    pub(crate) alone: bool,
     /// Texts of which one word must contain one.
     #[serde(default)]
     pub(crate) containing: Vec<String>,
@@ -46,10 +58,11 @@ pub(crate) struct Rule {
     pub(crate) object: Object,
     pub(crate) capability: Deed,
     pub(crate) severity: Risk,
-    #[cfg_attr(not(test), expect(dead_code, reason = "for those who read and test the rules"))]
     pub(crate) reason: String,
     #[cfg_attr(not(test), expect(dead_code, reason = "for those who read and test the rules"))]
     pub(crate) example: String,
+    #[cfg_attr(not(test), expect(dead_code, reason = "for those who read and test the rules"))]
+    pub(crate) unlike: String,
 }
 
 /// Which words of a command are the object of what it does. Flags are not counted, nor is the
@@ -124,6 +137,8 @@ pub(crate) enum CodeWords {
     /// All of them, joined.
     All,
     First,
+    /// The second word that is no flag.
+    Second,
 }
 
 /// All rules, by program.

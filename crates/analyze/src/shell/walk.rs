@@ -3,65 +3,76 @@
 //! It goes over the tree twice: first to learn which names are functions and what variables hold,
 //! then to judge. Recursion is bounded by the parser, which refuses deep trees.
 
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the tree has many kinds of node, of which few matter; the rest is not understood"
+)]
+
 use super::{
     command::{self, Input, Scene},
-    redirect,
+    loops,
+    names::Names,
+    output, redirect,
     rules::RULES,
-    words,
+    site, words,
 };
 use crate::{
     analysis::{Analysis, Script},
     literal::Literal,
+    place,
+    says::{Says, Site},
 };
-use interpreter_core::{Deed, Risk};
+use interpreter_core::{Confidence, Deed, Risk};
 use shuck_ast::{
-    Assignment, AssignmentValue, BinaryCommand, BinaryOp, BuiltinCommand, Command, CompoundCommand,
-    ConditionalExpr, DeclOperand, File, Redirect, RedirectTarget, SimpleCommand, Stmt, StmtSeq,
-    Word, static_command_name_text,
+    ArithmeticForCommand, Assignment, AssignmentValue, BinaryCommand, BinaryOp, BuiltinCommand,
+    Command, CompoundCommand, ConditionalExpr, DeclOperand, File, Redirect, RedirectTarget,
+    SimpleCommand, Span, Stmt, StmtSeq, Word, static_command_name_text,
 };
-use std::collections::{HashMap, HashSet};
+
+/// How many pipes in a row are followed.
+const PIPES: usize = 8;
 
 /// Walks a whole script.
 pub(super) fn walk(file: &File, script: &Script, analysis: &mut Analysis) {
     let nothing = Names::default();
     let mut scratch = Analysis::default();
     let mut learning = Walk::new(script, &nothing, &mut scratch);
+    learning.learned = Names::after(script.known.clone());
+    learning.is_learning = true;
     learning.statements(&file.body, &Input::Nothing);
     let names = learning.learned;
     Walk::new(script, &names, analysis).statements(&file.body, &Input::Nothing);
-}
-
-/// The meanings of names in a script.
-#[derive(Default)]
-struct Names {
-    functions: HashSet<String>,
-    /// Variables; `None` for one that may hold several things.
-    variables: HashMap<String, Option<String>>,
-}
-
-impl Names {
-    fn set(&mut self, variable: &str, value: Option<&str>) {
-        self.variables
-            .entry(variable.to_owned())
-            .and_modify(|held| {
-                if held.as_deref() != value {
-                    *held = None;
-                }
-            })
-            .or_insert_with(|| value.map(str::to_owned));
-    }
+    let learned = names.learned(script.known.clone(), analysis.found.so_far());
+    analysis.learn(script, learned);
 }
 
 pub(super) struct Walk<'a> {
     pub(super) script: &'a Script,
     names: &'a Names,
     learned: Names,
-    analysis: &'a mut Analysis,
+    /// Whether this is the first of the two walks.
+    is_learning: bool,
+    /// The statement that is walked.
+    here: Site,
+    pub(super) analysis: &'a mut Analysis,
 }
 
 impl<'a> Walk<'a> {
     fn new(script: &'a Script, names: &'a Names, analysis: &'a mut Analysis) -> Self {
-        Self { script, names, learned: Names::default(), analysis }
+        let here = script.line(1);
+        Self { script, names, learned: Names::default(), is_learning: false, here, analysis }
+    }
+
+    pub(super) fn names(&self) -> &Names {
+        if self.is_learning { &self.learned } else { self.names }
+    }
+
+    fn site(&self, span: Span) -> Site {
+        site(self.script, span)
+    }
+
+    fn say(&mut self, deed: Deed, severity: Risk, why: &str, at: Site) {
+        self.analysis.note(Says::new(deed, severity, why), &Literal::default(), at);
     }
 
     pub(super) fn statements(&mut self, statements: &StmtSeq, input: &Input) {
@@ -71,7 +82,15 @@ impl<'a> Walk<'a> {
     }
 
     fn statement(&mut self, statement: &Stmt, input: &Input) {
-        let own = redirect::judge(&statement.redirects, self.script, self.analysis);
+        self.here = self.site(statement.span);
+        let mut empties = false;
+        if let Command::Simple(simple) = &statement.command {
+            let name = words::text(&simple.name, &self.script.text, self.names());
+            empties = matches!(name.whole(), Some("" | ":" | "true"));
+        }
+        let names = if self.is_learning { &self.learned } else { self.names };
+        let scene = redirect::Scene { script: self.script, names, empties };
+        let own = redirect::judge(&statement.redirects, &scene, self.analysis);
         self.redirects(&statement.redirects);
         let input = own.as_ref().unwrap_or(input);
         match &statement.command {
@@ -90,8 +109,19 @@ impl<'a> Walk<'a> {
             Command::Binary(binary) => self.binary(binary, input),
             Command::Compound(compound) => self.compound(compound, input),
             Command::Function(function) => {
-                let names = function.static_names().map(|name| name.as_str().to_owned());
-                self.learned.functions.extend(names);
+                let names: Vec<_> =
+                    function.static_names().map(|name| name.as_str().to_owned()).collect();
+                let line = |own: usize| self.script.line(own).line;
+                let lines = line(function.span.start.line())..=line(function.span.end.line());
+                for name in names {
+                    if loops::calls_itself_twice(&function.body, &name, &self.script.text) {
+                        let at = self.site(function.span);
+                        self.say(Deed::Endless, Risk::High, "a function starts itself twice", at);
+                        self.say(Deed::Floods, Risk::High, "it fills the table of processes", at);
+                    }
+                    self.learned.bodies.push((name.clone(), lines.clone()));
+                    self.learned.functions.insert(name);
+                }
                 self.statement(&function.body, input);
             }
             Command::AnonymousFunction(function) => {
@@ -105,7 +135,30 @@ impl<'a> Walk<'a> {
         self.statement(&binary.left, input);
         match binary.op {
             BinaryOp::And | BinaryOp::Or => self.statement(&binary.right, input),
-            BinaryOp::Pipe | BinaryOp::PipeAll => self.statement(&binary.right, &Input::Pipe),
+            BinaryOp::Pipe | BinaryOp::PipeAll => {
+                let piped = self.output(&binary.left, input, PIPES);
+                self.statement(&binary.right, &Input::Pipe(piped));
+            }
+        }
+    }
+
+    /// The text that a statement prints, if it is plain.
+    fn output(&self, statement: &Stmt, input: &Input, left: usize) -> Option<Literal> {
+        let left = left.checked_sub(1)?;
+        match &statement.command {
+            Command::Simple(simple) => {
+                let own = redirect::input(&statement.redirects, &self.script.text, self.names());
+                let input = own.as_ref().unwrap_or(input);
+                let words = std::iter::once(&simple.name).chain(&simple.args);
+                let words: Vec<_> =
+                    words.map(|word| words::text(word, &self.script.text, self.names())).collect();
+                output::of(&words, input)
+            }
+            Command::Binary(binary) if matches!(binary.op, BinaryOp::Pipe | BinaryOp::PipeAll) => {
+                let piped = Input::Pipe(self.output(&binary.left, input, left));
+                self.output(&binary.right, &piped, left)
+            }
+            _ => None,
         }
     }
 
@@ -114,9 +167,9 @@ impl<'a> Walk<'a> {
         self.word(&simple.name);
         self.words(&simple.args);
         let source = &self.script.text;
-        let line = self.script.line(simple.span.start.line());
+        let at = self.site(simple.span);
         let arguments: Vec<Literal> =
-            simple.args.iter().map(|word| words::text(word, source)).collect();
+            simple.args.iter().map(|word| words::text(word, source, self.names())).collect();
         let name = self.program(&simple.name);
         // Programs that put what they read into variables.
         if let Some("read" | "mapfile" | "readarray" | "getopts" | "printf" | "let") =
@@ -136,17 +189,23 @@ impl<'a> Walk<'a> {
         };
         let command: Vec<Literal> = name.into_iter().chain(arguments).collect();
         if runs_process && command.iter().any(is_interpreter) {
-            self.analysis.hides(line);
+            self.analysis.hides("what it runs is fetched or made by another program", at);
         }
-        let functions = Some(&self.names.functions);
-        let scene = Scene { script: self.script, line, input, functions };
+        let names = if self.is_learning { &self.learned } else { self.names };
+        if let Some(name) = command.first().and_then(Literal::whole) {
+            for &(deed, severity) in names.does(name) {
+                let says = Says::new(deed, severity, "an earlier cell's function does");
+                self.analysis.note(says.at_most(Confidence::Likely), &Literal::computed(), at);
+            }
+        }
+        let scene = Scene { script: self.script, at, input, names: Some(names) };
         command::judge(&command, &scene, self.analysis);
     }
 
     /// The words that a command's first word becomes.
     fn program(&self, word: &Word) -> Vec<Literal> {
-        let held = words::variable(word).and_then(|name| self.names.variables.get(name));
-        if let Some(Some(text)) = held {
+        let held = words::variable(word).and_then(|name| self.names().value(name));
+        if let Some(text) = held {
             return text.split_whitespace().map(Literal::known).collect();
         }
         if word.has_active_brace_expansion() {
@@ -154,7 +213,7 @@ impl<'a> Walk<'a> {
         }
         vec![match static_command_name_text(word, &self.script.text) {
             Some(name) => Literal::known(name),
-            None => words::text(word, &self.script.text),
+            None => words::text(word, &self.script.text, self.names()),
         }]
     }
 
@@ -207,13 +266,11 @@ impl<'a> Walk<'a> {
                 self.statements(&one.body, input);
             }
             CompoundCommand::ArithmeticFor(one) => {
-                for part in [&one.init_ast, &one.condition_ast, &one.step_ast].into_iter().flatten()
-                {
-                    self.arithmetic(part);
-                }
+                self.counted(one);
                 self.statements(&one.body, input);
             }
             CompoundCommand::While(one) => {
+                self.repeated(&one.condition, &one.body, one.span);
                 self.statements(&one.condition, input);
                 self.statements(&one.body, input);
             }
@@ -252,6 +309,37 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// A variable that is looked up: a secret, if it sounds like one and is not the script's own.
+    pub(super) fn variable(&mut self, name: &str) {
+        if place::is_secret(name) && !self.names().is_set(name) {
+            let says = Says::new(Deed::Environment, Risk::Low, "a variable of the environment");
+            self.analysis.note(says, &Literal::known(name), self.here);
+        }
+    }
+
+    fn counted(&mut self, one: &ArithmeticForCommand) {
+        let is_empty = one.condition_span.is_none_or(|span| span.start == span.end);
+        if one.condition_ast.is_none() && is_empty {
+            self.endless(&one.body, one.span);
+        }
+        for part in [&one.init_ast, &one.condition_ast, &one.step_ast].into_iter().flatten() {
+            self.arithmetic(part);
+        }
+    }
+
+    fn repeated(&mut self, condition: &StmtSeq, body: &StmtSeq, span: Span) {
+        if loops::always(condition, &self.script.text) {
+            self.endless(body, span);
+        }
+    }
+
+    fn endless(&mut self, body: &StmtSeq, span: Span) {
+        if !loops::ends(body, &self.script.text) {
+            let at = self.site(span);
+            self.say(Deed::Endless, Risk::Medium, "a loop without an end", at);
+        }
+    }
+
     fn conditional(&mut self, expression: &ConditionalExpr) {
         match expression {
             ConditionalExpr::Binary(binary) => {
@@ -286,7 +374,7 @@ impl<'a> Walk<'a> {
         let name = assignment.target.name.as_str();
         match &assignment.value {
             AssignmentValue::Scalar(word) => {
-                let text = words::text(word, &self.script.text);
+                let text = words::text(word, &self.script.text, self.names());
                 let value = if assignment.append { None } else { text.whole() };
                 self.learned.set(name, value);
                 self.word(word);
@@ -299,8 +387,10 @@ impl<'a> Walk<'a> {
             }
         }
         if RULES.is_steering(name) {
-            let line = self.script.line(assignment.span.start.line());
-            self.analysis.note(Deed::Hides, Risk::Medium, &Literal::known(name), line);
+            let at = self.site(assignment.span);
+            let why = "it decides which code later commands run";
+            let says = Says::new(Deed::Hides, Risk::Medium, why);
+            self.analysis.note(says, &Literal::known(name), at);
         }
     }
 }

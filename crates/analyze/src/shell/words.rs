@@ -5,27 +5,43 @@
     reason = "the tree has many kinds of node, of which few matter; the rest is not understood"
 )]
 
+use super::names::Names;
 use crate::literal::Literal;
-use shuck_ast::{Word, WordPart, WordPartNode, static_word_text};
+use shuck_ast::{
+    BourneParameterExpansion, ParameterExpansionSyntax, Word, WordPart, WordPartNode,
+    static_word_text,
+};
 
 /// How deep quoted parts are followed.
 const DEPTH: usize = 8;
 
 /// The text of a word.
-pub(super) fn text(word: &Word, source: &str) -> Literal {
+pub(super) fn text(word: &Word, source: &str, names: &Names) -> Literal {
     match static_word_text(word, source) {
         Some(text) => Literal::known(text),
-        None => parts(&word.parts, source, DEPTH),
+        None => parts(&word.parts, source, names, DEPTH),
     }
 }
 
-fn parts(nodes: &[WordPartNode], source: &str, left: usize) -> Literal {
+/// The text that a variable holds.
+pub(super) fn held(variable: &str, names: &Names) -> Literal {
+    names.value(variable).map_or_else(Literal::computed, Literal::known)
+}
+
+fn parts(nodes: &[WordPartNode], source: &str, names: &Names, left: usize) -> Literal {
     let Some(left) = left.checked_sub(1) else { return Literal::computed() };
     nodes.iter().fold(Literal::default(), |text, node| {
         text.then(match &node.kind {
             WordPart::Literal(literal) => Literal::known(literal.as_str(source, node.span)),
             WordPart::SingleQuoted { value, .. } => Literal::known(value.slice(source)),
-            WordPart::DoubleQuoted { parts: inner, .. } => parts(inner, source, left),
+            WordPart::DoubleQuoted { parts: inner, .. } => parts(inner, source, names, left),
+            WordPart::Variable(name) => held(name.as_str(), names),
+            WordPart::Parameter(parameter) => match &parameter.syntax {
+                ParameterExpansionSyntax::Bourne(BourneParameterExpansion::Access {
+                    reference,
+                }) if reference.subscript.is_none() => held(reference.name.as_str(), names),
+                _ => Literal::computed(),
+            },
             _ => Literal::computed(),
         })
     })

@@ -51,7 +51,12 @@ fn cells(files: &[&str]) -> Vec<Cell> {
 
 impl Cell {
     fn findings(&self) -> Findings {
-        findings(&self.language, &self.code)
+        let language = language(&self.language);
+        let mut past = Past::default();
+        for cell in &self.before {
+            past = analyze_after(&past, &language, cell).1;
+        }
+        analyze_after(&past, &language, &self.code).0
     }
 
     /// Whether something was found that `expected` names.
@@ -94,12 +99,26 @@ fn measure(files: &[&str]) -> Figures {
     figures
 }
 
-/// The figures, for `scripts/corpus`. `CORPUS=acting` also tells the cells that differ.
+/// Of a hundred cells that act, 97 rise above low; of a hundred everyday ones, at most two are
+/// graver than they should be. What has been reached is held here.
+#[test]
+fn cells_that_act_are_told_from_everyday_ones() {
+    let everyday = measure(&EVERYDAY);
+    assert!(everyday.too_grave == 0, "{}", everyday.told);
+    assert_eq!(everyday.whole, everyday.cells, "{}", everyday.told);
+    let acting = measure(&ACTING);
+    assert_eq!(acting.above_low, acting.cells, "{}", acting.told);
+    assert_eq!(acting.whole, acting.cells, "{}", acting.told);
+    let held_out = measure(&HELD_OUT_ACTING);
+    assert!(held_out.above_low * 100 >= held_out.cells * 97, "{}", held_out.told);
+    let held_out = measure(&HELD_OUT_EVERYDAY);
+    assert!(held_out.too_grave <= 1, "{}", held_out.told);
+}
+
+/// The figures, for `scripts/corpus`, and the cells that differ from what is expected.
 #[test]
 #[ignore = "prints figures"]
-#[expect(clippy::print_stdout, reason = "it is there to print")]
 fn figures() {
-    let told = std::env::var("CORPUS").unwrap_or_default();
     for (name, files) in [
         ("everyday", &EVERYDAY[..]),
         ("acting", &ACTING),
@@ -111,7 +130,8 @@ fn figures() {
             "{name}: {cells} cells; {above_low} above low; {whole} as expected or graver; \
              {too_grave} graver than expected"
         );
-        if told == name {
+        // What was held out stays unseen.
+        if !name.starts_with("held-out") {
             println!("{cases}");
         }
     }

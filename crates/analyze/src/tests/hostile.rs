@@ -3,11 +3,14 @@
 use super::*;
 use proptest::prelude::*;
 
-const LANGUAGES: [&str; 3] = ["python", "shell", "javascript"];
+const LANGUAGES: [&str; 6] = ["python", "shell", "javascript", "typescript", "sql", "ruby"];
 
 #[test]
 fn other_languages_are_unreadable() {
-    check("ruby", &[("puts 1", &["1 unreadable no analysis for this language unknown"])]);
+    check(
+        "ruby",
+        &[("puts 1", &["1 unreadable this language is read by its words alone unknown"])],
+    );
     assert_eq!(findings("ruby", "").risk, Risk::Unknown);
 }
 
@@ -71,7 +74,7 @@ const DEEPER: [&str; 46] = [
 
 #[test]
 fn deep_code_ends_in_a_finding_and_not_in_an_overflow() {
-    for name in LANGUAGES {
+    for name in ["python", "shell", "javascript", "sql"] {
         for piece in DEEPER {
             // Brackets are counted before anything is parsed; the rest is parsed, and slow in a
             // debug build.
@@ -84,7 +87,7 @@ fn deep_code_ends_in_a_finding_and_not_in_an_overflow() {
 
 #[test]
 fn a_hundred_thousand_brackets_are_unreadable() {
-    for name in LANGUAGES {
+    for name in ["python", "shell", "javascript", "typescript"] {
         for bracket in ["(", "[", "{", "$("] {
             let found = findings(name, &bracket.repeat(100_000));
             assert_eq!(found.risk, Risk::Unknown, "{bracket} in {name}");
@@ -133,10 +136,7 @@ fn a_crowd_of_findings_is_capped() {
 
 #[test]
 fn text_that_is_shown_in_another_order_hides_something() {
-    check(
-        "python",
-        &[("x = 1\ny = 'a\u{202e}b'", &["2 hides text that is shown in another order high"])],
-    );
+    check("python", &[("x = 1\ny = 'a\u{202e}b'", &["2 hides - high"])]);
 }
 
 fn pieces() -> impl Strategy<Value = String> {
@@ -197,6 +197,12 @@ fn pieces() -> impl Strategy<Value = String> {
         "!",
         "~",
         "$'\\x",
+        "DROP TABLE ",
+        "base64.b64decode(",
+        "'cm0gLXJm'",
+        ".join(",
+        "while True:",
+        "os.environ",
         "sudo ",
         "find . -exec ",
         "xargs ",

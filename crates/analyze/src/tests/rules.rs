@@ -27,17 +27,60 @@ fn check_calls(name: &str, rules: &CallRules) {
             assert!(has(&found, capability, rule.severity), "{code}\n{:?}", lines(&found));
             assert!(!has(&found, "unreadable", Risk::Low), "{code}");
         }
+        unfit(name, &rule.unlike, rule.capability, rule.severity, &rule.reason);
+    }
+}
+
+/// Checks that a rule says nothing of code that it does not fit.
+fn unfit(name: &str, unlike: &str, deed: Deed, severity: Risk, reason: &str) {
+    let found = findings(name, unlike);
+    let says = |one: &Capability| {
+        one.name == deed.name() && one.severity >= severity && one.reason.raw() == reason
+    };
+    assert!(!found.capabilities.iter().any(says), "{unlike}\n{:?}", lines(&found));
+    assert!(!unlike.is_empty());
+}
+
+#[test]
+fn every_sql_rule_finds_its_example() {
+    for rule in sql::rules() {
+        for word in rule.words() {
+            let code = rule.example.replace("{word}", word);
+            let found = findings("sql", &code);
+            assert!(
+                has(&found, rule.capability.name(), rule.severity),
+                "{code}\n{:?}",
+                lines(&found)
+            );
+        }
+        unfit("sql", &rule.unlike, rule.capability, rule.severity, &rule.reason);
+    }
+}
+
+#[test]
+fn every_rule_on_words_finds_its_example() {
+    for rule in words::rules() {
+        for text in &rule.texts {
+            let code = rule.example.replace("{text}", text);
+            let found = findings("ruby", &code);
+            assert!(
+                has(&found, rule.capability.name(), rule.severity),
+                "{code}\n{:?}",
+                lines(&found)
+            );
+        }
+        unfit("ruby", &rule.unlike, rule.capability, rule.severity, &rule.reason);
     }
 }
 
 #[test]
 fn every_python_rule_finds_its_example() {
-    check_calls("python", python::rules());
+    check_calls("python", &PYTHON);
 }
 
 #[test]
 fn every_javascript_rule_finds_its_example() {
-    check_calls("javascript", javascript::rules());
+    check_calls("javascript", &JAVASCRIPT);
 }
 
 #[test]
@@ -55,6 +98,7 @@ fn every_shell_rule_finds_its_example() {
                 assert!(!has(&found, "unreadable", Risk::Low), "{code}");
             }
         }
+        unfit("shell", &rule.unlike, rule.capability, rule.severity, &rule.reason);
     }
 }
 
@@ -70,7 +114,8 @@ fn every_wrapper_and_interpreter_is_seen_through() {
             let seen = if example.contains("rm") {
                 has(&found, "deletes", Risk::High)
             } else {
-                has(&found, "deletes", Risk::High) || has(&found, "hides", Risk::High)
+                ["deletes", "hides"].iter().any(|name| has(&found, name, Risk::High))
+                    || has(&found, "irreversible", Risk::High)
             };
             assert!(seen, "{code}\n{:?}", lines(&found));
         }

@@ -1,0 +1,32 @@
+//! What is said of a place in the code, before it becomes a finding.
+
+use interpreter_core::{Confidence, Deed, Risk};
+
+/// Where in the code something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Site {
+    /// The line, from 1.
+    pub(crate) line: u32,
+    /// The columns on it, from 1: the first, and the one after the last.
+    pub(crate) columns: Option<(u32, u32)>,
+}
+
+/// What a rule says of the code that it fits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Says<'a> {
+    pub(crate) deed: Deed,
+    pub(crate) severity: Risk,
+    pub(crate) reason: &'a str,
+    pub(crate) confidence: Confidence,
+}
+
+impl<'a> Says<'a> {
+    pub(crate) fn new(deed: Deed, severity: Risk, reason: &'a str) -> Self {
+        Self { deed, severity, reason, confidence: Confidence::Certain }
+    }
+
+    /// The same, if it is less sure.
+    pub(crate) fn at_most(self, most: Confidence) -> Self {
+        Self { confidence: self.confidence.min(most), ..self }
+    }
+}

@@ -1,0 +1,82 @@
+//! What names mean in a shell script: its functions, and the variables that hold one text.
+
+use crate::{
+    call::Value,
+    literal::Literal,
+    past::{self, Known},
+};
+use interpreter_core::{Capability, Deed, Risk};
+use std::{
+    collections::{HashMap, HashSet},
+    ops::RangeInclusive,
+};
+
+/// The meanings of names in a script.
+#[derive(Default)]
+pub(super) struct Names {
+    pub(super) past: Known,
+    pub(super) functions: HashSet<String>,
+    /// The lines of functions.
+    pub(super) bodies: Vec<(String, RangeInclusive<u32>)>,
+    /// Variables; `None` for one that may hold several things.
+    variables: HashMap<String, Option<String>>,
+}
+
+impl Names {
+    pub(super) fn after(past: Known) -> Self {
+        Self { past, ..Self::default() }
+    }
+
+    pub(super) fn set(&mut self, variable: &str, value: Option<&str>) {
+        self.variables
+            .entry(variable.to_owned())
+            .and_modify(|held| {
+                if held.as_deref() != value {
+                    *held = None;
+                }
+            })
+            .or_insert_with(|| value.map(str::to_owned));
+    }
+
+    /// The text that a variable holds.
+    pub(super) fn value(&self, variable: &str) -> Option<&str> {
+        match self.variables.get(variable) {
+            Some(held) => held.as_deref(),
+            None => match self.past.values.get(variable) {
+                Some(held) => held.text.whole(),
+                None if variable == "HOME" => Some("~"),
+                None => None,
+            },
+        }
+    }
+
+    /// Whether the script, or one before it, sets a variable.
+    pub(super) fn is_set(&self, variable: &str) -> bool {
+        self.variables.contains_key(variable) || self.past.values.contains_key(variable)
+    }
+
+    /// What calling a function of the session does.
+    pub(super) fn does(&self, name: &str) -> &[(Deed, Risk)] {
+        if self.functions.contains(name) {
+            return &[];
+        }
+        self.past.functions.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// What the session knows after this script.
+    pub(super) fn learned(self, past: Known, found: &[Capability]) -> Known {
+        let mut fresh = Known::default();
+        let bound: Vec<String> = self.variables.keys().chain(&self.functions).cloned().collect();
+        for (name, text) in self.variables {
+            if let Some(text) = text {
+                let text = Literal::known(text);
+                fresh.values.insert(name, Value { text, ..Value::default() });
+            }
+        }
+        for (name, lines) in self.bodies {
+            let does = past::does(found, lines);
+            fresh.functions.insert(name, does);
+        }
+        past.then(fresh, bound.into_iter())
+    }
+}

@@ -1,0 +1,109 @@
+//! A lenient reading of every other language, by its words alone.
+//!
+//! Names of functions that act on the machine are much the same everywhere: `system(`, `unlink(`,
+//! `exec.Command`. Finding one is a finding; finding none says nothing, so the risk of such code is
+//! never less than unknown. Rules are data: `rules/words.toml`.
+
+use crate::{
+    analysis::{Analysis, Script, Syntax},
+    literal::Literal,
+    says::Says,
+};
+use interpreter_core::{Confidence, Deed, Risk};
+use serde::Deserialize;
+use std::sync::LazyLock;
+
+static RULES: LazyLock<Vec<WordRule>> = LazyLock::new(|| {
+    let file: File = toml::from_str(include_str!("../rules/words.toml"))
+        .expect("rules/words.toml is part of this crate and tested");
+    file.rule
+});
+
+/// Most findings of one text.
+const MOST: usize = 100;
+
+/// How far after a name its argument is looked for.
+const NEAR: usize = 400;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    rule: Vec<WordRule>,
+}
+
+/// What a name means, wherever it stands.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WordRule {
+    /// Texts, in small letters. One that begins like a name must begin one.
+    pub(crate) texts: Vec<String>,
+    /// The string after it is a command for a shell.
+    #[serde(default)]
+    runs: bool,
+    pub(crate) capability: Deed,
+    pub(crate) severity: Risk,
+    pub(crate) reason: String,
+    #[cfg_attr(not(test), expect(dead_code, reason = "for those who read and test the rules"))]
+    pub(crate) example: String,
+    #[cfg_attr(not(test), expect(dead_code, reason = "for those who read and test the rules"))]
+    pub(crate) unlike: String,
+}
+
+/// Finds what code in any language may do.
+pub(crate) fn read(script: &Script, analysis: &mut Analysis) {
+    analysis.unreadable("this language is read by its words alone", script.line(1));
+    // Only these letters change, so that offsets stay.
+    let text = script.text.to_ascii_lowercase();
+    let starts: Vec<usize> = text.match_indices('\n').map(|(at, _)| at + 1).collect();
+    for rule in RULES.iter() {
+        for name in &rule.texts {
+            let found = text.match_indices(name.as_str()).filter(|&(at, _)| begins(&text, at));
+            for (at, _) in found.take(MOST) {
+                let line = script.line(starts.partition_point(|&start| start <= at) + 1);
+                let object = argument(&script.text, at + name.len(), name);
+                let says = Says::new(rule.capability, rule.severity, &rule.reason);
+                let object = object.map_or_else(Literal::computed, Literal::known);
+                let shown = if rule.runs { program(&object) } else { object.clone() };
+                analysis.note(says.at_most(Confidence::Possible), &shown, line);
+                if rule.runs {
+                    analysis.nest(script, Syntax::Shell, &object, line);
+                }
+            }
+        }
+    }
+}
+
+/// Whether a name begins here, and does not go on from before.
+fn begins(text: &str, at: usize) -> bool {
+    let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '$');
+    let here = text[at..].chars().next().is_some_and(|c| c.is_alphanumeric() || c == '_');
+    !here || !text[..at].chars().next_back().is_some_and(is_word)
+}
+
+/// The first string after a name, on the same line.
+fn argument<'a>(text: &'a str, from: usize, name: &str) -> Option<&'a str> {
+    let mut end = text.len().min(from + NEAR);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let near = text[from..end].lines().next()?;
+    // A mark that is itself the opening quote: a command in backquotes.
+    if let Some(quote) = name.chars().last().filter(|c| "`'\"".contains(*c)) {
+        return near.split(quote).next();
+    }
+    let (at, quote) = near.char_indices().find(|(_, c)| "\"'`".contains(*c))?;
+    let close = near[..at].find([')', ';']);
+    close.is_none().then(|| near[at + 1..].split(quote).next())?
+}
+
+fn program(command: &Literal) -> Literal {
+    match command.start().split_whitespace().next() {
+        Some(word) => Literal::known(word),
+        None => Literal::computed(),
+    }
+}
+
+#[cfg(test)]
+pub(crate) fn rules() -> &'static [WordRule] {
+    &RULES
+}
