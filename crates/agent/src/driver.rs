@@ -14,7 +14,7 @@ use crate::{
     rules,
     update::{Mode, Request, Update},
 };
-use interpreter_analyze::analyze;
+use interpreter_analyze::{Past, analyze_after};
 use interpreter_core::{
     Body, Message, Output, Pick, Proposal, Redactor,
     budget::Spent,
@@ -28,7 +28,12 @@ use interpreter_exec::{Command, ExecError, Runner};
 use interpreter_model::{Model, ReplyPiece};
 use interpreter_store::{Log, RunningSession};
 use interpreter_workspace::Conflict;
-use std::{collections::VecDeque, future::pending, sync::Arc, time::Instant};
+use std::{
+    collections::VecDeque,
+    future::pending,
+    sync::{Arc, Mutex, PoisonError},
+    time::Instant,
+};
 use tokio::{sync::mpsc, task::JoinHandle};
 
 mod calls;
@@ -62,6 +67,10 @@ pub(crate) struct Driver {
     meter: Meter,
     /// A report that came while output was gathered.
     next: Option<Report>,
+    /// The names that the code has set so far, for the analysis of later code.
+    past: Past,
+    /// The same after the proposal that was analysed last, if it runs.
+    learned: Arc<Mutex<Option<(String, Past)>>>,
     /// Takes secrets out of everything that is taken in.
     redactor: Arc<Redactor>,
     /// Output that may still turn out to be a secret.
@@ -134,6 +143,8 @@ impl Driver {
             work: None,
             owed: VecDeque::new(),
             meter,
+            past: Past::default(),
+            learned: Arc::default(),
             next: None,
             redactor,
             output: RedactedOutput::default(),
@@ -350,7 +361,10 @@ impl Driver {
             Effect::Prepare { language, confinement } => {
                 self.runner.tell(Command::Prepare { language, confinement: *confinement });
             }
-            Effect::Run(permit) => self.runner.tell(Command::Run(permit)),
+            Effect::Run(permit) => {
+                self.remember(&permit.proposal().id);
+                self.runner.tell(Command::Run(permit));
+            }
             Effect::ShowLine(line) => self.update(Update::Line(line)).await,
             Effect::AskInput(wanted) => self.update(Update::Input(wanted)).await,
             Effect::AskHost(wanted) => self.update(Update::Host(wanted)).await,
@@ -377,7 +391,10 @@ impl Driver {
             }
             Effect::GiveInput(typed) => self.runner.tell(Command::Answer(typed)),
             Effect::Interrupt => self.runner.tell(Command::Interrupt),
-            Effect::Restart(language) => self.runner.tell(Command::Restart(language)),
+            Effect::Restart(language) => {
+                self.past = Past::default();
+                self.runner.tell(Command::Restart(language));
+            }
             Effect::FindModel(name) => {
                 let found = self.find_model(&name);
                 self.owed.push_back(Event::ModelFound(found));
@@ -402,10 +419,24 @@ impl Driver {
         self.runner.tell(Command::Apply { picks, conflict: Conflict::Refuse });
     }
 
+    /// Takes what the analysis of a proposal has learned as known, because its code runs.
+    fn remember(&mut self, proposal: &str) {
+        let mut learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, after)) = learned.take_if(|(id, _)| id == proposal) {
+            self.past = after;
+        }
+    }
+
     /// Analyses a proposal: at once if it is short, on another thread otherwise.
     fn judge(&mut self, proposal: Proposal) {
         let long = proposal.code().raw().len() > LONG;
-        let judged = move || Event::Judged(analyze(&proposal.language, proposal.code().raw()));
+        let (past, learned) = (self.past.clone(), Arc::clone(&self.learned));
+        let judged = move || {
+            let (found, after) = analyze_after(&past, &proposal.language, proposal.code().raw());
+            let mut learned = learned.lock().unwrap_or_else(PoisonError::into_inner);
+            *learned = Some((proposal.id, after));
+            Event::Judged(found)
+        };
         if long {
             self.work = Some(tokio::task::spawn_blocking(judged));
         } else {

@@ -8,6 +8,7 @@ use crate::{
     past::Known,
     place,
     says::{Says, Site},
+    syntax::Syntax,
 };
 use interpreter_core::{Confidence, Deed, Risk};
 
@@ -19,32 +20,6 @@ pub(crate) const COMPUTED: &str = "what it runs is computed";
 
 /// How deep scripts may sit in scripts.
 const NESTING: usize = 4;
-
-/// The ways in which code can be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Syntax {
-    Python,
-    Shell,
-    JavaScript,
-    TypeScript,
-    Sql,
-    /// By its words alone.
-    Words,
-}
-
-impl Syntax {
-    pub(crate) fn of(name: &str) -> Self {
-        match name {
-            "python" => Self::Python,
-            "shell" => Self::Shell,
-            "javascript" => Self::JavaScript,
-            "typescript" => Self::TypeScript,
-            "sql" => Self::Sql,
-            _ => Self::Words,
-        }
-    }
-}
 
 /// The kind of thing that something is done to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +63,7 @@ pub(crate) struct Script {
     pub(crate) text: String,
     position: Position,
     depth: usize,
-    /// What earlier code of the session has set.
+    /// The names that earlier code of the session has set.
     pub(crate) known: Known,
 }
 

@@ -14,13 +14,15 @@
 //! time is at best found to hide something.
 
 use crate::{
-    analysis::{Analysis, SIZE, Syntax},
+    analysis::{Analysis, SIZE},
     collected::Collected,
     javascript,
     past::Past,
     python,
     says::{Says, Site},
-    shell, sql, words,
+    shell, sql,
+    syntax::Syntax,
+    words,
 };
 use interpreter_core::{Deed, Findings, Language, Risk};
 

@@ -3,45 +3,15 @@
 //! Python and JavaScript turn their syntax into a [`Call`]; from there on they are alike.
 
 use crate::{
-    analysis::{Analysis, Script, Syntax, Target},
+    analysis::{Analysis, Script, Target},
     call_rules::{CallRule, Condition, Object, Runs, Standing},
     literal::Literal,
     says::Site,
     shell, sql,
+    syntax::Syntax,
+    value::Value,
 };
 use interpreter_core::Confidence;
-
-/// One argument of a call.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Value {
-    pub(crate) text: Literal,
-    /// Its elements, if it is a list.
-    pub(crate) items: Option<Vec<Literal>>,
-    /// Whether it is a module that was imported.
-    pub(crate) is_module: bool,
-    /// Whether it is a file that is only in memory.
-    pub(crate) is_memory: bool,
-}
-
-impl Value {
-    /// Whether anything of it is known.
-    pub(crate) fn is_known(&self) -> bool {
-        self.items.is_some() || !self.text.start().is_empty() || self.text.whole().is_some()
-    }
-
-    /// Its list goes on with something that is computed.
-    pub(crate) fn grow(&mut self) {
-        if let Some(items) = &mut self.items {
-            items.push(Literal::computed());
-        }
-    }
-
-    /// How many bytes it holds.
-    pub(crate) fn bytes(&self) -> usize {
-        let items = self.items.iter().flatten().map(Literal::len);
-        self.text.len() + items.sum::<usize>()
-    }
-}
 
 /// A call and its arguments.
 #[derive(Debug)]

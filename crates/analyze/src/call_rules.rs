@@ -5,7 +5,7 @@
 //! method of anything (`*.unlink`), which counts only where nothing more exact does. `()` stands
 //! for the result of a call and `[]` for what an index gives: `pathlib.Path().unlink`.
 
-use crate::{analysis::Syntax, decode::Encoding, says::Says};
+use crate::{decode::Encoding, says::Says, syntax::Syntax};
 use interpreter_core::{Confidence, Deed, Risk};
 use serde::Deserialize;
 use std::{collections::HashMap, sync::LazyLock};
@@ -51,7 +51,7 @@ pub(crate) struct CallRule {
 }
 
 impl CallRule {
-    /// What it says of a call that it fits.
+    /// Its statement on a call that it fits.
     pub(crate) fn says(&self) -> Says<'_> {
         let says = Says::new(self.capability, self.severity, &self.reason);
         let is_any = self.calls.iter().all(|call| call.starts_with("*."));

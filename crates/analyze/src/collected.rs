@@ -38,7 +38,7 @@ impl Collected {
         }
     }
 
-    /// What was found so far.
+    /// The findings so far.
     pub(crate) fn so_far(&self) -> &[Capability] {
         &self.kept
     }

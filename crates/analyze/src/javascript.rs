@@ -4,11 +4,12 @@
 //! through imports, `require`, destructuring and simple assignments, wherever they stand.
 
 use crate::{
-    analysis::{Analysis, Script, Syntax},
+    analysis::{Analysis, Script},
     call,
     call_rules::JAVASCRIPT,
     literal::Literal,
     says::{Says, Site},
+    syntax::Syntax,
 };
 use interpreter_core::{Confidence, Deed, Risk};
 use names::Names;

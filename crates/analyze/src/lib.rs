@@ -31,6 +31,8 @@ mod python;
 mod says;
 mod shell;
 mod sql;
+mod syntax;
+mod value;
 mod words;
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
-//! What earlier cells of a session have set: names, their meanings, their values.
+//! The names that earlier cells of a session have set, with their meanings and values.
 //!
 //! A kernel keeps its variables from cell to cell, so a path that one cell sets and another deletes
 //! must be seen in the second. [`Past`] is a plain value with bounds: whoever runs the cells keeps
 //! it, and drops it when the kernel is restarted.
 
-use crate::{analysis::Syntax, call::Value};
+use crate::{syntax::Syntax, value::Value};
 use interpreter_core::{Capability, Deed, Risk};
 use std::collections::{HashMap, HashSet};
 
@@ -14,7 +14,7 @@ const NAMES: usize = 2_000;
 /// Most bytes of one value that are remembered.
 const BYTES: usize = 16 * 1024;
 
-/// What the cells that ran before have set, by language.
+/// The names that earlier cells have set, by language.
 #[derive(Clone, Debug, Default)]
 pub struct Past(HashMap<Syntax, Known>);
 
@@ -28,7 +28,7 @@ impl Past {
     }
 }
 
-/// What names mean.
+/// Names and their meanings.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Known {
     /// The dotted names that a name may stand for.
@@ -67,7 +67,7 @@ impl Known {
     }
 }
 
-/// What is found on these lines, as what calling a function that stands there does.
+/// The deeds on these lines, as those of a function that stands there.
 pub(crate) fn does(
     found: &[Capability],
     lines: std::ops::RangeInclusive<u32>,

@@ -31,7 +31,7 @@ struct Place {
     reason: String,
 }
 
-/// What is to be had at a place.
+/// The kind of a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Kind {
@@ -54,7 +54,7 @@ impl Place {
     }
 }
 
-/// What a rule says of `path`, in the light of where it is.
+/// The statement of a rule on `path`, in the light of where it is.
 pub(crate) fn judge<'a>(path: &Literal, says: Says<'a>) -> Says<'a> {
     let (path, start) = (path.with_holes(), path.start());
     // A name at the beginning of a relative path counts like one after a slash.
@@ -75,7 +75,7 @@ pub(crate) fn judge<'a>(path: &Literal, says: Says<'a>) -> Says<'a> {
     Says { deed, severity: says.severity.max(Risk::High), reason: &place.reason, ..says }
 }
 
-/// What a rule says of the environment variable `name`, which is empty for all of them.
+/// The statement of a rule on the environment variable `name`, which is empty for all of them.
 pub(crate) fn judge_variable<'a>(name: &str, says: Says<'a>) -> Says<'a> {
     if name.is_empty() || is_secret(name) {
         return Says { severity: says.severity.max(Risk::Medium), ..says };

@@ -10,12 +10,13 @@
 )]
 
 use crate::{
-    analysis::{Analysis, Script, Syntax},
+    analysis::{Analysis, Script},
     call,
     call_rules::PYTHON,
     literal::Literal,
     past::Known,
     says::{Says, Site},
+    syntax::Syntax,
 };
 use interpreter_core::{Confidence, Deed, Risk};
 use lines::Lines;

@@ -1,4 +1,4 @@
-//! What is said of a place in the code, before it becomes a finding.
+//! A statement about a place in the code, before it becomes a finding.
 
 use interpreter_core::{Confidence, Deed, Risk};
 
@@ -11,7 +11,7 @@ pub(crate) struct Site {
     pub(crate) columns: Option<(u32, u32)>,
 }
 
-/// What a rule says of the code that it fits.
+/// The statement of a rule on code that it fits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Says<'a> {
     pub(crate) deed: Deed,

@@ -5,9 +5,10 @@
 //! language. All of it takes one pass.
 
 use crate::{
-    analysis::{Analysis, Script, Syntax},
+    analysis::{Analysis, Script},
     literal::Literal,
     says::Says,
+    syntax::Syntax,
 };
 use interpreter_core::{Deed, Risk};
 use lexer::{Token, tokens};
@@ -28,7 +29,7 @@ struct File {
     rule: Vec<SqlRule>,
 }
 
-/// What a statement does.
+/// A rule on statements.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SqlRule {
@@ -58,7 +59,7 @@ pub(crate) struct SqlRule {
     pub(crate) unlike: String,
 }
 
-/// What it is done to.
+/// The object of a statement.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Object {

@@ -5,9 +5,10 @@
 //! never less than unknown. Rules are data: `rules/words.toml`.
 
 use crate::{
-    analysis::{Analysis, Script, Syntax},
+    analysis::{Analysis, Script},
     literal::Literal,
     says::Says,
+    syntax::Syntax,
 };
 use interpreter_core::{Confidence, Deed, Risk};
 use serde::Deserialize;
@@ -31,7 +32,7 @@ struct File {
     rule: Vec<WordRule>,
 }
 
-/// What a name means, wherever it stands.
+/// The meaning of a name, wherever it stands.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WordRule {

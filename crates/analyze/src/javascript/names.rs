@@ -14,11 +14,11 @@ use super::{
 };
 use crate::{
     analysis::Script,
-    call::Value,
     call_rules::JAVASCRIPT,
     decode::Encoding,
     literal::Literal,
     past::{self, Known},
+    value::Value,
 };
 use interpreter_core::{Capability, Deed, Risk};
 use std::{
@@ -87,7 +87,7 @@ impl Names {
         }
     }
 
-    /// What a name holds: its own value if it is bound once, or what an earlier cell has set.
+    /// The value of a name: its own if it is bound once, or an earlier cell's.
     pub(super) fn value(&self, name: &str) -> Option<&Value> {
         match self.bound.get(name) {
             Some(_) => self.fresh.values.get(name),
@@ -95,7 +95,7 @@ impl Names {
         }
     }
 
-    /// What calling a function of the session does.
+    /// The deeds of an earlier cell's function.
     pub(super) fn does(&self, name: &str) -> &[(Deed, Risk)] {
         match self.bound.get(name) {
             Some(_) => &[],
@@ -103,7 +103,7 @@ impl Names {
         }
     }
 
-    /// What the session knows after this script.
+    /// The names that the session knows after this script.
     pub(super) fn learned(self, script: &Script, found: &[Capability]) -> Known {
         let mut fresh = self.fresh;
         for (name, lines) in self.bodies {

@@ -2,9 +2,10 @@
 
 use super::names::Names;
 use crate::{
-    call::{Arguments, Call, Value},
+    call::{Arguments, Call},
     literal::Literal,
     says::Site,
+    value::Value,
 };
 use tree_sitter::Node;
 

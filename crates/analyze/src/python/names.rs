@@ -6,8 +6,8 @@
 
 use super::values::Reader;
 use crate::{
-    call::Value,
     past::{self, Known},
+    value::Value,
 };
 use interpreter_core::{Capability, Deed, Risk};
 use ruff_python_ast::{Expr, ExprContext};
@@ -71,7 +71,7 @@ impl Names {
         }
     }
 
-    /// What calling a function of the session does.
+    /// The deeds of an earlier cell's function.
     pub(super) fn does(&self, name: &str) -> &[(Deed, Risk)] {
         match self.bound.get(name) {
             Some(_) => &[],
@@ -79,7 +79,7 @@ impl Names {
         }
     }
 
-    /// What the session knows after this script.
+    /// The names that the session knows after this script.
     pub(super) fn learned(self, found: &[Capability]) -> Known {
         let mut fresh = self.fresh;
         for (name, lines) in self.bodies {
@@ -211,7 +211,7 @@ impl Names {
     }
 }
 
-/// What everybody calls a module, where the cell that imports it is not known.
+/// The module behind a customary alias, where the cell that imports it is not known.
 fn usual(name: &str) -> Option<&'static str> {
     match name {
         "pd" => Some("pandas"),

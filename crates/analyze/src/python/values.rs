@@ -10,11 +10,12 @@
 
 use super::names::Names;
 use crate::{
-    call::{Arguments, Call, Value},
+    call::{Arguments, Call},
     call_rules::PYTHON,
     decode::{Encoding, from_bytes},
     literal::Literal,
     says::Site,
+    value::Value,
 };
 use ruff_python_ast::{
     Expr, ExprCall, FStringPart, InterpolatedStringElement, Number, Operator, UnaryOp,

@@ -6,13 +6,14 @@ use super::{
     words::Words,
 };
 use crate::{
-    analysis::{Analysis, Script, Syntax},
+    analysis::{Analysis, Script},
     literal::Literal,
     says::{Says, Site},
+    syntax::Syntax,
 };
 use interpreter_core::{Confidence, Deed, Risk};
 
-/// What is said of a program that no rule knows.
+/// The statement on a program that no rule knows.
 const STARTS: Says<'_> = Says {
     deed: Deed::Starts,
     severity: Risk::Medium,

@@ -1,9 +1,9 @@
-//! What names mean in a shell script: its functions, and the variables that hold one text.
+//! The names of a shell script: its functions, and the variables that hold one text.
 
 use crate::{
-    call::Value,
     literal::Literal,
     past::{self, Known},
+    value::Value,
 };
 use interpreter_core::{Capability, Deed, Risk};
 use std::{
@@ -55,7 +55,7 @@ impl Names {
         self.variables.contains_key(variable) || self.past.values.contains_key(variable)
     }
 
-    /// What calling a function of the session does.
+    /// The deeds of an earlier cell's function.
     pub(super) fn does(&self, name: &str) -> &[(Deed, Risk)] {
         if self.functions.contains(name) {
             return &[];
@@ -63,7 +63,7 @@ impl Names {
         self.past.functions.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// What the session knows after this script.
+    /// The names that the session knows after this script.
     pub(super) fn learned(self, past: Known, found: &[Capability]) -> Known {
         let mut fresh = Known::default();
         let bound: Vec<String> = self.variables.keys().chain(&self.functions).cloned().collect();

@@ -1,6 +1,6 @@
 //! Which programs are dangerous, and which start others: the rules of `rules/shell.toml`.
 
-use crate::analysis::Syntax;
+use crate::syntax::Syntax;
 use interpreter_core::{Deed, Risk};
 use serde::Deserialize;
 use std::{

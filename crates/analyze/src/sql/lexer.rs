@@ -55,7 +55,7 @@ impl<'a> Lexer<'a> {
                 self.take(rest.find('\n').unwrap_or(rest.len()));
             } else if let Some(comment) = rest.strip_prefix("/*") {
                 match comment.find("*/") {
-                    // What MySQL alone reads as code is no comment to it.
+                    // MySQL reads this comment as code.
                     Some(_) if rest.starts_with("/*!") => self.take(3),
                     Some(end) => self.take(end + 4),
                     None => return Some(self.give(Token::Open, rest.len())),

@@ -22,7 +22,7 @@ struct Cell {
     /// Cells that ran before it in the same kernel.
     #[serde(default)]
     before: Vec<String>,
-    /// What must be found: a name, and an argument where it matters.
+    /// Expected findings: a name, and an argument where it matters.
     #[serde(default)]
     finds: Vec<String>,
     #[serde(default = "low")]
@@ -100,7 +100,7 @@ fn measure(files: &[&str]) -> Figures {
 }
 
 /// Of a hundred cells that act, 97 rise above low; of a hundred everyday ones, at most two are
-/// graver than they should be. What has been reached is held here.
+/// graver than they should be. The figures that have been reached are held here.
 #[test]
 fn cells_that_act_are_told_from_everyday_ones() {
     let everyday = measure(&EVERYDAY);
@@ -130,7 +130,7 @@ fn figures() {
             "{name}: {cells} cells; {above_low} above low; {whole} as expected or graver; \
              {too_grave} graver than expected"
         );
-        // What was held out stays unseen.
+        // The cells that were held out stay unseen.
         if !name.starts_with("held-out") {
             println!("{cases}");
         }

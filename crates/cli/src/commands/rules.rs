@@ -169,7 +169,7 @@ fn test(args: &TestArgs) -> Result<ExitCode, Error> {
     let origin = if args.typed { Origin::Person } else { Origin::Model };
     let judged = context.judge(origin, language, code);
     if args.json {
-        print_json(&judged)?;
+        json::print_value(&told(&judged))?;
     } else {
         print(&mut Screen::stdout(&context.environment), &judged)?;
     }
@@ -181,7 +181,8 @@ fn test(args: &TestArgs) -> Result<ExitCode, Error> {
     Ok(if args.expect.is_none_or(is_expected) { Exit::Done } else { Exit::CodeFailed }.into())
 }
 
-fn print(screen: &mut Screen, judged: &Judged) -> Result<(), Error> {
+/// Prints the findings on code and the decision about it.
+pub(super) fn print(screen: &mut Screen, judged: &Judged) -> Result<(), Error> {
     let Judged { findings, opinions, verdict } = judged;
     screen.say(ours("Risk: ") + findings.risk.word())?;
     chat::findings(screen, &findings.by_severity())?;
@@ -196,18 +197,18 @@ fn print(screen: &mut Screen, judged: &Judged) -> Result<(), Error> {
     Ok(())
 }
 
-fn print_json(judged: &Judged) -> Result<(), Error> {
+/// The same as JSON.
+pub(super) fn told(judged: &Judged) -> serde_json::Value {
     let Judged { findings, opinions, verdict } = judged;
     let rules: Vec<_> =
         opinions.iter().map(|(opinion, rule)| json!({"decision": opinion, "rule": rule})).collect();
-    let told = json!({
+    json!({
         "risk": findings.risk,
         "capabilities": findings.capabilities,
         "rules": rules,
         "decision": verdict.opinion,
         "rule": verdict.rule,
-    });
-    Ok(json::print_value(&told)?)
+    })
 }
 
 fn word(opinion: Opinion) -> &'static str {

@@ -2,6 +2,7 @@
 
 use self::words::{Code, Source};
 use crate::{
+    commands::rules,
     exit::Exit,
     options::SessionArgs,
     report::{Error, misuse},
@@ -10,6 +11,7 @@ use crate::{
         ask::Asker,
         chat::Chat,
         frontend::{Frontend, Turn, View},
+        json,
         person::{Console, Person, Questions},
         plain::Plain,
         repl,
@@ -19,11 +21,12 @@ use crate::{
 };
 use interpreter_agent::{Context, Mode, Session, TypedLines};
 use interpreter_core::{
-    Network,
+    Network, Origin,
     record::TurnEnd,
     session::{Approval, Event, Settle},
 };
 use reedline::Reedline;
+use serde_json::json;
 use std::{ffi::OsString, io, os::fd::AsFd, process::ExitCode, sync::Arc};
 
 mod words;
@@ -54,7 +57,7 @@ pub(crate) struct RunArgs {
     /// Ask before running, even if the rules allow it
     #[arg(long, conflicts_with = "yes")]
     ask: bool,
-    /// Print every step of the sandbox and run nothing
+    /// Print the findings, the decision and every step of the sandbox, and run nothing
     #[arg(long)]
     explain: bool,
     /// Apply staged changes after the run
@@ -73,7 +76,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, Error> {
     let Some(source) = args.source() else {
         let language = args.language(&context, None, None)?;
         if args.explain {
-            return explain(&context);
+            return explain(&context, None, args.session.json);
         }
         return wait_for(repl::interact(&Arc::new(context), language, args.approval()))?;
     };
@@ -82,7 +85,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, Error> {
         context.show_script(file);
     }
     if args.explain {
-        return explain(&context);
+        return explain(&context, Some(code), args.session.json);
     }
     let mut typed = TypedLines::default();
     if source != Source::Stdin && !args.is_asked_here() {
@@ -91,8 +94,21 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, Error> {
     wait_for(execute(Arc::new(context), args, code, typed))?
 }
 
-fn explain(context: &Context) -> Result<ExitCode, Error> {
-    Screen::stdout(&context.environment).lines(&context.explain()?)?;
+/// Tells what the code would do, what the rules decide, and how it would be confined.
+fn explain(context: &Context, code: Option<Code>, as_json: bool) -> Result<ExitCode, Error> {
+    let steps = context.explain()?;
+    let judged = code.map(|code| context.judge(Origin::Person, code.language, code.text));
+    if as_json {
+        let mut told = judged.as_ref().map_or_else(|| json!({}), rules::told);
+        told["steps"] = steps.lines().map(str::trim).collect();
+        json::print_value(&told)?;
+        return Ok(Exit::Done.into());
+    }
+    let mut screen = Screen::stdout(&context.environment);
+    if let Some(judged) = &judged {
+        rules::print(&mut screen, judged)?;
+    }
+    screen.lines(&steps)?;
     Ok(Exit::Done.into())
 }
 

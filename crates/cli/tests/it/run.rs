@@ -140,6 +140,23 @@ fn explain_lists_the_steps_and_runs_nothing() {
 }
 
 #[test]
+fn explain_tells_what_the_code_would_do_and_who_decides() {
+    let scene = Scene::new();
+    let code = "import shutil; shutil.rmtree('old'); open('/root/.ssh/id_rsa')";
+    let seen = scene.run(&["run", "--explain", "-l", "python", "-c", code]).exits(0);
+    seen.mentions("Risk: high")
+        .mentions("deletes old (line 1)")
+        .mentions("reads your SSH keys (/root/.ssh/id_rsa) (line 1)")
+        .mentions("Decision: allow");
+    let seen = scene.run(&["run", "--explain", "--json", "-l", "python", "-c", code]).exits(0);
+    seen.mentions("\"name\":\"credentials\"")
+        .mentions("\"confidence\":\"certain\"")
+        .mentions("\"columns\":[16,36]")
+        .mentions("\"decision\":\"allow\"")
+        .mentions("\"steps\":[");
+}
+
+#[test]
 fn doctor_and_languages_say_what_is_there() {
     let scene = Scene::new();
     scene.run(&["doctor"]).mentions("Ready: code runs in the native sandbox.").exits(0);

@@ -1,0 +1,27 @@
+//! The ways in which code can be read.
+
+/// A way in which code can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Syntax {
+    Python,
+    Shell,
+    JavaScript,
+    TypeScript,
+    Sql,
+    /// By its words alone.
+    Words,
+}
+
+impl Syntax {
+    pub(crate) fn of(name: &str) -> Self {
+        match name {
+            "python" => Self::Python,
+            "shell" => Self::Shell,
+            "javascript" => Self::JavaScript,
+            "typescript" => Self::TypeScript,
+            "sql" => Self::Sql,
+            _ => Self::Words,
+        }
+    }
+}
