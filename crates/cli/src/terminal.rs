@@ -53,6 +53,7 @@ mod status;
 mod strokes;
 mod style;
 pub(crate) mod syntax;
+mod terminal_lock;
 pub(crate) mod theme;
 pub(crate) mod transcript;
 mod tty;

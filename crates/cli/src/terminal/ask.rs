@@ -16,6 +16,7 @@ use super::{
     screen::Screen,
     signals::{Asked, Signals},
     style::Style,
+    terminal_lock::{LockHandle, LockPlace, TerminalLock},
 };
 use crate::report::Error;
 use interpreter_core::{Background, Confinement};
@@ -32,6 +33,32 @@ pub(crate) enum Left {
     Ended,
     /// The program received a signal to end.
     Terminated,
+    /// Nobody can be asked.
+    Nobody(Absence),
+}
+
+/// Why nobody can be asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Absence {
+    /// There is no terminal, or this program is in its background.
+    NoTerminal,
+    /// Another program reads its keys.
+    TerminalTaken,
+}
+
+impl Absence {
+    /// Why code did not run, and what to do.
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Self::NoTerminal => {
+                "Not run: no terminal to ask on. Use `--yes` to approve in advance."
+            }
+            Self::TerminalTaken => {
+                "Not run: another program reads this terminal. Redirect the output to a file, or \
+                 use `--yes` to approve in advance."
+            }
+        }
+    }
 }
 
 /// One answer that can be given.
@@ -65,20 +92,47 @@ enum Board {
     Kept(Keyboard),
     /// Only while a question waits. Otherwise the terminal is somebody else's: the code's, or that of
     /// the programs before and behind us in a pipe.
-    Taken { device: Device, is_smart: bool },
+    /// One of us at a time.
+    Taken { device: Device, is_smart: bool, place: LockPlace, lock: LockHandle },
 }
 
 impl Board {
-    /// The keyboard for one question; the terminal is let go of when it is dropped. `None` if the
-    /// terminal is gone, or another program has it.
-    fn take(&self) -> Option<Taken<'_>> {
+    /// The keyboard for one question; the terminal is let go of when it is dropped.
+    fn take(&self) -> Result<Taken<'_>, Left> {
         match self {
-            Self::Kept(keyboard) => Some(Taken::Kept(keyboard)),
-            Self::Taken { device, is_smart } if device.is_ours() => {
-                let keyboard = Keyboard::start(device, *is_smart, Reedline::create).ok()?;
-                Some(Taken::ForNow(Box::new(keyboard)))
+            Self::Kept(keyboard) => Ok(Taken::Kept(keyboard)),
+            Self::Taken { device, is_smart, .. } => {
+                reach(device)?;
+                let keyboard = Keyboard::start(device, *is_smart, Reedline::create);
+                Ok(Taken::ForNow(Box::new(keyboard.map_err(|_| Left::Ended)?)))
             }
-            Self::Taken { .. } => None,
+        }
+    }
+}
+
+/// Whether a question can be put at a terminal that is not ours all the time.
+fn reach(device: &Device) -> Result<(), Left> {
+    if !device.is_ours() {
+        return Err(Left::Nobody(Absence::NoTerminal));
+    }
+    if !device.is_free() {
+        return Err(Left::Nobody(Absence::TerminalTaken));
+    }
+    Ok(())
+}
+
+/// Waits for a lock or for a signal.
+async fn wait_for<T>(lock: impl Future<Output = T>, signals: &mut Signals) -> Result<T, Left> {
+    tokio::pin!(lock);
+    loop {
+        tokio::select! {
+            taken = &mut lock => return Ok(taken),
+            asked = signals.next() => match asked {
+                Asked::Interrupt => return Err(Left::Interrupted),
+                Asked::End => return Err(Left::Terminated),
+                Asked::Suspend => suspend(),
+                Asked::Continue => {}
+            },
         }
     }
 }
@@ -110,10 +164,13 @@ impl Asker {
         environment: &Environment,
         editor: impl FnOnce() -> Reedline + Send + 'static,
     ) -> Result<Self, Error> {
+        // Another of us may be asking here: its question comes first, and its modes are not usual.
+        let asked = (!Device::Standard.is_free()).then(|| LockPlace::find(environment).take_now());
         // Before the terminal is quiet, so that it is set back whatever comes.
         let signals = Signals::at_terminal()?;
         let is_smart = environment.text("TERM") != Some("dumb");
         let keyboard = Keyboard::start(&Device::Standard, is_smart, editor)?;
+        drop(asked);
         keyboard.use_colours(Style::new(true, environment).has_colour());
         Ok(Self { board: Board::Kept(keyboard), signals, warning: "" })
     }
@@ -123,15 +180,38 @@ impl Asker {
     pub(crate) fn calling(environment: &Environment) -> Result<Option<Self>, Error> {
         let Some(device) = Device::controlling() else { return Ok(None) };
         let is_smart = environment.text("TERM") != Some("dumb");
-        let board = Board::Taken { device, is_smart };
+        let (place, lock) = (LockPlace::find(environment), LockHandle::default());
+        let board = Board::Taken { device, is_smart, place, lock };
         Ok(Some(Self { board, signals: Signals::that_may_stop()?, warning: "" }))
     }
 
-    /// Whether a question can be put at this moment.
-    pub(crate) fn is_reachable(&self) -> bool {
+    /// Waits until nobody else of us asks at the terminal, which is then kept for questions as long as
+    /// the lock lives. Nothing may be drawn for a question before.
+    pub(crate) async fn lock(&mut self) -> Result<TerminalLock, Left> {
+        let Self { board: Board::Taken { device, place, lock, .. }, signals, .. } = self else {
+            return Ok(TerminalLock::default());
+        };
+        // In the background nothing is waited for.
+        if !device.is_ours() {
+            return Err(Left::Nobody(Absence::NoTerminal));
+        }
+        let taken = match place.try_take() {
+            Some(taken) => taken,
+            None => wait_for(place.take(), signals).await?,
+        };
+        reach(device)?;
+        *lock = taken.handle();
+        Ok(taken)
+    }
+
+    /// The same, if it can be had at once.
+    pub(super) fn try_lock(&self) -> Option<TerminalLock> {
         match &self.board {
-            Board::Kept(_) => true,
-            Board::Taken { device, .. } => device.is_ours(),
+            Board::Kept(_) => Some(TerminalLock::default()),
+            Board::Taken { device, place, .. } => {
+                let taken = place.try_take()?;
+                reach(device).is_ok().then_some(taken)
+            }
         }
     }
 
@@ -271,8 +351,8 @@ impl Asker {
     /// row.
     pub(super) async fn graphics(&self) -> Graphics {
         match self.board.take() {
-            Some(keyboard) => keyboard.graphics().await,
-            None => Graphics::default(),
+            Ok(keyboard) => keyboard.graphics().await,
+            Err(_) => Graphics::default(),
         }
     }
 
@@ -282,8 +362,8 @@ impl Asker {
         act: impl FnOnce() -> T + Send + 'static,
     ) -> Option<T> {
         match self.board.take() {
-            Some(keyboard) => keyboard.lend(act).await,
-            None => None,
+            Ok(keyboard) => keyboard.lend(act).await,
+            Err(_) => None,
         }
     }
 
@@ -310,10 +390,9 @@ impl Asker {
         ask: impl AsyncFnOnce(&Keyboard) -> Heard,
     ) -> Result<Option<String>, Left> {
         let Self { board, signals, .. } = self;
-        let Some(keyboard) = board.take() else { return Err(Left::Ended) };
-        let answer = ask(&keyboard);
-        tokio::pin!(answer);
+        let keyboard = board.take()?;
         let mut interrupted = false;
+        let mut answer = Box::pin(ask(&keyboard));
         let heard = loop {
             tokio::select! {
                 heard = &mut answer => break heard,
@@ -335,6 +414,7 @@ impl Asker {
                 },
             }
         };
+        drop(answer);
         match heard {
             Heard::Text(text) => Ok(Some(text)),
             Heard::Interrupted => {
@@ -342,8 +422,17 @@ impl Asker {
                 Err(Left::Interrupted)
             }
             Heard::Ended => Err(Left::Ended),
+            Heard::Taken => Err(Left::Nobody(Absence::TerminalTaken)),
             Heard::Suspended => {
-                keyboard.lend(suspend).await;
+                match keyboard {
+                    Taken::Kept(keyboard) => _ = keyboard.lend(suspend).await,
+                    Taken::ForNow(keyboard) => drop(keyboard),
+                }
+                if let Board::Taken { lock, .. } = board {
+                    lock.let_go();
+                    suspend();
+                    wait_for(lock.take_again(), signals).await?;
+                }
                 Ok(None)
             }
             Heard::Withdrawn if interrupted => Err(Left::Interrupted),

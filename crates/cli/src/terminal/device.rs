@@ -8,12 +8,13 @@
 //! # Mechanism
 //! Keys come from a terminal and from nothing else. The controlling terminal is opened by its own
 //! name, `/dev/tty`, which is nobody else's; and it is used only while this program is in its
-//! foreground.
+//! foreground. Every program of a pipeline or script is, so it is also used only while no other
+//! one reads keys there: see `tty.rs`.
 
 use rustix::{
     fs::{Mode, OFlags},
     process::{getpgrp, getsid},
-    termios::{tcgetpgrp, tcgetsid, tcgetwinsize},
+    termios::{LocalModes, tcgetattr, tcgetpgrp, tcgetsid, tcgetwinsize},
 };
 use std::{
     fs::File,
@@ -27,8 +28,9 @@ use std::{
 pub(crate) enum Device {
     /// At standard input and standard output.
     Standard,
-    /// The controlling terminal, wherever standard input and output lead.
-    Controlling(Arc<File>),
+    /// The controlling terminal, wherever standard input and output lead: to draw on, and for its
+    /// keys. Reading these never waits: another program may have been faster.
+    Controlling { screen: Arc<File>, keys: Arc<File> },
 }
 
 impl Device {
@@ -36,22 +38,36 @@ impl Device {
     pub(crate) fn controlling() -> Option<Self> {
         // Without O_NOCTTY a program without a terminal could get one by this.
         let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOCTTY;
-        let opened = rustix::fs::open("/dev/tty", flags, Mode::empty()).ok()?;
-        Some(Self::Controlling(Arc::new(File::from(opened))))
+        let open = |flags| rustix::fs::open("/dev/tty", flags, Mode::empty()).ok();
+        let screen = Arc::new(File::from(open(flags)?));
+        let keys = Arc::new(File::from(open(flags | OFlags::NONBLOCK)?));
+        Some(Self::Controlling { screen, keys })
     }
 
     /// Where keys come from.
     pub(super) fn keys(&self) -> BorrowedFd<'_> {
         match self {
             Self::Standard => rustix::stdio::stdin(),
-            Self::Controlling(file) => file.as_fd(),
+            Self::Controlling { keys, .. } => keys.as_fd(),
         }
+    }
+
+    /// Whether other programs of a pipeline or script may read it too.
+    pub(super) fn is_shared(&self) -> bool {
+        matches!(self, Self::Controlling { .. })
     }
 
     /// Whether this program is in the foreground of the terminal. One in the background that reads
     /// or changes it is stopped by the system, and the keys are somebody else's.
     pub(super) fn is_ours(&self) -> bool {
         tcgetpgrp(self.keys()).is_ok_and(|group| group == getpgrp())
+    }
+
+    /// Whether no program has taken the terminal for itself: one that reads single keys has it gather
+    /// no lines, and one that asks for a password has it echo nothing.
+    pub(super) fn is_free(&self) -> bool {
+        let usual = LocalModes::ICANON | LocalModes::ECHO;
+        tcgetattr(self.keys()).is_ok_and(|modes| modes.local_modes.contains(usual))
     }
 
     /// The columns of its window at this moment.
@@ -69,7 +85,7 @@ impl Device {
                 out.write_all(bytes)?;
                 out.flush()
             }
-            Self::Controlling(file) => (&**file).write_all(bytes),
+            Self::Controlling { screen, .. } => (&**screen).write_all(bytes),
         }
     }
 }

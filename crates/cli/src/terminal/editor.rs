@@ -70,7 +70,7 @@ fn start(editor: &str, file: &Path, terminal: Option<&Device>) -> io::Result<boo
     for name in LOADER {
         command.env_remove(name);
     }
-    if let Some(Device::Controlling(terminal)) = terminal {
+    if let Some(Device::Controlling { screen: terminal, .. }) = terminal {
         command.stdin(terminal.try_clone()?);
         command.stdout(terminal.try_clone()?).stderr(terminal.try_clone()?);
     }

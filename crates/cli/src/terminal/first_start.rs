@@ -81,7 +81,7 @@ pub(crate) async fn settle(
     let question = ours(if ready.is_empty() { "Download it now (once)?" } else { "Which one?" });
     let decision = match asker.choose(screen, &question, &choices).await {
         Ok(decision) => decision,
-        Err(Left::Interrupted | Left::Ended) => Decision::Nothing,
+        Err(Left::Interrupted | Left::Ended | Left::Nobody(_)) => Decision::Nothing,
         Err(Left::Terminated) => return Ok(Start::Interrupted),
     };
     match (decision, downloads) {
@@ -217,7 +217,7 @@ async fn choose_of(
             take(context, screen, &format!("{}/{name}", row.name), keep)?;
             Ok(Start::Ready)
         }
-        Ok(None) | Err(Left::Interrupted | Left::Ended) => Err(none()),
+        Ok(None) | Err(Left::Interrupted | Left::Ended | Left::Nobody(_)) => Err(none()),
         Err(Left::Terminated) => Ok(Start::Interrupted),
     }
 }

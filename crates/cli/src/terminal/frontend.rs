@@ -372,10 +372,10 @@ impl Frontend {
             Person::Called(console, _) => (Some(&console.asker), false),
             Person::Nobody(_) => (None, false),
         };
-        let asker = asker.filter(|asker| asker.is_at_output() && asker.is_reachable());
-        if let Some(asker) = asker
+        if let Some(asker) = asker.filter(|asker| asker.is_at_output())
             && room.is_some()
             && self.gallery.wants_graphics()
+            && let Some(_lock) = asker.try_lock()
         {
             canvas.close()?;
             self.gallery.use_graphics(asker.graphics().await);

@@ -12,6 +12,10 @@
 //! `PAUSE` (in `desk.rs`); the mark that a person answers behind appears at that moment. An answer is one key
 //! that comes alone: several at once are a paste, with or without brackets, and never an answer.
 //!
+//! At the controlling terminal, which other programs of a pipeline or script may read too, a key
+//! counts only if it comes while the terminal's modes are still ours; and none counts once another
+//! program was seen to read one (`tty.rs`).
+//!
 //! # Limits
 //! A terminal that does not say where its cursor is gives no proof that it has drawn the question;
 //! there the pause is longer, and all there is.
@@ -52,6 +56,8 @@ pub(crate) enum Heard {
     Suspended,
     /// Something else was asked.
     Withdrawn,
+    /// Another program reads the terminal.
+    Taken,
 }
 
 /// Whether what is typed can be seen.
@@ -111,7 +117,7 @@ impl Keyboard {
         let thread = thread::Builder::new().name("keyboard".into()).spawn(move || {
             Desk::new(inbox, heard, tty, drafted, editor()).serve();
         })?;
-        let thread = matches!(device, Device::Controlling(_)).then_some(thread);
+        let thread = device.is_shared().then_some(thread);
         Ok(Self { requests, bell, drafts, thread, _quiet: quiet })
     }
 

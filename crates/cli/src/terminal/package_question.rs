@@ -4,6 +4,7 @@ use super::{
     ask::{Left, choice},
     frontend::Frontend,
     ours::{Ours, count, ours, word},
+    person::Console,
     screen::Screen,
 };
 use crate::report::Error;
@@ -17,31 +18,41 @@ use std::io;
 impl Frontend {
     /// Code misses packages. Nobody to ask means no.
     pub(super) async fn packages(&mut self, asked: &PackagesQuestion) -> Result<(), Error> {
-        let PackagesQuestion { order, runs_again } = asked;
-        let answer = |answer, by| Event::PackagesAnswered { answer, by };
         let _held = self.view.hold_input();
-        let Some((console, screen)) = self.asked() else {
-            self.session.send(answer(PackagesAnswer::No, Grantor::Nobody));
-            return Ok(());
+        let said = match self.asked().await {
+            Ok((_lock, console, screen)) => allowed(console, screen, asked).await?,
+            Err(left) => Err(left),
         };
-        let question = draw_question(screen, order)?;
-        let yes = match (order.build, runs_again) {
-            (false, true) => "install and run again",
-            (false, false) => "install",
-            (true, true) => "build, install and run again",
-            (true, false) => "build and install",
-        };
-        let choices =
-            [choice('y', yes, PackagesAnswer::Install), choice('n', "no", PackagesAnswer::No)];
-        let event = match console.asker.choose(screen, &question, &choices).await {
+        let answer = |answer, by| Event::PackagesAnswered { answer, by };
+        let event = match said {
             Ok(said) => answer(said, Grantor::Person),
             Err(Left::Interrupted) => Event::Interrupted,
             Err(Left::Ended) => answer(PackagesAnswer::No, Grantor::Person),
             Err(Left::Terminated) => Event::Quit,
+            Err(Left::Nobody(_)) => answer(PackagesAnswer::No, Grantor::Nobody),
         };
         self.session.send(event);
         Ok(())
     }
+}
+
+/// Asks whether they are installed.
+async fn allowed(
+    console: &mut Console,
+    screen: &mut Screen,
+    asked: &PackagesQuestion,
+) -> io::Result<Result<PackagesAnswer, Left>> {
+    let PackagesQuestion { order, runs_again } = asked;
+    let question = draw_question(screen, order)?;
+    let yes = match (order.build, runs_again) {
+        (false, true) => "install and run again",
+        (false, false) => "install",
+        (true, true) => "build, install and run again",
+        (true, false) => "build and install",
+    };
+    let choices =
+        [choice('y', yes, PackagesAnswer::Install), choice('n', "no", PackagesAnswer::No)];
+    Ok(console.asker.choose(screen, &question, &choices).await)
 }
 
 /// Draws what is asked about; the question itself is returned.

@@ -1,7 +1,7 @@
 //! Questions of a session and where their answers come from. Whatever nobody can be asked is refused.
 
 use super::{
-    ask::Left,
+    ask::{Absence, Left},
     changes_question::Keep,
     frontend::{Frontend, View},
     keyboard::Typing,
@@ -10,6 +10,7 @@ use super::{
     pager,
     person::{Console, Person},
     screen::{Screen, Section},
+    terminal_lock::TerminalLock,
 };
 use crate::report::Error;
 use interpreter_core::{
@@ -18,30 +19,45 @@ use interpreter_core::{
 };
 
 impl Frontend {
-    /// The person who can be asked at this moment, and the screen for the question.
-    pub(super) fn asked(&mut self) -> Option<(&mut Console, &mut Screen)> {
+    /// Waits until the person can be asked. The terminal is kept for that as long as the lock lives.
+    async fn lock_terminal(&mut self) -> Result<TerminalLock, Left> {
         match &mut self.person {
-            Person::Nobody(_) => None,
-            Person::Called(console, _) if !console.asker.is_reachable() => None,
+            Person::Nobody(_) => Err(Left::Nobody(Absence::NoTerminal)),
+            Person::Present(console) | Person::Called(console, _) => console.asker.lock().await,
+        }
+    }
+
+    /// The person who can be asked, the screen for the question, and the terminal's lock.
+    pub(super) async fn asked(
+        &mut self,
+    ) -> Result<(TerminalLock, &mut Console, &mut Screen), Left> {
+        let lock = self.lock_terminal().await?;
+        let (console, screen) = self.console()?;
+        Ok((lock, console, screen))
+    }
+
+    /// The person, and the screen for the question.
+    fn console(&mut self) -> Result<(&mut Console, &mut Screen), Left> {
+        let nobody = Left::Nobody(Absence::NoTerminal);
+        match &mut self.person {
+            Person::Nobody(_) => Err(nobody),
             Person::Present(console) | Person::Called(console, None) => {
-                Some((console, self.view.screen()?))
+                Ok((console, self.view.screen().ok_or(nobody)?))
             }
             Person::Called(console, Some(desk)) => {
-                self.view.leave_terminal()?;
-                Some((console, desk.screen()))
+                self.view.leave_terminal().ok_or(nobody)?;
+                Ok((console, desk.screen()))
             }
         }
     }
 
     /// Draws a question about code: where it is answered, if that is possible.
-    fn draw(&mut self, question: &Question) -> Result<(), Error> {
+    fn draw(&mut self, question: &Question, can_answer: bool) -> Result<(), Error> {
         match (&mut self.person, &mut self.view) {
-            (Person::Called(console, Some(desk)), view) if console.asker.is_reachable() => {
-                match view.leave_terminal() {
-                    Some(()) => Ok(desk.question(question)?),
-                    None => Ok(()),
-                }
-            }
+            (Person::Called(_, Some(desk)), view) if can_answer => match view.leave_terminal() {
+                Some(()) => Ok(desk.question(question)?),
+                None => Ok(()),
+            },
             (_, View::Chat(chat)) => Ok(chat.question(question)?),
             (_, View::Plain(_) | View::Json | View::Quiet(_)) => Ok(()),
         }
@@ -50,22 +66,26 @@ impl Frontend {
     pub(super) async fn ask(&mut self, question: &Question) -> Result<(), Error> {
         let proposal = question.proposal.id.clone();
         let _held = self.view.hold_input();
-        self.draw(question)?;
-        let Some((console, screen)) = self.asked() else {
-            if let Some(screen) = self.view.screen() {
-                screen.say("Not run: no terminal to ask on. Use `--yes` to approve in advance.")?;
-            }
-            let answer = Answer::Reject { reason: None };
-            self.session.send(Event::Answered { proposal, answer, by: Grantor::Nobody });
-            return Ok(());
+        let lock = self.lock_terminal().await;
+        self.draw(question, lock.is_ok())?;
+        let said = match (lock, self.console()) {
+            (Ok(_lock), Ok((console, screen))) => console.about_code(screen, question).await,
+            (Err(left), _) | (Ok(_), Err(left)) => Err(left),
         };
-        let answer = match console.about_code(screen, question).await {
-            Ok(answer) => answer,
-            Err(Left::Interrupted) => Some(Answer::Reject { reason: None }),
-            Err(Left::Ended | Left::Terminated) => None,
+        let reject = Answer::Reject { reason: None };
+        let (answer, by) = match said {
+            Ok(answer) => (answer, Grantor::Person),
+            Err(Left::Interrupted) => (Some(reject), Grantor::Person),
+            Err(Left::Ended | Left::Terminated) => (None, Grantor::Person),
+            Err(Left::Nobody(absence)) => {
+                if let Some(screen) = self.view.screen() {
+                    screen.say(absence.words())?;
+                }
+                (Some(reject), Grantor::Nobody)
+            }
         };
         self.session.send(match answer {
-            Some(answer) => Event::Answered { proposal, answer, by: Grantor::Person },
+            Some(answer) => Event::Answered { proposal, answer, by },
             None => Event::Quit,
         });
         Ok(())
@@ -74,10 +94,6 @@ impl Frontend {
     /// The code asks for a line. Nobody to ask means that there is no input.
     pub(super) async fn input(&mut self, wanted: &InputWanted) -> Result<(), Error> {
         let _held = self.view.hold_input();
-        let Some((console, screen)) = self.asked() else {
-            self.session.send(Event::InputGiven(Typed::End));
-            return Ok(());
-        };
         let (typing, words) = if wanted.secret {
             (Typing::Hidden, " asks for a secret, which goes to the code (hidden):")
         } else {
@@ -87,11 +103,15 @@ impl Frontend {
             screen.say(word(&wanted.proposal) + words)?;
             screen.quote(Section::Output, &wanted.prompt)
         };
-        let event = match console.asker.line(screen, draw, typing).await {
+        let said = match self.asked().await {
+            Ok((_lock, console, screen)) => console.asker.line(screen, draw, typing).await,
+            Err(left) => Err(left),
+        };
+        let event = match said {
             Ok(line) if wanted.secret => Event::InputGiven(Typed::Hidden(Secret::new(line))),
             Ok(line) => Event::InputGiven(Typed::Line(line)),
             Err(Left::Interrupted) => Event::Interrupted,
-            Err(Left::Ended) => Event::InputGiven(Typed::End),
+            Err(Left::Ended | Left::Nobody(_)) => Event::InputGiven(Typed::End),
             Err(Left::Terminated) => Event::Quit,
         };
         self.session.send(event);
@@ -144,7 +164,7 @@ impl Frontend {
         };
         session.send(match decision {
             Ok(decision) => Event::Decided(decision),
-            Err(Left::Interrupted | Left::Ended) => Event::Decided(Settle::Later),
+            Err(Left::Interrupted | Left::Ended | Left::Nobody(_)) => Event::Decided(Settle::Later),
             Err(Left::Terminated) => Event::Quit,
         });
         Ok(())

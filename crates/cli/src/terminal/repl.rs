@@ -66,7 +66,7 @@ pub(crate) async fn interact(
                 frontend.finish().await?;
                 return Ok(Exit::CodeFailed.into());
             }
-            Err(Left::Interrupted | Left::Ended) => break,
+            Err(Left::Interrupted | Left::Ended | Left::Nobody(_)) => break,
         }
     }
     frontend.finish().await?;

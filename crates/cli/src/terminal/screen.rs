@@ -77,7 +77,9 @@ impl Screen {
     pub(crate) fn on(device: &Device, environment: &Environment) -> Self {
         match device {
             Device::Standard => Self::stdout(environment),
-            Device::Controlling(file) => Self::new(Port::Terminal(Arc::clone(file)), environment),
+            Device::Controlling { screen, .. } => {
+                Self::new(Port::Terminal(Arc::clone(screen)), environment)
+            }
         }
     }
 

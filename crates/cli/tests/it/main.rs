@@ -79,6 +79,7 @@ mod seam;
 mod secrets;
 mod sessions;
 mod sets;
+mod shared_terminal;
 mod signals;
 mod standing;
 mod steering;

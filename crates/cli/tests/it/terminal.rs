@@ -162,6 +162,11 @@ impl Terminal {
         }
     }
 
+    /// Whether the text is on the screen.
+    pub(crate) fn has(&self, text: &str) -> bool {
+        self.screen.0.lock().unwrap().has(text)
+    }
+
     #[track_caller]
     pub(crate) fn lacks(&self, text: &str) -> &Self {
         let screen = self.screen.0.lock().unwrap();

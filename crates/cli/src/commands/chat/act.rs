@@ -50,7 +50,7 @@ impl Next {
     /// The step after a question of a command was left: only the end of the program is one.
     pub(super) fn after(left: Left) -> Option<Self> {
         match left {
-            Left::Interrupted | Left::Ended => None,
+            Left::Interrupted | Left::Ended | Left::Nobody(_) => None,
             Left::Terminated => Some(Self::Leave(left)),
         }
     }

@@ -6,7 +6,6 @@ use super::{
     answers::{Answers, Backdrop},
 };
 use crate::terminal::{
-    device::Device,
     draft::Draft,
     line_editor::{Careful, in_own_colour, read},
     strokes::{Stroke, Strokes},
@@ -62,6 +61,8 @@ pub(super) struct Desk {
     answers_of_terminal: Answers,
     background: Backdrop,
     is_gone: bool,
+    /// Whether another program reads it.
+    is_taken: bool,
     drafted: watch::Sender<String>,
     prompts: Reedline,
     answers: Reedline,
@@ -84,15 +85,6 @@ pub(super) enum Stopped {
     Gone,
 }
 
-impl From<Stopped> for Heard {
-    fn from(stopped: Stopped) -> Self {
-        match stopped {
-            Stopped::Withdrawn => Self::Withdrawn,
-            Stopped::Gone => Self::Ended,
-        }
-    }
-}
-
 impl Desk {
     pub(super) fn new(
         inbox: mpsc::Receiver<Request>,
@@ -113,6 +105,7 @@ impl Desk {
             answers_of_terminal: Answers::default(),
             background: Backdrop::default(),
             is_gone: false,
+            is_taken: false,
             drafted,
             prompts,
             answers: in_own_colour().with_edit_mode(Box::new(Careful::default())),
@@ -139,13 +132,16 @@ impl Desk {
     fn answer(&mut self, request: Request) {
         match request {
             Request::Prompt { mark, reply } => {
-                _ = reply.send(self.prompt(mark).unwrap_or_else(Heard::from)).is_ok();
+                let heard = self.prompt(mark);
+                _ = reply.send(self.heard(heard)).is_ok();
             }
             Request::Line { mark, typing, reply } => {
-                _ = reply.send(self.line(mark, typing).unwrap_or_else(Heard::from)).is_ok();
+                let heard = self.line(mark, typing);
+                _ = reply.send(self.heard(heard)).is_ok();
             }
             Request::Key { mark, keys, reply } => {
-                _ = reply.send(self.key(&mark, &keys).unwrap_or_else(Heard::from)).is_ok();
+                let heard = self.key(&mark, &keys);
+                _ = reply.send(self.heard(heard)).is_ok();
             }
             Request::Graphics { reply } => {
                 _ = reply.send(self.graphics().unwrap_or_default()).is_ok();
@@ -165,6 +161,15 @@ impl Desk {
             }
             Request::Hush => _ = self.tty.hush().is_ok(),
             Request::Rest | Request::Leave => {}
+        }
+    }
+
+    fn heard(&self, heard: Result<Heard, Stopped>) -> Heard {
+        match heard {
+            Ok(heard) => heard,
+            Err(Stopped::Withdrawn) => Heard::Withdrawn,
+            Err(Stopped::Gone) if self.is_taken => Heard::Taken,
+            Err(Stopped::Gone) => Heard::Ended,
         }
     }
 
@@ -232,14 +237,19 @@ impl Desk {
             let mut bytes = [0; 4096];
             match rustix::io::read(terminal, &mut bytes) {
                 Ok(0) => self.is_gone = true,
+                // It was not meant for us, and the next may not be either.
+                Ok(_) if !self.tty.is_held() => (self.is_gone, self.is_taken) = (true, true),
                 Ok(count) => {
                     let strokes = self.strokes.feed(&bytes[..count]);
                     self.background.hear(&strokes);
                     return Woken::Strokes(self.answers_of_terminal.taken_from(strokes));
                 }
-                Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {
-                    return Woken::Strokes(Vec::new());
+                Err(rustix::io::Errno::INTR) => return Woken::Strokes(Vec::new()),
+                // There was one, and another program was faster.
+                Err(rustix::io::Errno::AGAIN) if tty.device().is_shared() => {
+                    (self.is_gone, self.is_taken) = (true, true);
                 }
+                Err(rustix::io::Errno::AGAIN) => return Woken::Strokes(Vec::new()),
                 Err(_) => self.is_gone = true,
             }
             return Woken::Gone;
@@ -256,6 +266,9 @@ impl Desk {
     /// Waits until what was drawn can have been seen, and until no key comes any more. Everything
     /// that was typed meanwhile is draft.
     fn settle(&mut self) -> Result<(), Stopped> {
+        if self.is_taken {
+            return Err(Stopped::Gone);
+        }
         self.wait_for_screen()?;
         self.pause()
     }
@@ -355,9 +368,7 @@ impl Desk {
     fn line(&mut self, mark: String, typing: Typing) -> Result<Heard, Stopped> {
         self.settle()?;
         match typing {
-            Typing::Shown if matches!(self.tty.device(), Device::Controlling(_)) => {
-                self.own_line(&mark, Typing::Shown)
-            }
+            Typing::Shown if self.tty.device().is_shared() => self.own_line(&mark, Typing::Shown),
             Typing::Shown => {
                 self.finish_stroke()?;
                 let heard = read(&mut self.answers, &self.tty, mark);
