@@ -37,7 +37,7 @@ pub use self::{
     catalog::{Catalog, Summary, Unreadable},
     copy::{copied::COPY, take::NotCopied},
     error::WorkspaceError,
-    journal::conflict::Conflict,
+    journal::{conflict::Conflict, intention::is_at_or_below},
     place::Place,
     review::Review,
     set::Set,

@@ -11,7 +11,7 @@ use interpreter_core::{
     Workspace,
 };
 use interpreter_host::Inward;
-use interpreter_workspace::{Applied, Conflict, DiskUsage, NotCopied, Review, Set};
+use interpreter_workspace::{Applied, Conflict, DiskUsage, NotCopied, Review, Set, is_at_or_below};
 use std::{collections::HashSet, io, path::Path};
 
 /// Number of entries missing from a copy that are named.
@@ -291,8 +291,10 @@ impl Stage {
         if *all {
             return Ok(waiting.collect());
         }
-        let meant: HashSet<_> = files.iter().flat_map(FileChange::paths).collect();
-        Ok(waiting.filter(|path| meant.contains(path)).collect())
+        let meant: HashSet<_> =
+            files.iter().flat_map(FileChange::paths).map(String::as_str).collect();
+        let is_meant = |path: &String| is_at_or_below(path, |one| meant.contains(one));
+        Ok(waiting.filter(is_meant).collect())
     }
 
     /// Whether something that was to be forgotten is still staged.

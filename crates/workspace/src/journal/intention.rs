@@ -36,7 +36,8 @@ impl Intention {
     /// Whether a change at `path` is to be forgotten.
     pub(crate) fn means(&self, path: &str) -> bool {
         let name = path.rsplit('/').next();
-        name == Some(&self.scratch) || self.paths.as_ref().is_none_or(|paths| paths.contains(path))
+        let is_meant = |paths: &HashSet<String>| is_at_or_below(path, |one| paths.contains(one));
+        name == Some(&self.scratch) || self.paths.as_ref().is_none_or(is_meant)
     }
 
     /// Notes it in the set's folder.
@@ -48,6 +49,13 @@ impl Intention {
     pub(crate) fn noted(place: &Place, folder: &Path) -> Result<Option<Self>, WorkspaceError> {
         place.read(&folder.join(FILE))
     }
+}
+
+/// Whether a path is meant, or is below one that is. A folder that was deleted is one change; once
+/// some of its files have been put back, the others are changes of their own.
+pub fn is_at_or_below(path: &str, is_meant: impl Fn(&str) -> bool) -> bool {
+    let above = path.match_indices('/').flat_map(|(at, _)| [&path[..at], &path[..=at]]);
+    above.chain([path]).any(is_meant)
 }
 
 /// Whether a discard was begun in a set and not ended.
@@ -81,6 +89,36 @@ mod tests {
 
         scene.set.begin_discard(None).unwrap();
         assert_eq!(scene.reopen().lines(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn the_rest_of_a_folder_that_comes_back_is_finished_too() {
+        let files: Vec<_> = (0..20).map(|at| format!("c/d/{at}")).collect();
+        let mut person = vec![("cc", "1"), ("e/f", "1")];
+        person.extend(files.iter().map(|name| (name.as_str(), "1")));
+        let scene = Scene::new(&person);
+        scene.deletes("c").writes("cc", "2").writes("e/f", "2");
+        assert_eq!(scene.lines(), ["deleted c/", "changed cc", "changed e/f"]);
+        let name = scene.set.begin_discard(Some(&texts(&["c"]))).unwrap();
+        // The host has made the folder again, and was killed after some of its files.
+        fs_err::remove_file(scene.set.upper().join("c")).unwrap();
+        scene.replaces_folder("c").replaces_folder("c/d").sets_mode("c", 0o700);
+        scene.writes("c/d/0", "1").writes("c/d/1", "1").writes(&format!("c/d/{name}"), "");
+        assert!(scene.lines().iter().any(|line| line == "deleted c/d/2"), "{:?}", scene.lines());
+        let scene = scene.reopen();
+        // The control: nothing else is forgotten.
+        assert_eq!(scene.lines(), ["changed cc", "changed e/f"]);
+    }
+
+    #[test]
+    fn a_path_is_below_folders_and_not_below_names_that_begin_alike() {
+        let is_meant = |path: &str| ["c", "d/e/"].contains(&path);
+        for path in ["c", "c/", "c/f", "c/f/g", "d/e/", "d/e/f"] {
+            assert!(super::is_at_or_below(path, is_meant), "{path}");
+        }
+        for path in ["cc", "cc/f", "d/", "d/f", "b/c", ""] {
+            assert!(!super::is_at_or_below(path, is_meant), "{path}");
+        }
     }
 
     #[test]
