@@ -332,6 +332,9 @@ impl Advise for WorkspaceError {
             }
             Self::Indivisible { .. } => "name the file without numbers",
             Self::NoSuchHunk { .. } => "`interpreter changes diff` shows the numbers of hunks",
+            Self::HunksNotShown { .. } => {
+                "run `interpreter changes diff` first, or /diff in a chat: it shows the numbers"
+            }
             Self::NoSuchSet { .. }
             | Self::ShortId { .. }
             | Self::NotAChange { .. }

@@ -83,7 +83,8 @@ pub struct ChangeReview<'a> {
     look: workspace::Review,
 }
 
-/// Takes a copy of what is staged where something was picked, or of everything, for a decision.
+/// Takes a copy of what is staged where something was picked, or of everything, for a decision. Hunks
+/// are picked by the numbers that [`diff`] has shown.
 pub fn review<'a>(
     context: &'a Context,
     which: &Which,
@@ -93,7 +94,11 @@ pub fn review<'a>(
     // Its session is over, so nothing writes to it. If something does all the same, as a process
     // that outlived its session would, the copy is what counts.
     let paths: Vec<_> = picks.iter().map(|pick| pick.path.clone()).collect();
-    let look = set.review_of(&paths, ())?;
+    let look = if picks.iter().any(Pick::is_of_hunks) {
+        set.review_by_number(&paths)?
+    } else {
+        set.review_of(&paths, ())?
+    };
     Ok(Some(ChangeReview { context, set, look }))
 }
 

@@ -51,6 +51,9 @@ pub enum WorkspaceError {
     /// The file has fewer hunks.
     #[error("`{}` has no hunk {number}; it has {of}", shown(.path))]
     NoSuchHunk { path: String, number: usize, of: usize },
+    /// Hunks were picked by numbers that the person has not seen.
+    #[error("the hunks of `{}` have not been shown as they are now", shown(.path))]
+    HunksNotShown { path: String },
     /// Nothing of the set is in the person's folder, or the originals are no longer stored.
     #[error("nothing in the change set {id} can be undone")]
     NothingApplied { id: String },
@@ -121,6 +124,7 @@ impl WorkspaceError {
             | Self::FileOrHunks { .. }
             | Self::Indivisible { .. }
             | Self::NoSuchHunk { .. }
+            | Self::HunksNotShown { .. }
             | Self::NothingApplied { .. }
             | Self::NothingUndone { .. }
             | Self::WorkFolderGone { .. }

@@ -10,6 +10,7 @@ pub(crate) mod durability;
 pub(crate) mod history;
 pub(crate) mod intention;
 pub(crate) mod log;
+pub(crate) mod numbered;
 pub(crate) mod partial;
 pub(crate) mod plan;
 pub(crate) mod prune;

@@ -18,12 +18,13 @@ use crate::{
         conflict::{self, Conflict},
         history::History,
         log::Journal,
+        numbered::NumberedHunks,
         partial::{self, Seen},
         plan::{Plan, plan},
     },
     set::Set,
     tree::{
-        diff::{ChangeText, diff, texts},
+        diff::{ChangeText, joined, texts},
         folder::{Folder, Intent},
         listing::Applied,
         scan::{Scan, scan_with},
@@ -44,6 +45,8 @@ pub struct Review {
     paths: Vec<String>,
     /// The person's files that it is about, as they were.
     seen: Seen,
+    /// The hunks that an earlier command has shown, if they are picked by its numbers.
+    numbered: Option<NumberedHunks>,
     snapshot: Snapshot,
 }
 
@@ -64,12 +67,20 @@ impl Set {
         plan.left_out.extend(self.made_where_covered()?);
         let files = plan.told(snapshot.layer(), (self.work_folder(), &work));
         let (left_out, seen) = (plan.left_out, partial::seen(&plan.entries));
-        Ok(Review { files, left_out, paths: paths.to_vec(), seen, snapshot })
+        let (paths, numbered) = (paths.to_vec(), None);
+        Ok(Review { files, left_out, paths, seen, numbered, snapshot })
+    }
+
+    /// The same, for hunks that are picked by the numbers of [`Set::diff`]: only those that it showed
+    /// count.
+    pub fn review_by_number(&self, paths: &[String]) -> Result<Review, WorkspaceError> {
+        let numbered = Some(NumberedHunks::noted(&self.place, &self.folder));
+        Ok(Review { numbered, ..self.review_of(paths, ())? })
     }
 
     /// The changes of a review, line by line.
     pub fn diff_of(&self, review: &Review) -> Result<Untrusted, WorkspaceError> {
-        self.diff_with(&review.snapshot, &review.paths)
+        Ok(self.diff_with(&review.snapshot, &review.paths)?.0)
     }
 
     /// The changes of a review at and below `paths`, line by line.
@@ -78,25 +89,34 @@ impl Set {
         review: &Review,
         paths: &[String],
     ) -> Result<Untrusted, WorkspaceError> {
-        self.diff_with(&review.snapshot, paths)
+        Ok(self.diff_with(&review.snapshot, paths)?.0)
     }
 
     /// The changes at and below `paths`, or all of them, line by line: of a set to which nobody
-    /// writes any more.
+    /// writes any more. From now on their hunks can be picked by number.
     pub fn diff(&self, paths: &[String]) -> Result<Untrusted, WorkspaceError> {
-        self.diff_with(&Snapshot::at_rest(self.open_upper(Intent::Look)?), paths)
+        let snapshot = Snapshot::at_rest(self.open_upper(Intent::Look)?);
+        let (text, texts) = self.diff_with(&snapshot, paths)?;
+        let mut numbered = match paths {
+            [] => NumberedHunks::default(),
+            _ => NumberedHunks::noted(&self.place, &self.folder),
+        };
+        numbered.add(&texts);
+        // Where nothing can be written, it can still be looked at.
+        _ = numbered.note(&self.place, &self.folder).is_ok();
+        Ok(text)
     }
 
     fn diff_with(
         &self,
         snapshot: &Snapshot,
         paths: &[String],
-    ) -> Result<Untrusted, WorkspaceError> {
+    ) -> Result<(Untrusted, Vec<ChangeText>), WorkspaceError> {
         let work = self.open_work_folder(Intent::Look)?;
         let scan = self.scan(snapshot, work.as_ref())?;
         let chosen = chosen(&scan, self.work_folder(), &below(paths))?;
-        let text = diff(snapshot.layer(), (self.work_folder(), work.as_ref()), &chosen)?;
-        Ok(Untrusted::from(text))
+        let texts = texts(snapshot.layer(), (self.work_folder(), work.as_ref()), &chosen)?;
+        Ok((Untrusted::from(joined(&texts, &chosen)), texts))
     }
 
     /// The changes of a review one by one, each with its hunks: for a person who picks.
@@ -152,8 +172,8 @@ impl Set {
             return Err(WorkspaceError::ChangedSinceShown { id: self.id().to_owned() });
         }
         if has_hunks {
-            let (upper, seen) = (snapshot.layer(), &review.seen);
-            partial::divide(upper, &work, seen, &mut plan.entries, picks, &mut told)?;
+            let (upper, shown) = (snapshot.layer(), (&review.seen, review.numbered.as_ref()));
+            partial::divide(upper, &work, shown, &mut plan.entries, picks, &mut told)?;
         }
         let Plan { entries, renames, .. } = plan;
         let left_out = if is_all { review.left_out.clone() } else { plan.left_out };

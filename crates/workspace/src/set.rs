@@ -8,6 +8,7 @@
 //! ID/applied/N/      one journal for each application
 //! ID/snapshots/      a copy of the upper layer, while somebody decides on it
 //! ID/discarding.json what is being discarded from inside the sandbox, see `intention.rs`
+//! ID/numbered.json   hunks that a diff has shown, see `numbered.rs`
 //! ```
 //!
 //! Holding a [`Set`] is holding its lock: one process at a time, and a session for as long as it

@@ -204,7 +204,7 @@ impl Asker {
         Ok(taken)
     }
 
-    /// The same, if it can be had at once.
+    /// The same, unless it would have to be waited for.
     pub(super) fn try_lock(&self) -> Option<TerminalLock> {
         match &self.board {
             Board::Kept(_) => Some(TerminalLock::default()),

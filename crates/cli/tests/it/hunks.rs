@@ -42,10 +42,35 @@ fn hunks_are_applied_by_the_numbers_of_the_diff() {
     scene.run(&["changes", "diff"]).mentions("Nothing is staged").exits(0);
 }
 
+/// The attack: a number of a diff that is out of date. The control is the diff of now.
+#[test]
+fn a_number_means_the_lines_that_the_diff_showed() {
+    let scene = scene().model_says(&["Hello."]);
+    scene.code("python", CHANGES).exits(0);
+    let not_shown = "the hunks of `a.txt` have not been shown as they are now";
+    let refused = |word: &str, has: &[usize]| {
+        let seen = scene.run(&["changes", "apply", word]);
+        seen.mentions(not_shown).mentions("`interpreter changes diff`");
+        assert_eq!(scene.read("a.txt").unwrap(), text(has));
+    };
+    refused("a.txt:1", &[]);
+    scene.run(&["changes", "diff"]).mentions("hunk 3").exits(0);
+    scene.run(&["changes", "apply", "a.txt:1"]).exits(0);
+    refused("a.txt:2", &[2]);
+    // The same in a chat, for the set of an earlier session.
+    let terminal = Terminal::open(&scene, &[]);
+    terminal.types("/apply a.txt:2").shows("have not been shown as they are now").waits();
+    terminal.types("/diff").shows("hunk 2").waits();
+    terminal.types("/apply a.txt:2").shows("hunk 2 of 2").waits();
+    terminal.types("/quit").exits(0);
+    assert_eq!(scene.read("a.txt").unwrap(), text(&[2, 35]));
+}
+
 #[test]
 fn hunks_that_cannot_be_meant_are_refused() {
     let scene = scene();
     scene.code("python", &format!("{CHANGES}\nopen('a.txt:2', 'w').write('x')")).exits(0);
+    scene.run(&["changes", "diff"]).exits(0);
     for (name, why) in [
         ("a.txt:9", "`a.txt` has no hunk 9; it has 3"),
         ("new.txt:1", "`new.txt` is applied as a whole or not at all"),

@@ -5,7 +5,12 @@ use crate::{
     scene::{Scene, cell},
     terminal::Terminal,
 };
-use std::{fs::OpenOptions, process::Command};
+use std::{
+    fs::OpenOptions,
+    process::Command,
+    thread,
+    time::{Duration, Instant},
+};
 
 const TAKEN: &str = "Not run: another program reads this terminal.";
 
@@ -46,6 +51,16 @@ fn open(gate: &std::path::Path) {
     OpenOptions::new().write(true).open(gate).unwrap();
 }
 
+/// Waits until it is so, or gives up.
+#[track_caller]
+fn until(mut is_so: impl FnMut() -> bool) {
+    let patience = Instant::now() + Duration::from_mins(2);
+    while !is_so() {
+        assert!(Instant::now() < patience, "it never came to that");
+        thread::yield_now();
+    }
+}
+
 /// The attack: keys that are typed at a pager.
 #[test]
 fn a_pager_behind_a_pipe_keeps_its_keys() {
@@ -78,14 +93,14 @@ fn a_pager_that_comes_later_gets_the_terminal() {
     terminal.shows("Run it?").waits();
     open(&gate);
     terminal.shows("words to read");
-    while !out(&scene, "out").contains(TAKEN) {
+    until(|| {
         terminal.goes_on("y");
-        std::thread::yield_now();
-    }
-    while !terminal.has("over") {
+        out(&scene, "out").contains(TAKEN)
+    });
+    until(|| {
         terminal.goes_on("q");
-        std::thread::yield_now();
-    }
+        terminal.has("over")
+    });
     terminal.exits(0);
     assert_eq!(answers(&scene), ["nobody, 0 run"]);
 }
@@ -95,17 +110,21 @@ fn a_pager_that_comes_later_gets_the_terminal() {
 fn a_program_that_waits_for_a_line_gets_it() {
     // Another terminal would be asked where its cursor is, and that answer is a key like any other.
     let scene = Scene::new().variable("TERM", "dumb");
-    let line = format!("{} > out & head -c 1 > typed; wait; echo over", asking(&scene, "a"));
+    let gate = gate(&scene);
+    let waits = "dd bs=1 count=2 of=typed 2> /dev/null";
+    let line = format!("(cat go; {}) > out & {waits}; wait; echo over", asking(&scene, "a"));
     let terminal = Terminal::shell(&scene, &line);
+    // It has read one key, and waits for the next.
+    terminal.goes_on("\r");
+    until(|| out(&scene, "typed") == "\n");
+    open(&gate);
     terminal.shows("Run it?").waits().goes_on("y");
-    while out(&scene, "typed") != "y" {
-        std::thread::yield_now();
-    }
+    until(|| out(&scene, "typed") == "\ny");
     // From here on the keys are ours, unless we saw that the first was not.
-    while !terminal.has("over") {
+    until(|| {
         terminal.goes_on("n");
-        std::thread::yield_now();
-    }
+        terminal.has("over")
+    });
     terminal.exits(0);
     assert!(terminal.is_as_it_was());
     assert!(answers(&scene)[0].ends_with("0 run"), "{:?}", answers(&scene));
@@ -141,9 +160,7 @@ fn two_of_us_ask_one_after_the_other() {
         let prompts = newest.of_kind("prompt");
         prompts.iter().any(|one| one["text"] == "do two") && !newest.of_kind("verdict").is_empty()
     };
-    while !judged() {
-        std::thread::yield_now();
-    }
+    until(judged);
     terminal.waits().lacks("\"two\"").types("y");
     terminal.shows("print('code of', \"two\")").types("n");
     terminal.exits(0);

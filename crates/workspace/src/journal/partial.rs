@@ -8,14 +8,15 @@
 //! The text is made of the person's file and the snapshot. The person's file must bear the stamp
 //! that it had when it was shown, before and after it is read; whoever copies it away checks the
 //! stamp once more, see `apply.rs`. The planned entry then has that text in place of the snapshot's
-//! bytes, and everything after that is the same as for a whole file: copies, journal, undo.
+//! bytes, and everything after that is the same as for a whole file: copies, journal, undo. If the
+//! hunks were shown by an earlier command they must be the same, see `numbered.rs`.
 //!
 //! # Limits
 //! Only texts of the same mode have hunks. Everything else is applied as a whole, or not.
 
 use crate::{
     error::{During, WorkspaceError},
-    journal::plan::Planned,
+    journal::{numbered::NumberedHunks, plan::Planned},
     tree::{
         diff::PATIENCE,
         folder::{Folder, Intent, Walker},
@@ -42,7 +43,7 @@ pub(crate) fn seen(planned: &[Planned]) -> Seen {
 pub(crate) fn divide(
     upper: &Folder,
     work: &Folder,
-    seen: &Seen,
+    (seen, numbered): (&Seen, Option<&NumberedHunks>),
     planned: &mut [Planned],
     picks: &[Pick],
     told: &mut [FileChange],
@@ -58,6 +59,9 @@ pub(crate) fn divide(
         let Some(hunks) = Side::hunks(&before, &after, Instant::now() + PATIENCE) else {
             return Err(WorkspaceError::Indivisible { path: path.text() });
         };
+        if numbered.is_some_and(|shown| !shown.has(&path.text(), &hunks.numbered())) {
+            return Err(WorkspaceError::HunksNotShown { path: path.text() });
+        }
         let of = hunks.count();
         if let Some(&number) = numbers.iter().find(|number| !(1..=of).contains(number)) {
             return Err(WorkspaceError::NoSuchHunk { path: path.text(), number, of });

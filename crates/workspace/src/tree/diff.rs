@@ -32,21 +32,17 @@ const ENOUGH: usize = 8 << 20;
 /// How long lines are compared; after that whole blocks are shown as replaced.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The text of the chosen changes, most dangerous first. Names the files that do not fit.
-pub(crate) fn diff(
-    upper: &Folder,
-    work: (&Path, Option<&Folder>),
-    chosen: &Chosen<'_>,
-) -> Result<String, WorkspaceError> {
+/// The chosen changes as one text. Names what is left out.
+pub(crate) fn joined(texts: &[ChangeText], chosen: &Chosen<'_>) -> String {
     let mut text = String::new();
-    for one in texts(upper, work, chosen)? {
+    for one in texts {
         text.push_str(&one.head);
         one.hunks.iter().for_each(|hunk| text.push_str(hunk));
     }
     for one in &chosen.left_out {
         line(&mut text, format_args!("left out {}: {}", quoted("", &one.path), one.why));
     }
-    Ok(text)
+    text
 }
 
 /// One change as text.
