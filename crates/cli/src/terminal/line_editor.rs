@@ -45,8 +45,11 @@ pub(crate) fn suspend() {
 }
 
 /// The keys of an editor: those of Emacs, with Ctrl-Z to suspend. Pastes become text that can be
-/// seen.
-pub(super) struct Careful(Emacs);
+/// seen, and what a terminal says late about its colour becomes nothing.
+pub(super) struct Careful {
+    keys: Emacs,
+    late: LateColour,
+}
 
 impl Default for Careful {
     fn default() -> Self {
@@ -58,28 +61,93 @@ impl Careful {
     pub(super) fn new(mut keys: Keybindings) -> Self {
         let suspend = ReedlineEvent::ExecuteHostCommand(SUSPEND.into());
         keys.add_binding(KeyModifiers::CONTROL, KeyCode::Char('z'), suspend);
-        Self(Emacs::new(keys))
+        Self { keys: Emacs::new(keys), late: LateColour::default() }
     }
 }
 
 impl EditMode for Careful {
     #[expect(clippy::wildcard_enum_match_arm, reason = "all others are the editor's own")]
     fn parse_event(&mut self, event: ReedlineRawEvent) -> ReedlineEvent {
-        match event.into() {
+        let event = event.into();
+        let before = match &event {
+            terminal_event::Event::Key(key) => match self.late.take(key) {
+                Some(text) => text,
+                None => return ReedlineEvent::None,
+            },
+            _ => self.late.give_up(),
+        };
+        let event = match event {
             terminal_event::Event::Paste(text) => {
                 ReedlineEvent::Edit(vec![EditCommand::InsertString(plain(&text))])
             }
             other => match ReedlineRawEvent::try_from(other) {
-                Ok(event) => self.0.parse_event(event),
+                Ok(event) => self.keys.parse_event(event),
                 Err(()) => ReedlineEvent::None,
             },
+        };
+        if before.is_empty() {
+            return event;
         }
+        let typed = ReedlineEvent::Edit(vec![EditCommand::InsertString(before)]);
+        ReedlineEvent::Multiple(vec![typed, event])
     }
 
     fn edit_mode(&self) -> PromptEditMode {
-        self.0.edit_mode()
+        self.keys.edit_mode()
     }
 }
+
+/// A terminal's answer what its colour is, if it comes when nobody waits for it any more:
+/// `ESC ] 11 ; rgb:… ESC \`. The editor would take it for keys.
+#[derive(Debug, Default)]
+struct LateColour {
+    /// Its text so far.
+    held: Option<String>,
+}
+
+impl LateColour {
+    /// The longest that a terminal says.
+    const LONGEST: usize = 64;
+
+    /// `None` if a key belongs to an answer; otherwise the text that was held for one and is none.
+    fn take(&mut self, key: &terminal_event::KeyEvent) -> Option<String> {
+        let is_alt = key.modifiers == KeyModifiers::ALT;
+        let Some(held) = &mut self.held else {
+            if is_alt && key.code == KeyCode::Char(']') {
+                self.held = Some(String::new());
+                return None;
+            }
+            return Some(String::new());
+        };
+        let is_bell = key.modifiers == KeyModifiers::CONTROL && key.code == KeyCode::Char('g');
+        if held.starts_with(COLOUR) && (is_bell || is_alt && key.code == KeyCode::Char('\\')) {
+            self.held = None;
+            return None;
+        }
+        if let (KeyCode::Char(c), KeyModifiers::NONE | KeyModifiers::SHIFT) =
+            (key.code, key.modifiers)
+        {
+            held.push(c);
+            let begins = COLOUR.starts_with(held.as_str());
+            let goes_on = held.strip_prefix(COLOUR).is_some_and(|colour| {
+                colour.chars().all(|c| c.is_ascii_hexdigit() || "rgba:/#".contains(c))
+            });
+            if begins || goes_on && held.len() < Self::LONGEST {
+                return None;
+            }
+            held.pop();
+        }
+        Some(self.give_up())
+    }
+
+    /// It is no answer: the text that was held.
+    fn give_up(&mut self) -> String {
+        self.held.take().unwrap_or_default()
+    }
+}
+
+/// The beginning of an answer about the colour of the background.
+const COLOUR: &str = "11;";
 
 /// The few characters before what is typed, in the terminal's own colour.
 struct Mark(String);
@@ -115,5 +183,55 @@ impl Prompt for Mark {
 
     fn render_prompt_history_search_indicator(&self, _: PromptHistorySearch) -> Cow<'_, str> {
         "search: ".into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use terminal_event::KeyEvent;
+
+    /// The keys that an editor is given for these bytes: ESC is Alt.
+    fn keys(bytes: &str) -> Vec<KeyEvent> {
+        let mut keys = Vec::new();
+        let mut rest = bytes.chars();
+        while let Some(c) = rest.next() {
+            keys.push(match c {
+                '\u{1b}' => KeyEvent::new(KeyCode::Char(rest.next().unwrap()), KeyModifiers::ALT),
+                '\u{7}' => KeyEvent::new(KeyCode::Char('g'), KeyModifiers::CONTROL),
+                c => KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE),
+            });
+        }
+        keys
+    }
+
+    /// The text that is left of them.
+    fn left(bytes: &str) -> String {
+        let mut late = LateColour::default();
+        let mut left = String::new();
+        for key in keys(bytes) {
+            let Some(before) = late.take(&key) else { continue };
+            left.push_str(&before);
+            if let (KeyCode::Char(c), KeyModifiers::NONE) = (key.code, key.modifiers) {
+                left.push(c);
+            }
+        }
+        left + &late.give_up()
+    }
+
+    #[test]
+    fn a_colour_that_comes_late_is_no_text() {
+        assert_eq!(left("a\u{1b}]11;rgb:ffff/0A0a/0000\u{1b}\\b"), "ab");
+        assert_eq!(left("a\u{1b}]11;rgba:ff/ff/ff/ff\u{7}b"), "ab");
+    }
+
+    #[test]
+    fn keys_that_only_begin_like_one_are_kept() {
+        for typed in ["1", "11", "11;", "11;rgb:", "12;rgb:0/0/0", "11;rgb:0/0/0 x", "x"] {
+            assert_eq!(left(&format!("a\u{1b}]{typed}")), format!("a{typed}"));
+        }
+        let long = format!("11;{}", "f".repeat(100));
+        assert_eq!(left(&format!("\u{1b}]{long}")), long);
+        assert_eq!(left("11;rgb:0/0/0"), "11;rgb:0/0/0");
     }
 }

@@ -311,6 +311,17 @@ fn a_chat_asks_runs_and_keeps() {
     assert_eq!(scene.read("out.txt").unwrap(), "hi");
 }
 
+/// A slow terminal says what its colour is when a prompt is being typed.
+#[test]
+fn a_late_answer_of_the_terminal_is_not_typed() {
+    let scene = Scene::new().model_says(&["Hello."]);
+    let terminal = Terminal::open(&scene, &[]);
+    terminal.waits().goes_on("one \u{1b}]11;rgb:1c1c/1c1c/1c1c\u{1b}\\two\r").shows("Hello.");
+    terminal.types("/quit").exits(0);
+    let seen = scene.run(&["history", "show", "--json"]);
+    assert_eq!(seen.of_kind("prompt")[0]["text"], "one two");
+}
+
 #[test]
 fn a_discarded_change_is_gone_and_variables_stay() {
     let scene = Scene::new().file("a.txt", "1").model_says(&[
