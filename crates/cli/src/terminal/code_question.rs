@@ -159,6 +159,6 @@ impl Console {
             .map(|one| format!("{:<7} {}", one.severity.word(), finding(one)))
             .collect();
         gone(screen.say(count(rows.len(), "finding") + ":"))?;
-        pager::rows(&mut self.asker, screen, &rows).await.unwrap_or(Err(Left::Ended))
+        pager::rows(&mut self.asker, screen, &rows).await.unwrap_or(Err(Left::Ended)).map(drop)
     }
 }

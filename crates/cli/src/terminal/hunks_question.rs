@@ -102,11 +102,15 @@ impl Console {
                 Key::Yes => kept.push(at),
                 Key::No | Key::Help => {}
                 Key::RestOfFile => {
+                    kept.push(at);
                     // They are kept, so they are shown.
-                    for hunk in &change.hunks[at..] {
-                        self.show(screen, hunk).await?;
+                    for (hunk, at) in change.hunks.iter().zip(1..).skip(at) {
+                        if self.show(screen, hunk).await? == pager::Viewed::Part {
+                            gone(screen.say("Hunks that were not shown stay staged."))?;
+                            break;
+                        }
+                        kept.push(at);
                     }
-                    kept.extend(at..=hunks);
                     break;
                 }
                 Key::NoneOfFile => break,
@@ -125,7 +129,7 @@ impl Console {
     }
 
     /// Shows a part of a diff, a window at a time.
-    async fn show(&mut self, screen: &mut Screen, diff: &Untrusted) -> Result<(), Left> {
+    async fn show(&mut self, screen: &mut Screen, diff: &Untrusted) -> Result<pager::Viewed, Left> {
         let shown = pager::text(&mut self.asker, screen, Section::Diff, diff).await;
         shown.unwrap_or(Err(Left::Ended))
     }

@@ -176,11 +176,11 @@ async fn settle(context: &Context, frontend: &mut Frontend) -> Result<(), Error>
             }
             Ok(Keep::Show) => {
                 let diff = review.diff()?;
-                pager::text(&mut console.asker, screen, Section::Diff, &diff).await?
+                pager::text(&mut console.asker, screen, Section::Diff, &diff).await?.map(drop)
             }
             Ok(Keep::Names) => {
                 let rows = listing::whole(&files).rows;
-                pager::rows(&mut console.asker, screen, &rows).await?
+                pager::rows(&mut console.asker, screen, &rows).await?.map(drop)
             }
             Err(left) => Err(left),
         };

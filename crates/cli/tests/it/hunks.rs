@@ -142,6 +142,25 @@ fn nothing_of_a_file_is_kept_after_d_and_the_rest_of_it_after_a() {
     terminal.types("/quit").exits(0);
 }
 
+/// The attack: a hunk that is kept with the rest of its file, and of which only the beginning was
+/// shown. The control is one that was shown whole.
+#[test]
+fn the_rest_of_a_file_is_kept_only_as_far_as_it_was_shown() {
+    let code = "lines = open('a.txt').read().splitlines(True)\n\
+        lines[2] = 'two\\n'\nlines[20] = 'twenty\\n'\n\
+        lines[35] = '\\r'.join(f'row {n}' for n in range(200)) + '\\n'\n\
+        open('a.txt', 'w', newline='').write(''.join(lines))";
+    let scene = scene().model_says(&[&cell("python", code), "Done."]);
+    let terminal = Terminal::open(&scene, &["--yes", "go"]);
+    terminal.shows("Keep").types("h").shows("Keep this hunk (1 of 3)?").types("a");
+    terminal.shows("+row 0").shows("more.").lacks("row 199").types("b");
+    terminal.shows("Hunks that were not shown stay staged.").shows("a.txt: 2 hunks of 3 (1, 2)");
+    terminal.types("y").shows("the rest stays staged").shows("Keep").types("l").waits();
+    terminal.types("/quit").exits(0);
+    let kept = scene.read("a.txt").unwrap();
+    assert!(kept.contains("two\n") && kept.contains("twenty\n") && !kept.contains("row"), "{kept}");
+}
+
 #[test]
 fn a_number_counts_only_after_its_diff_was_shown() {
     let scene = scene().model_says(&[&cell("python", CHANGES), "Done."]);

@@ -62,7 +62,8 @@ mod tests {
     /// Forty lines, of which those of these numbers are changed.
     fn text(changed: &[usize]) -> String {
         let mark = |number| if changed.contains(&number) { " changed" } else { "" };
-        (0..40).map(|number| format!("line {number}{}\n", mark(number))).collect()
+        let line = |number: usize| format!("line {number}{}\n", mark(number));
+        (0..40).map(line).collect()
     }
 
     fn apply(scene: &mut Scene, name: &str, number: usize) -> Result<(), WorkspaceError> {
@@ -90,7 +91,7 @@ mod tests {
         scene.set.diff(&[]).unwrap();
         apply(&mut scene, "a", 1).unwrap();
         assert_eq!(scene.reads("a"), text(&[2]));
-        // What was shown as 3 is 2 now.
+        // The hunk that was shown as 3 is 2 now.
         refused(&mut scene, "a", 2);
         // The other file is as it was shown, also for whoever comes later.
         let mut scene = scene.reopen();

@@ -83,7 +83,7 @@ pub(super) async fn page(
         return Ok(None);
     };
     match pager::text(&mut console.asker, screen, section, text).await? {
-        Ok(()) => Ok(None),
+        Ok(_) => Ok(None),
         Err(left) => Ok(Next::after(left)),
     }
 }

@@ -244,12 +244,13 @@ impl Desk {
                     self.background.hear(&strokes);
                     return Woken::Strokes(self.answers_of_terminal.taken_from(strokes));
                 }
-                Err(rustix::io::Errno::INTR) => return Woken::Strokes(Vec::new()),
                 // There was one, and another program was faster.
                 Err(rustix::io::Errno::AGAIN) if tty.device().is_shared() => {
                     (self.is_gone, self.is_taken) = (true, true);
                 }
-                Err(rustix::io::Errno::AGAIN) => return Woken::Strokes(Vec::new()),
+                Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {
+                    return Woken::Strokes(Vec::new());
+                }
                 Err(_) => self.is_gone = true,
             }
             return Woken::Gone;
