@@ -362,6 +362,9 @@ impl Advise for StoreError {
             Self::Make { .. } | Self::Read { .. } | Self::Keep { .. } | Self::ReadOnly { .. } => {
                 DISK
             }
+            Self::Secrets { .. } => {
+                "restore the key from a backup; without it, remove both files and set the secrets again"
+            }
             Self::Taken { .. } => "choose another folder, or a new one",
             Self::StandardInput { .. } => "check what it is redirected from",
             Self::PipedTooLong { .. } => {

@@ -25,8 +25,8 @@ use interpreter_exec::{
 };
 use interpreter_model::{Pace, Providers};
 use interpreter_store::{
-    Bytes, ConfigFiles, Environment, Folders, Ledger, Log, Outputs, Overrides, PipedFile,
-    Retention, Settings,
+    Bytes, ConfigFiles, Environment, Folders, KeptSecrets, Ledger, Log, Outputs, Overrides,
+    PipedFile, Retention, Settings,
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -83,6 +83,7 @@ impl Context {
         let work_folder = fs_err::canonicalize(work_folder).map_err(AgentError::WorkFolder)?;
         let program = fs_err::canonicalize(program).map_err(AgentError::Program)?;
         let folders = Folders::find(&environment)?.resolved();
+        let environment = environment.with_kept(KeptSecrets::read(&folders)?);
         let home = environment.raw("HOME").map(PathBuf::from);
         let machine = Machine::look(program, folders.sandboxes_folder(), home.clone());
         machine.get_ready();

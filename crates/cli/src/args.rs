@@ -3,7 +3,7 @@
 use crate::{
     commands::{
         audit, changes, completions, config, doctor, history, import, languages, man, model,
-        packages, rules, run, trust,
+        packages, rules, run, secret, trust,
     },
     options::SessionArgs,
 };
@@ -63,6 +63,7 @@ pub(crate) enum Command {
     Packages(packages::PackagesArgs),
     Rules(rules::RulesArgs),
     Trust(trust::TrustArgs),
+    Secret(secret::SecretArgs),
     Config(config::ConfigArgs),
     Import(import::ImportArgs),
     Completions(completions::CompletionsArgs),

@@ -27,6 +27,7 @@ pub(crate) mod packages;
 pub(crate) mod rules;
 pub(crate) mod run;
 mod save;
+pub(crate) mod secret;
 pub(crate) mod trust;
 
 /// Parses what was typed and does it.
@@ -63,6 +64,7 @@ pub(crate) fn run(typed: impl Iterator<Item = OsString>) -> Result<ExitCode, Err
         Some(Command::Packages(args)) => packages::packages(&args),
         Some(Command::Rules(args)) => rules::rules(&args),
         Some(Command::Trust(args)) => trust::trust(&args),
+        Some(Command::Secret(args)) => secret::secret(&args),
         Some(Command::Config(args)) => config::config(&args),
         Some(Command::Import(args)) => import::import(&args),
         Some(Command::Completions(args)) => completions::completions(&args),

@@ -141,6 +141,7 @@ fn pull_exit(error: &PullError) -> Exit {
 fn store_exit(error: &StoreError) -> Exit {
     match error {
         StoreError::Config(_)
+        | StoreError::Secrets { .. }
         | StoreError::StandardInput { .. }
         | StoreError::PipedTooLong { .. }
         | StoreError::NotASessionId { .. }

@@ -48,6 +48,7 @@ pub mod context;
 pub mod declaration;
 pub mod deed;
 pub mod denial;
+pub mod dotenv;
 pub mod effects;
 pub mod egress;
 pub mod extract;

@@ -6,6 +6,7 @@
 //! Must not print a value: keys stand among them. Nothing else in the program reads the
 //! environment.
 
+use crate::KeptSecrets;
 use interpreter_core::{Secret, secret::in_variable};
 use std::{
     collections::BTreeMap,
@@ -14,15 +15,18 @@ use std::{
     path::PathBuf,
 };
 
-/// A snapshot of the environment.
+/// A snapshot of the environment, and the secrets that are kept for it.
 #[derive(Default)]
-pub struct Environment(BTreeMap<OsString, OsString>);
+pub struct Environment {
+    variables: BTreeMap<OsString, OsString>,
+    kept: KeptSecrets,
+}
 
 impl Environment {
     /// The environment of this process, now.
     #[expect(clippy::disallowed_methods, reason = "this is the one place that reads it")]
     pub fn read() -> Self {
-        Self(std::env::vars_os().collect())
+        Self { variables: std::env::vars_os().collect(), kept: KeptSecrets::default() }
     }
 
     /// An environment made by hand.
@@ -31,13 +35,23 @@ impl Environment {
         N: Into<OsString>,
         V: Into<OsString>,
     {
-        Self(pairs.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
+        let variables = pairs.into_iter().map(|(name, value)| (name.into(), value.into()));
+        Self { variables: variables.collect(), kept: KeptSecrets::default() }
+    }
+
+    /// The same, with secrets for variables that are not set.
+    #[must_use]
+    pub fn with_kept(self, kept: KeptSecrets) -> Self {
+        Self { kept, ..self }
     }
 
     /// The value of a variable as it is. An empty value counts as none, as it does for the XDG
     /// variables and for keys.
     pub fn raw(&self, name: &str) -> Option<&OsStr> {
-        self.0.get(OsStr::new(name)).map(OsString::as_os_str).filter(|value| !value.is_empty())
+        self.variables
+            .get(OsStr::new(name))
+            .map(OsString::as_os_str)
+            .filter(|value| !value.is_empty())
     }
 
     /// The value of a variable, if it has one and it is UTF-8.
@@ -45,22 +59,24 @@ impl Environment {
         self.raw(name)?.to_str()
     }
 
-    /// The value of a variable that holds a key. Whitespace around it is dropped: it comes from
-    /// `$(cat file)` and the like, and is never part of a key.
+    /// The value of a variable that holds a key, or the secret that is kept by that name. Whitespace
+    /// around it is dropped: it comes from `$(cat file)` and the like, and is never part of a key.
     pub fn secret(&self, name: &str) -> Option<Secret> {
-        let text = self.text(name)?.trim();
-        (!text.is_empty()).then(|| Secret::new(text.to_owned()))
+        let text = self.text(name).map(str::trim).filter(|text| !text.is_empty());
+        text.map(|text| Secret::new(text.to_owned())).or_else(|| self.kept.get(name))
     }
 
-    /// The variables that hold secrets, by their names and values.
+    /// The variables that hold secrets, by their names and values, and all secrets that are kept.
     pub fn secrets(&self) -> impl Iterator<Item = (&str, Secret)> {
-        let texts = self.0.iter().filter_map(|(name, value)| name.to_str().zip(value.to_str()));
-        texts.filter_map(|(name, value)| Some((name, in_variable(name, value)?)))
+        let variables = self.variables.iter();
+        let texts = variables.filter_map(|(name, value)| name.to_str().zip(value.to_str()));
+        let set = texts.filter_map(|(name, value)| Some((name, in_variable(name, value)?)));
+        set.chain(self.kept.names().filter_map(|name| Some((name, self.kept.get(name)?))))
     }
 
     /// The names of all variables that are UTF-8.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.keys().filter_map(|name| name.to_str())
+        self.variables.keys().filter_map(|name| name.to_str())
     }
 
     /// The folders in a variable such as `PATH`. Relative ones are left out: they depend on the
@@ -78,7 +94,7 @@ impl Environment {
 
 impl fmt::Debug for Environment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Environment({} variables)", self.0.len())
+        write!(f, "Environment({} variables)", self.variables.len())
     }
 }
 
@@ -103,6 +119,22 @@ mod tests {
     }
 
     #[test]
+    fn a_kept_secret_serves_where_no_variable_is_set() {
+        let mut kept = KeptSecrets::default();
+        kept.set("KEY", Secret::new("kept".into()));
+        kept.set("OTHER", Secret::new("kept".into()));
+        let environment = Environment::from_pairs([("KEY", "set")]).with_kept(kept);
+        assert_eq!(environment.secret("KEY").unwrap().reveal(), "set");
+        assert_eq!(environment.secret("OTHER").unwrap().reveal(), "kept");
+        // It is no variable: nothing but a key is looked for there.
+        assert_eq!(environment.text("OTHER"), None);
+        assert_eq!(
+            environment.secrets().map(|(name, _)| name).collect::<Vec<_>>(),
+            ["KEY", "OTHER"]
+        );
+    }
+
+    #[test]
     fn relative_folders_are_left_out_of_a_path_list() {
         let environment = Environment::from_pairs([("PATH", "/usr/bin:.::bin:/bin")]);
         assert_eq!(environment.path_list("PATH"), [Path::new("/usr/bin"), Path::new("/bin")]);
@@ -124,6 +156,6 @@ mod tests {
 
     #[test]
     fn the_process_has_an_environment() {
-        assert!(!Environment::read().0.is_empty());
+        assert!(!Environment::read().variables.is_empty());
     }
 }

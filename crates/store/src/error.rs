@@ -68,6 +68,10 @@ pub enum StoreError {
     #[error("the output in `{}` was changed after it was recorded", shown(path))]
     AlteredOutput { path: PathBuf },
 
+    /// The secrets cannot be decrypted.
+    #[error("`{}` cannot be decrypted with `{}`", shown(path), shown(key))]
+    Secrets { path: PathBuf, key: PathBuf },
+
     /// The settings are not in order.
     #[error(transparent)]
     Config(#[from] ConfigError),

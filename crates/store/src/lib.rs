@@ -30,6 +30,7 @@ pub use crate::{
     },
     results::ResultFiles,
     running::RunningSession,
+    secrets::{KeptSecrets, LONGEST_SECRET},
     trust::{FoundInstructions, Instructions, Standing},
 };
 
@@ -48,4 +49,5 @@ mod quantity;
 mod record;
 pub mod results;
 mod running;
+mod secrets;
 pub mod trust;

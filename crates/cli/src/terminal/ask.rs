@@ -319,6 +319,15 @@ impl Asker {
         }
     }
 
+    /// Waits for a line that is not shown.
+    pub(crate) async fn hidden_line(
+        &mut self,
+        screen: &mut Screen,
+        question: &str,
+    ) -> Result<String, Left> {
+        self.line(screen, |screen| screen.tell(question), Typing::Hidden).await
+    }
+
     /// Waits for a prompt.
     pub(crate) async fn prompt(&mut self) -> Result<String, Left> {
         loop {

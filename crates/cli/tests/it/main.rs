@@ -76,6 +76,7 @@ mod run;
 mod scene;
 mod scripts;
 mod seam;
+mod secret;
 mod secrets;
 mod sessions;
 mod sets;

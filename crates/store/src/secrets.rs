@@ -1,0 +1,265 @@
+//! Secrets that the person keeps here: API keys and the like, in an encrypted file.
+//!
+//! # Threat
+//! A copy of the data folder, in a backup or on a lost disk, that gives keys away; a key in a shell's
+//! history or in a config file that is shared.
+//!
+//! # Mechanism
+//! The file is encrypted and authenticated with ChaCha20-Poly1305, under a random key in the config
+//! folder and a random nonce for each write. Both files are private to the user, and no sandbox shows
+//! them. Values go in and come out as [`Secret`]s.
+//!
+//! # Order
+//! A change reads, changes and writes the file under a lock, whole or not at all.
+//!
+//! # Limits
+//! Whoever can read both folders can read the secrets.
+
+use crate::{Folders, StoreError, private};
+use interpreter_core::{Secret, hash::hex};
+use ring::{
+    aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey},
+    rand::{SecureRandom, SystemRandom},
+};
+use rustix::fs::{FlockOperation, flock};
+use std::{
+    collections::BTreeMap,
+    fmt,
+    fs::{self, File},
+    io::{self, Read},
+    path::{Path, PathBuf},
+};
+
+/// Bytes of the file that are read at most.
+const LONGEST: u64 = 8 << 20;
+
+/// The beginning of the file: the name and version of its format.
+const FORMAT: &[u8] = b"interpreter secrets 1\n";
+
+/// Bytes of the key.
+const KEY: usize = 32;
+
+/// Bytes of one value at most.
+pub const LONGEST_SECRET: usize = 64 << 10;
+
+/// The secrets that are kept, by their names.
+#[derive(Default)]
+pub struct KeptSecrets(BTreeMap<String, Secret>);
+
+impl fmt::Debug for KeptSecrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "KeptSecrets({})", self.0.len())
+    }
+}
+
+impl KeptSecrets {
+    /// Reads them. Makes no file.
+    pub fn read(folders: &Folders) -> Result<Self, StoreError> {
+        let path = folders.secrets_file();
+        let Some(sealed) = content(&path)? else { return Ok(Self::default()) };
+        private::check_file(&path)?;
+        let damaged = || StoreError::Secrets { path: path.clone(), key: folders.secrets_key() };
+        let key = key(folders)?.ok_or_else(damaged)?;
+        let plain = opened(&key, sealed).ok_or_else(damaged)?;
+        let values: BTreeMap<String, String> =
+            serde_json::from_slice(&plain).map_err(|_| damaged())?;
+        let values = values.into_iter().map(|(name, value)| (name, Secret::new(value)));
+        Ok(Self(values.collect()))
+    }
+
+    /// Reads them, has them changed, and writes them, unless nothing was changed.
+    pub fn change<T>(
+        folders: &Folders,
+        change: impl FnOnce(&mut Self) -> Option<T>,
+    ) -> Result<Option<T>, StoreError> {
+        folders.make_config_folder()?;
+        private::make_folder(&folders.data)?;
+        let key = make_key(folders)?;
+        let lock = File::open(folders.secrets_key()).map_err(|source| at(folders, source))?;
+        flock(&lock, FlockOperation::LockExclusive).map_err(|error| at(folders, error.into()))?;
+        let mut secrets = Self::read(folders)?;
+        let Some(done) = change(&mut secrets) else { return Ok(None) };
+        secrets.write(folders, &key)?;
+        Ok(Some(done))
+    }
+
+    fn write(&self, folders: &Folders, key: &LessSafeKey) -> Result<(), StoreError> {
+        let path = folders.secrets_file();
+        let kept = |source| StoreError::Keep { path: path.clone(), source };
+        // The one place that writes values down: into what is encrypted next.
+        let values: BTreeMap<_, _> =
+            self.0.iter().map(|(name, value)| (name.as_str(), value.reveal())).collect();
+        let plain =
+            serde_json::to_vec(&values).map_err(|source| StoreError::Unwritable { source })?;
+        let sealed = sealed(key, plain).ok_or_else(|| kept(io::Error::other("no randomness")))?;
+        private::write(&path, &sealed).map_err(kept)
+    }
+
+    /// The value with this name.
+    pub fn get(&self, name: &str) -> Option<Secret> {
+        self.0.get(name).map(|value| Secret::new(value.reveal().to_owned()))
+    }
+
+    /// All names, in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
+    /// Keeps a value; one with the same name is replaced. Whether there was one.
+    pub fn set(&mut self, name: &str, value: Secret) -> bool {
+        self.0.insert(name.to_owned(), value).is_some()
+    }
+
+    /// Forgets a value. Whether there was one.
+    pub fn remove(&mut self, name: &str) -> bool {
+        self.0.remove(name).is_some()
+    }
+}
+
+impl Folders {
+    /// The file with the secrets.
+    pub fn secrets_file(&self) -> PathBuf {
+        self.data.join("secrets.sealed")
+    }
+
+    /// The key that it is encrypted with.
+    pub fn secrets_key(&self) -> PathBuf {
+        self.config.join("secrets.key")
+    }
+}
+
+fn at(folders: &Folders, source: io::Error) -> StoreError {
+    StoreError::Read { path: folders.secrets_key(), source }
+}
+
+/// The content of a file, or `None` without one.
+fn content(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
+    let read = |source| StoreError::Read { path: path.into(), source };
+    let file = match File::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        other => other.map_err(read)?,
+    };
+    let mut bytes = Vec::new();
+    file.take(LONGEST).read_to_end(&mut bytes).map_err(read)?;
+    Ok(Some(bytes))
+}
+
+/// The content of a sealed file, or `None` if it was changed, or sealed with another key.
+fn opened(key: &LessSafeKey, mut sealed: Vec<u8>) -> Option<Vec<u8>> {
+    let (nonce, _) = sealed.strip_prefix(FORMAT)?.split_first_chunk::<NONCE_LEN>()?;
+    let nonce = Nonce::assume_unique_for_key(*nonce);
+    let from = FORMAT.len() + NONCE_LEN;
+    let plain = key.open_in_place(nonce, Aad::from(FORMAT), &mut sealed[from..]).ok()?;
+    Some(plain.to_vec())
+}
+
+/// A sealed file that holds this.
+fn sealed(key: &LessSafeKey, mut plain: Vec<u8>) -> Option<Vec<u8>> {
+    let mut nonce = [0; NONCE_LEN];
+    SystemRandom::new().fill(&mut nonce).ok()?;
+    // Twelve random bytes for each of a person's few changes do not come twice.
+    let unique = Nonce::assume_unique_for_key(nonce);
+    key.seal_in_place_append_tag(unique, Aad::from(FORMAT), &mut plain).ok()?;
+    Some([FORMAT, &nonce, &plain].concat())
+}
+
+/// The key, or `None` if it is missing or damaged.
+fn key(folders: &Folders) -> Result<Option<LessSafeKey>, StoreError> {
+    let path = folders.secrets_key();
+    let Some(text) = content(&path)? else { return Ok(None) };
+    private::check_file(&path)?;
+    let digits = text.trim_ascii();
+    let pairs = digits.chunks_exact(2).map(|pair| {
+        let pair = std::str::from_utf8(pair).ok().filter(|_| pair.is_ascii())?;
+        u8::from_str_radix(pair, 16).ok()
+    });
+    let bytes = pairs.collect::<Option<Vec<u8>>>().filter(|_| digits.len() == 2 * KEY);
+    let key = bytes.and_then(|bytes| UnboundKey::new(&CHACHA20_POLY1305, &bytes).ok());
+    Ok(key.map(LessSafeKey::new))
+}
+
+/// The key, made if need be. A damaged one is not replaced as long as something is sealed with it.
+fn make_key(folders: &Folders) -> Result<LessSafeKey, StoreError> {
+    let (at, path) = (folders.secrets_key(), folders.secrets_file());
+    if let Some(key) = key(folders)? {
+        return Ok(key);
+    }
+    if fs::symlink_metadata(&path).is_ok() {
+        return Err(StoreError::Secrets { path, key: at });
+    }
+    let made = |source| StoreError::Make { path: at.clone(), source };
+    let mut bytes = [0; KEY];
+    let filled = SystemRandom::new().fill(&mut bytes);
+    filled.map_err(|_| made(io::Error::other("no randomness")))?;
+    private::write_new(&at, format!("{}\n", hex(&bytes)).as_bytes(), private::Flush::Wait)
+        .map_err(made)?;
+    // Somebody else may have been first.
+    key(folders)?.ok_or(StoreError::Secrets { path, key: at })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    fn keep(folders: &Folders, name: &str, value: &str) -> bool {
+        let set = |all: &mut KeptSecrets| Some(all.set(name, Secret::new(value.into())));
+        KeptSecrets::change(folders, set).unwrap().unwrap()
+    }
+
+    #[test]
+    fn secrets_come_back_and_the_files_are_private_and_tell_nothing() {
+        let home = tempfile::tempdir().unwrap();
+        let folders = Folders::under(home.path());
+        assert_eq!(KeptSecrets::read(&folders).unwrap().names().count(), 0);
+        assert!(!folders.secrets_key().exists());
+        assert!(!keep(&folders, "ONE", "canary-1") && !keep(&folders, "TWO", "canary-2"));
+        assert!(keep(&folders, "ONE", "canary-3"));
+        let kept = KeptSecrets::read(&folders).unwrap();
+        assert_eq!(kept.names().collect::<Vec<_>>(), ["ONE", "TWO"]);
+        assert_eq!(kept.get("ONE").unwrap().reveal(), "canary-3");
+        assert_eq!(format!("{kept:?}"), "KeptSecrets(2)");
+        for path in [folders.secrets_file(), folders.secrets_key()] {
+            assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+            let bytes = fs::read(&path).unwrap();
+            for word in [&b"canary"[..], b"ONE"] {
+                assert!(!bytes.windows(word.len()).any(|window| window == word));
+            }
+        }
+        let gone = KeptSecrets::change(&folders, |all| all.remove("ONE").then_some(()));
+        assert_eq!(gone.unwrap(), Some(()));
+        let gone = KeptSecrets::change(&folders, |all| all.remove("ONE").then_some(()));
+        assert_eq!(gone.unwrap(), None);
+    }
+
+    #[test]
+    fn a_wrong_key_and_a_changed_file_are_errors_and_nothing_is_replaced() {
+        let home = tempfile::tempdir().unwrap();
+        let folders = Folders::under(home.path());
+        keep(&folders, "ONE", "canary-1");
+        let (sealed, key) = (fs::read(folders.secrets_file()), fs::read(folders.secrets_key()));
+        let (mut sealed, key) = (sealed.unwrap(), key.unwrap());
+        fs::remove_file(folders.secrets_key()).unwrap();
+        assert!(matches!(KeptSecrets::read(&folders), Err(StoreError::Secrets { .. })));
+        let set = |all: &mut KeptSecrets| Some(all.set("TWO", Secret::new("x".into())));
+        assert!(matches!(KeptSecrets::change(&folders, set), Err(StoreError::Secrets { .. })));
+        private::write(&folders.secrets_key(), &key).unwrap();
+        assert!(KeptSecrets::read(&folders).is_ok());
+        *sealed.last_mut().unwrap() ^= 1;
+        private::write(&folders.secrets_file(), &sealed).unwrap();
+        assert!(matches!(KeptSecrets::read(&folders), Err(StoreError::Secrets { .. })));
+    }
+
+    #[test]
+    fn of_several_changes_at_once_none_is_lost() {
+        let home = tempfile::tempdir().unwrap();
+        let folders = Folders::under(home.path());
+        std::thread::scope(|scope| {
+            for number in 0..8 {
+                let folders = &folders;
+                scope.spawn(move || keep(folders, &format!("N{number}"), "canary"));
+            }
+        });
+        assert_eq!(KeptSecrets::read(&folders).unwrap().names().count(), 8);
+    }
+}
