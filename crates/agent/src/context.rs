@@ -148,6 +148,11 @@ impl Context {
         self.window = Some((columns, rows));
     }
 
+    /// Takes secrets out of text.
+    pub fn redactor(&self) -> Arc<Redactor> {
+        Arc::clone(&self.redactor)
+    }
+
     /// The interpreters of this machine.
     pub fn interpreters(&self) -> &Interpreters {
         &self.interpreters

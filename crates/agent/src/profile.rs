@@ -54,6 +54,8 @@ impl Context {
             project,
             packages: self.packages_told(&installed),
         });
+        // A file of the project may hold a secret.
+        let opening = opening.into_iter().map(|message| self.redactor.message(message)).collect();
         ModelProfile {
             opening,
             strength,

@@ -42,6 +42,7 @@ mod passing;
 pub(crate) mod person;
 mod picture;
 pub(crate) mod plain;
+mod prompt_history;
 mod questions;
 pub(crate) mod repl;
 pub(crate) mod repl_editor;

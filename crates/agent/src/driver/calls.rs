@@ -63,7 +63,7 @@ impl Driver {
         };
         let sent = Sent::now(Arc::clone(&messages));
         let request = Request {
-            // The opening has files of the project in it, which no message was made of.
+            // A second time: whatever was said before a secret was known is sent again too.
             messages: self.redactor.messages(messages),
             tools,
             max_tokens: self.sampling.max_tokens,

@@ -361,7 +361,9 @@ fn person(context: &Context, shared: &Shared) -> Result<Person, Error> {
     let history = context.folders.make_history_file()?;
     let shared = shared.clone();
     let offers = move |line: &str, cursor| shared.offers(line, cursor);
-    let asker = Asker::start(&context.environment, || repl_editor::prompts(history, offers))?;
+    let redactor = context.redactor();
+    let editor = || repl_editor::prompts(history, redactor, offers);
+    let asker = Asker::start(&context.environment, editor)?;
     Ok(Person::Present(Box::new(Console::new(asker, context))))
 }
 

@@ -197,6 +197,10 @@ fn import(
     for (name, value) in &chosen {
         check_value(name, value)?;
     }
+    if chosen.is_empty() {
+        screen.tell(&format!("`{shown}` has no variables."))?;
+        return Ok(Exit::Done.into());
+    }
     let names: Vec<_> = chosen.iter().map(|(name, _)| name.clone()).collect();
     KeptSecrets::change(folders, |all| {
         for (name, value) in chosen {

@@ -4,15 +4,21 @@
 //! Runs on the keyboard's own thread. Code chose the suggestions, so only plainly visible ones are
 //! shown.
 
-use super::line_editor::{Careful, in_own_colour};
-use interpreter_agent::Completions;
-use interpreter_core::Untrusted;
-use reedline::{
-    Color, ColumnarMenu, Completer, CompletionResult, FileBackedHistory, KeyCode, KeyModifiers,
-    MenuBuilder, Reedline, ReedlineEvent, ReedlineMenu, Span, Suggestion, ValidationResult,
-    Validator, default_emacs_keybindings,
+use super::{
+    line_editor::{Careful, in_own_colour},
+    prompt_history::PromptHistory,
 };
-use std::{path::PathBuf, sync::mpsc as thread};
+use interpreter_agent::Completions;
+use interpreter_core::{Redactor, Untrusted};
+use reedline::{
+    Color, ColumnarMenu, Completer, CompletionResult, KeyCode, KeyModifiers, MenuBuilder, Reedline,
+    ReedlineEvent, ReedlineMenu, Span, Suggestion, ValidationResult, Validator,
+    default_emacs_keybindings,
+};
+use std::{
+    path::PathBuf,
+    sync::{Arc, mpsc as thread},
+};
 use tokio::sync::mpsc;
 
 const MENU: &str = "completions";
@@ -27,9 +33,6 @@ pub(crate) struct Question {
     pub(crate) reply: thread::Sender<Completions>,
 }
 
-/// Lines of prompts that are kept.
-const KEPT: usize = 10_000;
-
 /// One way in which a line could go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Offer {
@@ -40,13 +43,14 @@ pub(crate) struct Offer {
     pub(crate) end: usize,
 }
 
-/// An editor for prompts, which are kept in `history`. `offers` completes them.
+/// An editor for prompts, which are kept in `history` without secrets. `offers` completes them.
 pub(crate) fn prompts(
     history: PathBuf,
+    redactor: Arc<Redactor>,
     offers: impl FnMut(&str, usize) -> Vec<Offer> + Send + 'static,
 ) -> Reedline {
     let editor = completing(Box::new(Offering(offers)));
-    match FileBackedHistory::with_file(KEPT, history) {
+    match PromptHistory::open(history, redactor) {
         Ok(history) => editor.with_history(Box::new(history)),
         Err(_) => editor,
     }

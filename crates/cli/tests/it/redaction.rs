@@ -1,7 +1,11 @@
 //! A secret that is known, and a token of a known shape, through every way that text takes: they are
 //! neither shown, nor recorded, nor sent to the model.
 
-use crate::scene::{Scene, Seen, cell};
+use crate::{
+    models::servers::Plain,
+    scene::{Scene, Seen, cell},
+    terminal::Terminal,
+};
 use std::{fs, path::Path};
 
 /// A value in the person's own environment.
@@ -122,6 +126,28 @@ fn neither_the_model_nor_the_record_gets_them() {
     nothing_kept(&scene.data());
 }
 
+/// By the bytes that a server gets.
+#[test]
+fn prompts_files_and_instructions_are_sent_without_them() {
+    let server = Plain::streaming("Hello.");
+    let config = format!("[provider.openai]\nbase_url = '{}/v1'\n", server.address);
+    let scene = scene()
+        .home_file(".config/interpreter/config.toml", &config)
+        .file("AGENTS.md", format!("Instructions: {VALUE}.\n"));
+    scene.run(&["trust", "--yes"]).exits(0);
+    let prompt = format!("Prompt: {VALUE} {}", token());
+    let arguments = ["-m", "openai/gpt-x", "--json", &prompt];
+    clean(scene.run_with_input(&arguments, format!("Piped: {VALUE}\n").as_bytes())).exits(0);
+    let asked = server.asked().join("\n");
+    assert!(!asked.contains(VALUE) && !asked.contains(&token()), "{asked}");
+    for place in ["Instructions", "Prompt", "Piped"] {
+        assert!(
+            asked.contains(&format!("{place}: [secret:EXAMPLE_API_TOKEN]")),
+            "{place}: {asked}"
+        );
+    }
+}
+
 #[test]
 fn code_of_the_person_runs_as_written_and_is_recorded_without_it() {
     let scene = scene();
@@ -144,6 +170,17 @@ fn packages_and_calls_of_a_model_are_redacted() {
     let proposed = seen.of_kind("proposal")[0]["code"].to_string();
     assert!(proposed.contains("echo [secret:EXAMPLE_API_TOKEN]"), "{proposed}");
     nothing_kept(&scene.data());
+}
+
+#[test]
+fn prompts_are_kept_for_the_arrow_keys_without_them() {
+    let scene = scene().model_says(&["Done."]);
+    let terminal = Terminal::open(&scene, &[]);
+    terminal.shows("Type a prompt").types(&format!("use {VALUE}")).shows("Done.");
+    terminal.types("/quit").exits(0);
+    let kept = fs::read_to_string(scene.home().join(".local/state/interpreter/history.txt"));
+    let kept = kept.unwrap();
+    assert!(kept.contains("use [secret:EXAMPLE_API_TOKEN]") && !kept.contains(VALUE), "{kept}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use crate::{
     models::servers::Plain,
     scene::{Scene, Seen},
+    terminal::Terminal,
 };
 use std::{fs, os::unix::fs::PermissionsExt};
 
@@ -27,6 +28,16 @@ fn a_secret_is_set_listed_and_removed_and_its_value_never_shown() {
     scene.run(&["secret", "remove", "SHORT"]).mentions("there is no secret `SHORT`").exits(2);
     let scene = scene.variable("MY_API_KEY", "another-value-1");
     scene.run(&["secret", "list"]).mentions("the variable in your environment").exits(0);
+}
+
+#[test]
+fn a_value_that_is_typed_is_not_shown() {
+    let scene = Scene::new();
+    let terminal = Terminal::start(&scene, &["secret", "set", "MY_API_KEY"]);
+    terminal.shows("Value of MY_API_KEY").types(VALUE).shows("MY_API_KEY is kept").lacks(VALUE);
+    terminal.exits(0);
+    let code = format!("print('{}' + '{}')", &VALUE[..7], &VALUE[7..]);
+    scene.code("python", &code).prints("[secret:MY_API_KEY]\n").exits(0);
 }
 
 #[test]
