@@ -91,8 +91,8 @@ mod tests {
         parse(text).map(|all| all.into_iter().map(pair).collect())
     }
 
-    fn pairs(pairs: &[(&str, &str)]) -> Result<Vec<(String, String)>, usize> {
-        Ok(pairs.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect())
+    fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+        pairs.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect()
     }
 
     #[test]
@@ -110,7 +110,7 @@ mod tests {
             ("F", "first\nsecond"),
             ("G", "a#b"),
         ];
-        assert_eq!(read(text), pairs(&expected));
+        assert_eq!(read(text), Ok(pairs(&expected)));
     }
 
     #[test]
@@ -129,7 +129,7 @@ mod tests {
         #[test]
         fn a_quoted_value_comes_back(value in "[^'\u{0}]{0,40}") {
             let read = read(&format!("X='{value}'\nY=1\n"));
-            prop_assert_eq!(read, pairs(&[("X", &value), ("Y", "1")]));
+            prop_assert_eq!(read, Ok(pairs(&[("X", &value), ("Y", "1")])));
         }
     }
 }
