@@ -42,7 +42,7 @@ enum SecretCommand {
     /// Asks for the value without showing it, or reads it from standard input. It is never an
     /// argument, because other programs see those.
     Set {
-        /// Name, as a variable would have it: OPENAI_API_KEY
+        /// Name, as a variable would have it
         name: String,
     },
     /// List the names of your secrets
@@ -107,7 +107,6 @@ fn set(
 }
 
 /// The value, from the terminal or from standard input; `None` if the person left.
-#[expect(clippy::disallowed_methods, reason = "nothing is written")]
 fn typed(
     environment: &Environment,
     screen: &mut Screen,
