@@ -221,7 +221,7 @@ mod tests {
         assert_eq!(format!("{kept:?}"), "KeptSecrets(2)");
         for path in [folders.secrets_file(), folders.secrets_key()] {
             assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-            let bytes = fs::read(&path).unwrap();
+            let bytes = fs_err::read(&path).unwrap();
             for word in [&b"canary"[..], b"ONE"] {
                 assert!(!bytes.windows(word.len()).any(|window| window == word));
             }
@@ -237,7 +237,8 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let folders = Folders::under(home.path());
         keep(&folders, "ONE", "canary-1");
-        let (sealed, key) = (fs::read(folders.secrets_file()), fs::read(folders.secrets_key()));
+        let (sealed, key) =
+            (fs_err::read(folders.secrets_file()), fs_err::read(folders.secrets_key()));
         let (mut sealed, key) = (sealed.unwrap(), key.unwrap());
         fs::remove_file(folders.secrets_key()).unwrap();
         assert!(matches!(KeptSecrets::read(&folders), Err(StoreError::Secrets { .. })));
