@@ -120,7 +120,7 @@ fn typed(
         };
         return match wait_for(asked)?? {
             Ok(line) => Ok(Some(Secret::new(line.trim().to_owned()))),
-            Err(Left::Interrupted | Left::Ended | Left::Terminated) => Ok(None),
+            Err(Left::Interrupted | Left::Ended | Left::Terminated | Left::Nobody(_)) => Ok(None),
         };
     }
     if std::io::stdin().is_terminal() {

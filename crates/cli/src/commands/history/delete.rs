@@ -67,7 +67,7 @@ async fn ask(
     let choices = [choice('y', "yes", true), choice('n', "no", false)];
     Ok(match asker.choose(screen, &question, &choices).await {
         Ok(true) => None,
-        Ok(false) | Err(Left::Ended | Left::Interrupted) => Some(Exit::Refused),
+        Ok(false) | Err(Left::Ended | Left::Interrupted | Left::Nobody(_)) => Some(Exit::Refused),
         Err(Left::Terminated) => Some(Exit::CodeFailed),
     })
 }
