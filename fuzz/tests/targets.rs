@@ -6,13 +6,13 @@
 
 use bolero::check;
 use interpreter_core::{
-    Capability, Continuity, Deed, Findings, Finish, LanguageInfo, Languages, Opinion, Origin, Proposal,
-    Reply, Risk, Rule, Rules, Untrusted, WireFormat,
+    Capability, Continuity, Deed, Findings, Finish, LanguageInfo, Languages, Opinion, Origin,
+    Patterns, Policy, Proposal, Reply, Risk, Rule, Rules, Untrusted, WireFormat,
     extract::{
         self,
         fences::{FencePiece, Fences},
     },
-    policy, untrusted,
+    untrusted,
 };
 use interpreter_host::{Claim, Decoder, Frame, Inward, Outward, encode};
 
@@ -235,13 +235,15 @@ type AnyRule = (u8, u8, Option<Vec<u16>>, u8);
 fn rule((opinion, language, pattern, finding): &AnyRule) -> Rule {
     let opinions = [Opinion::Allow, Opinion::Ask, Opinion::Deny];
     let name = |number: u8, names: [&str; 2]| {
-        names.get(usize::from(number) % 3).map(|name| (*name).to_owned())
+        names.get(usize::from(number) % 3).map(|name| Patterns::one(*name))
     };
     Rule {
-        decision: opinions[usize::from(*opinion) % 3],
         language: name(*language, ["python", "shell"]),
-        line: pattern.as_ref().map(|numbers| written(LINES, numbers)),
+        line: pattern
+            .as_ref()
+            .and_then(|numbers| Patterns::new(vec![written(LINES, numbers)]).ok()),
         finding: name(*finding, ["deletes", "connects"]),
+        ..Rule::of(opinions[usize::from(*opinion) % 3])
     }
 }
 
@@ -258,7 +260,9 @@ fn rules() {
         let rules = |all: &[AnyRule]| Rules(all.iter().map(rule).collect());
         let (user, project) = (rules(user), rules(project));
         let judged = |user: &Rules, project: &Rules| {
-            policy::judge(user, project, &proposal, &findings).opinion
+            let (user, project) = (user.clone(), project.clone());
+            let policy = Policy { user, project, ..Policy::default() };
+            policy.judge(&proposal, &findings, Risk::High).opinion
         };
         let alone = judged(&user, &Rules::default());
         let both = judged(&user, &project);
