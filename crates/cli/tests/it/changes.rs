@@ -63,7 +63,7 @@ fn a_file_that_changed_meanwhile_is_not_overwritten() {
     scene.code("python", WRITES).exits(0);
     std::fs::write(scene.work().join("old.txt"), "mine\n").unwrap();
     scene.run(&["changes", "apply"]).mentions("old.txt").exits(3);
-    let newest = scene.run(&["history", "list", "--json"]).records()[0]["session"].clone();
+    let newest = scene.run(&["history", "list", "--all", "--json"]).records()[0]["session"].clone();
     let refused = scene.run(&["history", "show", "--json", newest.as_str().unwrap()]).exits(0);
     assert_eq!((refused.of_kind("changes").len(), refused.of_kind("error").len()), (0, 1));
     assert_eq!(scene.read("old.txt").unwrap(), "mine\n");
