@@ -136,7 +136,12 @@ fn at(folders: &Folders, source: io::Error) -> StoreError {
 fn content(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
     let read = |source| StoreError::Read { path: path.into(), source };
     let file = match File::open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        // Without a folder there is no file either; whoever needs the folder says what is wrong.
+        Err(error)
+            if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
+        {
+            return Ok(None);
+        }
         other => other.map_err(read)?,
     };
     let mut bytes = Vec::new();

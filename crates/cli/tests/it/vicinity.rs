@@ -214,7 +214,7 @@ fn a_listed_name_does_not_lead_there_and_does_where_its_number_is_listed_too() {
         let (seen, asked) = street.run(&["--allow-host", &names], "ask('me.example', 'attack')");
         assert_eq!(asked, Vec::<String>::new(), "{who:?}");
         seen.mentions(
-            "me.example resolves to a refused address: 11.22.33.44 is an address of \
+            "it resolves to a refused address: 11.22.33.44 is an address of \
                        this machine",
         )
         .exits(0);
