@@ -82,7 +82,8 @@ fn a_deleted_session_is_gone_for_good_and_the_record_stays_whole() {
     assert_eq!(&ids(&scene)[..], std::slice::from_ref(newest));
     scene.run(&["history", "search", "marmalade"]).exits(1);
     scene.run(&["history", "show", oldest]).mentions("no session begins or ends with").exits(2);
-    scene.run(&["history", "delete", "--yes", newest]).mentions(" and 2 stored outputs: ").exits(0);
+    // One file or more, by how the output came.
+    scene.run(&["history", "delete", "--yes", newest]).mentions(" stored output").exits(0);
     assert!(
         fs::read_dir(scene.data().join("outputs"))
             .unwrap()
