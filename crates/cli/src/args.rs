@@ -77,7 +77,7 @@ impl Args {
         self.quiet || self.output_schema.is_some()
     }
 
-    /// The earlier chat that is wanted: the newest, or the one with this id.
+    /// The chat to continue, if any: the newest, or the one with this id.
     #[expect(clippy::option_option, reason = "the option may come without an id")]
     pub(crate) fn earlier(&self) -> Option<Option<&str>> {
         match &self.resume {

@@ -257,8 +257,8 @@ pub enum Body {
     OutputsPruned { hashes: Vec<String> },
     /// The person goes on with a record of which something is missing, for this reason.
     RecordAccepted { reason: String },
-    /// The person has an anchor printed. It attests so many records: the newest ones of these
-    /// sessions, and of all others those that the anchor before it attests.
+    /// The person printed an anchor. It covers these sessions up to their newest record, and
+    /// every other session as far as the previous anchor did; `records` is the total.
     Anchored {
         records: u64,
         /// The record of the anchor before it.

@@ -56,8 +56,8 @@ impl Ledger {
         self.add(Spent::default())
     }
 
-    /// Takes the turn for a call, of which there are at most so many a minute; or says how long to
-    /// wait before asking again.
+    /// Claims one of the `most` calls that a minute may have, or returns how long to wait before
+    /// asking again.
     pub fn take_call(&self, most: NonZeroU32) -> Result<Result<(), Duration>, StoreError> {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         self.change(|page| page.take_call(most, now))

@@ -35,8 +35,7 @@ pub(crate) struct HistoryArgs {
 enum HistoryCommand {
     /// List the sessions of this folder, newest first
     ///
-    /// Lists the newest 100. A session can be named by the beginning or the end of its id, wherever
-    /// an ID is wanted.
+    /// Lists the newest 100. Commands that take an ID accept its beginning or its end.
     List {
         /// List every session of every folder
         #[arg(long)]

@@ -26,7 +26,7 @@ pub(super) struct Passing {
 }
 
 impl Passing {
-    /// Lays them out for a window of so many columns and rows.
+    /// Lays them out for a window of this size.
     pub(super) fn new(
         lines: &[&str],
         own: &Ours,

@@ -13,8 +13,8 @@
 //! session must have that record at that place; it may have grown since.
 //!
 //! # Limits
-//! What came after the newest anchor is not covered. A session that was removed on purpose is
-//! covered by its tombstone alone.
+//! Records newer than the newest anchor are not covered. Of a deleted session, only the tombstone
+//! is.
 
 use super::{
     Log,

@@ -96,7 +96,7 @@ fn fault(linked: &LinkedRecord, before: Option<(u64, &str)>) -> Option<BreakReas
 impl Anchor {
     /// Compares an export with this anchor: it must hold everything that the anchor attests. The
     /// file is read twice, by `open`; its links are checked by [`ExportVerification::of`].
-    #[expect(clippy::wildcard_enum_match_arm, reason = "no other kind of record is wanted")]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "only anchors and removals matter here")]
     pub fn check_export<R: BufRead>(
         &self,
         path: &Path,

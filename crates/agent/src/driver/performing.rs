@@ -1,0 +1,123 @@
+//! Performs an effect: passes it to the runner, the model, the front end or another thread.
+
+use super::{Driver, calls::Purpose};
+use crate::{journal, network, rules, update::Update};
+use interpreter_analyze::{Past, analyze_after};
+use interpreter_core::{
+    Body, Pick, Proposal,
+    look::Look,
+    session::{ChangesWish, Effect, Event, Settle},
+};
+use interpreter_exec::Command;
+use interpreter_workspace::Conflict;
+use std::sync::{Arc, PoisonError};
+
+/// Bytes of code from which on it is analysed on another thread.
+const LONG: usize = 8 << 10;
+
+impl Driver {
+    pub(super) async fn perform(&mut self, effect: Effect) {
+        match effect {
+            // It was recorded, which is all.
+            Effect::Note(_) | Effect::End | Effect::Settle(Settle::Later) => {}
+            Effect::CallModel { messages, .. } => self.call_model(messages, Purpose::Reply),
+            Effect::Summarise { messages } => self.call_model(messages, Purpose::Summary),
+            Effect::CancelModel => self.cancel_model().await,
+            Effect::Judge(proposal) => self.judge(proposal),
+            Effect::Look(look) => self.look(look),
+            Effect::Ask(question) => self.update(Update::Ask(Box::new(question))).await,
+            Effect::Prepare { language, confinement } => {
+                self.runner.tell(Command::Prepare { language, confinement: *confinement });
+            }
+            Effect::Run(permit) => {
+                self.remember(&permit.proposal().id);
+                self.runner.tell(Command::Run(permit));
+            }
+            Effect::ShowLine(line) => self.update(Update::Line(line)).await,
+            Effect::AskInput(wanted) => self.update(Update::Input(wanted)).await,
+            Effect::AskHost(wanted) => self.update(Update::Host(wanted)).await,
+            Effect::AnswerHost(answer) => {
+                if let Some(text) = network::keep(&self.context.folders, &answer) {
+                    self.journal.note(Body::Note { text });
+                }
+                self.runner.tell(Command::AnswerHost(answer));
+            }
+            Effect::KeepRule(rule) => {
+                let text = rules::keep(&self.context.folders, &rule);
+                self.journal.note(Body::Note { text });
+            }
+            Effect::AskPackages(question) => self.update(Update::Packages(question)).await,
+            Effect::ChangePackages(permit) => {
+                let context = Arc::clone(&self.context);
+                self.work = Some(tokio::spawn(context.change_packages(permit)));
+            }
+            // With the work its sandbox ends.
+            Effect::CancelPackages => {
+                if let Some(work) = self.work.take() {
+                    work.abort();
+                }
+            }
+            Effect::GiveInput(typed) => self.runner.tell(Command::Answer(typed)),
+            Effect::Interrupt => self.runner.tell(Command::Interrupt),
+            Effect::Restart(language) => {
+                self.past = Past::default();
+                self.runner.tell(Command::Restart(language));
+            }
+            Effect::FindModel(name) => {
+                let found = self.find_model(&name);
+                self.owed.push_back(Event::ModelFound(found));
+            }
+            Effect::UseModel => self.use_model(),
+            Effect::Review => self.runner.tell(Command::Review),
+            Effect::AskChanges(changes) => self.update(Update::Review(changes)).await,
+            Effect::Settle(Settle::Apply) => self.apply(Vec::new()),
+            Effect::Settle(Settle::ApplySome(picks)) => self.apply(picks),
+            Effect::Settle(Settle::Discard) => self.runner.tell(Command::Discard(Vec::new())),
+            Effect::ChangeSet(wish) => self.runner.tell(match wish {
+                ChangesWish::Apply(picks) => Command::ApplyNow(picks),
+                ChangesWish::Discard(paths) => Command::Discard(paths),
+                ChangesWish::Undo => Command::Undo,
+                ChangesWish::Redo => Command::Redo,
+            }),
+            Effect::FinishTurn(end) => self.update(Update::TurnFinished(end)).await,
+        }
+    }
+
+    fn apply(&self, picks: Vec<Pick>) {
+        self.runner.tell(Command::Apply { picks, conflict: Conflict::Refuse });
+    }
+
+    /// Takes what the analysis of a proposal has learned as known, because its code runs.
+    fn remember(&mut self, proposal: &str) {
+        let mut learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, after)) = learned.take_if(|(id, _)| id == proposal) {
+            self.past = after;
+        }
+    }
+
+    /// Analyses a proposal: at once if it is short, on another thread otherwise.
+    fn judge(&mut self, proposal: Proposal) {
+        let long = proposal.code().raw().len() > LONG;
+        let (past, learned) = (self.past.clone(), Arc::clone(&self.learned));
+        let judged = move || {
+            let (found, after) = analyze_after(&past, &proposal.language, proposal.code().raw());
+            let mut learned = learned.lock().unwrap_or_else(PoisonError::into_inner);
+            *learned = Some((proposal.id, after));
+            Event::Judged(found)
+        };
+        if long {
+            self.work = Some(tokio::task::spawn_blocking(judged));
+        } else {
+            self.owed.push_back(judged());
+        }
+    }
+
+    /// Reads what a run printed, on another thread.
+    fn look(&mut self, look: Look) {
+        let (context, session) = (Arc::clone(&self.context), self.id().to_owned());
+        self.work = Some(tokio::task::spawn_blocking(move || {
+            let seen = journal::look(&context.folders, &session, &look);
+            Event::Looked(seen.unwrap_or_else(|error| Err(crate::error::chain(&error))))
+        }));
+    }
+}
