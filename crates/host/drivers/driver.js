@@ -385,7 +385,8 @@ const evaluate = (name, code) =>
     };
     Object.defineProperty(globalThis, START, { value, configurable: true });
     try {
-      // Only inside such a script can a signal stop a loop that never returns.
+      // Only inside such a script can a signal stop a loop that never returns. Node takes our listener
+      // away for it and gives it back after it: a signal in those microseconds ends the kernel.
       starter.runInThisContext({ breakOnSigint: true });
     } catch (error) {
       if (error.code === 'ERR_SCRIPT_EXECUTION_INTERRUPTED') cell.interrupt();
