@@ -8,6 +8,10 @@
 //! This crate must not touch disk, network, clock, environment or processes, and has no async.
 
 pub use crate::{
+    checkpoint::{
+        Beside, Checkpoint, FilesCheckpoint, FilesRewound, KernelCheckpoint, KernelRewound,
+        MemoryCheckpoint, MemoryRewound, RewindScope, Rewound,
+    },
     confinement::{Access, Confinement, Limits, Network, Reached, Workspace},
     declaration::Declaration,
     deed::Deed,
@@ -43,6 +47,7 @@ pub use crate::{
 
 pub mod autorun;
 pub mod budget;
+mod checkpoint;
 pub mod confinement;
 pub mod context;
 pub mod declaration;

@@ -17,6 +17,7 @@ mod bench;
 mod budget;
 mod cell;
 mod check;
+mod checkpoint;
 mod command;
 mod complete;
 mod ending;

@@ -181,6 +181,8 @@ impl Actor {
                 // Whoever asked may have left.
                 _ = reply.send(diff).is_ok();
             }
+            Command::Checkpoint { number, reply } => self.state.checkpoint(number, reply),
+            Command::Rewind { number, scope, reply } => self.state.rewind(number, scope, reply),
             Command::Stop => {}
         }
         Ok(())

@@ -7,7 +7,8 @@ use crate::{
     sandbox::Machine,
 };
 use interpreter_core::{
-    Confinement, Language, Permit, Pick, ShownChange, Typed, Untrusted, session::HostAnswer,
+    Checkpoint, Confinement, Language, Permit, Pick, RewindScope, Rewound, ShownChange, Typed,
+    Untrusted, session::HostAnswer,
 };
 use interpreter_workspace::{Conflict, Place};
 use std::sync::Arc;
@@ -96,6 +97,24 @@ pub enum Command {
         paths: Vec<String>,
         /// Who wants to know.
         reply: oneshot::Sender<Result<Untrusted, ExecError>>,
+    },
+    /// Keep what can be gone back to: the memory of kernels and the staged files. It drops all that
+    /// were kept under this number or a higher one. Not while something runs.
+    Checkpoint {
+        /// Its number.
+        number: u32,
+        /// Who wants to know what was kept.
+        reply: oneshot::Sender<Checkpoint>,
+    },
+    /// Go back to a checkpoint. Later ones are gone then; it and earlier ones stay. A kernel whose
+    /// memory was not kept is ended. Not while something runs.
+    Rewind {
+        /// Its number.
+        number: u32,
+        /// The parts that go back.
+        scope: RewindScope,
+        /// Who wants to know what came back.
+        reply: oneshot::Sender<Result<Rewound, ExecError>>,
     },
     /// End everything.
     Stop,
