@@ -54,6 +54,9 @@ impl Advise for AgentError {
             Self::Rule { near: None, .. } => {
                 Some("`interpreter languages` shows the names of languages".into())
             }
+            Self::AddedRule(_) => Some(
+                "correct it, or move the file away; `interpreter rules check FILE` tries it".into(),
+            ),
             Self::Resume { .. } => Some("`interpreter history list` shows earlier sessions".into()),
             Self::Grant { .. } | Self::Image { .. } | Self::Attachment { .. } => None,
         }

@@ -9,6 +9,7 @@ use crate::{
     grants, network, rules,
     update::Mode,
 };
+use interpreter_analyze::AddedRules;
 use interpreter_core::{
     Access, Confinement, Lack, Network, Policy, Redactor, Untrusted,
     confinement::temporary_beside,
@@ -64,6 +65,8 @@ pub struct Context {
     pace: Option<Arc<Pace>>,
     /// Columns and rows that output has on the person's window.
     window: Option<(usize, usize)>,
+    /// Rules for the analysis of code that the person and the project have added.
+    pub added_rules: Arc<AddedRules>,
     /// Takes secrets out of what is shown, recorded and sent.
     pub(crate) redactor: Arc<Redactor>,
     /// The standard input of the code.
@@ -91,6 +94,7 @@ impl Context {
         let settings = Settings::resolve(&files, &environment, overrides)
             .map_err(interpreter_store::StoreError::from)?;
         let providers = providers(&files)?;
+        let added_rules = Arc::new(rules::added(&files)?);
         // Compared with paths that are resolved, so it has to be resolved too.
         let home = home.map(|home| fs_err::canonicalize(&home).unwrap_or(home));
         let declared = settings.languages.iter().map(|(name, one)| (name.as_str(), &one.value));
@@ -137,6 +141,7 @@ impl Context {
             prefixes,
             pace,
             window: None,
+            added_rules,
             redactor,
             input: StandardInput::Empty,
             piped: None,

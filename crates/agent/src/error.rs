@@ -1,6 +1,7 @@
 //! The errors around a session. They state facts; [`advice`](crate::advice) has the next step.
 
 use crate::{Advise, ChooseError};
+use interpreter_analyze::AddedRuleError;
 use interpreter_core::{Untrusted, record::TurnEnd, session::Failure};
 use interpreter_exec::ExecError;
 use interpreter_model::{ModelError, pull::PullError};
@@ -55,6 +56,9 @@ pub enum AgentError {
         /// The name that may be meant.
         near: Option<String>,
     },
+    /// A rule for the analysis of code that does not hold.
+    #[error(transparent)]
+    AddedRule(#[from] AddedRuleError),
     /// A path that was to be shown to code.
     #[error("cannot grant `{}`: {reason}", path.display())]
     Grant {

@@ -2,13 +2,15 @@
 //! kept in the person's config file.
 
 use crate::{AgentError, Context, advice::Advise, error::chain};
-use interpreter_analyze::analyze;
+pub use interpreter_analyze::{AddedRule, AddedRules};
+use interpreter_analyze::{RuleText, Whose, analyze};
 use interpreter_core::{
     Findings, Language, Opinion, Origin, Patterns, Proposal, Rule, Untrusted, Verdict,
     similar::nearest, standing::ceiling,
 };
 use interpreter_exec::Interpreters;
-use interpreter_store::{Folders, Settings, keep_rule, remove_rule};
+use interpreter_store::{ConfigFiles, ConfigText, Folders, Settings, keep_rule, remove_rule};
+use std::path::Path;
 
 /// The decision about code, and why.
 #[derive(Debug)]
@@ -24,7 +26,7 @@ pub struct Judged {
 impl Context {
     /// The decision about this code at the beginning of a session. Nothing runs.
     pub fn judge(&self, origin: Origin, language: Language, code: String) -> Judged {
-        let findings = analyze(&language, &code);
+        let findings = analyze(&self.added_rules, &language, &code);
         let id = "p1".to_owned();
         let proposal = Proposal::new(id, origin, None, language, Untrusted::new(code));
         let policy = self.policy();
@@ -34,6 +36,27 @@ impl Context {
             findings,
         }
     }
+}
+
+/// The rules for the analysis of code that the person and the project have added.
+pub(crate) fn added(files: &ConfigFiles) -> Result<AddedRules, AgentError> {
+    let own = files.rules.iter().map(|file| rule_text(Whose::Person, file));
+    let project = files.project_rules.iter().map(|file| rule_text(Whose::Project, file));
+    Ok(AddedRules::read(&own.chain(project).collect::<Vec<_>>())?)
+}
+
+/// Tries the rules of one file on their examples, wherever it is. Returns `None` if it does not
+/// exist.
+pub fn check_file(path: &Path) -> Result<Option<AddedRules>, AgentError> {
+    let read = ConfigText::read_rules(path.into()).map_err(interpreter_store::StoreError::from)?;
+    let rules = read.map(|file| AddedRules::read(&[rule_text(Whose::Person, &file)]));
+    Ok(rules.transpose()?)
+}
+
+fn rule_text(whose: Whose, file: &ConfigText) -> RuleText {
+    let name = file.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let path = file.path.to_string_lossy().into_owned();
+    RuleText { whose, path, name, text: file.text.clone() }
 }
 
 /// Refuses a rule whose language is unknown, or goes by another name. It would match nothing,

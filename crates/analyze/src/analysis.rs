@@ -7,6 +7,7 @@ use crate::{
     literal::Literal,
     past::Known,
     place,
+    rules::Rules,
     says::{Says, Site},
     syntax::Syntax,
 };
@@ -129,8 +130,9 @@ pub(crate) fn nests_deeper_than(text: &str, most: usize) -> bool {
 }
 
 /// The findings so far, and the scripts that are still to be read.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Analysis {
+    pub(crate) rules: Rules,
     pub(crate) found: Collected,
     queue: Vec<Script>,
     nested_bytes: usize,
@@ -138,6 +140,12 @@ pub(crate) struct Analysis {
 }
 
 impl Analysis {
+    /// An analysis by these rules, before it has read anything.
+    pub(crate) fn new(rules: Rules) -> Self {
+        let (found, queue, learned) = Default::default();
+        Self { rules, found, queue, nested_bytes: 0, learned }
+    }
+
     /// Puts the whole of the code first.
     pub(crate) fn begin(&mut self, syntax: Syntax, code: &str, known: Known) {
         let position = Position::Own;
@@ -181,7 +189,8 @@ impl Analysis {
                 self.found.add(says, &host, at);
             }
             Target::Path => {
-                let says = place::judge(object, says);
+                let rules = self.rules.clone();
+                let says = place::judge(rules.places(), object, says);
                 self.found.add(says, object.whole().unwrap_or_default(), at);
             }
             Target::Thing => {

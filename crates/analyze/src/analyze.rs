@@ -14,11 +14,13 @@
 //! time is at best found to hide something.
 
 use crate::{
+    added::AddedRules,
     analysis::{Analysis, SIZE},
     collected::Collected,
     javascript,
-    past::Past,
+    past::{Names, Past},
     python,
+    rules::Rules,
     says::{Says, Site},
     shell, sql,
     syntax::Syntax,
@@ -36,13 +38,35 @@ const ENOUGH: usize = 4 * 1024 * 1024;
 
 /// Finds what `code` would do, as far as its text tells. Never fails: code that cannot be read, or
 /// in an unknown language, is a finding of its own.
-pub fn analyze(language: &Language, code: &str) -> Findings {
-    analyze_after(&Past::default(), language, code).0
+pub fn analyze(added: &AddedRules, language: &Language, code: &str) -> Findings {
+    analyze_after(added, &Past::default(), language, code).0
 }
 
 /// The same for code that runs after other code in the same kernel, and what is known after it.
-pub fn analyze_after(past: &Past, language: &Language, code: &str) -> (Findings, Past) {
-    with_stack(|| read(past, language.written_in(), code))
+///
+/// Rules that a person or a project has added are asked in a second reading, whose findings are
+/// joined to the first: whatever they say, nothing that our own rules find is lost or lowered.
+pub fn analyze_after(
+    added: &AddedRules,
+    past: &Past,
+    language: &Language,
+    code: &str,
+) -> (Findings, Past) {
+    let mut past = past.clone();
+    let read = |rules, names: &mut Names| {
+        with_stack(|| read_by(rules, names, language.written_in(), code))
+    };
+    let own = read(Rules::built_in(), &mut past.own);
+    let found = match added.rules() {
+        None => own,
+        Some(rules) => own.and(read(rules.clone(), &mut past.added)),
+    };
+    (found, past)
+}
+
+/// Finds what `code` would do by these rules alone.
+pub(crate) fn by(rules: Rules, language: &str, code: &str) -> Findings {
+    with_stack(|| read_by(rules, &mut Names::default(), language, code))
 }
 
 /// Runs a parser on a stack that bounded nesting cannot exhaust.
@@ -50,8 +74,8 @@ pub(crate) fn with_stack<T>(parse: impl FnOnce() -> T) -> T {
     stacker::maybe_grow(ENOUGH, STACK, parse)
 }
 
-fn read(past: &Past, language: &str, code: &str) -> (Findings, Past) {
-    let mut analysis = Analysis::default();
+fn read_by(rules: Rules, past: &mut Names, language: &str, code: &str) -> Findings {
+    let mut analysis = Analysis::new(rules);
     note_reordered_text(code, &mut analysis.found);
     let syntax = Syntax::of(language);
     let known = past.of(syntax);
@@ -70,9 +94,8 @@ fn read(past: &Past, language: &str, code: &str) -> (Findings, Past) {
             Syntax::Words => words::read(&script, &mut analysis),
         }
     }
-    let mut past = past.clone();
     past.set(syntax, analysis.learned);
-    (analysis.found.finish(), past)
+    analysis.found.finish()
 }
 
 /// Characters that make an editor or a terminal show code in another order than it runs.

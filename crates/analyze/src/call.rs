@@ -4,8 +4,9 @@
 
 use crate::{
     analysis::{Analysis, Script, Target},
-    call_rules::{CallRule, Condition, Object, Runs, Standing},
+    call_rules::{CallPattern, Condition, Object, Runs, Standing},
     literal::Literal,
+    rule::Rule,
     says::Site,
     shell, sql,
     syntax::Syntax,
@@ -37,11 +38,11 @@ impl Call {
         keyword.and_then(named).or_else(|| self.positional.get(at))
     }
 
-    fn object(&self, rule: &CallRule) -> Literal {
+    fn object(&self, rule: &Rule<CallPattern>) -> Literal {
         let argument = |at, keyword| {
             self.argument(at, keyword).map_or_else(Literal::computed, |value| value.text.clone())
         };
-        match &rule.object {
+        match &rule.on.object {
             None => Literal::default(),
             Some(Object::Argument(at)) => argument(*at, None),
             Some(Object::Named(at, keyword)) => argument(*at, Some(keyword)),
@@ -78,29 +79,34 @@ impl Call {
     }
 
     /// Notes what the rules on this call say, and reads what it runs.
-    pub(crate) fn judge(&self, rules: &[&CallRule], script: &Script, analysis: &mut Analysis) {
+    pub(crate) fn judge(
+        &self,
+        rules: &[&Rule<CallPattern>],
+        script: &Script,
+        analysis: &mut Analysis,
+    ) {
         for rule in rules {
-            if rule.when.as_ref().is_some_and(|condition| !self.fits(condition)) {
+            if rule.on.when.as_ref().is_some_and(|condition| !self.fits(condition)) {
                 continue;
             }
             if self.is_in_memory(rule) {
                 continue;
             }
-            if let Some(Runs::Code(Syntax::Sql)) = rule.runs {
+            if let Some(Runs::Code(Syntax::Sql)) = rule.on.runs {
                 self.run(rule, script, analysis);
                 continue;
             }
-            let object = match rule.runs {
+            let object = match rule.on.runs {
                 None | Some(Runs::Code(_)) => self.object(rule),
                 Some(Runs::Command | Runs::Program | Runs::Words(_)) => self.program(rule),
             };
-            analysis.note(rule.says(), &object, self.at);
+            analysis.note(rule.says_of_call(), &object, self.at);
             self.run(rule, script, analysis);
         }
     }
 
-    fn is_in_memory(&self, rule: &CallRule) -> bool {
-        let value = match &rule.object {
+    fn is_in_memory(&self, rule: &Rule<CallPattern>) -> bool {
+        let value = match &rule.on.object {
             Some(Object::Argument(at)) => self.argument(*at, None),
             Some(Object::Named(at, name)) => self.argument(*at, Some(name)),
             Some(Object::Receiver) | None => None,
@@ -109,7 +115,7 @@ impl Call {
     }
 
     /// The program that a call starts.
-    fn program(&self, rule: &CallRule) -> Literal {
+    fn program(&self, rule: &Rule<CallPattern>) -> Literal {
         let first_word = |text: &Literal| {
             let start = text.start().trim_start();
             match start.split_once(char::is_whitespace) {
@@ -123,9 +129,9 @@ impl Call {
         }
     }
 
-    fn run(&self, rule: &CallRule, script: &Script, analysis: &mut Analysis) {
+    fn run(&self, rule: &Rule<CallPattern>, script: &Script, analysis: &mut Analysis) {
         let object = self.object(rule);
-        match &rule.runs {
+        match &rule.on.runs {
             // Only a string is code; `eval(x)` is noted by its rule already.
             Some(Runs::Code(Syntax::Sql)) => {
                 // Other things than databases execute something, too.
@@ -163,8 +169,8 @@ impl Call {
     }
 
     /// The list that the object is, for a rule that runs one.
-    fn list(&self, rule: &CallRule) -> Option<&[Literal]> {
-        let value = match (&rule.runs, &rule.object) {
+    fn list(&self, rule: &Rule<CallPattern>) -> Option<&[Literal]> {
+        let value = match (&rule.on.runs, &rule.on.object) {
             (Some(Runs::Command), Some(Object::Argument(at))) => self.argument(*at, None),
             (Some(Runs::Command), Some(Object::Named(at, name))) => self.argument(*at, Some(name)),
             _ => None,
@@ -175,22 +181,22 @@ impl Call {
 
 /// Notes what the rules say on something dangerous that is handed on, to be called elsewhere.
 pub(crate) fn mention<'a>(
-    rules: impl Iterator<Item = &'a CallRule>,
+    rules: impl Iterator<Item = &'a Rule<CallPattern>>,
     at: Site,
     analysis: &mut Analysis,
 ) {
     for rule in rules {
-        let unknown = match rule.object {
+        let unknown = match rule.on.object {
             Some(_) => Literal::computed(),
             None => Literal::default(),
         };
-        analysis.note(rule.says().at_most(Confidence::Likely), &unknown, at);
+        analysis.note(rule.says_of_call().at_most(Confidence::Likely), &unknown, at);
     }
 }
 
 /// Notes what the rules say on an import.
 pub(crate) fn import<'a>(
-    rules: impl Iterator<Item = &'a CallRule>,
+    rules: impl Iterator<Item = &'a Rule<CallPattern>>,
     module: &str,
     at: Site,
     analysis: &mut Analysis,
@@ -201,6 +207,6 @@ pub(crate) fn import<'a>(
             Target::Host | Target::Path => Literal::default(),
             Target::Thing => Literal::known(module),
         };
-        analysis.note(rule.says(), &object, at);
+        analysis.note(rule.says_of_call(), &object, at);
     }
 }

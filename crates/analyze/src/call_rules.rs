@@ -5,34 +5,26 @@
 //! method of anything (`*.unlink`), which counts only where nothing more exact does. `()` stands
 //! for the result of a call and `[]` for what an index gives: `pathlib.Path().unlink`.
 
-use crate::{decode::Encoding, says::Says, syntax::Syntax};
-use interpreter_core::{Confidence, Deed, Risk};
+use crate::{
+    decode::Encoding,
+    rule::{Pattern, Rule, own},
+    says::Says,
+    syntax::Syntax,
+};
+use interpreter_core::Confidence;
 use serde::Deserialize;
-use std::{collections::HashMap, sync::LazyLock};
+use std::collections::HashMap;
 
-/// The rules for Python.
-pub(crate) static PYTHON: LazyLock<CallRules> = LazyLock::new(|| {
-    CallRules::parse(include_str!("../rules/python.toml"))
-        .expect("rules/python.toml is part of this crate and tested")
-});
-
-/// The rules for JavaScript and TypeScript.
-pub(crate) static JAVASCRIPT: LazyLock<CallRules> = LazyLock::new(|| {
-    CallRules::parse(include_str!("../rules/javascript.toml"))
-        .expect("rules/javascript.toml is part of this crate and tested")
-});
-
+/// The calls that a rule is about.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct CallRule {
-    /// The patterns of calls it is about.
+pub(crate) struct CallPattern {
+    /// The patterns of their names.
     #[serde(default)]
     pub(crate) calls: Vec<String>,
     /// The modules whose import alone is enough.
     #[serde(default)]
     pub(crate) imports: Vec<String>,
-    pub(crate) capability: Deed,
-    pub(crate) severity: Risk,
     /// The argument that is read, written, deleted, started or connected to.
     #[serde(default)]
     pub(crate) object: Option<Object>,
@@ -41,21 +33,33 @@ pub(crate) struct CallRule {
     /// The code that the call runs.
     #[serde(default)]
     pub(crate) runs: Option<Runs>,
-    pub(crate) reason: String,
-    /// Code that it fits.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for those who read and test the rules"))]
-    pub(crate) example: String,
-    /// Code that it does not fit.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for those who read and test the rules"))]
-    pub(crate) unlike: String,
 }
 
-impl CallRule {
+impl Pattern for CallPattern {
+    fn names(&self) -> Vec<(&'static str, &[String])> {
+        vec![("{call}", &self.calls), ("{import}", &self.imports)]
+    }
+
+    fn written(&self, mark: &str, name: &str) -> String {
+        let written = name.replace("*.", "thing.").replace(".*", ".thing").replace("[]", "[x]");
+        let root = written.split('.').next().unwrap_or_default();
+        if mark == "{call}" && root.contains('-') {
+            return written.replacen(root, &format!("require('{root}')"), 1);
+        }
+        written
+    }
+
+    fn is_silent(&self) -> bool {
+        matches!(self.runs, Some(Runs::Code(Syntax::Sql)))
+    }
+}
+
+impl Rule<CallPattern> {
     /// Its statement on a call that it fits.
-    pub(crate) fn says(&self) -> Says<'_> {
-        let says = Says::new(self.capability, self.severity, &self.reason);
-        let is_any = self.calls.iter().all(|call| call.starts_with("*."));
-        if is_any && self.imports.is_empty() { says.at_most(Confidence::Possible) } else { says }
+    pub(crate) fn says_of_call(&self) -> Says<'_> {
+        let is_any = self.on.calls.iter().all(|call| call.starts_with("*."));
+        let is_vague = is_any && self.on.imports.is_empty();
+        if is_vague { self.says().at_most(Confidence::Possible) } else { self.says() }
     }
 }
 
@@ -122,43 +126,46 @@ pub(crate) enum Runs {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
-    /// Calls whose result is, for a reader, their first argument.
     passes: Vec<String>,
-    /// Calls that join paths.
     joins: Vec<String>,
-    /// Calls that undo an encoding of their first argument.
     decodes: HashMap<String, Encoding>,
-    rule: Vec<CallRule>,
+    rule: Vec<Rule<CallPattern>>,
 }
 
-/// All rules of a language.
+/// Calls whose result shows in the code.
 #[derive(Debug)]
-pub(crate) struct CallRules {
+pub(crate) struct CallTables {
+    /// Calls whose result is, for a reader, their first argument.
     pub(crate) passes: Vec<String>,
+    /// Calls that join paths.
     pub(crate) joins: Vec<String>,
+    /// Calls that undo an encoding of their first argument.
     pub(crate) decodes: HashMap<String, Encoding>,
-    rules: Vec<CallRule>,
+}
+
+impl CallTables {
+    /// The tables and the rules of a file of this crate.
+    pub(crate) fn parse(text: &str) -> (Self, Vec<Rule<CallPattern>>) {
+        let File { passes, joins, decodes, rule } = own(text);
+        (Self { passes, joins, decodes }, rule)
+    }
+}
+
+/// The rules on calls in one language, by name.
+#[derive(Debug, Default)]
+pub(crate) struct CallIndex {
+    rules: Vec<Rule<CallPattern>>,
     exact: HashMap<String, Vec<usize>>,
     below: HashMap<String, Vec<usize>>,
     methods: HashMap<String, Vec<usize>>,
     imports: HashMap<String, Vec<usize>>,
 }
 
-impl CallRules {
-    pub(crate) fn parse(text: &str) -> Result<Self, toml::de::Error> {
-        let File { passes, joins, decodes, rule: rules } = toml::from_str(text)?;
-        let mut all = Self {
-            passes,
-            joins,
-            decodes,
-            rules: Vec::new(),
-            exact: HashMap::new(),
-            below: HashMap::new(),
-            methods: HashMap::new(),
-            imports: HashMap::new(),
-        };
+impl CallIndex {
+    pub(crate) fn new(rules: Vec<Rule<CallPattern>>) -> Self {
+        let mut all = Self::default();
         for (at, rule) in rules.iter().enumerate() {
-            for pattern in &rule.calls {
+            for pattern in &rule.on.calls {
                 let (index, key) = if let Some(module) = pattern.strip_suffix(".*") {
                     (&mut all.below, module)
                 } else if let Some(method) = pattern.strip_prefix("*.") {
@@ -168,16 +175,16 @@ impl CallRules {
                 };
                 index.entry(key.to_owned()).or_default().push(at);
             }
-            for module in &rule.imports {
+            for module in &rule.on.imports {
                 all.imports.entry(module.clone()).or_default().push(at);
             }
         }
         all.rules = rules;
-        Ok(all)
+        all
     }
 
     /// The rules on a call of something that goes by any of `names`.
-    pub(crate) fn on_call(&self, names: &[String]) -> Vec<&CallRule> {
+    pub(crate) fn on_call(&self, names: &[String]) -> Vec<&Rule<CallPattern>> {
         let mut found: Vec<usize> = Vec::new();
         for name in names {
             found.extend(self.exact.get(name).into_iter().flatten());
@@ -198,17 +205,17 @@ impl CallRules {
     }
 
     /// The rules on something that goes by any of `names` and is handed on without a call.
-    pub(crate) fn on_mention(&self, names: &[String]) -> impl Iterator<Item = &CallRule> {
+    pub(crate) fn on_mention(&self, names: &[String]) -> impl Iterator<Item = &Rule<CallPattern>> {
         names
             .iter()
             .filter_map(|name| self.exact.get(name))
             .flatten()
             .map(|&at| &self.rules[at])
-            .filter(|rule| rule.when.is_none())
+            .filter(|rule| rule.on.when.is_none())
     }
 
     /// The rules on an import of a module.
-    pub(crate) fn on_import(&self, module: &str) -> impl Iterator<Item = &CallRule> {
+    pub(crate) fn on_import(&self, module: &str) -> impl Iterator<Item = &Rule<CallPattern>> {
         let top = module.split(['.', '/']).next().unwrap_or_default();
         let whole = self.imports.get(module);
         let top = if top == module { None } else { self.imports.get(top) };
@@ -216,7 +223,7 @@ impl CallRules {
     }
 
     #[cfg(test)]
-    pub(crate) fn all(&self) -> &[CallRule] {
+    pub(crate) fn all(&self) -> &[Rule<CallPattern>] {
         &self.rules
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::says::{Says, Site};
 use interpreter_core::{Capability, Deed, Findings, Untrusted, findings::MOST_ARGUMENT};
-use std::collections::HashSet;
+use std::collections::{HashMap, hash_map::Entry};
 
 /// Most findings that are reported.
 const MOST: usize = 200;
@@ -14,27 +14,31 @@ const MOST: usize = 200;
 #[derive(Debug, Default)]
 pub(crate) struct Collected {
     kept: Vec<Capability>,
-    seen: HashSet<(Deed, String, u32)>,
+    seen: HashMap<(Deed, String, u32), usize>,
     /// How many are kept of each severity.
     counts: [usize; 4],
 }
 
 impl Collected {
     pub(crate) fn add(&mut self, says: Says<'_>, argument: &str, at: Site) {
-        let Says { deed, severity, reason, confidence } = says;
-        let count = &mut self.counts[severity as usize];
-        if *count == MOST {
-            return;
-        }
+        let Says { deed, severity, reason, source, confidence } = says;
         let argument = cut(argument);
-        if self.seen.insert((deed, argument.clone(), at.line)) {
-            *count += 1;
-            self.kept.push(Capability {
-                columns: at.columns,
-                confidence,
-                reason: Untrusted::new(reason),
-                ..Capability::new(deed, argument, at.line, severity)
-            });
+        let count = &mut self.counts[severity as usize];
+        let found = Capability {
+            columns: at.columns,
+            confidence,
+            reason: Untrusted::new(reason),
+            sources: (!source.is_empty()).then(|| Untrusted::new(source)).into_iter().collect(),
+            ..Capability::new(deed, argument.clone(), at.line, severity)
+        };
+        match self.seen.entry((deed, argument, at.line)) {
+            Entry::Occupied(known) => self.kept[*known.get()].absorb(found),
+            Entry::Vacant(_) if *count == MOST => {}
+            Entry::Vacant(place) => {
+                place.insert(self.kept.len());
+                *count += 1;
+                self.kept.push(found);
+            }
         }
     }
 

@@ -6,8 +6,8 @@
 use crate::{
     analysis::{Analysis, Script},
     call,
-    call_rules::JAVASCRIPT,
     literal::Literal,
+    rules::Rules,
     says::{Says, Site},
     syntax::Syntax,
 };
@@ -40,7 +40,8 @@ pub(crate) fn read(script: &Script, analysis: &mut Analysis) {
     };
     let source = script.text.as_str();
     let names = Names::of(&tree, source, script.known.clone());
-    let mut judge = Judge { script, source, names, passed: HashSet::new(), analysis };
+    let (passed, rules) = (HashSet::new(), analysis.rules.clone());
+    let mut judge = Judge { script, source, names, passed, rules, analysis };
     let mut error = None;
     each(&tree, |node| {
         if error.is_none() && (node.is_error() || node.is_missing()) {
@@ -93,6 +94,7 @@ struct Judge<'a> {
     names: Names,
     /// Nodes that are a part of something that was judged.
     passed: HashSet<usize>,
+    rules: Rules,
     analysis: &'a mut Analysis,
 }
 
@@ -147,7 +149,8 @@ impl Judge<'_> {
                 if !passed {
                     let names = self.names.resolve(node, self.source);
                     let at = self.site(node);
-                    call::mention(JAVASCRIPT.on_mention(&names), at, self.analysis);
+                    let rules = self.rules.on_mention(Syntax::JavaScript, &names);
+                    call::mention(rules, at, self.analysis);
                     self.environment(&names, node);
                 }
             }
@@ -179,7 +182,7 @@ impl Judge<'_> {
                 None => self.analysis.hides("which module it imports is computed", at),
             }
         }
-        let rules = JAVASCRIPT.on_call(&names);
+        let rules = self.rules.on_call(Syntax::JavaScript, &names);
         if !rules.is_empty() {
             let call = values::call(node, callee, &self.names, self.source, at);
             call.judge(&rules, self.script, self.analysis);
@@ -192,7 +195,8 @@ impl Judge<'_> {
             None => self.analysis.hides("which module it imports is computed", at),
             Some(module) => {
                 let module = nodes::module(module);
-                call::import(JAVASCRIPT.on_import(&module), &module, at, self.analysis);
+                let rules = self.rules.on_import(Syntax::JavaScript, &module);
+                call::import(rules, &module, at, self.analysis);
             }
         }
     }

@@ -10,12 +10,14 @@
 //! This crate must not touch disk, network, clock or processes, and any text may be fed to it.
 
 pub use crate::{
+    added::{AddedRule, AddedRuleError, AddedRules, MOST_NAMES, MOST_RULES, RuleText, Whose},
     analyze::{analyze, analyze_after},
     detect::detect_language,
     past::Past,
     python::assignments,
 };
 
+mod added;
 mod analysis;
 mod analyze;
 mod call;
@@ -28,6 +30,8 @@ mod literal;
 mod past;
 mod place;
 mod python;
+mod rule;
+mod rules;
 mod says;
 mod shell;
 mod sql;

@@ -14,11 +14,19 @@ const NAMES: usize = 2_000;
 /// Most bytes of one value that are remembered.
 const BYTES: usize = 16 * 1024;
 
-/// The names that earlier cells have set, by language.
+/// The names that earlier cells have set, as each of the two readings knows them: by our own rules,
+/// and by added ones too.
 #[derive(Clone, Debug, Default)]
-pub struct Past(HashMap<Syntax, Known>);
+pub struct Past {
+    pub(crate) own: Names,
+    pub(crate) added: Names,
+}
 
-impl Past {
+/// Names by language.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Names(HashMap<Syntax, Known>);
+
+impl Names {
     pub(crate) fn of(&self, syntax: Syntax) -> Known {
         self.0.get(&syntax).cloned().unwrap_or_default()
     }

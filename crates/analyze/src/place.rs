@@ -6,29 +6,24 @@
 use crate::{literal::Literal, says::Says};
 use interpreter_core::{Deed, Risk};
 use serde::Deserialize;
-use std::sync::LazyLock;
 
-static PLACES: LazyLock<Vec<Place>> = LazyLock::new(|| {
-    let file: File = toml::from_str(include_str!("../rules/places.toml"))
-        .expect("rules/places.toml is part of this crate and tested");
-    file.place
-});
-
-#[derive(Deserialize)]
+/// A rule on paths.
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
-    place: Vec<Place>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Place {
+pub(crate) struct Place {
     #[serde(default)]
-    ends: Option<String>,
+    pub(crate) ends: Option<String>,
     #[serde(default)]
-    contains: Option<String>,
+    pub(crate) contains: Option<String>,
     is: Kind,
-    reason: String,
+    pub(crate) reason: String,
+    /// A path that it fits.
+    pub(crate) example: String,
+    /// A path that it does not fit.
+    pub(crate) unlike: String,
+    /// The statement of whoever added it; empty for the rules of this crate.
+    #[serde(skip)]
+    pub(crate) source: String,
 }
 
 /// The kind of a place.
@@ -48,6 +43,11 @@ enum Kind {
 }
 
 impl Place {
+    /// Whether a path is such a place.
+    pub(crate) fn fits(&self, path: &str) -> bool {
+        self.holds(&rooted(path))
+    }
+
     fn holds(&self, path: &str) -> bool {
         self.ends.as_deref().is_some_and(|end| path.ends_with(end))
             || self.contains.as_deref().is_some_and(|part| path.contains(part))
@@ -55,11 +55,13 @@ impl Place {
 }
 
 /// The statement of a rule on `path`, in the light of where it is.
-pub(crate) fn judge<'a>(path: &Literal, says: Says<'a>) -> Says<'a> {
-    let (path, start) = (path.with_holes(), path.start());
-    // A name at the beginning of a relative path counts like one after a slash.
-    let rooted = format!("/{}", path.replace('\\', "/"));
-    let Some(place) = PLACES.iter().find(|place| place.holds(&rooted)) else {
+pub(crate) fn judge<'a>(
+    mut places: impl Iterator<Item = &'a Place>,
+    path: &Literal,
+    says: Says<'a>,
+) -> Says<'a> {
+    let (rooted, start) = (rooted(&path.with_holes()), path.start());
+    let Some(place) = places.find(|place| place.holds(&rooted)) else {
         let least = if is_outside(start) { Risk::Medium } else { says.severity };
         return Says { severity: says.severity.max(least), ..says };
     };
@@ -72,7 +74,18 @@ pub(crate) fn judge<'a>(path: &Literal, says: Says<'a>) -> Says<'a> {
         Kind::Tracks if writes || says.deed == Deed::Deletes => Deed::Hides,
         Kind::Credentials | Kind::Persists | Kind::Disk | Kind::Tracks | Kind::System => says.deed,
     };
-    Says { deed, severity: says.severity.max(Risk::High), reason: &place.reason, ..says }
+    let says = Says { deed, severity: says.severity.max(Risk::High), ..says };
+    if place.source.is_empty() {
+        Says { reason: &place.reason, ..says }
+    } else {
+        Says { source: &place.source, ..says }
+    }
+}
+
+/// A path as the rules look at it: a name at the beginning of a relative path counts like one after
+/// a slash.
+fn rooted(path: &str) -> String {
+    format!("/{}", path.replace('\\', "/"))
 }
 
 /// The statement of a rule on the environment variable `name`, which is empty for all of them.
@@ -103,9 +116,17 @@ fn is_outside(path: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rules::Rules;
+
+    fn judged(path: &str, deed: Deed, severity: Risk) -> (Deed, Risk) {
+        let rules = Rules::built_in();
+        let says = Says::new(deed, severity, "");
+        let says = judge(rules.places(), &Literal::known(path), says);
+        (says.deed, says.severity)
+    }
 
     fn severity(path: &str, severity: Risk) -> Risk {
-        judge(&Literal::known(path), Says::new(Deed::Reads, severity, "")).severity
+        judged(path, Deed::Reads, severity).1
     }
 
     #[test]
@@ -120,11 +141,7 @@ mod tests {
             (Deed::Deletes, "~/.bash_history", Deed::Hides),
             (Deed::Writes, "data.csv", Deed::Writes),
         ] {
-            assert_eq!(
-                judge(&Literal::known(path), Says::new(deed, Risk::Low, "")).deed,
-                expected,
-                "{path}"
-            );
+            assert_eq!(judged(path, deed, Risk::Low).0, expected, "{path}");
         }
     }
 
@@ -154,9 +171,11 @@ mod tests {
 
     #[test]
     fn every_place_says_where_and_why() {
-        for place in PLACES.iter() {
+        for place in Rules::built_in().places() {
             assert!(place.ends.is_some() != place.contains.is_some(), "{}", place.reason);
             assert!(!place.reason.is_empty());
+            assert!(place.fits(&place.example), "{}", place.example);
+            assert!(!place.fits(&place.unlike), "{}", place.unlike);
         }
     }
 }

@@ -12,9 +12,9 @@
 use crate::{
     analysis::{Analysis, Script},
     call,
-    call_rules::PYTHON,
     literal::Literal,
     past::Known,
+    rules::Rules,
     says::{Says, Site},
     syntax::Syntax,
 };
@@ -123,7 +123,8 @@ fn read_text(
     });
     let body = &parsed.syntax().body;
     let names = binding::bind(body, past, script, &lines);
-    let mut walk = Walk { script, lines, names, analysis };
+    let rules = analysis.rules.clone();
+    let mut walk = Walk { script, lines, names, rules, analysis };
     walk.visit_body(body);
     let Walk { names, analysis, .. } = walk;
     if names.is_spent() {
@@ -138,6 +139,7 @@ struct Walk<'a> {
     script: &'a Script,
     lines: Lines<'a>,
     names: Names,
+    rules: Rules,
     analysis: &'a mut Analysis,
 }
 
@@ -154,7 +156,7 @@ impl Walk<'_> {
 
     fn import(&mut self, module: &str, range: TextRange) {
         let at = self.site(range);
-        call::import(PYTHON.on_import(module), module, at, self.analysis);
+        call::import(self.rules.on_import(Syntax::Python, module), module, at, self.analysis);
     }
 
     fn environment(&mut self, name: &Expr, range: TextRange) {
@@ -182,7 +184,7 @@ impl Walk<'_> {
 
     fn call(&mut self, call: &ExprCall) {
         let names = self.names.resolve(&call.func);
-        let rules = PYTHON.on_call(&names);
+        let rules = self.rules.on_call(Syntax::Python, &names);
         if !rules.is_empty() {
             let at = self.site(call.range());
             let call = values::call(call, &self.names, at);
@@ -264,7 +266,8 @@ impl<'a> SourceOrderVisitor<'a> for Walk<'_> {
             Expr::Name(_) | Expr::Attribute(_) if names::is_read(expression) => {
                 let names = self.names.resolve(expression);
                 let at = self.site(expression.range());
-                call::mention(PYTHON.on_mention(&names), at, self.analysis);
+                let rules = self.rules.on_mention(Syntax::Python, &names);
+                call::mention(rules, at, self.analysis);
                 // The names before the last dot are no mention of their own.
                 if let Some(root) = names::root(expression)
                     && !root.is_name_expr()

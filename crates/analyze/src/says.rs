@@ -1,5 +1,6 @@
 //! A statement about a place in the code, before it becomes a finding.
 
+use crate::rule::Rule;
 use interpreter_core::{Confidence, Deed, Risk};
 
 /// Where in the code something is.
@@ -17,16 +18,27 @@ pub(crate) struct Says<'a> {
     pub(crate) deed: Deed,
     pub(crate) severity: Risk,
     pub(crate) reason: &'a str,
+    /// The statement of whoever added the rule; empty for the rules of this crate.
+    pub(crate) source: &'a str,
     pub(crate) confidence: Confidence,
 }
 
 impl<'a> Says<'a> {
     pub(crate) fn new(deed: Deed, severity: Risk, reason: &'a str) -> Self {
-        Self { deed, severity, reason, confidence: Confidence::Certain }
+        Self { deed, severity, reason, source: "", confidence: Confidence::Certain }
     }
 
     /// The same, if it is less sure.
     pub(crate) fn at_most(self, most: Confidence) -> Self {
         Self { confidence: self.confidence.min(most), ..self }
+    }
+}
+
+impl<P> Rule<P> {
+    /// Its statement on code that it fits.
+    pub(crate) fn says(&self) -> Says<'_> {
+        // The words of a rule that was added stand in its source, beside ours.
+        let reason = if self.source.is_empty() { self.reason.as_str() } else { "" };
+        Says { source: &self.source, ..Says::new(self.capability, self.severity, reason) }
     }
 }

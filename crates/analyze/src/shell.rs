@@ -17,7 +17,7 @@ mod loops;
 mod names;
 mod output;
 mod redirect;
-mod rules;
+pub(crate) mod rules;
 mod walk;
 mod words;
 
@@ -74,6 +74,3 @@ pub(crate) fn judge(words: &[Literal], script: &Script, at: Site, analysis: &mut
     let scene = command::Scene { script, at, input: &command::Input::Nothing, names: None };
     command::judge(words, &scene, analysis);
 }
-
-#[cfg(test)]
-pub(crate) use rules::RULES;

@@ -6,98 +6,12 @@
 
 use crate::{
     analysis::{Analysis, Script},
-    literal::Literal,
-    says::Says,
     syntax::Syntax,
 };
-use interpreter_core::{Deed, Risk};
 use lexer::{Token, tokens};
-use serde::Deserialize;
-use std::sync::LazyLock;
 
 mod lexer;
-
-static RULES: LazyLock<Vec<SqlRule>> = LazyLock::new(|| {
-    let file: File = toml::from_str(include_str!("../rules/sql.toml"))
-        .expect("rules/sql.toml is part of this crate and tested");
-    file.rule
-});
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    rule: Vec<SqlRule>,
-}
-
-/// A rule on statements.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct SqlRule {
-    /// The first word of the statement is one of these.
-    #[serde(default)]
-    begins: Vec<String>,
-    /// One of these words stands anywhere in it, outside of strings.
-    #[serde(default)]
-    has: Vec<String>,
-    /// This word does not.
-    #[serde(default)]
-    lacks: Option<String>,
-    /// A function of one of these names is called anywhere in it.
-    #[serde(default)]
-    calls: Vec<String>,
-    #[serde(default)]
-    object: Object,
-    /// The string is a command for a shell.
-    #[serde(default)]
-    runs: bool,
-    pub(crate) capability: Deed,
-    pub(crate) severity: Risk,
-    pub(crate) reason: String,
-    #[cfg_attr(not(test), expect(dead_code, reason = "for those who read and test the rules"))]
-    pub(crate) example: String,
-    #[cfg_attr(not(test), expect(dead_code, reason = "for those who read and test the rules"))]
-    pub(crate) unlike: String,
-}
-
-/// The object of a statement.
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Object {
-    /// The first name after the words that say what is done.
-    Name,
-    /// The first string after the word or function that the rule looks for.
-    String,
-    #[default]
-    Nothing,
-}
-
-/// Words that stand between what is done and what it is done to.
-const FILLERS: [&str; 24] = [
-    "TABLE",
-    "TABLES",
-    "IF",
-    "EXISTS",
-    "NOT",
-    "FROM",
-    "INTO",
-    "ONLY",
-    "DATABASE",
-    "SCHEMA",
-    "VIEW",
-    "INDEX",
-    "USER",
-    "ROLE",
-    "OR",
-    "REPLACE",
-    "IGNORE",
-    "TEMP",
-    "TEMPORARY",
-    "MATERIALIZED",
-    "COLUMN",
-    "LOW_PRIORITY",
-    "UNLOGGED",
-    "CONCURRENTLY",
-];
+pub(crate) mod rules;
 
 /// Whether a text begins like a statement.
 pub(crate) fn is_statement(text: &str) -> bool {
@@ -133,12 +47,12 @@ fn judge(statement: &[(Token<'_>, usize)], script: &Script, analysis: &mut Analy
     let Some(start) = verb(statement) else { return };
     let words = &statement[start..];
     let line = script.line(words[0].1);
-    for rule in RULES.iter() {
-        let Some(found) = rule.fits(words) else { continue };
-        let object = rule.object(&words[found..]);
-        let says = Says::new(rule.capability, rule.severity, &rule.reason);
-        analysis.note(says, &object, line);
-        if rule.runs {
+    let rules = analysis.rules.clone();
+    for rule in rules.on_statements() {
+        let Some(found) = rule.on.fits(words) else { continue };
+        let object = rule.on.object(&words[found..]);
+        analysis.note(rule.says(), &object, line);
+        if rule.on.runs {
             analysis.nest(script, Syntax::Shell, &object, line);
         }
     }
@@ -171,59 +85,4 @@ fn verb(statement: &[(Token<'_>, usize)]) -> Option<usize> {
         })?;
     }
     (at < statement.len()).then_some(at)
-}
-
-impl SqlRule {
-    /// Where the word or function stands that it looks for, if a statement is what it is about.
-    fn fits(&self, words: &[(Token<'_>, usize)]) -> Option<usize> {
-        let is_one = |token: &Token<'_>, list: &[String]| list.iter().any(|word| token.is(word));
-        if !self.begins.is_empty() && !is_one(&words[0].0, &self.begins) {
-            return None;
-        }
-        if let Some(lacks) = &self.lacks
-            && words.iter().any(|(token, _)| token.is(lacks))
-        {
-            return None;
-        }
-        let mut found = 0;
-        if !self.has.is_empty() {
-            found = words.iter().position(|(token, _)| is_one(token, &self.has))?;
-        }
-        if !self.calls.is_empty() {
-            found = words.windows(2).position(|pair| {
-                is_one(&pair[0].0, &self.calls) && pair[1].0 == Token::Sign('(')
-            })?;
-        }
-        Some(found)
-    }
-
-    fn object(&self, words: &[(Token<'_>, usize)]) -> Literal {
-        let mut after = words.iter().skip(1).map(|(token, _)| token);
-        let found = match self.object {
-            Object::Nothing => return Literal::default(),
-            Object::String => after.find_map(|token| match token {
-                Token::Text(text) => Some(text),
-                Token::Word(_) | Token::Name(_) | Token::Sign(_) | Token::End | Token::Open => None,
-            }),
-            Object::Name => after.find_map(|token| match token {
-                Token::Word(_) if FILLERS.iter().any(|word| token.is(word)) => None,
-                Token::Word(name) | Token::Name(name) => Some(name),
-                Token::Text(_) | Token::Sign(_) | Token::End | Token::Open => None,
-            }),
-        };
-        found.map_or_else(Literal::computed, |text| Literal::known(*text))
-    }
-}
-
-#[cfg(test)]
-impl SqlRule {
-    /// The words that its example stands for.
-    pub(crate) fn words(&self) -> &[String] {
-        [&self.calls, &self.has, &self.begins].into_iter().find(|list| !list.is_empty()).unwrap()
-    }
-}
-
-#[cfg(test)]
-pub(crate) fn rules() -> &'static [SqlRule] {
-    &RULES
 }

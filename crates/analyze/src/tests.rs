@@ -1,11 +1,7 @@
 //! Tests of the whole crate: that every rule finds what its example shows, that realistic code
 //! gives the findings a person would expect, and that no text breaks the analysis.
 
-use crate::{
-    Past, analyze, analyze_after,
-    call_rules::{CallRules, JAVASCRIPT, PYTHON},
-    shell, sql, words,
-};
+use crate::{AddedRules, Past, analyze, analyze_after};
 use interpreter_core::{
     Capability, Confidence, Deed, Findings, Language, LanguageInfo, Languages, Risk,
 };
@@ -25,7 +21,7 @@ fn language(name: &str) -> Language {
 }
 
 fn findings(name: &str, code: &str) -> Findings {
-    analyze(&language(name), code)
+    analyze(&AddedRules::default(), &language(name), code)
 }
 
 /// Findings as lines: `3 deletes x high`.

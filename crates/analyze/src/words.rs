@@ -7,18 +7,11 @@
 use crate::{
     analysis::{Analysis, Script},
     literal::Literal,
-    says::Says,
     syntax::Syntax,
 };
-use interpreter_core::{Confidence, Deed, Risk};
-use serde::Deserialize;
-use std::sync::LazyLock;
+use interpreter_core::Confidence;
 
-static RULES: LazyLock<Vec<WordRule>> = LazyLock::new(|| {
-    let file: File = toml::from_str(include_str!("../rules/words.toml"))
-        .expect("rules/words.toml is part of this crate and tested");
-    file.rule
-});
+pub(crate) mod rules;
 
 /// Most findings of one text.
 const MOST: usize = 100;
@@ -26,47 +19,23 @@ const MOST: usize = 100;
 /// How far after a name its argument is looked for.
 const NEAR: usize = 400;
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    rule: Vec<WordRule>,
-}
-
-/// The meaning of a name, wherever it stands.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct WordRule {
-    /// Texts, in small letters. One that begins like a name must begin one.
-    pub(crate) texts: Vec<String>,
-    /// The string after it is a command for a shell.
-    #[serde(default)]
-    runs: bool,
-    pub(crate) capability: Deed,
-    pub(crate) severity: Risk,
-    pub(crate) reason: String,
-    #[cfg_attr(not(test), expect(dead_code, reason = "for those who read and test the rules"))]
-    pub(crate) example: String,
-    #[cfg_attr(not(test), expect(dead_code, reason = "for those who read and test the rules"))]
-    pub(crate) unlike: String,
-}
-
 /// Finds what code in any language may do.
 pub(crate) fn read(script: &Script, analysis: &mut Analysis) {
     analysis.unreadable("this language is read by its words alone", script.line(1));
     // Only these letters change, so that offsets stay.
     let text = script.text.to_ascii_lowercase();
     let starts: Vec<usize> = text.match_indices('\n').map(|(at, _)| at + 1).collect();
-    for rule in RULES.iter() {
-        for name in &rule.texts {
+    let rules = analysis.rules.clone();
+    for rule in rules.on_words() {
+        for name in &rule.on.texts {
             let found = text.match_indices(name.as_str()).filter(|&(at, _)| begins(&text, at));
             for (at, _) in found.take(MOST) {
                 let line = script.line(starts.partition_point(|&start| start <= at) + 1);
                 let object = argument(&script.text, at + name.len(), name);
-                let says = Says::new(rule.capability, rule.severity, &rule.reason);
                 let object = object.map_or_else(Literal::computed, Literal::known);
-                let shown = if rule.runs { program(&object) } else { object.clone() };
-                analysis.note(says.at_most(Confidence::Possible), &shown, line);
-                if rule.runs {
+                let shown = if rule.on.runs { program(&object) } else { object.clone() };
+                analysis.note(rule.says().at_most(Confidence::Possible), &shown, line);
+                if rule.on.runs {
                     analysis.nest(script, Syntax::Shell, &object, line);
                 }
             }
@@ -102,9 +71,4 @@ fn program(command: &Literal) -> Literal {
         Some(word) => Literal::known(word),
         None => Literal::computed(),
     }
-}
-
-#[cfg(test)]
-pub(crate) fn rules() -> &'static [WordRule] {
-    &RULES
 }

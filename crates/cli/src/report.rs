@@ -98,6 +98,7 @@ fn exit(error: &Error) -> Exit {
             | AgentError::WorkFolder(_)
             | AgentError::NoIndex { .. }
             | AgentError::Rule { .. }
+            | AgentError::AddedRule(_)
             | AgentError::Grant { .. }
             | AgentError::Image { .. }
             | AgentError::Resume { .. }

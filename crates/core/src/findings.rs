@@ -11,6 +11,12 @@ pub use crate::deed::NAMES;
 /// Most characters of an argument that are reported; longer ones are cut.
 pub const MOST_ARGUMENT: usize = 500;
 
+/// Most sources that one finding names.
+pub const MOST_SOURCES: usize = 4;
+
+/// Most findings that added rules and scanners contribute to those of our own.
+pub const MOST_ADDED: usize = 200;
+
 /// The findings of one proposal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Findings {
@@ -93,6 +99,9 @@ pub struct Capability {
     /// Why it matters, in the words of the rule that found it.
     #[serde(default, skip_serializing_if = "Untrusted::is_empty")]
     pub reason: Untrusted,
+    /// Who else says so, each with their reason: added rules and scanners.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<Untrusted>,
 }
 
 impl Capability {
@@ -106,6 +115,25 @@ impl Capability {
             severity,
             confidence: Confidence::default(),
             reason: Untrusted::new(""),
+            sources: Vec::new(),
+        }
+    }
+
+    /// Takes over what another finding of the same says: its sources, and all of it if it is graver.
+    pub fn absorb(&mut self, other: Self) {
+        if other.severity > self.severity {
+            self.severity = other.severity;
+            self.confidence = other.confidence;
+            self.columns = other.columns.or(self.columns);
+            // A rule of ours keeps its words unless another one of ours is graver.
+            if !other.reason.is_empty() {
+                self.reason = other.reason;
+            }
+        }
+        for source in other.sources {
+            if self.sources.len() < MOST_SOURCES && !self.sources.contains(&source) {
+                self.sources.push(source);
+            }
         }
     }
 
@@ -125,6 +153,8 @@ pub struct Merged<'a> {
     pub argument: &'a Untrusted,
     /// As in [`Capability::reason`]; the first of them.
     pub reason: &'a Untrusted,
+    /// As in [`Capability::sources`], each once.
+    pub sources: Vec<&'a Untrusted>,
     /// The gravest of them.
     pub severity: Risk,
     /// The surest of them.
@@ -136,6 +166,15 @@ pub struct Merged<'a> {
 impl Merged<'_> {
     /// It in words, on one line and fit for a terminal.
     pub fn words(&self) -> String {
+        let mut words = self.own_words();
+        for source in &self.sources {
+            words.push_str("; ");
+            words.push_str(&source.for_terminal_line(usize::MAX));
+        }
+        words
+    }
+
+    fn own_words(&self) -> String {
         let argument = self.argument.for_terminal_line(usize::MAX);
         let reason = self.reason.for_terminal_line(usize::MAX);
         if let Some(deed) = Deed::named(self.name) {
@@ -155,10 +194,18 @@ impl Findings {
         for one in &self.capabilities {
             let Capability { name, argument, line, severity, confidence, reason, .. } = one;
             let at = *places.entry((name, argument.raw())).or_insert_with(|| {
-                let (severity, confidence, lines) = (*severity, *confidence, Vec::new());
-                merged.push(Merged { name, argument, reason, severity, confidence, lines });
+                let (severity, confidence) = (*severity, *confidence);
+                let (lines, sources) = (Vec::new(), Vec::new());
+                let all = Merged { name, argument, reason, sources, severity, confidence, lines };
+                merged.push(all);
                 merged.len() - 1
             });
+            for source in &one.sources {
+                let known = &mut merged[at].sources;
+                if known.len() < MOST_SOURCES && !known.contains(&source) {
+                    known.push(source);
+                }
+            }
             merged[at].severity = merged[at].severity.max(*severity);
             merged[at].confidence = merged[at].confidence.max(*confidence);
             if merged[at].lines.last() != Some(line) {
@@ -168,6 +215,27 @@ impl Findings {
         // Stable: within one severity they stay in the order of the code.
         merged.sort_by_key(|one| Reverse(one.severity));
         merged
+    }
+
+    /// These and what others found in the same code. None of these is lost or lowered; of the
+    /// others', the gravest stay.
+    #[must_use]
+    pub fn and(self, others: Self) -> Self {
+        let mut all = self.capabilities;
+        let key = |one: &Capability| (one.name.clone(), one.argument.raw().to_owned(), one.line);
+        let known: HashMap<_, _> = all.iter().enumerate().map(|(at, one)| (key(one), at)).collect();
+        let mut new = Vec::new();
+        for one in others.capabilities {
+            match known.get(&key(&one)) {
+                Some(&at) => all[at].absorb(one),
+                None => new.push(one),
+            }
+        }
+        new.sort_by_key(|one| Reverse(one.severity));
+        new.truncate(MOST_ADDED);
+        all.append(&mut new);
+        all.sort_by_key(|one| one.line);
+        Self::new(all)
     }
 
     /// Findings whose risk is the gravest of the capabilities'.

@@ -83,6 +83,11 @@ impl Folders {
         self.config.join("providers")
     }
 
+    /// Where the person's rules for the analysis of code are, each `NAME.toml`.
+    pub fn rules_folder(&self) -> PathBuf {
+        self.config.join("rules")
+    }
+
     /// The record of everything.
     pub fn record_file(&self) -> PathBuf {
         self.data.join("record.db")

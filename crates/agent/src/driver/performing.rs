@@ -99,8 +99,10 @@ impl Driver {
     fn judge(&mut self, proposal: Proposal) {
         let long = proposal.code().raw().len() > LONG;
         let (past, learned) = (self.past.clone(), Arc::clone(&self.learned));
+        let rules = Arc::clone(&self.context.added_rules);
         let judged = move || {
-            let (found, after) = analyze_after(&past, &proposal.language, proposal.code().raw());
+            let code = proposal.code().raw();
+            let (found, after) = analyze_after(&rules, &past, &proposal.language, code);
             let mut learned = learned.lock().unwrap_or_else(PoisonError::into_inner);
             *learned = Some((proposal.id, after));
             Event::Judged(found)

@@ -14,10 +14,10 @@ use super::{
 };
 use crate::{
     analysis::Script,
-    call_rules::JAVASCRIPT,
     decode::Encoding,
     literal::Literal,
     past::{self, Known},
+    rules::BUILT_IN,
     value::Value,
 };
 use interpreter_core::{Capability, Deed, Risk};
@@ -246,11 +246,11 @@ impl Names {
         };
         let names = self.follow(callee, source, left);
         let is = |list: &[String]| names.iter().any(|name| list.contains(name));
-        let rules = &*JAVASCRIPT;
+        let tables = &BUILT_IN.javascript;
         let mut arguments =
             values::arguments(node).into_iter().map(|node| self.text_within(node, source, left));
         let goes_by = |wanted: &[&str]| names.iter().any(|name| wanted.contains(&name.as_str()));
-        if let Some(encoding) = names.iter().find_map(|name| rules.decodes.get(name)) {
+        if let Some(encoding) = names.iter().find_map(|name| tables.decodes.get(name)) {
             return undone(arguments.next().as_ref(), *encoding);
         }
         if goes_by(&["Buffer.from", "buffer.Buffer.from"]) {
@@ -283,10 +283,10 @@ impl Names {
         }
         if goes_by(&["os.homedir"]) {
             Literal::known("~")
-        } else if is(&rules.joins) {
+        } else if is(&tables.joins) {
             let slash = || Literal::known("/");
             arguments.reduce(|folder, name| folder.then(slash()).then(name)).unwrap_or_default()
-        } else if is(&rules.passes) {
+        } else if is(&tables.passes) {
             arguments.next().unwrap_or_else(Literal::computed)
         } else {
             Literal::computed()

@@ -11,9 +11,9 @@
 use super::names::Names;
 use crate::{
     call::{Arguments, Call},
-    call_rules::PYTHON,
     decode::{Encoding, from_bytes},
     literal::Literal,
+    rules::BUILT_IN,
     says::Site,
     value::Value,
 };
@@ -234,7 +234,7 @@ impl Reader<'_> {
             let name = call.arguments.find_positional(0);
             return name.map_or_else(Literal::computed, |name| self.variable(name, left));
         }
-        if let Some(encoding) = names.iter().find_map(|name| PYTHON.decodes.get(name)) {
+        if let Some(encoding) = names.iter().find_map(|name| BUILT_IN.python.decodes.get(name)) {
             return map(&argument(0), |text| encoding.undo(text));
         }
         if goes_by(&["codecs.decode", "codecs.encode"]) {
@@ -254,10 +254,12 @@ impl Reader<'_> {
             return Literal::known(text);
         }
         let arguments = || call.arguments.args.iter().take(WIDTH).map(|one| self.text(one, left));
-        if is(&PYTHON.joins) || (is(&PYTHON.passes) && call.arguments.args.len() > 1) {
+        if is(&BUILT_IN.python.joins)
+            || (is(&BUILT_IN.python.passes) && call.arguments.args.len() > 1)
+        {
             return arguments().reduce(join).unwrap_or_else(Literal::computed);
         }
-        if is(&PYTHON.passes) {
+        if is(&BUILT_IN.python.passes) {
             return argument(0);
         }
         match &*call.func {

@@ -2,12 +2,14 @@
 
 use super::{
     names::Names,
-    rules::{CodeWords, Interpreter, Object, RULES, Rule, Wrapper},
+    rules::{CodeWords, Interpreter, Object, ProgramPattern, Wrapper},
     words::Words,
 };
 use crate::{
     analysis::{Analysis, Script},
     literal::Literal,
+    rule::Rule,
+    rules::BUILT_IN,
     says::{Says, Site},
     syntax::Syntax,
 };
@@ -18,6 +20,7 @@ const STARTS: Says<'_> = Says {
     deed: Deed::Starts,
     severity: Risk::Medium,
     reason: "starts a program",
+    source: "",
     confidence: Confidence::Certain,
 };
 
@@ -48,6 +51,7 @@ pub(super) enum Input {
 pub(super) fn judge(words: &[Literal], scene: &Scene<'_>, analysis: &mut Analysis) {
     let mut waiting = vec![words.to_vec()];
     let mut left = CHAIN;
+    let (rules, tables) = (analysis.rules.clone(), &BUILT_IN.shell);
     while let Some(words) = waiting.pop() {
         let Some((program, rest)) = words.split_first() else { continue };
         let Some(remaining) = left.checked_sub(1) else {
@@ -67,20 +71,20 @@ pub(super) fn judge(words: &[Literal], scene: &Scene<'_>, analysis: &mut Analysi
         {
             continue;
         }
-        let mut known = RULES.is_plain(name, rest.first().and_then(Literal::whole));
-        for rule in RULES.on(name) {
-            if applies(rule, rest) {
+        let mut known = tables.is_plain(name, rest.first().and_then(Literal::whole));
+        for rule in rules.on_program(name) {
+            if applies(&rule.on, rest) {
                 known = true;
                 judge_by(rule, program, rest, scene, analysis);
-            } else if !rule.unless.is_empty() {
+            } else if !rule.on.unless.is_empty() {
                 known = true;
             }
         }
-        if let Some(interpreter) = RULES.interpreter(name) {
+        if let Some(interpreter) = tables.interpreter(name) {
             known = true;
             interpret(interpreter, path, rest, scene, analysis);
         }
-        if let Some(wrapper) = RULES.wrapper(name) {
+        if let Some(wrapper) = tables.wrapper(name) {
             known = true;
             waiting.extend(unwrap(wrapper, rest));
         }
@@ -115,7 +119,7 @@ fn is_system(path: &str) -> bool {
 }
 
 /// Whether a rule applies to a command with these words. A computed word may match.
-fn applies(rule: &Rule, rest: &[Literal]) -> bool {
+fn applies(rule: &ProgramPattern, rest: &[Literal]) -> bool {
     let words = Words::divide(rest, &rule.values);
     let may_be = |word: &Literal| word.start().is_empty() && word.whole().is_none();
     let first = words.operands.first().map(|(_, word)| word);
@@ -146,25 +150,25 @@ fn first_is(first: Option<&&Literal>, word: &str) -> bool {
 
 /// Notes what a rule says of a command that it is about.
 fn judge_by(
-    rule: &Rule,
+    rule: &Rule<ProgramPattern>,
     program: &Literal,
     rest: &[Literal],
     scene: &Scene<'_>,
     analysis: &mut Analysis,
 ) {
-    let words = Words::divide(rest, &rule.values);
-    let own = usize::from(!rule.words.is_empty());
+    let words = Words::divide(rest, &rule.on.values);
+    let own = usize::from(!rule.on.words.is_empty());
     let operands = words.operands.get(own..).unwrap_or_default();
-    let says = Says::new(rule.capability, rule.severity, &rule.reason);
+    let says = rule.says();
     let mut note = |object: &Literal| {
         analysis.note(says, object, scene.at);
     };
     let one = |found: Option<&(usize, &Literal)>| {
         found.map_or_else(Literal::computed, |&(_, word)| word.clone())
     };
-    match &rule.object {
+    match &rule.on.object {
         Object::Each | Object::Rest => {
-            let skipped = usize::from(matches!(rule.object, Object::Rest));
+            let skipped = usize::from(matches!(rule.on.object, Object::Rest));
             let operands = operands.get(skipped..).unwrap_or_default();
             // A program without file operands reads its input; deletions are handled elsewhere.
             let may_be_none = matches!(rule.capability, Deed::Reads | Deed::Lists | Deed::Packages);
@@ -189,7 +193,7 @@ fn judge_by(
         }
         Object::Address | Object::OnlyAddress => {
             let address = operands.iter().find(|(_, word)| is_address(word));
-            match (address, &rule.object) {
+            match (address, &rule.on.object) {
                 (Some((_, word)), _) => note(word),
                 (None, Object::OnlyAddress) => {}
                 (None, _) => note(&Literal::default()),

@@ -1,18 +1,11 @@
 //! Which programs are dangerous, and which start others: the rules of `rules/shell.toml`.
 
-use crate::syntax::Syntax;
-use interpreter_core::{Deed, Risk};
-use serde::Deserialize;
-use std::{
-    collections::{HashMap, HashSet},
-    sync::LazyLock,
+use crate::{
+    rule::{Pattern, Rule, own},
+    syntax::Syntax,
 };
-
-pub(crate) static RULES: LazyLock<Rules> = LazyLock::new(|| {
-    let file: File = toml::from_str(include_str!("../../rules/shell.toml"))
-        .expect("rules/shell.toml is part of this crate and tested");
-    Rules::new(file)
-});
+use serde::Deserialize;
+use std::collections::{HashMap, HashSet};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -20,15 +13,15 @@ struct File {
     plain: Vec<String>,
     plain_words: HashMap<String, Vec<String>>,
     variables: Vec<String>,
-    rule: Vec<Rule>,
+    rule: Vec<Rule<ProgramPattern>>,
     wrapper: Vec<Wrapper>,
     interpreter: Vec<Interpreter>,
 }
 
-/// The effects of a program.
+/// The commands that a rule is about.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Rule {
+pub(crate) struct ProgramPattern {
     pub(crate) programs: Vec<String>,
     /// The first words that are no flags, such as `push` for `git push`; one of them.
     #[serde(default)]
@@ -56,13 +49,15 @@ pub(crate) struct Rule {
     pub(crate) values: Vec<String>,
     #[serde(default)]
     pub(crate) object: Object,
-    pub(crate) capability: Deed,
-    pub(crate) severity: Risk,
-    pub(crate) reason: String,
-    #[cfg_attr(not(test), expect(dead_code, reason = "for those who read and test the rules"))]
-    pub(crate) example: String,
-    #[cfg_attr(not(test), expect(dead_code, reason = "for those who read and test the rules"))]
-    pub(crate) unlike: String,
+}
+
+impl Pattern for ProgramPattern {
+    fn names(&self) -> Vec<(&'static str, &[String])> {
+        if self.programs.is_empty() {
+            return Vec::new();
+        }
+        vec![("{program}", &self.programs), ("{word}", &self.words)]
+    }
 }
 
 /// Which words of a command are the object of what it does. Flags are not counted, nor is the
@@ -141,13 +136,40 @@ pub(crate) enum CodeWords {
     Second,
 }
 
-/// All rules, by program.
+/// The rules on programs, by name.
+#[derive(Debug, Default)]
+pub(crate) struct ProgramIndex {
+    rules: Vec<Rule<ProgramPattern>>,
+    on: HashMap<String, Vec<usize>>,
+}
+
+impl ProgramIndex {
+    pub(crate) fn new(rules: Vec<Rule<ProgramPattern>>) -> Self {
+        let mut on: HashMap<String, Vec<usize>> = HashMap::new();
+        for (at, rule) in rules.iter().enumerate() {
+            for program in &rule.on.programs {
+                on.entry(program.clone()).or_default().push(at);
+            }
+        }
+        Self { rules, on }
+    }
+
+    /// The rules on a program.
+    pub(crate) fn on(&self, program: &str) -> impl Iterator<Item = &Rule<ProgramPattern>> {
+        self.on.get(program).into_iter().flatten().map(|&at| &self.rules[at])
+    }
+
+    #[cfg(test)]
+    pub(crate) fn all(&self) -> &[Rule<ProgramPattern>] {
+        &self.rules
+    }
+}
+
+/// Programs that start others or run code, and those that do nothing worth a finding.
 #[derive(Debug)]
-pub(crate) struct Rules {
-    judging: Vec<Rule>,
+pub(crate) struct ProgramTables {
     wrappers: Vec<Wrapper>,
     interpreters: Vec<Interpreter>,
-    on: HashMap<String, Vec<usize>>,
     wrapping: HashMap<String, usize>,
     interpreting: HashMap<String, usize>,
     plain: HashSet<String>,
@@ -155,32 +177,22 @@ pub(crate) struct Rules {
     variables: HashSet<String>,
 }
 
-impl Rules {
-    fn new(file: File) -> Self {
-        let mut on: HashMap<String, Vec<usize>> = HashMap::new();
-        for (at, rule) in file.rule.iter().enumerate() {
-            for program in &rule.programs {
-                on.entry(program.clone()).or_default().push(at);
-            }
-        }
+impl ProgramTables {
+    /// The tables and the rules of a file of this crate.
+    pub(crate) fn parse(text: &str) -> (Self, Vec<Rule<ProgramPattern>>) {
+        let file: File = own(text);
         let wrapping = by_program(file.wrapper.iter().map(|wrapper| &wrapper.programs));
         let interpreting = by_program(file.interpreter.iter().map(|one| &one.programs));
-        Self {
-            on,
+        let tables = Self {
             wrapping,
             interpreting,
             plain: file.plain.into_iter().collect(),
             plain_words: file.plain_words,
             variables: file.variables.into_iter().collect(),
-            judging: file.rule,
             wrappers: file.wrapper,
             interpreters: file.interpreter,
-        }
-    }
-
-    /// The rules on a program.
-    pub(super) fn on(&self, program: &str) -> impl Iterator<Item = &Rule> {
-        self.on.get(program).into_iter().flatten().map(|&at| &self.judging[at])
+        };
+        (tables, file.rule)
     }
 
     pub(super) fn wrapper(&self, program: &str) -> Option<&Wrapper> {
@@ -206,8 +218,8 @@ impl Rules {
     }
 
     #[cfg(test)]
-    pub(crate) fn all(&self) -> (&[Rule], &[Wrapper], &[Interpreter]) {
-        (&self.judging, &self.wrappers, &self.interpreters)
+    pub(crate) fn all(&self) -> (&[Wrapper], &[Interpreter]) {
+        (&self.wrappers, &self.interpreters)
     }
 }
 

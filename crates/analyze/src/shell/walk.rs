@@ -12,14 +12,13 @@ use super::{
     command::{self, Input, Scene},
     loops,
     names::Names,
-    output, redirect,
-    rules::RULES,
-    site, words,
+    output, redirect, site, words,
 };
 use crate::{
     analysis::{Analysis, Script},
     literal::Literal,
     place,
+    rules::BUILT_IN,
     says::{Says, Site},
 };
 use interpreter_core::{Confidence, Deed, Risk};
@@ -35,7 +34,7 @@ const PIPES: usize = 8;
 /// Walks a whole script.
 pub(super) fn walk(file: &File, script: &Script, analysis: &mut Analysis) {
     let nothing = Names::default();
-    let mut scratch = Analysis::default();
+    let mut scratch = Analysis::new(analysis.rules.clone());
     let mut learning = Walk::new(script, &nothing, &mut scratch);
     learning.learned = Names::after(script.known.clone());
     learning.is_learning = true;
@@ -184,8 +183,9 @@ impl<'a> Walk<'a> {
         }
         let runs_process = simple.args.iter().any(words::has_process);
         let is_interpreter = |word: &Literal| {
-            word.whole()
-                .is_some_and(|name| RULES.interpreter(command::program_name(name)).is_some())
+            word.whole().is_some_and(|name| {
+                BUILT_IN.shell.interpreter(command::program_name(name)).is_some()
+            })
         };
         let command: Vec<Literal> = name.into_iter().chain(arguments).collect();
         if runs_process && command.iter().any(is_interpreter) {
@@ -386,7 +386,7 @@ impl<'a> Walk<'a> {
                 }
             }
         }
-        if RULES.is_steering(name) {
+        if BUILT_IN.shell.is_steering(name) {
             let at = self.site(assignment.span);
             let why = "it decides which code later commands run";
             let says = Says::new(Deed::Hides, Risk::Medium, why);

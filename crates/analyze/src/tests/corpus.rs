@@ -54,9 +54,9 @@ impl Cell {
         let language = language(&self.language);
         let mut past = Past::default();
         for cell in &self.before {
-            past = analyze_after(&past, &language, cell).1;
+            past = analyze_after(&AddedRules::default(), &past, &language, cell).1;
         }
-        analyze_after(&past, &language, &self.code).0
+        analyze_after(&AddedRules::default(), &past, &language, &self.code).0
     }
 
     /// Whether something was found that `expected` names.

@@ -7,7 +7,7 @@ fn last(name: &str, cells: &[&str]) -> Vec<String> {
     let mut past = Past::default();
     let mut found = Vec::new();
     for cell in cells {
-        let (findings, after) = analyze_after(&past, &language(name), cell);
+        let (findings, after) = analyze_after(&AddedRules::default(), &past, &language(name), cell);
         (found, past) = (lines(&findings), after);
     }
     found
@@ -75,10 +75,10 @@ fn memory_of_a_session_is_bounded() {
     let python = language("python");
     for cell in 0..40 {
         let lines: Vec<_> = (0..200).map(|at| format!("v{cell}_{at} = 'x'")).collect();
-        past = analyze_after(&past, &python, &lines.join("\n")).1;
+        past = analyze_after(&AddedRules::default(), &past, &python, &lines.join("\n")).1;
     }
     let long = format!("v = '{}'", "x".repeat(100_000));
-    past = analyze_after(&past, &python, &long).1;
+    past = analyze_after(&AddedRules::default(), &past, &python, &long).1;
     assert!(format!("{past:?}").len() < 1_000_000);
 }
 

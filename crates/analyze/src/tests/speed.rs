@@ -1,9 +1,13 @@
 //! How long reading takes, for `scripts/corpus`. Nothing is asserted: machines differ.
 
 use super::*;
-use std::time::Instant;
+use crate::{RuleText, Whose};
+use std::{collections::BTreeMap, time::Instant};
 
 const SIZE: usize = 200 * 1024;
+
+/// Milliseconds that reading so much should not take.
+const SLOW: u128 = 100;
 
 /// Code of about 200 kB: ordinary, and written to be slow to read.
 fn codes() -> Vec<(&'static str, &'static str, String)> {
@@ -43,20 +47,114 @@ fn codes() -> Vec<(&'static str, &'static str, String)> {
         ),
         ("sql", "ordinary", many("SELECT a, b FROM t WHERE x = 'y' AND z IN (1, 2, 3);\n")),
         ("ruby", "ordinary", many("rows.each { |r| puts r[:name].strip.downcase }\n")),
+        ("ruby", "calls", many("system(\"rm x\"); File.delete(\"y\")\n")),
+        ("sql", "one statement", format!("SELECT {}", many("f(a, 'b'), "))),
+        ("sql", "nested", nested("(", ")", 2000)),
     ]
+    .into_iter()
+    .chain(hostile())
+    .collect()
+}
+
+/// Code that goes as deep as it can in 200 kB, in every language.
+fn hostile() -> Vec<(&'static str, &'static str, String)> {
+    let kinds = [
+        ("(", ")"),
+        ("[", "]"),
+        ("f(", ")"),
+        ("a.", "b"),
+        ("not ", "a"),
+        ("- ", "a"),
+        ("$(", ")"),
+        ("`", "`"),
+        ("\"$(", ")\""),
+        ("${x:-", "}"),
+        ("if a: ", ""),
+        ("if(a)", "b"),
+        ("lambda: ", "a"),
+        ("f'{", "}'"),
+        ("a=>", "a"),
+        ("a?b:", "c"),
+        ("`${", "}`"),
+        ("case x in y) ", ";; esac"),
+        ("a + ", "a"),
+        ("a|", "a"),
+        ("/*", "*/"),
+        ("'", "'"),
+    ];
+    let mut all = Vec::new();
+    for name in ["python", "shell", "javascript", "typescript", "sql", "ruby"] {
+        for (open, close) in kinds {
+            let whole = SIZE / (open.len() + close.len());
+            all.push((name, "deepest", format!("{}{}", open.repeat(whole), close.repeat(whole))));
+            let one = format!("{}x{}\n", open.repeat(90), close.repeat(90));
+            all.push((name, "many deep", one.repeat(SIZE / one.len())));
+        }
+    }
+    all
+}
+
+/// As many added rules as there may be, on what the code is full of.
+fn fullest() -> AddedRules {
+    let rule = |names: &str, at: usize, example: &str| {
+        format!(
+            "[[rule]]\n{names}\ncapability = \"starts\"\nseverity = \"high\"\n\
+             reason = \"r{at}\"\nexample = {example:?}\nunlike = \"zzz\"\n"
+        )
+    };
+    let file = |language: &str, names: &str, example: &str| {
+        let rules: String = (0..20).map(|at| rule(names, at, example)).collect();
+        let text = format!("language = {language:?}\n{rules}");
+        let name = format!("{language}.toml");
+        RuleText { whose: Whose::Person, path: name.clone(), name, text }
+    };
+    let place = |at: usize| {
+        format!(
+            "[[place]]\ncontains = \"place{at}\"\nis = \"system\"\nreason = \"r\"\n\
+             example = \"place{at}\"\nunlike = \"x\"\n"
+        )
+    };
+    let places: String = (0..60).map(place).collect();
+    let name = "places.toml".to_owned();
+    let places = RuleText { whose: Whose::Person, path: name.clone(), name, text: places };
+    AddedRules::read(&[
+        file("python", "calls = [\"f\", \"*.read_csv\", \"*.system\"]", "{call}('x')"),
+        file("shell", "programs = [\"rm\", \"grep\"]", "{program} x"),
+        file("javascript", "calls = [\"f\", \"*.map\"]", "{call}('x')"),
+        file("sql", "has = [\"f\", \"WHERE\"]", "SELECT {word} x"),
+        file("other", "texts = [\"system\", \"puts\"]", "{text}(1)"),
+        places,
+    ])
+    .unwrap()
 }
 
 #[test]
 #[ignore = "prints figures"]
 fn speed() {
+    let (none, fullest) = (AddedRules::default(), fullest());
+    let mut slowest = BTreeMap::new();
     for (name, kind, code) in codes() {
-        let start = Instant::now();
-        let found = findings(name, &code);
-        let took = start.elapsed().as_millis();
-        println!(
-            "{name}, {kind}: {} kB in {took} ms, risk {}",
-            code.len() / 1024,
-            found.risk.word()
-        );
+        let times = [&none, &fullest].map(|rules| {
+            let run = || {
+                let start = Instant::now();
+                analyze(rules, &language(name), &code);
+                start.elapsed().as_millis()
+            };
+            // The best of a few: the first one also reads the rules.
+            let first = run();
+            if first > SLOW { first } else { (0..3).map(|_| run()).min().unwrap_or(first) }
+        });
+        if times.iter().any(|time| *time > SLOW) {
+            let begins: String = code.chars().take(24).collect();
+            println!("slow: {name}, {kind}: {times:?} ms, begins {begins:?}");
+        }
+        let row = slowest.entry((name, kind)).or_insert((times, String::new()));
+        if times[0] >= row.0[0] {
+            *row = (times, code.chars().take(24).collect());
+        }
+    }
+    println!("language, code: ms; ms with the most added rules; the slowest begins with");
+    for ((name, kind), (times, begins)) in slowest {
+        println!("{name}, {kind}: {} ms; {} ms; {begins:?}", times[0], times[1]);
     }
 }

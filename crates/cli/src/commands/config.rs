@@ -255,6 +255,7 @@ impl Place {
             (if self.profile.is_some() { "profile" } else { "profiles" }, profile),
             ("project", ConfigFiles::project_file(&self.work_folder)),
             ("providers", self.folders.providers_folder()),
+            ("rules", self.folders.rules_folder()),
         ];
         let mut screen = Screen::stdout(&self.environment);
         for (what, path) in rows {

@@ -10,25 +10,27 @@ use crate::{
 use clap::{Subcommand, ValueEnum};
 use interpreter_agent::{
     Context,
-    rules::{Judged, remove},
+    rules::{AddedRule, AddedRules, Judged, check_file, remove},
 };
 use interpreter_core::{
     ApprovalMode, Language, Opinion, Origin, Untrusted,
     proposal::{MOST_CODE, unfit},
 };
-use interpreter_store::{Layer, Overrides, Sourced};
+use interpreter_store::{Environment, Layer, Overrides, Sourced};
 use serde_json::json;
 use std::{
     ffi::OsStr,
     io,
     path::{Path, PathBuf},
     process::ExitCode,
+    sync::Arc,
 };
 
 /// List the rules about code, and test what they decide
 ///
 /// Rules are `[[rule]]` tables of the config file. Deny beats ask, and ask beats allow. Where no
-/// rule matches, the setting `approval.mode` decides.
+/// rule matches, the setting `approval.mode` decides. Files in `rules` of the config folder add
+/// rules for the analysis of code, which find something and decide nothing.
 #[derive(Debug, clap::Args)]
 pub(crate) struct RulesArgs {
     #[command(subcommand)]
@@ -39,6 +41,7 @@ pub(crate) struct RulesArgs {
 enum RulesCommand {
     List(ListArgs),
     Test(TestArgs),
+    Check(CheckArgs),
     Remove(RemoveArgs),
 }
 
@@ -75,6 +78,20 @@ struct TestArgs {
     profile: Option<String>,
 }
 
+/// Check added rules for the analysis of code
+///
+/// Each rule must fit its example and must not fit its counterexample. Checks a file, or every file
+/// that a session here would use: those in `rules` of the config folder and in `.interpreter/rules`.
+#[derive(Debug, clap::Args)]
+struct CheckArgs {
+    /// File with rules [default: all that are in use]
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
 /// Remove a rule from your config file
 #[derive(Debug, clap::Args)]
 struct RemoveArgs {
@@ -95,6 +112,7 @@ pub(crate) fn rules(args: &RulesArgs) -> Result<ExitCode, Error> {
         None => list(&ListArgs::default()),
         Some(RulesCommand::List(args)) => list(args),
         Some(RulesCommand::Test(args)) => test(args),
+        Some(RulesCommand::Check(args)) => check(args),
         Some(RulesCommand::Remove(args)) => remove_one(args),
     }
 }
@@ -106,7 +124,9 @@ fn list(args: &ListArgs) -> Result<ExitCode, Error> {
         let of = |rule: &Sourced<_>| json!({"rule": rule.value, "origin": origin(rule)});
         let (mode, up_to) = (settings.approval_mode.value, settings.approval_limit.value);
         let rules: Vec<_> = settings.rules.iter().map(of).collect();
-        json::print_value(&json!({"mode": mode, "up_to": up_to, "rules": rules}))?;
+        let added = listed(&context.added_rules);
+        let all = json!({"mode": mode, "up_to": up_to, "rules": rules, "analysis": added});
+        json::print_value(&all)?;
         return Ok(Exit::Done.into());
     }
     let mut screen = Screen::stdout(&context.environment);
@@ -123,7 +143,58 @@ fn list(args: &ListArgs) -> Result<ExitCode, Error> {
                 + ", otherwise ask."
         }
     })?;
+    show_added(&mut screen, &context.added_rules)?;
     Ok(Exit::Done.into())
+}
+
+fn check(args: &CheckArgs) -> Result<ExitCode, Error> {
+    let checked = match &args.file {
+        None => Arc::clone(&context(&Overrides::default())?.added_rules),
+        Some(file) => match check_file(file)? {
+            Some(rules) => Arc::new(rules),
+            None => return Err(misuse(format!("there is no file `{}`", file.display()))),
+        },
+    };
+    if args.json {
+        json::print_value(&json!({"analysis": listed(&checked)}))?;
+        return Ok(Exit::Done.into());
+    }
+    let mut screen = Screen::stdout(&Environment::read());
+    show_added(&mut screen, &checked)?;
+    screen.say(match checked.listed.len() {
+        0 => ours("No rules for the analysis were added."),
+        1 => ours("1 rule, and its examples hold."),
+        count => ours("") + count + " rules, and their examples hold.",
+    })?;
+    Ok(Exit::Done.into())
+}
+
+/// Lists the rules that were added to the analysis.
+fn show_added(screen: &mut Screen, rules: &AddedRules) -> Result<(), Error> {
+    for rule in &rules.listed {
+        screen.say(ours("Analysis, ") + rule.language + ":")?;
+        let reason = rule.reason.for_terminal_line(400);
+        screen.row(&format!(
+            "{}: {reason} ({}:{})",
+            rule.names.join(", "),
+            rule.path,
+            rule.line
+        ))?;
+    }
+    Ok(())
+}
+
+/// The same for JSON.
+fn listed(rules: &AddedRules) -> Vec<serde_json::Value> {
+    let of = |rule: &AddedRule| {
+        json!({
+            "origin": format!("{}:{}", rule.path, rule.line),
+            "language": rule.language,
+            "names": rule.names,
+            "reason": rule.reason,
+        })
+    };
+    rules.listed.iter().map(of).collect()
 }
 
 /// Where a rule comes from.

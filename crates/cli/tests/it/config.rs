@@ -212,6 +212,7 @@ fn the_paths_are_printed_in_order() {
     assert!(lines[1].starts_with("profiles          missing  /"), "{text}");
     assert!(lines[2].starts_with("project           missing  /"), "{text}");
     assert!(lines[3].starts_with("providers         missing  /"), "{text}");
+    assert!(lines[4].starts_with("rules             missing  /"), "{text}");
     scene.run(&["config", "path", "-p", "fast"]).mentions("profiles/fast.toml").exits(0);
 }
 

@@ -38,6 +38,7 @@ const COMMANDS: &[&[&str]] = &[
     &["rules"],
     &["rules", "list"],
     &["rules", "test"],
+    &["rules", "check"],
     &["rules", "remove"],
     &["secret"],
     &["secret", "set"],

@@ -12,6 +12,7 @@
     reason = "a test that cannot go on fails, and tests start the program itself"
 )]
 
+mod analysis_rules;
 mod arrow;
 mod attacks;
 mod audit;

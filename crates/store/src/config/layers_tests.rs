@@ -25,7 +25,7 @@ fn files(user: &str, profile: &str, project: &str) -> ConfigFiles {
         user: file("/user.toml", user),
         profile: file("/profile.toml", profile),
         project: file("/project.toml", project),
-        providers: Vec::new(),
+        ..ConfigFiles::default()
     }
 }
 

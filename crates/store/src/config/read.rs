@@ -18,6 +18,12 @@ const MOST: u64 = 1 << 20;
 /// Files in the folder of providers that are looked at.
 const MOST_PROVIDERS: usize = 1000;
 
+/// Files in a folder of rules that are looked at.
+const MOST_RULE_FILES: usize = 100;
+
+/// Bytes of one file of rules.
+const MOST_RULE_BYTES: u64 = 128 << 10;
+
 /// Profiles that are looked at when all are meant.
 const MOST_NAMED: usize = 20;
 
@@ -42,6 +48,10 @@ pub struct ConfigFiles {
     /// The person's own providers, each a file in `providers/` of the config folder. A project has
     /// none: it could have keys sent anywhere.
     pub providers: Vec<ConfigText>,
+    /// The person's rules for the analysis of code, each a file in `rules/` of the config folder.
+    pub rules: Vec<ConfigText>,
+    /// The project's, in `.interpreter/rules/` of the work folder.
+    pub project_rules: Vec<ConfigText>,
 }
 
 impl ConfigFiles {
@@ -56,8 +66,16 @@ impl ConfigFiles {
         let user = read(folders.config_file())?;
         let profile = profile.map(|name| read_profile(folders, name)).transpose()?;
         let project = read(Self::project_file(work_folder))?;
-        let providers = read_providers(&folders.providers_folder())?;
-        Ok(Self { user, profile, project, providers })
+        let providers = read_folder(&folders.providers_folder(), MOST_PROVIDERS, MOST)?;
+        let rules = |folder: &Path| read_folder(folder, MOST_RULE_FILES, MOST_RULE_BYTES);
+        let project_rules = rules(&Self::project_rules_folder(work_folder))?;
+        let rules = rules(&folders.rules_folder())?;
+        Ok(Self { user, profile, project, providers, rules, project_rules })
+    }
+
+    /// Where a project keeps its rules for the analysis of code.
+    pub fn project_rules_folder(work_folder: &Path) -> PathBuf {
+        work_folder.join(".interpreter").join("rules")
     }
 
     /// Where a project keeps its settings.
@@ -71,9 +89,18 @@ impl ConfigText {
     pub fn read(path: PathBuf) -> Result<Option<Self>, ConfigError> {
         read(path)
     }
+
+    /// Reads one file of rules for the analysis of code, if it exists.
+    pub fn read_rules(path: PathBuf) -> Result<Option<Self>, ConfigError> {
+        read_at_most(path, MOST_RULE_BYTES)
+    }
 }
 
 pub(super) fn read(path: PathBuf) -> Result<Option<ConfigText>, ConfigError> {
+    read_at_most(path, MOST)
+}
+
+fn read_at_most(path: PathBuf, most: u64) -> Result<Option<ConfigText>, ConfigError> {
     let failed = |source| ConfigError::Read { path: path.clone(), source };
     // Looked at before it is opened: to open a pipe would wait for its writer.
     match fs::metadata(&path) {
@@ -89,9 +116,9 @@ pub(super) fn read(path: PathBuf) -> Result<Option<ConfigText>, ConfigError> {
     }
     let mut bytes = Vec::new();
     let file = File::open(&path).map_err(failed)?;
-    file.take(MOST + 1).read_to_end(&mut bytes).map_err(failed)?;
-    if bytes.len() as u64 > MOST {
-        return Err(ConfigError::TooLarge { path, most: MOST });
+    file.take(most + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > most {
+        return Err(ConfigError::TooLarge { path, most });
     }
     match String::from_utf8(bytes) {
         Ok(text) => Ok(Some(ConfigText { path, text })),
@@ -136,23 +163,29 @@ fn read_profile(folders: &Folders, name: &str) -> Result<ConfigText, ConfigError
 }
 
 /// Every `NAME.toml` in the folder, in the order of their names; empty without a folder.
-fn read_providers(folder: &Path) -> Result<Vec<ConfigText>, ConfigError> {
+fn read_folder(folder: &Path, files: usize, bytes: u64) -> Result<Vec<ConfigText>, ConfigError> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        // A file where the folder's parent should be means that there is no such folder.
+        Err(error)
+            if error.kind() == io::ErrorKind::NotFound
+                || (error.kind() == io::ErrorKind::NotADirectory && !folder.exists()) =>
+        {
+            return Ok(Vec::new());
+        }
         Err(source) => return Err(ConfigError::Read { path: folder.into(), source }),
     };
     let mut paths = Vec::new();
-    for entry in entries.take(MOST_PROVIDERS + 1) {
+    for entry in entries.take(files + 1) {
         let entry = entry.map_err(|source| ConfigError::Read { path: folder.into(), source })?;
         paths.push(entry.path());
     }
-    if paths.len() > MOST_PROVIDERS {
-        return Err(ConfigError::TooMany { path: folder.into(), most: MOST_PROVIDERS });
+    if paths.len() > files {
+        return Err(ConfigError::TooMany { path: folder.into(), most: files });
     }
     paths.retain(|path| path.extension().is_some_and(|ending| ending == "toml"));
     paths.sort();
-    paths.into_iter().filter_map(|path| read(path).transpose()).collect()
+    paths.into_iter().filter_map(|path| read_at_most(path, bytes).transpose()).collect()
 }
 
 #[cfg(test)]
@@ -223,6 +256,26 @@ mod tests {
         assert_eq!(texts, ["one", "two"]);
         fs_err::create_dir(folder.join("c.toml")).unwrap();
         assert!(place.read(None).unwrap_err().contains("is not a regular file"));
+    }
+
+    #[test]
+    fn rules_come_from_the_config_folder_and_from_the_project() {
+        let place = Place::new();
+        write(&place.folders.rules_folder().join("b.toml"), b"two");
+        write(&place.folders.rules_folder().join("a.toml"), b"one");
+        let project = place.work().join(".interpreter/rules/p.toml");
+        write(&project, b"theirs");
+        let files = place.read(None).unwrap();
+        let texts: Vec<_> = files.rules.into_iter().map(|file| file.text).collect();
+        assert_eq!(texts, ["one", "two"]);
+        assert_eq!(files.project_rules[0].text, "theirs");
+        write(&project, &vec![b'#'; 1 << 18]);
+        assert!(place.read(None).unwrap_err().contains("is larger than"));
+        fs_err::remove_file(&project).unwrap();
+        for at in 0..=MOST_RULE_FILES {
+            write(&project.with_file_name(format!("{at}.toml")), b"");
+        }
+        assert!(place.read(None).unwrap_err().contains("holds more than 100 files"));
     }
 
     #[test]
