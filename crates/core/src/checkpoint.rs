@@ -8,7 +8,7 @@ use crate::Language;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What a checkpoint holds.
+/// The contents of a checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checkpoint {
     /// Its number.
@@ -34,7 +34,7 @@ pub struct KernelCheckpoint {
 pub enum MemoryCheckpoint {
     /// It was.
     Kept {
-        /// What it does not bring back.
+        /// The state that it does not bring back.
         beside: Beside,
     },
     /// It was not.
@@ -59,7 +59,7 @@ pub enum FilesCheckpoint {
     },
 }
 
-/// What a kernel had at a checkpoint beside its memory. None of it comes back.
+/// The state of a kernel at a checkpoint beside its memory. None of it comes back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Beside {
     /// Threads beside the one that runs cells; they are not there after a rewind.
@@ -110,7 +110,7 @@ pub enum RewindScope {
     FilesAlone,
 }
 
-/// What came back.
+/// The result of a rewind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rewound {
     /// The number of the checkpoint.
@@ -130,13 +130,13 @@ pub struct KernelRewound {
     pub memory: MemoryRewound,
 }
 
-/// What became of the memory of a kernel.
+/// The memory of a kernel after a rewind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MemoryRewound {
     /// It is what it was, and the kernel is ready.
     Restored {
-        /// What it did not bring back.
+        /// The state that it did not bring back.
         beside: Beside,
     },
     /// The kernel was not there at the checkpoint and has been ended. A fresh one is what it was.
@@ -148,7 +148,7 @@ pub enum MemoryRewound {
     },
 }
 
-/// What became of the staged files.
+/// The staged files after a rewind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FilesRewound {

@@ -26,6 +26,7 @@ mod hosts;
 mod input;
 mod kernels;
 mod live;
+mod rewinding;
 mod staged;
 mod staging;
 mod state;

@@ -85,29 +85,35 @@ class Control:
         close(3)
         self.received = bytearray()
         self.lock = RLock()
+        self.shared = False  # With a copy of the kernel: see `checkpoints.py`.
 
     def forget(self):
         """A forked child runs the cell to its end, but the cell is not its own to claim."""
+        if self.shared:
+            return
         if self.descriptor is not None:
             close(self.descriptor)
         self.descriptor = None
 
     def receive(self):
         """The next message: its sign, which only answers to questions have, and its bytes. How
-        code could go on is answered on the way."""
+        code could go on is answered on the way, and a copy of the kernel is made on the way."""
         while True:
             while b"\n" not in self.received:
                 self.receive_more()
             start = self.received.index(b"\n") + 1
             sign, (length, *cursor) = bytes(self.received[:1]), self.received[:start].split()
-            end = start + max(int(length.lstrip(b"?@")), 0)
+            end = start + max(int(length.lstrip(b"?@!")), 0)
             while len(self.received) < end:
                 self.receive_more()
             message = bytes(self.received[start:end])
             del self.received[:end]
-            if sign != b"?":
+            if sign == b"!":
+                load("checkpoints").take(int(cursor[0]))
+            elif sign == b"?":
+                load("completion").answer(message, int(cursor[0]))
+            else:
                 return sign if sign in b"+-@" else b"", message
-            load("completion").answer(message, int(cursor[0]))
 
     def receive_more(self):
         piece = read(self.descriptor, 65536)
@@ -346,10 +352,12 @@ def main():
     sys.argv = [""]
     # What the folder holds can be imported, as in an interpreter that was started there.
     sys.path.insert(0, "")
-    control.claim("ready", f'"version":"{sys.version.split()[0]}","completes":true')
+    control.claim("ready", f'"version":"{sys.version.split()[0]}","completes":true,"checkpoints":true')
     count = 0
     while True:
         source, called = control.next_cell()
+        if "checkpoints" in parts:
+            parts["checkpoints"].bury()
         if called is not None and load("script").take(called):
             raise SystemExit(load("script").run(source))
         count += 1

@@ -17,6 +17,7 @@ pub use self::{
 };
 
 mod census;
+mod copies;
 pub mod drivers;
 pub mod egress;
 mod error;

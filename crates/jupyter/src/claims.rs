@@ -28,7 +28,7 @@ impl Claims {
     }
 
     pub(crate) fn ready(&mut self, version: &str) -> Result<(), JupyterError> {
-        self.say(&Claim::Ready { version: cut(version, 100), completes: true })
+        self.say(&Claim::Ready { version: cut(version, 100), completes: true, checkpoints: false })
     }
 
     /// Something shown. Forms that are too long for a claim are left out, the longest first.

@@ -5,6 +5,7 @@
 
 use super::{
     cell::Cell,
+    checkpoint::RewoundReply,
     command::{Command, RunnerSetup},
     hosts::WayOut,
     live::Live,
@@ -16,8 +17,8 @@ use crate::{
     sandbox::{Refusals, Search},
 };
 use interpreter_core::{
-    ChangesState, Confinement, Denial, Effects, Invocation, Language, Limits, Pick, Prepared, Ran,
-    Untrusted, egress::Host, session::Event,
+    ChangesState, Confinement, Denial, Effects, FilesRewound, Invocation, Language, Limits, Pick,
+    Prepared, Ran, Rewound, Untrusted, egress::Host, session::Event,
 };
 use interpreter_workspace::{Conflict, Measured, Set};
 use std::{
@@ -181,8 +182,13 @@ impl Actor {
                 // Whoever asked may have left.
                 _ = reply.send(diff).is_ok();
             }
-            Command::Checkpoint { number, reply } => self.state.checkpoint(number, reply),
-            Command::Rewind { number, scope, reply } => self.state.rewind(number, scope, reply),
+            Command::Checkpoint { number, reply } => {
+                let files = self.stage.checkpoint(number).await;
+                self.state.checkpoint(number, files, reply, now);
+            }
+            Command::Rewind { number, scope, reply } => {
+                self.state.rewind(number, scope, reply, now);
+            }
             Command::Stop => {}
         }
         Ok(())
@@ -241,6 +247,12 @@ impl Actor {
                     live.complete(kernel, &code, cursor);
                 }
             }
+            Action::Checkpoint { kernel, number } => {
+                if let Some(live) = &mut self.live {
+                    live.checkpoint(kernel, number);
+                }
+            }
+            Action::RewindFiles { rewound, reply } => self.rewind_files(rewound, reply).await?,
             Action::Refused { code, path } => {
                 let denied = self.live.as_ref().and_then(|live| live.view().denied(&path, &code));
                 if let Some(denial) = denied {
@@ -402,6 +414,18 @@ impl Actor {
         }
         // Too much to say, or nobody listens: it is forgotten from outside.
         self.discarded().await
+    }
+
+    #[expect(clippy::unused_async, reason = "it will ask the host")]
+    async fn rewind_files(
+        &mut self,
+        mut rewound: Rewound,
+        reply: RewoundReply,
+    ) -> Result<(), ExecError> {
+        rewound.files =
+            FilesRewound::NotRestored { reason: "staged files are not kept yet".into() };
+        _ = reply.send(Ok(rewound)).is_ok();
+        Ok(())
     }
 
     /// The outside view counts, not the claim from inside. If the host could not restore something,

@@ -31,6 +31,7 @@ impl State {
         self.bounds = None;
         self.budget = None;
         self.kernels.clear();
+        self.checkpoints.lost_all();
     }
 
     /// The stream has ended without our doing, and with it every kernel. Nobody learns from here
@@ -54,9 +55,11 @@ impl State {
     pub(super) fn not_built(&mut self) -> Option<Language> {
         let awaited = match std::mem::replace(&mut self.phase, Phase::Idle) {
             Phase::Preparing(language) => Some(language),
-            Phase::Idle | Phase::Running(_) | Phase::Restarting { .. } | Phase::Completing(_) => {
-                None
-            }
+            Phase::Idle
+            | Phase::Running(_)
+            | Phase::Restarting { .. }
+            | Phase::Completing(_)
+            | Phase::Rewinding(_) => None,
         };
         self.gone();
         awaited
@@ -95,7 +98,7 @@ impl State {
         let awaited = match &self.phase {
             Phase::Preparing(awaited) => awaited == language,
             Phase::Restarting { awaited, .. } => awaited.contains(language),
-            Phase::Idle | Phase::Running(_) | Phase::Completing(_) => false,
+            Phase::Idle | Phase::Running(_) | Phase::Completing(_) | Phase::Rewinding(_) => false,
         };
         if !awaited {
             return Ok(());
@@ -128,13 +131,17 @@ impl State {
             cell.ran_out_of_memory();
         }
         let how = gone.why.unwrap_or_else(|| death(status, signal));
+        self.checkpoints.lost(kernel);
+        if self.ended_in_rewind(kernel, &gone.language, &how) {
+            return Ok(());
+        }
         match gone.state {
             KernelState::Starting => return self.did_not_start(&gone.language, how),
             KernelState::Ending { fresh: true } => self.replace(gone.language),
             KernelState::Ready if self.cell_of(kernel).is_some() => {
                 self.finish_cell(kernel, status, signal);
             }
-            KernelState::Ready | KernelState::Ending { fresh: false } => {
+            KernelState::Ready | KernelState::Ending { fresh: false } | KernelState::Leaving => {
                 self.report(Event::KernelEnded { language: gone.language, how });
             }
         }

@@ -10,7 +10,7 @@ use super::{
     state::{Action, Phase, State},
 };
 use crate::{ExecError, output};
-use interpreter_core::{InputWanted, Reached, Stream, Untrusted, session::Event};
+use interpreter_core::{Beside, InputWanted, Reached, Stream, Untrusted, session::Event};
 use interpreter_host::{Claim, Heard, Inward, Outward};
 use std::time::Instant;
 
@@ -60,6 +60,8 @@ impl State {
             Outward::Used { milliseconds } => self.measured(milliseconds, now),
             Outward::Crowded { kernel } => self.crowded(kernel),
             Outward::Restored { .. } => self.then(Action::Restored),
+            Outward::Held { kernel, number, held } => self.held(kernel, number, held),
+            Outward::Rewound { kernel, number, process } => self.rewound(kernel, number, process),
         }
         Ok(())
     }
@@ -96,7 +98,8 @@ impl State {
             | Phase::Preparing(_)
             | Phase::Running(_)
             | Phase::Restarting { .. }
-            | Phase::Completing(_) => kernel.state = KernelState::Ending { fresh: false },
+            | Phase::Completing(_)
+            | Phase::Rewinding(_) => kernel.state = KernelState::Ending { fresh: false },
         }
         self.then(Action::Send(Inward::Stop { kernel: number }));
     }
@@ -108,9 +111,9 @@ impl State {
         self.count(kernel, line.len().max(CLAIM), now);
         let Ok(claim) = Claim::parse(line) else { return };
         match claim {
-            Claim::Ready { completes, .. } => {
+            Claim::Ready { completes, checkpoints, .. } => {
                 let Some(from) = self.kernels.get_mut(kernel) else { return };
-                from.completes = completes;
+                (from.completes, from.checkpoints) = (completes, checkpoints);
                 // One that is being ended may still say so.
                 if from.state == KernelState::Starting {
                     from.state = KernelState::Ready;
@@ -133,6 +136,13 @@ impl State {
             Claim::Refused { code, path } => self.then(Action::Refused { code, path }),
             Claim::Completions { start, end, matches } => {
                 self.completed(kernel, start, end, matches);
+            }
+            Claim::Checkpointed { number, process, threads, sockets, files, programs } => {
+                let beside = Beside { threads, sockets, files, programs };
+                self.checkpointed(kernel, number, process, beside);
+            }
+            Claim::NotCheckpointed { number, reason } => {
+                self.not_checkpointed(kernel, number, &reason);
             }
             Claim::Finished { status } => self.finish_cell(kernel, Some(status), None),
         }

@@ -15,6 +15,8 @@ pub(super) struct Kernel {
     pub(super) printed: u64,
     /// Whether it can be asked how code could go on.
     pub(super) completes: bool,
+    /// Whether its memory can be kept.
+    pub(super) checkpoints: bool,
     /// How often it was asked how code could go on, and has not answered.
     pub(super) asked: u32,
     pub(super) stdout: Decoder,
@@ -29,6 +31,14 @@ pub(super) enum KernelState {
     Ending {
         fresh: bool,
     },
+    /// It is being ended by a rewind, which tells of it.
+    Leaving,
+}
+
+impl Kernel {
+    pub(super) fn is_ready(&self) -> bool {
+        self.state == KernelState::Ready
+    }
 }
 
 /// All kernels by their numbers, which are never used twice.
@@ -43,9 +53,17 @@ impl Kernels {
     pub(super) fn add(&mut self, language: Language) -> u32 {
         self.last += 1;
         let (stdout, stderr) = Default::default();
-        let (state, why) = (KernelState::Starting, None);
-        let kernel =
-            Kernel { language, state, why, printed: 0, completes: false, asked: 0, stdout, stderr };
+        let kernel = Kernel {
+            language,
+            state: KernelState::Starting,
+            why: None,
+            printed: 0,
+            completes: false,
+            checkpoints: false,
+            asked: 0,
+            stdout,
+            stderr,
+        };
         self.all.insert(self.last, kernel);
         self.last
     }
@@ -54,9 +72,15 @@ impl Kernels {
     pub(super) fn of(&self, language: &Language) -> Option<(u32, KernelState)> {
         let mut kernels = self.all.iter();
         let found = kernels.find(|(_, kernel)| {
-            kernel.language == *language && !matches!(kernel.state, KernelState::Ending { .. })
+            kernel.language == *language
+                && matches!(kernel.state, KernelState::Starting | KernelState::Ready)
         });
         found.map(|(&number, kernel)| (number, kernel.state))
+    }
+
+    /// Whether there is a kernel of a language, in whatever state.
+    pub(super) fn of_any(&self, language: &Language) -> bool {
+        self.all.values().any(|kernel| kernel.language == *language)
     }
 
     pub(super) fn get_mut(&mut self, number: u32) -> Option<&mut Kernel> {

@@ -113,6 +113,11 @@ impl Live {
         self.link().complete(kernel, code, cursor);
     }
 
+    /// Asks a kernel to keep its memory.
+    pub(super) fn checkpoint(&mut self, kernel: u32, number: u32) {
+        self.link().checkpoint(kernel, number);
+    }
+
     fn link(&mut self) -> &mut Link {
         self.sandbox.link.get_mut()
     }

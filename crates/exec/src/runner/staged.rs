@@ -7,8 +7,8 @@ use crate::{
     sandbox::{Frozen, LOWER, covered, recipe, secrets},
 };
 use interpreter_core::{
-    Backend, Changes, ChangesState, Confinement, FileChange, Limits, Pick, ShownChange, Untrusted,
-    Workspace,
+    Backend, Changes, ChangesState, Confinement, FileChange, FilesCheckpoint, Limits, Pick,
+    ShownChange, Untrusted, Workspace,
 };
 use interpreter_host::Inward;
 use interpreter_workspace::{Applied, Conflict, DiskUsage, NotCopied, Review, Set, is_at_or_below};
@@ -317,6 +317,12 @@ impl Stage {
         }
         let (id, state) = (set.id().to_owned(), ChangesState::Discarded);
         Ok(Some(Changes { id, state, files, left_out: Vec::new() }))
+    }
+
+    /// Keeps what is staged under a number.
+    #[expect(clippy::unused_async, reason = "it will copy on another thread")]
+    pub(super) async fn checkpoint(&mut self, _number: u32) -> FilesCheckpoint {
+        FilesCheckpoint::NotKept { reason: "staged files are not kept yet".into() }
     }
 
     /// Whether something is being discarded.

@@ -8,12 +8,14 @@
 use super::{
     budget::{Budget, Next as BudgetNext},
     cell::{Cell, Due},
+    checkpoint::{Checkpoints, RewoundReply},
     complete::{Completing, Completions},
     kernels::{KernelState, Kernels},
+    rewinding::Rewinding,
 };
 use crate::ExecError;
 use interpreter_core::{
-    Confinement, Grant, HostWanted, Invocation, Language, Limits, Permit, Reached, Typed,
+    Confinement, Grant, HostWanted, Invocation, Language, Limits, Permit, Reached, Rewound, Typed,
     egress::Host,
     session::{Event, HostAnswer},
 };
@@ -56,6 +58,10 @@ pub(super) enum Action {
     Finish { cell: Box<Cell>, status: Option<i32>, signal: Option<i32>, kernel_ended: bool },
     /// The host has put back what it could of a discarded set.
     Restored,
+    /// Ask a kernel to keep its memory.
+    Checkpoint { kernel: u32, number: u32 },
+    /// Put the staged files back, and answer.
+    RewindFiles { rewound: Rewound, reply: RewoundReply },
 }
 
 /// The event that somebody waits for.
@@ -72,6 +78,8 @@ pub(super) enum Phase {
     },
     /// For a kernel to say how code could go on.
     Completing(Completing),
+    /// For kernels to go back to a checkpoint, or to end.
+    Rewinding(Rewinding),
 }
 
 pub(super) struct State {
@@ -79,6 +87,7 @@ pub(super) struct State {
     /// The bounds of the sandbox that is up, or about to be.
     pub(super) bounds: Option<Confinement>,
     pub(super) kernels: Kernels,
+    pub(super) checkpoints: Checkpoints,
     /// The processor time of the last run and of what it left.
     pub(super) budget: Option<Budget>,
     /// The proposal that output belongs to which comes between runs.
@@ -95,6 +104,7 @@ impl State {
             phase: Phase::Idle,
             bounds: None,
             kernels: Kernels::default(),
+            checkpoints: Checkpoints::default(),
             budget: None,
             last_proposal: String::new(),
             interrupted: false,
@@ -123,9 +133,11 @@ impl State {
     pub(super) fn cell(&mut self) -> Option<&mut Cell> {
         match &mut self.phase {
             Phase::Running(cell) => Some(cell),
-            Phase::Idle | Phase::Preparing(_) | Phase::Restarting { .. } | Phase::Completing(_) => {
-                None
-            }
+            Phase::Idle
+            | Phase::Preparing(_)
+            | Phase::Restarting { .. }
+            | Phase::Completing(_)
+            | Phase::Rewinding(_) => None,
         }
     }
 
@@ -151,6 +163,7 @@ impl State {
         if self.bounds.as_ref() != Some(&confinement) {
             self.budget = None;
             self.kernels.clear();
+            self.checkpoints.lost_all();
             self.bounds = Some(confinement.clone());
             self.then(Action::Build(Box::new(confinement)));
         }
@@ -175,7 +188,7 @@ impl State {
     /// nothing of the code has run.
     pub(super) fn run(&mut self, permit: Permit, now: Instant) -> Result<(), ExecError> {
         let (proposal, confinement) = permit.spend();
-        if self.cell().is_some() {
+        if matches!(self.phase, Phase::Running(_) | Phase::Rewinding(_)) {
             let (language, reason) = (proposal.language.name().into(), "it is running code".into());
             return Err(ExecError::Kernel { language, reason });
         }
@@ -250,7 +263,7 @@ impl State {
     /// Ends the kernel of a language, or all kernels, and starts fresh ones. Not while something
     /// runs: that is what an interrupt is for.
     pub(super) fn restart(&mut self, language: Option<&Language>) -> Result<(), ExecError> {
-        if self.cell().is_some() {
+        if matches!(self.phase, Phase::Running(_) | Phase::Rewinding(_)) {
             let language = language.map_or_else(String::new, |language| language.name().into());
             return Err(ExecError::Kernel { language, reason: "it is running code".into() });
         }
@@ -294,7 +307,11 @@ impl State {
                     self.report(Event::Restarted(languages));
                 }
             }
-            Phase::Idle | Phase::Preparing(_) | Phase::Running(_) | Phase::Completing(_) => {}
+            Phase::Idle
+            | Phase::Preparing(_)
+            | Phase::Running(_)
+            | Phase::Completing(_)
+            | Phase::Rewinding(_) => {}
         }
     }
 
@@ -310,7 +327,10 @@ impl State {
     ) {
         match self.phase {
             Phase::Idle | Phase::Completing(_) => self.phase = Phase::Idle,
-            Phase::Preparing(_) | Phase::Running(_) | Phase::Restarting { .. } => return,
+            Phase::Preparing(_)
+            | Phase::Running(_)
+            | Phase::Restarting { .. }
+            | Phase::Rewinding(_) => return,
         }
         let Some((kernel, KernelState::Ready)) = self.kernels.of(language) else { return };
         let (Ok(at), true) = (u32::try_from(cursor), code.is_char_boundary(cursor)) else { return };
@@ -327,15 +347,19 @@ impl State {
         let phase = match &self.phase {
             Phase::Running(cell) => cell.alarm(),
             Phase::Completing(completing) => Some(completing.until),
+            Phase::Rewinding(rewinding) => Some(rewinding.until),
             Phase::Idle | Phase::Preparing(_) | Phase::Restarting { .. } => None,
         };
-        phase.into_iter().chain(self.budget.as_ref().map(Budget::alarm)).min()
+        let budget = self.budget.as_ref().map(Budget::alarm);
+        phase.into_iter().chain(budget).chain(self.checkpoints.alarm()).min()
     }
 
     pub(super) fn alarmed(&mut self, now: Instant) {
         if matches!(&self.phase, Phase::Completing(one) if one.until <= now) {
             self.phase = Phase::Idle;
         }
+        self.checkpoints_alarmed(now);
+        self.rewinding_alarmed(now);
         if let Some(budget) = self.budget.as_mut().filter(|budget| now >= budget.alarm()) {
             match budget.next {
                 BudgetNext::Ask(_) => {
@@ -394,7 +418,8 @@ impl State {
             | Phase::Preparing(_)
             | Phase::Running(_)
             | Phase::Restarting { .. }
-            | Phase::Completing(_) => guilty.state = KernelState::Ending { fresh: false },
+            | Phase::Completing(_)
+            | Phase::Rewinding(_) => guilty.state = KernelState::Ending { fresh: false },
         }
         self.then(Action::Send(Inward::Stop { kernel }));
     }

@@ -16,6 +16,8 @@ use interpreter_core::{
 use interpreter_host::{Heard, Inward, Outward};
 use std::time::{Duration, Instant};
 
+mod checkpoints;
+
 fn languages() -> Languages {
     let info = |name: &str| LanguageInfo {
         name: name.into(),
@@ -175,8 +177,21 @@ fn short(action: &Action) -> String {
             Inward::Interrupt { kernel } => format!("interrupt {kernel}"),
             Inward::Stop { kernel } => format!("stop {kernel}"),
             Inward::Measure => "measure".into(),
+            Inward::Hold { kernel, number, process, .. } => {
+                format!("hold {kernel} as {number}: {process}")
+            }
+            Inward::Release { kernel, number, side } => {
+                format!("release {kernel} {side:?} {number}")
+            }
+            Inward::Rewind { kernel, number } => format!("rewind {kernel} to {number}"),
             other => format!("{other:?}"),
         },
+        Action::Checkpoint { kernel, number } => format!("checkpoint {kernel} as {number}"),
+        Action::RewindFiles { rewound, .. } => {
+            let kernels = rewound.kernels.iter();
+            let kernels = kernels.map(|one| format!(" {} {:?}", one.language, one.memory));
+            format!("files {}{}", rewound.number, kernels.collect::<String>())
+        }
         Action::Build(_) => "build".into(),
         Action::End => "end".into(),
         Action::Start { kernel, language } => format!("start {kernel} {}", language.name()),

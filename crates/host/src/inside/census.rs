@@ -68,6 +68,12 @@ impl Census {
         found
     }
 
+    /// Whether one is a child of another.
+    pub(crate) fn is_child(&self, parent: Pid, child: Pid) -> bool {
+        let (parent, child) = (parent.as_raw_pid(), child.as_raw_pid());
+        self.0.iter().any(|process| (process.pid, process.parent) == (child, parent))
+    }
+
     /// Milliseconds of processor time that everything below this process has used, alive or not.
     pub(crate) fn used(&self) -> u64 {
         let us = getpid().as_raw_pid();

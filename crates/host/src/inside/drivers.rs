@@ -14,6 +14,7 @@ pub const PYTHON: &str = include_str!("../../drivers/driver.py");
 /// Parts that `driver.py` loads from its own folder when a cell first needs them.
 pub const PYTHON_PARTS: &[(&str, &str)] = &[
     ("awaiting.py", include_str!("../../drivers/awaiting.py")),
+    ("checkpoints.py", include_str!("../../drivers/checkpoints.py")),
     ("completion.py", include_str!("../../drivers/completion.py")),
     ("environment.py", include_str!("../../drivers/environment.py")),
     ("errors.py", include_str!("../../drivers/errors.py")),

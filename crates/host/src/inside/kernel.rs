@@ -1,6 +1,9 @@
 //! One kernel: a process with two pipes and a control socket, whose other ends are handed out.
 
-use super::processes::{send, send_group};
+use super::{
+    copies::Copies,
+    processes::{send, send_group},
+};
 use crate::wire::{KernelInput, KernelSpec, Outward};
 use rustix::{
     io::{DupFlags, Errno, dup2, dup3, fcntl_dupfd_cloexec},
@@ -29,6 +32,8 @@ pub(crate) struct Kernel {
     /// How it was started, for one like it.
     spec: KernelSpec,
     pid: Pid,
+    /// Copies of its memory.
+    pub(crate) copies: Copies,
 }
 
 /// The outside's ends of a kernel: of standard output, of standard error, of control, and of
@@ -60,11 +65,22 @@ impl Kernel {
         }
         let stdin = child.stdin.take().map(OwnedFd::from);
         let ends = [stdout, stderr, ours.into()].into_iter().chain(stdin).collect();
-        Ok((Self { spec: spec.clone(), pid: Pid::from_child(&child) }, ends))
+        let pid = Pid::from_child(&child);
+        Ok((Self { spec: spec.clone(), pid, copies: Copies::default() }, ends))
     }
 
     pub(crate) fn pid(&self) -> Pid {
         self.pid
+    }
+
+    /// Its process and those of its copies.
+    pub(crate) fn family(&self) -> impl Iterator<Item = Pid> {
+        self.copies.pids().chain([self.pid])
+    }
+
+    /// Lets a copy take its place. Gives the process that it was.
+    pub(crate) fn become_copy(&mut self, copy: Pid) -> Pid {
+        std::mem::replace(&mut self.pid, copy)
     }
 
     /// The number of its process, as the outside has it.

@@ -5,14 +5,15 @@
 
 use super::{
     census::{Census, Room, is_alive},
+    copies::{WAKE, clear_away, hold, is_ours},
     egress::{ADDRESS, SOCKET, hand_out},
     error::ServeError,
     kernel::{ControlSlot, Kernel},
     outgoing::{Connection, Outgoing},
-    processes::{Role, kill_all_but, send_group},
+    processes::{Role, kill_all_but, send, send_group},
     restore::restore,
 };
-use crate::wire::{Decoder, Inward, KernelSpec, Outward};
+use crate::wire::{Decoder, Inward, KernelSpec, Outward, ReleaseSide};
 use rustix::{
     event::{PollFd, PollFlags, poll},
     io::{Errno, fcntl_dupfd_cloexec, ioctl_fionbio, read},
@@ -193,7 +194,7 @@ impl Host {
             // One that is gone may have left something behind.
             Inward::Stop { kernel } => {
                 let others = self.kernels.iter().filter(|(number, _)| **number != kernel);
-                let spared: Vec<_> = others.map(|(_, other)| other.pid()).collect();
+                let spared: Vec<_> = others.flat_map(|(_, other)| other.family()).collect();
                 if spared.is_empty() {
                     return self.end_all();
                 }
@@ -211,6 +212,19 @@ impl Host {
             Inward::Tidy { kernel } => {
                 self.make_room(kernel);
                 self.outgoing.push(&Outward::Tidied { kernel });
+            }
+            Inward::Hold { kernel, number, process, most } => {
+                let held = hold(&mut self.kernels, kernel, number, process, most);
+                self.outgoing.push(&Outward::Held { kernel, number, held });
+            }
+            Inward::Release { kernel, number, side } => {
+                if let Some(kernel) = self.kernels.get_mut(&kernel) {
+                    kernel.copies.release(number, side);
+                }
+            }
+            Inward::Rewind { kernel, number } => {
+                let process = self.rewind(kernel, number).unwrap_or(0);
+                self.outgoing.push(&Outward::Rewound { kernel, number, process });
             }
             Inward::Measure => {
                 self.outgoing.push(&Outward::Used { milliseconds: Census::take().used() });
@@ -237,10 +251,29 @@ impl Host {
         self.outgoing.push_with(&answer, ends);
     }
 
+    /// Lets a copy take the place of a kernel: its process, if there is such a copy.
+    fn rewind(&mut self, kernel: u32, number: u32) -> Option<u32> {
+        let rewound = self.kernels.get_mut(&kernel)?;
+        let copy = rewound.copies.take(number)?;
+        if !is_ours(copy) {
+            send(copy, Signal::KILL);
+            return None;
+        }
+        rewound.copies.release(number, ReleaseSide::From);
+        let (before, process) = (rewound.become_copy(copy), rewound.process());
+        clear_away(before);
+        while is_alive(before) && self.bury_one(WaitOptions::empty()) {}
+        // It may have died meanwhile, and was then buried as the kernel.
+        if self.kernels.get(&kernel).is_some_and(|kernel| kernel.pid() == copy) {
+            send(copy, WAKE);
+        }
+        Some(process)
+    }
+
     /// Where earlier code has left so many processes that none can be started, everything is
     /// ended. The kernel that room is `wanted` for is started again if it was there.
     fn make_room(&mut self, wanted: u32) {
-        if !self.room.is_crowded() {
+        if !self.room.is_crowded() || self.is_room_without_copies() {
             return;
         }
         let kernels = std::mem::take(&mut self.kernels);
@@ -258,6 +291,19 @@ impl Host {
             let (status, signal) = (None, Some(Signal::KILL.as_raw()));
             self.outgoing.push(&Outward::Exited { kernel: number, status, signal });
         }
+    }
+
+    /// Ends all copies, if there are any. Whether that was enough.
+    fn is_room_without_copies(&mut self) -> bool {
+        let copies: Vec<_> =
+            self.kernels.values().flat_map(|kernel| kernel.copies.pids()).collect();
+        for kernel in self.kernels.values_mut() {
+            kernel.copies.release_all();
+        }
+        for &copy in &copies {
+            while is_alive(copy) && self.bury_one(WaitOptions::empty()) {}
+        }
+        !copies.is_empty() && !self.room.is_crowded()
     }
 
     fn bury_the_dead(&mut self) {
@@ -287,11 +333,18 @@ impl Host {
         true
     }
 
-    /// Ends the group of a kernel and tells of it, if it was one that was buried.
+    /// Ends the group and the copies of a kernel and tells of it, if it was one that was buried.
     fn buried(&mut self, pid: Pid, status: WaitStatus) {
         let found = self.kernels.iter().find(|(_, kernel)| kernel.pid() == pid);
-        let Some(kernel) = found.map(|(&number, _)| number) else { return };
-        self.kernels.remove(&kernel);
+        let Some(kernel) = found.map(|(&number, _)| number) else {
+            for kernel in self.kernels.values_mut() {
+                kernel.copies.forget(pid);
+            }
+            return;
+        };
+        if let Some(mut dead) = self.kernels.remove(&kernel) {
+            dead.copies.release_all();
+        }
         // A group with members keeps its number. That of an empty one is given again only after all
         // others were, and nobody could be hit whom the code could not hit by itself.
         send_group(pid, Signal::KILL);

@@ -137,6 +137,12 @@ impl Link {
         self.with(kernel, |wires| wires.complete(code, cursor));
     }
 
+    /// Asks a kernel to keep its memory under a number; answered by the claim `checkpointed` or
+    /// `not_checkpointed`. Only a kernel whose driver says that it can may be asked.
+    pub fn checkpoint(&mut self, kernel: u32, number: u32) {
+        self.with(kernel, |wires| wires.checkpoint(number));
+    }
+
     /// Whether there is something that [`Link::next`] would give without more coming in.
     pub fn has_heard(&self) -> bool {
         !self.heard.is_empty()
@@ -213,7 +219,13 @@ impl Link {
                     self.execute(*kernel, &code, &called);
                 }
             }
+            Outward::Rewound { kernel, process, .. } => {
+                if let Some(wires) = self.kernels.get_mut(kernel).filter(|_| *process > 0) {
+                    wires.process = *process;
+                }
+            }
             Outward::Failed { .. }
+            | Outward::Held { .. }
             | Outward::Used { .. }
             | Outward::Crowded { .. }
             | Outward::Restored { .. } => {}

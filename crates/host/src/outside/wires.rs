@@ -207,6 +207,12 @@ impl Wires {
         self.queue(&format!("?{} {cursor}\n", code.len()), code)
     }
 
+    /// Queues the wish for a checkpoint, in the form of an empty cell with a `!` before its length and
+    /// the number after it.
+    pub(crate) fn checkpoint(&mut self, number: u32) -> Reach {
+        self.queue(&format!("!0 {number}\n"), b"")
+    }
+
     /// A driver that leaves more than the longest two unread is beyond help.
     fn queue(&mut self, head: &str, bytes: &[u8]) -> Reach {
         if self.cells.len() + bytes.len() > 2 * LONGEST {

@@ -27,6 +27,9 @@ pub enum Claim {
         /// Whether it can be asked how code could go on.
         #[serde(default)]
         completes: bool,
+        /// Whether its memory can be kept.
+        #[serde(default)]
+        checkpoints: bool,
     },
     /// The value of the last expression, or something shown, in every form it has.
     Result {
@@ -70,6 +73,30 @@ pub enum Claim {
         end: usize,
         /// The possible completions.
         matches: Vec<String>,
+    },
+    /// The kernel's memory was kept. The answer to [`crate::Link::checkpoint`], and said again by a
+    /// copy that has become the kernel. It holds only once the host has said
+    /// [`crate::Outward::Held`].
+    Checkpointed {
+        /// The number of the checkpoint.
+        number: u32,
+        /// The number of the copy's process inside.
+        process: u32,
+        /// Threads that are not in the copy.
+        threads: u32,
+        /// Open sockets.
+        sockets: u32,
+        /// Open files.
+        files: u32,
+        /// Programs that the kernel started and that run.
+        programs: u32,
+    },
+    /// The kernel's memory was not kept.
+    NotCheckpointed {
+        /// The number of the checkpoint.
+        number: u32,
+        /// Why.
+        reason: String,
     },
     /// The cell has ended, and all its output is written.
     Finished {

@@ -79,6 +79,35 @@ pub enum Inward {
     },
     /// Say how much processor time has been used; answered by `Used`.
     Measure,
+    /// Hold a process as a copy of a kernel's memory, for as long as the kernel lives; answered by
+    /// `Held`. The oldest copies go when all of them share too little with the kernel.
+    Hold {
+        /// The number of the kernel.
+        kernel: u32,
+        /// The number of the checkpoint.
+        number: u32,
+        /// The number of the copy's process, as the driver claims it.
+        process: u32,
+        /// Bytes that the copies of a kernel may take beside what they share.
+        most: u64,
+    },
+    /// End the copies of a kernel with this number and higher ones, or up to it.
+    Release {
+        /// The number of the kernel.
+        kernel: u32,
+        /// The number of the checkpoint.
+        number: u32,
+        /// Which way from there.
+        side: ReleaseSide,
+    },
+    /// End a kernel's process with all that it started, and have a copy take its place; answered by
+    /// `Rewound`. Later copies are ended.
+    Rewind {
+        /// The number of the kernel.
+        kernel: u32,
+        /// The number of the checkpoint.
+        number: u32,
+    },
     /// Put paths of the work folder back to what they were; answered by `Restored`.
     Restore {
         /// The work folder, as code sees it.
@@ -90,6 +119,15 @@ pub enum Inward {
         /// The name under which a file is written before it takes its place.
         scratch: String,
     },
+}
+
+/// Which copies are released.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReleaseSide {
+    /// That number and earlier ones.
+    UpTo,
+    /// That number and later ones.
+    From,
 }
 
 /// A message of the host.
@@ -140,6 +178,25 @@ pub enum Outward {
         /// The number of the kernel.
         kernel: u32,
     },
+    /// Whether a process is held as a copy of a kernel's memory: it is one that the host can wake.
+    Held {
+        /// The number of the kernel.
+        kernel: u32,
+        /// The number of the checkpoint.
+        number: u32,
+        /// Whether it is held.
+        held: bool,
+    },
+    /// A copy has taken a kernel's place, and is about to claim `checkpointed`.
+    Rewound {
+        /// The number of the kernel.
+        kernel: u32,
+        /// The number of the checkpoint.
+        number: u32,
+        /// The number of the kernel's process by now; 0 if there was no such copy, and then nothing
+        /// has changed.
+        process: u32,
+    },
     /// Paths were put back.
     Restored {
         /// The failures, one sentence each.
@@ -154,6 +211,14 @@ struct RestorePayload {
     lower: PathBuf,
     paths: Vec<String>,
     scratch: String,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HoldPayload {
+    number: u32,
+    process: u32,
+    most: u64,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -181,6 +246,10 @@ const STOP: u8 = 4;
 const RESTORE: u8 = 5;
 const KILL: u8 = 6;
 const TIDY: u8 = 7;
+const HOLD: u8 = 8;
+const RELEASE_UP_TO: u8 = 9;
+const RELEASE_FROM: u8 = 10;
+const REWIND: u8 = 11;
 
 const MEASURE: u8 = 20;
 
@@ -189,6 +258,8 @@ const STARTED: u8 = 68;
 const FAILED: u8 = 69;
 const EXITED: u8 = 70;
 const RESTORED: u8 = 71;
+const HELD: u8 = 72;
+const REWOUND: u8 = 73;
 
 const USED: u8 = 80;
 const CROWDED: u8 = 81;
@@ -197,9 +268,9 @@ const TIDIED: u8 = 82;
 impl Frame for Inward {
     fn longest(kind: u8) -> Option<usize> {
         match kind {
-            START | RESTORE => Some(LONGEST),
+            START | RESTORE | HOLD => Some(LONGEST),
             INTERRUPT | STOP | TIDY | MEASURE => Some(0),
-            KILL => Some(4),
+            KILL | RELEASE_UP_TO | RELEASE_FROM | REWIND => Some(4),
             _ => None,
         }
     }
@@ -209,9 +280,18 @@ impl Frame for Inward {
             Self::Start { kernel, spec } => (START, *kernel, json(START, spec)?),
             Self::Interrupt { kernel } => (INTERRUPT, *kernel, Cow::default()),
             Self::Stop { kernel } => (STOP, *kernel, Cow::default()),
-            Self::Kill { kernel, process } => {
-                (KILL, *kernel, Cow::Owned(process.to_le_bytes().to_vec()))
+            Self::Kill { kernel, process } => (KILL, *kernel, of_number(*process)),
+            Self::Hold { kernel, number, process, most } => {
+                let payload = HoldPayload { number: *number, process: *process, most: *most };
+                (HOLD, *kernel, json(HOLD, &payload)?)
             }
+            Self::Release { kernel, number, side: ReleaseSide::UpTo } => {
+                (RELEASE_UP_TO, *kernel, of_number(*number))
+            }
+            Self::Release { kernel, number, side: ReleaseSide::From } => {
+                (RELEASE_FROM, *kernel, of_number(*number))
+            }
+            Self::Rewind { kernel, number } => (REWIND, *kernel, of_number(*number)),
             Self::Tidy { kernel } => (TIDY, *kernel, Cow::default()),
             Self::Measure => (MEASURE, 0, Cow::default()),
             Self::Restore { work, lower, paths, scratch } => {
@@ -228,6 +308,16 @@ impl Frame for Inward {
             INTERRUPT => Self::Interrupt { kernel },
             STOP => Self::Stop { kernel },
             KILL => Self::Kill { kernel, process: number(&payload) },
+            HOLD => {
+                let HoldPayload { number, process, most } = parsed(kind, &payload)?;
+                Self::Hold { kernel, number, process, most }
+            }
+            RELEASE_UP_TO | RELEASE_FROM => {
+                let up_to = kind == RELEASE_UP_TO;
+                let side = if up_to { ReleaseSide::UpTo } else { ReleaseSide::From };
+                Self::Release { kernel, number: number(&payload), side }
+            }
+            REWIND => Self::Rewind { kernel, number: number(&payload) },
             TIDY => Self::Tidy { kernel },
             MEASURE => Self::Measure,
             RESTORE => {
@@ -243,8 +333,8 @@ impl Frame for Outward {
     fn longest(kind: u8) -> Option<usize> {
         match kind {
             CROWDED | TIDIED => Some(0),
-            STARTED => Some(5),
-            USED => Some(8),
+            STARTED | HELD => Some(5),
+            USED | REWOUND => Some(8),
             FAILED | EXITED | RESTORED => Some(LONGEST),
             _ => None,
         }
@@ -270,6 +360,15 @@ impl Frame for Outward {
             }
             Self::Crowded { kernel } => (CROWDED, *kernel, Cow::default()),
             Self::Tidied { kernel } => (TIDIED, *kernel, Cow::default()),
+            Self::Held { kernel, number, held } => {
+                let mut payload = number.to_le_bytes().to_vec();
+                payload.push(u8::from(*held));
+                (HELD, *kernel, Cow::Owned(payload))
+            }
+            Self::Rewound { kernel, number, process } => {
+                let payload = [number.to_le_bytes(), process.to_le_bytes()].concat();
+                (REWOUND, *kernel, Cow::Owned(payload))
+            }
             Self::Restored { errors } => {
                 let errors = errors.clone();
                 (RESTORED, 0, json(RESTORED, &RestoredPayload { errors })?)
@@ -282,6 +381,14 @@ impl Frame for Outward {
             STARTED => {
                 let (process, more) = payload.split_at(payload.len().min(4));
                 Self::Started { kernel, process: number(process), input: more == [1] }
+            }
+            HELD => {
+                let (first, more) = payload.split_at(payload.len().min(4));
+                Self::Held { kernel, number: number(first), held: more == [1] }
+            }
+            REWOUND => {
+                let (first, more) = payload.split_at(payload.len().min(4));
+                Self::Rewound { kernel, number: number(first), process: number(more) }
             }
             FAILED => {
                 let FailedPayload { message } = parsed(kind, &payload)?;
@@ -315,6 +422,10 @@ fn number(payload: &[u8]) -> u32 {
     u32::from_le_bytes(bytes)
 }
 
+fn of_number(number: u32) -> Cow<'static, [u8]> {
+    Cow::Owned(number.to_le_bytes().to_vec())
+}
+
 fn json<T: Serialize>(kind: u8, payload: &T) -> Result<Cow<'static, [u8]>, FrameError> {
     match serde_json::to_vec(payload) {
         Ok(bytes) => Ok(Cow::Owned(bytes)),
@@ -327,54 +438,5 @@ fn parsed<T: DeserializeOwned>(kind: u8, payload: &[u8]) -> Result<T, FrameError
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::frame::{Decoder, encode};
-    use super::*;
-
-    fn returns<F: Frame + PartialEq + std::fmt::Debug>(message: &F) {
-        let mut bytes = Vec::new();
-        encode(message, &mut bytes).unwrap();
-        let mut decoder = Decoder::<F>::default();
-        decoder.push(&bytes);
-        assert_eq!(&decoder.next().unwrap().unwrap(), message);
-    }
-
-    #[test]
-    fn every_message_survives_the_wire() {
-        let spec = KernelSpec {
-            program: "/usr/bin/bash".into(),
-            arguments: vec!["driver.sh".into()],
-            environment: BTreeMap::from([("LANG".into(), "C.UTF-8".into())]),
-            folder: "/work".into(),
-            input: KernelInput::File("/data".into()),
-        };
-        returns(&Inward::Start { kernel: 1, spec });
-        returns(&Inward::Interrupt { kernel: 1 });
-        returns(&Inward::Stop { kernel: 1 });
-        returns(&Inward::Kill { kernel: 1, process: 258 });
-        for input in [false, true] {
-            returns(&Outward::Started { kernel: 1, process: u32::MAX, input });
-        }
-        returns(&Inward::Tidy { kernel: 1 });
-        returns(&Inward::Measure);
-        returns(&Outward::Used { milliseconds: u64::MAX });
-        returns(&Outward::Crowded { kernel: 7 });
-        returns(&Outward::Tidied { kernel: 7 });
-        let paths = vec!["a/b".into()];
-        let scratch = ".s".into();
-        returns(&Inward::Restore { work: "/w".into(), lower: "/l".into(), paths, scratch });
-        returns(&Outward::Failed { kernel: 1, message: "no".into() });
-        returns(&Outward::Exited { kernel: 1, status: Some(3), signal: None });
-        returns(&Outward::Restored { errors: vec!["x".into()] });
-    }
-
-    #[test]
-    fn a_frame_of_one_direction_is_unknown_in_the_other() {
-        let mut bytes = Vec::new();
-        encode(&Inward::Stop { kernel: 1 }, &mut bytes).unwrap();
-        let mut decoder = Decoder::<Outward>::default();
-        decoder.push(&bytes);
-        let Some(Err(FrameError::Foreign { source, .. })) = decoder.next() else { panic!() };
-        assert!(matches!(*source, FrameError::Unknown { kind: STOP }));
-    }
-}
+#[path = "message_tests.rs"]
+mod tests;

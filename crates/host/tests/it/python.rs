@@ -3,6 +3,7 @@
 use crate::scene::{End, Language::Python, Scene, lines};
 
 mod asks;
+mod checkpoints;
 mod completion;
 mod hostile;
 mod notebook;

@@ -435,7 +435,12 @@ impl Scene {
                         outcome.completions = Some((start, end, matches));
                     }
                     Ok(Claim::Finished { status }) => outcome.end = Some(End::Finished(status)),
-                    Ok(Claim::Ready { .. }) | Err(_) => outcome.noise += 1,
+                    Ok(
+                        Claim::Ready { .. }
+                        | Claim::Checkpointed { .. }
+                        | Claim::NotCheckpointed { .. },
+                    )
+                    | Err(_) => outcome.noise += 1,
                 }
             }
             Heard::Told(Outward::Exited { kernel, status, signal }) => {
@@ -448,6 +453,11 @@ impl Scene {
             }
             other @ (Heard::Told(_) | Heard::Lost { .. }) => panic!("unexpected: {other:?}"),
         }
+    }
+
+    /// Whether the test has not hung up.
+    pub(crate) fn is_up(&self) -> bool {
+        self.stream.is_some()
     }
 
     /// Ends the stream and waits for the host.

@@ -311,7 +311,13 @@ impl Scene {
                 self.take_output(outcome);
                 outcome.end = Some(End::Finished(status));
             }
-            Some(other @ (Claim::Ready { .. } | Claim::Line { .. } | Claim::Refused { .. })) => {
+            Some(
+                other @ (Claim::Ready { .. }
+                | Claim::Line { .. }
+                | Claim::Refused { .. }
+                | Claim::Checkpointed { .. }
+                | Claim::NotCheckpointed { .. }),
+            ) => {
                 panic!("{other:?}")
             }
             None => {

@@ -1,0 +1,198 @@
+# Part of the Python kernel's driver: copies of the kernel's memory, to go back to.
+#
+# A copy is a forked process that sleeps. It shares every page with the kernel until one of them
+# writes to it, so it costs little until it is needed. It is forked twice and so becomes a child of
+# the host: code that waits for its own children never meets it, and the host learns of its death.
+# It has a process group of its own, so an interrupt does not reach it.
+#
+# The host wakes it once the kernel is dead. It then makes a copy of itself, to be gone back to once
+# more, and goes on as the kernel. Only the host's signal counts: a process can send any signal, but
+# not in the name of another.
+#
+# Not in a copy: threads, the other ends of sockets, programs that were started. The position in an
+# open file is shared with the kernel. The copy counts them in its claim.
+from _signal import SIG_DFL, SIG_SETMASK, SIGCHLD, SIGCONT
+from _signal import getsignal, pthread_sigmask, sigtimedwait, sigwaitinfo, valid_signals
+from os import _exit, fork, getpid, getppid, listdir, setpgid, waitpid
+
+sys, modules, control = driver.sys, driver.modules, driver.control
+ENDED_FIRST = "/proc/self/oom_score_adj"
+left = None  # The process between the kernel and its copy: to be buried.
+
+
+def take(number):
+    """Makes a copy. Returns in the kernel, and in a copy when it has become the kernel."""
+    if driver.cells.running:
+        return refuse(number, "it is running code")
+    while copy(number):
+        pass
+
+
+def refuse(number, reason):
+    control.claim("not_checkpointed", f'"number":{number},"reason":{driver.quote(reason)}')
+
+
+def copy(number):
+    """Whether this process is a copy that was woken."""
+    global left
+    bury()
+    kernel, numbers, threads = getpid(), random_state(), len(sys._current_frames()) - 1
+    handled = getsignal(SIGCHLD) is not SIG_DFL
+    mask = pthread_sigmask(SIG_SETMASK, valid_signals())
+    control.shared = True
+    try:
+        born = quiet_fork()
+    except Exception as error:
+        control.shared = False
+        pthread_sigmask(SIG_SETMASK, mask)
+        refuse(number, f"it cannot be copied: {error}")
+        return False
+    if born:
+        control.shared = False
+        left = born
+        if handled:
+            # The end of our own process is no news for the code's handler.
+            bury()
+            sigtimedwait([SIGCHLD], 0)
+        pthread_sigmask(SIG_SETMASK, mask)
+        return False
+    try:
+        between = getpid()
+        if fork():
+            _exit(0)
+        sleep(number, kernel, between, threads)
+        control.shared = False
+        # It may hold the beginning of what the kernel read on its own.
+        control.received.clear()
+        left = None
+        if numbers is not None:
+            # The module seeds itself anew in every forked process.
+            modules["random"].setstate(numbers)
+    except BaseException as error:
+        refuse(number, f"it cannot be copied: {error}")
+        _exit(1)
+    pthread_sigmask(SIG_SETMASK, mask)
+    return True
+
+
+def quiet_fork():
+    """Forks. With threads Python advises against it; the claim tells of them."""
+    if sys.version_info < (3, 12) or len(sys._current_frames()) == 1:
+        return fork()
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return fork()
+
+
+def random_state():
+    try:
+        return modules["random"].getstate()
+    except Exception:
+        return None  # It is not loaded, or the code put something else in its place.
+
+
+def bury():
+    """Buries what stood between the kernel and its copy, before code can meet it."""
+    global left
+    if left is not None:
+        try:
+            waitpid(left, 0)
+        except ChildProcessError:
+            pass  # The code ignores the ends of children, or waited for all of them.
+        left = None
+
+
+def sleep(number, kernel, between, threads):
+    """Says that this copy is there, and returns when the host wakes it."""
+    setpgid(0, 0)
+    control.lock = driver.RLock()  # A thread that is not here may hold the other.
+    every = count_threads(kernel)
+    if every > threads and has_openmp():
+        refuse(number, "threads of OpenMP are running, which no copy of a process survives")
+        _exit(0)
+    sockets, files = count_open()
+    control.claim(
+        "checkpointed",
+        f'"number":{number},"process":{getpid()},"threads":{every},"sockets":{sockets}'
+        f',"files":{files},"programs":{count_programs(kernel, between)}',
+    )
+    before = give_way()
+    while True:
+        signal = sigwaitinfo([SIGCONT])
+        if signal.si_code == 0 and signal.si_pid == getppid():
+            break
+    if before is not None:
+        with open(ENDED_FIRST, "w") as file:
+            file.write(before)
+
+
+def give_way():
+    """Where memory runs out, a copy ends before the kernel does. Gives what undoes it."""
+    try:
+        with open(ENDED_FIRST) as file:
+            before = file.read()
+        with open(ENDED_FIRST, "w") as file:
+            file.write("1000")
+        return before
+    except OSError:
+        return None  # The system does not allow it.
+
+
+def count_threads(kernel):
+    """Threads that the kernel has beside the first. Libraries that can be forked have ended theirs
+    by now, and start them again when they need them."""
+    try:
+        return max(len(listdir(f"/proc/{kernel}/task")) - 1, 0)
+    except OSError:
+        return 0
+
+
+def has_openmp():
+    try:
+        with open("/proc/self/maps") as file:
+            return any("libgomp" in line for line in file)
+    except OSError:
+        return False
+
+
+def own():
+    """Descriptors of the driver."""
+    yield control.descriptor
+    loop = getattr(driver.parts.get("awaiting"), "loop", None)
+    for name in ("_ssock", "_csock"):
+        try:
+            yield getattr(loop, name).fileno()
+        except Exception:
+            pass  # There is no loop, or it is of another kind.
+
+
+def count_open():
+    sockets, files, ours = 0, 0, set(own())
+    try:
+        numbers = [int(name) for name in listdir("/proc/self/fd")]
+    except OSError:
+        return 0, 0
+    for number in numbers:
+        try:
+            kind = driver.fstat(number).st_mode >> 12
+        except OSError:
+            continue  # The one by which they were listed.
+        if number > 2 and number not in ours:
+            sockets += kind == 0o14
+            files += kind == 0o10
+    return sockets, files
+
+
+def count_programs(kernel, between):
+    """Children of the kernel, but for the one in between."""
+    found = set()
+    try:
+        for task in listdir(f"/proc/{kernel}/task"):
+            with open(f"/proc/{kernel}/task/{task}/children") as file:
+                found.update(file.read().split())
+    except OSError:
+        pass
+    found.discard(str(between))
+    return len(found)

@@ -1,0 +1,197 @@
+//! Copies of a kernel's memory: processes that its driver forked, and that sleep until they are
+//! woken to take its place.
+//!
+//! # Threat
+//! The driver shares a process with hostile code. It may name a process that is no copy, one of
+//! another kernel, or the host itself; it may end, wake or stop its copies, and fork without end.
+//!
+//! # Mechanism
+//! A process is held only if it descends from the host and neither is nor descends from another
+//! kernel or its copies. Before it takes the kernel's place it must be a child of the host, so that
+//! its death is seen. Whatever it is, it harms only that kernel: it gets nothing that the kernel
+//! did not have. Copies die with their kernel, and with whatever ends everything.
+//!
+//! # Order
+//! The kernel is dead and buried before a copy is woken: both have the same wires, and only one of
+//! them may read.
+//!
+//! # Limits
+//! A copy that the driver makes and does not tell of is an orphan like any other: see
+//! [`super::processes`]. While a copy holds a kernel's pipes, it is not seen from outside that the
+//! kernel has closed its own ends of them.
+
+use super::{
+    census::{Census, is_alive},
+    kernel::Kernel,
+    processes::{send, send_group},
+};
+use crate::wire::ReleaseSide;
+use rustix::{
+    param::page_size,
+    process::{Pid, Signal, getpid},
+};
+use std::{
+    collections::BTreeMap,
+    fs::File,
+    io::{self, Read},
+};
+
+/// The signal by which the host wakes a copy. It also continues one that was stopped.
+pub(crate) const WAKE: Signal = Signal::CONT;
+
+/// Bytes of a file about a process.
+const ABOUT: u64 = 4096;
+
+/// The copies of one kernel by the numbers of their checkpoints.
+#[derive(Debug, Default)]
+pub(crate) struct Copies(BTreeMap<u32, Pid>);
+
+impl Copies {
+    /// Their processes.
+    pub(crate) fn pids(&self) -> impl Iterator<Item = Pid> {
+        self.0.values().copied()
+    }
+
+    /// Forgets a process that is dead.
+    pub(crate) fn forget(&mut self, pid: Pid) {
+        self.0.retain(|_, held| *held != pid);
+    }
+
+    /// Takes one out, to be the kernel.
+    pub(crate) fn take(&mut self, number: u32) -> Option<Pid> {
+        self.0.remove(&number)
+    }
+
+    /// Ends those on one side of a number, which is on both.
+    pub(crate) fn release(&mut self, number: u32, side: ReleaseSide) {
+        self.0.retain(|&held, pid| {
+            let stays = match side {
+                ReleaseSide::UpTo => held > number,
+                ReleaseSide::From => held < number,
+            };
+            if !stays {
+                end(*pid);
+            }
+            stays
+        });
+    }
+
+    /// Ends all of them.
+    pub(crate) fn release_all(&mut self) {
+        for (_, pid) in std::mem::take(&mut self.0) {
+            end(pid);
+        }
+    }
+
+    /// Ends the oldest until all of them take at most so many bytes beside what `kernel` has.
+    fn fit(&mut self, kernel: Pid, most: u64) {
+        while !self.0.is_empty() && beside(kernel, self.pids()) > most {
+            if let Some((_, oldest)) = self.0.pop_first() {
+                end(oldest);
+            }
+        }
+    }
+}
+
+/// Holds `process` as a copy of a kernel, if it can be one. Whether it is held.
+pub(crate) fn hold(
+    kernels: &mut BTreeMap<u32, Kernel>,
+    kernel: u32,
+    number: u32,
+    process: u32,
+    most: u64,
+) -> bool {
+    let Some(pid) = i32::try_from(process).ok().and_then(Pid::from_raw) else { return false };
+    let others = kernels.iter().filter(|(other, _)| **other != kernel);
+    let spared: Vec<_> = others.flat_map(|(_, other)| other.family()).collect();
+    let Some(kernel) = kernels.get_mut(&kernel) else { return false };
+    let known = kernel.family().any(|one| one == pid);
+    if known || !Census::take().descendants(getpid(), &spared).contains(&pid) {
+        return false;
+    }
+    let of = kernel.pid();
+    if let Some(before) = kernel.copies.0.insert(number, pid) {
+        end(before);
+    }
+    kernel.copies.fit(of, most);
+    kernel.copies.0.contains_key(&number)
+}
+
+/// Whether a copy is there and would be buried by us.
+pub(crate) fn is_ours(pid: Pid) -> bool {
+    is_alive(pid) && Census::take().is_child(getpid(), pid)
+}
+
+/// Kills a copy. It leads a group of its own, which is otherwise empty.
+fn end(pid: Pid) {
+    send(pid, Signal::KILL);
+}
+
+/// Kills a kernel that makes way for a copy, with everything that it started.
+pub(crate) fn clear_away(kernel: Pid) {
+    for pid in Census::take().descendants(kernel, &[]) {
+        send(pid, Signal::KILL);
+    }
+    send_group(kernel, Signal::KILL);
+    send(kernel, Signal::KILL);
+}
+
+/// Bytes that copies take beside what a kernel has. Each process's proportional share adds up to
+/// what all of them take; where the system does not tell it, nothing counts as shared.
+fn beside(kernel: Pid, copies: impl Iterator<Item = Pid>) -> u64 {
+    let copies: Vec<_> = copies.collect();
+    // Telling shares takes time, which is spent only where it could matter.
+    let resident: u64 = copies.iter().map(|&pid| resident(pid).unwrap_or(0)).sum();
+    let shares = || {
+        let all = copies.iter().chain([&kernel]).map(|&pid| share(pid)).sum::<io::Result<u64>>();
+        Some(all.ok()?.saturating_sub(resident_of(kernel)))
+    };
+    if resident <= SMALL { resident } else { shares().unwrap_or(resident) }
+}
+
+/// Resident bytes of all copies that are not worth a closer look.
+const SMALL: u64 = 64 << 20;
+
+fn resident_of(pid: Pid) -> u64 {
+    resident(pid).unwrap_or(0)
+}
+
+/// Bytes of a process that are in memory.
+fn resident(pid: Pid) -> io::Result<u64> {
+    let text = about(pid, "statm")?;
+    let pages = text.split_ascii_whitespace().nth(1).and_then(|pages| pages.parse::<u64>().ok());
+    Ok(pages.unwrap_or(0).saturating_mul(page_size() as u64))
+}
+
+/// The same, with what it shares divided by those who share it.
+fn share(pid: Pid) -> io::Result<u64> {
+    let text = about(pid, "smaps_rollup")?;
+    let share = text.lines().find_map(|line| {
+        let kibibytes = line.strip_prefix("Pss:")?.trim().strip_suffix(" kB")?;
+        kibibytes.trim().parse::<u64>().ok()
+    });
+    share.map(|kibibytes| kibibytes << 10).ok_or_else(|| io::ErrorKind::InvalidData.into())
+}
+
+fn about(pid: Pid, file: &str) -> io::Result<String> {
+    let mut text = String::new();
+    let path = format!("/proc/{}/{file}", pid.as_raw_pid());
+    File::open(path)?.take(ABOUT).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_has_a_share_of_what_it_has_in_memory() {
+        let (resident, share) = (resident(getpid()).unwrap(), share(getpid()).unwrap());
+        assert!(share > 0 && share <= resident + (1 << 20), "{share} of {resident}");
+    }
+
+    #[test]
+    fn a_process_alone_takes_nothing_beside_itself() {
+        assert_eq!(beside(getpid(), std::iter::empty()), 0);
+    }
+}

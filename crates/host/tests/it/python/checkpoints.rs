@@ -1,0 +1,462 @@
+//! Copies of a Python kernel's memory: taken between cells, gone back to, and attacked by the code
+//! that they are copies of.
+
+use super::python;
+use crate::scene::{
+    End,
+    Language::{Python, Shell},
+    Place, Scene,
+};
+use interpreter_host::{Claim, Heard, Inward, Outward, ReleaseSide};
+use std::path::Path;
+
+/// Bytes that a test lets copies take.
+const MUCH: u64 = 1 << 40;
+
+/// The claim of a copy.
+#[derive(Debug, PartialEq, Eq)]
+struct Copy {
+    process: u32,
+    threads: u32,
+    sockets: u32,
+    files: u32,
+    programs: u32,
+}
+
+impl Copy {
+    fn beside(&self) -> (u32, u32, u32, u32) {
+        (self.threads, self.sockets, self.files, self.programs)
+    }
+
+    fn is_alive(&self) -> bool {
+        is_alive(self.process)
+    }
+}
+
+fn is_alive(process: u32) -> bool {
+    Path::new("/proc").join(process.to_string()).exists()
+}
+
+/// The next thing that a driver claims.
+#[track_caller]
+fn claimed(scene: &mut Scene) -> Claim {
+    loop {
+        if let Heard::Claim { claim, .. } = scene.next()
+            && let Ok(claim) = Claim::parse(&claim)
+        {
+            return claim;
+        }
+    }
+}
+
+#[track_caller]
+fn copied(scene: &mut Scene, expected: u32) -> Copy {
+    let claim = claimed(scene);
+    let Claim::Checkpointed { number, process, threads, sockets, files, programs } = claim else {
+        panic!("not taken: {claim:?}")
+    };
+    assert_eq!(number, expected);
+    Copy { process, threads, sockets, files, programs }
+}
+
+#[track_caller]
+fn held(scene: &mut Scene, number: u32, process: u32, most: u64) -> bool {
+    scene.send(&Inward::Hold { kernel: 1, number, process, most });
+    let told = scene.told();
+    let Outward::Held { kernel: 1, held, .. } = told else { panic!("{told:?}") };
+    held
+}
+
+/// Takes a checkpoint of kernel 1, which the host holds.
+#[track_caller]
+fn checkpoint(scene: &mut Scene, number: u32) -> Copy {
+    scene.link().checkpoint(1, number);
+    let copy = copied(scene, number);
+    assert!(held(scene, number, copy.process, MUCH));
+    copy
+}
+
+/// Asks for a rewind of kernel 1: the process that it is by then.
+#[track_caller]
+fn asks_to_rewind(scene: &mut Scene, to: u32) -> u32 {
+    scene.send(&Inward::Rewind { kernel: 1, number: to });
+    let told = scene.told();
+    let Outward::Rewound { kernel: 1, number, process } = told else { panic!("{told:?}") };
+    assert_eq!(number, to);
+    process
+}
+
+/// Goes back, and holds the copy that takes the place of the one that was woken.
+#[track_caller]
+fn rewind(scene: &mut Scene, to: u32) -> u32 {
+    scene.send(&Inward::Rewind { kernel: 1, number: to });
+    // The host and the copy speak on wires of their own, in either order.
+    let (mut rewound, mut copy) = (None, None);
+    while rewound.is_none() || copy.is_none() {
+        match scene.next() {
+            Heard::Told(Outward::Rewound { kernel: 1, number, process }) => {
+                assert_eq!(number, to);
+                assert!(process > 0, "there is no copy {to}");
+                rewound = Some(process);
+            }
+            Heard::Claim { claim, .. } => {
+                let claim = Claim::parse(&claim).unwrap();
+                let Claim::Checkpointed { number, process, .. } = claim else {
+                    panic!("{claim:?}")
+                };
+                assert_eq!(number, to);
+                copy = Some(process);
+            }
+            other @ (Heard::Stdout { .. }
+            | Heard::Stderr { .. }
+            | Heard::Lost { .. }
+            | Heard::Told(_)) => panic!("unexpected: {other:?}"),
+        }
+    }
+    assert!(held(scene, to, copy.unwrap(), MUCH));
+    rewound.unwrap()
+}
+
+#[test]
+fn memory_goes_back_to_any_checkpoint_and_forth_from_there() {
+    for place in [Place::Here, Place::Namespace] {
+        let mut scene = Scene::new(place);
+        scene.start(1, Python);
+        checkpoint(&mut scene, 1);
+        scene.run("x = [1]").succeeds();
+        checkpoint(&mut scene, 2);
+        scene.run("x.append(2); y = 'later'").succeeds();
+        checkpoint(&mut scene, 3);
+        scene.run("del x").succeeds();
+        rewind(&mut scene, 3);
+        scene.run("(x, y)").succeeds().results("([1, 2], 'later')");
+        rewind(&mut scene, 2);
+        scene.run("x.append(9); x, 'y' in globals()").succeeds().results("([1, 9], False)");
+        // Once more, and then to the first.
+        rewind(&mut scene, 2);
+        scene.run("x").succeeds().results("[1]");
+        rewind(&mut scene, 1);
+        scene.run("'x' in globals()").succeeds().results("False");
+        assert_eq!(asks_to_rewind(&mut scene, 2), 0);
+        scene.run("x = 'on'").succeeds();
+        checkpoint(&mut scene, 2);
+        scene.run("x = 'off'").succeeds();
+        rewind(&mut scene, 2);
+        scene.run("x").succeeds().results("'on'");
+    }
+}
+
+#[test]
+fn a_rewound_kernel_is_a_kernel_like_any_other() {
+    let mut scene = python();
+    scene.run("import os, sys\nprint('before')").succeeds().prints("before\n");
+    checkpoint(&mut scene, 1);
+    scene.run("print('between')").succeeds().prints("between\n");
+    let process = rewind(&mut scene, 1);
+    scene.run("os.getpid() == os.getpgrp()").succeeds().results("True");
+    scene.run("os.getpid()").succeeds().results(&process.to_string());
+    scene
+        .run("print('out')\nprint('error', file=sys.stderr)")
+        .prints("out\n")
+        .complains("error\n")
+        .ends(End::Finished(0));
+    scene.run("os.system('echo program')").succeeds().prints("program\n");
+    scene
+        .interrupt("print('go')\nwhile True: pass", "go\n")
+        .complains("KeyboardInterrupt\n")
+        .ends(End::Finished(130));
+    scene.run("input('name? ')").ends(End::Finished(1)).raises("EOFError: EOF when reading a line");
+    scene.link().complete(1, b"sys.getrecursionl", 17);
+    let Claim::Completions { matches, .. } = claimed(&mut scene) else { panic!() };
+    assert_eq!(matches, ["getrecursionlimit"]);
+    scene.run("sys.exit(7)").ends(End::Exited(7));
+    scene.start(1, Python);
+    scene.run("1 + 1").succeeds().results("2");
+}
+
+#[test]
+fn random_numbers_go_back_and_a_fork_by_code_stays_its_own() {
+    let mut scene = python();
+    scene.run("import os, random\nrandom.seed(7)").succeeds();
+    checkpoint(&mut scene, 1);
+    let first = scene.run("random.random()").succeeds().results;
+    rewind(&mut scene, 1);
+    assert_eq!(scene.run("random.random()").succeeds().results, first);
+    scene
+        .run("child = os.fork()\nif child == 0: os._exit(3)\nos.waitpid(child, 0)[1] >> 8")
+        .succeeds()
+        .results("3");
+}
+
+#[test]
+fn code_that_waits_for_its_children_meets_no_copy() {
+    let mut scene = python();
+    scene.run("import os, signal\nseen = []").succeeds();
+    checkpoint(&mut scene, 1);
+    scene.run("os.wait()").raises("ChildProcessError: [Errno 10] No child processes");
+    let handler = "h = signal.signal(signal.SIGCHLD, lambda *_: seen.append(os.wait()))";
+    scene.run(handler).succeeds();
+    checkpoint(&mut scene, 2);
+    scene.run("seen").succeeds().results("[]");
+    scene.run("h = signal.signal(signal.SIGCHLD, signal.SIG_IGN)").succeeds();
+    checkpoint(&mut scene, 3);
+    scene.run("seen").succeeds().results("[]");
+}
+
+#[test]
+fn what_does_not_come_back_is_counted() {
+    let mut scene = python();
+    assert_eq!(checkpoint(&mut scene, 1).beside(), (0, 0, 0, 0));
+    scene
+        .run(
+            "import socket, subprocess, sys, threading\n\
+             pair = socket.socketpair()\n\
+             file = open('file', 'w')\n\
+             program = subprocess.Popen(['sleep', '1000'])\n\
+             wait = threading.Event()\n\
+             thread = threading.Thread(target=wait.wait)\n\
+             thread.start()",
+        )
+        .succeeds();
+    assert_eq!(checkpoint(&mut scene, 2).beside(), (1, 2, 1, 1));
+    rewind(&mut scene, 2);
+    scene.run("program.poll() is None, thread.is_alive()").ends(End::Finished(0));
+    // The driver's own loop is not the code's.
+    rewind(&mut scene, 1);
+    scene.run("import asyncio\nawait asyncio.sleep(0)").succeeds();
+    assert_eq!(checkpoint(&mut scene, 2).beside(), (0, 0, 0, 0));
+    rewind(&mut scene, 2);
+    scene.run("await asyncio.sleep(0, 'awaited')").succeeds().results("'awaited'");
+}
+
+#[test]
+fn a_rewind_ends_what_the_later_cells_started() {
+    let mut scene = python();
+    checkpoint(&mut scene, 1);
+    let started = scene
+        .run(
+            "import subprocess\n\
+             one = subprocess.Popen(['sleep', '1000'])\n\
+             two = subprocess.Popen(['sleep', '1000'], start_new_session=True)\n\
+             print(one.pid, two.pid)",
+        )
+        .succeeds();
+    let programs: Vec<u32> = String::from_utf8(started.stdout)
+        .unwrap()
+        .split_whitespace()
+        .map(|pid| pid.parse().unwrap())
+        .collect();
+    assert!(programs.iter().all(|&pid| is_alive(pid)));
+    let later = checkpoint(&mut scene, 2);
+    rewind(&mut scene, 1);
+    // A killed process is buried a moment later.
+    for pid in programs.iter().chain([&later.process]) {
+        let wait =
+            format!("import os, time\nwhile os.path.exists('/proc/{pid}'): time.sleep(0.001)");
+        scene.run(&wait).succeeds();
+    }
+}
+
+#[test]
+fn no_copy_outlives_its_kernel() {
+    let ends: [fn(&mut Scene); 5] = [
+        |scene| drop(scene.run("import os; os.kill(os.getpid(), 9)").ends(End::Killed(9))),
+        |scene| drop(scene.run("import os; os._exit(3)").ends(End::Exited(3))),
+        |scene| drop(scene.run("import os; os.execv('/bin/true', ['true'])").ends(End::Exited(0))),
+        |scene| {
+            scene.send(&Inward::Stop { kernel: 1 });
+            scene.outcome(1).ends(End::Killed(9));
+        },
+        |scene| assert!(scene.hang_up().success()),
+    ];
+    for end in ends {
+        let mut scene = python();
+        let copies: Vec<_> = (1..4).map(|number| checkpoint(&mut scene, number)).collect();
+        assert!(copies.iter().all(Copy::is_alive));
+        end(&mut scene);
+        if scene.is_up() {
+            // The host has buried everything that died before it says this.
+            scene.start(2, Python);
+            scene.send(&Inward::Stop { kernel: 2 });
+            scene.outcome(2).ends(End::Killed(9));
+        }
+        assert!(!copies.iter().any(Copy::is_alive));
+    }
+}
+
+#[test]
+fn the_copies_of_a_kernel_outlive_others() {
+    for place in [Place::Here, Place::Namespace] {
+        let mut scene = Scene::new(place);
+        scene.start(1, Python);
+        scene.run("x = 'kept'").succeeds();
+        checkpoint(&mut scene, 1);
+        scene.start(2, Shell);
+        scene.send(&Inward::Stop { kernel: 2 });
+        scene.outcome(2).ends(End::Killed(9));
+        scene.run("x = 'lost'").succeeds();
+        rewind(&mut scene, 1);
+        scene.run("x").succeeds().results("'kept'");
+    }
+}
+
+#[test]
+fn copies_are_released_by_number_and_by_memory() {
+    let mut scene = python();
+    let copies: Vec<_> = (1..5).map(|number| checkpoint(&mut scene, number)).collect();
+    scene.send(&Inward::Release { kernel: 1, number: 1, side: ReleaseSide::UpTo });
+    scene.send(&Inward::Release { kernel: 1, number: 4, side: ReleaseSide::From });
+    assert_eq!(asks_to_rewind(&mut scene, 1), 0);
+    assert_eq!(asks_to_rewind(&mut scene, 4), 0);
+    // A copy that shares everything takes next to nothing; the kernel's writes end the sharing.
+    scene.run("big = bytearray(b'x' * (100 << 20))").succeeds();
+    scene.link().checkpoint(1, 5);
+    let copy = copied(&mut scene, 5);
+    assert!(held(&mut scene, 5, copy.process, 64 << 20));
+    scene.run("for at in range(0, len(big), 4096): big[at] = 0").succeeds();
+    scene.link().checkpoint(1, 6);
+    let copy = copied(&mut scene, 6);
+    assert!(held(&mut scene, 6, copy.process, 64 << 20));
+    for dropped in [2, 3, 5] {
+        assert_eq!(asks_to_rewind(&mut scene, dropped), 0, "{dropped}");
+    }
+    rewind(&mut scene, 6);
+    scene.run("big[0], big[1]").succeeds().results("(0, 120)");
+    drop(copies);
+}
+
+#[test]
+fn a_process_that_is_no_copy_of_this_kernel_is_not_held() {
+    let mut scene = python();
+    scene.start(2, Python);
+    scene.execute(
+        2,
+        "import os, subprocess\nprint(os.getpid(), subprocess.Popen(['sleep', '1000']).pid)",
+    );
+    let other = String::from_utf8(scene.outcome(2).succeeds().stdout).unwrap();
+    let mut other: Vec<u32> = other.split_whitespace().map(|pid| pid.parse().unwrap()).collect();
+    scene.link().checkpoint(2, 1);
+    let copy = copied(&mut scene, 1);
+    scene.send(&Inward::Hold { kernel: 2, number: 1, process: copy.process, most: MUCH });
+    assert_eq!(scene.told(), Outward::Held { kernel: 2, number: 1, held: true });
+    other.push(copy.process);
+    let own = scene.run("import os\nprint(os.getpid(), os.getppid())").succeeds().stdout;
+    let own = String::from_utf8(own).unwrap();
+    let own = own.split_whitespace().map(|pid| pid.parse::<u32>().unwrap());
+    for process in own.chain(other).chain([0, 1, std::process::id(), u32::MAX]) {
+        assert!(!held(&mut scene, 1, process, MUCH), "{process}");
+    }
+    scene.run("'alive'").succeeds().results("'alive'");
+    scene.execute(2, "'alive'");
+    scene.outcome(2).succeeds().results("'alive'");
+}
+
+#[test]
+fn only_the_host_wakes_a_copy() {
+    let mut scene = python();
+    scene.run("import os, signal\nx = 'kept'").succeeds();
+    let copy = checkpoint(&mut scene, 1);
+    let process = copy.process;
+    // It would claim something, or read the next cell.
+    scene
+        .run(&format!(
+            "for number in set(signal.valid_signals()) - {{signal.SIGKILL, signal.SIGSTOP}}:\n\
+             \u{20} for _ in range(20): os.kill({process}, number)\n\
+             os.kill({process}, signal.SIGSTOP)\nx = 'lost'"
+        ))
+        .succeeds();
+    for number in 0..20 {
+        let outcome = scene.run(&number.to_string()).succeeds().results(&number.to_string());
+        assert_eq!(outcome.noise, 0);
+    }
+    assert!(copy.is_alive());
+    // The signals that it held back meet it when it wakes: those are the code's own doing.
+    let woken = asks_to_rewind(&mut scene, 1);
+    assert_eq!(woken, process);
+    assert!(matches!(scene.outcome(1).end, Some(End::Killed(_))));
+    // The control: a copy that nobody sent anything.
+    scene.start(1, Python);
+    scene.run("x = 'kept'").succeeds();
+    checkpoint(&mut scene, 1);
+    scene.run("x = 'lost'").succeeds();
+    rewind(&mut scene, 1);
+    scene.run("x").succeeds().results("'kept'");
+}
+
+#[test]
+fn code_that_ends_its_copies_loses_them_alone() {
+    let mut scene = python();
+    scene.run("import os, time\nx = 1").succeeds();
+    let copy = checkpoint(&mut scene, 1);
+    checkpoint(&mut scene, 2);
+    // Until it is buried.
+    let process = copy.process;
+    scene
+        .run(&format!(
+            "os.kill({process}, 9)\nwhile os.path.exists('/proc/{process}'): time.sleep(0.001)\nx = 2"
+        ))
+        .succeeds();
+    assert_eq!(asks_to_rewind(&mut scene, 1), 0);
+    scene.run("x").succeeds().results("2");
+    rewind(&mut scene, 2);
+    scene.run("x").succeeds().results("1");
+}
+
+#[test]
+fn a_copy_that_code_stopped_is_woken_all_the_same() {
+    let mut scene = python();
+    scene.run("import os, signal\nx = 1").succeeds();
+    let copy = checkpoint(&mut scene, 1);
+    scene.run(&format!("os.kill({}, signal.SIGSTOP)\nx = 2", copy.process)).succeeds();
+    rewind(&mut scene, 1);
+    scene.run("x").succeeds().results("1");
+}
+
+#[test]
+fn a_lie_about_a_checkpoint_harms_only_its_own_kernel() {
+    let mut scene = python();
+    scene.start(2, Shell);
+    // A process that is no driver is held, because it is the kernel's own, and takes its place.
+    let outcome = scene.run(
+        "import os, subprocess\n\
+         program = subprocess.Popen(['sh', '-c', 'sleep 1000 & echo $!'],\n\
+         \u{20} stdout=subprocess.PIPE, start_new_session=True)\n\
+         print(program.stdout.readline().decode())\nstatus = program.wait()",
+    );
+    let process: u32 =
+        String::from_utf8(outcome.succeeds().stdout).unwrap().trim().parse().unwrap();
+    assert!(held(&mut scene, 1, process, MUCH));
+    assert_eq!(asks_to_rewind(&mut scene, 1), process);
+    // It answers nothing, as a kernel that hangs, and is ended like one.
+    scene.execute(1, "'nobody reads this'");
+    scene.send(&Inward::Stop { kernel: 1 });
+    scene.outcome(1).ends(End::Killed(9));
+    assert!(!is_alive(process));
+    scene.execute(2, "echo alive");
+    scene.outcome(2).succeeds().prints("alive\n");
+}
+
+#[test]
+fn a_checkpoint_amid_a_cell_is_refused() {
+    let mut scene = python();
+    scene.execute(1, "import os\nprint('go')\nname = input()\nname");
+    let mut outcome = crate::scene::Outcome::default();
+    while !outcome.stdout.ends_with(b"go\n") {
+        scene.collect(1, &mut outcome);
+    }
+    scene.link().checkpoint(1, 1);
+    scene.link().answer(1, Some(b"me"));
+    let claims: Vec<_> = (0..5).map(|_| claimed(&mut scene)).collect();
+    let refused = |claim: &Claim| matches!(claim, Claim::NotCheckpointed { number: 1, .. });
+    assert!(claims.iter().any(refused), "{claims:?}");
+}
+
+#[test]
+fn no_checkpoint_costs_nothing() {
+    let mut scene = python();
+    scene.run("x = 1").succeeds();
+    let told = scene.run("import sys; [n for n in sys.modules if 'checkpoints' in n]");
+    told.succeeds().results("[]");
+    assert_eq!(asks_to_rewind(&mut scene, 1), 0);
+    scene.run("x").succeeds().results("1");
+}
