@@ -272,6 +272,11 @@ impl Driver {
                 return self.happened(Event::Retried).await;
             }
             Request::Happened(event) => return self.happened(event).await,
+            Request::Written(reply) => {
+                self.write_record().await?;
+                // Whoever asked may have left.
+                _ = reply.send(()).is_ok();
+            }
             Request::Complete { language, code, cursor, reply } => {
                 let (name, hash) = (language.name().into(), sha256(code.as_bytes()));
                 self.journal.note(Body::CompletionWanted { language: name, hash });

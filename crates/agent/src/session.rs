@@ -59,6 +59,14 @@ impl Session {
         self.request(Request::Happened(event));
     }
 
+    /// Waits until everything that was sent so far is on record, for whoever reads it there.
+    pub async fn written(&self) {
+        let (reply, answer) = oneshot::channel();
+        self.request(Request::Written(reply));
+        // A session that is over has written everything.
+        _ = answer.await.is_ok();
+    }
+
     /// Starts the sandbox and the kernel of a language while the person types, unless that would
     /// run something of the project's. Whether it works is found out when it is needed.
     pub fn prepare(&self, language: &Language) {

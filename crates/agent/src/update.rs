@@ -4,7 +4,7 @@ use crate::AgentError;
 use interpreter_core::{
     Changes, HostWanted, InputWanted, Language, Record, ShownChange, Untrusted,
     record::TurnEnd,
-    session::{Event, PackagesQuestion, Question},
+    session::{Event, PackagesQuestion, Question, ReplayQuestion},
 };
 use interpreter_exec::{Completions, ExecError};
 use interpreter_model::Headway;
@@ -30,6 +30,8 @@ pub enum Update {
     Headway(Headway),
     /// The person is to be asked whether code may run.
     Ask(Box<Question>),
+    /// The person is to be asked whether cells may run again.
+    Replay(Box<ReplayQuestion>),
     /// The run has come to this line of its code.
     Line(u32),
     /// The code asks the person for a line.
@@ -69,6 +71,8 @@ pub enum Live {
 pub(crate) enum Request {
     /// Take this in.
     Happened(Event),
+    /// Say when everything that was asked for so far is on record.
+    Written(oneshot::Sender<()>),
     /// Ask a kernel how code could go on.
     Complete {
         language: Language,

@@ -5,7 +5,7 @@
 //! it, and drops it when the kernel is restarted.
 
 use crate::{syntax::Syntax, value::Value};
-use interpreter_core::{Capability, Deed, Risk};
+use interpreter_core::{Capability, Deed, Language, Risk};
 use std::collections::{HashMap, HashSet};
 
 /// Most names that are remembered of one language.
@@ -20,6 +20,16 @@ const BYTES: usize = 16 * 1024;
 pub struct Past {
     pub(crate) own: Names,
     pub(crate) added: Names,
+}
+
+impl Past {
+    /// Forgets what code in a language has set: its kernel starts afresh.
+    pub fn forget(&mut self, language: &Language) {
+        let syntax = Syntax::of(language.written_in());
+        for names in [&mut self.own, &mut self.added] {
+            names.0.remove(&syntax);
+        }
+    }
 }
 
 /// Names by language.

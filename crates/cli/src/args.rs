@@ -22,6 +22,7 @@ use std::path::PathBuf;
     max_term_width = 100,
     args_conflicts_with_subcommands = true
 )]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
@@ -37,12 +38,22 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", conflicts_with = "json")]
     pub(crate) output_schema: Option<PathBuf>,
     /// Continue an earlier chat: the newest in this folder, or the session with this id
-    #[arg(long, value_name = "ID", num_args = 0..=1, require_equals = true)]
+    #[arg(long, value_name = "ID", num_args = 0..=1, require_equals = true, group = "earlier")]
     #[expect(clippy::option_option, reason = "the option may come without an id")]
     pub(crate) resume: Option<Option<String>>,
     /// Continue the newest chat in this folder, like `--resume` without an id
-    #[arg(long, conflicts_with = "resume")]
+    #[arg(long, group = "earlier")]
     pub(crate) r#continue: bool,
+    /// Start a new chat from the conversation of an earlier one, which stays as it is
+    #[arg(long, value_name = "ID", num_args = 0..=1, require_equals = true, group = "earlier")]
+    #[expect(clippy::option_option, reason = "the option may come without an id")]
+    pub(crate) fork: Option<Option<String>>,
+    /// Leave out this cell of the earlier chat, such as p3, and everything after it
+    #[arg(long, value_name = "CELL", requires = "earlier")]
+    pub(crate) before: Option<String>,
+    /// Run the approved cells of the earlier chat again, after one question, to restore variables
+    #[arg(long, requires = "earlier")]
+    pub(crate) replay: bool,
     /// Attach an image (repeatable)
     #[arg(long, value_name = "PATH")]
     pub(crate) image: Vec<PathBuf>,
@@ -77,10 +88,10 @@ impl Args {
         self.quiet || self.output_schema.is_some()
     }
 
-    /// The chat to continue, if any: the newest, or the one with this id.
+    /// The chat to continue or to fork, if any: the newest, or the one with this id.
     #[expect(clippy::option_option, reason = "the option may come without an id")]
     pub(crate) fn earlier(&self) -> Option<Option<&str>> {
-        match &self.resume {
+        match self.resume.as_ref().or(self.fork.as_ref()) {
             Some(id) => Some(id.as_deref()),
             None => self.r#continue.then_some(None),
         }

@@ -4,6 +4,7 @@
 //! Every answer comes through [`ask`], which takes none that was typed before its question was
 //! visible.
 
+mod again;
 pub(crate) mod answer;
 pub(crate) mod ask;
 mod changes_question;
@@ -46,6 +47,7 @@ mod prompt_history;
 mod questions;
 pub(crate) mod repl;
 pub(crate) mod repl_editor;
+pub(crate) mod replay_question;
 mod rows;
 pub(crate) mod screen;
 mod section;

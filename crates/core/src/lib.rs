@@ -30,7 +30,7 @@ pub use crate::{
     pick::{Extent, Pick, ShownChange},
     piped::Piped,
     policy::{ApprovalMode, Opinion, Patterns, Policy, RiskLimit, Rule, Rules, Verdict},
-    proposal::{Origin, Proposal},
+    proposal::{Again, Origin, Proposal},
     record::{Body, Record},
     redact::Redactor,
     reply::{Finish, Reply, Usage},

@@ -36,8 +36,20 @@ pub struct Proposal {
     /// How it was called, if it came from a command line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub invocation: Option<Invocation>,
+    /// The cell that it runs again, if it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub again: Option<Again>,
     code: Untrusted,
     hash: String,
+}
+
+/// A cell that runs again, to rebuild the memory of its interpreter.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Again {
+    /// The id that it had.
+    pub cell: String,
+    /// Whether it failed then too. It may have set something before that.
+    pub failed: bool,
 }
 
 /// Who wrote a proposal.
@@ -60,7 +72,7 @@ impl Proposal {
         code: Untrusted,
     ) -> Self {
         let hash = sha256(code.raw().as_bytes());
-        Self { id, origin, call, language, invocation: None, code, hash }
+        Self { id, origin, call, language, invocation: None, again: None, code, hash }
     }
 
     /// The same proposal with the person's own code in place of what was proposed.
@@ -73,6 +85,11 @@ impl Proposal {
     /// Why it cannot run whatever anybody says, or `None` if it can.
     pub(crate) fn unfit(&self) -> Option<String> {
         unfit(self.code.raw())
+    }
+
+    /// The id of the cell that it runs again, or its own.
+    pub fn again_id(&self) -> &str {
+        self.again.as_ref().map_or(&self.id, |again| &again.cell)
     }
 
     /// The code.

@@ -56,6 +56,12 @@ pub enum Body {
     Resumed {
         #[serde(alias = "session")]
         from: String,
+        /// The cell of that session before which the conversation was left.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        before: Option<String>,
+        /// The last of its records that counts.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        at: Option<SessionHead>,
     },
     /// From here on the model is another one, and the conversation has another opening.
     ModelChanged {
@@ -123,7 +129,18 @@ pub enum Body {
         /// How it was called, if it came from a command line.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         invocation: Option<Invocation>,
+        /// The earlier cell that it runs again.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        again: Option<String>,
     },
+    /// The person wants these cells run again, to rebuild the memory of interpreters.
+    Replay {
+        cells: Vec<String>,
+        #[serde(skip_serializing_if = "Vec::is_empty", default)]
+        left_out: Vec<CellLeftOut>,
+    },
+    /// The person restarted these interpreters.
+    Restarted { languages: Vec<String> },
     /// A block of code in a reply is not a proposal.
     NotProposed { language: Option<Untrusted>, reason: String },
     /// The findings of the analysis.
@@ -281,6 +298,15 @@ pub struct SessionHead {
     pub seq: u64,
     /// Its hash.
     pub hash: String,
+}
+
+/// A cell that is not run again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CellLeftOut {
+    /// The id of the cell.
+    pub cell: String,
+    /// Why not.
+    pub why: String,
 }
 
 /// Why sessions are removed.

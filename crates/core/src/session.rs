@@ -8,17 +8,20 @@
 //! The only place in the program where a [`crate::Permit`] is made is `deciding.rs`.
 
 pub use self::{
+    cells::{CellEnd, CellMemory, PastCell},
     effect::{Effect, PackagesQuestion, Question},
     event::{
         Answer, AttachedFile, Attachment, ChangesWish, Earlier, Event, Failure, HostAnswer,
-        INTERRUPTED, NewModel, PackagesAnswer, Settle,
+        NewModel, PackagesAnswer, Settle,
     },
     setup::{Approval, ModelProfile, Setup},
     state::State,
-    words::{death, named_signal},
+    wishes::{Replay, ReplayCell, ReplayQuestion},
+    words::{INTERRUPTED, death, named_signal, restarted},
 };
 
 mod asking;
+mod cells;
 mod deciding;
 mod effect;
 mod event;
@@ -26,6 +29,7 @@ mod look;
 mod packages;
 mod pictures;
 mod replay;
+mod replaying;
 mod resuming;
 mod retracting;
 mod running;
@@ -35,6 +39,7 @@ mod state;
 mod step;
 mod switching;
 mod time;
+mod wishes;
 mod words;
 
 #[cfg(test)]

@@ -77,6 +77,16 @@ impl Taint {
         self.would_hold = found.risk == Risk::Unknown || found.capabilities.iter().any(takes_in);
     }
 
+    /// Several cells were judged that run one after another.
+    pub fn judged_all(&mut self, found: &[Findings]) {
+        let mut would_hold = false;
+        for one in found {
+            self.judged(one);
+            would_hold |= self.would_hold;
+        }
+        self.would_hold = would_hold;
+    }
+
     /// The code that was judged last is about to run.
     pub fn permitted(&mut self) {
         self.may_hold |= self.would_hold;

@@ -24,13 +24,15 @@ impl Driver {
             Effect::Summarise { messages } => self.call_model(messages, Purpose::Summary),
             Effect::CancelModel => self.cancel_model().await,
             Effect::Judge(proposal) => self.judge(proposal),
+            Effect::JudgeAll(cells) => self.judge_all(cells),
+            Effect::AskReplay(question) => self.update(Update::Replay(Box::new(question))).await,
             Effect::Look(look) => self.look(look),
             Effect::Ask(question) => self.update(Update::Ask(Box::new(question))).await,
             Effect::Prepare { language, confinement } => {
                 self.runner.tell(Command::Prepare { language, confinement: *confinement });
             }
             Effect::Run(permit) => {
-                self.remember(&permit.proposal().id);
+                self.remember(permit.proposal());
                 self.runner.tell(Command::Run(permit));
             }
             Effect::ShowLine(line) => self.update(Update::Line(line)).await,
@@ -60,7 +62,10 @@ impl Driver {
             Effect::GiveInput(typed) => self.runner.tell(Command::Answer(typed)),
             Effect::Interrupt => self.runner.tell(Command::Interrupt),
             Effect::Restart(language) => {
-                self.past = Past::default();
+                match &language {
+                    Some(language) => self.past.forget(language),
+                    None => self.past = Past::default(),
+                }
                 self.runner.tell(Command::Restart(language));
             }
             Effect::FindModel(name) => {
@@ -88,11 +93,36 @@ impl Driver {
     }
 
     /// Takes what the analysis of a proposal has learned as known, because its code runs.
-    fn remember(&mut self, proposal: &str) {
+    fn remember(&mut self, proposal: &Proposal) {
+        if proposal.again.is_some() {
+            // Many of them were analysed at once, before any of them ran.
+            let code = proposal.code().raw();
+            let rules = &self.context.added_rules;
+            self.past = analyze_after(rules, &self.past, &proposal.language, code).1;
+            return;
+        }
         let mut learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, after)) = learned.take_if(|(id, _)| id == proposal) {
+        if let Some((_, after)) = learned.take_if(|(id, _)| *id == proposal.id) {
             self.past = after;
         }
+    }
+
+    /// Analyses cells that would run one after another in fresh kernels, on another thread.
+    fn judge_all(&mut self, cells: Vec<Proposal>) {
+        let mut past = self.past.clone();
+        for cell in &cells {
+            past.forget(&cell.language);
+        }
+        let rules = Arc::clone(&self.context.added_rules);
+        self.work = Some(tokio::task::spawn_blocking(move || {
+            let found = cells.iter().map(|cell| {
+                let code = cell.code().raw();
+                let (found, after) = analyze_after(&rules, &past, &cell.language, code);
+                past = after;
+                found
+            });
+            Event::JudgedAll(found.collect())
+        }));
     }
 
     /// Analyses a proposal: at once if it is short, on another thread otherwise.

@@ -26,7 +26,7 @@ use interpreter_core::{
     Untrusted,
     record::TurnEnd,
     schema::Schema,
-    session::{Approval, Earlier, Event, Settle},
+    session::{Approval, Earlier, Event, PastCell, Replay, Settle},
 };
 use interpreter_store::Overrides;
 use rustix::{
@@ -69,7 +69,13 @@ pub(crate) fn chat(args: &Args) -> Result<ExitCode, Error> {
     let shown = args.image.iter().map(|path| Ok(context.attach(path)?.0));
     let mut events = shown.collect::<Result<Vec<_>, Error>>()?;
     if let Some(earlier) = args.earlier() {
-        events.insert(0, Event::Resumed(Box::new(context.earlier(earlier)?)));
+        let earlier = context.earlier(earlier, args.before.as_deref())?;
+        let mut first = vec![];
+        if args.replay {
+            first.push(replay(context.cells_before(&earlier)?));
+        }
+        first.insert(0, Event::Resumed(Box::new(earlier)));
+        events.splice(0..0, first);
     }
     if args.prompt().is_some() && !at_terminal {
         events.extend(piped_data(&mut context)?);
@@ -85,6 +91,11 @@ pub(crate) fn chat(args: &Args) -> Result<ExitCode, Error> {
         }
         Box::pin(converse(context, approval, args, at_terminal, events, schema)).await
     })?
+}
+
+/// The wish to run cells again.
+fn replay(cells: Vec<PastCell>) -> Event {
+    Event::ReplayWanted(Box::new(Replay::of(cells, None)))
 }
 
 fn piped_prompt() -> Result<String, Error> {
@@ -187,9 +198,12 @@ async fn converse(
     loop {
         shared.update(|known| *known = talk::known(&context));
         let exit = match converse_once(&mut frontend, &context, &shared, first).await? {
-            After::New(profile) => {
+            After::New { profile, earlier } => {
                 (frontend, context) = another(frontend, context, approval, args, profile).await?;
-                first = Vec::new();
+                if let (Some(earlier), Some(screen)) = (&earlier, frontend.view.screen()) {
+                    resumed(screen, earlier)?;
+                }
+                first = earlier.map(Event::Resumed).into_iter().collect();
                 continue;
             }
             After::Last(end) => Exit::from(end),
@@ -210,8 +224,11 @@ enum After {
     /// The session has ended by itself.
     Last(TurnEnd),
     Left(Left),
-    /// The person wants a new one, with this profile.
-    New(Option<String>),
+    /// The person wants a new one, with this profile, and perhaps with this conversation.
+    New {
+        profile: Option<String>,
+        earlier: Option<Box<Earlier>>,
+    },
 }
 
 /// Takes turns until the person wants something else.
@@ -231,7 +248,10 @@ async fn converse_once(
             Some(event) => event,
             None => match talk::next(frontend, context, shared).await? {
                 Next::Turn(event) => event,
-                Next::New(profile) => return Ok(After::New(profile)),
+                Next::New(profile) => return Ok(After::New { profile, earlier: None }),
+                Next::Fork(earlier) => {
+                    return Ok(After::New { profile: None, earlier: Some(earlier) });
+                }
                 Next::Leave(left) => return Ok(After::Left(left)),
             },
         };
@@ -253,9 +273,14 @@ async fn one_turn(
             frontend.session.send(event);
             continue;
         }
+        let is_replay = matches!(event, Event::ReplayWanted(_));
         match frontend.turn(event).await? {
             Turn::Over(over) => end = over,
             Turn::Last(last) => return Ok(Exit::from(last).into()),
+        }
+        if is_replay && end != TurnEnd::Done {
+            // The prompt counts on variables that are not there.
+            break;
         }
     }
     if let View::Quiet(_) = &frontend.view {
@@ -370,7 +395,16 @@ fn person(context: &Context, shared: &Shared) -> Result<Person, Error> {
 /// Says which conversation goes on, and where it was.
 fn resumed(screen: &mut Screen, earlier: &Earlier) -> Result<(), Error> {
     let id = word(&earlier.session);
-    screen.say(ours("The conversation of session ") + id + " goes on. Variables are gone.")?;
+    let from = match &earlier.before {
+        Some(cell) => ours(", as it was before ") + word(cell) + ",",
+        None => ours(""),
+    };
+    screen.say(
+        ours("The conversation of session ")
+            + id
+            + from
+            + " goes on. Variables are gone. /replay runs its cells again.",
+    )?;
     if let Some(prompt) = earlier.last_prompt() {
         let prompt = Untrusted::new(prompt).for_terminal_line(200);
         screen.tell(&format!("Your last prompt: {prompt}"))?;

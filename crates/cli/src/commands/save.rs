@@ -77,20 +77,24 @@ pub(super) fn render(form: Form, records: &[Record]) -> String {
 fn parts(records: &[Record]) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     let mut proposals: HashMap<&str, (&str, &str)> = HashMap::new();
+    let mut again: HashMap<&str, &str> = HashMap::new();
     for record in records {
         match &record.body {
             Body::Prompt { text } => parts.push(Part::Prompt(text.clone())),
             Body::Reply { text, .. } if !text.raw().trim().is_empty() => {
                 parts.push(Part::Reply(text.raw().to_owned()));
             }
-            Body::Proposal { id, language, code, .. } => {
+            Body::Proposal { id, language, code, again: was, .. } => {
                 proposals.insert(id, (language, code.raw()));
+                again.extend(was.as_deref().map(|was| (id.as_str(), was)));
             }
             Body::Answer { proposal, decision: Decision::Edit, code: Some(code), .. } => {
                 if let Some((_, before)) = proposals.get_mut(proposal.as_str()) {
                     *before = code.raw();
                 }
             }
+            // Its first run is here already.
+            Body::RunStarted { proposal, .. } if repeats(&again, &parts, proposal) => {}
             Body::RunStarted { proposal, .. } => {
                 let (language, code) =
                     proposals.get(proposal.as_str()).copied().unwrap_or_default();
@@ -114,6 +118,12 @@ fn parts(records: &[Record]) -> Vec<Part> {
         }
     }
     parts
+}
+
+/// Whether a run only repeats one of this session.
+fn repeats(again: &HashMap<&str, &str>, parts: &[Part], proposal: &str) -> bool {
+    let is_it = |part: &Part, was: &str| matches!(part, Part::Run { id, .. } if id == was);
+    again.get(proposal).is_some_and(|was| parts.iter().any(|part| is_it(part, was)))
 }
 
 /// A block that its content cannot end.
@@ -257,6 +267,7 @@ mod tests {
             code: Untrusted::new(code),
             hash: String::new(),
             invocation: None,
+            again: None,
         };
         let started = |id: &str| Body::RunStarted {
             proposal: id.into(),

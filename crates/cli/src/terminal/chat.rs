@@ -17,7 +17,7 @@ use interpreter_core::{
     record::Decision,
     session::{INTERRUPTED, Question},
 };
-use std::{io, time::Instant};
+use std::{collections::HashMap, io, time::Instant};
 
 /// Findings that a question lists; the rest is a key away.
 const FINDINGS: usize = 12;
@@ -48,6 +48,10 @@ pub(crate) struct Chat {
     folds: bool,
     /// The run whose output comes, and how much of it.
     printed: Option<(String, Fold)>,
+    /// The cells that run again, by the ids that they have now.
+    again: HashMap<String, String>,
+    /// Whether the run whose output comes is one of them.
+    is_again: bool,
     /// Words of the thoughts that are folded.
     thoughts: u64,
     /// Notes that came below code that is about to be asked about.
@@ -69,6 +73,8 @@ impl Chat {
             life: Life::default(),
             folds: false,
             printed: None,
+            again: HashMap::new(),
+            is_again: false,
             thoughts: 0,
             held: Vec::new(),
             draft: String::new(),
@@ -210,14 +216,20 @@ impl Chat {
                 self.life.begin(Doing::Waiting(None));
                 Ok(())
             }
+            Body::Proposal { id, again: Some(cell), .. } => {
+                self.again.insert(id.clone(), cell.clone());
+                Ok(())
+            }
             Body::RunStarted { proposal, .. } => {
                 let (proposal, line, lines) = (proposal.clone(), None, 0);
-                self.printed = self.is_folding().then(|| (proposal.clone(), Fold::default()));
+                self.is_again = self.is_folding() && self.again.contains_key(&proposal);
+                let fold = if self.is_again { Fold::hidden() } else { Fold::default() };
+                self.printed = self.is_folding().then(|| (proposal.clone(), fold));
                 self.life.begin(Doing::Running { proposal, line, lines });
                 transcript::show(self.screen(), &record.body, true)
             }
-            Body::RunFinished { .. } => match Ending::of(&record.body) {
-                Some((ending, ms)) => self.ended(&ending, ms),
+            Body::RunFinished { proposal, .. } => match Ending::of(&record.body) {
+                Some((ending, ms)) => self.ended(proposal, &ending, ms),
                 None => Ok(()),
             },
             Body::ModelChanged { model, .. } => {
@@ -264,6 +276,7 @@ impl Chat {
             | Body::PackagesGranted { .. }
             | Body::PackagesChanged { .. }
             | Body::PackagesFailed { .. }
+            | Body::Restarted { .. }
             | Body::Error { .. }
             | Body::FileHeader(_)
             | Body::Note { .. } => transcript::show(self.screen(), &record.body, true),
@@ -292,6 +305,9 @@ impl Chat {
 
     /// Shows the file of a result, and the picture where that is possible.
     pub(super) fn exhibit(&mut self, exhibit: &Exhibit) -> io::Result<()> {
+        if self.is_again {
+            return Ok(());
+        }
         exhibit.paint(&mut self.screen)?;
         exhibit.show(self.screen())
     }
@@ -318,6 +334,9 @@ impl Chat {
 
     /// Shows the end of the output that was folded, and how to see the rest of it.
     fn unfold(&mut self) -> io::Result<()> {
+        if self.is_again {
+            return Ok(());
+        }
         let Some((proposal, fold)) = &mut self.printed else { return Ok(()) };
         let Some(Folded { more, is_cut, tail }) = fold.show() else { return Ok(()) };
         let left_out = match more {
@@ -333,9 +352,20 @@ impl Chat {
         self.screen.close()
     }
 
-    fn ended(&mut self, ending: &Ending<'_>, ms: u64) -> io::Result<()> {
+    fn ended(&mut self, proposal: &str, ending: &Ending<'_>, ms: u64) -> io::Result<()> {
         self.life.rest();
-        let words = ending.words() + " · " + duration(ms);
+        let mut words = ending.words() + " · " + duration(ms);
+        let again = self.again.remove(proposal);
+        if let Some(cell) = &again {
+            words = word(cell) + " again, as " + word(proposal) + ": " + words;
+        }
+        if std::mem::take(&mut self.is_again) && ending.is_fine() {
+            // Its output was seen when it first ran.
+            let lines = self.printed.take().map_or(0, |(_, fold)| fold.hidden_lines());
+            if lines > 0 {
+                words = words + " · " + count(lines, "line") + ": /output " + word(proposal);
+            }
+        }
         let screen = self.screen();
         if ending.is_fine() {
             return screen.say_quietly(words);

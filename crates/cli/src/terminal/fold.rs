@@ -40,6 +40,16 @@ pub(super) struct Folded {
 }
 
 impl Fold {
+    /// One that shows nothing but the end, if that is asked for.
+    pub(super) fn hidden() -> Self {
+        Self { lines: HEAD_LINES, bytes: HEAD_BYTES, ..Self::default() }
+    }
+
+    /// Lines that are not shown.
+    pub(super) fn hidden_lines(&self) -> u64 {
+        self.hidden
+    }
+
     /// Takes the next piece, and gives the part of it that is shown now.
     pub(super) fn take<'a>(&mut self, piece: &'a str) -> &'a str {
         let (head, rest) = piece.split_at(self.head_of(piece));

@@ -282,6 +282,7 @@ impl Frontend {
                 | Update::Input(_)
                 | Update::Host(_)
                 | Update::Packages(_)
+                | Update::Replay(_)
                 | Update::Review(_)
                 | Update::TurnFinished(_) => {}
             }
@@ -307,6 +308,7 @@ impl Frontend {
             question @ (Update::Input(_)
             | Update::Host(_)
             | Update::Packages(_)
+            | Update::Replay(_)
             | Update::Ask(_)
             | Update::Review(_)) => {
                 // Whoever thinks about it takes none of the turn's time.
@@ -326,6 +328,7 @@ impl Frontend {
             Update::Input(wanted) => self.input(&wanted).await,
             Update::Host(wanted) => self.host(&wanted).await,
             Update::Packages(question) => self.packages(&question).await,
+            Update::Replay(question) => self.replay(&question).await,
             Update::Ask(question) => self.ask(&question).await,
             Update::Review(changes) => self.review(&changes).await,
             Update::Records(_)

@@ -96,6 +96,7 @@ impl Plain {
             | Body::PackagesGranted { .. }
             | Body::PackagesChanged { .. }
             | Body::PackagesFailed { .. }
+            | Body::Restarted { .. }
             | Body::Error { .. }
             | Body::Note { .. } => transcript::show(self.screen()?, &record.body, false),
             _ => Ok(()),

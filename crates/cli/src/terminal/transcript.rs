@@ -1,6 +1,7 @@
 //! A record, told to a person.
 
 use super::{
+    again,
     confined::header,
     hosts, listing,
     ours::{Ours, count, duration, ours, word},
@@ -94,6 +95,7 @@ pub(super) fn show(screen: &mut Screen, body: &Body, every_host: bool) -> io::Re
         Body::StandingRevoked { number } => {
             screen.say(ours("Standing answer ") + *number + " no longer holds.")
         }
+        Body::Restarted { .. } => again::show(screen, body),
         Body::Error { message, hint } => screen.error(message, hint.as_deref()),
         Body::Note { text } => screen.tell(text),
         _ => Ok(()),
@@ -201,9 +203,6 @@ pub(crate) fn tell(screen: &mut Screen, record: &Record) -> io::Result<()> {
             screen.row(&format!("in {}", confinement.work_folder.display()))?;
             model.iter().try_for_each(|model| screen.row(&format!("with {model}")))
         }
-        Body::Resumed { from } => {
-            screen.say(head(ours("the conversation of session ") + word(from) + " goes on"))
-        }
         Body::Prompt { text } => {
             screen.say(head(ours("you")))?;
             screen.quote(Section::Prose, &Untrusted::new(&**text))
@@ -224,9 +223,12 @@ pub(crate) fn tell(screen: &mut Screen, record: &Record) -> io::Result<()> {
             screen.say(head(ours("model")))?;
             screen.quote(Section::Prose, text)
         }
-        Body::Proposal { id, language, code, hash, invocation, .. } => {
+        Body::Proposal { id, language, code, hash, invocation, again, .. } => {
             let hash = hash.get(..12).unwrap_or_default();
-            let words = word(id) + " " + word(language) + " (sha256 " + word(hash) + "…)";
+            let mut words = word(id) + " " + word(language) + " (sha256 " + word(hash) + "…)";
+            if let Some(cell) = again {
+                words = words + ", which is " + word(cell) + " again";
+            }
             screen.say(head(words))?;
             if let Some(Invocation { name, arguments, .. }) = invocation {
                 screen.row(&format!("run {} {}", name, arguments.join(" ")))?;
@@ -278,6 +280,9 @@ fn tell_happening(screen: &mut Screen, body: &Body, head: impl Fn(Ours) -> Ours)
         Body::HostWanted(HostWanted { .. })
         | Body::HostGranted { .. }
         | Body::HostRefused { .. } => hosts::tell(screen, body, head),
+        Body::Resumed { .. } | Body::Restarted { .. } | Body::Replay { .. } => {
+            again::tell(screen, body, head)
+        }
         Body::PackagesWanted { .. }
         | Body::PackagesGranted { .. }
         | Body::PackagesRefused { .. }

@@ -71,6 +71,7 @@ mod quiet;
 mod record;
 mod redaction;
 mod repl;
+mod replaying;
 mod resuming;
 mod rules;
 mod run;

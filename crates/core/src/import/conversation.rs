@@ -109,6 +109,7 @@ impl Conversation {
                     code: Untrusted::new(text),
                     hash: sha256(text.as_bytes()),
                     invocation: None,
+                    again: None,
                 }
             }
             // The line that ran, while it ran.

@@ -33,7 +33,11 @@ impl State {
         }
         let headers = headers.iter().map(FileHeader::words);
         let more = mem::take(&mut self.files).into_iter().chain(headers).chain(piped);
-        let resumed = mem::take(&mut self.is_resumed).then(|| words::RESUMED.to_owned());
+        let rebuilt = mem::take(&mut self.rebuilt);
+        let resumed = mem::take(&mut self.is_resumed).then(|| match rebuilt {
+            0 => words::RESUMED.to_owned(),
+            count => words::resumed_and_rebuilt(count),
+        });
         let text = [prompt].into_iter().chain(more).chain(resumed);
         let text = text.collect::<Vec<_>>().join("\n\n");
         self.say(Message::User { text, images });
@@ -176,6 +180,7 @@ impl State {
             code: current.code().clone(),
             hash: current.hash().into(),
             invocation: current.invocation.clone(),
+            again: None,
         });
         self.offers = 0;
         self.then(Effect::Judge(current.clone()));

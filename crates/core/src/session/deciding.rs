@@ -7,12 +7,12 @@ use super::{
     effect::{Effect, Question},
     event::{Answer, Event},
     packages::Afterwards,
-    setup::Approval,
+    setup::{Approval, Setup},
     state::{Phase, Run, State, Work},
     words,
 };
 use crate::{
-    Body, Coverage, Findings, Grantor, Language, Opinion, Origin, Permit, Prepared, Span,
+    Body, Coverage, Findings, Grantor, Language, Opinion, Origin, Permit, Prepared, Proposal, Span,
     Untrusted, Verdict, policy::Ground, record::TurnEnd, standing,
 };
 
@@ -24,12 +24,8 @@ impl State {
         if self.is_late {
             return self.too_late(work);
         }
-        let setup = &self.setup;
-        let approval = setup.approval;
-        let (policy, within) = (&setup.policy, &setup.confinement);
-        let by_rules = policy.judge(&work.current, &findings, standing::ceiling(within));
-        let heard = self.standing.heard(by_rules, &work.current, &findings, within, &policy.places);
-        let mut verdict = self.taint.heard(heard, &work.current, &findings, within, &policy.places);
+        let approval = self.setup.approval;
+        let mut verdict = self.verdict_on(&work.current, &findings);
         self.taint.judged(&findings);
         if verdict.opinion == Opinion::Allow {
             let rule = match approval {
@@ -42,6 +38,7 @@ impl State {
                 verdict = Verdict { opinion: Opinion::Ask, rule: rule.into(), ground };
             }
         }
+        let within = &self.setup.confinement;
         let may_stand = verdict.is_default() && findings.risk <= standing::ceiling(within);
         let kind = Coverage::kind_of(&work.current, &findings);
         let may_last = may_stand && kind.lasting(within).is_some();
@@ -88,6 +85,14 @@ impl State {
                 self.phase = Phase::Asking { work, findings, verdict };
             }
         }
+    }
+
+    /// The verdict of the rules, of standing answers, and with outside text in mind.
+    pub(super) fn verdict_on(&self, proposal: &Proposal, findings: &Findings) -> Verdict {
+        let Setup { policy, confinement: within, .. } = &self.setup;
+        let by_rules = policy.judge(proposal, findings, standing::ceiling(within));
+        let heard = self.standing.heard(by_rules, proposal, findings, within, &policy.places);
+        self.taint.heard(heard, proposal, findings, within, &policy.places)
     }
 
     pub(super) fn answered(

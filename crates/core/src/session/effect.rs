@@ -1,6 +1,9 @@
 //! Actions that a session asks for, and their records.
 
-use super::event::{ChangesWish, HostAnswer, Settle};
+use super::{
+    event::{ChangesWish, HostAnswer, Settle},
+    wishes::ReplayQuestion,
+};
 use crate::{
     Body, Changes, Confinement, Findings, HostWanted, InputWanted, Language, Message, Permit,
     Proposal, Rule, Typed, Verdict,
@@ -34,6 +37,10 @@ pub enum Effect {
     Judge(Proposal),
     /// Read what a run printed, for the model.
     Look(Look),
+    /// Analyse cells that would run again, one after another in fresh interpreters.
+    JudgeAll(Vec<Proposal>),
+    /// Ask the person whether they may.
+    AskReplay(ReplayQuestion),
     /// Ask the person.
     Ask(Question),
     /// Start the sandbox and the kernel of a language, unless they are ready.
@@ -116,6 +123,7 @@ impl Effect {
         match self {
             Self::Note(_)
             | Self::Judge(_)
+            | Self::JudgeAll(_)
             | Self::Prepare { .. }
             | Self::ShowLine(_)
             | Self::End => false,
@@ -124,6 +132,7 @@ impl Effect {
             | Self::CancelModel
             | Self::Look(_)
             | Self::Ask(_)
+            | Self::AskReplay(_)
             | Self::Run(_)
             | Self::AskInput(_)
             | Self::GiveInput(_)

@@ -1,6 +1,6 @@
 //! Events of a session, and their records.
 
-use super::{setup::ModelProfile, words};
+use super::{setup::ModelProfile, wishes::Replay, words};
 use crate::{
     Blob, Body, Changes, ChangesState, Denial, Findings, Grant, Grantor, HostContact, HostWanted,
     Image, InputWanted, Invocation, Language, Message, Output, Pick, Piped, Prepared, Ran, Reply,
@@ -9,7 +9,7 @@ use crate::{
     egress::Host,
     file_header::FileHeader,
     packages::{PackageOrder, PackagesDone, PackagesFailed},
-    record::{Decision, TurnEnd},
+    record::{Decision, SessionHead, TurnEnd},
     standing::Coverage,
 };
 
@@ -20,12 +20,13 @@ pub struct Earlier {
     pub session: String,
     /// Everything that was said in it, without the opening.
     pub messages: Vec<Message>,
+    /// The cell before which it is left, if it is not taken to its end.
+    pub before: Option<String>,
+    /// The last of its records that counts.
+    pub at: Option<SessionHead>,
     /// The number of the next run.
     pub(super) next_id: u32,
 }
-
-/// The note that the person pressed Ctrl-C.
-pub const INTERRUPTED: &str = "interrupted by you";
 
 /// Something that happened.
 #[derive(Debug)]
@@ -65,6 +66,17 @@ pub enum Event {
     TooLong(Failure),
     /// The model failed.
     Failed(Failure),
+    /// The person wants cells run again, to rebuild the memory of interpreters.
+    ReplayWanted(Box<Replay>),
+    /// Analysis of those cells is done.
+    JudgedAll(Vec<Findings>),
+    /// The person answered whether they may run, or there was nobody to ask.
+    ReplayAnswered {
+        /// Whether they may.
+        run: bool,
+        /// Who spoke.
+        by: Grantor,
+    },
     /// Analysis of the proposal at hand is done.
     Judged(Findings),
     /// The requested part of an output, or why it is not available.
@@ -332,8 +344,7 @@ impl Event {
                     None => "restarting every interpreter".into(),
                 },
             }],
-            Self::Restarted(languages) => vec![Body::Note { text: words::restarted(languages) }],
-            Self::Interrupted => vec![Body::Note { text: INTERRUPTED.into() }],
+            Self::Interrupted => vec![Body::Note { text: words::INTERRUPTED.into() }],
             // The step that follows records these in full: the proposal, the findings with the
             // proposal's id, what the model is sent, what was settled, the new model, the standing
             // answer with its number, the end.
@@ -353,6 +364,10 @@ impl Event {
             | Self::ModelFound(Ok(_))
             | Self::TooLong(_)
             | Self::Judged(_)
+            | Self::ReplayWanted(_)
+            | Self::JudgedAll(_)
+            | Self::ReplayAnswered { .. }
+            | Self::Restarted(_)
             | Self::Looked(_)
             | Self::PackagesOrdered(_)
             | Self::PackagesAnswered { answer: PackagesAnswer::Install, .. }

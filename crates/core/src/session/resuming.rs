@@ -4,13 +4,28 @@
 //! and put on record again, so that each session tells the whole of its conversation. Pictures stay
 //! behind: their bytes are not part of the conversation.
 
-use super::{event::Earlier, setup::Setup, state::State, words};
-use crate::{Body, Message, taint::OutsideText};
+use super::{cells, event::Earlier, setup::Setup, state::State, words};
+use crate::{Body, Message, Record, ToolCall, record::SessionHead, taint::OutsideText};
 use std::sync::Arc;
 
 impl Earlier {
-    /// The conversation that these records of a session tell of. `setup` may be that of another one.
-    pub fn of(session: &str, mut setup: Setup, records: Vec<Body>) -> Self {
+    /// The conversation that these records of a session tell of, or the part of it before a cell.
+    /// `setup` may be that of another session. `None` if there is no such cell.
+    pub fn of(
+        session: &str,
+        mut setup: Setup,
+        records: &[Record],
+        before: Option<&str>,
+    ) -> Option<Self> {
+        let end = match before {
+            Some(cell) => cells::before(records, cell)?,
+            None => records.len(),
+        };
+        let at = records[..end].last().map(|last| {
+            let (session, hash) = (session.to_owned(), String::new());
+            SessionHead { session, seq: last.seq, hash }
+        });
+        let records = records[..end].iter().map(|record| record.body.clone()).collect::<Vec<_>>();
         // How many messages are ours: at first, and in the end.
         let (mut first, mut opening) = (None, None);
         for body in &records {
@@ -31,7 +46,11 @@ impl Earlier {
         for message in &mut messages {
             message.hide();
         }
-        Self { session: session.to_owned(), messages, next_id }
+        if before.is_some() {
+            answer_calls(&mut messages);
+        }
+        let (session, before) = (session.to_owned(), before.map(str::to_owned));
+        Some(Self { session, messages, before, at, next_id })
     }
 
     /// The newest prompt.
@@ -46,14 +65,30 @@ impl Earlier {
     }
 }
 
+/// Answers the calls that nothing answers any more: providers insist on it.
+pub(super) fn answer_calls(messages: &mut Vec<Message>) {
+    let is_reply = |one: &Message| matches!(one, Message::Assistant { .. });
+    let Some(last) = messages.iter().rposition(is_reply) else { return };
+    let Message::Assistant { calls, .. } = &messages[last] else { return };
+    let is_answered = |id: &str| {
+        messages[last..]
+            .iter()
+            .any(|one| matches!(one, Message::Result { call: Some(call), .. } if call == id))
+    };
+    let open: Vec<_> = calls.iter().filter(|call| !is_answered(&call.id)).collect();
+    let answer = |call: &&ToolCall| Message::result(Some(call.id.clone()), words::went_back());
+    let answers: Vec<_> = open.iter().map(answer).collect();
+    messages.extend(answers);
+}
+
 impl State {
     /// Takes over what was said earlier, if nothing has been said yet.
     pub(super) fn resumed(&mut self, earlier: Earlier) {
-        let Earlier { session, messages, next_id } = earlier;
+        let Earlier { session, messages, before, at, next_id } = earlier;
         if self.messages.len() > self.setup.profile.opening.len() {
             return self.note(words::NOT_RESUMED);
         }
-        self.record(Body::Resumed { from: session });
+        self.record(Body::Resumed { from: session, before, at });
         let is_outside = |one: &Message| matches!(one, Message::Result { .. });
         if messages.iter().any(is_outside) {
             self.take_in(OutsideText::Earlier);

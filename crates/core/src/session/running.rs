@@ -7,7 +7,7 @@ use super::{
     words,
 };
 use crate::{
-    Admission, Changes, Excerpt, Grantor, HostWanted, Language, Message, Origin, Ran,
+    Admission, Body, Changes, Excerpt, Grantor, HostWanted, Language, Message, Origin, Ran,
     instructions::Strength, output, record::TurnEnd, taint::OutsideText,
 };
 use std::mem;
@@ -61,6 +61,9 @@ impl State {
 
     /// The run is over; unless a package was missing that can be installed.
     fn finished(&mut self, run: Run, ran: &Ran) {
+        if run.work.current.again.is_some() {
+            return self.ran_again(run, ran);
+        }
         match self.missing_packages(&run, ran) {
             Some(order) => self.offer_missing(order, run, ran),
             None => self.concluded(run, ran, None),
@@ -178,8 +181,13 @@ impl State {
 
     /// The person wanted fresh kernels, and has them.
     pub(super) fn restarted(&mut self, languages: &[Language]) {
-        if !languages.is_empty() {
-            self.notice(words::restarted(languages));
+        let names: Vec<_> = languages.iter().map(|one| one.name().to_owned()).collect();
+        let words = words::restarted(&names);
+        if names.is_empty() {
+            self.note(words);
+        } else {
+            self.record(Body::Restarted { languages: names });
+            self.notice(words);
         }
         self.finish(TurnEnd::Done);
     }

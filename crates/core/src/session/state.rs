@@ -1,9 +1,11 @@
 //! Where a session stands.
 
-use super::{effect::Effect, packages::Afterwards, pictures::Pictures, setup::Setup};
+use super::{
+    effect::Effect, packages::Afterwards, pictures::Pictures, setup::Setup, wishes::Rebuilding,
+};
 use crate::{
-    Body, Confinement, Excerpt, Findings, Grantor, Image, Languages, Message, Piped, Proposal,
-    Redactor, Verdict,
+    Body, Confinement, Excerpt, Findings, Grantor, Image, Language, Languages, Message, Piped,
+    Proposal, Redactor, Verdict,
     budget::Counted,
     context::ContextWindow,
     file_header::FileHeader,
@@ -68,6 +70,10 @@ pub struct State {
     pub(super) notices: Vec<String>,
     /// Whether the conversation began in an earlier session, and the model does not know.
     pub(super) is_resumed: bool,
+    /// How many cells of that session have run again in this one.
+    pub(super) rebuilt: u32,
+    /// How many cells ran again in this turn.
+    pub(super) ran_again: u32,
     /// The effects of the step that is being taken. Empty between steps.
     pub(super) effects: Vec<Effect>,
 }
@@ -120,6 +126,16 @@ pub(super) enum Phase {
     /// The changes are being applied, discarded or undone, between two turns.
     Settling,
     Restarting,
+    /// Cells that are to run again are being analysed.
+    Weighing(Rebuilding),
+    /// The person is asked whether they may.
+    Confirming(Rebuilding),
+    /// Interpreters are started afresh for them.
+    Freshening {
+        languages: Vec<Language>,
+        cells: VecDeque<Proposal>,
+        by: Grantor,
+    },
     /// Another model is looked for.
     Switching,
     Ended,
@@ -181,6 +197,8 @@ impl State {
             taint: Taint::default(),
             notices: Vec::new(),
             is_resumed: false,
+            rebuilt: 0,
+            ran_again: 0,
             effects: Vec::new(),
         }
     }

@@ -134,6 +134,17 @@ impl State {
                 self.then(Effect::Restart(language));
             }
             (Phase::Restarting, Event::Restarted(languages)) => self.restarted(&languages),
+            (
+                phase,
+                event @ (Event::ReplayWanted(_)
+                | Event::JudgedAll(_)
+                | Event::ReplayAnswered { .. }
+                | Event::Restarted(_)),
+            )
+            | (
+                phase @ (Phase::Weighing(_) | Phase::Confirming(_) | Phase::Freshening { .. }),
+                event @ Event::Interrupted,
+            ) => self.replaying(phase, event),
             (Phase::Idle, Event::ModelWanted(name)) => {
                 self.phase = Phase::Switching;
                 self.then(Effect::FindModel(name));
@@ -167,7 +178,8 @@ impl State {
 
     /// Tells the model that the proposal at hand did not run, and neither did those behind it.
     pub(super) fn drop_work(&mut self, work: Work, why: Untrusted) {
-        if work.current.origin == Origin::Person {
+        // The conversation has the result of a cell that runs again already.
+        if work.current.origin == Origin::Person || work.current.again.is_some() {
             return;
         }
         self.say(Message::result(work.current.call, why));
@@ -195,6 +207,9 @@ impl State {
             Phase::Offering { order, then } | Phase::Installing { order, then, .. } => {
                 self.packages_interrupted(&order, then);
             }
+            Phase::Weighing(_) | Phase::Confirming(_) | Phase::Freshening { .. } => {
+                self.rebuilt(failure.end);
+            }
             // The changes could not be applied: they are still staged, and the person may decide
             // again with `interpreter changes`.
             Phase::Reviewing { .. } | Phase::Settling | Phase::Restarting | Phase::Switching => {
@@ -211,6 +226,7 @@ impl State {
             | Phase::Running(_)
             | Phase::Reviewing { .. }
             | Phase::Settling
+            | Phase::Freshening { .. }
             | Phase::Restarting => {
                 self.record(Body::Error {
                     message: failure.message.clone(),
@@ -226,6 +242,8 @@ impl State {
             | Phase::Asking { .. }
             | Phase::Offering { .. }
             | Phase::Installing { .. }
+            | Phase::Weighing(_)
+            | Phase::Confirming(_)
             | Phase::Switching
             | Phase::Ended => self.phase = phase,
         }
@@ -245,6 +263,7 @@ impl State {
     pub(super) fn finish(&mut self, end: TurnEnd) {
         let end = if mem::take(&mut self.is_late) { TurnEnd::TimedOut } else { end };
         self.standing.end_turn();
+        self.tell_rebuilt();
         self.phase = Phase::Idle;
         self.then(Effect::FinishTurn(end));
     }

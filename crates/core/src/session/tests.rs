@@ -22,6 +22,7 @@ mod longer;
 mod packages;
 mod pictures;
 mod replay;
+mod replaying;
 mod small;
 mod steering;
 mod switching;
@@ -162,6 +163,11 @@ fn short(effect: &Effect) -> String {
         Effect::Judge(proposal) => format!("judge {}", proposal.code().for_terminal_line(40)),
         Effect::Look(look) => format!("look {} {}-{}", look.run, look.first, look.last),
         Effect::Ask(question) => format!("ask {}", question.proposal.id),
+        Effect::JudgeAll(cells) => format!("judge {} cells", cells.len()),
+        Effect::AskReplay(question) => {
+            let ids: Vec<_> = question.cells.iter().map(|cell| &*cell.proposal.id).collect();
+            format!("ask to run {} again", ids.join(", "))
+        }
         Effect::Run(permit) => format!("run {} by {:?}", permit.proposal().id, permit.granted_by()),
         Effect::Prepare { language, .. } => format!("prepare {}", language.name()),
         Effect::ShowLine(line) => format!("line {line}"),
@@ -554,7 +560,7 @@ fn a_restart_is_a_turn_of_its_own_that_the_model_hears_of_with_its_next_result()
         .asked()
         .gives(&[])
         .when(Event::Restarted(vec![python.clone()]))
-        .gives(&["finish Done"])
+        .gives(&["restarted", "finish Done"])
         .asked()
         .replied("```python\nx\n```\n")
         .judged()

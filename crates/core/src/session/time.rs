@@ -30,7 +30,10 @@ impl State {
         self.record(Body::TimeUp { seconds });
         if let Phase::Asking { work, .. } = phase {
             self.too_late(work);
-        } else if matches!(phase, Phase::Looking { .. } | Phase::Judging { .. }) {
+        } else if matches!(
+            phase,
+            Phase::Looking { .. } | Phase::Judging { .. } | Phase::Weighing(_)
+        ) {
             // They are soon over, and the turn with them.
             self.phase = phase;
         } else {

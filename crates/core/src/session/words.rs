@@ -2,10 +2,13 @@
 //! marked as data where it is. Unknown facts are not claimed.
 
 use crate::{
-    Denial, Excerpt, FileChange, HostContact, Language, Message, Proposal, Ran, Untrusted,
+    Denial, Excerpt, FileChange, HostContact, Message, Proposal, Ran, Untrusted,
     packages::{Package, PackageOrder, PackagesDone},
 };
 use std::fmt::Write;
+
+/// The note that the person pressed Ctrl-C.
+pub const INTERRUPTED: &str = "interrupted by you";
 
 /// How many changed files are named to the model.
 const NAMED: usize = 20;
@@ -231,6 +234,10 @@ pub(super) fn not_reached() -> Untrusted {
     Untrusted::new("[not run: the code before it was not run or failed]\n")
 }
 
+pub(super) fn went_back() -> Untrusted {
+    Untrusted::new("[not run: the user went back to before it]\n")
+}
+
 pub(super) fn could_not_show(reason: &str) -> Untrusted {
     Untrusted::new(format!("[not shown: {reason}]\n"))
 }
@@ -250,11 +257,35 @@ pub(super) fn kernel_ended(language: &str, how: &str) -> String {
 pub(super) const RESUMED: &str = "[The conversation goes on in a new session: the interpreters are new, their variables \
      and imports are gone, and files are as they are now.]";
 
+/// The same, if cells ran again.
+pub(super) fn resumed_and_rebuilt(count: u32) -> String {
+    format!(
+        "[The conversation goes on in a new session with new interpreters; {} to restore their \
+         variables. Files are as they are now.]",
+        ran_again(count)
+    )
+}
+
+/// Tells the model that an interpreter was rebuilt.
+pub(super) fn ran_again(count: u32) -> String {
+    let (cells, were) = if count == 1 { ("cell", "was") } else { ("cells", "were") };
+    format!("{count} earlier {cells} {were} run again")
+}
+
+/// A cell that stopped the others behind it.
+pub(super) fn stopped_again(cell: &str, how: &str, left: usize) -> String {
+    match left {
+        0 => format!("{cell} {how} when it ran again"),
+        1 => format!("{cell} {how} when it ran again; 1 cell behind it did not run"),
+        left => format!("{cell} {how} when it ran again; {left} cells behind it did not run"),
+    }
+}
+
 pub(super) const NOT_RESUMED: &str = "this conversation has begun already; nothing is resumed";
 
-pub(super) fn restarted(languages: &[Language]) -> String {
-    let names: Vec<_> = languages.iter().map(Language::name).collect();
-    match names.as_slice() {
+/// Interpreters that the person restarted.
+pub fn restarted(languages: &[String]) -> String {
+    match languages {
         [] => "there was no interpreter to restart; the next run starts a new one".into(),
         [name] => format!("Restarted {name}. Its variables are gone."),
         names => format!("Restarted {}. Their variables are gone.", names.join(", ")),

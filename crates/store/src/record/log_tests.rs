@@ -35,6 +35,7 @@ fn what_is_appended_can_be_read_back() {
             code: Untrusted::new("print(1)\n"),
             hash: "0".repeat(64),
             invocation: None,
+            again: None,
         },
         Body::Output(Output {
             proposal: "p1".into(),

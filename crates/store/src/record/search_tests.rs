@@ -26,6 +26,7 @@ fn place() -> Place {
         code: Untrusted::new("df = pandas.read_csv('sales.csv')\n"),
         hash: String::new(),
         invocation: None,
+        again: None,
     };
     place.log.append("s1", &code).unwrap();
     let output = Output::text("p1", Stream::Stdout, "total 4711\n");

@@ -2,7 +2,7 @@
 
 use super::{Log, failure::failure};
 use crate::StoreError;
-use interpreter_core::{Body, Untrusted};
+use interpreter_core::{Body, Untrusted, record::SessionHead};
 use rusqlite::{OptionalExtension, params};
 use std::{
     path::PathBuf,
@@ -214,7 +214,7 @@ impl Log {
         for record in self.records(session) {
             match record?.body {
                 // Ids sort by age: nothing goes on from itself, or from a later one.
-                Body::Resumed { from } => {
+                Body::Resumed { from, .. } => {
                     return Ok(Some(from).filter(|earlier| earlier.as_str() < session));
                 }
                 Body::Prompt { .. } | Body::Request { .. } => break,
@@ -222,6 +222,23 @@ impl Log {
             }
         }
         Ok(None)
+    }
+
+    /// The record of a session with this number, and its hash.
+    pub fn head_at(&self, session: &str, seq: u64) -> Result<Option<SessionHead>, StoreError> {
+        let failed = |error| failure(&self.path, error);
+        let mut statement = self
+            .connection
+            .prepare_cached(
+                "SELECT record.hash FROM head
+                     JOIN record ON record.place = head.place - head.seq + ?2
+                 WHERE head.session = ?1 AND ?2 BETWEEN 1 AND head.seq",
+            )
+            .map_err(failed)?;
+        let number = i64::try_from(seq).unwrap_or(i64::MAX);
+        let hash = statement.query_row(params![session, number], |row| row.get(0));
+        let head = |hash| SessionHead { session: session.to_owned(), seq, hash };
+        Ok(hash.optional().map_err(failed)?.map(head))
     }
 
     /// The one session whose id begins or ends with `prefix`.

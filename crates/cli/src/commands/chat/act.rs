@@ -31,7 +31,7 @@ use interpreter_agent::{AgentError, Context};
 use interpreter_core::{
     Language, Untrusted,
     proposal::unfit,
-    session::{ChangesWish, Event},
+    session::{ChangesWish, Earlier, Event, Replay},
     similar::nearest,
 };
 use interpreter_store::Outputs;
@@ -43,6 +43,8 @@ pub(super) enum Next {
     Turn(Event),
     /// A new session, with the settings of this profile if one is named.
     New(Option<String>),
+    /// A new session that begins with this conversation.
+    Fork(Box<Earlier>),
     Leave(Left),
 }
 
@@ -98,6 +100,17 @@ pub(super) async fn act(
         }
         Verb::Quit => return Ok(Some(Next::Leave(Left::Ended))),
         Verb::New => return Ok(Some(Next::New(None))),
+        Verb::Fork => {
+            frontend.session.written().await;
+            let earlier = context.earlier(Some(&session), argument)?;
+            return Ok(Some(Next::Fork(Box::new(earlier))));
+        }
+        Verb::Replay => {
+            let language = argument.map(|name| language(context, name)).transpose()?;
+            frontend.session.written().await;
+            let replay = Replay::of(context.cells(&session)?, language.as_ref());
+            return Ok(Some(Next::Turn(Event::ReplayWanted(Box::new(replay)))));
+        }
         Verb::Profile if argument.is_some() => {
             return Ok(Some(Next::New(argument.map(str::to_owned))));
         }

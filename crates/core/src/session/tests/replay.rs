@@ -1,6 +1,6 @@
 //! The record is the replay: after every step of any session, its records give its conversation.
 
-use super::*;
+use super::{replaying::past_cell, *};
 use crate::{Image, Message, file_header::FileHeader};
 use proptest::prelude::*;
 
@@ -95,6 +95,11 @@ fn answer(effect: Effect, choice: u8) -> Option<Event> {
             Event::Summarised(if choice.is_multiple_of(5) { Err(failure()) } else { said })
         }
         Effect::Judge(_) => Event::Judged(Findings::new(vec![])),
+        Effect::JudgeAll(cells) => {
+            Event::JudgedAll(cells.iter().map(|_| Findings::new(vec![])).collect())
+        }
+        Effect::AskReplay(_) if choice.is_multiple_of(6) => Event::Interrupted,
+        Effect::AskReplay(_) => Event::ReplayAnswered { run: choice % 6 > 2, by: Grantor::Person },
         Effect::Look(_) if choice.is_multiple_of(2) => Event::Looked(Err("no such run".into())),
         Effect::Look(_) => Event::Looked(Ok(Untrusted::new("seen"))),
         Effect::Ask(question) => {
@@ -137,9 +142,20 @@ fn language(name: &str) -> Language {
     language::example().find(name).unwrap()
 }
 
+/// Cells of an earlier time.
+fn past_cells(count: u8) -> Vec<PastCell> {
+    let end = |number| match number % 3 {
+        0 => CellEnd::Done,
+        1 => CellEnd::Failed,
+        _ => CellEnd::Stopped,
+    };
+    (1..=count).map(|number| past_cell(number, "print(1)", end(number))).collect()
+}
+
 /// Something that the person, the code or a kernel does.
 fn by_itself(choice: u8) -> Event {
-    match choice % 18 {
+    match choice % 19 {
+        18 => Event::ReplayWanted(Box::new(Replay { cells: past_cells(choice / 19) })),
         0..5 => Event::Asked("do it".into()),
         5 => Event::Submitted {
             language: language("python"),
@@ -248,7 +264,7 @@ fn said(world: &World) -> Vec<Message> {
 }
 
 /// The records of a world, as a session begins.
-fn whole(world: &World, opening: usize) -> Vec<Body> {
+fn whole(world: &World, opening: usize) -> Vec<crate::Record> {
     let confinement = Box::new(world.state.setup.confinement.clone());
     let started = Body::SessionStarted {
         version: String::new(),
@@ -257,7 +273,16 @@ fn whole(world: &World, opening: usize) -> Vec<Body> {
         opening: Some(opening),
         imported: false,
     };
-    [started].into_iter().chain(world.records.iter().cloned()).collect()
+    numbered([started].into_iter().chain(world.records.iter().cloned()))
+}
+
+/// Bodies as records.
+pub(super) fn numbered(bodies: impl IntoIterator<Item = Body>) -> Vec<crate::Record> {
+    let record = |(seq, body)| {
+        let (v, time, session) = (1, "2026-01-02T03:04:05Z".into(), "s1".into());
+        crate::Record { v, seq, time, session, body }
+    };
+    (1..).zip(bodies).map(record).collect()
 }
 
 proptest! {
@@ -277,7 +302,7 @@ proptest! {
         }
         let mut other = world.state.setup.clone();
         other.profile.opening = vec![Message::user("an example"); examples];
-        let earlier = Earlier::of("s1", other.clone(), whole(&world, opening));
+        let earlier = Earlier::of("s1", other.clone(), &whole(&world, opening), None).unwrap();
         let plain = |messages: &[Message]| serde_json::to_value(messages).unwrap();
         prop_assert_eq!(plain(&earlier.messages), plain(&said(&world)));
         // The new session tells it again, and can be resumed in turn.
@@ -285,7 +310,7 @@ proptest! {
         next.state = State::new(other.clone());
         next.happens(Event::Resumed(Box::new(earlier.clone())));
         prop_assert_eq!(plain(&said(&next)), plain(&earlier.messages));
-        let again = Earlier::of("s2", other, whole(&next, examples));
+        let again = Earlier::of("s2", other, &whole(&next, examples), None).unwrap();
         prop_assert_eq!(plain(&again.messages), plain(&earlier.messages));
     }
 }
@@ -298,7 +323,7 @@ fn a_resumed_conversation_counts_on_and_the_model_knows() {
     }
     let opening = world.state.setup.profile.opening.len();
     let setup = world.state.setup.clone();
-    let earlier = Earlier::of("s1", setup.clone(), whole(&world, opening));
+    let earlier = Earlier::of("s1", setup.clone(), &whole(&world, opening), None).unwrap();
     assert_eq!(earlier.last_prompt(), Some("do it"));
     let mut next = State::new(setup);
     next.step(Event::Resumed(Box::new(earlier.clone())));
@@ -318,11 +343,11 @@ fn a_resumed_conversation_counts_on_and_the_model_knows() {
 fn a_session_of_an_early_version_goes_on_without_its_opening() {
     let stored = include_str!("before_opening.jsonl");
     let records = stored.lines().map(|line| serde_json::from_str::<crate::Record>(line).unwrap());
-    let records: Vec<_> = records.map(|record| record.body).collect();
+    let records: Vec<_> = records.collect();
     let is_silent = |body: &Body| matches!(body, Body::SessionStarted { opening: None, .. });
-    assert!(is_silent(&records[0]), "{:?}", records[0]);
+    assert!(is_silent(&records[0].body), "{:?}", records[0]);
     let setup = World::new(None, false, Approval::Yes).state.setup;
-    let earlier = Earlier::of("s1", setup, records);
+    let earlier = Earlier::of("s1", setup, &records, None).unwrap();
     assert_eq!(earlier.last_prompt(), Some("what is the word?"));
     let roles: Vec<_> =
         earlier.messages.iter().map(|one| serde_json::to_value(one).unwrap()).collect();

@@ -148,7 +148,10 @@ fn the_persons_own_word_stays_one_but_not_for_what_is_denied() {
 
 #[test]
 fn an_earlier_conversation_brings_its_outside_text_along() {
-    let earlier = |messages| Earlier { session: "s".into(), messages, next_id: 2 };
+    let earlier = |messages| {
+        let (session, before, at) = ("s".into(), None, None);
+        Earlier { session, messages, before, at, next_id: 2 }
+    };
     let said = vec![crate::Message::user("do it")];
     let result = crate::Message::result(None, Untrusted::new("text"));
     let told = [&said[..], &[result]].concat();
