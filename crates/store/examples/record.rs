@@ -49,7 +49,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let begun = Instant::now();
     search(&["word1"])?;
     println!("all of them indexed in {:.1} s", begun.elapsed().as_secs_f64());
-    for words in [&["total"][..], &["word777"], &["total", "word4242"], &["wor*"], &["absent"]] {
+    for words in [
+        &["total"][..],
+        &["word777"],
+        &["total", "word4242"],
+        &["w*"],
+        &["wor*"],
+        &["word4*"],
+        &["absent"],
+    ] {
         let mut times: Vec<_> = (0..ROUNDS)
             .map(|_| {
                 let begun = Instant::now();

@@ -4,7 +4,7 @@ use crate::{
     scene::{Scene, Seen, cell},
     terminal::Terminal,
 };
-use std::fs;
+use std::{fs, process::Stdio};
 
 fn ids(scene: &Scene) -> Vec<String> {
     let sessions = scene.run(&["history", "list", "--all", "--json"]).exits(0).records();
@@ -107,6 +107,37 @@ fn a_running_session_is_not_deleted() {
     scene.run(&["history", "delete", "--yes", &id]).mentions("it is running").exits(2);
     terminal.types("/quit").exits(0);
     scene.run(&["history", "delete", "--yes", &id]).exits(0);
+}
+
+#[test]
+fn several_may_delete_search_and_run_at_once() {
+    let scene = Scene::new();
+    for number in 0..6 {
+        scene.code("shell", &format!("echo marmalade {number}")).exits(0);
+    }
+    let sessions = ids(&scene);
+    let start = |arguments: &[&str]| {
+        let mut command = scene.command(arguments);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    // Two for each of the first four sessions; meanwhile others read and append.
+    let deleting: Vec<_> = (sessions[..4].iter().chain(&sessions[..4]))
+        .map(|session| start(&["history", "delete", session, "--yes"]))
+        .collect();
+    let searching = [(); 3].map(|()| start(&["history", "search", "marmalade"]));
+    let running = [(); 3].map(|()| start(&["run", "-l", "shell", "-c", "echo marmalade too"]));
+    for child in searching.into_iter().chain(running) {
+        Seen(child.wait_with_output().unwrap()).exits(0);
+    }
+    // One of the two deletes it, the other finds it gone or going.
+    let ends = deleting.into_iter().map(|child| child.wait_with_output().unwrap().status);
+    let deleted = ends.filter(|status| status.success()).count();
+    assert!((4..=8).contains(&deleted), "{deleted}");
+    let left = ids(&scene);
+    assert_eq!(left.len(), 5, "{left:?}");
+    assert!(sessions[4..].iter().all(|session| left.contains(session)), "{left:?}");
+    scene.run(&["audit", "verify"]).exits(0);
+    scene.run(&["history", "search", "marmalade"]).mentions("marmalade too").exits(0);
 }
 
 #[test]

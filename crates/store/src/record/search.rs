@@ -15,7 +15,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior, params};
 use std::{collections::BTreeMap, fs, path::Path, time::Duration};
 
 /// The format of the index, kept in the file as `user_version`. Another one is made again.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 /// Records that are added at once.
 const BATCH: u64 = 5_000;
@@ -35,7 +35,8 @@ const AFTER: usize = 130;
 
 const TABLES: &str = "
 CREATE VIRTUAL TABLE words USING fts5 (
-    text, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2'
+    text, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2',
+    prefix = '1 2 3 4'
 );
 CREATE TABLE progress (
     session TEXT PRIMARY KEY NOT NULL,
