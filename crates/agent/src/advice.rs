@@ -368,6 +368,9 @@ impl Advise for StoreError {
             Self::Secrets { .. } => {
                 "restore the key from a backup; without it, remove both files and set the secrets again"
             }
+            Self::Keyring { .. } => {
+                "unlock the keyring, or run `interpreter secret key file` at the desktop"
+            }
             Self::Taken { .. } => "choose another folder, or a new one",
             Self::StandardInput { .. } => "check what it is redirected from",
             Self::PipedTooLong { .. } => {

@@ -76,6 +76,16 @@ pub fn providers(files: &ConfigFiles) -> Result<Providers, ChooseError> {
     Ok(Providers::new(own)?)
 }
 
+/// The person's own certificates, in the PEM form.
+pub(crate) fn certificates(
+    settings: &Settings,
+    folders: &Folders,
+) -> Result<Option<Vec<u8>>, ChooseError> {
+    let path = settings.certificates.value.as_deref();
+    let certificates = path.map(|path| read(&folders.config.join(path))).transpose();
+    certificates.map_err(ChooseError::Certificates)
+}
+
 impl<'a> Choice<'a> {
     pub(crate) fn new(
         settings: &'a Settings,
@@ -83,14 +93,12 @@ impl<'a> Choice<'a> {
         providers: &'a Providers,
         folders: &Folders,
     ) -> Result<Self, ChooseError> {
-        let certificates = settings.certificates.value.as_deref();
-        let certificates = certificates.map(|path| read(&folders.config.join(path))).transpose();
         Ok(Self {
             settings,
             environment,
             providers,
             shelf: Shelf::new(folders.models_folder()),
-            certificates: certificates.map_err(ChooseError::Certificates)?.map(Into::into),
+            certificates: certificates(settings, folders)?.map(Into::into),
             pace: None,
         })
     }

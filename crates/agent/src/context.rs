@@ -6,7 +6,7 @@
 use crate::{
     AgentError, changes,
     choose::{Choice, ChooseError, providers},
-    grants, network, rules,
+    grants, network, rules, secrets,
     update::Mode,
 };
 use interpreter_analyze::AddedRules;
@@ -26,8 +26,8 @@ use interpreter_exec::{
 };
 use interpreter_model::{Pace, Providers};
 use interpreter_store::{
-    Bytes, ConfigFiles, Environment, Folders, KeptSecrets, Ledger, Log, Outputs, Overrides,
-    PipedFile, Retention, Settings,
+    Bytes, ConfigFiles, Environment, Folders, Ledger, Log, Outputs, Overrides, PipedFile,
+    Retention, Settings,
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -69,6 +69,8 @@ pub struct Context {
     pub added_rules: Arc<AddedRules>,
     /// Takes secrets out of what is shown, recorded and sent.
     pub(crate) redactor: Arc<Redactor>,
+    /// Secrets that could not be had, and why, in words.
+    pub unavailable: Vec<String>,
     /// The standard input of the code.
     pub(crate) input: StandardInput,
     /// Data that came with a prompt. It is removed with this.
@@ -86,13 +88,15 @@ impl Context {
         let work_folder = fs_err::canonicalize(work_folder).map_err(AgentError::WorkFolder)?;
         let program = fs_err::canonicalize(program).map_err(AgentError::Program)?;
         let folders = Folders::find(&environment)?.resolved();
-        let environment = environment.with_kept(KeptSecrets::read(&folders)?);
+        let (mut environment, unavailable) = secrets::with_kept(environment, &folders)?;
+        let mut unavailable: Vec<_> = unavailable.into_iter().collect();
         let home = environment.raw("HOME").map(PathBuf::from);
         let machine = Machine::look(program, folders.sandboxes_folder(), home.clone());
         machine.get_ready();
         let files = ConfigFiles::read(&folders, &work_folder, overrides.profile.as_deref())?;
         let settings = Settings::resolve(&files, &environment, overrides)
             .map_err(interpreter_store::StoreError::from)?;
+        unavailable.extend(secrets::add_vault(&mut environment, &settings, &folders)?);
         let providers = providers(&files)?;
         let added_rules = Arc::new(rules::added(&files)?);
         // Compared with paths that are resolved, so it has to be resolved too.
@@ -143,6 +147,7 @@ impl Context {
             window: None,
             added_rules,
             redactor,
+            unavailable,
             input: StandardInput::Empty,
             piped: None,
         })

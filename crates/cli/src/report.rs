@@ -143,6 +143,7 @@ fn store_exit(error: &StoreError) -> Exit {
     match error {
         StoreError::Config(_)
         | StoreError::Secrets { .. }
+        | StoreError::Keyring { .. }
         | StoreError::StandardInput { .. }
         | StoreError::PipedTooLong { .. }
         | StoreError::NotASessionId { .. }

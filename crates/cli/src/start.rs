@@ -13,6 +13,10 @@ pub(crate) fn context(overrides: &Overrides) -> Result<Context, Error> {
     let here = std::env::current_dir().map_err(AgentError::WorkFolder)?;
     let program = std::env::current_exe().map_err(AgentError::Program)?;
     let mut context = Context::open(Environment::read(), &here, program, overrides)?;
+    let mut errors = Screen::stderr(&context.environment);
+    for unavailable in &context.unavailable {
+        errors.tell(unavailable)?;
+    }
     if let Some((columns, rows)) = Screen::stdout(&context.environment).output_room() {
         context.use_window(columns, rows);
     }

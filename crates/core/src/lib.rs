@@ -94,4 +94,5 @@ pub mod surroundings;
 pub mod taint;
 mod theme;
 pub mod untrusted;
+pub mod vault;
 mod wire_format;

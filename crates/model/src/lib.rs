@@ -29,6 +29,7 @@ pub use crate::{
     request::{Request, Tools},
     scripted::ScriptError,
     trial::{Answered, Trial},
+    vault::{Vault, VaultError, VaultReason},
 };
 
 mod anthropic;
@@ -66,3 +67,4 @@ mod sink;
 mod sse;
 mod tool;
 mod trial;
+mod vault;

@@ -45,6 +45,11 @@ impl Environment {
         Self { kept, ..self }
     }
 
+    /// Keeps one more secret. One of the same name is replaced.
+    pub fn keep(&mut self, name: &str, value: Secret) {
+        self.kept.set(name, value);
+    }
+
     /// The value of a variable as it is. An empty value counts as none, as it does for the XDG
     /// variables and for keys.
     pub fn raw(&self, name: &str) -> Option<&OsStr> {

@@ -72,6 +72,10 @@ pub enum StoreError {
     #[error("`{}` cannot be decrypted with `{}`", shown(path), shown(key))]
     Secrets { path: PathBuf, key: PathBuf },
 
+    /// The key to the secrets is in a keyring that does not give it.
+    #[error("the key to your secrets is in the system keyring, and {reason}")]
+    Keyring { reason: crate::KeyringError },
+
     /// The settings are not in order.
     #[error(transparent)]
     Config(#[from] ConfigError),

@@ -7,7 +7,7 @@
 //!
 //! Must not be bypassed: a path below the user's home is built here and nowhere else.
 
-use crate::{Environment, StoreError, private};
+use crate::{Environment, Keyring, StoreError, private};
 use interpreter_core::hash::sha256;
 use std::{
     os::unix::ffi::OsStrExt,
@@ -30,13 +30,16 @@ pub struct Folders {
     pub cache: PathBuf,
     /// Used instead of the data folder if that is inside the work folder.
     pub beside: PathBuf,
+    /// The system keyring, if this session may have one.
+    pub keyring: Option<Keyring>,
 }
 
 impl Folders {
     /// The folders that the environment names. Touches no disk.
     pub fn find(environment: &Environment) -> Result<Self, StoreError> {
         if let Some(home) = environment.raw("INTERPRETER_HOME") {
-            return Ok(Self::under(&absolute("INTERPRETER_HOME", home.into())?));
+            let folders = Self::under(&absolute("INTERPRETER_HOME", home.into())?);
+            return Ok(Self { keyring: keyring(environment), ..folders });
         }
         let home = environment.raw("HOME").map(PathBuf::from);
         let folder = |variable: &str, below: &str| {
@@ -54,6 +57,7 @@ impl Folders {
             state: folder("XDG_STATE_HOME", ".local/state")?,
             cache: folder("XDG_CACHE_HOME", ".cache")?,
             beside: beside_home(),
+            keyring: keyring(environment),
         })
     }
 
@@ -65,6 +69,7 @@ impl Folders {
             state: home.join("state"),
             cache: home.join("cache"),
             beside: beside_home(),
+            keyring: None,
         }
     }
 
@@ -255,6 +260,7 @@ impl Folders {
             state: real(self.state),
             cache: real(self.cache),
             beside: real(self.beside),
+            keyring: self.keyring,
         }
     }
 
@@ -297,6 +303,17 @@ fn key_of(work_folder: &Path) -> String {
 fn beside_home() -> PathBuf {
     let user = rustix::process::geteuid().as_raw();
     Path::new("/var/tmp").join(format!("{NAME}-{user}"))
+}
+
+/// The keyring of the person's session, if that may have a bus. Whether it has is not tried.
+fn keyring(environment: &Environment) -> Option<Keyring> {
+    if let Some(bus) = environment.text("DBUS_SESSION_BUS_ADDRESS") {
+        return Some(Keyring::on(bus.to_owned()));
+    }
+    let runtime = PathBuf::from(environment.raw("XDG_RUNTIME_DIR")?);
+    let socket = runtime.join("bus");
+    let path = socket.to_str().filter(|_| runtime.is_absolute())?;
+    Some(Keyring::on(format!("unix:path={path}")))
 }
 
 fn absolute(variable: &'static str, path: PathBuf) -> Result<PathBuf, StoreError> {

@@ -4,7 +4,8 @@
 //! [`Environment`] is read once, and [`Folders`] follow from it. [`ConfigFiles`] are read from
 //! there and become [`Settings`]. Events are appended to the [`Log`].
 //!
-//! This crate must not run anything, talk to anything, or wait for anything but the disk.
+//! This crate must not run anything, or wait for anything but the disk. It talks to nothing but the
+//! system keyring, for the key to the secrets.
 
 pub use crate::{
     clock::{local_time, recorded_time, unix_milliseconds},
@@ -18,6 +19,7 @@ pub use crate::{
     error::StoreError,
     folders::Folders,
     indexes::{Index, IndexMachine, Preset},
+    keyring::{Keyring, KeyringError},
     ledger::Ledger,
     outputs::{Outputs, Restored},
     piped::{MOST_PIPED, PipedFile},
@@ -30,7 +32,7 @@ pub use crate::{
     },
     results::ResultFiles,
     running::RunningSession,
-    secrets::{KeptSecrets, LONGEST_SECRET},
+    secrets::{KeptSecrets, KeyPlace, LONGEST_SECRET, read_vault_token},
     trust::{FoundInstructions, Instructions, Standing},
 };
 
@@ -41,6 +43,7 @@ mod error;
 mod folders;
 mod indexes;
 mod key;
+mod keyring;
 mod ledger;
 mod outputs;
 mod piped;

@@ -66,6 +66,11 @@ pub(crate) fn write_new(path: &Path, content: &[u8], flush: Flush) -> io::Result
     if path.try_exists()? { fs::remove_file(unfinished) } else { fs::rename(unfinished, path) }
 }
 
+/// Whether a path leads to this very file.
+pub(crate) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    platform::is_at(file, path)
+}
+
 /// Removes what a killed process left of a file that it was writing.
 pub(crate) fn remove_unfinished(unfinished: &Path) -> io::Result<()> {
     let file = File::open(unfinished)?;

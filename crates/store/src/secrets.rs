@@ -5,17 +5,18 @@
 //! history or in a config file that is shared.
 //!
 //! # Mechanism
-//! The file is encrypted and authenticated with ChaCha20-Poly1305, under a random key in the config
-//! folder and a random nonce for each write. Both files are private to the user, and no sandbox shows
-//! them. Values go in and come out as [`Secret`]s.
+//! The file is encrypted and authenticated with ChaCha20-Poly1305, under a random key and a random
+//! nonce for each write. The key is in the system keyring where there is one, and else in a file in the
+//! config folder. Both files are private to the user, and no sandbox shows them. Values go in and come
+//! out as [`Secret`]s.
 //!
 //! # Order
 //! A change reads, changes and writes the file under a lock, whole or not at all.
 //!
 //! # Limits
-//! Whoever can read both folders can read the secrets.
+//! Whoever can read both folders can read the secrets, unless the key is in the keyring.
 
-use crate::{Folders, StoreError, private};
+use crate::{Environment, Folders, KeyringError, StoreError, private};
 use interpreter_core::{Secret, hash::hex};
 use ring::{
     aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey},
@@ -38,6 +39,11 @@ const FORMAT: &[u8] = b"interpreter secrets 1\n";
 
 /// Bytes of the key.
 const KEY: usize = 32;
+
+/// The beginning of the key's file if the key is in the keyring.
+const IN_KEYRING: &str = "keyring ";
+
+const NO_RANDOMNESS: &str = "no randomness";
 
 /// Bytes of one value at most.
 pub const LONGEST_SECRET: usize = 64 << 10;
@@ -75,8 +81,7 @@ impl KeptSecrets {
         folders.make_config_folder()?;
         private::make_folder(&folders.data)?;
         let key = make_key(folders)?;
-        let lock = File::open(folders.secrets_key()).map_err(|source| at(folders, source))?;
-        flock(&lock, FlockOperation::LockExclusive).map_err(|error| at(folders, error.into()))?;
+        let _lock = lock(folders)?;
         let mut secrets = Self::read(folders)?;
         let Some(done) = change(&mut secrets) else { return Ok(None) };
         secrets.write(folders, &key)?;
@@ -91,7 +96,7 @@ impl KeptSecrets {
             self.0.iter().map(|(name, value)| (name.as_str(), value.reveal())).collect();
         let plain =
             serde_json::to_vec(&values).map_err(|source| StoreError::Unwritable { source })?;
-        let sealed = sealed(key, plain).ok_or_else(|| kept(io::Error::other("no randomness")))?;
+        let sealed = sealed(key, plain).ok_or_else(|| kept(io::Error::other(NO_RANDOMNESS)))?;
         private::write(&path, &sealed).map_err(kept)
     }
 
@@ -126,6 +131,14 @@ impl Folders {
     pub fn secrets_key(&self) -> PathBuf {
         self.config.join("secrets.key")
     }
+}
+
+/// The token that `vault login` leaves in the person's home.
+pub fn read_vault_token(environment: &Environment) -> Option<Secret> {
+    let home = environment.raw("HOME").map(PathBuf::from).filter(|home| home.is_absolute())?;
+    let text = content(&home.join(".vault-token")).ok()??;
+    let text = String::from_utf8(text).ok()?;
+    Some(text.trim()).filter(|text| !text.is_empty()).map(|text| Secret::new(text.to_owned()))
 }
 
 fn at(folders: &Folders, source: io::Error) -> StoreError {
@@ -168,22 +181,137 @@ fn sealed(key: &LessSafeKey, mut plain: Vec<u8>) -> Option<Vec<u8>> {
     Some([FORMAT, &nonce, &plain].concat())
 }
 
+/// Where the key is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyPlace {
+    /// In the system keyring.
+    Keyring,
+    /// In a file in the config folder.
+    File,
+}
+
+/// The content of the key's file.
+enum KeyText {
+    /// The key itself, in hexadecimal.
+    Digits(Secret),
+    /// The entry of the keyring that has it.
+    Entry(String),
+}
+
+impl KeptSecrets {
+    /// Where the key is, or `None` as long as there is none.
+    pub fn key_place(folders: &Folders) -> Result<Option<KeyPlace>, StoreError> {
+        Ok(key_text(folders)?.map(|text| match text {
+            KeyText::Digits(_) => KeyPlace::File,
+            KeyText::Entry(_) => KeyPlace::Keyring,
+        }))
+    }
+
+    /// Moves the key. The secrets stay as they are.
+    pub fn move_key(folders: &Folders, to: KeyPlace) -> Result<(), StoreError> {
+        folders.make_config_folder()?;
+        private::make_folder(&folders.data)?;
+        make_key(folders)?;
+        let _lock = lock(folders)?;
+        let path = folders.secrets_key();
+        let keep = |source| StoreError::Keep { path: path.clone(), source };
+        match (key_text(folders)?, to) {
+            (Some(KeyText::Digits(digits)), KeyPlace::Keyring) => {
+                let entry = in_keyring(folders, &digits)?;
+                private::write(&path, entry_line(&entry).as_bytes()).map_err(keep)
+            }
+            (Some(KeyText::Entry(entry)), KeyPlace::File) => {
+                let digits = from_keyring(folders, &entry)?;
+                private::write(&path, key_line(&digits).as_bytes()).map_err(keep)?;
+                // It is of no more use there; it may stay if the keyring will not let go of it.
+                _ = folders.keyring.as_ref().map(|keyring| keyring.forget(&entry));
+                Ok(())
+            }
+            (Some(_), _) => Ok(()),
+            (None, _) => Err(StoreError::Secrets { path: folders.secrets_file(), key: path }),
+        }
+    }
+}
+
+/// Held by the only one who may change the secrets or their key.
+fn lock(folders: &Folders) -> Result<File, StoreError> {
+    let path = folders.secrets_key();
+    loop {
+        let lock = File::open(&path).map_err(|source| at(folders, source))?;
+        flock(&lock, FlockOperation::LockExclusive).map_err(|error| at(folders, error.into()))?;
+        // The key may have been moved meanwhile, and with it the file.
+        if private::is_at(&lock, &path).map_err(|source| at(folders, source))? {
+            return Ok(lock);
+        }
+    }
+}
+
 /// The key, or `None` if it is missing or damaged.
 fn key(folders: &Folders) -> Result<Option<LessSafeKey>, StoreError> {
-    let path = folders.secrets_key();
-    let Some(text) = content(&path)? else { return Ok(None) };
-    private::check_file(&path)?;
-    let digits = text.trim_ascii();
-    let pairs = digits.chunks_exact(2).map(|pair| {
-        let pair = std::str::from_utf8(pair).ok().filter(|_| pair.is_ascii())?;
-        u8::from_str_radix(pair, 16).ok()
-    });
-    let bytes = pairs.collect::<Option<Vec<u8>>>().filter(|_| digits.len() == 2 * KEY);
+    let digits = match key_text(folders)? {
+        None => return Ok(None),
+        Some(KeyText::Digits(digits)) => digits,
+        Some(KeyText::Entry(entry)) => from_keyring(folders, &entry)?,
+    };
+    let bytes = bytes(digits.reveal());
     let key = bytes.and_then(|bytes| UnboundKey::new(&CHACHA20_POLY1305, &bytes).ok());
     Ok(key.map(LessSafeKey::new))
 }
 
-/// The key, made if need be. A damaged one is not replaced as long as something is sealed with it.
+/// The content of the key's file, or `None` if it is missing or damaged.
+fn key_text(folders: &Folders) -> Result<Option<KeyText>, StoreError> {
+    let path = folders.secrets_key();
+    let Some(text) = content(&path)? else { return Ok(None) };
+    private::check_file(&path)?;
+    let text = String::from_utf8(text).unwrap_or_default();
+    Ok(match text.trim().strip_prefix(IN_KEYRING) {
+        Some(entry) => bytes(entry).map(|_| KeyText::Entry(entry.to_owned())),
+        None => bytes(text.trim()).map(|_| KeyText::Digits(Secret::new(text.trim().to_owned()))),
+    })
+}
+
+fn entry_line(entry: &str) -> String {
+    format!("{IN_KEYRING}{entry}\n")
+}
+
+fn key_line(digits: &Secret) -> String {
+    format!("{}\n", digits.reveal())
+}
+
+/// The bytes of a key, or of the name of an entry, in hexadecimal.
+fn bytes(digits: &str) -> Option<Vec<u8>> {
+    let pairs = digits.as_bytes().chunks_exact(2).map(|pair| {
+        let pair = std::str::from_utf8(pair).ok().filter(|_| pair.is_ascii())?;
+        u8::from_str_radix(pair, 16).ok()
+    });
+    pairs.collect::<Option<Vec<u8>>>().filter(|_| digits.len() == 2 * KEY)
+}
+
+fn from_keyring(folders: &Folders, entry: &str) -> Result<Secret, StoreError> {
+    let keyring = folders.keyring.as_ref().ok_or(KeyringError::Absent);
+    let fetched = keyring.and_then(|keyring| keyring.fetch(entry));
+    fetched.map_err(|reason| StoreError::Keyring { reason })
+}
+
+/// Puts a key into the keyring, and gives the name of its entry.
+fn in_keyring(folders: &Folders, digits: &Secret) -> Result<String, StoreError> {
+    let keyring = folders.keyring.as_ref().ok_or(KeyringError::Absent);
+    let kept = keyring.and_then(|keyring| {
+        let entry = random().ok_or_else(|| KeyringError::Failed(NO_RANDOMNESS.into()))?;
+        keyring.keep(&entry, digits).map(|()| entry)
+    });
+    kept.map_err(|reason| StoreError::Keyring { reason })
+}
+
+/// Random bytes in hexadecimal, as many as a key has.
+fn random() -> Option<String> {
+    let mut bytes = [0; KEY];
+    SystemRandom::new().fill(&mut bytes).ok()?;
+    Some(hex(&bytes))
+}
+
+/// The key, made if need be: in the keyring, if that takes it. A damaged one is not replaced as long
+/// as something is sealed with it.
 fn make_key(folders: &Folders) -> Result<LessSafeKey, StoreError> {
     let (at, path) = (folders.secrets_key(), folders.secrets_file());
     if let Some(key) = key(folders)? {
@@ -193,12 +321,18 @@ fn make_key(folders: &Folders) -> Result<LessSafeKey, StoreError> {
         return Err(StoreError::Secrets { path, key: at });
     }
     let made = |source| StoreError::Make { path: at.clone(), source };
-    let mut bytes = [0; KEY];
-    let filled = SystemRandom::new().fill(&mut bytes);
-    filled.map_err(|_| made(io::Error::other("no randomness")))?;
-    private::write_new(&at, format!("{}\n", hex(&bytes)).as_bytes(), private::Flush::Wait)
-        .map_err(made)?;
+    let digits = random().ok_or_else(|| made(io::Error::other(NO_RANDOMNESS)))?;
+    let digits = Secret::new(digits);
+    let entry = in_keyring(folders, &digits).ok();
+    let text = entry.as_deref().map_or_else(|| key_line(&digits), entry_line);
+    let written = private::write_new(&at, text.as_bytes(), private::Flush::Wait).map_err(made);
     // Somebody else may have been first.
+    if let (Some(entry), Some(keyring)) = (&entry, &folders.keyring)
+        && !matches!(key_text(folders), Ok(Some(KeyText::Entry(kept))) if kept == *entry)
+    {
+        _ = keyring.forget(entry);
+    }
+    written?;
     key(folders)?.ok_or(StoreError::Secrets { path, key: at })
 }
 

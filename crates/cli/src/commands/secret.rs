@@ -10,10 +10,13 @@ use crate::{
         screen::Screen,
     },
 };
-use interpreter_core::{Secret, Untrusted, dotenv, secret::LEAST};
-use interpreter_store::{Environment, Folders, KeptSecrets, LONGEST_SECRET};
+use interpreter_core::{Secret, Untrusted, dotenv, secret::LEAST, vault::VaultSecret};
+use interpreter_store::{
+    ConfigFiles, Environment, Folders, KeptSecrets, KeyPlace, LONGEST_SECRET, Overrides, Settings,
+};
 use reedline::Reedline;
 use std::{
+    collections::BTreeMap,
     fmt::Write,
     io::{IsTerminal, Read},
     path::{Path, PathBuf},
@@ -25,7 +28,8 @@ const LONGEST_FILE: u64 = 1 << 20;
 
 /// Keep API keys and other secrets
 ///
-/// Keeps them in an encrypted file of your own, and uses them wherever a variable of that name is
+/// Keeps them in an encrypted file of your own, whose key is in the system keyring where there is one,
+/// and uses them wherever a variable of that name is
 /// looked for, such as the key of a model provider. A variable in your environment comes first.
 /// Sandboxed code never gets them, and they are redacted from everything that is shown, recorded or
 /// sent.
@@ -56,6 +60,15 @@ enum SecretCommand {
         /// Name
         name: String,
     },
+    /// Show or choose where the key to your secrets is
+    ///
+    /// In the system keyring, a copy of your folders gives no secret away. A file works without a
+    /// desktop too, for example over SSH.
+    Key {
+        /// keyring or file; without it, show where it is
+        #[arg(value_name = "PLACE")]
+        place: Option<KeyChoice>,
+    },
     /// Import secrets from a .env file
     ///
     /// The file stays as it is.
@@ -71,6 +84,13 @@ enum SecretCommand {
     },
 }
 
+/// A place for the key.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum KeyChoice {
+    Keyring,
+    File,
+}
+
 pub(crate) fn secret(args: &SecretArgs) -> Result<ExitCode, Error> {
     let environment = Environment::read();
     let folders = Folders::find(&environment)?;
@@ -79,6 +99,7 @@ pub(crate) fn secret(args: &SecretArgs) -> Result<ExitCode, Error> {
         SecretCommand::Set { name } => set(&environment, &folders, &mut screen, name),
         SecretCommand::List { json } => list(&environment, &folders, &mut screen, *json),
         SecretCommand::Remove { name } => remove(&folders, &mut screen, name),
+        SecretCommand::Key { place } => key(&folders, &mut screen, *place),
         SecretCommand::Import { file, name, all } => {
             import(&folders, &mut screen, file, (!all).then_some(name.as_slice()))
         }
@@ -140,18 +161,35 @@ fn list(
     as_json: bool,
 ) -> Result<ExitCode, Error> {
     let kept = KeptSecrets::read(folders)?;
+    let here = std::env::current_dir().unwrap_or_default();
+    let files = ConfigFiles::read(folders, &here, None)?;
+    let settings = Settings::resolve(&files, environment, &Overrides::default())
+        .map_err(interpreter_store::StoreError::from)?;
+    // One in Vault comes before one of the same name that is kept here.
+    let mut rows: BTreeMap<String, Option<String>> =
+        kept.names().map(|name| (name.to_owned(), None)).collect();
+    rows.extend(settings.vault_secrets.iter().map(|one| {
+        let VaultSecret { name, mount, path, field } = &one.value;
+        (name.clone(), Some(format!("{mount}/{path}#{field}")))
+    }));
     if as_json {
-        let rows = kept.names().map(|name| {
-            serde_json::json!({ "name": name, "overridden": environment.raw(name).is_some() })
+        let rows = rows.iter().map(|(name, vault)| {
+            let overridden = environment.raw(name).is_some();
+            let mut row = serde_json::json!({ "name": name, "overridden": overridden });
+            if let Some(place) = vault {
+                row["vault"] = place.as_str().into();
+            }
+            row
         });
         json::print_value(&rows.collect())?;
         return Ok(Exit::Done.into());
     }
     let mut text = String::new();
-    for name in kept.names() {
-        let note = match environment.raw(name) {
-            Some(_) => "  (the variable in your environment is used instead)",
-            None => "",
+    for (name, vault) in rows {
+        let note = match (environment.raw(&name), vault) {
+            (Some(_), _) => "  (the variable in your environment is used instead)".to_owned(),
+            (None, Some(place)) => format!("  (in Vault: {place})"),
+            (None, None) => String::new(),
         };
         // Writing to a string cannot fail.
         _ = writeln!(text, "{name}{note}");
@@ -172,6 +210,31 @@ fn remove(folders: &Folders, screen: &mut Screen, name: &str) -> Result<ExitCode
     }
     KeptSecrets::change(folders, |all| Some(all.remove(name)))?;
     screen.tell(&format!("{name} is removed."))?;
+    Ok(Exit::Done.into())
+}
+
+fn key(
+    folders: &Folders,
+    screen: &mut Screen,
+    place: Option<KeyChoice>,
+) -> Result<ExitCode, Error> {
+    if let Some(place) = place {
+        let to = match place {
+            KeyChoice::Keyring => KeyPlace::Keyring,
+            KeyChoice::File => KeyPlace::File,
+        };
+        KeptSecrets::move_key(folders, to)?;
+    }
+    match KeptSecrets::key_place(folders)? {
+        Some(KeyPlace::Keyring) => {
+            screen.say("The key to your secrets is in the system keyring.")?;
+        }
+        Some(KeyPlace::File) => {
+            let path = folders.secrets_key();
+            screen.tell(&format!("The key to your secrets is in `{}`.", path.display()))?;
+        }
+        None => screen.say("There is no key yet. `interpreter secret set NAME` makes one.")?,
+    }
     Ok(Exit::Done.into())
 }
 

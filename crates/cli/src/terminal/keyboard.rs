@@ -33,11 +33,15 @@ use rustix::{
     fd::OwnedFd,
 };
 use std::{
+    future::pending,
     io,
     sync::{Arc, mpsc},
     thread,
 };
-use tokio::sync::{oneshot, watch};
+use tokio::{
+    io::{Interest, unix::AsyncFd},
+    sync::{oneshot, watch},
+};
 
 mod answers;
 mod desk;
@@ -96,6 +100,7 @@ pub(crate) struct Keyboard {
     requests: mpsc::Sender<Request>,
     bell: Arc<OwnedFd>,
     drafts: watch::Receiver<String>,
+    device: Device,
     /// The thread, if it leaves at once: one with a line editor may not.
     thread: Option<thread::JoinHandle<()>>,
     _quiet: Quiet,
@@ -118,7 +123,7 @@ impl Keyboard {
             Desk::new(inbox, heard, tty, drafted, editor()).serve();
         })?;
         let thread = device.is_shared().then_some(thread);
-        Ok(Self { requests, bell, drafts, thread, _quiet: quiet })
+        Ok(Self { requests, bell, drafts, device: device.clone(), thread, _quiet: quiet })
     }
 
     /// The line that is being typed for the next prompt, whenever it changes while nothing is asked.
@@ -144,7 +149,26 @@ impl Keyboard {
     async fn ask(&self, request: impl FnOnce(oneshot::Sender<Heard>) -> Request) -> Heard {
         let (reply, answer) = oneshot::channel();
         self.send(request(reply));
-        answer.await.unwrap_or(Heard::Ended)
+        tokio::select! {
+            heard = answer => heard.unwrap_or(Heard::Ended),
+            () = self.hang_up() => Heard::Ended,
+        }
+    }
+
+    /// Waits until the terminal is gone. No signal says so if it is not the controlling one, and the
+    /// line editor would read its end for ever.
+    async fn hang_up(&self) {
+        let terminal = self.device.keys().try_clone_to_owned();
+        let watched =
+            terminal.and_then(|one| AsyncFd::register_with_interest(one, Interest::PRIORITY));
+        let Ok(watched) = watched else { return pending().await };
+        loop {
+            match watched.ready(Interest::PRIORITY).await {
+                Ok(ready) if ready.ready().is_read_closed() => return,
+                Ok(mut ready) => ready.clear_ready(),
+                Err(_) => return pending().await,
+            }
+        }
     }
 
     /// Asks the terminal how it can show pictures: once, and within bounds. Nothing else may be

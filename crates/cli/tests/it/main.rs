@@ -84,6 +84,7 @@ mod sessions;
 mod sets;
 mod shared_terminal;
 mod signals;
+mod sources;
 mod standing;
 mod steering;
 mod switch;

@@ -1,10 +1,10 @@
 //! Signals that end the program end its session first: on record, with nothing left running.
 
-use crate::scene::{Scene, Who, cell};
+use crate::scene::{Scene, Seen, Who, cell};
 use rustix::process::{Pid, Signal, kill_process};
 use std::{
     io::{BufRead, BufReader, Read},
-    process::Stdio,
+    process::{Command, Stdio},
 };
 
 /// The signals that end a session in good order.
@@ -28,6 +28,31 @@ fn ended_by(scene: &Scene, arguments: &[&str], signal: Signal) {
     scene.run(&["audit", "verify"]).mentions("all linked").exits(0);
     let sandboxes = std::fs::read_dir(scene.data().join("sandboxes"));
     assert_eq!(sandboxes.map_or(0, Iterator::count), 0, "{signal:?}");
+}
+
+/// Starts a chat at a terminal that is nobody's controlling one, takes it away at the prompt, and
+/// says how it ended.
+const TAKEN_AWAY: &str = r"
+import os, pty, subprocess, sys
+ours, theirs = pty.openpty()
+child = subprocess.Popen(sys.argv[1:], stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True)
+os.close(theirs)
+seen = b''
+while b'> ' not in seen.rsplit(b'\n', 1)[-1]:
+    seen += os.read(ours, 4096)
+os.close(ours)
+print('ended with', child.wait(timeout=60))
+";
+
+#[test]
+fn a_terminal_that_is_gone_ends_the_chat() {
+    let scene = Scene::new().model_says(&["Hello."]);
+    let arguments = scene.chat_arguments(&["--plain"]);
+    let chat = scene.command(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
+    let mut outer = Command::new("python3");
+    outer.args(["-c", TAKEN_AWAY]).arg(chat.get_program()).args(chat.get_args());
+    outer.envs(chat.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    Seen(outer.current_dir(scene.work()).output().unwrap()).prints("ended with 0\n").exits(0);
 }
 
 #[test]

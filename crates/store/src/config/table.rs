@@ -24,6 +24,7 @@ use interpreter_core::{
     egress::{HostRule, Hosts},
     file_header::FileHeaders,
     packages::PackagePolicy,
+    vault::VaultSecret,
 };
 use std::{
     collections::BTreeMap,
@@ -32,6 +33,7 @@ use std::{
 };
 
 const PROMPTS: &str = "it decides who reads your prompts";
+const SECRETS: &str = "it decides where your secrets come from";
 
 settings! {
     /// Everything that can be set, with every default filled in.
@@ -107,6 +109,12 @@ settings! {
         /// Limit the size of the record; the oldest sessions are removed first.
         "record_space" record_space: Sourced<Option<Bytes>>,
             Never("it decides what stays on record");
+
+        /// Read secrets from the HashiCorp Vault at this address; without it, `VAULT_ADDR` counts.
+        "vault.address" vault_address: Sourced<Option<BaseUrl>>, Never(SECRETS);
+
+        /// Use a secret in Vault as if it was kept here: NAME=MOUNT/PATH#FIELD.
+        "vault.secrets" vault_secrets: Vec<Sourced<VaultSecret>>, Never(SECRETS);
 
         /// Define a model server of your own, by name.
         "endpoint" endpoints: BTreeMap<String, Sourced<EndpointSettings>>, Never(PROMPTS);

@@ -11,6 +11,7 @@ use interpreter_core::{
     egress::HostRule,
     file_header::FileHeaders,
     packages::PackagePolicy,
+    vault::VaultSecret,
 };
 use serde::{Deserialize, Serialize, de};
 use serde_json::{Value as Json, json};
@@ -113,6 +114,7 @@ plain_values! {
     Promise: one_of(Promise::ALL.iter().map(|one| one.word())), ["\"limits\"", "\"reading\""];
     Listed: json!({"type": "string"}), ["\"example.org\"", "\"*.example.org\"", "\"python\""];
     HostRule: json!({"type": "string"}), ["\"ads.example.org\""];
+    VaultSecret: json!({"type": "string"}), ["\"GITHUB_TOKEN=secret/github#token\""];
     Rule: json!({"$ref": "#/$defs/rule"}),
         ["{ decision = \"deny\", line = \"git push*\" }", "{ decision = \"allow\" }"];
 }
