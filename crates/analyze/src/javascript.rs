@@ -74,8 +74,8 @@ fn parse(syntax: Syntax, code: &str) -> Option<Tree> {
     parser
         .set_language(&language.into())
         .expect("the grammar and the parser are of versions that fit");
-    // Called about every hundred steps; real code needs a few steps for each byte.
-    let mut left = 1000 + code.len() / 4;
+    // Called about every hundred steps; even code without a space needs a few steps for each byte.
+    let mut left = 1000 + code.len() / 16;
     let mut progress = |_: &ParseState| match left.checked_sub(1) {
         Some(fewer) => {
             left = fewer;
