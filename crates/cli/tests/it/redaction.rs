@@ -190,3 +190,35 @@ fn an_example_in_the_code_of_a_model_stays() {
         scene().model_says(&[&cell("python", &format!("print(len('{example}'))")), "Done."]);
     clean(scene.chat(&["--yes", "--json", "go"])).mentions("\"40\\n\"").exits(0);
 }
+
+/// Everything that leaves the record has gone through the record, which holds neither of them.
+#[test]
+fn exports_and_searches_hold_neither_of_them() {
+    let scene = scene().model_says(&[
+        &cell("python", &(parts() + "print('canary', v, t)\nopen('made.txt', 'w').write(v + t)")),
+        &cell("shell", &format!("echo canary {VALUE} {}", token())),
+        &format!("The canary is {VALUE}, and {} too.", token()),
+    ]);
+    let prompt = format!("tell me of canary {VALUE} and {}", token());
+    clean(scene.chat(&["--yes", &prompt])).exits(0);
+    for arguments in [
+        &["audit", "export"][..],
+        &["audit", "export", "--format", "ocsf"],
+        &["history", "export", "--format", "md"],
+        &["history", "export", "--format", "ipynb"],
+        &["history", "export", "--format", "py"],
+        &["history", "export", "--format", "sh"],
+        &["history", "export", "--format", "jsonl"],
+        &["history", "show", "--json"],
+        &["history", "search", "canary"],
+    ] {
+        // Each of them shows what was there, with a name in place of the value.
+        clean(scene.run(arguments)).mentions("[secret:").exits(0);
+    }
+    for words in [VALUE, &VALUE[4..12], &token()] {
+        scene.run(&["history", "search", words]).exits(1);
+    }
+    scene.run(&["audit", "export", "-o", "all.jsonl"]).exits(0);
+    scene.run(&["audit", "verify", "--file", "all.jsonl"]).exits(0);
+    nothing_kept(&scene.data());
+}
