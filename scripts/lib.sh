@@ -146,6 +146,17 @@ fetch_plots() {
   echo "$wanted" >"$folder/wanted"
 }
 
+# A scanner of Python, in an environment of its own. Quick when it is there.
+fetch_scanners() {
+  local folder=target/test-tools/scanners wanted="bandit==1.9.4"
+  [ "$(cat "$folder/wanted" 2>/dev/null)" = "$wanted" ] && return 0
+  echo "Fetching a scanner …"
+  rm -rf "$folder"
+  "$(jupyter_python)" -m venv "$folder"
+  "$folder/bin/pip" install --quiet --disable-pip-version-check --only-binary :all: "$wanted"
+  echo "$wanted" >"$folder/wanted"
+}
+
 # firejail serves only users that the system knows by name. Where root runs the tests, they need some,
 # with login shells of several kinds: firejail must not depend on them. An account of an earlier run
 # gets the shell that it should have.

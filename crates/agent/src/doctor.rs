@@ -3,7 +3,7 @@
 
 use crate::{Advise, ChooseError, Context, error::chain};
 use interpreter_core::{
-    Continuity, Promise,
+    Continuity, Promise, Scanner,
     surroundings::{Obstacle, SecurityModule, Weight, obstacles, security_modules},
 };
 use interpreter_exec::{DeclaredBy, attack::Attack, sandbox::surroundings};
@@ -142,7 +142,8 @@ pub async fn examine(context: &Context) -> Report {
     // A possible obstacle that prevents nothing is none.
     obstacles.retain(|one| one.weight == Weight::Weakens || !can_be_built);
     obstacles.extend(used.and_then(sandboxes::no_group));
-    let findings = [record(context)].into_iter().chain(languages(context)).chain([model(context)]);
+    let findings = [record(context)].into_iter().chain(languages(context));
+    let findings = findings.chain([model(context), scanners(context)]);
     Report {
         chosen,
         why,
@@ -207,6 +208,28 @@ fn languages(context: &Context) -> impl Iterator<Item = Finding> {
             fix: Some(hint.clone()),
         },
     })
+}
+
+/// Scanners that are set, and those that could be.
+fn scanners(context: &Context) -> Finding {
+    let name = "scanners".to_owned();
+    if let Some(missing) = context.missing_scanners() {
+        let fix = "install it, or take it out of `analysis.scanners`".to_owned();
+        return Finding { name, state: Health::Lacking, detail: missing, fix: Some(fix) };
+    }
+    let set: Vec<_> = context.scanners().iter().map(|(scanner, _)| scanner.name()).collect();
+    let others = Scanner::ALL.into_iter().filter(|one| !set.contains(&one.name()));
+    let others = others.filter(|one| context.installed(*one).is_some());
+    let others: Vec<_> = others.map(Scanner::name).collect();
+    let detail = match (set.is_empty(), others.is_empty()) {
+        (true, true) => "none installed; the analysis needs none".into(),
+        (true, false) => format!("{} installed; `analysis.scanners` uses them", others.join(", ")),
+        (false, true) => format!("{} look at code too", set.join(", ")),
+        (false, false) => {
+            format!("{} look at code too; also installed: {}", set.join(", "), others.join(", "))
+        }
+    };
+    Finding { name, state: Health::Good, detail, fix: None }
 }
 
 fn model(context: &Context) -> Finding {

@@ -65,6 +65,8 @@ pub(crate) struct Driver {
     past: Past,
     /// The same after the proposal that was analysed last, if it runs.
     learned: Arc<Mutex<Option<(String, Past)>>>,
+    /// Scanners that are set and do not run, to be named once.
+    missing_scanners: Option<String>,
     /// Takes secrets out of everything that is taken in.
     redactor: Arc<Redactor>,
     /// Output that may still turn out to be a secret.
@@ -135,6 +137,7 @@ impl Driver {
             updates,
             call: None,
             work: None,
+            missing_scanners: context.missing_scanners(),
             owed: VecDeque::new(),
             meter,
             past: Past::default(),

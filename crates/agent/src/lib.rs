@@ -43,6 +43,7 @@ mod profile;
 mod project;
 mod resume;
 pub mod rules;
+mod scanners;
 mod secrets;
 mod session;
 mod speech;

@@ -21,12 +21,16 @@ pub struct Judged {
     pub opinions: Vec<(Opinion, String)>,
     /// The decision.
     pub verdict: Verdict,
+    /// Scanners that are set and did not look at it, and why.
+    pub note: Option<String>,
 }
 
 impl Context {
-    /// The decision about this code at the beginning of a session. Nothing runs.
-    pub fn judge(&self, origin: Origin, language: Language, code: String) -> Judged {
-        let findings = analyze(&self.added_rules, &language, &code);
+    /// The decision about this code at the beginning of a session. Nothing of it runs; scanners look
+    /// at it.
+    pub async fn judge(&self, origin: Origin, language: Language, code: String) -> Judged {
+        let own = analyze(&self.added_rules, &language, &code);
+        let findings = self.scanned(&language, &code, own).await;
         let id = "p1".to_owned();
         let proposal = Proposal::new(id, origin, None, language, Untrusted::new(code));
         let policy = self.policy();
@@ -34,6 +38,7 @@ impl Context {
             opinions: policy.opinions(&proposal, &findings),
             verdict: policy.judge(&proposal, &findings, ceiling(&self.confinement())),
             findings,
+            note: self.missing_scanners(),
         }
     }
 }

@@ -15,6 +15,7 @@ pub use crate::{
     detect::detect_language,
     past::Past,
     python::assignments,
+    scanners::{MOST_REPORT, SEMGREP_RULES, scannable, with_report},
 };
 
 mod added;
@@ -33,6 +34,7 @@ mod python;
 mod rule;
 mod rules;
 mod says;
+mod scanners;
 mod shell;
 mod sql;
 mod syntax;

@@ -71,10 +71,15 @@ pub(crate) fn read(mut script: Script, analysis: &mut Analysis) {
     }
 }
 
+/// The code with the commands and magics of a notebook in words of Python, line by line.
+pub(crate) fn without_commands(text: &str) -> String {
+    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    notebook::read(&text).map_or(text, |notebook| notebook.python)
+}
+
 /// Whether a text is Python, as the kernel reads it. In doubt it is.
 pub(crate) fn parses(text: &str) -> bool {
-    let text = text.replace("\r\n", "\n").replace('\r', "\n");
-    let text = notebook::read(&text).map_or(text, |notebook| notebook.python);
+    let text = without_commands(text);
     depth::check(&text).is_err()
         || parse_unchecked_source(&text, PySourceType::Python).errors().is_empty()
 }

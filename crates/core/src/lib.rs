@@ -38,6 +38,7 @@ pub use crate::{
         Blob, Changes, ChangesState, Grant, HostWanted, InputWanted, Output, Prepared, Ran, Typed,
     },
     sandbox::{Backend, Choice, Kept, Lack, Promise, Sandboxing},
+    scanner::Scanner,
     secret::Secret,
     standing::{Coverage, Span, StandingAnswer},
     theme::{Background, Palette, Theme},
@@ -84,6 +85,7 @@ pub mod reply;
 pub mod roster;
 mod run;
 pub mod sandbox;
+mod scanner;
 pub mod schema;
 pub mod secret;
 pub mod sensitive;

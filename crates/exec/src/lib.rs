@@ -17,6 +17,7 @@ pub use crate::{
         Command, Completions, HeldLines, Runner, RunnerSetup, StandardInput, TypedLines, attack,
         check,
     },
+    scan::{Scan, ScanFailure, scan, scanner_reads},
 };
 
 pub mod egress;
@@ -26,3 +27,4 @@ mod output;
 pub mod packages;
 mod runner;
 pub mod sandbox;
+mod scan;

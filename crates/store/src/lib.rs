@@ -32,6 +32,7 @@ pub use crate::{
     },
     results::ResultFiles,
     running::RunningSession,
+    scans::ScanFolder,
     secrets::{KeptSecrets, KeyPlace, LONGEST_SECRET, read_vault_token},
     trust::{FoundInstructions, Instructions, Standing},
 };
@@ -52,5 +53,6 @@ mod quantity;
 mod record;
 pub mod results;
 mod running;
+mod scans;
 mod secrets;
 pub mod trust;

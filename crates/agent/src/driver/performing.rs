@@ -113,34 +113,60 @@ impl Driver {
         for cell in &cells {
             past.forget(&cell.language);
         }
-        let rules = Arc::clone(&self.context.added_rules);
-        self.work = Some(tokio::task::spawn_blocking(move || {
+        let context = Arc::clone(&self.context);
+        let rules = Arc::clone(&context.added_rules);
+        let analysed = move || {
             let found = cells.iter().map(|cell| {
                 let code = cell.code().raw();
                 let (found, after) = analyze_after(&rules, &past, &cell.language, code);
                 past = after;
                 found
             });
-            Event::JudgedAll(found.collect())
+            let found: Vec<_> = found.collect();
+            (cells, found)
+        };
+        self.work = Some(tokio::spawn(async move {
+            let analysed = tokio::task::spawn_blocking(analysed).await;
+            let (cells, found) =
+                analysed.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
+            let mut all = Vec::new();
+            for (cell, found) in cells.iter().zip(found) {
+                all.push(context.scanned(&cell.language, cell.code().raw(), found).await);
+            }
+            Event::JudgedAll(all)
         }));
     }
 
-    /// Analyses a proposal: at once if it is short, on another thread otherwise.
+    /// Analyses a proposal: at once if it is short and no scanner looks at it, on another thread
+    /// otherwise.
     fn judge(&mut self, proposal: Proposal) {
         let long = proposal.code().raw().len() > LONG;
         let (past, learned) = (self.past.clone(), Arc::clone(&self.learned));
-        let rules = Arc::clone(&self.context.added_rules);
+        let context = Arc::clone(&self.context);
+        if let Some(text) = self.missing_scanners.take() {
+            self.journal.note(Body::Note { text });
+        }
+        let scanned = context.is_scanned(&proposal.language);
+        let rules = Arc::clone(&context.added_rules);
         let judged = move || {
             let code = proposal.code().raw();
             let (found, after) = analyze_after(&rules, &past, &proposal.language, code);
             let mut learned = learned.lock().unwrap_or_else(PoisonError::into_inner);
-            *learned = Some((proposal.id, after));
-            Event::Judged(found)
+            *learned = Some((proposal.id.clone(), after));
+            (proposal, found)
         };
-        if long {
-            self.work = Some(tokio::task::spawn_blocking(judged));
+        if scanned {
+            self.work = Some(tokio::spawn(async move {
+                let judged = tokio::task::spawn_blocking(judged).await;
+                let (proposal, found) =
+                    judged.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
+                let code = proposal.code().raw();
+                Event::Judged(context.scanned(&proposal.language, code, found).await)
+            }));
+        } else if long {
+            self.work = Some(tokio::task::spawn_blocking(move || Event::Judged(judged().1)));
         } else {
-            self.owed.push_back(judged());
+            self.owed.push_back(Event::Judged(judged().1));
         }
     }
 

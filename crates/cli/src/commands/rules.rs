@@ -4,7 +4,7 @@ use crate::{
     commands::input::read_text,
     exit::Exit,
     report::{Error, misuse},
-    start::context,
+    start::{context, wait_for},
     terminal::{chat, json, ours::ours, screen::Screen},
 };
 use clap::{Subcommand, ValueEnum};
@@ -238,7 +238,7 @@ fn test(args: &TestArgs) -> Result<ExitCode, Error> {
         return Err(misuse(why));
     }
     let origin = if args.typed { Origin::Person } else { Origin::Model };
-    let judged = context.judge(origin, language, code);
+    let judged = wait_for(context.judge(origin, language, code))?;
     if args.json {
         json::print_value(&told(&judged))?;
     } else {
@@ -254,9 +254,12 @@ fn test(args: &TestArgs) -> Result<ExitCode, Error> {
 
 /// Prints the findings on code and the decision about it.
 pub(super) fn print(screen: &mut Screen, judged: &Judged) -> Result<(), Error> {
-    let Judged { findings, opinions, verdict } = judged;
+    let Judged { findings, opinions, verdict, note } = judged;
     screen.say(ours("Risk: ") + findings.risk.word())?;
     chat::findings(screen, &findings.by_severity())?;
+    if let Some(note) = note {
+        screen.row(note)?;
+    }
     if !opinions.is_empty() {
         screen.say("Rules that match:")?;
         for (_, words) in opinions {
@@ -270,7 +273,7 @@ pub(super) fn print(screen: &mut Screen, judged: &Judged) -> Result<(), Error> {
 
 /// The same as JSON.
 pub(super) fn told(judged: &Judged) -> serde_json::Value {
-    let Judged { findings, opinions, verdict } = judged;
+    let Judged { findings, opinions, verdict, note } = judged;
     let rules: Vec<_> =
         opinions.iter().map(|(opinion, rule)| json!({"decision": opinion, "rule": rule})).collect();
     json!({
@@ -279,6 +282,7 @@ pub(super) fn told(judged: &Judged) -> serde_json::Value {
         "rules": rules,
         "decision": verdict.opinion,
         "rule": verdict.rule,
+        "note": note,
     })
 }
 

@@ -97,7 +97,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, Error> {
 /// Tells what the code would do, what the rules decide, and how it would be confined.
 fn explain(context: &Context, code: Option<Code>, as_json: bool) -> Result<ExitCode, Error> {
     let steps = context.explain()?;
-    let judged = code.map(|code| context.judge(Origin::Person, code.language, code.text));
+    let judge = |code: Code| wait_for(context.judge(Origin::Person, code.language, code.text));
+    let judged = code.map(judge).transpose()?;
     if as_json {
         let mut told = judged.as_ref().map_or_else(|| json!({}), rules::told);
         told["steps"] = steps.lines().map(str::trim).collect();

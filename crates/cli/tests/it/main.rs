@@ -75,6 +75,7 @@ mod replaying;
 mod resuming;
 mod rules;
 mod run;
+mod scanners;
 mod scene;
 mod scripts;
 mod seam;

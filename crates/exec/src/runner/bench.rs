@@ -1,4 +1,4 @@
-//! A sandbox for programs of our own choosing, one after another, such as an installer.
+//! A sandbox for programs of our own choosing, one after another, such as an installer or a scanner.
 //!
 //! No kernel and no cell: each program runs to its end, and what it printed is kept in part.
 
@@ -45,6 +45,10 @@ pub(crate) struct ProgramEnd {
     pub(crate) status: Option<i32>,
     /// Its last words, on both streams.
     pub(crate) said: String,
+    /// The standard output, from its beginning.
+    pub(crate) output: Vec<u8>,
+    /// Whether there was more of it.
+    pub(crate) is_cut: bool,
 }
 
 impl Bench {
@@ -79,8 +83,33 @@ impl Bench {
         Ok(Self { live, egress, last: 0 })
     }
 
+    /// Starts a sandbox that nothing leads out of. Where nothing confines, there is none.
+    pub(crate) async fn open_closed(
+        confinement: &Confinement,
+        machine: &Machine,
+    ) -> Result<Self, ExecError> {
+        let backend = find(confinement, machine).await?;
+        let recipe = recipe(backend);
+        if !recipe.confines {
+            return Err(recipe.refuses("nothing would confine the program", None));
+        }
+        let refusals = Refusals::default();
+        let live = Live::start(backend, confinement.clone(), None, None, &refusals, machine);
+        Ok(Self { live: live.await?, egress: None, last: 0 })
+    }
+
     /// Runs a program to its end.
     pub(crate) async fn run(&mut self, command: ToolCommand) -> Result<ProgramEnd, ExecError> {
+        self.run_within(command, PATIENCE, 0).await
+    }
+
+    /// The same within a time, keeping up to `most` bytes of its standard output.
+    pub(crate) async fn run_within(
+        &mut self,
+        command: ToolCommand,
+        time: Duration,
+        most: usize,
+    ) -> Result<ProgramEnd, ExecError> {
         self.last += 1;
         let kernel = self.last;
         let Confinement { environment, work_folder, .. } = &self.live.confinement;
@@ -91,16 +120,27 @@ impl Bench {
         let spec = KernelSpec { program, arguments, environment, folder, input };
         let spec = self.live.settle(spec);
         self.live.send(&Inward::Start { kernel, spec }).await?;
-        match tokio::time::timeout(PATIENCE, self.end_of(kernel)).await {
+        match tokio::time::timeout(time, self.end_of(kernel, most)).await {
             Ok(ended) => ended,
             Err(_) => Err(ExecError::SandboxEnded { reason: "it took too long".into() }),
         }
     }
 
-    async fn end_of(&mut self, own: u32) -> Result<ProgramEnd, ExecError> {
-        let mut said = Vec::new();
+    async fn end_of(&mut self, own: u32, most: usize) -> Result<ProgramEnd, ExecError> {
+        let (mut said, mut output, mut is_cut) = (Vec::new(), Vec::new(), false);
         loop {
             while let Some(heard) = self.live.next_heard()? {
+                if let Heard::Stdout { kernel, bytes } = &heard
+                    && *kernel == own
+                {
+                    let room = most.saturating_sub(output.len()).min(bytes.len());
+                    output.extend_from_slice(&bytes[..room]);
+                    is_cut = most > 0 && room < bytes.len();
+                    if is_cut {
+                        let said = String::new();
+                        return Ok(ProgramEnd { status: None, said, output, is_cut });
+                    }
+                }
                 match heard {
                     Heard::Stdout { kernel, bytes } | Heard::Stderr { kernel, bytes }
                         if kernel == own =>
@@ -111,10 +151,10 @@ impl Bench {
                     }
                     Heard::Told(Outward::Exited { kernel, status, .. }) if kernel == own => {
                         let said = String::from_utf8_lossy(&said).into_owned();
-                        return Ok(ProgramEnd { status, said });
+                        return Ok(ProgramEnd { status, said, output, is_cut });
                     }
                     Heard::Told(Outward::Failed { kernel, message }) if kernel == own => {
-                        return Ok(ProgramEnd { status: None, said: message });
+                        return Ok(ProgramEnd { status: None, said: message, output, is_cut });
                     }
                     Heard::Stdout { .. }
                     | Heard::Stderr { .. }

@@ -18,8 +18,8 @@ use crate::{
     quantity::{Bytes, Dollars, TimeLimit},
 };
 use interpreter_core::{
-    ApprovalMode, Choice, Declaration, Limits, Promise, RiskLimit, Rule, Rules, Sandboxing, Theme,
-    Workspace,
+    ApprovalMode, Choice, Declaration, Limits, Promise, RiskLimit, Rule, Rules, Sandboxing,
+    Scanner, Theme, Workspace,
     budget::{Allowance, Budget},
     egress::{HostRule, Hosts},
     file_header::FileHeaders,
@@ -247,6 +247,19 @@ settings! {
 
         /// Set the highest risk that `auto` approves: low or medium.
         "approval.up_to" approval_limit: Sourced<RiskLimit>, Tighten(is_more);
+
+        /// Look at code with these scanners too, in a sandbox, if they are installed: bandit,
+        /// semgrep, shellcheck.
+        "analysis.scanners" scanners: Vec<Sourced<Scanner>>,
+            Never("it decides which programs run; put it in your own config file");
+
+        /// Wait this long for scanners before you are asked, such as 5s.
+        "analysis.scan_time" scan_time: Sourced<TimeLimit> = TimeLimit::new(Some(10)),
+            Never("it decides how long you wait");
+
+        /// Let semgrep use the rules in this file instead of the built-in ones.
+        "analysis.semgrep_rules" semgrep_rules: Sourced<Option<PathBuf>>,
+            Never("it decides which programs run; put it in your own config file");
 
         /// Allow, ask about or deny code that matches; deny beats ask, and ask beats allow.
         "rule" rules: Vec<Sourced<Rule>>, Add;

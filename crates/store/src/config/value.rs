@@ -6,7 +6,7 @@
 use super::{BaseUrl, EndpointSettings, Listed, NetworkMode, text::Misread};
 use crate::quantity::{Bytes, Dollars, TimeLimit};
 use interpreter_core::{
-    ApprovalMode, Choice, Declaration, Promise, RiskLimit, Rule, Theme, Workspace,
+    ApprovalMode, Choice, Declaration, Promise, RiskLimit, Rule, Scanner, Theme, Workspace,
     declaration::{How, is_language_name},
     egress::HostRule,
     file_header::FileHeaders,
@@ -112,6 +112,7 @@ plain_values! {
     Choice: one_of(Choice::all().map(Choice::word)),
         ["\"auto\"", "\"native\"", "\"bubblewrap\"", "\"landlock\"", "\"none\""];
     Promise: one_of(Promise::ALL.iter().map(|one| one.word())), ["\"limits\"", "\"reading\""];
+    Scanner: one_of(Scanner::ALL.map(Scanner::name)), ["\"bandit\"", "\"shellcheck\""];
     Listed: json!({"type": "string"}), ["\"example.org\"", "\"*.example.org\"", "\"python\""];
     HostRule: json!({"type": "string"}), ["\"ads.example.org\""];
     VaultSecret: json!({"type": "string"}), ["\"GITHUB_TOKEN=secret/github#token\""];

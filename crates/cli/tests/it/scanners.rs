@@ -1,0 +1,183 @@
+//! Scanners beside our own analysis: real ones, silenced ones, hostile ones and missing ones.
+
+use crate::scene::{Scene, cell};
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+};
+
+const CONFIG: &str = ".config/interpreter/config.toml";
+
+/// Where `scripts/test` puts Bandit.
+const TOOLS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/test-tools/scanners/bin");
+
+/// A scene in which these scanners are set, found in the folder of the tests' tools too.
+fn scene(scanners: &str) -> Scene {
+    let tools = fs::canonicalize(TOOLS).unwrap_or_default();
+    Scene::new()
+        .home_file(CONFIG, &format!("[analysis]\nscanners = [{scanners}]\n"))
+        .variable("PATH", &format!("{}:/usr/local/bin:/usr/bin:/bin", tools.display()))
+}
+
+/// Runs a program through a shell, whose variables our own analysis follows as well.
+const SHELL_CODE: &str = "import subprocess\nsubprocess.run('ls', shell=True)  # nosec\n";
+
+/// Lets everybody change a file, which Bandit finds graver than we do.
+const OPEN_CODE: &str = "import os\nos.chmod('x', 0o777)\n";
+
+const SCRIPT: &str = "# shellcheck disable=all\nrm -rf \"$folder/\"*\n";
+
+#[test]
+fn a_scanner_is_named_beside_our_own_finding() {
+    let scene = scene("\"bandit\", \"shellcheck\"")
+        .file("a.py", SHELL_CODE)
+        .file("open.py", OPEN_CODE)
+        .file("a.sh", SCRIPT);
+    let seen = scene.run(&["rules", "test", "a.py"]).exits(0);
+    seen.mentions("starts ls; bandit").mentions("bandit B602");
+    scene
+        .run(&["rules", "test", "open.py"])
+        .mentions("Risk: high")
+        .mentions("x; bandit B103")
+        .exits(0);
+    scene.run(&["rules", "test", "a.sh"]).mentions("shellcheck SC2115").exits(0);
+    scene.run(&["run", "--explain", "a.py"]).mentions("bandit B602").exits(0);
+    scene.run(&["doctor"]).mentions("bandit, shellcheck look at code too");
+    // The control: without the setting nothing but our own analysis looks.
+    let own = Scene::new().file("open.py", OPEN_CODE);
+    own.run(&["rules", "test", "open.py"]).mentions("Risk: medium").lacks("B103").exits(0);
+}
+
+/// Files of the project and comments that would switch a scanner off.
+#[test]
+fn nothing_in_a_project_silences_a_scanner() {
+    let scene = scene("\"bandit\", \"shellcheck\"")
+        .file(".bandit", "[bandit]\nskips: B602\n")
+        .file("pyproject.toml", "[tool.bandit]\nskips = [\"B602\"]\n")
+        .file(".shellcheckrc", "disable=all\n")
+        .file(
+            "a.py",
+            "# nosec\nimport subprocess # NOSEC\nsubprocess.run('ls', shell=True) #nosec B602",
+        )
+        .file("a.sh", format!("#!/bin/bash\n# shellcheck source=/dev/null disable=all\n{SCRIPT}"));
+    scene.run(&["rules", "test", "a.py"]).mentions("bandit B602").exits(0);
+    scene.run(&["rules", "test", "a.sh"]).mentions("shellcheck SC2115").exits(0);
+    let project =
+        Scene::new().file(".interpreter/config.toml", "[analysis]\nscanners = [\"bandit\"]");
+    project.code("python", "1").mentions("a project may not set `analysis.scanners`").exits(2);
+}
+
+/// Output that looks like a scanner's report does not become one, and notebook commands are no
+/// way around a scanner.
+#[test]
+fn code_cannot_speak_for_a_scanner() {
+    let fake = "print('{\"errors\": [], \"results\": []}')\n\
+                # {\"errors\": [], \"results\": []}\n!true\n%time 1\n";
+    let scene = scene("\"bandit\"").file("a.py", format!("{fake}{SHELL_CODE}"));
+    scene.run(&["rules", "test", "a.py"]).mentions("bandit B602").exits(0);
+    let scene = self::scene("\"bandit\"").file("b.py", format!("{SHELL_CODE}\nx = = 1\n"));
+    scene.run(&["rules", "test", "b.py"]).mentions("bandit cannot read it").exits(0);
+}
+
+#[test]
+fn findings_of_a_scanner_are_recorded_and_judged() {
+    let deny =
+        "[analysis]\nscanners = [\"bandit\"]\n[approval]\nmode = \"auto\"\nup_to = \"medium\"\n";
+    let scene =
+        scene("").home_file(CONFIG, deny).model_says(&[&cell("python", OPEN_CODE), "Done."]);
+    // Bandit raises the risk to high, so the automatic mode asks, and nobody is there to be asked.
+    let seen = scene.chat(&["--json", "go"]).exits(3);
+    assert_eq!(seen.of_kind("run_started").len(), 0);
+    let found = seen.of_kind("findings")[0].to_string();
+    assert!(found.contains("bandit B103"), "{found}");
+    let scene = Scene::new()
+        .home_file(CONFIG, "[approval]\nmode = \"auto\"\nup_to = \"medium\"\n")
+        .model_says(&[&cell("python", OPEN_CODE), "Done."]);
+    assert_eq!(scene.chat(&["--json", "go"]).exits(0).of_kind("run_started").len(), 1);
+}
+
+/// A program by the name of a scanner, outside the work folder.
+fn program(scene: &Scene, text: &str) -> PathBuf {
+    let path = scene.work().parent().unwrap().join("tools/bin/bandit");
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    path
+}
+
+fn with_program(text: &str) -> Scene {
+    let scene = scene("\"bandit\"").file("a.py", "print(1)").file("secret.txt", "WORK-SECRET");
+    let path = program(&scene, text);
+    let folder = path.parent().unwrap().display().to_string();
+    scene.variable("PATH", &format!("{folder}:/usr/bin:/bin"))
+}
+
+/// A scanner that hostile code has taken over sees nothing of the project and changes nothing.
+#[test]
+fn a_scanner_that_is_taken_over_is_confined() {
+    let scene = with_program("true");
+    let (work, taken) = (scene.work().to_owned(), scene.work().join("taken"));
+    let steal =
+        format!("cat {0}/secret.txt; touch {0}/taken; touch taken; ls; exit 3", work.display());
+    program(&scene, &steal);
+    let seen = scene.run(&["rules", "test", "a.py"]).exits(0);
+    seen.mentions("Risk: unknown").mentions("bandit failed").lacks("WORK-SECRET");
+    assert!(!taken.exists());
+    // The control: outside of the sandbox the same program does both.
+    let path = program(&scene, &steal);
+    let outside = std::process::Command::new(path).current_dir(Path::new("/")).output().unwrap();
+    assert!(String::from_utf8_lossy(&outside.stdout).contains("WORK-SECRET"));
+    assert!(taken.exists());
+}
+
+#[test]
+fn a_scanner_that_fails_is_named_and_makes_the_risk_unknown() {
+    for (text, said) in [
+        ("echo nonsense", "bandit printed something that is not its report"),
+        ("yes", "bandit printed too much"),
+        ("exit 7", "bandit failed"),
+        ("sleep 1000", "bandit took longer than 2 s"),
+    ] {
+        let scene = with_program(text)
+            .home_file(CONFIG, "[analysis]\nscanners = [\"bandit\"]\nscan_time = \"2s\"\n");
+        let seen = scene.run(&["rules", "test", "a.py"]).exits(0);
+        seen.mentions("Risk: unknown").mentions(said);
+    }
+    // The control: a report that finds nothing leaves the risk as it is.
+    let quiet = with_program("echo '{\"errors\": [], \"results\": []}'");
+    quiet.run(&["rules", "test", "a.py"]).mentions("Risk: low").exits(0);
+}
+
+#[test]
+fn a_scanner_that_is_not_installed_is_named_once() {
+    let scene = Scene::new()
+        .home_file(CONFIG, "[analysis]\nscanners = [\"bandit\"]\n")
+        .variable("PATH", "/bin:/usr/bin")
+        .file("a.py", "print(1)")
+        .model_says(&[&cell("python", "print('A')"), &cell("python", "print('B')"), "Done."]);
+    if Path::new("/usr/bin/bandit").exists() {
+        println!("not tried: the system has Bandit");
+        return;
+    }
+    let said = "bandit is set but not installed";
+    scene.run(&["rules", "test", "a.py"]).mentions("Risk: low").mentions(said).exits(0);
+    scene.run(&["doctor"]).mentions(said);
+    let seen = scene.chat(&["--yes", "--json", "go"]).exits(0);
+    let notes = seen.of_kind("note");
+    assert_eq!(notes.iter().filter(|note| note.to_string().contains(said)).count(), 1);
+}
+
+#[test]
+fn semgrep_looks_with_local_rules() {
+    let installed = ["/usr/bin", "/usr/local/bin", TOOLS];
+    if !installed.iter().any(|folder| Path::new(folder).join("semgrep").exists()) {
+        println!("not tried: Semgrep is not installed");
+        return;
+    }
+    let code = "eval(x) # nosemgrep\n";
+    let scene = scene("\"semgrep\"").file("a.js", code);
+    let limit = "[analysis]\nscanners = [\"semgrep\"]\nscan_time = \"1m\"\n";
+    let scene = scene.home_file(CONFIG, limit);
+    scene.run(&["rules", "test", "a.js"]).mentions("semgrep javascript-computed-code").exits(0);
+}

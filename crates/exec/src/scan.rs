@@ -1,0 +1,100 @@
+//! Runs a scanner on code, in a sandbox of its own.
+//!
+//! # Threat
+//! A scanner parses hostile code, which may take it over, keep it busy for ever or make it print
+//! without end.
+//!
+//! # Mechanism
+//! No permit is spent, because the code is read and not run. The scanner is the person's own program.
+//! It sees itself and a private folder with the code, can write nothing but temporary files, and
+//! reaches no host. Time and output are bounded from outside.
+//!
+//! # Limits
+//! Where nothing confines, no scanner runs.
+
+use crate::{
+    ExecError,
+    runner::{Bench, ToolCommand},
+    sandbox::Machine,
+};
+use interpreter_core::{Confinement, Network, Scanner, Workspace};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+/// A scanner that is installed, and the code that it is given.
+#[derive(Debug)]
+pub struct Scan {
+    /// The scanner.
+    pub scanner: Scanner,
+    /// Its program.
+    pub program: PathBuf,
+    /// The name of the file in the work folder of the confinement.
+    pub file: &'static str,
+    /// The rules of semgrep, in the same folder.
+    pub rules: PathBuf,
+    /// Most bytes of a report.
+    pub most: usize,
+    /// The time that it has.
+    pub time: Duration,
+}
+
+/// Why there is no report.
+#[derive(Debug)]
+pub enum ScanFailure {
+    /// It could not be started, whatever the code is.
+    Unavailable(ExecError),
+    /// It failed on this code.
+    Failed(String),
+}
+
+/// Runs a scanner and returns its report.
+///
+/// # Errors
+/// If it cannot be started, fails, takes too long or prints too much.
+pub async fn scan(
+    scan: Scan,
+    confinement: Confinement,
+    machine: &Machine,
+) -> Result<Vec<u8>, ScanFailure> {
+    let closed =
+        Confinement { network: Network::None, workspace: Workspace::ReadOnly, ..confinement };
+    let bench = Bench::open_closed(&closed, machine).await;
+    let mut bench = bench.map_err(ScanFailure::Unavailable)?;
+    let Scan { scanner, program, file, rules, most, time } = scan;
+    let arguments = scanner.arguments(file, &rules);
+    let command = ToolCommand { program, arguments, environment: BTreeMap::new() };
+    let ended = bench.run_within(command, time, most).await;
+    bench.close().await;
+    match ended {
+        Err(ExecError::SandboxEnded { .. }) => {
+            Err(ScanFailure::Failed(format!("took longer than {} s", time.as_secs())))
+        }
+        Err(error) => Err(ScanFailure::Unavailable(error)),
+        Ok(ended) if ended.is_cut => Err(ScanFailure::Failed("printed too much".into())),
+        // One means that there are findings.
+        Ok(ended) if matches!(ended.status, Some(0 | 1)) && !ended.output.is_empty() => {
+            Ok(ended.output)
+        }
+        Ok(ended) => {
+            let words = ended.said.lines().rfind(|line| !line.trim().is_empty());
+            let words: String = words.unwrap_or_default().trim().chars().take(200).collect();
+            Err(ScanFailure::Failed(format!("failed: {words}")))
+        }
+    }
+}
+
+/// The paths that a scanner needs to see, beside the system's: itself and its libraries.
+pub fn scanner_reads(program: &Path) -> Vec<PathBuf> {
+    let Some(prefix) = program.parent().and_then(Path::parent) else { return Vec::new() };
+    if crate::is_system(program) {
+        return Vec::new();
+    }
+    if prefix.join("pyvenv.cfg").is_file() {
+        return vec![prefix.to_owned()];
+    }
+    let libraries = prefix.join("lib");
+    [program.to_owned(), libraries].into_iter().filter(|path| path.exists()).collect()
+}
