@@ -371,6 +371,7 @@ impl Advise for StoreError {
             Self::Keyring { .. } => {
                 "unlock the keyring, or run `interpreter secret key file` at the desktop"
             }
+            Self::NoRandomness => "try again; the system may still be starting",
             Self::Taken { .. } => "choose another folder, or a new one",
             Self::StandardInput { .. } => "check what it is redirected from",
             Self::PipedTooLong { .. } => {

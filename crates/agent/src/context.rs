@@ -11,7 +11,7 @@ use crate::{
 };
 use interpreter_analyze::AddedRules;
 use interpreter_core::{
-    Access, Confinement, Lack, Network, Policy, Redactor, Untrusted,
+    Access, Broker, Confinement, Lack, Network, Policy, Redactor, Untrusted,
     confinement::temporary_beside,
     policy::Places,
     sandbox::lacks,
@@ -20,7 +20,7 @@ use interpreter_core::{
 };
 use interpreter_exec::{
     Activated, Interpreters, RunnerSetup, StandardInput,
-    egress::Upstream,
+    egress::{Doorway, Upstream, trust_variables},
     is_system,
     sandbox::{Machine, admit, explain, first, has_own_system, keeps, secrets::cover},
 };
@@ -57,6 +57,8 @@ pub struct Context {
     /// Variables that tell programs inside the address of the proxy and of package sources.
     network_variables: BTreeMap<String, String>,
     upstream: Option<Arc<Upstream>>,
+    /// Puts secrets into requests of the code, where the person allowed that.
+    broker: Option<Arc<Broker>>,
     /// Where packages of this folder are installed, unless code has a system of its own.
     pub(crate) packages: Option<PathBuf>,
     /// Where interpreters and their tools are installed.
@@ -121,6 +123,7 @@ impl Context {
         };
         let granted = grants::granted(overrides, &folders, &work_folder)?;
         let upstream = network::upstream(&environment).map(Arc::new);
+        let broker = network::broker(&settings, environment.kept())?.map(Arc::new);
         let pace = settings.requests_per_minute.value.map(|most| {
             let ledger = Ledger::new(&folders);
             // It is a courtesy to providers: a full disk does not stop the person.
@@ -141,6 +144,7 @@ impl Context {
             network: reached.network,
             network_variables: reached.variables,
             upstream,
+            broker,
             packages,
             prefixes,
             pace,
@@ -170,7 +174,9 @@ impl Context {
 
     /// Everything that would be done to confine a run, step by step, in words.
     pub fn explain(&self) -> Result<String, AgentError> {
-        let door = network::asks(&self.settings).map(|_| Path::new("PROXY-SOCKET"));
+        let trusted = self.broker.as_ref().map(|_| Path::new("TRUSTED-CERTIFICATES"));
+        let door = network::asks(&self.settings)
+            .map(|_| Doorway { socket: Path::new("PROXY-SOCKET"), trusted });
         let (confinement, stage) = (cover(&self.confinement())?, Some(Path::new("CHANGE-SET")));
         // Only building it shows which one `auto` becomes; this is the first that is tried.
         let backend = first(confinement.sandbox.backend);
@@ -180,6 +186,9 @@ impl Context {
         for (step, number) in steps.into_iter().zip(1..) {
             // Writing to a string cannot fail.
             _ = writeln!(text, "{number:3}. {}", Untrusted::new(step).for_terminal_line(8192));
+        }
+        for grant in &confinement.secrets {
+            _ = writeln!(text, "code can use {} unseen: {grant}", grant.name);
         }
         let missing = lacks(|promise| keeps(backend, promise));
         for Lack { promise, why } in missing {
@@ -245,6 +254,7 @@ impl Context {
             undo_bytes: self.settings.undo_space.value.count(),
             session: session.into(),
             upstream: self.upstream.clone(),
+            broker: self.broker.clone(),
             asks: network::asks(&self.settings),
             input: self.input.clone(),
         })
@@ -288,10 +298,23 @@ impl Context {
             granted: self.granted_outside().map(|(path, _)| path.clone()).collect(),
             shown: self.shown(),
             network: self.network.clone(),
+            secrets: self.broker.iter().flat_map(|broker| broker.grants().cloned()).collect(),
             limits: self.settings.limits(),
             sandbox: self.settings.sandboxing(),
-            environment: self.code_environment(),
+            environment: self.environment_with_placeholders(),
         }
+    }
+
+    /// The environment of the code, with the placeholders of secrets that it can use. They take no
+    /// other variable's place.
+    fn environment_with_placeholders(&self) -> BTreeMap<String, String> {
+        let mut environment = self.code_environment();
+        if let Some(broker) = &self.broker {
+            for (name, value) in broker.variables().into_iter().chain(trust_variables()) {
+                environment.entry(name).or_insert(value);
+            }
+        }
+        environment
     }
 
     fn files(&self) -> BTreeMap<PathBuf, Access> {

@@ -169,6 +169,7 @@ impl Context {
             granted: [].into(),
             shown: [].into(),
             network: Network::Only(Hosts { allow: index.hosts, deny }),
+            secrets: vec![],
             limits: Limits { wall_seconds: None, cpu_seconds: None, ..self.settings.limits() },
             sandbox: self.settings.sandboxing(),
             environment,

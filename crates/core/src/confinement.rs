@@ -3,7 +3,7 @@
 //! One value for every backend. It is complete: anything not listed here is absent. Nothing is
 //! inherited from the process that starts the sandbox.
 
-use crate::{Sandboxing, Untrusted, egress::Hosts};
+use crate::{Sandboxing, SecretGrant, Untrusted, egress::Hosts};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -30,6 +30,9 @@ pub struct Confinement {
     pub shown: BTreeSet<PathBuf>,
     /// Hosts that code may reach outside the sandbox. Loopback inside always works.
     pub network: Network,
+    /// Secrets that code can use without seeing them, and where.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub secrets: Vec<SecretGrant>,
     /// Resource limits of the code.
     pub limits: Limits,
     /// Which sandbox enforces this, and what that may lack.
@@ -56,6 +59,19 @@ impl Confinement {
             parts.push(format!("{more} more"));
         }
         (!parts.is_empty()).then(|| parts.join(", "))
+    }
+
+    /// The secrets that code can use, and where, in a few words for a terminal, or `None` without
+    /// any.
+    pub fn secret_words(&self) -> Option<String> {
+        const NAMED: usize = 5;
+        let words = |grant: &SecretGrant| format!("{} for {grant}", grant.name);
+        let mut parts: Vec<_> = self.secrets.iter().take(NAMED).map(words).collect();
+        let more = self.secrets.len().saturating_sub(NAMED);
+        if more > 0 {
+            parts.push(format!("{more} more"));
+        }
+        (!parts.is_empty()).then(|| parts.join("; "))
     }
 
     /// The temporary folder that code sees where the sandbox has mounts of its own.

@@ -1,6 +1,6 @@
 //! The effects of a run, measured from outside.
 
-use crate::{Denial, Untrusted};
+use crate::{Denial, SecretUse, Untrusted};
 use serde::{Deserialize, Serialize};
 
 /// The effects of a run, by outside evidence.
@@ -14,6 +14,8 @@ pub struct Effects {
     pub network: Vec<HostContact>,
     /// Refusals of the sandbox.
     pub denials: Vec<Denial>,
+    /// Uses of secrets, also those that were refused.
+    pub secrets: Vec<SecretUse>,
 }
 
 /// One file that differs.

@@ -146,6 +146,13 @@ fn system(telling: &Telling<'_>) -> String {
     if let Some(granted) = within.granted_words() {
         _ = writeln!(text, "The user has also granted: {granted}.");
     }
+    if let Some(secrets) = within.secret_words() {
+        _ = writeln!(
+            text,
+            "Some variables hold placeholders of secrets, which work over https only, in one \
+             header and for one host, and nowhere else: {secrets}. Read them by name."
+        );
+    }
     if let Some(custom) = custom {
         add_custom(&mut text, custom);
     }

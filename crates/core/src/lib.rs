@@ -8,6 +8,7 @@
 //! This crate must not touch disk, network, clock, environment or processes, and has no async.
 
 pub use crate::{
+    broker::{Broker, SecretGrant, SecretUse, WantedUse},
     checkpoint::{
         Beside, Checkpoint, FilesCheckpoint, FilesRewound, KernelCheckpoint, KernelRewound,
         MemoryCheckpoint, MemoryRewound, RewindScope, Rewound,
@@ -47,6 +48,7 @@ pub use crate::{
 };
 
 pub mod autorun;
+pub mod broker;
 pub mod budget;
 mod checkpoint;
 pub mod confinement;

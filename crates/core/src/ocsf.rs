@@ -8,7 +8,7 @@
 
 use crate::{
     Admission, Body, Change, Changes, ChangesState, FileChange, Grantor, HostContact, HostWanted,
-    Opinion, Record, Risk, record::Decision,
+    Opinion, Record, Risk, WantedUse, record::Decision,
 };
 use serde_json::{Map, Value, json};
 
@@ -222,6 +222,9 @@ fn authorised(body: &Body, source: &OcsfSource<'_>) -> Option<Happened> {
         }
         Body::HostRefused { host: name, port, by, .. } => {
             (host(name, *port), Some(false), word(*by))
+        }
+        Body::SecretUsed(WantedUse { of, .. }) => {
+            (of.line(), Some(of.verdict == Admission::Allowed), "secret grants".to_owned())
         }
         Body::PackagesGranted { by, .. } => ("change packages".to_owned(), Some(true), word(*by)),
         Body::PackagesRefused { by } => ("change packages".to_owned(), Some(false), word(*by)),

@@ -52,6 +52,7 @@ fn bodies() -> Vec<(u32, u32, Body)> {
             contact("1.2.3.4", Admission::Refused),
         ],
         denials: vec![],
+        secrets: vec![],
     };
     let started = Body::RunStarted {
         proposal: "p1".into(),

@@ -7,7 +7,7 @@
 use crate::{
     Blob, Capability, Changes, Confinement, Denial, FileChange, Grant, Grantor, HostContact,
     HostWanted, Image, InputWanted, Invocation, Message, Opinion, Origin, Output, Piped, Risk,
-    StandingAnswer, ToolCall, Untrusted,
+    SecretUse, StandingAnswer, ToolCall, Untrusted, WantedUse,
     egress::Host,
     file_header::FileHeader,
     packages::{Package, PackageOrder},
@@ -201,6 +201,8 @@ pub enum Body {
     },
     /// It may not.
     HostRefused { proposal: String, host: Host, port: u16, by: Grantor },
+    /// A request of the code is about to use a secret, or tried to and goes out without it.
+    SecretUsed(WantedUse),
     /// Packages are wanted: by code that failed without them, by code that asks for them, or by the
     /// person.
     PackagesWanted {
@@ -243,6 +245,9 @@ pub enum Body {
         /// Refusals of the sandbox.
         #[serde(skip_serializing_if = "Vec::is_empty", default)]
         denials: Vec<Denial>,
+        /// Uses of secrets, also those that were refused.
+        #[serde(skip_serializing_if = "Vec::is_empty", default)]
+        secrets: Vec<SecretUse>,
     },
     /// The run ended. `limit` names the limit that ended it; `kernel_ended` that the next run
     /// starts afresh.

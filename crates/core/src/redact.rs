@@ -19,12 +19,15 @@
 
 mod body;
 mod encodings;
+mod masked;
 mod output;
 mod search;
 mod shapes;
 mod stream;
 
-pub use self::{output::RedactedOutput, search::Scope, stream::RedactedStream};
+pub use self::{
+    masked::MaskedStream, output::RedactedOutput, search::Scope, stream::RedactedStream,
+};
 
 use self::{
     search::{Found, Pattern, Search},

@@ -13,20 +13,27 @@
 //! # Order
 //! The door for the host is open before the sandbox starts. The host comes before any code does.
 //!
+//! # Secrets
+//! Where the person allowed a secret for a host, connections to that host are [`opened`], and a
+//! [`Broker`], which alone knows the value, puts it into the requests that it is allowed for.
+//!
 //! # Limits
-//! Data sent to a listed host is not inspected. No TLS is opened, so a host that serves several
-//! names behind one address can be asked for another of them.
+//! Data sent to a listed host is not inspected. No other TLS is opened, so a host that serves
+//! several names behind one address can be asked for another of them.
 
 use self::{
+    bundle::Bundle,
     gate::{Gate, Place, Refusal},
     handover::Door,
+    opened::Opener,
     proxy::{Bounds, Proxy},
     reach::{MOST_ADDRESSES, Outside, Unreached},
     resolve::{Resolve, System},
     survey::Kernel,
+    uses::Uses,
 };
 use interpreter_core::{
-    Grant, HostContact, Network,
+    Broker, Grant, HostContact, Network, SecretUse,
     egress::{Host, HostRule},
 };
 use interpreter_host::egress::ADDRESS;
@@ -39,21 +46,27 @@ use std::{
 };
 use tokio::{sync::mpsc, task::JoinHandle};
 
-pub(crate) use self::handover::receive;
-pub use self::{gate::Asks, upstream::Upstream};
+pub(crate) use self::{bundle::INSIDE as TRUSTED, handover::receive, uses::WaitingUse};
+pub use self::{bundle::trust_variables, gate::Asks, upstream::Upstream};
 
 mod body;
+mod bundle;
 mod gate;
 mod handover;
 mod head;
+mod inner;
+mod issuer;
 mod ledger;
+mod opened;
 mod proxy;
 mod pump;
 mod reach;
 mod resolve;
+mod response;
 mod socks;
 mod survey;
 mod upstream;
+mod uses;
 
 #[cfg(test)]
 mod tests;
@@ -65,9 +78,32 @@ const PATIENCE: Duration = Duration::from_secs(8);
 #[derive(Debug)]
 pub(crate) struct Egress {
     gate: Arc<Gate>,
+    uses: Arc<Uses>,
     door: PathBuf,
+    /// The certificates that programs inside trust, if connections are opened.
+    trusted: Option<Bundle>,
     serving: JoinHandle<()>,
     questions: mpsc::UnboundedReceiver<Place>,
+    /// Uses of secrets that are to be recorded.
+    recording: mpsc::UnboundedReceiver<WaitingUse>,
+}
+
+/// The files by which the inside of a sandbox finds the proxy and trusts it.
+#[derive(Clone, Copy, Debug)]
+pub struct Doorway<'a> {
+    /// The socket at which the host meets the proxy.
+    pub socket: &'a Path,
+    /// The certificates that programs inside trust, if the proxy opens connections.
+    pub trusted: Option<&'a Path>,
+}
+
+/// Something that the session must hear of before it goes on.
+#[derive(Debug)]
+pub(crate) enum Waiting {
+    /// Somebody must be asked about this host.
+    Host(Place),
+    /// This use of a secret must be on record.
+    Use(WaitingUse),
 }
 
 impl Egress {
@@ -78,34 +114,52 @@ impl Egress {
         asks: Asks,
         folder: &Path,
         upstream: Option<Arc<Upstream>>,
+        broker: Option<Arc<Broker>>,
     ) -> io::Result<Self> {
         let (ask, questions) = mpsc::unbounded_channel();
         let gate = Arc::new(Gate::new(network, asks, ask, Arc::new(Kernel)));
         let door = Door::open(folder)?;
         let path = door.path().to_owned();
         let outside = Outside { resolver: Arc::new(System), upstream };
-        let proxy = Proxy { gate: Arc::clone(&gate), outside, bounds: Bounds::default() };
+        let (record, recording) = mpsc::unbounded_channel();
+        let uses = Arc::new(Uses::new(record));
+        let (opener, trusted) = match broker {
+            Some(broker) => {
+                let (opener, trusted) = opening(broker, folder)?;
+                (Some(Arc::new(opener)), Some(trusted))
+            }
+            None => (None, None),
+        };
+        let proxy = Proxy {
+            gate: Arc::clone(&gate),
+            outside,
+            bounds: Bounds::default(),
+            opener,
+            uses: Arc::clone(&uses),
+        };
         let serving = tokio::spawn(async move {
             // If the host never comes, nothing ever goes out.
             if let Ok(listener) = door.receive().await {
                 proxy.serve(listener).await;
             }
         });
-        Ok(Self { gate, door: path, serving, questions })
+        Ok(Self { gate, uses, door: path, trusted, serving, questions, recording })
     }
 
-    /// The Unix socket that the sandbox binds in.
-    pub(crate) fn door(&self) -> &Path {
-        &self.door
+    /// The files that the sandbox binds in.
+    pub(crate) fn doorway(&self) -> Doorway<'_> {
+        let trusted = self.trusted.as_ref().map(Bundle::path);
+        Doorway { socket: &self.door, trusted }
     }
 
-    /// Waits until code wants to reach a host that somebody must be asked about. May be dropped at
-    /// any time without losing a question.
-    pub(crate) async fn question(&mut self) -> Place {
-        match self.questions.recv().await {
-            Some(place) => place,
-            // The gate, which asks, is ours.
-            None => std::future::pending().await,
+    /// Waits until code wants something that the session must hear of first. May be dropped at any
+    /// time without losing anything.
+    pub(crate) async fn waiting(&mut self) -> Waiting {
+        tokio::select! {
+            Some(place) = self.questions.recv() => Waiting::Host(place),
+            Some(of) = self.recording.recv() => Waiting::Use(of),
+            // Gate and uses, which ask, are ours.
+            else => std::future::pending().await,
         }
     }
 
@@ -124,12 +178,30 @@ impl Egress {
     /// A run begins.
     pub(crate) fn begin_run(&self) {
         self.gate.begin_run();
+        self.uses.begin_run();
     }
 
     /// Ends a run and returns its attempts.
     pub(crate) fn end_run(&self) -> Vec<HostContact> {
         self.gate.end_run()
     }
+
+    /// Ends a run and returns its uses of secrets.
+    pub(crate) fn end_uses(&self) -> Vec<SecretUse> {
+        self.uses.end_run()
+    }
+}
+
+/// The folder, beside that of the doors, with the certificates that programs inside trust.
+const TRUST_FOLDER: &str = "trust";
+
+/// An opener, and its file for the inside. Hosts must show a certificate that this machine trusts.
+fn opening(broker: Arc<Broker>, folder: &Path) -> io::Result<(Opener, Bundle)> {
+    let roots = rustls_native_certs::load_native_certs().certs;
+    let opener = Opener::new(broker, &roots)?;
+    let trusted = roots.iter().chain([opener.certificate()]);
+    let bundle = Bundle::write(&folder.with_file_name(TRUST_FOLDER), trusted)?;
+    Ok((opener, bundle))
 }
 
 /// Whether a host can be reached from outside a sandbox with this network, as one inside would

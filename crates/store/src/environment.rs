@@ -50,6 +50,11 @@ impl Environment {
         self.kept.set(name, value);
     }
 
+    /// The secrets that are kept.
+    pub fn kept(&self) -> &KeptSecrets {
+        &self.kept
+    }
+
     /// The value of a variable as it is. An empty value counts as none, as it does for the XDG
     /// variables and for keys.
     pub fn raw(&self, name: &str) -> Option<&OsStr> {

@@ -76,6 +76,10 @@ pub enum StoreError {
     #[error("the key to your secrets is in the system keyring, and {reason}")]
     Keyring { reason: crate::KeyringError },
 
+    /// Nothing unguessable can be made.
+    #[error("this machine gives no random numbers")]
+    NoRandomness,
+
     /// The settings are not in order.
     #[error(transparent)]
     Config(#[from] ConfigError),

@@ -33,7 +33,7 @@ pub use crate::{
     results::ResultFiles,
     running::RunningSession,
     scans::ScanFolder,
-    secrets::{KeptSecrets, KeyPlace, LONGEST_SECRET, read_vault_token},
+    secrets::{KeptSecrets, KeyPlace, LONGEST_SECRET, MOST_GRANTS, read_vault_token},
     trust::{FoundInstructions, Instructions, Standing},
 };
 

@@ -1,4 +1,5 @@
-//! Secrets that the person keeps here: API keys and the like, in an encrypted file.
+//! Secrets that the person keeps here: API keys and the like, in an encrypted file, with the places
+//! where code may use them.
 //!
 //! # Threat
 //! A copy of the data folder, in a backup or on a lost disk, that gives keys away; a key in a shell's
@@ -8,7 +9,7 @@
 //! The file is encrypted and authenticated with ChaCha20-Poly1305, under a random key and a random
 //! nonce for each write. The key is in the system keyring where there is one, and else in a file in the
 //! config folder. Both files are private to the user, and no sandbox shows them. Values go in and come
-//! out as [`Secret`]s.
+//! out as [`Secret`]s. Grants are kept with the values, so that no project can add any.
 //!
 //! # Order
 //! A change reads, changes and writes the file under a lock, whole or not at all.
@@ -17,12 +18,13 @@
 //! Whoever can read both folders can read the secrets, unless the key is in the keyring.
 
 use crate::{Environment, Folders, KeyringError, StoreError, private};
-use interpreter_core::{Secret, hash::hex};
+use interpreter_core::{Broker, Secret, SecretGrant, egress::Host, hash::hex};
 use ring::{
     aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey},
     rand::{SecureRandom, SystemRandom},
 };
 use rustix::fs::{FlockOperation, flock};
+use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeMap,
     fmt,
@@ -48,9 +50,46 @@ const NO_RANDOMNESS: &str = "no randomness";
 /// Bytes of one value at most.
 pub const LONGEST_SECRET: usize = 64 << 10;
 
+/// Places where code may use one secret, at most.
+pub const MOST_GRANTS: usize = 50;
+
+/// Random bytes of a placeholder.
+const RANDOM: usize = 16;
+
 /// The secrets that are kept, by their names.
 #[derive(Default)]
-pub struct KeptSecrets(BTreeMap<String, Secret>);
+pub struct KeptSecrets(BTreeMap<String, KeptSecret>);
+
+struct KeptSecret {
+    value: Secret,
+    /// Where code may use it.
+    grants: Vec<SecretGrant>,
+}
+
+/// A secret in the file.
+#[derive(Serialize, Deserialize)]
+#[serde(from = "EntryForm")]
+struct Entry {
+    value: String,
+    grants: Vec<SecretGrant>,
+}
+
+/// Files of before there were grants hold values alone.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum EntryForm {
+    Value(String),
+    Granted { value: String, grants: Vec<SecretGrant> },
+}
+
+impl From<EntryForm> for Entry {
+    fn from(form: EntryForm) -> Self {
+        match form {
+            EntryForm::Value(value) => Self { value, grants: Vec::new() },
+            EntryForm::Granted { value, grants } => Self { value, grants },
+        }
+    }
+}
 
 impl fmt::Debug for KeptSecrets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -67,10 +106,13 @@ impl KeptSecrets {
         let damaged = || StoreError::Secrets { path: path.clone(), key: folders.secrets_key() };
         let key = key(folders)?.ok_or_else(damaged)?;
         let plain = opened(&key, sealed).ok_or_else(damaged)?;
-        let values: BTreeMap<String, String> =
+        let entries: BTreeMap<String, Entry> =
             serde_json::from_slice(&plain).map_err(|_| damaged())?;
-        let values = values.into_iter().map(|(name, value)| (name, Secret::new(value)));
-        Ok(Self(values.collect()))
+        let kept = entries.into_iter().map(|(name, entry)| {
+            let Entry { value, grants } = entry;
+            (name, KeptSecret { value: Secret::new(value), grants })
+        });
+        Ok(Self(kept.collect()))
     }
 
     /// Reads them, has them changed, and writes them, unless nothing was changed.
@@ -92,17 +134,21 @@ impl KeptSecrets {
         let path = folders.secrets_file();
         let kept = |source| StoreError::Keep { path: path.clone(), source };
         // The one place that writes values down: into what is encrypted next.
-        let values: BTreeMap<_, _> =
-            self.0.iter().map(|(name, value)| (name.as_str(), value.reveal())).collect();
+        let entry = |kept: &KeptSecret| Entry {
+            value: kept.value.reveal().to_owned(),
+            grants: kept.grants.clone(),
+        };
+        let entries: BTreeMap<_, _> =
+            self.0.iter().map(|(name, kept)| (name.as_str(), entry(kept))).collect();
         let plain =
-            serde_json::to_vec(&values).map_err(|source| StoreError::Unwritable { source })?;
+            serde_json::to_vec(&entries).map_err(|source| StoreError::Unwritable { source })?;
         let sealed = sealed(key, plain).ok_or_else(|| kept(io::Error::other(NO_RANDOMNESS)))?;
         private::write(&path, &sealed).map_err(kept)
     }
 
     /// The value with this name.
     pub fn get(&self, name: &str) -> Option<Secret> {
-        self.0.get(name).map(|value| Secret::new(value.reveal().to_owned()))
+        self.0.get(name).map(|kept| Secret::new(kept.value.reveal().to_owned()))
     }
 
     /// All names, in order.
@@ -110,14 +156,60 @@ impl KeptSecrets {
         self.0.keys().map(String::as_str)
     }
 
-    /// Keeps a value; one with the same name is replaced. Whether there was one.
+    /// Keeps a value; one with the same name is replaced, and its grants stay. Whether there was
+    /// one.
     pub fn set(&mut self, name: &str, value: Secret) -> bool {
-        self.0.insert(name.to_owned(), value).is_some()
+        let before = self.0.remove(name);
+        let was_there = before.is_some();
+        let grants = before.map(|kept| kept.grants).unwrap_or_default();
+        self.0.insert(name.to_owned(), KeptSecret { value, grants });
+        was_there
     }
 
-    /// Forgets a value. Whether there was one.
+    /// Forgets a value, with its grants. Whether there was one.
     pub fn remove(&mut self, name: &str) -> bool {
         self.0.remove(name).is_some()
+    }
+
+    /// Where code may use the secret with this name.
+    pub fn grants(&self, name: &str) -> &[SecretGrant] {
+        self.0.get(name).map(|kept| kept.grants.as_slice()).unwrap_or_default()
+    }
+
+    /// Lets code use a secret at a place; what was allowed there before is replaced. `None` if there
+    /// is no such secret, or if it has too many grants.
+    pub fn allow(&mut self, grant: SecretGrant) -> Option<()> {
+        let kept = self.0.get_mut(&grant.name)?;
+        kept.grants.retain(|one| !one.is_for(&grant.host, grant.port));
+        if kept.grants.len() >= MOST_GRANTS {
+            return None;
+        }
+        kept.grants.push(grant);
+        kept.grants.sort();
+        Some(())
+    }
+
+    /// Takes the grants of a secret back, all or those for one place. How many there were.
+    pub fn disallow(&mut self, name: &str, place: Option<&(Host, u16)>) -> usize {
+        let Some(kept) = self.0.get_mut(name) else { return 0 };
+        let before = kept.grants.len();
+        kept.grants.retain(|one| place.is_some_and(|(host, port)| !one.is_for(host, *port)));
+        before - kept.grants.len()
+    }
+
+    /// Puts the secrets that are allowed somewhere into requests there. Each call gives other
+    /// placeholders, for one session.
+    pub fn broker(&self) -> Result<Broker, StoreError> {
+        let mut broker = Broker::default();
+        for (name, KeptSecret { value, grants }) in &self.0 {
+            if grants.is_empty() {
+                continue;
+            }
+            let mut random = [0; RANDOM];
+            SystemRandom::new().fill(&mut random).map_err(|_| StoreError::NoRandomness)?;
+            broker.add(name, Secret::new(value.reveal().to_owned()), grants, &hex(&random));
+        }
+        Ok(broker)
     }
 }
 
@@ -388,6 +480,47 @@ mod tests {
         *sealed.last_mut().unwrap() ^= 1;
         private::write(&folders.secrets_file(), &sealed).unwrap();
         assert!(matches!(KeptSecrets::read(&folders), Err(StoreError::Secrets { .. })));
+    }
+
+    #[test]
+    fn grants_are_sealed_with_their_secret_and_go_with_it() {
+        let home = tempfile::tempdir().unwrap();
+        let folders = Folders::under(home.path());
+        keep(&folders, "ONE", "canary-value-1");
+        let grant = |place: &str| SecretGrant::new("ONE", place, &[], None).unwrap();
+        let allow = |grant: SecretGrant| KeptSecrets::change(&folders, |all| all.allow(grant));
+        for place in ["api.example.org", "h.example.org:8443", "api.example.org"] {
+            assert_eq!(allow(grant(place)).unwrap(), Some(()));
+        }
+        let other = SecretGrant::new("TWO", "api.example.org", &[], None).unwrap();
+        assert_eq!(allow(other).unwrap(), None);
+        let sealed = fs_err::read(folders.secrets_file()).unwrap();
+        assert!(!sealed.windows(7).any(|window| window == b"example"));
+        // A new value keeps the grants.
+        keep(&folders, "ONE", "canary-value-2");
+        let kept = KeptSecrets::read(&folders).unwrap();
+        assert_eq!(kept.grants("ONE"), [grant("api.example.org"), grant("h.example.org:8443")]);
+        let (one, two) = (kept.broker().unwrap(), kept.broker().unwrap());
+        let held = &one.variables()["ONE"];
+        assert!(held.starts_with("placeholder-ONE-") && held.len() == 48, "{held}");
+        assert_ne!(held, &two.variables()["ONE"], "each session has its own");
+        let place = ("api.example.org".parse().unwrap(), 443);
+        let disallow = |place: Option<&(Host, u16)>| {
+            KeptSecrets::change(&folders, |all| Some(all.disallow("ONE", place))).unwrap()
+        };
+        assert_eq!((disallow(Some(&place)), disallow(Some(&place))), (Some(1), Some(0)));
+        assert_eq!(disallow(None), Some(1));
+        assert!(KeptSecrets::read(&folders).unwrap().broker().unwrap().is_empty());
+        allow(grant("api.example.org")).unwrap();
+        KeptSecrets::change(&folders, |all| Some(all.remove("ONE"))).unwrap();
+        keep(&folders, "ONE", "canary-value-3");
+        assert_eq!(KeptSecrets::read(&folders).unwrap().grants("ONE"), []);
+    }
+
+    #[test]
+    fn a_file_of_before_there_were_grants_is_read() {
+        let entry: Entry = serde_json::from_str(r#""canary-1""#).unwrap();
+        assert_eq!((entry.value.as_str(), entry.grants.len()), ("canary-1", 0));
     }
 
     #[test]

@@ -44,6 +44,9 @@ impl Driver {
                 }
                 self.runner.tell(Command::AnswerHost(answer));
             }
+            Effect::AnswerUse { number, goes_out } => {
+                self.runner.tell(Command::AnswerUse { number, goes_out });
+            }
             Effect::KeepRule(rule) => {
                 let text = rules::keep(&self.context.folders, &rule);
                 self.journal.note(Body::Note { text });

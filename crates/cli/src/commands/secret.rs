@@ -10,9 +10,16 @@ use crate::{
         screen::Screen,
     },
 };
-use interpreter_core::{Secret, Untrusted, dotenv, secret::LEAST, vault::VaultSecret};
+use interpreter_core::{
+    Secret, SecretGrant, Untrusted,
+    broker::{self, GrantError},
+    dotenv,
+    secret::LEAST,
+    vault::VaultSecret,
+};
 use interpreter_store::{
-    ConfigFiles, Environment, Folders, KeptSecrets, KeyPlace, LONGEST_SECRET, Overrides, Settings,
+    ConfigFiles, Environment, Folders, KeptSecrets, KeyPlace, LONGEST_SECRET, MOST_GRANTS,
+    Overrides, Settings,
 };
 use reedline::Reedline;
 use std::{
@@ -32,7 +39,7 @@ const LONGEST_FILE: u64 = 1 << 20;
 /// and uses them wherever a variable of that name is
 /// looked for, such as the key of a model provider. A variable in your environment comes first.
 /// Sandboxed code never gets them, and they are redacted from everything that is shown, recorded or
-/// sent.
+/// sent. Code can use one without seeing it, where you allow that.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SecretArgs {
     #[command(subcommand)]
@@ -49,7 +56,32 @@ enum SecretCommand {
         /// Name, as a variable would have it
         name: String,
     },
-    /// List the names of your secrets
+    /// Let code use a secret at one host, without seeing it
+    ///
+    /// Code finds a placeholder in the variable of that name. The proxy outside the sandbox puts the
+    /// value in its place, only in requests to this host by https, by these methods and in this
+    /// header. Each use is recorded. Code must also be allowed to reach the host, with
+    /// `--allow-host` or when you are asked.
+    Allow {
+        /// Name of a secret that is kept
+        name: String,
+        /// Exact host, with a port if that is not 443
+        host: String,
+        /// Methods that may carry it: GET, HEAD, POST, PUT, PATCH, DELETE [default: GET,HEAD]
+        #[arg(long, value_name = "METHOD", value_delimiter = ',')]
+        method: Vec<String>,
+        /// Header that may carry it [default: Authorization]
+        #[arg(long)]
+        header: Option<String>,
+    },
+    /// Take that back, for one host or for all
+    Disallow {
+        /// Name of the secret
+        name: String,
+        /// Host, with a port if that is not 443
+        host: Option<String>,
+    },
+    /// List your secrets by name, and where code can use them
     List {
         /// Print JSON
         #[arg(long)]
@@ -97,6 +129,12 @@ pub(crate) fn secret(args: &SecretArgs) -> Result<ExitCode, Error> {
     let mut screen = Screen::stdout(&environment);
     match &args.command {
         SecretCommand::Set { name } => set(&environment, &folders, &mut screen, name),
+        SecretCommand::Allow { name, host, method, header } => {
+            allow(&folders, &mut screen, name, host, method, header.as_deref())
+        }
+        SecretCommand::Disallow { name, host } => {
+            disallow(&folders, &mut screen, name, host.as_deref())
+        }
         SecretCommand::List { json } => list(&environment, &folders, &mut screen, *json),
         SecretCommand::Remove { name } => remove(&folders, &mut screen, name),
         SecretCommand::Key { place } => key(&folders, &mut screen, *place),
@@ -117,6 +155,9 @@ fn set(
         return Ok(Exit::Refused.into());
     };
     check_value(name, &value)?;
+    if !KeptSecrets::read(folders)?.grants(name).is_empty() {
+        broker::check_value(&value).map_err(|error| not_allowed(name, &error))?;
+    }
     let is_short = value.reveal().len() < LEAST;
     let replaced = KeptSecrets::change(folders, |all| Some(all.set(name, value)))?;
     let done = if replaced == Some(true) { "replaced" } else { "kept" };
@@ -125,6 +166,59 @@ fn set(
         screen.tell(&format!("It is shorter than {LEAST} characters, so it is not redacted."))?;
     }
     Ok(Exit::Done.into())
+}
+
+fn allow(
+    folders: &Folders,
+    screen: &mut Screen,
+    name: &str,
+    host: &str,
+    methods: &[String],
+    header: Option<&str>,
+) -> Result<ExitCode, Error> {
+    check_name(name)?;
+    let methods = methods.iter().map(|word| word.parse()).collect::<Result<Vec<_>, _>>();
+    let grant = methods.and_then(|methods| SecretGrant::new(name, host, &methods, header));
+    let grant = grant.map_err(|error| not_allowed(name, &error))?;
+    let kept = KeptSecrets::read(folders)?;
+    let Some(value) = kept.get(name) else {
+        let hint = format!("`interpreter secret set {name}` keeps one");
+        return Err(misuse(format!("there is no secret `{name}`; {hint}")));
+    };
+    broker::check_value(&value).map_err(|error| not_allowed(name, &error))?;
+    let place = grant.place();
+    let words = format!("Code can use {name} for {grant}, and does not see it.");
+    if KeptSecrets::change(folders, |all| all.allow(grant))?.is_none() {
+        return Err(misuse(format!("`{name}` is allowed for {MOST_GRANTS} hosts already")));
+    }
+    screen.tell(&words)?;
+    screen
+        .tell(&format!("It can reach the host with `--allow-host {place}`, or if you say so."))?;
+    Ok(Exit::Done.into())
+}
+
+fn disallow(
+    folders: &Folders,
+    screen: &mut Screen,
+    name: &str,
+    host: Option<&str>,
+) -> Result<ExitCode, Error> {
+    check_name(name)?;
+    let place = host.map(|host| SecretGrant::new(name, host, &[], None)).transpose();
+    let place = place.map_err(|error| not_allowed(name, &error))?;
+    let at = place.as_ref().map(|grant| (grant.host.clone(), grant.port));
+    let taken = |all: &mut KeptSecrets| Some(all.disallow(name, at.as_ref())).filter(|&n| n > 0);
+    let there =
+        place.map_or_else(|| "anywhere".to_owned(), |grant| format!("at {}", grant.place()));
+    if KeptSecrets::change(folders, taken)?.is_none() {
+        return Err(misuse(format!("code cannot use `{name}` {there}")));
+    }
+    screen.tell(&format!("Code can no longer use {name} {there}."))?;
+    Ok(Exit::Done.into())
+}
+
+fn not_allowed(name: &str, error: &GrantError) -> Error {
+    misuse(format!("`{name}` cannot be used by code: {error}"))
 }
 
 /// The value, from the terminal or from standard input; `None` if the person left.
@@ -175,7 +269,9 @@ fn list(
     if as_json {
         let rows = rows.iter().map(|(name, vault)| {
             let overridden = environment.raw(name).is_some();
-            let mut row = serde_json::json!({ "name": name, "overridden": overridden });
+            let mut row = serde_json::json!({
+                "name": name, "overridden": overridden, "allowed": kept.grants(name),
+            });
             if let Some(place) = vault {
                 row["vault"] = place.as_str().into();
             }
@@ -193,6 +289,9 @@ fn list(
         };
         // Writing to a string cannot fail.
         _ = writeln!(text, "{name}{note}");
+        for grant in kept.grants(&name) {
+            _ = writeln!(text, "  code can use it for {grant}");
+        }
     }
     if text.is_empty() {
         screen.say("There are no secrets. `interpreter secret set NAME` keeps one.")?;

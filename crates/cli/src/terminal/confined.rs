@@ -45,7 +45,8 @@ pub(crate) fn bounds(confinement: &Confinement) -> Ours {
         }
         Network::None | Network::Only(_) => ours("no network"),
     };
-    let granted = if confinement.granted_words().is_some() { ", more granted" } else { "" };
+    let has_more = confinement.granted_words().is_some() || !confinement.secrets.is_empty();
+    let granted = if has_more { ", more granted" } else { "" };
     network + ", " + files + granted
 }
 
@@ -54,14 +55,15 @@ pub(crate) fn is_alarming(confinement: &Confinement) -> bool {
     confinement.sandbox.is_none() || matches!(confinement.network, Network::Open(_))
 }
 
-/// The hosts and paths that the person has granted.
+/// The hosts, paths and uses of secrets that the person has granted.
 pub(crate) fn granted(confinement: &Confinement) -> Vec<String> {
     let hosts = match &confinement.network {
         Network::Only(hosts) if !hosts.allow.is_empty() => Some(confinement.network.words()),
         Network::None | Network::Only(_) | Network::Open(_) => None,
     };
     let paths = confinement.granted_words().map(|words| format!("granted {words}"));
-    hosts.into_iter().chain(paths).collect()
+    let secrets = confinement.secret_words().map(|words| format!("code can use, unseen: {words}"));
+    hosts.into_iter().chain(paths).chain(secrets).collect()
 }
 
 /// Says who runs where, within which bounds: "Code runs in a sandbox: …".

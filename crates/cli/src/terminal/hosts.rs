@@ -5,7 +5,7 @@ use super::{
     screen::Screen,
     transcript::grantor,
 };
-use interpreter_core::{Admission, Body, Grant, HostContact, HostWanted};
+use interpreter_core::{Admission, Body, Grant, HostContact, HostWanted, SecretUse};
 use std::io;
 
 /// How many hosts are listed by name.
@@ -45,6 +45,15 @@ pub(crate) fn list(screen: &mut Screen, contacts: &[HostContact]) -> io::Result<
     match contacts.len().saturating_sub(LISTED) {
         0 => Ok(()),
         more => screen.row(&format!("and {more} more")),
+    }
+}
+
+/// Lists uses of secrets.
+pub(super) fn uses(screen: &mut Screen, uses: &[SecretUse]) -> io::Result<()> {
+    uses.iter().take(LISTED).try_for_each(|one| screen.row_of_words(&one.line()))?;
+    match uses.len().saturating_sub(LISTED) {
+        0 => Ok(()),
+        more => screen.row(&format!("and {more} more uses of secrets")),
     }
 }
 

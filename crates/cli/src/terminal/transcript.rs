@@ -11,7 +11,7 @@ use super::{
 };
 use interpreter_core::{
     Backend, Body, Changes, Denial, FileChange, Grantor, HostWanted, InputWanted, Invocation,
-    LeftOut, Output, Piped, Record, Untrusted,
+    LeftOut, Output, Piped, Record, Untrusted, WantedUse,
     extract::STOPPED,
     file_header::FileHeader,
     forms,
@@ -60,12 +60,13 @@ pub(super) fn show(screen: &mut Screen, body: &Body, every_host: bool) -> io::Re
         Body::FileHeader(FileHeader { name, form, .. }) => {
             screen.tell(&format!("The model receives the {} of {name}.", form.names()))
         }
-        Body::Effects { network, denials: denied, .. } => {
+        Body::Effects { network, denials: denied, secrets, .. } => {
             if every_host {
                 hosts::list(screen, network)?;
             } else {
                 hosts::list(screen, &hosts::refused(network))?;
             }
+            hosts::uses(screen, secrets)?;
             denials(screen, denied)
         }
         Body::Changes(Changes { id, state, files: changed, left_out: left }) => {
@@ -283,6 +284,10 @@ fn tell_happening(screen: &mut Screen, body: &Body, head: impl Fn(Ours) -> Ours)
         Body::Resumed { .. } | Body::Restarted { .. } | Body::Replay { .. } => {
             again::tell(screen, body, head)
         }
+        Body::SecretUsed(WantedUse { proposal, of, .. }) => {
+            screen.say(head(word(proposal) + " secret"))?;
+            screen.row_of_words(&of.line())
+        }
         Body::PackagesWanted { .. }
         | Body::PackagesGranted { .. }
         | Body::PackagesRefused { .. }
@@ -400,7 +405,7 @@ fn other_forms(screen: &mut Screen, output: &Output) -> io::Result<()> {
 #[expect(clippy::wildcard_enum_match_arm, reason = "the caller passes on no other")]
 fn tell_effects(screen: &mut Screen, body: &Body, head: impl Fn(Ours) -> Ours) -> io::Result<()> {
     match body {
-        Body::Effects { proposal, files: changed, network, denials: denied } => {
+        Body::Effects { proposal, files: changed, network, denials: denied, .. } => {
             if !changed.is_empty() {
                 screen.say(head(word(proposal) + " staged"))?;
                 files(screen, changed)?;

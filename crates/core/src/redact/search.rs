@@ -129,7 +129,7 @@ impl Search {
     }
 
     /// Everything that is there, also where it overlaps.
-    fn hits(
+    pub(super) fn hits(
         &self,
         bytes: &[u8],
         mut hit: impl FnMut(Pattern, Range<usize>) -> ControlFlow<()>,
@@ -159,7 +159,7 @@ impl Search {
     }
 
     /// Where the longest end of the text begins that is the beginning of a pattern, and of which.
-    fn unfinished(&self, bytes: &[u8]) -> Option<(usize, Pattern)> {
+    pub(super) fn unfinished(&self, bytes: &[u8]) -> Option<(usize, Pattern)> {
         let from = bytes.len().saturating_sub(self.longest - 1);
         let mut begins = (from..bytes.len()).filter(|at| self.first[usize::from(bytes[*at])]);
         begins.find_map(|at| {

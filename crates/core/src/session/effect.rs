@@ -62,6 +62,13 @@ pub enum Effect {
     AskHost(HostWanted),
     /// Let it through or refuse it, and keep what was granted for good.
     AnswerHost(HostAnswer),
+    /// Let a request go out whose use of a secret is on record, or end it.
+    AnswerUse {
+        /// By which the proxy knows it.
+        number: u64,
+        /// Whether it may go out.
+        goes_out: bool,
+    },
     /// Keep a rule in the person's config file.
     KeepRule(Rule),
     /// Ask the person whether packages may be installed.
@@ -138,6 +145,7 @@ impl Effect {
             | Self::GiveInput(_)
             | Self::AskHost(_)
             | Self::AnswerHost(_)
+            | Self::AnswerUse { .. }
             | Self::KeepRule(_)
             | Self::AskPackages(_)
             | Self::ChangePackages(_)

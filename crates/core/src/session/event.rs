@@ -4,7 +4,7 @@ use super::{setup::ModelProfile, wishes::Replay, words};
 use crate::{
     Blob, Body, Changes, ChangesState, Denial, Findings, Grant, Grantor, HostContact, HostWanted,
     Image, InputWanted, Invocation, Language, Message, Output, Pick, Piped, Prepared, Ran, Reply,
-    Span, Typed, Untrusted,
+    SecretUse, Span, Typed, Untrusted, WantedUse,
     budget::Counted,
     egress::Host,
     file_header::FileHeader,
@@ -112,6 +112,8 @@ pub enum Event {
     HostWanted(HostWanted),
     /// The person answered whether it may, or there was nobody to ask.
     HostAnswered(HostAnswer),
+    /// A request of the code is to use a secret, and waits until that is on record.
+    SecretWanted(WantedUse),
     /// The run ended.
     Ran(Ran),
     /// The person wants packages installed or removed.
@@ -161,6 +163,8 @@ pub enum Event {
         network: Vec<HostContact>,
         /// Denials by the sandbox.
         denials: Vec<Denial>,
+        /// Secrets that they tried to use.
+        secrets: Vec<SecretUse>,
     },
     /// The turn has used up its time, this many seconds.
     TimeUp(u64),
@@ -328,13 +332,14 @@ impl Event {
             Self::InputGiven(typed) => vec![given(typed)],
             Self::HostWanted(wanted) => vec![Body::HostWanted(wanted.clone())],
             Self::HostAnswered(answer) => vec![answer.body()],
+            Self::SecretWanted(wanted) => vec![Body::SecretUsed(wanted.clone())],
             Self::Ran(ran) => ran.bodies(),
             Self::PackagesAnswered { answer: PackagesAnswer::No, by } => {
                 vec![Body::PackagesRefused { by: *by }]
             }
             Self::PackagesChanged { order, outcome } => vec![packages(order, outcome)],
             Self::Settled(changes) => vec![Body::Changes(changes.clone())],
-            Self::TriedLate { network, denials } => late(network, denials),
+            Self::TriedLate { network, denials, secrets } => late(network, denials, secrets),
             Self::KernelEnded { language, how } => {
                 vec![Body::Note { text: words::kernel_ended(language.name(), how) }]
             }
@@ -430,9 +435,10 @@ impl HostAnswer {
 }
 
 /// Notes on what was left running after the last run.
-fn late(network: &[HostContact], denials: &[Denial]) -> Vec<Body> {
+fn late(network: &[HostContact], denials: &[Denial], secrets: &[SecretUse]) -> Vec<Body> {
     let hosts = network.iter().map(HostContact::line);
     let texts = hosts.chain(denials.iter().map(Denial::line));
+    let texts = texts.chain(secrets.iter().map(SecretUse::line));
     texts.map(|line| Body::Note { text: format!("after the last run: {line}") }).collect()
 }
 
@@ -444,6 +450,7 @@ impl Ran {
                 files: self.effects.files.clone(),
                 network: self.effects.network.clone(),
                 denials: self.effects.denials.clone(),
+                secrets: self.effects.secrets.clone(),
             },
             Body::RunFinished {
                 proposal: self.proposal.clone(),

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     Admission, Body, Changes, Excerpt, Grantor, HostWanted, Language, Message, Origin, Ran,
-    instructions::Strength, output, record::TurnEnd, taint::OutsideText,
+    WantedUse, instructions::Strength, output, record::TurnEnd, taint::OutsideText,
 };
 use std::mem;
 
@@ -161,6 +161,14 @@ impl State {
             answer.grant = None;
         }
         self.then(Effect::AnswerHost(answer));
+    }
+
+    /// A request of the code is to use a secret, which is on record by now. It goes out only while
+    /// the code that was approved runs.
+    pub(super) fn secret_wanted(&mut self, phase: Phase, wanted: &WantedUse) {
+        let goes_out = matches!(phase, Phase::Running(Run { interrupted: false, .. }));
+        self.phase = phase;
+        self.then(Effect::AnswerUse { number: wanted.number, goes_out });
     }
 
     /// A snapshot of what is staged. If all of it is withheld, or was taken back meanwhile, there

@@ -99,6 +99,7 @@ impl State {
         match (phase, event) {
             (phase, Event::HostWanted(wanted)) => self.host_wanted(phase, wanted),
             (phase, Event::HostAnswered(answer)) => self.host_answered(phase, answer),
+            (phase, Event::SecretWanted(wanted)) => self.secret_wanted(phase, &wanted),
             (Phase::Reviewing { end, .. }, Event::Reviewed(changes)) => self.reviewed(end, changes),
             (Phase::Reviewing { end, .. }, Event::Decided(Settle::Later) | Event::Interrupted) => {
                 self.finish(end);

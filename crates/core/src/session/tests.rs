@@ -23,6 +23,7 @@ mod packages;
 mod pictures;
 mod replay;
 mod replaying;
+mod secrets;
 mod small;
 mod steering;
 mod switching;
@@ -37,6 +38,7 @@ pub(crate) fn confinement() -> Confinement {
         granted: [].into(),
         shown: [].into(),
         network: Network::None,
+        secrets: vec![],
         limits: Limits::default(),
         sandbox: Sandboxing::default(),
         environment: [("PATH".to_owned(), "/usr/bin".to_owned())].into(),
@@ -189,6 +191,7 @@ fn short(effect: &Effect) -> String {
         Effect::AnswerHost(answer) => {
             format!("answer {} {:?}", answer.host.with_port(answer.port), answer.grant)
         }
+        Effect::AnswerUse { number, goes_out } => format!("use {number} goes out: {goes_out}"),
         Effect::AskPackages(PackagesQuestion { order, .. }) => {
             let verb = if order.build { "build" } else { "install" };
             format!("ask to {verb} {}", order.words())

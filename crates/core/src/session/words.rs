@@ -2,7 +2,8 @@
 //! marked as data where it is. Unknown facts are not claimed.
 
 use crate::{
-    Denial, Excerpt, FileChange, HostContact, Message, Proposal, Ran, Untrusted,
+    Admission, Denial, Excerpt, FileChange, HostContact, Message, Proposal, Ran, SecretUse,
+    Untrusted,
     packages::{Package, PackageOrder, PackagesDone},
 };
 use std::fmt::Write;
@@ -54,6 +55,9 @@ pub(super) fn ran(
         _ = writeln!(text, "[{remark}]");
     }
     for line in refused_hosts(&ran.effects.network) {
+        _ = writeln!(text, "[{line}]");
+    }
+    for line in refused_secrets(&ran.effects.secrets) {
         _ = writeln!(text, "[{line}]");
     }
     for line in stopped(&ran.effects.denials) {
@@ -159,6 +163,12 @@ fn refused_hosts(contacts: &[HostContact]) -> Vec<String> {
         lines.push(format!("and {more} more hosts that were not reached"));
     }
     lines
+}
+
+/// Secrets that were not put in, so that the model does not guess why.
+fn refused_secrets(uses: &[SecretUse]) -> Vec<String> {
+    let refused = uses.iter().filter(|one| one.verdict == Admission::Refused);
+    refused.take(NAMED_HOSTS).map(SecretUse::line).collect()
 }
 
 /// The sandbox's refusals, except hosts and the limit that ended the run, which are listed

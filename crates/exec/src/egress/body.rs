@@ -1,4 +1,4 @@
-//! The body of a plain request, passed on exactly as long as its head says.
+//! The body of a request, passed on exactly as long as its head says.
 //!
 //! Anything behind it is not forwarded: it would be a second request, to a host that nobody judged.
 //! Chunks are parsed strictly and rewritten.
@@ -11,18 +11,19 @@ use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWr
 const LONGEST_LINE: usize = 256;
 
 /// The most lines behind the last piece. They are dropped.
-const MOST_TRAILERS: usize = 100;
+pub(super) const MOST_TRAILERS: usize = 100;
 
-/// Passes a body on.
+/// Passes a body on, and shows each piece of it to `look`.
 pub(super) async fn pass_on(
     source: &mut (impl AsyncBufRead + Unpin),
     sink: &mut (impl AsyncWrite + Unpin),
     body: Body,
     traffic: &Traffic,
     pulse: &Pulse,
+    look: &mut impl FnMut(&[u8]),
 ) -> io::Result<()> {
     match body {
-        Body::Length(length) => pass_bytes(source, sink, length, traffic, pulse).await,
+        Body::Length(length) => pass_bytes(source, sink, length, traffic, pulse, look).await,
         Body::Chunked => {
             loop {
                 let length = chunk_length(&read_line(source).await?)?;
@@ -30,7 +31,7 @@ pub(super) async fn pass_on(
                     break;
                 }
                 sink.write_all(format!("{length:x}\r\n").as_bytes()).await?;
-                pass_bytes(source, sink, length, traffic, pulse).await?;
+                pass_bytes(source, sink, length, traffic, pulse, look).await?;
                 if !read_line(source).await?.is_empty() {
                     return Err(wrong("a chunk is longer than its declared length"));
                 }
@@ -52,6 +53,7 @@ async fn pass_bytes(
     mut left: u64,
     traffic: &Traffic,
     pulse: &Pulse,
+    look: &mut impl FnMut(&[u8]),
 ) -> io::Result<()> {
     while left > 0 {
         let there = source.fill_buf().await?;
@@ -59,6 +61,7 @@ async fn pass_bytes(
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         let length = there.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        look(&there[..length]);
         sink.write_all(&there[..length]).await?;
         source.consume(length);
         left -= length as u64;
@@ -69,7 +72,7 @@ async fn pass_bytes(
 }
 
 /// A line without its end, which must be CR LF.
-async fn read_line(source: &mut (impl AsyncBufRead + Unpin)) -> io::Result<Vec<u8>> {
+pub(super) async fn read_line(source: &mut (impl AsyncBufRead + Unpin)) -> io::Result<Vec<u8>> {
     let mut line = Vec::new();
     source.take(LONGEST_LINE as u64).read_until(b'\n', &mut line).await?;
     let line = line.strip_suffix(b"\r\n").ok_or_else(|| wrong("a line does not end"))?;
@@ -80,7 +83,7 @@ async fn read_line(source: &mut (impl AsyncBufRead + Unpin)) -> io::Result<Vec<u
 }
 
 /// Extensions behind a semicolon mean nothing to us, so there must be none.
-fn chunk_length(line: &[u8]) -> io::Result<u64> {
+pub(super) fn chunk_length(line: &[u8]) -> io::Result<u64> {
     let digits = (1..=15).contains(&line.len()) && line.iter().all(u8::is_ascii_hexdigit);
     std::str::from_utf8(line)
         .ok()
@@ -89,7 +92,7 @@ fn chunk_length(line: &[u8]) -> io::Result<u64> {
         .ok_or_else(|| wrong("the length of a chunk is not a number"))
 }
 
-fn wrong(what: &'static str) -> io::Error {
+pub(super) fn wrong(what: &'static str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what)
 }
 
@@ -100,7 +103,8 @@ mod tests {
     async fn passed(text: &str, body: Body) -> Result<String, io::Error> {
         let mut source = text.as_bytes();
         let mut sink = Vec::new();
-        pass_on(&mut source, &mut sink, body, &Traffic::default(), &Pulse::default()).await?;
+        pass_on(&mut source, &mut sink, body, &Traffic::default(), &Pulse::default(), &mut |_| {})
+            .await?;
         Ok(String::from_utf8(sink).unwrap())
     }
 

@@ -11,7 +11,7 @@
 //! copied.
 //!
 //! # Limits
-//! Only the request is parsed. The response goes to the code unchanged.
+//! The response to a plain request goes to the code unchanged.
 //!
 //! Pure: any bytes may be fed.
 
@@ -67,21 +67,8 @@ pub(super) fn end(bytes: &[u8]) -> Option<usize> {
 
 /// Reads a head, with its empty line. The error says what is wrong with it, for the answer.
 pub(super) fn parse(head: &[u8]) -> Result<Request, &'static str> {
-    let head = head.strip_suffix(b"\r\n\r\n").ok_or("the head does not end")?;
-    let mut lines = Vec::new();
-    for line in split_lines(head) {
-        if line.iter().any(|byte| matches!(byte, b'\r' | b'\n' | 0)) {
-            return Err("a line contains a bare carriage return, line feed or zero");
-        }
-        lines.push(line);
-    }
-    let (first, headers) = lines.split_first().ok_or("there is no request line")?;
-    if headers.len() > MOST_HEADERS {
-        return Err("there are too many headers");
-    }
-    let headers = headers.iter().map(|line| header(line)).collect::<Result<Vec<_>, _>>()?;
+    let (first, headers) = read(head)?;
     let (method, target) = request_line(first)?;
-    let headers = Headers(headers);
     let body = headers.body()?;
     if headers.all("host").count() > 1 {
         return Err("there is more than one Host");
@@ -95,6 +82,24 @@ pub(super) fn parse(head: &[u8]) -> Result<Request, &'static str> {
         return Ok(Request::Tunnel { host, port });
     }
     plain(method, target, &headers, body)
+}
+
+/// The first line of a head, and its headers.
+pub(super) fn read(head: &[u8]) -> Result<(&[u8], Headers), &'static str> {
+    let head = head.strip_suffix(b"\r\n\r\n").ok_or("the head does not end")?;
+    let mut lines = Vec::new();
+    for line in split_lines(head) {
+        if line.iter().any(|byte| matches!(byte, b'\r' | b'\n' | 0)) {
+            return Err("a line contains a bare carriage return, line feed or zero");
+        }
+        lines.push(line);
+    }
+    let (first, headers) = lines.split_first().ok_or("there is no first line")?;
+    if headers.len() > MOST_HEADERS {
+        return Err("there are too many headers");
+    }
+    let headers = headers.iter().map(|line| header(line)).collect::<Result<Vec<_>, _>>()?;
+    Ok((first, Headers(headers)))
 }
 
 fn split_lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
@@ -116,7 +121,7 @@ fn is_token(text: &[u8]) -> bool {
     !text.is_empty() && text.iter().all(plain)
 }
 
-fn request_line(line: &[u8]) -> Result<(&str, &str), &'static str> {
+pub(super) fn request_line(line: &[u8]) -> Result<(&str, &str), &'static str> {
     let wrong = "the request line is not `METHOD TARGET HTTP/1.1`";
     let line = std::str::from_utf8(line).map_err(|_| wrong)?;
     let mut words = line.split(' ');
@@ -150,14 +155,16 @@ fn header(line: &[u8]) -> Result<(String, Vec<u8>), &'static str> {
     Ok((String::from_utf8_lossy(name).to_ascii_lowercase(), value.to_vec()))
 }
 
-struct Headers(Vec<(String, Vec<u8>)>);
+/// Headers, with their names in lower case.
+pub(super) struct Headers(Vec<(String, Vec<u8>)>);
 
 impl Headers {
-    fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
+    pub(super) fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
         self.0.iter().filter(move |(one, _)| one == name).map(|(_, value)| value.as_slice())
     }
 
-    fn body(&self) -> Result<Body, &'static str> {
+    /// How long the body is. Without a word about it, there is none.
+    pub(super) fn body(&self) -> Result<Body, &'static str> {
         let mut lengths = self.all("content-length");
         let mut encodings = self.all("transfer-encoding");
         match (lengths.next(), lengths.next(), encodings.next(), encodings.next()) {
@@ -183,7 +190,7 @@ impl Headers {
     }
 
     /// The headers to forward: all except hop-by-hop ones, by name or by mention.
-    fn passed_on(&self) -> impl Iterator<Item = &(String, Vec<u8>)> {
+    pub(super) fn passed_on(&self) -> impl Iterator<Item = &(String, Vec<u8>)> {
         let mentioned: Vec<_> = self
             .all("connection")
             .flat_map(|value| value.split(|&byte| byte == b','))
@@ -237,7 +244,7 @@ fn plain(
 }
 
 /// A host without a port, in brackets if it needs them.
-fn bare(host: &Host) -> String {
+pub(super) fn bare(host: &Host) -> String {
     match host {
         Host::Name(name) => name.clone(),
         Host::Address(address) if address.is_ipv6() => format!("[{address}]"),

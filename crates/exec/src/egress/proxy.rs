@@ -8,21 +8,27 @@
 //! so much time. Buffers of a fixed size. Each connection is judged before a byte of it goes out.
 //!
 //! # Limits
-//! No TLS is opened: the content of a tunnel stays between the code and the host.
+//! The content of a tunnel stays between the code and the host, unless the person allowed a secret
+//! for that host: see [`super::opened`].
 
 use super::{
     body,
     gate::{Gate, Refusal},
     head::{self, Body, Request},
     ledger::Traffic,
+    opened::{Opener, Tunnel},
     pump::{self, Pulse},
     reach::{Outside, Unreached},
     socks,
+    uses::Uses,
 };
 use interpreter_core::{Admission, egress::Host};
 use std::{io, sync::Arc, time::Duration};
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt, BufReader},
+    io::{
+        AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt,
+        BufReader,
+    },
     net::{TcpListener, TcpStream},
     task::JoinSet,
 };
@@ -53,6 +59,9 @@ pub(super) struct Proxy {
     pub(super) gate: Arc<Gate>,
     pub(super) outside: Outside,
     pub(super) bounds: Bounds,
+    /// Opens connections to hosts that secrets are allowed for, if there are any.
+    pub(super) opener: Option<Arc<Opener>>,
+    pub(super) uses: Arc<Uses>,
 }
 
 impl Proxy {
@@ -106,10 +115,9 @@ impl Proxy {
             return Ok(());
         };
         match self.connect(&host, port).await {
-            Ok((mut outside, traffic)) => {
+            Ok((outside, traffic)) => {
                 socks::answer(&mut stream, socks::Reply::Connected).await?;
-                pump::tunnel(&mut stream, &mut outside, &traffic, self.bounds.silence).await;
-                Ok(())
+                self.tunnel(stream, outside, (&host, port), &traffic).await
             }
             Err(Unreached::Refused(_)) => {
                 socks::answer(&mut stream, socks::Reply::NotAllowed).await
@@ -132,14 +140,18 @@ impl Proxy {
         match head::parse(&head) {
             Err(why) => refuse(stream, 400, why).await,
             Ok(Request::Tunnel { host, port }) => match self.connect(&host, port).await {
-                Ok((mut outside, traffic)) => {
+                Ok((outside, traffic)) => {
                     stream.write_all(b"HTTP/1.1 200 Connected\r\n\r\n").await?;
-                    pump::tunnel(&mut stream, &mut outside, &traffic, self.bounds.silence).await;
-                    Ok(())
+                    self.tunnel(stream, outside, (&host, port), &traffic).await
                 }
                 Err(unreached) => answer(stream, unreached).await,
             },
             Ok(Request::Plain { host, port, head, body }) => {
+                let opener = self.opener.iter();
+                for of in opener.flat_map(|one| one.broker.refused_in_plain(&host, port, &head)) {
+                    // The placeholder goes out as it is, and is worthless there.
+                    _ = self.uses.record(of).await;
+                }
                 match self.connect(&host, port).await {
                     Ok((outside, traffic)) => {
                         self.forward(stream, outside, &head, body, &traffic).await
@@ -148,6 +160,23 @@ impl Proxy {
                 }
             }
         }
+    }
+
+    /// Passes bytes both ways; or requests, one by one, if a secret is allowed for the host.
+    async fn tunnel(
+        &self,
+        mut inside: impl AsyncRead + AsyncWrite + Unpin,
+        mut outside: TcpStream,
+        (host, port): (&Host, u16),
+        traffic: &Traffic,
+    ) -> io::Result<()> {
+        if let Some(opener) = self.opener.as_ref().filter(|opener| opener.opens(host, port)) {
+            let (bounds, uses) = (self.bounds, &*self.uses);
+            let tunnel = Tunnel { host, port, traffic, bounds, uses };
+            return opener.serve(inside, outside, &tunnel).await;
+        }
+        pump::tunnel(&mut inside, &mut outside, traffic, self.bounds.silence).await;
+        Ok(())
     }
 
     /// One request out, one answer back, and no second request.
@@ -165,7 +194,8 @@ impl Proxy {
         let (mut from_outside, mut to_outside) = outside.split();
         let request = async {
             let mut from_inside = BufReader::new(&mut from_inside);
-            let sent = body::pass_on(&mut from_inside, &mut to_outside, body, traffic, &pulse);
+            let (to, look) = (&mut to_outside, &mut |_: &[u8]| {});
+            let sent = body::pass_on(&mut from_inside, to, body, traffic, &pulse, look);
             match sent.await {
                 Ok(()) => Ok(()),
                 // The host may have answered without waiting for all of it.
@@ -217,8 +247,9 @@ impl Proxy {
 }
 
 /// Reads to the empty line and leaves the rest. `None` if it is too long.
-async fn read_head(stream: &mut BufReader<TcpStream>) -> io::Result<Option<Vec<u8>>> {
-    use tokio::io::AsyncBufReadExt;
+pub(super) async fn read_head(
+    stream: &mut (impl AsyncBufRead + Unpin),
+) -> io::Result<Option<Vec<u8>>> {
     let mut head: Vec<u8> = Vec::new();
     loop {
         let there = stream.fill_buf().await?;
@@ -246,18 +277,26 @@ async fn answer(stream: BufReader<TcpStream>, unreached: Unreached) -> io::Resul
     }
 }
 
-/// Says no. The reason stands in the first line too, as most programs show only that.
+/// Says no.
 async fn refuse(mut stream: BufReader<TcpStream>, status: u16, why: &str) -> io::Result<()> {
+    stream.write_all(refusal(status, why).as_bytes()).await?;
+    stream.shutdown().await?;
+    linger(&mut stream).await
+}
+
+/// The words of a no. The reason stands in the first line too, as most programs show only that.
+pub(super) fn refusal(status: u16, why: &str) -> String {
     let plain: String =
         why.chars().map(|c| if c.is_ascii_graphic() || c == ' ' { c } else { '?' }).collect();
-    let text = format!(
+    format!(
         "HTTP/1.1 {status} {plain}\r\nContent-Type: text/plain\r\nContent-Length: {}\r\n\
          Connection: close\r\n\r\n{plain}\n",
         plain.len() + 1
-    );
-    stream.write_all(text.as_bytes()).await?;
-    stream.shutdown().await?;
-    // Reads and discards the rest, so that a reset does not lose the response.
+    )
+}
+
+/// Reads and discards the rest, so that a reset does not lose the response.
+pub(super) async fn linger(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<()> {
     let mut rest = vec![0; 16 << 10];
     let drain = async {
         while stream.read(&mut rest).await? > 0 {}

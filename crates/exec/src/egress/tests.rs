@@ -2,11 +2,13 @@
 
 use super::{
     gate::{Asks, Gate, Place},
+    opened::Opener,
     proxy::{Bounds, Proxy},
     reach::Outside,
     resolve::{Answer, Resolve},
     survey::Survey,
     upstream::Upstream,
+    uses::{Uses, WaitingUse},
 };
 use interpreter_core::{
     HostContact, Network,
@@ -28,6 +30,7 @@ use tokio::{
 
 mod http;
 mod near;
+mod opened;
 mod socks;
 mod tunnel;
 
@@ -80,6 +83,8 @@ struct Scene {
     gate: Arc<Gate>,
     questions: mpsc::UnboundedReceiver<Place>,
     serving: JoinHandle<()>,
+    uses: Arc<Uses>,
+    recording: mpsc::UnboundedReceiver<WaitingUse>,
 }
 
 impl Drop for Scene {
@@ -95,6 +100,7 @@ struct Setting {
     names: Table,
     bounds: Bounds,
     upstream: Option<Upstream>,
+    opener: Option<Arc<Opener>>,
     interfaces: Arc<Interfaces>,
 }
 
@@ -122,9 +128,13 @@ impl Setting {
         let gate = Arc::new(Gate::new(&self.network, Asks::Session, ask, self.interfaces));
         let outside =
             Outside { resolver: Arc::new(self.names), upstream: self.upstream.map(Arc::new) };
-        let proxy = Proxy { gate: Arc::clone(&gate), outside, bounds: self.bounds };
+        let (record, recording) = mpsc::unbounded_channel();
+        let uses = Arc::new(Uses::new(record));
+        let (opener, bounds) = (self.opener, self.bounds);
+        let proxy =
+            Proxy { gate: Arc::clone(&gate), outside, bounds, opener, uses: Arc::clone(&uses) };
         let serving = tokio::spawn(proxy.serve(listener));
-        Scene { at, gate, questions, serving }
+        Scene { at, gate, questions, serving, uses, recording }
     }
 }
 

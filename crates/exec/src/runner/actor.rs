@@ -7,7 +7,7 @@ use super::{
     cell::Cell,
     checkpoint::RewoundReply,
     command::{Command, RunnerSetup},
-    hosts::WayOut,
+    hosts::{Wanted, WayOut},
     live::Live,
     staged::Stage,
     state::{Action, State},
@@ -18,7 +18,7 @@ use crate::{
 };
 use interpreter_core::{
     ChangesState, Confinement, Denial, Effects, FilesRewound, Invocation, Language, Limits, Pick,
-    Prepared, Ran, Rewound, Untrusted, egress::Host, session::Event,
+    Prepared, Ran, Rewound, Untrusted, session::Event,
 };
 use interpreter_workspace::{Conflict, Measured, Set};
 use std::{
@@ -49,7 +49,7 @@ pub(super) struct Actor {
 enum Woken {
     Told(Option<Box<Command>>),
     Read(Result<bool, ExecError>),
-    Host(Host, u16),
+    Wanted(Wanted),
     Counted(std::io::Result<Measured>),
     Alarm,
 }
@@ -75,7 +75,7 @@ impl Actor {
             let woken = tokio::select! {
                 command = inbox.recv() => Woken::Told(command.map(Box::new)),
                 read = read(self.live.as_mut()) => Woken::Read(read),
-                (host, port) = self.way_out.wanted() => Woken::Host(host, port),
+                wanted = self.way_out.wanted() => Woken::Wanted(wanted),
                 found = self.stage.disk.counted() => Woken::Counted(found),
                 () = wait_until(alarm) => Woken::Alarm,
             };
@@ -86,8 +86,12 @@ impl Actor {
                 Woken::Told(Some(command)) => self.told(*command, now).await,
                 Woken::Read(Ok(true)) => self.take_heard().await,
                 Woken::Read(Ok(false) | Err(_)) => self.stream_ended().await,
-                Woken::Host(host, port) => {
+                Woken::Wanted(Wanted::Host(host, port)) => {
                     self.state.host_wanted(host, port);
+                    Ok(())
+                }
+                Woken::Wanted(Wanted::Use(number, of)) => {
+                    self.state.use_wanted(number, of);
                     Ok(())
                 }
                 Woken::Counted(found) => {
@@ -115,9 +119,10 @@ impl Actor {
 
     async fn stop(mut self) {
         self.end().await;
-        let (network, denials) = (self.way_out.tried(), self.refusals.take().list());
-        if !network.is_empty() || !denials.is_empty() {
-            self.report(Ok(Event::TriedLate { network, denials })).await;
+        let (network, secrets) = (self.way_out.tried(), self.way_out.used());
+        let denials = self.refusals.take().list();
+        if !network.is_empty() || !denials.is_empty() || !secrets.is_empty() {
+            self.report(Ok(Event::TriedLate { network, denials, secrets })).await;
         }
         if let Err(error) = self.stage.close(&self.setup) {
             self.report(Err(error)).await;
@@ -136,6 +141,7 @@ impl Actor {
             Command::Interrupt => self.state.interrupt(now),
             Command::Answer(typed) => self.state.answer(typed),
             Command::AnswerHost(answer) => self.state.host_answered(answer),
+            Command::AnswerUse { number, goes_out } => self.way_out.answer_use(number, goes_out),
             Command::Complete { language, code, cursor, reply } => {
                 self.state.complete(&language, code, cursor, reply, now);
             }
@@ -227,6 +233,7 @@ impl Actor {
                 self.begin(kernel, code, invocation, &limits, behind).await?;
             }
             Action::AnswerHost { host, port, grant } => self.way_out.answer(host, port, grant),
+            Action::AnswerUse { number, goes_out } => self.way_out.answer_use(number, goes_out),
             Action::Finish { cell, status, signal, kernel_ended } => {
                 let ran = self.finished(*cell, status, signal, kernel_ended)?;
                 self.report(Ok(Event::Ran(ran))).await;
@@ -277,7 +284,7 @@ impl Actor {
             let remark = self.stage.open(backend, &confinement, &self.setup).await?;
             self.remark = remark.or(self.remark.take());
             self.way_out.open(&confinement, backend, &self.setup)?;
-            let (set, door) = (self.stage.set(), self.way_out.door());
+            let (set, door) = (self.stage.set(), self.way_out.doorway());
             let (machine, refusals) = (&self.setup.machine, &self.refusals);
             let started = Live::start(backend, confinement.clone(), set, door, refusals, machine);
             match started.await {
@@ -354,7 +361,8 @@ impl Actor {
         let network = self.way_out.tried();
         let denials = Denial::all(self.refusals.take(), &network, limit);
         let (changes, files) = self.stage.changed()?;
-        ran.effects = Effects { changes, files, network, denials };
+        let secrets = self.way_out.used();
+        ran.effects = Effects { changes, files, network, denials, secrets };
         if ran.effects.files.len() >= Set::LISTED {
             ran.remark.get_or_insert(format!(
                 "more than {} files differ, and only so many are listed here; the question at the \

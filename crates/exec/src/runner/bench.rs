@@ -71,9 +71,9 @@ impl Bench {
             let is_proxy = |name: &str| name.to_ascii_lowercase().ends_with("_proxy");
             confinement.environment.retain(|name, _| !is_proxy(name));
         }
-        let open = || Egress::open(&confinement.network, Asks::Nobody, doors, upstream);
+        let open = || Egress::open(&confinement.network, Asks::Nobody, doors, upstream, None);
         let egress = recipe.has_door.then(open).transpose()?;
-        let door = egress.as_ref().map(Egress::door);
+        let door = egress.as_ref().map(Egress::doorway);
         let refusals = Refusals::default();
         let live = Live::start(backend, confinement, None, door, &refusals, machine);
         let live = live.await?;

@@ -7,8 +7,8 @@ use crate::{
     sandbox::Machine,
 };
 use interpreter_core::{
-    Checkpoint, Confinement, Language, Permit, Pick, RewindScope, Rewound, ShownChange, Typed,
-    Untrusted, session::HostAnswer,
+    Broker, Checkpoint, Confinement, Language, Permit, Pick, RewindScope, Rewound, ShownChange,
+    Typed, Untrusted, session::HostAnswer,
 };
 use interpreter_workspace::{Conflict, Place};
 use std::sync::Arc;
@@ -29,6 +29,8 @@ pub struct RunnerSetup {
     pub session: String,
     /// The person's own proxy for the outside, if they have one.
     pub upstream: Option<Arc<Upstream>>,
+    /// Puts secrets into requests, where the person allowed that.
+    pub broker: Option<Arc<Broker>>,
     /// Whether the person is asked about hosts that are not listed; none means that there is no
     /// way out at all.
     pub asks: Option<Asks>,
@@ -54,6 +56,13 @@ pub enum Command {
     Answer(Typed),
     /// Let code reach a host, or refuse it.
     AnswerHost(HostAnswer),
+    /// Let a request go out whose use of a secret is on record, or end it.
+    AnswerUse {
+        /// Which.
+        number: u64,
+        /// Whether it may go out.
+        goes_out: bool,
+    },
     /// Ask the kernel of a language how code could go on. It is not asked while something runs;
     /// one that is not there, or does not answer in time, gives no answer.
     Complete {

@@ -1,9 +1,14 @@
 //! The way out of a sandbox while it is up.
 
 use super::command::RunnerSetup;
-use crate::{ExecError, egress::Egress, sandbox::recipe};
-use interpreter_core::{Backend, Confinement, Grant, HostContact, egress::Host};
-use std::{future::pending, path::Path};
+use crate::{
+    ExecError,
+    egress::{Doorway, Egress, Waiting, WaitingUse},
+    sandbox::recipe,
+};
+use interpreter_core::{Backend, Confinement, Grant, HostContact, SecretUse, egress::Host};
+use std::{collections::BTreeMap, future::pending};
+use tokio::sync::oneshot;
 
 /// The folder, beside that of the change sets, where sandboxes that are about to start find the
 /// way out.
@@ -17,6 +22,19 @@ pub(super) struct WayOut {
     granted: Vec<(Host, u16)>,
     /// Attempts from a sandbox that is gone, which are not reported yet.
     tried_before: Vec<HostContact>,
+    used_before: Vec<SecretUse>,
+    /// Requests that wait until their use of a secret is on record, by number.
+    waiting: BTreeMap<u64, oneshot::Sender<bool>>,
+    /// The number of the newest.
+    last: u64,
+}
+
+/// Something that code wants.
+pub(super) enum Wanted {
+    /// To reach a host.
+    Host(Host, u16),
+    /// To use a secret, which waits by this number.
+    Use(u64, SecretUse),
 }
 
 impl WayOut {
@@ -28,7 +46,7 @@ impl WayOut {
         backend: Backend,
         setup: &RunnerSetup,
     ) -> Result<(), ExecError> {
-        self.tried_before = self.tried();
+        (self.tried_before, self.used_before) = (self.tried(), self.used());
         self.egress = None;
         let Some(asks) = setup.asks else { return Ok(()) };
         if !recipe(backend).has_door {
@@ -37,7 +55,8 @@ impl WayOut {
         }
         let folder = setup.changes.folder().with_file_name(FOLDER);
         let upstream = setup.upstream.clone();
-        let opened = Egress::open(&confinement.network, asks, &folder, upstream);
+        let broker = setup.broker.clone();
+        let opened = Egress::open(&confinement.network, asks, &folder, upstream, broker);
         let egress = opened.map_err(|error| ExecError::CannotConfine {
             backend: backend.word(),
             reason: format!("the socket for its proxy cannot be made: {error}"),
@@ -48,9 +67,9 @@ impl WayOut {
         Ok(())
     }
 
-    /// The socket that the sandbox finds its way out by.
-    pub(super) fn door(&self) -> Option<&Path> {
-        self.egress.as_ref().map(Egress::door)
+    /// The files by which the sandbox finds its way out.
+    pub(super) fn doorway(&self) -> Option<Doorway<'_>> {
+        self.egress.as_ref().map(Egress::doorway)
     }
 
     /// A run begins.
@@ -60,11 +79,24 @@ impl WayOut {
         }
     }
 
-    /// Waits for a host that code wants.
-    pub(super) async fn wanted(&mut self) -> (Host, u16) {
-        match &mut self.egress {
-            Some(egress) => egress.question().await,
-            None => pending().await,
+    /// Waits for something that code wants.
+    pub(super) async fn wanted(&mut self) -> Wanted {
+        let Some(egress) = &mut self.egress else { return pending().await };
+        match egress.waiting().await {
+            Waiting::Host((host, port)) => Wanted::Host(host, port),
+            Waiting::Use(WaitingUse { of, answer }) => {
+                self.last += 1;
+                self.waiting.insert(self.last, answer);
+                Wanted::Use(self.last, of)
+            }
+        }
+    }
+
+    /// Lets a request go out whose use of a secret is on record, or ends it.
+    pub(super) fn answer_use(&mut self, number: u64, goes_out: bool) {
+        if let Some(answer) = self.waiting.remove(&number) {
+            // Whoever waited may have left.
+            _ = answer.send(goes_out).is_ok();
         }
     }
 
@@ -83,5 +115,13 @@ impl WayOut {
         let mut tried = std::mem::take(&mut self.tried_before);
         tried.extend(self.egress.as_ref().map(Egress::end_run).unwrap_or_default());
         tried
+    }
+
+    /// The uses of secrets since the last call. Those that still wait are refused.
+    pub(super) fn used(&mut self) -> Vec<SecretUse> {
+        self.waiting.clear();
+        let mut used = std::mem::take(&mut self.used_before);
+        used.extend(self.egress.as_ref().map(Egress::end_uses).unwrap_or_default());
+        used
     }
 }

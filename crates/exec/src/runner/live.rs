@@ -2,6 +2,7 @@
 
 use crate::{
     ExecError, Interpreter,
+    egress::Doorway,
     sandbox::{Frozen, Machine, Protection, Refusals, Sandbox, View, recipe, start},
 };
 use interpreter_core::{Backend, Confinement, Invocation};
@@ -30,7 +31,7 @@ impl Live {
         backend: Backend,
         confinement: Confinement,
         set: Option<&Set>,
-        door: Option<&Path>,
+        door: Option<Doorway<'_>>,
         refusals: &Refusals,
         machine: &Machine,
     ) -> Result<Self, ExecError> {

@@ -15,7 +15,8 @@ use super::{
 };
 use crate::ExecError;
 use interpreter_core::{
-    Confinement, Grant, HostWanted, Invocation, Language, Limits, Permit, Reached, Rewound, Typed,
+    Confinement, Grant, HostWanted, Invocation, Language, Limits, Permit, Reached, Rewound,
+    SecretUse, Typed, WantedUse,
     egress::Host,
     session::{Event, HostAnswer},
 };
@@ -33,7 +34,10 @@ pub(super) enum Action {
     /// End the sandbox.
     End,
     /// Start a kernel.
-    Start { kernel: u32, language: Language },
+    Start {
+        kernel: u32,
+        language: Language,
+    },
     /// Give a kernel its code; `behind` all that the host was sent before.
     Begin {
         kernel: u32,
@@ -43,25 +47,54 @@ pub(super) enum Action {
         behind: bool,
     },
     /// Hand the code what the person typed; without a text, the end of input.
-    Answer { kernel: u32, text: Option<Vec<u8>> },
+    Answer {
+        kernel: u32,
+        text: Option<Vec<u8>>,
+    },
     /// Ask a kernel how code could go on.
-    Complete { kernel: u32, code: Vec<u8>, cursor: u32 },
+    Complete {
+        kernel: u32,
+        code: Vec<u8>,
+        cursor: u32,
+    },
     /// Let code reach a host, or refuse it.
-    AnswerHost { host: Host, port: u16, grant: Option<Grant> },
+    AnswerHost {
+        host: Host,
+        port: u16,
+        grant: Option<Grant>,
+    },
+    AnswerUse {
+        number: u64,
+        goes_out: bool,
+    },
     /// Note a path that code says it was refused, if our own list confirms it.
-    Refused { code: String, path: String },
+    Refused {
+        code: String,
+        path: String,
+    },
     /// Report an event.
     Report(Event),
     /// Report that the kernel of a language is ready, and what bounds it.
     Ready(Language),
     /// Report how a run ended, with its effects.
-    Finish { cell: Box<Cell>, status: Option<i32>, signal: Option<i32>, kernel_ended: bool },
+    Finish {
+        cell: Box<Cell>,
+        status: Option<i32>,
+        signal: Option<i32>,
+        kernel_ended: bool,
+    },
     /// The host has put back what it could of a discarded set.
     Restored,
     /// Ask a kernel to keep its memory.
-    Checkpoint { kernel: u32, number: u32 },
+    Checkpoint {
+        kernel: u32,
+        number: u32,
+    },
     /// Put the staged files back, and answer.
-    RewindFiles { rewound: Rewound, reply: RewoundReply },
+    RewindFiles {
+        rewound: Rewound,
+        reply: RewoundReply,
+    },
 }
 
 /// The event that somebody waits for.
@@ -257,6 +290,17 @@ impl State {
         let goes_on = self.cell().is_some_and(|cell| cell.proposal == proposal);
         if goes_on || matches!(grant, Some(Grant::Session | Grant::Always)) {
             self.then(Action::AnswerHost { host, port, grant });
+        }
+    }
+
+    /// A request of the code is to use a secret. Between runs nothing goes out.
+    pub(super) fn use_wanted(&mut self, number: u64, of: SecretUse) {
+        match self.cell() {
+            Some(cell) => {
+                let proposal = cell.proposal.clone();
+                self.report(Event::SecretWanted(WantedUse { proposal, number, of }));
+            }
+            None => self.then(Action::AnswerUse { number, goes_out: false }),
         }
     }
 

@@ -40,6 +40,7 @@ fn confinement(limits: Limits) -> Confinement {
         granted: [].into(),
         shown: [].into(),
         network: Network::None,
+        secrets: vec![],
         limits,
         sandbox: Sandboxing::default(),
         environment: [].into(),

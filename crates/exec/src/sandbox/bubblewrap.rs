@@ -26,7 +26,7 @@ use super::{
     recipe::{Furniture, Helper, Protection, Recipe, Site, Staging, keeps_around_a_copy},
     view::View,
 };
-use crate::{Cause, ExecError, Interpreters};
+use crate::{Cause, ExecError, Interpreters, egress::TRUSTED};
 use interpreter_core::{Access, Backend, Confinement, Workspace};
 use interpreter_jail::{JAIL, Plan, Step, attack::ATTACK};
 use interpreter_jupyter::JUPYTER;
@@ -91,7 +91,10 @@ fn arguments(site: &Site<'_>) -> Result<Vec<OsString>, ExecError> {
     }
     furniture(&mut all, confinement, layout, machine);
     if let Some(door) = door {
-        all.bind("--ro-bind", door, Path::new(DOOR));
+        all.bind("--ro-bind", door.socket, Path::new(DOOR));
+        if let Some(trusted) = door.trusted {
+            all.bind("--ro-bind", trusted, Path::new(TRUSTED));
+        }
     }
     for (path, access) in &confinement.files {
         match access {

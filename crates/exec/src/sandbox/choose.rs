@@ -166,6 +166,7 @@ mod tests {
             granted: [].into(),
             shown: [].into(),
             network: Network::None,
+            secrets: vec![],
             limits: Limits::default(),
             sandbox: Sandboxing {
                 backend,

@@ -29,7 +29,7 @@ use super::{
     native::{DOOR, HOST_PROGRAM, become_host, check_work_folder, limits},
     recipe::{Protection, Recipe, Site, Tidying},
 };
-use crate::{Cause, ExecError, Interpreters};
+use crate::{Cause, ExecError, Interpreters, egress::TRUSTED};
 use interpreter_core::{Access, Confinement, Workspace};
 use interpreter_jail::{JAIL, Plan, Step, attack::ATTACK};
 use interpreter_jupyter::JUPYTER;
@@ -212,7 +212,10 @@ fn furniture(all: &mut Arguments, site: &Site<'_>) {
     }
     all.show(&layout.meeting(), Path::new(MEETING));
     if let Some(door) = door {
-        all.show(door, Path::new(DOOR));
+        all.show(door.socket, Path::new(DOOR));
+        if let Some(trusted) = door.trusted {
+            all.show(trusted, Path::new(TRUSTED));
+        }
     }
 }
 

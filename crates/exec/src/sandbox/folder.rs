@@ -72,7 +72,8 @@ impl Layout {
             Err(_) => argument,
         };
         let arguments = arguments.into_iter().map(moved).collect();
-        let proxy = egress::variables();
+        let mut proxy = egress::variables();
+        proxy.extend(egress::trust_variables());
         environment.retain(|name, value| proxy.get(name) != Some(value));
         for (name, to) in [("HOME", self.home()), ("TMPDIR", self.temporary())] {
             if let Some(value) = environment.get_mut(name) {

@@ -10,7 +10,7 @@ use super::{
     recipe::{Furniture, Protection, Recipe, Site, Staging},
     view::View,
 };
-use crate::{Cause, ExecError, Interpreters};
+use crate::{Cause, ExecError, Interpreters, egress::TRUSTED};
 use interpreter_core::{Access as Reach, Backend, Confinement, Kept, Workspace};
 use interpreter_jail::attack::ATTACK;
 use interpreter_jail::{
@@ -103,7 +103,9 @@ fn plan(site: &Site<'_>) -> Result<Plan, ExecError> {
     steps.push(Step::NewRoot);
     steps.extend(system(machine));
     steps.extend(furniture(confinement, machine));
-    steps.extend(door.map(|door| bind(door, DOOR, BindAccess::Read, Owner::AsOutside)));
+    let shown = |from: &Path, to: &str| bind(from, to, BindAccess::Read, Owner::AsOutside);
+    steps.extend(door.map(|door| shown(door.socket, DOOR)));
+    steps.extend(door.and_then(|door| door.trusted).map(|from| shown(from, TRUSTED)));
     steps.extend(reachable(confinement, owner));
     steps.extend(work_folder(confinement, stage, owner));
     steps.extend(pins(confinement));

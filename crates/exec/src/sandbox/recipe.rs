@@ -9,7 +9,7 @@ use super::{
     machine::{Machine, Rights, SANDBOX_USER},
     view::View,
 };
-use crate::{Cause, ExecError};
+use crate::{Cause, ExecError, egress::Doorway};
 use interpreter_core::{Backend, Confinement, Kept, Promise, Untrusted, sandbox::lacks};
 use interpreter_host::KernelSpec;
 use interpreter_jail::{JailFailure, Plan};
@@ -115,7 +115,7 @@ pub(super) struct Site<'a> {
     /// The copy of the work folder in it, if code works in one.
     pub(super) copy: Option<&'a Path>,
     /// Where the host meets the proxy.
-    pub(super) door: Option<&'a Path>,
+    pub(super) door: Option<Doorway<'a>>,
     /// The sandbox's own folder.
     pub(super) layout: &'a Layout,
     pub(super) machine: &'a Machine,

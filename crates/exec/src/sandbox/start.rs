@@ -12,7 +12,7 @@ use super::{
     secrets,
     watch::{self, Refusals},
 };
-use crate::ExecError;
+use crate::{ExecError, egress::Doorway};
 use interpreter_core::{Backend, Confinement};
 use interpreter_host::Link;
 use interpreter_jail::{JAIL, Plan, encode, profile, rules};
@@ -35,7 +35,7 @@ pub(crate) async fn start(
     backend: Backend,
     confinement: &Confinement,
     stage: Option<&Set>,
-    door: Option<&Path>,
+    door: Option<Doorway<'_>>,
     refusals: &Refusals,
     machine: &Machine,
 ) -> Result<Sandbox, ExecError> {
@@ -123,7 +123,7 @@ pub fn explain(
     backend: Backend,
     confinement: &Confinement,
     stage: Option<&Path>,
-    door: Option<&Path>,
+    door: Option<Doorway<'_>>,
     machine: &Machine,
 ) -> Result<Vec<String>, ExecError> {
     let (recipe, layout) = (recipe(backend), &Layout::of("RUN-FOLDER"));

@@ -74,6 +74,7 @@ pub(super) fn started() -> Body {
             granted: [].into(),
             shown: [].into(),
             network: Network::None,
+            secrets: vec![],
             limits: Limits::default(),
             sandbox: Sandboxing::default(),
             environment: BTreeMap::new(),

@@ -1,6 +1,7 @@
 //! The plan as a list that can be read, for both kinds of user.
 
 use super::*;
+use crate::egress::Doorway;
 use crate::sandbox::{cgroup::Groups, folder::Layout};
 use interpreter_core::{Limits, Network, Sandboxing};
 
@@ -16,6 +17,7 @@ fn confinement() -> Confinement {
         granted: [].into(),
         shown: [].into(),
         network: Network::None,
+        secrets: vec![],
         limits: Limits::default(),
         sandbox: Sandboxing::default(),
         environment: [("PATH".to_owned(), "/usr/bin".to_owned())].into(),
@@ -51,7 +53,10 @@ fn planned(confinement: &Confinement, rights: Rights) -> Result<Plan, ExecError>
         confinement,
         stage: Some(Path::new(SET_FOLDER)),
         copy: None,
-        door: Some(Path::new(DOOR_OUTSIDE)),
+        door: Some(Doorway {
+            socket: Path::new(DOOR_OUTSIDE),
+            trusted: Some(Path::new("/home/u/.local/share/interpreter/trust/1-a.pem")),
+        }),
         layout: &Layout::of("/nowhere"),
         machine: &machine(rights),
     })

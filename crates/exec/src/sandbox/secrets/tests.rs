@@ -22,6 +22,7 @@ fn confinement(root: &Path) -> Confinement {
         granted: [].into(),
         shown: [].into(),
         network: interpreter_core::Network::None,
+        secrets: vec![],
         limits: interpreter_core::Limits::default(),
         sandbox: interpreter_core::Sandboxing::default(),
         environment: [].into(),

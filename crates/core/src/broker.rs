@@ -1,0 +1,278 @@
+//! Secrets that code can use and never sees.
+//!
+//! # Threat
+//! Code that needs a token to work, and that could then send it anywhere, print it or keep it.
+//!
+//! # Mechanism
+//! Code gets a placeholder: random, made for one session, worthless by itself. The proxy outside
+//! opens the connections to the hosts that the person allowed for a secret, and asks a [`Broker`]
+//! about each request. Only in the one header, for the one host and port, and by a method that the
+//! person allowed does the value take the placeholder's place. Anywhere else the placeholder goes
+//! out as it is. Whatever comes back is masked.
+//!
+//! # Order
+//! The [`SecretUse`]s of a request are on record before a byte of it goes out.
+//!
+//! # Limits
+//! The host that gets the value can do with it as it likes: it may be made to act for the person, or
+//! to show the value in a form that is not looked for.
+//!
+//! Pure: whoever makes one brings the values and the random part.
+
+mod grant;
+mod used;
+
+pub use self::{
+    grant::{GrantError, GrantedMethod, SecretGrant, check_value},
+    used::{SecretUse, WantedUse},
+};
+
+use crate::{Admission, Redactor, Secret, egress::Host};
+use base64::{Engine, engine::general_purpose::STANDARD};
+use std::{collections::BTreeMap, fmt};
+
+/// Characters of a path that are put on record.
+const LONGEST_PATH: usize = 300;
+
+/// A header of a request: its name in lower case, and its value.
+pub type RequestHeader = (String, Vec<u8>);
+
+/// Puts values in the place of placeholders, where the person allowed it.
+#[derive(Default)]
+pub struct Broker {
+    secrets: Vec<Brokered>,
+    /// Finds the values.
+    values: Redactor,
+}
+
+/// One secret, with its stand-in.
+struct Brokered {
+    name: String,
+    value: Secret,
+    placeholder: String,
+    grants: Vec<SecretGrant>,
+}
+
+/// A text with the value in the place of its placeholder.
+enum Replaced {
+    /// There is none.
+    Absent,
+    /// There is more than one.
+    Twice,
+    With(Vec<u8>),
+}
+
+/// A request, as far as it matters here.
+#[derive(Clone, Copy, Debug)]
+pub struct RequestHead<'a> {
+    /// The host that the connection leads to.
+    pub host: &'a Host,
+    /// Its port.
+    pub port: u16,
+    /// The method.
+    pub method: &'a str,
+    /// The path and the query.
+    pub target: &'a str,
+    /// The headers.
+    pub headers: &'a [RequestHeader],
+}
+
+/// A request that may go out once its uses are on record.
+pub struct FilledRequest {
+    /// The headers, with values in them.
+    pub headers: Vec<RequestHeader>,
+    /// The uses, also those that are refused.
+    pub uses: Vec<SecretUse>,
+}
+
+impl fmt::Debug for Broker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Broker({} secrets)", self.secrets.len())
+    }
+}
+
+impl fmt::Debug for FilledRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "FilledRequest({} uses)", self.uses.len())
+    }
+}
+
+impl Broker {
+    /// Adds a secret. `random` must be made anew for each session, and hard to guess. Grants of
+    /// other secrets are left out, and so is a value that cannot be looked for in an answer, or
+    /// cannot stand in a header.
+    pub fn add(&mut self, name: &str, value: Secret, grants: &[SecretGrant], random: &str) {
+        let grants: Vec<_> = grants.iter().filter(|one| one.name == name).cloned().collect();
+        if grants.is_empty() || check_value(&value).is_err() {
+            return;
+        }
+        self.values = self.values.knowing([(name, &value)]);
+        let placeholder = format!("placeholder-{name}-{random}");
+        self.secrets.push(Brokered { name: name.to_owned(), value, placeholder, grants });
+    }
+
+    /// Whether there is nothing to do.
+    pub fn is_empty(&self) -> bool {
+        self.secrets.is_empty()
+    }
+
+    /// The placeholders, as variables of the code.
+    pub fn variables(&self) -> BTreeMap<String, String> {
+        let one = |one: &Brokered| (one.name.clone(), one.placeholder.clone());
+        self.secrets.iter().map(one).collect()
+    }
+
+    /// Everything that is allowed.
+    pub fn grants(&self) -> impl Iterator<Item = &SecretGrant> {
+        self.secrets.iter().flat_map(|one| &one.grants)
+    }
+
+    /// Whether connections to this place are opened.
+    pub fn opens(&self, host: &Host, port: u16) -> bool {
+        self.grants().any(|grant| grant.is_for(host, port))
+    }
+
+    /// Finds the values in text that comes back.
+    pub fn values(&self) -> &Redactor {
+        &self.values
+    }
+
+    /// The request with values in it where that is allowed, and what is to be recorded first.
+    pub fn fill(&self, request: &RequestHead<'_>) -> FilledRequest {
+        let mut headers = request.headers.to_vec();
+        let mut uses = Vec::new();
+        for secret in &self.secrets {
+            secret.fill(request, &mut headers, &mut uses);
+        }
+        FilledRequest { headers, uses }
+    }
+
+    /// The uses that a request by plain HTTP would be. None of them is allowed.
+    pub fn refused_in_plain(&self, host: &Host, port: u16, head: &[u8]) -> Vec<SecretUse> {
+        let line = head.split(|&byte| byte == b'\r').next().unwrap_or_default();
+        let line = String::from_utf8_lossy(line);
+        let mut words = line.split(' ');
+        let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        let there = self.secrets.iter().filter(|one| holds(head, &one.placeholder));
+        let refused = |one: &Brokered| {
+            let request = RequestHead { host, port, method, target, headers: &[] };
+            one.used(&request, Some("plain HTTP carries no secrets; use `https://`".into()))
+        };
+        there.map(refused).collect()
+    }
+
+    /// The uses that the body of a request would be, by the placeholders in a part of it. None of
+    /// them is allowed.
+    pub fn refused_in_body(&self, request: &RequestHead<'_>, part: &[u8]) -> Vec<SecretUse> {
+        let there = self.secrets.iter().filter(|one| holds(part, &one.placeholder));
+        let why = || Some("a body carries no secrets".into());
+        there.map(|one| one.used(request, why())).collect()
+    }
+
+    /// Bytes of the longest placeholder.
+    pub fn longest_placeholder(&self) -> usize {
+        self.secrets.iter().map(|one| one.placeholder.len()).max().unwrap_or_default()
+    }
+}
+
+impl Brokered {
+    fn fill(
+        &self,
+        request: &RequestHead<'_>,
+        headers: &mut [RequestHeader],
+        uses: &mut Vec<SecretUse>,
+    ) {
+        let grant = self.grants.iter().find(|one| one.is_for(request.host, request.port));
+        let mut refuse = |why: String| {
+            let refused = self.used(request, Some(why));
+            if !uses.contains(&refused) {
+                uses.push(refused);
+            }
+        };
+        if holds(request.target.as_bytes(), &self.placeholder) {
+            refuse("an address carries no secrets".into());
+        }
+        let mut filled = false;
+        for at in 0..headers.len() {
+            let (name, value) = &headers[at];
+            let with_value = match self.replaced(value) {
+                Replaced::Absent => continue,
+                Replaced::Twice => None,
+                Replaced::With(value) => Some(value),
+            };
+            let why_not = match grant {
+                None => Some("you did not allow it there".to_owned()),
+                Some(grant) => grant.why_not(request.method, name).or_else(|| {
+                    let same = headers.iter().filter(|(other, _)| other == name).count();
+                    (same > 1).then(|| format!("there is more than one header `{name}`"))
+                }),
+            };
+            match (why_not, with_value) {
+                (Some(why), _) => refuse(why),
+                (None, None) => refuse("its placeholder appears more than once".into()),
+                (None, Some(with_value)) => {
+                    headers[at].1 = with_value;
+                    filled = true;
+                }
+            }
+        }
+        if filled {
+            uses.push(self.used(request, None));
+        }
+    }
+
+    /// The value of a header with the secret in it. A user and a password in base64 are read, too.
+    fn replaced(&self, text: &[u8]) -> Replaced {
+        if let Some(at) = find(text, &self.placeholder) {
+            return self.put(text, at);
+        }
+        let (scheme, digits) = text.split_at_checked(6).unwrap_or_default();
+        if !scheme.eq_ignore_ascii_case(b"basic ") {
+            return Replaced::Absent;
+        }
+        let plain = STANDARD.decode(digits.trim_ascii()).unwrap_or_default();
+        let Some(at) = find(&plain, &self.placeholder) else { return Replaced::Absent };
+        match self.put(&plain, at) {
+            Replaced::With(plain) => {
+                Replaced::With([scheme, STANDARD.encode(plain).as_bytes()].concat())
+            }
+            other @ (Replaced::Absent | Replaced::Twice) => other,
+        }
+    }
+
+    fn put(&self, text: &[u8], at: usize) -> Replaced {
+        let (before, rest) = text.split_at(at);
+        let after = &rest[self.placeholder.len()..];
+        if holds(after, &self.placeholder) {
+            return Replaced::Twice;
+        }
+        // The one place that puts a value into a request: to the host that the person allowed.
+        Replaced::With([before, self.value.reveal().as_bytes(), after].concat())
+    }
+
+    fn used(&self, request: &RequestHead<'_>, why: Option<String>) -> SecretUse {
+        let path = request.target.split(['?', '#']).next().unwrap_or_default();
+        let verdict = if why.is_none() { Admission::Allowed } else { Admission::Refused };
+        SecretUse {
+            name: self.name.clone(),
+            method: request.method.chars().take(20).collect(),
+            host: request.host.clone(),
+            port: request.port,
+            path: path.chars().take(LONGEST_PATH).collect(),
+            verdict,
+            why,
+            count: 1,
+        }
+    }
+}
+
+fn find(text: &[u8], placeholder: &str) -> Option<usize> {
+    text.windows(placeholder.len()).position(|window| window == placeholder.as_bytes())
+}
+
+fn holds(text: &[u8], placeholder: &str) -> bool {
+    find(text, placeholder).is_some()
+}
+
+#[cfg(test)]
+mod tests;

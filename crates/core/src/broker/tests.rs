@@ -1,0 +1,148 @@
+//! Where a value is put in, and where never.
+
+use super::*;
+use crate::Untrusted;
+use proptest::prelude::*;
+
+const VALUE: &str = "canary-value-0123456789";
+const RANDOM: &str = "5f0e1d2c";
+
+fn grant(name: &str, place: &str) -> SecretGrant {
+    SecretGrant::new(name, place, &[], None).unwrap()
+}
+
+fn broker() -> Broker {
+    let mut broker = Broker::default();
+    broker.add("TOKEN", Secret::new(VALUE.into()), &[grant("TOKEN", "api.example.org")], RANDOM);
+    let other = Secret::new("another-canary-value".into());
+    broker.add("OTHER", other, &[grant("OTHER", "h.org:8443")], RANDOM);
+    broker
+}
+
+fn placeholder() -> String {
+    broker().variables()["TOKEN"].clone()
+}
+
+fn asked(
+    method: &str,
+    place: &str,
+    target: &str,
+    headers: &[(&str, &str)],
+) -> (String, Vec<String>) {
+    let (host, port) = crate::egress::authority(place, Some(443)).unwrap();
+    let headers: Vec<_> = headers
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), value.as_bytes().to_vec()))
+        .collect();
+    let request = RequestHead { host: &host, port, method, target, headers: &headers };
+    let filled = broker().fill(&request);
+    let sent: Vec<_> =
+        filled.headers.iter().map(|(_, value)| String::from_utf8_lossy(value)).collect();
+    (sent.join("\n"), filled.uses.iter().map(SecretUse::line).collect())
+}
+
+#[test]
+fn the_value_goes_where_the_person_allowed_it() {
+    let bearer = format!("Bearer {}", placeholder());
+    let (sent, uses) = asked("GET", "api.example.org", "/user?q=1", &[("authorization", &bearer)]);
+    assert_eq!(sent, format!("Bearer {VALUE}"));
+    assert_eq!(uses, ["used TOKEN for GET api.example.org/user"]);
+    let basic = format!("Basic {}", STANDARD.encode(format!("me:{}", placeholder())));
+    let (sent, uses) = asked("GET", "api.example.org", "/", &[("authorization", &basic)]);
+    assert_eq!(sent, format!("Basic {}", STANDARD.encode(format!("me:{VALUE}"))));
+    assert_eq!(uses.len(), 1);
+}
+
+#[test]
+fn anywhere_else_the_placeholder_stays_and_the_attempt_is_noted() {
+    let (ours, bearer) = (placeholder(), format!("Bearer {}", placeholder()));
+    let twice = format!("{ours} {ours}");
+    let authorization = [("authorization", bearer.as_str())];
+    for (method, place, target, headers, why) in [
+        ("GET", "evil.example.org", "/", &authorization[..], "you did not allow it there"),
+        ("GET", "api.example.org:444", "/", &authorization, "you did not allow it there"),
+        ("GET", "h.org:8443", "/", &authorization, "you did not allow it there"),
+        ("POST", "api.example.org", "/", &authorization, "for GET and HEAD only"),
+        ("get", "api.example.org", "/", &authorization, "for GET and HEAD only"),
+        (
+            "GET",
+            "api.example.org",
+            "/",
+            &[("x-other", &bearer)],
+            "in the header `authorization` only",
+        ),
+        ("GET", "api.example.org", "/", &[("authorization", &twice)], "more than once"),
+        ("GET", "api.example.org", &format!("/?a={ours}"), &[], "an address carries no secrets"),
+        (
+            "GET",
+            "api.example.org",
+            "/",
+            &[("authorization", &bearer), ("authorization", "x")],
+            "more than one header `authorization`",
+        ),
+    ] {
+        let (sent, uses) = asked(method, place, target, headers);
+        assert!(!sent.contains("canary"), "{method} {place}: {sent}");
+        assert_eq!(uses.len(), 1, "{method} {place}: {uses:?}");
+        assert!(uses[0].starts_with("did not use TOKEN") && uses[0].contains(why), "{uses:?}");
+    }
+}
+
+#[test]
+fn another_sessions_placeholder_is_only_text() {
+    let stale = "Bearer placeholder-TOKEN-00000000";
+    let (sent, uses) = asked("GET", "api.example.org", "/", &[("authorization", stale)]);
+    assert_eq!((sent.as_str(), uses.len()), (stale, 0));
+}
+
+#[test]
+fn plain_http_and_bodies_carry_nothing() {
+    let (broker, host) = (broker(), "api.example.org".parse().unwrap());
+    let head = format!("GET /a HTTP/1.1\r\nAuthorization: {}\r\n\r\n", placeholder());
+    let refused = broker.refused_in_plain(&host, 80, head.as_bytes());
+    assert!(refused[0].line().starts_with("did not use TOKEN for GET api.example.org:80/a: "));
+    let request = RequestHead { host: &host, port: 443, method: "GET", target: "/", headers: &[] };
+    assert!(broker.refused_in_body(&request, b"nothing").is_empty());
+    assert_eq!(broker.refused_in_body(&request, placeholder().as_bytes()).len(), 1);
+}
+
+#[test]
+fn what_has_no_grant_or_no_usable_value_is_left_out() {
+    let mut broker = Broker::default();
+    broker.add("A", Secret::new(VALUE.into()), &[grant("B", "h.org")], RANDOM);
+    broker.add("C", Secret::new("short".into()), &[grant("C", "h.org")], RANDOM);
+    assert!(broker.is_empty() && broker.variables().is_empty());
+    assert!(!broker.opens(&"h.org".parse().unwrap(), 443));
+    assert_eq!(format!("{broker:?}"), "Broker(0 secrets)");
+}
+
+#[test]
+fn a_path_is_shown_without_what_moves_the_cursor() {
+    let (_, uses) = asked("GET", "evil.org", "/\u{1b}[2J", &[("authorization", &placeholder())]);
+    assert_eq!(Untrusted::new(&*uses[0]).for_terminal_line(500), uses[0]);
+}
+
+proptest! {
+    #[test]
+    fn no_value_leaves_but_by_its_grant(
+        method in prop::sample::select(vec!["GET", "HEAD", "POST", "PUT", "DELETE", "TRACE"]),
+        place in prop::sample::select(vec!["api.example.org", "api.example.org:80", "h.org:8443", "x.org"]),
+        names in prop::collection::vec(prop::sample::select(vec!["authorization", "cookie", "x"]), 0..4),
+        holds in prop::collection::vec(any::<bool>(), 4),
+    ) {
+        let bearer = format!("Bearer {}", placeholder());
+        let text = |held: bool| if held { bearer.as_str() } else { "plain" };
+        let headers: Vec<_> = names.iter().zip(&holds).map(|(name, held)| (*name, text(*held))).collect();
+        let (sent, uses) = asked(method, place, "/", &headers);
+        let carrying = headers.iter().filter(|(name, _)| *name == "authorization").count();
+        let is_allowed = place == "api.example.org"
+            && matches!(method, "GET" | "HEAD")
+            && carrying == 1
+            && headers.contains(&("authorization", bearer.as_str()));
+        prop_assert_eq!(sent.matches(VALUE).count(), usize::from(is_allowed));
+        prop_assert_eq!(uses.iter().any(|line| line.starts_with("used ")), is_allowed);
+        // Nothing is put in, or left out, without a word.
+        let held = headers.iter().any(|(_, value)| *value == bearer);
+        prop_assert_eq!(!uses.is_empty(), held);
+    }
+}
