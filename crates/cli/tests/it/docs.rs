@@ -42,6 +42,8 @@ const COMMANDS: &[&[&str]] = &[
     &["rules", "remove"],
     &["secret"],
     &["secret", "set"],
+    &["secret", "allow"],
+    &["secret", "disallow"],
     &["secret", "list"],
     &["secret", "remove"],
     &["secret", "import"],

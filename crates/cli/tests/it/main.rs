@@ -18,6 +18,7 @@ mod attacks;
 mod audit;
 mod backends;
 mod bounds;
+mod broker;
 mod budgets;
 mod called;
 mod changes;

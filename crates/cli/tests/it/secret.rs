@@ -23,7 +23,10 @@ fn a_secret_is_set_listed_and_removed_and_its_value_never_shown() {
     scene.run(&["secret", "list"]).prints("MY_API_KEY\nSHORT\n").exits(0);
     let json = scene.run(&["secret", "list", "--json"]).lacks(VALUE).exits(0);
     let rows: serde_json::Value = serde_json::from_str(&json.stdout()).unwrap();
-    assert_eq!(rows[0], serde_json::json!({ "name": "MY_API_KEY", "overridden": false }));
+    assert_eq!(
+        rows[0],
+        serde_json::json!({ "name": "MY_API_KEY", "overridden": false, "allowed": [] })
+    );
     scene.run(&["secret", "remove", "SHORT"]).prints("SHORT is removed.\n").exits(0);
     scene.run(&["secret", "remove", "SHORT"]).mentions("there is no secret `SHORT`").exits(2);
     let scene = scene.variable("MY_API_KEY", "another-value-1");

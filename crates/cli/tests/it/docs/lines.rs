@@ -101,7 +101,7 @@ impl World {
             script(&folder.join(name), text);
         }
         self.scene.put(&self.beside("unread/.config/interpreter/config.toml"), b"not toml");
-        fs::write(self.beside("typed"), "Hello!\n").unwrap();
+        fs::write(self.beside("typed"), "Hello, world!\n").unwrap();
         let parsed: Vec<_> = PARSED.iter().map(|words| format!("\"{words}\"")).collect();
         script(&folder.join("interpreter"), &PROGRAM.replace("PARSED", &parsed.join(" | ")));
         for path in files_below(&pages::root().join("scripts")) {
