@@ -3,7 +3,10 @@
 //! The order is the promise. An event is on record before the session sees it, an effect before
 //! it is performed; if the record cannot be written, nothing more happens.
 
-use self::calls::{Call, next_piece};
+use self::{
+    calls::{Call, next_piece},
+    rewinding::Checkpoints,
+};
 use crate::{
     AgentError, Context,
     error::exec_failure,
@@ -35,6 +38,7 @@ use tokio::{sync::mpsc, task::JoinHandle};
 mod calls;
 mod performing;
 mod redacting;
+mod rewinding;
 
 /// Bytes of output from which on a record gets no more.
 const GATHERED: usize = 128 << 10;
@@ -67,6 +71,8 @@ pub(crate) struct Driver {
     learned: Arc<Mutex<Option<(String, Past)>>>,
     /// Scanners that are set and do not run, to be named once.
     missing_scanners: Option<String>,
+    /// The checkpoints, if somebody may want to go back to them.
+    checkpoints: Option<Checkpoints>,
     /// Takes secrets out of everything that is taken in.
     redactor: Arc<Redactor>,
     /// Output that may still turn out to be a secret.
@@ -142,6 +148,7 @@ impl Driver {
             meter,
             past: Past::default(),
             learned: Arc::default(),
+            checkpoints: None,
             next: None,
             redactor,
             output: RedactedOutput::default(),
@@ -275,6 +282,11 @@ impl Driver {
                 return self.happened(Event::Retried).await;
             }
             Request::Happened(event) => return self.happened(event).await,
+            Request::KeepCheckpoints => self.checkpoints = Some(Checkpoints::default()),
+            Request::Checkpoint { number, reply } => {
+                let found = self.checkpoints.as_mut().and_then(|all| all.of(number));
+                _ = reply.send(found).is_ok();
+            }
             Request::Written(reply) => {
                 self.write_record().await?;
                 // Whoever asked may have left.

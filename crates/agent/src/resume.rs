@@ -6,7 +6,7 @@
 use crate::{AgentError, Context, Mode};
 use interpreter_core::{
     Body, Record,
-    session::{Approval, Earlier, PastCell},
+    session::{Approval, Earlier, PastCell, Rewind},
 };
 use interpreter_store::{Log, SessionFilter, SessionSummary};
 
@@ -56,6 +56,24 @@ impl Context {
     /// The cells that ran before an earlier conversation was left.
     pub fn cells_before(&self, earlier: &Earlier) -> Result<Vec<PastCell>, AgentError> {
         self.cells_until(&earlier.session, earlier.before.clone())
+    }
+
+    /// The way back to before a cell of a session that runs. `None` if no such cell ran in it.
+    pub fn rewind(&self, session: &str, cell: &str) -> Result<Option<Rewind>, AgentError> {
+        let log = Log::open_to_read(&self.folders)?;
+        let records = whole(&log, session)?;
+        let earlier = match resumed_from(&records, session) {
+            Some((id, before)) => self.cells_until(&id, before)?,
+            None => Vec::new(),
+        };
+        let setup = self.setup(self.profile(None, &[]), Approval::AlwaysAsk, Mode::Chat);
+        Ok(Rewind::to(&PastCell::named(cell), setup, &earlier, &records))
+    }
+
+    /// The cells that ran in a session itself.
+    pub fn own_cells(&self, session: &str) -> Result<Vec<PastCell>, AgentError> {
+        let log = Log::open_to_read(&self.folders)?;
+        Ok(PastCell::all(&[], &whole(&log, session)?))
     }
 
     fn cells_until(&self, id: &str, until: Option<String>) -> Result<Vec<PastCell>, AgentError> {

@@ -8,7 +8,7 @@ use crate::{
     update::{Mode, Request, Update},
 };
 use interpreter_core::{
-    Body, Language, Redactor, ShownChange, Untrusted,
+    Body, Checkpoint, Language, Redactor, ShownChange, Untrusted,
     redact::Scope,
     session::{Approval, Event},
 };
@@ -57,6 +57,18 @@ impl Session {
     /// Sends an event. If the session is over, its last update has said so.
     pub fn send(&self, event: Event) {
         self.request(Request::Happened(event));
+    }
+
+    /// Has the runner keep checkpoints from now on, so that the session can be rewound.
+    pub fn keep_checkpoints(&self) {
+        self.request(Request::KeepCheckpoints);
+    }
+
+    /// The contents of a checkpoint, if it was taken.
+    pub async fn checkpoint(&self, number: u32) -> Option<Checkpoint> {
+        let (reply, answer) = oneshot::channel();
+        self.request(Request::Checkpoint { number, reply });
+        answer.await.ok().flatten()
     }
 
     /// Waits until everything that was sent so far is on record, for whoever reads it there.

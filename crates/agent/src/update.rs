@@ -2,7 +2,7 @@
 
 use crate::AgentError;
 use interpreter_core::{
-    Changes, HostWanted, InputWanted, Language, Record, ShownChange, Untrusted,
+    Changes, Checkpoint, HostWanted, InputWanted, Language, Record, ShownChange, Untrusted,
     record::TurnEnd,
     session::{Event, PackagesQuestion, Question, ReplayQuestion},
 };
@@ -71,6 +71,10 @@ pub enum Live {
 pub(crate) enum Request {
     /// Take this in.
     Happened(Event),
+    /// Keep checkpoints from now on.
+    KeepCheckpoints,
+    /// Say what a checkpoint holds.
+    Checkpoint { number: u32, reply: oneshot::Sender<Option<Checkpoint>> },
     /// Say when everything that was asked for so far is on record.
     Written(oneshot::Sender<()>),
     /// Ask a kernel how code could go on.

@@ -6,8 +6,8 @@
 
 use crate::{
     Blob, Capability, Changes, Confinement, Denial, FileChange, Grant, Grantor, HostContact,
-    HostWanted, Image, InputWanted, Invocation, Message, Opinion, Origin, Output, Piped, Risk,
-    SecretUse, StandingAnswer, ToolCall, Untrusted, WantedUse,
+    HostWanted, Image, InputWanted, Invocation, Message, Opinion, Origin, Output, Piped, Rewound,
+    Risk, SecretUse, StandingAnswer, ToolCall, Untrusted, WantedUse,
     egress::Host,
     file_header::FileHeader,
     packages::{Package, PackageOrder},
@@ -141,6 +141,10 @@ pub enum Body {
     },
     /// The person restarted these interpreters.
     Restarted { languages: Vec<String> },
+    /// The person goes back to before a cell. It and these after it no longer count.
+    Rewound { to: String, cells: Vec<String> },
+    /// The memory of interpreters and the staged files are those of then, as far as they could be.
+    CameBack(Rewound),
     /// A block of code in a reply is not a proposal.
     NotProposed { language: Option<Untrusted>, reason: String },
     /// The findings of the analysis.

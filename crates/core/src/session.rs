@@ -16,7 +16,7 @@ pub use self::{
     },
     setup::{Approval, ModelProfile, Setup},
     state::State,
-    wishes::{Replay, ReplayCell, ReplayQuestion},
+    wishes::{Replay, ReplayCell, ReplayQuestion, Rewind, checkpoint_number},
     words::{INTERRUPTED, death, named_signal, restarted},
 };
 
@@ -32,6 +32,7 @@ mod replay;
 mod replaying;
 mod resuming;
 mod retracting;
+mod rewinding;
 mod running;
 mod sending;
 mod setup;

@@ -33,6 +33,7 @@ impl Driver {
             }
             Effect::Run(permit) => {
                 self.remember(permit.proposal());
+                self.keep_checkpoint(permit.proposal());
                 self.runner.tell(Command::Run(permit));
             }
             Effect::ShowLine(line) => self.update(Update::Line(line)).await,
@@ -71,6 +72,7 @@ impl Driver {
                 }
                 self.runner.tell(Command::Restart(language));
             }
+            Effect::Rewind { number, scope, memory } => self.rewind(number, scope, memory).await,
             Effect::FindModel(name) => {
                 let found = self.find_model(&name);
                 self.owed.push_back(Event::ModelFound(found));

@@ -1,6 +1,6 @@
 //! The chat: `interpreter`, `interpreter PROMPT`.
 
-use self::{act::Next, complete::Shared};
+use self::{complete::Shared, next::Next};
 use crate::{
     args::Args,
     commands::{input::read_text, trust},
@@ -42,7 +42,9 @@ mod files;
 mod line;
 mod look;
 mod mentions;
+mod next;
 mod past;
+mod rewind;
 mod rules;
 mod table;
 mod talk;
@@ -177,6 +179,7 @@ async fn converse(
     }
     let session = Session::start(&context, Mode::Chat, approval)?;
     if at_terminal {
+        session.keep_checkpoints();
         greet(&mut screen, &context)?;
         if let Some(Event::Resumed(earlier)) = first.first() {
             resumed(&mut screen, earlier)?;
@@ -326,6 +329,7 @@ async fn another(
         console.use_theme(&mut screen).await;
     }
     let session = Session::start(&context, Mode::Chat, approval)?;
+    session.keep_checkpoints();
     screen.blank()?;
     greet(&mut screen, &context)?;
     let view = View::Chat(Box::new(Chat::new(screen, confinement).folding()));

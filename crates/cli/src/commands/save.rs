@@ -3,7 +3,7 @@
 //! Pure: from records to text. Only code that ran is code here; the rest is prose. `/save` in a chat
 //! and `history export` share it.
 
-use interpreter_core::{Body, Output, Record, Stream, record::Decision};
+use interpreter_core::{Body, Output, Record, Stream, record::Decision, session::PastCell};
 use serde_json::{Value, json};
 use std::{collections::HashMap, fmt::Write};
 
@@ -78,8 +78,13 @@ fn parts(records: &[Record]) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     let mut proposals: HashMap<&str, (&str, &str)> = HashMap::new();
     let mut again: HashMap<&str, &str> = HashMap::new();
-    for record in records {
+    for (at, record) in records.iter().enumerate() {
         match &record.body {
+            Body::Rewound { to, .. } => {
+                if let Some(then) = PastCell::before(&records[..at], to) {
+                    parts = self::parts(then);
+                }
+            }
             Body::Prompt { text } => parts.push(Part::Prompt(text.clone())),
             Body::Reply { text, .. } if !text.raw().trim().is_empty() => {
                 parts.push(Part::Reply(text.raw().to_owned()));

@@ -319,6 +319,15 @@ impl Asker {
         }
     }
 
+    /// Waits for a line that is shown, and answers what `draw` draws.
+    pub(crate) async fn shown_line(
+        &mut self,
+        screen: &mut Screen,
+        draw: impl Fn(&mut Screen) -> std::io::Result<()>,
+    ) -> Result<String, Left> {
+        self.line(screen, draw, Typing::Shown).await
+    }
+
     /// Waits for a line that is not shown.
     pub(crate) async fn hidden_line(
         &mut self,

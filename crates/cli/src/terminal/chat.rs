@@ -277,6 +277,8 @@ impl Chat {
             | Body::PackagesChanged { .. }
             | Body::PackagesFailed { .. }
             | Body::Restarted { .. }
+            | Body::Rewound { .. }
+            | Body::CameBack(_)
             | Body::Error { .. }
             | Body::FileHeader(_)
             | Body::Note { .. } => transcript::show(self.screen(), &record.body, true),

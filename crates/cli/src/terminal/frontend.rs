@@ -418,6 +418,9 @@ impl Frontend {
             if let (Person::Present(_), false) = (&self.person, self.reviews_at_end)
                 && let Some(screen) = self.view.screen()
             {
+                if files.is_empty() {
+                    return Ok(());
+                }
                 let words = count(files.len(), "file") + " staged (set " + word(id) + ")";
                 return Ok(screen.say_quietly(words)?);
             }

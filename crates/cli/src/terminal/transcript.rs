@@ -96,7 +96,9 @@ pub(super) fn show(screen: &mut Screen, body: &Body, every_host: bool) -> io::Re
         Body::StandingRevoked { number } => {
             screen.say(ours("Standing answer ") + *number + " no longer holds.")
         }
-        Body::Restarted { .. } => again::show(screen, body),
+        Body::Restarted { .. } | Body::Rewound { .. } | Body::CameBack(_) => {
+            again::show(screen, body)
+        }
         Body::Error { message, hint } => screen.error(message, hint.as_deref()),
         Body::Note { text } => screen.tell(text),
         _ => Ok(()),
@@ -281,9 +283,11 @@ fn tell_happening(screen: &mut Screen, body: &Body, head: impl Fn(Ours) -> Ours)
         Body::HostWanted(HostWanted { .. })
         | Body::HostGranted { .. }
         | Body::HostRefused { .. } => hosts::tell(screen, body, head),
-        Body::Resumed { .. } | Body::Restarted { .. } | Body::Replay { .. } => {
-            again::tell(screen, body, head)
-        }
+        Body::Resumed { .. }
+        | Body::Restarted { .. }
+        | Body::Replay { .. }
+        | Body::Rewound { .. }
+        | Body::CameBack(_) => again::tell(screen, body, head),
         Body::SecretUsed(WantedUse { proposal, of, .. }) => {
             screen.say(head(word(proposal) + " secret"))?;
             screen.row_of_words(&of.line())

@@ -74,6 +74,7 @@ mod redaction;
 mod repl;
 mod replaying;
 mod resuming;
+mod rewinding;
 mod rules;
 mod run;
 mod scanners;

@@ -38,7 +38,8 @@ impl State {
             0 => words::RESUMED.to_owned(),
             count => words::resumed_and_rebuilt(count),
         });
-        let text = [prompt].into_iter().chain(more).chain(resumed);
+        let asides = mem::take(&mut self.asides);
+        let text = [prompt].into_iter().chain(more).chain(resumed).chain(asides);
         let text = text.collect::<Vec<_>>().join("\n\n");
         self.say(Message::User { text, images });
         self.begin_turn();

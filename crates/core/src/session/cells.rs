@@ -4,7 +4,10 @@
 //! memory of an interpreter, is not listed twice. Must not run anything: `replaying.rs` asks first.
 
 use super::words::INTERRUPTED;
-use crate::{Body, FileChange, Origin, Record, Untrusted, hash::sha256};
+use crate::{
+    Body, FileChange, KernelRewound, MemoryRewound, Origin, Record, Rewound, Untrusted,
+    hash::sha256,
+};
 use std::collections::{HashMap, HashSet};
 
 /// A cell that ran.
@@ -54,14 +57,25 @@ pub enum CellMemory {
 
 impl PastCell {
     /// The cells that records of a session tell of, behind those of the session that it goes on
-    /// from.
+    /// from. Those before which the person went back do not count.
     pub fn all(earlier: &[Self], records: &[Record]) -> Vec<Self> {
         let mut fold = Fold { cells: earlier.to_vec(), ..Fold::default() };
         for cell in &mut fold.cells {
             cell.lose();
         }
         for Record { body, time, .. } in records {
-            fold.take(body, time);
+            let Body::Rewound { to, .. } = body else {
+                fold.take(body, time);
+                continue;
+            };
+            let at = fold.cells[earlier.len()..].iter().position(|cell| cell.id == *to);
+            if let (Some(at), Some(then)) = (at, Self::before(records, to)) {
+                fold.cells.truncate(earlier.len() + at);
+                let then = Self::all(earlier, then);
+                for (cell, then) in fold.cells.iter_mut().zip(then) {
+                    cell.memory = then.memory;
+                }
+            }
         }
         fold.cells
     }
@@ -137,6 +151,13 @@ impl Fold {
                 }
             }
             Body::RunStarted { proposal, hash, .. } => self.started(proposal, hash, time),
+            Body::CameBack(Rewound { kernels, .. }) => {
+                for KernelRewound { language, memory } in kernels {
+                    if !matches!(memory, MemoryRewound::Restored { .. }) {
+                        self.lose(language.name());
+                    }
+                }
+            }
             Body::Replay { .. } => self.fresh.clear(),
             Body::Note { text } if text == INTERRUPTED => self.interrupted = true,
             Body::Effects { proposal, files, .. } => {

@@ -214,6 +214,9 @@ impl State {
         }
         let message = format!("the {} interpreter keeps ending", work.current.language.name());
         self.record(Body::Error { message: message.clone(), hint: None });
+        if work.current.again.is_some() {
+            return self.rebuilt(TurnEnd::CannotConfine);
+        }
         self.drop_work(work, words::could_not_run(&message));
         self.end_turn(TurnEnd::CannotConfine);
     }

@@ -1,12 +1,13 @@
 //! Actions that a session asks for, and their records.
 
 use super::{
+    cells::PastCell,
     event::{ChangesWish, HostAnswer, Settle},
     wishes::ReplayQuestion,
 };
 use crate::{
     Body, Changes, Confinement, Findings, HostWanted, InputWanted, Language, Message, Permit,
-    Proposal, Rule, Typed, Verdict,
+    Proposal, RewindScope, Rule, Typed, Verdict,
     look::Look,
     packages::{PackageOrder, PackagePermit},
     record::TurnEnd,
@@ -81,6 +82,15 @@ pub enum Effect {
     Interrupt,
     /// End the kernel of a language, or all of them, and start afresh.
     Restart(Option<Language>),
+    /// Go back to a checkpoint, and say what came back.
+    Rewind {
+        /// Its number.
+        number: u32,
+        /// The parts that go back.
+        scope: RewindScope,
+        /// The cells whose variables kernels then have.
+        memory: Vec<PastCell>,
+    },
     /// Find the model of this name, and say whether it can be talked to.
     FindModel(String),
     /// Talk to the model that was found from now on.
@@ -152,6 +162,7 @@ impl Effect {
             | Self::CancelPackages
             | Self::Interrupt
             | Self::Restart(_)
+            | Self::Rewind { .. }
             | Self::FindModel(_)
             | Self::UseModel
             | Self::Review

@@ -1,10 +1,14 @@
 //! Events of a session, and their records.
 
-use super::{setup::ModelProfile, wishes::Replay, words};
+use super::{
+    setup::ModelProfile,
+    wishes::{Replay, Rewind},
+    words,
+};
 use crate::{
     Blob, Body, Changes, ChangesState, Denial, Findings, Grant, Grantor, HostContact, HostWanted,
     Image, InputWanted, Invocation, Language, Message, Output, Pick, Piped, Prepared, Ran, Reply,
-    SecretUse, Span, Typed, Untrusted, WantedUse,
+    Rewound, SecretUse, Span, Typed, Untrusted, WantedUse,
     budget::Counted,
     egress::Host,
     file_header::FileHeader,
@@ -68,6 +72,10 @@ pub enum Event {
     Failed(Failure),
     /// The person wants cells run again, to rebuild the memory of interpreters.
     ReplayWanted(Box<Replay>),
+    /// The person goes back to before a cell, and has been told what that means.
+    RewindWanted(Box<Rewind>),
+    /// Kernels and staged files went back to a checkpoint, as far as they could; or why not.
+    WentBack(Result<Rewound, Failure>),
     /// Analysis of those cells is done.
     JudgedAll(Vec<Findings>),
     /// The person answered whether they may run, or there was nobody to ask.
@@ -370,6 +378,8 @@ impl Event {
             | Self::TooLong(_)
             | Self::Judged(_)
             | Self::ReplayWanted(_)
+            | Self::RewindWanted(_)
+            | Self::WentBack(_)
             | Self::JudgedAll(_)
             | Self::ReplayAnswered { .. }
             | Self::Restarted(_)

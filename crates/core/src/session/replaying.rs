@@ -161,7 +161,8 @@ impl State {
             for body in answer.bodies() {
                 self.record(body);
             }
-            if !languages.contains(&cell.language) {
+            // Where the person goes back they are fresh already.
+            if self.going_back.is_none() && !languages.contains(&cell.language) {
                 languages.push(cell.language.clone());
             }
         }
@@ -214,7 +215,10 @@ impl State {
 
     /// The interpreters are rebuilt, as far as they could be.
     pub(super) fn rebuilt(&mut self, end: TurnEnd) {
-        self.end_turn(end);
+        match self.going_back {
+            Some(_) => self.rebuilt_after_rewind(end),
+            None => self.end_turn(end),
+        }
     }
 
     /// Has the model know that cells ran again: with the next prompt of a session that goes on from

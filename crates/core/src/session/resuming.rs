@@ -13,7 +13,7 @@ impl Earlier {
     /// `setup` may be that of another session. `None` if there is no such cell.
     pub fn of(
         session: &str,
-        mut setup: Setup,
+        setup: Setup,
         records: &[Record],
         before: Option<&str>,
     ) -> Option<Self> {
@@ -25,24 +25,7 @@ impl Earlier {
             let (session, hash) = (session.to_owned(), String::new());
             SessionHead { session, seq: last.seq, hash }
         });
-        let records = records[..end].iter().map(|record| record.body.clone()).collect::<Vec<_>>();
-        // How many messages are ours: at first, and in the end.
-        let (mut first, mut opening) = (None, None);
-        for body in &records {
-            if let Body::SessionStarted { opening: ours, .. } = body {
-                (first, opening) = (*ours, *ours);
-            } else if let Body::ModelChanged { opening: ours, .. } = body {
-                opening = *ours;
-            }
-        }
-        setup.profile.opening = vec![Message::user(""); first.unwrap_or(0)];
-        let mut replayed = State::replay(setup, records);
-        let next_id = replayed.next_id;
-        let mut messages = std::mem::take(Arc::make_mut(&mut replayed.messages));
-        // A record of an early version does not say; there nobody but us speaks as the system.
-        let ours = |message: &&Message| matches!(message, Message::System { .. });
-        let opening = opening.unwrap_or_else(|| messages.iter().take_while(ours).count());
-        messages.drain(..opening.min(messages.len()));
+        let (mut messages, next_id) = conversation(setup, &records[..end]);
         for message in &mut messages {
             message.hide();
         }
@@ -63,6 +46,28 @@ impl Earlier {
             | Message::Result { .. } => None,
         })
     }
+}
+
+/// The conversation that these records tell of, without the opening, and the number of the next run.
+pub(super) fn conversation(mut setup: Setup, records: &[Record]) -> (Vec<Message>, u32) {
+    // How many messages are ours: at first, and in the end.
+    let (mut first, mut opening) = (None, None);
+    for Record { body, .. } in records {
+        if let Body::SessionStarted { opening: ours, .. } = body {
+            (first, opening) = (*ours, *ours);
+        } else if let Body::ModelChanged { opening: ours, .. } = body {
+            opening = *ours;
+        }
+    }
+    setup.profile.opening = vec![Message::user(""); first.unwrap_or(0)];
+    let mut replayed = State::replay(setup, records.iter().map(|record| record.body.clone()));
+    let next_id = replayed.next_id;
+    let mut messages = std::mem::take(Arc::make_mut(&mut replayed.messages));
+    // A record of an early version does not say; there nobody but us speaks as the system.
+    let ours = |message: &&Message| matches!(message, Message::System { .. });
+    let opening = opening.unwrap_or_else(|| messages.iter().take_while(ours).count());
+    messages.drain(..opening.min(messages.len()));
+    (messages, next_id)
 }
 
 /// Answers the calls that nothing answers any more: providers insist on it.

@@ -1,7 +1,11 @@
 //! Where a session stands.
 
 use super::{
-    effect::Effect, packages::Afterwards, pictures::Pictures, setup::Setup, wishes::Rebuilding,
+    effect::Effect,
+    packages::Afterwards,
+    pictures::Pictures,
+    setup::Setup,
+    wishes::{GoingBack, Rebuilding, RewindStep},
 };
 use crate::{
     Body, Confinement, Excerpt, Findings, Grantor, Image, Language, Languages, Message, Piped,
@@ -74,6 +78,10 @@ pub struct State {
     pub(super) rebuilt: u32,
     /// How many cells ran again in this turn.
     pub(super) ran_again: u32,
+    /// Remarks that the model gets with the next prompt.
+    pub(super) asides: Vec<String>,
+    /// The steps that are left of going back.
+    pub(super) going_back: Option<GoingBack>,
     /// The effects of the step that is being taken. Empty between steps.
     pub(super) effects: Vec<Effect>,
 }
@@ -136,6 +144,8 @@ pub(super) enum Phase {
         cells: VecDeque<Proposal>,
         by: Grantor,
     },
+    /// Everything goes back to what it was before a cell.
+    Rewinding(RewindStep),
     /// Another model is looked for.
     Switching,
     Ended,
@@ -199,6 +209,8 @@ impl State {
             is_resumed: false,
             rebuilt: 0,
             ran_again: 0,
+            asides: Vec::new(),
+            going_back: None,
             effects: Vec::new(),
         }
     }

@@ -100,6 +100,15 @@ impl State {
             (phase, Event::HostWanted(wanted)) => self.host_wanted(phase, wanted),
             (phase, Event::HostAnswered(answer)) => self.host_answered(phase, answer),
             (phase, Event::SecretWanted(wanted)) => self.secret_wanted(phase, &wanted),
+            (
+                phase @ Phase::Rewinding(_),
+                event @ (Event::Settled(_)
+                | Event::WentBack(_)
+                | Event::Restarted(_)
+                | Event::Reviewed(_)
+                | Event::Interrupted),
+            )
+            | (phase, event @ Event::RewindWanted(_)) => self.rewinding(phase, event),
             (Phase::Reviewing { end, .. }, Event::Reviewed(changes)) => self.reviewed(end, changes),
             (Phase::Reviewing { end, .. }, Event::Decided(Settle::Later) | Event::Interrupted) => {
                 self.finish(end);
@@ -146,15 +155,9 @@ impl State {
                 phase @ (Phase::Weighing(_) | Phase::Confirming(_) | Phase::Freshening { .. }),
                 event @ Event::Interrupted,
             ) => self.replaying(phase, event),
-            (Phase::Idle, Event::ModelWanted(name)) => {
-                self.phase = Phase::Switching;
-                self.then(Effect::FindModel(name));
+            (phase, event @ (Event::ModelWanted(_) | Event::ModelFound(_))) => {
+                self.switching(phase, event);
             }
-            (phase, Event::ModelWanted(_)) => {
-                self.phase = phase;
-                self.note("the model can be changed between turns, and is not changed now");
-            }
-            (Phase::Switching, Event::ModelFound(found)) => self.model_found(found),
             (
                 phase,
                 event @ (Event::PackagesOrdered(_)
@@ -198,6 +201,14 @@ impl State {
             Phase::Judging { work, .. }
             | Phase::Asking { work, .. }
             | Phase::Preparing { work, .. }
+            | Phase::Running(Run { work, .. })
+                if work.current.again.is_some() =>
+            {
+                self.rebuilt(failure.end);
+            }
+            Phase::Judging { work, .. }
+            | Phase::Asking { work, .. }
+            | Phase::Preparing { work, .. }
             | Phase::Running(Run { work, .. }) => {
                 self.drop_work(work, words::could_not_run(&failure.message));
                 self.end_turn(failure.end);
@@ -211,6 +222,7 @@ impl State {
             Phase::Weighing(_) | Phase::Confirming(_) | Phase::Freshening { .. } => {
                 self.rebuilt(failure.end);
             }
+            Phase::Rewinding(step) => self.rewind_failed(step, failure.end),
             // The changes could not be applied: they are still staged, and the person may decide
             // again with `interpreter changes`.
             Phase::Reviewing { .. } | Phase::Settling | Phase::Restarting | Phase::Switching => {
@@ -228,6 +240,7 @@ impl State {
             | Phase::Reviewing { .. }
             | Phase::Settling
             | Phase::Freshening { .. }
+            | Phase::Rewinding(_)
             | Phase::Restarting => {
                 self.record(Body::Error {
                     message: failure.message.clone(),

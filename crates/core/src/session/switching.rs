@@ -5,15 +5,31 @@
 
 use super::{
     effect::Effect,
-    event::{Failure, NewModel},
-    state::State,
+    event::{Event, Failure, NewModel},
+    state::{Phase, State},
 };
 use crate::{Body, record::TurnEnd};
 use std::{mem, sync::Arc};
 
 impl State {
+    /// Events that have to do with another model.
+    pub(super) fn switching(&mut self, phase: Phase, event: Event) {
+        match (phase, event) {
+            (Phase::Idle, Event::ModelWanted(name)) => {
+                self.phase = Phase::Switching;
+                self.then(Effect::FindModel(name));
+            }
+            (phase, Event::ModelWanted(_)) => {
+                self.phase = phase;
+                self.note("the model can be changed between turns, and is not changed now");
+            }
+            (Phase::Switching, Event::ModelFound(found)) => self.model_found(found),
+            (phase, _) => self.phase = phase,
+        }
+    }
+
     /// The model that was wanted is there, or is not.
-    pub(super) fn model_found(&mut self, found: Result<Box<NewModel>, Failure>) {
+    fn model_found(&mut self, found: Result<Box<NewModel>, Failure>) {
         match found {
             Ok(new) => self.use_model(*new),
             // Why is on record already.

@@ -23,6 +23,7 @@ mod packages;
 mod pictures;
 mod replay;
 mod replaying;
+mod rewinding;
 mod secrets;
 mod small;
 mod steering;
@@ -183,6 +184,7 @@ fn short(effect: &Effect) -> String {
         Effect::Restart(language) => {
             format!("restart {}", language.as_ref().map_or("all", |language| language.name()))
         }
+        Effect::Rewind { number, scope, .. } => format!("rewind {number} {scope:?}"),
         Effect::FindModel(name) => format!("find model {name}"),
         Effect::UseModel => "use model".into(),
         Effect::AskInput(wanted) => format!("ask for input {}", wanted.prompt.raw()),

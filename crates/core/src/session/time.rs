@@ -20,6 +20,7 @@ impl State {
                 | Phase::Reviewing { .. }
                 | Phase::Settling
                 | Phase::Restarting
+                | Phase::Rewinding(_)
                 | Phase::Switching
                 | Phase::Ended
         ) {

@@ -1,9 +1,12 @@
-//! Wishes of the person about cells that ran: to have them run again.
+//! Wishes of the person about cells that ran: to have them run again, to go back to before one.
 //!
-//! Plain values. `replaying.rs` has the steps.
+//! Plain values. `replaying.rs` and `rewinding.rs` have the steps.
 
 use super::cells::{CellMemory, PastCell};
-use crate::{Findings, Language, Proposal, Verdict, record::CellLeftOut};
+use crate::{
+    FileChange, Findings, Language, Message, Proposal, Verdict,
+    record::{CellLeftOut, TurnEnd},
+};
 use std::collections::VecDeque;
 
 /// Cells that the person wants to run again, in order.
@@ -50,4 +53,60 @@ pub struct ReplayCell {
 pub(super) struct Rebuilding {
     pub(super) cells: VecDeque<Proposal>,
     pub(super) left_out: Vec<CellLeftOut>,
+}
+
+/// A way back to before a cell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rewind {
+    /// The cell.
+    pub to: String,
+    /// The conversation of then, without the opening.
+    pub messages: Vec<Message>,
+    /// The prompt that led to the cell, if it is taken back too.
+    pub prompt: Option<String>,
+    /// The cells that no longer count: it and those after it.
+    pub undone: Vec<PastCell>,
+    /// The cells whose variables were there.
+    pub memory: Vec<PastCell>,
+    /// Files that were put into the person's folder since, by application, the newest last.
+    pub applied: Vec<Vec<FileChange>>,
+    /// Whether those are undone.
+    pub undo: bool,
+    /// Hosts that were reached since.
+    pub hosts: Vec<String>,
+}
+
+/// The number of the checkpoint that is taken before a cell.
+pub fn checkpoint_number(cell: &str) -> u32 {
+    cell.trim_start_matches('p').parse().unwrap_or(0)
+}
+
+/// The steps that are left until everything is as it was.
+#[derive(Debug)]
+pub(super) struct GoingBack {
+    pub(super) number: u32,
+    pub(super) memory: Vec<PastCell>,
+    /// Applications that are still to be undone.
+    pub(super) undo: usize,
+    /// Interpreters that did not come back.
+    pub(super) lost: Vec<String>,
+    /// Those of them that are still to be started afresh.
+    pub(super) uncleared: Vec<Language>,
+    /// Whether staged files came back.
+    pub(super) has_files: bool,
+}
+
+/// The step that is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RewindStep {
+    /// An application is being undone.
+    Undoing,
+    /// Interpreters and files go back.
+    GoingBack,
+    /// Interpreters that did not are started afresh.
+    Clearing,
+    /// Files go back once more.
+    Files(TurnEnd),
+    /// The staged files are listed.
+    Listing(TurnEnd),
 }

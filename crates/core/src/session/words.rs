@@ -282,6 +282,21 @@ pub(super) fn ran_again(count: u32) -> String {
     format!("{count} earlier {cells} {were} run again")
 }
 
+/// Tells the model what did not go back with the conversation.
+pub(super) const APPLIED_STAYS: &str = "[The user went back to an earlier point of this \
+     conversation. Changes that were applied to their folder since then are still there.]";
+
+pub(super) const FILES_STAY: &str = "[The user went back to an earlier point of this \
+     conversation. Staged files could not go back with it: look at them before you rely on them.]";
+
+pub(super) fn memory_lost(languages: &[String]) -> String {
+    format!(
+        "[The user went back to an earlier point of this conversation. The interpreters of these \
+         languages are new, and not all of their variables are there: {}.]",
+        languages.join(", ")
+    )
+}
+
 /// A cell that stopped the others behind it.
 pub(super) fn stopped_again(cell: &str, how: &str, left: usize) -> String {
     match left {

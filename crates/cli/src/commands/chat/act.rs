@@ -6,7 +6,8 @@
 use super::{
     files, look,
     mentions::words,
-    past, rules,
+    next::Next,
+    past, rewind, rules,
     table::{Row, TABLE, Verb, of_name},
 };
 use crate::{
@@ -31,32 +32,11 @@ use interpreter_agent::{AgentError, Context};
 use interpreter_core::{
     Language, Untrusted,
     proposal::unfit,
-    session::{ChangesWish, Earlier, Event, Replay},
+    session::{ChangesWish, Event, Replay},
     similar::nearest,
 };
 use interpreter_store::Outputs;
 use std::path::Path;
-
-/// The step after a line.
-#[derive(Debug)]
-pub(super) enum Next {
-    Turn(Event),
-    /// A new session, with the settings of this profile if one is named.
-    New(Option<String>),
-    /// A new session that begins with this conversation.
-    Fork(Box<Earlier>),
-    Leave(Left),
-}
-
-impl Next {
-    /// The step after a question of a command was left: only the end of the program is one.
-    pub(super) fn after(left: Left) -> Option<Self> {
-        match left {
-            Left::Interrupted | Left::Ended | Left::Nobody(_) => None,
-            Left::Terminated => Some(Self::Leave(left)),
-        }
-    }
-}
 
 /// Performs a command. `None` means that the next line is read.
 pub(super) async fn act(
@@ -105,6 +85,7 @@ pub(super) async fn act(
             let earlier = context.earlier(Some(&session), argument)?;
             return Ok(Some(Next::Fork(Box::new(earlier))));
         }
+        Verb::Rewind => return rewind::rewind(frontend, context, argument).await,
         Verb::Replay => {
             let language = argument.map(|name| language(context, name)).transpose()?;
             frontend.session.written().await;

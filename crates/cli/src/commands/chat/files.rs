@@ -1,7 +1,7 @@
 //! Staged changes from inside a chat: of this session through the session, which holds its set, and
 //! of earlier ones as `interpreter changes` does it.
 
-use super::{act::Next, mentions::words};
+use super::{mentions::words, next::Next};
 use crate::{
     commands::changes::{absent, line, told},
     report::{Error, misuse},

@@ -1,6 +1,6 @@
 //! Rules and standing answers, from inside a chat.
 
-use super::{act::Next, past};
+use super::{next::Next, past};
 use crate::{
     report::{Error, misuse},
     terminal::{ask::choice, frontend::Frontend, ours::ours, person::Person},

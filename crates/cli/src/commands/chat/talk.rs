@@ -1,10 +1,11 @@
 //! Between two turns: waits for a line, and says what it comes to.
 
 use super::{
-    act::{self, Next},
+    act,
     complete::{Known, Shared},
     line::Line,
     mentions::{mentions, without_marks},
+    next::Next,
 };
 use crate::{
     report::{self, Error},

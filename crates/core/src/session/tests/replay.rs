@@ -1,19 +1,23 @@
 //! The record is the replay: after every step of any session, its records give its conversation.
 
-use super::{replaying::past_cell, *};
+use super::{
+    replaying::past_cell,
+    rewinding::{no_changes, went_back},
+    *,
+};
 use crate::{Image, Message, file_header::FileHeader};
 use proptest::prelude::*;
 
 /// A session with a world around it that answers every effect, one way or another.
-struct World {
-    state: State,
-    records: Vec<Body>,
+pub(super) struct World {
+    pub(super) state: State,
+    pub(super) records: Vec<Body>,
     /// The effects that want an answer.
-    open: Vec<Effect>,
+    pub(super) open: Vec<Effect>,
 }
 
 impl World {
-    fn new(window: Option<u64>, sees_images: bool, approval: Approval) -> Self {
+    pub(super) fn new(window: Option<u64>, sees_images: bool, approval: Approval) -> Self {
         let script = Script::new(|setup| {
             setup.profile.window =
                 ContextWindow::new(window, Some(0), Counter::new(|text| Some(text.len() as u64)));
@@ -24,7 +28,7 @@ impl World {
     }
 
     /// Does as the driver does, with a record that goes through JSON.
-    fn happens(&mut self, event: Event) {
+    pub(super) fn happens(&mut self, event: Event) {
         let mut bodies = event.bodies();
         let effects = self.state.step(event);
         bodies.extend(effects.iter().filter_map(|effect| effect.body("place/model")));
@@ -42,7 +46,7 @@ impl World {
     }
 
     /// Something that can happen now.
-    fn next(&mut self, choice: u8) -> Event {
+    pub(super) fn next(&mut self, choice: u8) -> Event {
         let event = self.open.pop().and_then(|effect| answer(effect, choice));
         event.unwrap_or_else(|| by_itself(choice))
     }
@@ -53,11 +57,11 @@ fn image() -> Image {
     Image::decode(png).unwrap()
 }
 
-fn failure() -> Failure {
+pub(super) fn failure() -> Failure {
     Failure { message: "it failed".into(), hint: None, end: TurnEnd::ModelFailed }
 }
 
-fn reply(choice: u8) -> Event {
+pub(super) fn reply(choice: u8) -> Event {
     let call = |code: &str| ToolCall {
         id: format!("c{choice}"),
         name: crate::message::EXECUTE.into(),
@@ -79,7 +83,7 @@ fn reply(choice: u8) -> Event {
 }
 
 /// An answer to an effect, if it wants one.
-fn answer(effect: Effect, choice: u8) -> Option<Event> {
+pub(super) fn answer(effect: Effect, choice: u8) -> Option<Event> {
     Some(match effect {
         Effect::CallModel { .. } => match choice % 12 {
             0 => Event::Failed(failure()),
@@ -98,6 +102,10 @@ fn answer(effect: Effect, choice: u8) -> Option<Event> {
         Effect::JudgeAll(cells) => {
             Event::JudgedAll(cells.iter().map(|_| Findings::new(vec![])).collect())
         }
+        Effect::Rewind { number, .. } => went_back(number, choice),
+        Effect::ChangeSet(_) if choice.is_multiple_of(3) => Event::RunnerFailed(failure()),
+        Effect::ChangeSet(_) => Event::Settled(no_changes()),
+        Effect::Review => Event::Reviewed(no_changes()),
         Effect::AskReplay(_) if choice.is_multiple_of(6) => Event::Interrupted,
         Effect::AskReplay(_) => Event::ReplayAnswered { run: choice % 6 > 2, by: Grantor::Person },
         Effect::Look(_) if choice.is_multiple_of(2) => Event::Looked(Err("no such run".into())),
@@ -255,7 +263,7 @@ fn a_replayed_session_goes_on_where_it_was() {
 }
 
 /// The conversation without its opening, pictures in words.
-fn said(world: &World) -> Vec<Message> {
+pub(super) fn said(world: &World) -> Vec<Message> {
     let mut said = world.state.messages()[world.state.setup.profile.opening.len()..].to_vec();
     for message in &mut said {
         message.hide();
@@ -264,7 +272,7 @@ fn said(world: &World) -> Vec<Message> {
 }
 
 /// The records of a world, as a session begins.
-fn whole(world: &World, opening: usize) -> Vec<crate::Record> {
+pub(super) fn whole(world: &World, opening: usize) -> Vec<crate::Record> {
     let confinement = Box::new(world.state.setup.confinement.clone());
     let started = Body::SessionStarted {
         version: String::new(),

@@ -1,0 +1,129 @@
+//! `/rewind`: back to before a cell, with conversation, staged files and variables.
+
+use crate::{
+    scene::{Scene, cell},
+    terminal::Terminal,
+};
+
+#[test]
+fn variables_and_the_conversation_go_back() {
+    let scene = Scene::new().model_says(&[
+        &cell("python", "x = 1"),
+        "Set.",
+        &cell("python", "x = 2; y = 3"),
+        "Changed.",
+        &cell("python", "print('x is', x, 'y' in globals())"),
+        "It is 1.",
+    ]);
+    let terminal = Terminal::open(&scene, &["--yes", "set x"]);
+    terminal.shows("Set.").types("change it").shows("Changed.");
+    terminal.types("/rewind").shows("p1").shows("x = 2; y = 3").shows("Back to before which cell?");
+    terminal.types("p2").shows("1 cell and everything said since will no longer count");
+    terminal.shows("your prompt: change it").shows("python: from memory");
+    terminal.shows("do not come back").shows("Go back to before p2?").types("y");
+    terminal.shows("python: as it was then").waits();
+    terminal.types("what is x?").shows("┆ x is 1 False").shows("It is 1.");
+    terminal.types("/rewind p2").shows("no cell `p2` ran in this session");
+    terminal.types("/save chat.py").shows("Saved chat.py");
+    terminal.types("/quit").exits(0);
+    let seen = scene.run(&["history", "show", "--json"]);
+    assert_eq!(seen.of_kind("rewound")[0]["cells"], serde_json::json!(["p2"]));
+    // Nothing was erased, and the model is no longer sent what was taken back.
+    assert!(seen.stdout().contains("x = 2; y = 3"));
+    let requests = seen.of_kind("request");
+    let last = requests.iter().rev().find(|one| one["newest"].to_string().contains("what is x?"));
+    assert_eq!(last.unwrap()["messages"], 5);
+    scene.run(&["history", "show"]).mentions("you went back to before p2").exits(0);
+    scene.run(&["audit", "verify"]).exits(0);
+    let saved = scene.read("chat.py").unwrap();
+    assert!(saved.contains("x = 1") && !saved.contains("x = 2"), "{saved}");
+    // It is resumed as it stands.
+    scene.play(&["Good."]);
+    let terminal = Terminal::open(&scene, &["--resume"]);
+    terminal.types("fine?").shows("Good.").types("/quit").exits(0);
+    let seen = scene.run(&["history", "show", "--json"]);
+    let sent = seen.of_kind("request")[0]["newest"].to_string();
+    assert!(sent.contains("x is 1 False") && !sent.contains("change it"), "{sent}");
+}
+
+#[test]
+fn staged_files_go_back() {
+    let write = |text: &str| cell("python", &format!("open('a.txt', 'w').write('{text}\\n')"));
+    let more = cell("python", "open('a.txt', 'w').write('two\\n'); open('b.txt', 'w').write('b')");
+    let scene = Scene::new().model_says(&[&write("one"), "One.", &more, "Two."]);
+    let terminal = Terminal::open(&scene, &["--yes", "write"]);
+    terminal.shows("Keep this change").types("l").waits().types("again");
+    terminal.shows("Keep these changes").types("l").waits();
+    terminal.types("/rewind").shows("(staged a.txt)").shows("b.txt)").types("p2");
+    terminal.shows("staged files: as they were then").types("y").shows("1 file staged").waits();
+    terminal.types("/diff").shows("+one").lacks("+two").lacks("b.txt");
+    terminal.types("!ls; cat a.txt").shows("┆ one").waits().lacks("┆ b.txt");
+    terminal.types("l").waits().types("/quit").exits(0);
+    assert_eq!((scene.read("a.txt"), scene.read("b.txt")), (None, None));
+}
+
+#[test]
+fn a_shell_goes_back_by_running_its_cells_again() {
+    let scene = Scene::new().model_says(&["Hello."]);
+    let terminal = Terminal::open(&scene, &[]);
+    terminal.types("!A=1; echo first >> log.txt").shows("Keep this change").types("l").waits();
+    terminal.types("!A=2").shows("Keep this change").types("l").waits();
+    terminal.types("/rewind 2").shows("shell: by running 1 cell again").types("y");
+    terminal.shows("p1   shell    A=1; echo first >> log.txt").shows("Run it again").types("y");
+    terminal.shows("1 cell ran again").waits();
+    // The line that the cell wrote again does not count.
+    terminal.types("!cat log.txt; echo A is $A").shows("┆ A is 1").waits();
+    assert_eq!(terminal.rows().iter().filter(|row| row.contains("┆ first")).count(), 1);
+    terminal.types("l").waits().types("/quit").exits(0);
+    let seen = scene.run(&["history", "show", "--json"]);
+    let answers = seen.of_kind("answer");
+    assert!(answers.iter().all(|one| one["by"] == "person"), "{answers:?}");
+    scene.run(&["audit", "verify"]).exits(0);
+}
+
+/// A no to the question leaves a fresh interpreter, and the model learns it.
+#[test]
+fn a_no_to_the_replay_leaves_the_interpreter_fresh() {
+    let scene = Scene::new().model_says(&["I see."]);
+    let terminal = Terminal::open(&scene, &[]);
+    terminal.types("!A=1").shows("status 0").waits();
+    terminal.types("!A=2").shows("status 0").waits();
+    terminal.types("/rewind 2").types("y").shows("Run it again").types("n");
+    terminal.shows("the cells were not run again").waits();
+    terminal.types("!echo A is [$A]").shows("┆ A is []").waits();
+    terminal.types("ok?").shows("I see.").types("/quit").exits(0);
+    let seen = scene.run(&["history", "show", "--json"]);
+    let sent = seen.of_kind("request")[0]["newest"].to_string();
+    assert!(sent.contains("not all of their variables are there: shell"), "{sent}");
+}
+
+#[test]
+fn what_was_applied_is_undone_only_on_a_yes() {
+    let writes = cell("python", "open('a.txt', 'w').write('applied')");
+    for (key, left) in [("k", Some("applied")), ("u", None)] {
+        let scene = Scene::new().model_says(&[&writes, "Written."]);
+        let terminal = Terminal::open(&scene, &["--yes", "write"]);
+        terminal.shows("Keep this change").types("a").shows("1 file applied").waits();
+        assert_eq!(scene.read("a.txt").as_deref(), Some("applied"));
+        terminal.types("/rewind 1").shows("Go back to before p1?").types("y");
+        terminal.shows("1 file applied to your folder since then").shows("a.txt");
+        terminal.shows("Undo that in your folder too?").types(key);
+        terminal.shows("staged files: as they were then").waits();
+        assert_eq!(scene.read("a.txt").as_deref(), left, "{key}");
+        terminal.types("/quit").exits(0);
+    }
+}
+
+#[test]
+fn keys_typed_ahead_and_a_no_change_nothing() {
+    let scene = Scene::new().model_says(&[&cell("python", "x = 1"), "Set."]);
+    let terminal = Terminal::open(&scene, &["--yes", "set x"]);
+    terminal.shows("Set.").waits();
+    terminal.presses_all("/rewind 1\ry").shows("Go back to before p1?").waits();
+    terminal.types("n").shows("Nothing has changed.").shows("> y");
+    terminal.goes_on("\u{3}").types("/run python print('x is', x)").shows("┆ x is 1");
+    terminal.types("/rewind 9").shows("no cell `p9` ran in this session");
+    terminal.types("/quit").exits(0);
+    let seen = scene.run(&["history", "show", "--json"]);
+    assert!(seen.of_kind("rewound").is_empty());
+}
