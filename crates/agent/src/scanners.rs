@@ -171,6 +171,7 @@ impl Context {
             granted: [].into(),
             shown: [].into(),
             network: Network::None,
+            secrets: Vec::new(),
             limits: Limits { memory_bytes: usual.memory_bytes.min(MEMORY), ..usual },
             sandbox: self.settings.sandboxing(),
             environment,

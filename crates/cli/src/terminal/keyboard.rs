@@ -158,10 +158,8 @@ impl Keyboard {
     /// Waits until the terminal is gone. No signal says so if it is not the controlling one, and the
     /// line editor would read its end for ever.
     async fn hang_up(&self) {
-        let terminal = self.device.keys().try_clone_to_owned();
-        let watched =
-            terminal.and_then(|one| AsyncFd::register_with_interest(one, Interest::PRIORITY));
-        let Ok(watched) = watched else { return pending().await };
+        let Ok(terminal) = self.device.keys().try_clone_to_owned() else { return pending().await };
+        let Ok(watched) = watched(terminal) else { return pending().await };
         loop {
             match watched.ready(Interest::PRIORITY).await {
                 Ok(ready) if ready.ready().is_read_closed() => return,
@@ -220,6 +218,12 @@ impl Keyboard {
         _ = self.requests.send(request).is_ok();
         _ = rustix::io::write(&self.bell, &1_u64.to_ne_bytes()).is_ok();
     }
+}
+
+/// A terminal whose end the runtime watches, and nothing else of it.
+#[expect(deprecated, reason = "the new form is `unsafe`, for things whose descriptor may change")]
+fn watched(terminal: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
+    AsyncFd::with_interest(terminal, Interest::PRIORITY)
 }
 
 impl Drop for Keyboard {
