@@ -329,6 +329,9 @@ impl Advise for WorkspaceError {
                 "`--workspace read-only` shows the folder itself and refuses changes, `--workspace \
                  direct` makes them at once; the native sandbox needs no copy"
             }
+            Self::NotKept { .. } | Self::TooMuchToKeep { .. } => {
+                "`interpreter changes diff` shows what is staged now"
+            }
             Self::ChangedSinceShown { .. } => "look at the changes again, and decide again",
             Self::FileOrHunks { .. } => {
                 "put `./` before it to name the file; a chat asks about hunks one by one (key h)"

@@ -21,6 +21,7 @@ mod checkpoint;
 mod command;
 mod complete;
 mod ending;
+mod files_back;
 mod hearing;
 mod hosts;
 mod input;

@@ -18,8 +18,15 @@
 //! person's groups that give access to files under `/etc` or `/opt` still do inside.
 
 pub(crate) use self::{
-    backends::recipe, cgroup::Frozen, choose::Search, in_copy::covered, native::LOWER,
-    running::Sandbox, start::start, view::View, watch::Refusals,
+    backends::recipe,
+    cgroup::Frozen,
+    choose::Search,
+    in_copy::covered,
+    native::{BACK, LOWER},
+    running::Sandbox,
+    start::start,
+    view::View,
+    watch::Refusals,
 };
 pub use self::{
     backends::{has_own_system, keeps},

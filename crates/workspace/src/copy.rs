@@ -3,6 +3,7 @@
 
 pub(crate) mod copied;
 pub(crate) mod derive;
+pub(crate) mod kept;
 pub(crate) mod snapshot;
 pub(crate) mod take;
 pub(crate) mod taken;

@@ -80,6 +80,18 @@ pub enum WorkspaceError {
         /// Free space of the disk.
         free: u64,
     },
+    /// There is no such checkpoint any more.
+    #[error("the staged files of checkpoint {number} are not kept any more")]
+    NotKept {
+        /// Its number.
+        number: u32,
+    },
+    /// There is too much to keep for a checkpoint.
+    #[error("more than {} MB are staged anew, the most that a checkpoint keeps", most >> 20)]
+    TooMuchToKeep {
+        /// Bytes that it keeps.
+        most: u64,
+    },
     /// The folder is too large to be copied.
     #[error(
         "the folder `{}` has more than {what}, the most that can be copied for staging",
@@ -129,6 +141,8 @@ impl WorkspaceError {
             | Self::NothingUndone { .. }
             | Self::WorkFolderGone { .. }
             | Self::NoRoom { .. }
+            | Self::NotKept { .. }
+            | Self::TooMuchToKeep { .. }
             | Self::TooMuchToCopy { .. }
             | Self::MountedInside { .. }
             | Self::Files { .. } => false,

@@ -35,7 +35,11 @@
 
 pub use self::{
     catalog::{Catalog, Summary, Unreadable},
-    copy::{copied::COPY, take::NotCopied},
+    copy::{
+        copied::COPY,
+        kept::{BACK, WayBack},
+        take::NotCopied,
+    },
     error::WorkspaceError,
     journal::{conflict::Conflict, intention::is_at_or_below},
     place::Place,

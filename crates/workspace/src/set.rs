@@ -6,7 +6,8 @@
 //! ID/upper  ID/work  the overlay's layers
 //! ID/copy            where code works if there is no overlay, see `copied.rs`
 //! ID/applied/N/      one journal for each application
-//! ID/snapshots/      a copy of the upper layer, while somebody decides on it
+//! ID/snapshots/      copies of the upper layer: one to decide on, and those of checkpoints
+//! ID/back            what the host copies back into the overlay, see `kept.rs`
 //! ID/discarding.json what is being discarded from inside the sandbox, see `intention.rs`
 //! ID/numbered.json   hunks that a diff has shown, see `numbered.rs`
 //! ```
@@ -16,7 +17,10 @@
 
 use crate::{
     catalog,
-    copy::{copied::Copied, snapshot},
+    copy::{
+        copied::Copied,
+        snapshot::{self, Snapshot},
+    },
     error::{During, WorkspaceError, is_gone},
     journal::{
         log::{Journal, private_folder},
@@ -36,6 +40,7 @@ use fs_err as fs;
 use interpreter_core::hash::hex;
 use serde::{Deserialize, Serialize};
 use std::{
+    collections::BTreeMap,
     ffi::{OsStr, OsString},
     io,
     os::unix::{
@@ -82,6 +87,8 @@ pub struct Set {
     verdicts: Mutex<Verdicts>,
     /// Where code works, if there is no overlay.
     pub(super) copied: Option<Copied>,
+    /// Layers that were kept at checkpoints, by their numbers.
+    pub(super) kept: BTreeMap<u32, Snapshot>,
     _lock: Lock,
 }
 
@@ -106,6 +113,7 @@ impl Set {
             let path = folder.join(name);
             private_folder(&path).during_at("create", &path)?;
         }
+        Self::make_back(&folder).during_at("create", &folder)?;
         // Inside, the upper layer's root stands for the work folder itself. Nobody else can
         // enter the set, so this opens nothing.
         let upper = folder.join("upper");
@@ -172,6 +180,7 @@ impl Set {
             journals,
             verdicts: Mutex::default(),
             copied: None,
+            kept: BTreeMap::new(),
             _lock: lock,
         }
     }

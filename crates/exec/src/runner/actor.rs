@@ -5,8 +5,8 @@
 
 use super::{
     cell::Cell,
-    checkpoint::RewoundReply,
     command::{Command, RunnerSetup},
+    files_back::Going,
     hosts::WayOut,
     live::Live,
     staged::Stage,
@@ -17,8 +17,8 @@ use crate::{
     sandbox::{Refusals, Search},
 };
 use interpreter_core::{
-    ChangesState, Confinement, Denial, Effects, FilesRewound, Invocation, Language, Limits, Pick,
-    Prepared, Ran, Rewound, Untrusted, egress::Host, session::Event,
+    ChangesState, Confinement, Denial, Effects, Invocation, Language, Limits, Pick, Prepared, Ran,
+    Untrusted, egress::Host, session::Event,
 };
 use interpreter_workspace::{Conflict, Measured, Set};
 use std::{
@@ -26,6 +26,8 @@ use std::{
     time::{Duration, Instant},
 };
 use tokio::sync::mpsc;
+
+mod going_back;
 
 /// The shortest run that can use up the memory of all processes together.
 const NOTICED: Duration = Duration::from_millis(1);
@@ -183,7 +185,7 @@ impl Actor {
                 _ = reply.send(diff).is_ok();
             }
             Command::Checkpoint { number, reply } => {
-                let files = self.stage.checkpoint(number).await;
+                let files = self.checkpoint_files(number).await;
                 self.state.checkpoint(number, files, reply, now);
             }
             Command::Rewind { number, scope, reply } => {
@@ -230,6 +232,11 @@ impl Actor {
             Action::Finish { cell, status, signal, kernel_ended } => {
                 let ran = self.finished(*cell, status, signal, kernel_ended)?;
                 self.report(Ok(Event::Ran(ran))).await;
+            }
+            Action::Restored if self.stage.is_going_back() => {
+                if let Some(Going { rewound, reply, .. }) = self.stage.host_restored() {
+                    self.files_are_back(rewound, reply).await?;
+                }
             }
             Action::Restored => self.discarded().await?,
             Action::Send(frame) => {
@@ -374,6 +381,9 @@ impl Actor {
         let Some(live) = self.live.take() else { return Ok(()) };
         let (backend, confinement, answered) =
             (live.backend, live.confinement.clone(), live.answered);
+        if let Some(Going { rewound, reply, .. }) = self.stage.take_going() {
+            self.files_are_back(rewound, reply).await?;
+        }
         let error = live.why_it_ended().await;
         if answered {
             self.state.sandbox_ended();
@@ -414,18 +424,6 @@ impl Actor {
         }
         // Too much to say, or nobody listens: it is forgotten from outside.
         self.discarded().await
-    }
-
-    #[expect(clippy::unused_async, reason = "it will ask the host")]
-    async fn rewind_files(
-        &mut self,
-        mut rewound: Rewound,
-        reply: RewoundReply,
-    ) -> Result<(), ExecError> {
-        rewound.files =
-            FilesRewound::NotRestored { reason: "staged files are not kept yet".into() };
-        _ = reply.send(Ok(rewound)).is_ok();
-        Ok(())
     }
 
     /// The outside view counts, not the claim from inside. If the host could not restore something,

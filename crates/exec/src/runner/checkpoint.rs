@@ -38,7 +38,7 @@ const LONGEST_REASON: usize = 200;
 
 /// Why the memory of most kernels is not kept.
 const CANNOT: &str = "its memory cannot be copied; its cells are replayed";
-const RUNNING: &str = "it is running code";
+pub(super) const RUNNING: &str = "it is running code";
 const SILENT: &str = "it did not answer";
 const ENDED: &str = "it has ended since then";
 const NOT_HELD: &str = "its copy could not be kept";
@@ -325,7 +325,7 @@ impl State {
     }
 
     /// Whether a kernel has something to do that must end first.
-    fn is_busy(&self) -> bool {
+    pub(super) fn is_busy(&self) -> bool {
         match self.phase {
             Phase::Idle | Phase::Completing(_) => false,
             Phase::Preparing(_)

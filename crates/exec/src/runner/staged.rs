@@ -1,14 +1,14 @@
 //! Staged changes while their sandbox is up: reviewed, applied, discarded. Slow work is done on
 //! another thread.
 
-use super::{command::RunnerSetup, staging::DiskWatch};
+use super::{command::RunnerSetup, files_back::FilesBack, staging::DiskWatch};
 use crate::{
     ExecError,
     sandbox::{Frozen, LOWER, covered, recipe, secrets},
 };
 use interpreter_core::{
-    Backend, Changes, ChangesState, Confinement, FileChange, FilesCheckpoint, Limits, Pick,
-    ShownChange, Untrusted, Workspace,
+    Backend, Changes, ChangesState, Confinement, FileChange, Limits, Pick, ShownChange, Untrusted,
+    Workspace,
 };
 use interpreter_host::Inward;
 use interpreter_workspace::{Applied, Conflict, DiskUsage, NotCopied, Review, Set, is_at_or_below};
@@ -60,6 +60,8 @@ pub(super) struct Stage {
     numbered: Numbered,
     /// Changes that are being put back from inside.
     discarding: Option<Discarding>,
+    /// Checkpoints of what is staged.
+    pub(super) back: FilesBack,
     /// The disk space that is staged.
     pub(super) disk: DiskWatch,
 }
@@ -93,6 +95,7 @@ impl Stage {
         if self.set.is_none() && confinement.workspace == Workspace::Stage {
             let RunnerSetup { changes, session, .. } = setup;
             self.set = Some(Set::create(changes, &confinement.work_folder, session)?);
+            self.keep_early().await?;
         }
         let remark = self.copy_for(backend, confinement).await?;
         if let Some(set) = &self.set {
@@ -117,7 +120,7 @@ impl Stage {
     }
 
     /// Does something with the change set on another thread, if there is a set.
-    async fn elsewhere<T: Send + 'static>(
+    pub(super) async fn elsewhere<T: Send + 'static>(
         &mut self,
         work: impl FnOnce(&mut Set) -> Result<T, ExecError> + Send + 'static,
     ) -> Result<Option<T>, ExecError> {
@@ -133,6 +136,10 @@ impl Stage {
 
     pub(super) fn set(&self) -> Option<&Set> {
         self.set.as_ref()
+    }
+
+    pub(super) fn set_mut(&mut self) -> Option<&mut Set> {
+        self.set.as_mut()
     }
 
     /// The set and its files that differ; no set if none do.
@@ -317,12 +324,6 @@ impl Stage {
         }
         let (id, state) = (set.id().to_owned(), ChangesState::Discarded);
         Ok(Some(Changes { id, state, files, left_out: Vec::new() }))
-    }
-
-    /// Keeps what is staged under a number.
-    #[expect(clippy::unused_async, reason = "it will copy on another thread")]
-    pub(super) async fn checkpoint(&mut self, _number: u32) -> FilesCheckpoint {
-        FilesCheckpoint::NotKept { reason: "staged files are not kept yet".into() }
     }
 
     /// Whether something is being discarded.

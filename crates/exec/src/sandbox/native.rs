@@ -53,6 +53,8 @@ pub(super) const DOOR: &str = interpreter_host::egress::SOCKET;
 /// The person's folder as it is, for putting files back.
 pub(crate) const LOWER: &str = "/run/interpreter/lower";
 
+/// Where files of checkpoints are laid out for the host to copy back.
+pub(crate) const BACK: &str = "/run/interpreter/back";
 const SET: &str = "/run/interpreter/set";
 
 /// The person's folder while the sandbox is built. Nothing inside ever sees it: a socket or a pipe
@@ -258,6 +260,7 @@ fn work_folder(confinement: &Confinement, stage: Option<&Path>, owner: Owner) ->
         (Workspace::Stage, Some(set)) => vec![
             bind(folder, RAW, BindAccess::Read, owner),
             bind(set, SET, BindAccess::Write, owner),
+            bind(set.join(interpreter_workspace::BACK), BACK, BindAccess::Read, owner),
             Step::Mirror { of: RAW.into(), at: LOWER.into() },
             Step::Overlay {
                 lower: RAW.into(),

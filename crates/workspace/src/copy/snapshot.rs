@@ -35,7 +35,7 @@ use crate::{
     },
 };
 use fs_err as fs;
-use rustix::fs::{FileType, Mode, fstatvfs, mknodat};
+use rustix::fs::{AtFlags, FileType, Mode, fstatvfs, linkat, mknodat};
 use std::{
     collections::HashMap,
     ffi::OsStr,
@@ -50,6 +50,10 @@ const SNAPSHOTS: &str = "snapshots";
 
 /// Free space that the disk must keep.
 const FREE: u64 = 1 << 30;
+
+/// How long before a copy a file must have been left alone, for its time to tell that it is the
+/// same: file systems count in steps of some milliseconds.
+pub(crate) const SETTLED: u32 = 50_000_000;
 
 /// When the program staged what is in a layer.
 #[derive(Clone, Copy, Debug)]
@@ -82,6 +86,10 @@ pub(crate) struct Snapshot {
 struct Private {
     moments: HashMap<Relative, Moment>,
     place: PathBuf,
+    /// When it was begun.
+    begun: Moment,
+    /// Bytes of all files in it, and of those that it does not share with the one before.
+    sizes: (u64, u64),
 }
 
 impl Snapshot {
@@ -92,6 +100,17 @@ impl Snapshot {
 
     /// Copies `upper`, the layer of the set in `set_folder`.
     pub(crate) fn take(set_folder: &Path, upper: &Folder) -> Result<Self, WorkspaceError> {
+        Self::take_after(set_folder, upper, None, u64::MAX)
+    }
+
+    /// The same, where files that are untouched since the copy `before` are shared with it. At most
+    /// so many bytes are copied.
+    pub(crate) fn take_after(
+        set_folder: &Path,
+        upper: &Folder,
+        before: Option<&Self>,
+        most: u64,
+    ) -> Result<Self, WorkspaceError> {
         let parent = set_folder.join(SNAPSHOTS);
         match private_folder(&parent) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -101,7 +120,8 @@ impl Snapshot {
         private_folder(&place).during_at("create", &place)?;
         // From here on it is removed again, whatever happens.
         let layer = Folder::open(&place, Intent::Change).during_at("open", &place)?;
-        let copy = Some(Private { moments: HashMap::new(), place });
+        let begun = Moment::now();
+        let copy = Some(Private { moments: HashMap::new(), place, begun, sizes: (0, 0) });
         let mut snapshot = Self { layer, copy };
         let mut taking = Taking {
             from: upper,
@@ -109,11 +129,14 @@ impl Snapshot {
             moments: HashMap::new(),
             folders: Vec::new(),
             room: 0,
+            before,
+            most,
+            sizes: (0, 0),
         };
         taking.take_all()?;
-        let moments = taking.moments;
+        let (moments, sizes) = (taking.moments, taking.sizes);
         if let Some(copy) = &mut snapshot.copy {
-            copy.moments = moments;
+            (copy.moments, copy.sizes) = (moments, sizes);
         }
         Ok(snapshot)
     }
@@ -121,6 +144,24 @@ impl Snapshot {
     /// The layer.
     pub(crate) fn layer(&self) -> &Folder {
         &self.layer
+    }
+
+    /// Where the copy is, if it is one.
+    pub(crate) fn place(&self) -> Option<&Path> {
+        self.copy.as_ref().map(|copy| copy.place.as_path())
+    }
+
+    /// Bytes of all files in a copy, and of those that it does not share with the one before.
+    pub(crate) fn sizes(&self) -> (u64, u64) {
+        self.copy.as_ref().map_or((0, 0), |copy| copy.sizes)
+    }
+
+    /// Whether the file at `path` was the same when this was copied.
+    fn has_same(&self, path: &Relative, stat: &Stat) -> bool {
+        self.copy.as_ref().is_some_and(|copy| {
+            copy.moments.get(path) == Some(&stat.changed)
+                && stat.changed.is_before(copy.begun, SETTLED)
+        })
     }
 
     /// When what is in it was staged.
@@ -167,6 +208,12 @@ struct Taking<'a> {
     folders: Vec<(Relative, Stat)>,
     /// Bytes that the disk has to spare, when it was last asked.
     room: u64,
+    /// The copy before, which untouched files are shared with.
+    before: Option<&'a Snapshot>,
+    /// Bytes that may be copied.
+    most: u64,
+    /// Bytes of all files, and of those that were copied.
+    sizes: (u64, u64),
 }
 
 impl Taking<'_> {
@@ -240,7 +287,16 @@ impl Taking<'_> {
         // Looked at once more: to open what is locked is to touch it.
         self.moments.insert(path.clone(), stat.changed);
         let blocks = file.metadata().map_err(stop)?.blocks().saturating_mul(512);
-        self.make_room(blocks.min(stat.size), path).map_err(Stop::Give)?;
+        let bytes = blocks.min(stat.size);
+        self.sizes.0 = self.sizes.0.saturating_add(bytes);
+        if self.shares(to, path, &stat) {
+            return Ok(());
+        }
+        self.sizes.1 = self.sizes.1.saturating_add(bytes);
+        if self.sizes.1 > self.most {
+            return Err(Stop::Give(WorkspaceError::TooMuchToKeep { most: self.most }));
+        }
+        self.make_room(bytes, path).map_err(Stop::Give)?;
         let copied = || -> io::Result<()> {
             let new = to.create_file(name)?;
             content::duplicate(&file, &new, stat.size)?;
@@ -250,6 +306,17 @@ impl Taking<'_> {
             plain(Shape::File { size: stat.size, hash: String::new() }, &stat).dress(&new)
         };
         copied().during("copy", || path.text()).map_err(Stop::Give)
+    }
+
+    /// Whether a file is the one of the copy before, and is now in this one too.
+    fn shares(&self, to: &Folder, path: &Relative, stat: &Stat) -> bool {
+        let Some(before) = self.before.filter(|before| before.has_same(path, stat)) else {
+            return false;
+        };
+        let linked = before.layer.walk(&path.parent(), Intent::Look).and_then(|folder| {
+            Ok(linkat(&folder, path.name(), to, path.name(), AtFlags::empty())?)
+        });
+        linked.is_ok()
     }
 
     /// Sees to it that so much more can be written, and the disk keeps something free.
@@ -285,7 +352,7 @@ impl Stop {
 }
 
 /// Bits and time, and nobody's but ours.
-fn plain(shape: Shape, stat: &Stat) -> Node {
+pub(crate) fn plain(shape: Shape, stat: &Stat) -> Node {
     Node { shape, mode: stat.mode & PERMISSIONS, modified: stat.modified, owner: None }
 }
 

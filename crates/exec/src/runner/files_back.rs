@@ -1,0 +1,166 @@
+//! Staged files at checkpoints: kept when nothing runs, and put back after the kernels.
+//!
+//! While an overlay is mounted its layers must not be changed from outside, so the host puts files back
+//! from inside, as it does for a discard. The view from outside decides whether it has.
+
+use super::staged::Stage;
+use crate::{
+    ExecError,
+    sandbox::{BACK, LOWER},
+};
+use interpreter_core::{FilesCheckpoint, FilesRewound, Rewound, Untrusted};
+use interpreter_host::Inward;
+use interpreter_workspace::WayBack;
+use std::{collections::BTreeSet, path::Path};
+
+/// Characters of a reason.
+const LONGEST_REASON: usize = 300;
+
+/// Checkpoints and rewinds of staged files.
+#[derive(Debug, Default)]
+pub(super) struct FilesBack {
+    /// Checkpoints from before anything could be staged.
+    early: BTreeSet<u32>,
+    going: Option<Going>,
+}
+
+/// A rewind that the host performs.
+#[derive(Debug)]
+pub(super) struct Going {
+    pub(super) rewound: Rewound,
+    pub(super) reply: super::checkpoint::RewoundReply,
+    /// Answers of the host that are still to come.
+    awaited: usize,
+}
+
+/// Why files are not back although nothing failed.
+const MEANWHILE: &str = "something that still runs has changed them meanwhile";
+
+/// How files go back.
+#[derive(Debug)]
+pub(super) enum Way {
+    /// They are settled: restored already, or they cannot be.
+    Settled(FilesRewound),
+    /// By these requests to the host.
+    Inside(Vec<Inward>),
+    /// From outside.
+    Outside,
+}
+
+fn reason(error: &ExecError) -> String {
+    Untrusted::new(error.to_string()).for_terminal_line(LONGEST_REASON)
+}
+
+impl Stage {
+    /// Keeps what is staged under a number. `is_up` says whether a sandbox is.
+    pub(super) async fn checkpoint(&mut self, number: u32, is_up: bool) -> FilesCheckpoint {
+        if self.set().is_none() {
+            if is_up {
+                return FilesCheckpoint::NotStaged;
+            }
+            self.back.early.retain(|&early| early < number);
+            self.back.early.insert(number);
+            return FilesCheckpoint::Kept;
+        }
+        match self.elsewhere(move |set| Ok(set.keep(number)?)).await {
+            Ok(_) => FilesCheckpoint::Kept,
+            Err(error) => FilesCheckpoint::NotKept { reason: reason(&error) },
+        }
+    }
+
+    /// Nothing is staged yet: so it was at the checkpoints before.
+    pub(super) async fn keep_early(&mut self) -> Result<(), ExecError> {
+        for number in std::mem::take(&mut self.back.early) {
+            self.elsewhere(move |set| Ok(set.keep(number)?)).await?;
+        }
+        Ok(())
+    }
+
+    /// Begins to put files back. `work` is the folder of the sandbox that is up.
+    pub(super) fn begin_rewind(&mut self, number: u32, work: Option<&Path>) -> Way {
+        self.forget_review();
+        match self.way_back(number, work) {
+            Ok(way) => way,
+            Err(error) => Way::Settled(FilesRewound::NotRestored { reason: reason(&error) }),
+        }
+    }
+
+    fn way_back(&mut self, number: u32, work: Option<&Path>) -> Result<Way, ExecError> {
+        let early = self.back.early.contains(&number);
+        let Some(set) = self.set_mut() else {
+            let settled = if early { FilesRewound::Restored } else { FilesRewound::NotStaged };
+            return Ok(Way::Settled(settled));
+        };
+        let WayBack { uncovered, rewritten } = set.way_back(number)?;
+        if uncovered.is_empty() && rewritten.is_empty() {
+            set.forget_kept_after(number);
+            return Ok(Way::Settled(FilesRewound::Restored));
+        }
+        let Some(work) = work.filter(|_| set.copy().is_none()) else { return Ok(Way::Outside) };
+        set.lay_out(number, &rewritten)?;
+        // If all are killed in the middle, whoever opens the set next takes out what is left of these.
+        let scratch = set.begin_discard(Some(&uncovered))?;
+        let restore = |lower: &str, paths: Vec<String>| Inward::Restore {
+            work: work.to_owned(),
+            lower: lower.into(),
+            paths,
+            scratch: scratch.clone(),
+        };
+        let all = [(LOWER, uncovered), (BACK, rewritten)];
+        let some = all.into_iter().filter(|(_, paths)| !paths.is_empty());
+        Ok(Way::Inside(some.map(|(lower, paths)| restore(lower, paths)).collect()))
+    }
+
+    /// The host was asked; so many answers are to come.
+    pub(super) fn await_host(
+        &mut self,
+        rewound: Rewound,
+        reply: super::checkpoint::RewoundReply,
+        awaited: usize,
+    ) {
+        self.back.going = Some(Going { rewound, reply, awaited });
+    }
+
+    /// The host has put something back. Returns the rewind once it has put back everything.
+    pub(super) fn host_restored(&mut self) -> Option<Going> {
+        let going = self.back.going.as_mut()?;
+        going.awaited = going.awaited.saturating_sub(1);
+        self.back.going.take_if(|going| going.awaited == 0)
+    }
+
+    /// Takes out a rewind that the host will not end any more.
+    pub(super) fn take_going(&mut self) -> Option<Going> {
+        self.back.going.take()
+    }
+
+    /// Whether the host is putting files back.
+    pub(super) fn is_going_back(&self) -> bool {
+        self.back.going.is_some()
+    }
+
+    /// Whether everything is back, as it looks from outside.
+    pub(super) fn is_back(&mut self, number: u32) -> Result<bool, ExecError> {
+        let Some(set) = self.set_mut() else { return Ok(true) };
+        set.end_discard()?;
+        set.clear_back()?;
+        let is_back = set.way_back(number)?.is_empty();
+        if is_back {
+            set.forget_kept_after(number);
+        }
+        Ok(is_back)
+    }
+
+    /// Puts files back from outside, where nothing mounted shows them.
+    pub(super) fn go_back(&mut self, number: u32) -> FilesRewound {
+        let Some(set) = self.set_mut() else { return FilesRewound::NotStaged };
+        let done = set.go_back(number).and_then(|()| Ok(set.way_back(number)?.is_empty()));
+        match done {
+            Ok(true) => {
+                set.forget_kept_after(number);
+                FilesRewound::Restored
+            }
+            Ok(false) => FilesRewound::NotRestored { reason: MEANWHILE.into() },
+            Err(error) => FilesRewound::NotRestored { reason: reason(&error.into()) },
+        }
+    }
+}
