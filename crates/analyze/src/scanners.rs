@@ -75,9 +75,13 @@ struct Ignored {
     reason: String,
 }
 
-/// The same, by check: a deed and its severity, or nothing for a check that is ignored.
+/// The meaning of a check: a deed, with a severity if it is not the scanner's own, or nothing for a
+/// check that is ignored.
+type Meaning = Option<(Deed, Option<Risk>)>;
+
+/// The same, by check.
 struct Checks {
-    known: HashMap<(Scanner, String), Option<(Deed, Option<Risk>)>>,
+    known: HashMap<(Scanner, String), Meaning>,
     other: HashMap<Scanner, Other>,
 }
 
@@ -94,8 +98,7 @@ impl Checks {
         Self { known, other: file.other }
     }
 
-    /// The deed behind a check, and its severity if it is not the scanner's own.
-    fn of(&self, scanner: Scanner, id: &str) -> Option<(Deed, Option<Risk>)> {
+    fn of(&self, scanner: Scanner, id: &str) -> Meaning {
         match self.known.get(&(scanner, id.to_owned())) {
             Some(known) => *known,
             None if self.other.get(&scanner) == Some(&Other::Ignore) => None,

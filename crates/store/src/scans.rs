@@ -22,10 +22,10 @@ impl ScanFolder {
         work_folder: &Path,
         files: &[(&str, &str)],
     ) -> Result<Self, StoreError> {
-        let parts: String = files.iter().map(|(name, text)| format!("{name}\0{text}\0")).collect();
+        let parts: Vec<_> = files.iter().flat_map(|&(name, text)| [name, text]).collect();
         let all = folders.make_piped_folder_for(work_folder)?.join(std::process::id().to_string());
         private::make_folder(&all)?;
-        let path = all.join(format!("scan-{}", &sha256(parts.as_bytes())[..16]));
+        let path = all.join(format!("scan-{}", &sha256(parts.join("\0").as_bytes())[..16]));
         private::make_folder(&path)?;
         // From here on it is removed, whatever happens.
         let made = Self { path };

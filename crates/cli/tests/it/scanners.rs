@@ -43,7 +43,7 @@ fn a_scanner_is_named_beside_our_own_finding() {
         .exits(0);
     scene.run(&["rules", "test", "a.sh"]).mentions("shellcheck SC2115").exits(0);
     scene.run(&["run", "--explain", "a.py"]).mentions("bandit B602").exits(0);
-    scene.run(&["doctor"]).mentions("bandit, shellcheck look at code too");
+    scene.run(&["doctor", "-v"]).mentions("bandit, shellcheck look at code too");
     // The control: without the setting nothing but our own analysis looks.
     let own = Scene::new().file("open.py", OPEN_CODE);
     own.run(&["rules", "test", "open.py"]).mentions("Risk: medium").lacks("B103").exits(0);
@@ -93,6 +93,7 @@ fn findings_of_a_scanner_are_recorded_and_judged() {
     assert!(found.contains("bandit B103"), "{found}");
     let scene = Scene::new()
         .home_file(CONFIG, "[approval]\nmode = \"auto\"\nup_to = \"medium\"\n")
+        .file("x", "")
         .model_says(&[&cell("python", OPEN_CODE), "Done."]);
     assert_eq!(scene.chat(&["--json", "go"]).exits(0).of_kind("run_started").len(), 1);
 }
@@ -117,7 +118,7 @@ fn with_program(text: &str) -> Scene {
 #[test]
 fn a_scanner_that_is_taken_over_is_confined() {
     let scene = with_program("true");
-    let (work, taken) = (scene.work().to_owned(), scene.work().join("taken"));
+    let (work, taken) = (scene.work(), scene.work().join("taken"));
     let steal =
         format!("cat {0}/secret.txt; touch {0}/taken; touch taken; ls; exit 3", work.display());
     program(&scene, &steal);
