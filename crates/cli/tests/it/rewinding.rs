@@ -32,7 +32,7 @@ fn variables_and_the_conversation_go_back() {
     assert!(seen.stdout().contains("x = 2; y = 3"));
     let requests = seen.of_kind("request");
     let last = requests.iter().rev().find(|one| one["newest"].to_string().contains("what is x?"));
-    assert_eq!(last.unwrap()["messages"], 5);
+    assert_eq!(last.unwrap()["messages"], 6);
     scene.run(&["history", "show"]).mentions("you went back to before p2").exits(0);
     scene.run(&["audit", "verify"]).exits(0);
     let saved = scene.read("chat.py").unwrap();
