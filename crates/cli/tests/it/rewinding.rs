@@ -17,7 +17,7 @@ fn variables_and_the_conversation_go_back() {
     ]);
     let terminal = Terminal::open(&scene, &["--yes", "set x"]);
     terminal.shows("Set.").types("change it").shows("Changed.");
-    terminal.types("/rewind").shows("p1").shows("x = 2; y = 3").shows("Back to before which cell?");
+    terminal.types("/rewind").shows("p1").shows("x = 2; y = 3").shows("before which cell?");
     terminal.types("p2").shows("1 cell and everything said since will no longer count");
     terminal.shows("your prompt: change it").shows("python: from memory");
     terminal.shows("do not come back").shows("Go back to before p2?").types("y");

@@ -109,7 +109,7 @@ fn list(screen: &mut Screen, cells: &[PastCell]) -> io::Result<()> {
         }
         screen.row(&row)?;
     }
-    screen.say("Back to before which cell? Its number, such as 3; nothing stays here.")
+    screen.say("Go back to before which cell? Type its number, or press Enter to stay.")
 }
 
 /// Says what going back means.
@@ -137,7 +137,7 @@ fn draw(screen: &mut Screen, rewind: &Rewind, held: Option<&Checkpoint>) -> io::
         None => "stay as they are: they were not kept".to_owned(),
     };
     screen.row_of_words(&format!("staged files: {files}"))?;
-    screen.say_quietly("Open files, sockets and running programs of then do not come back.")?;
+    screen.say_quietly("Open files, sockets and running programs do not come back.")?;
     if !rewind.hosts.is_empty() {
         screen.row_of_words(&format!("not undone: it reached {}", rewind.hosts.join(", ")))?;
     }
