@@ -52,6 +52,8 @@ pub(crate) fn add_vault(
         (_, None) => return Ok(all_missing(&wanted, "there is no token; run `vault login`")),
         (Some(address), Some(token)) => (address, token),
     };
+    // It is a secret like the others.
+    environment.keep("VAULT_TOKEN", Secret::new(token.reveal().to_owned()));
     let namespace = environment.text("VAULT_NAMESPACE").map(str::to_owned);
     let certificates = certificates(settings, folders)?;
     let vault = Vault { address, token, namespace, certificates };

@@ -328,7 +328,6 @@ struct SemgrepReport {
 
 #[derive(Deserialize)]
 struct SemgrepError {
-    level: String,
     #[serde(default)]
     message: String,
 }
@@ -362,7 +361,8 @@ struct SemgrepMetadata {
 }
 
 fn semgrep(report: SemgrepReport) -> Result<Vec<ScanResult>, String> {
-    if let Some(error) = report.errors.iter().find(|error| error.level == "error") {
+    // What it calls a warning may be a rule that was not tried.
+    if let Some(error) = report.errors.first() {
         let reason: String = error.message.chars().take(MOST_WORDS).collect();
         return Err(format!("cannot read it: {reason}"));
     }

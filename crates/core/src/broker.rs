@@ -41,8 +41,6 @@ pub type RequestHeader = (String, Vec<u8>);
 #[derive(Default)]
 pub struct Broker {
     secrets: Vec<Brokered>,
-    /// Finds the values.
-    values: Redactor,
 }
 
 /// One secret, with its stand-in.
@@ -106,7 +104,6 @@ impl Broker {
         if grants.is_empty() || check_value(&value).is_err() {
             return;
         }
-        self.values = self.values.knowing([(name, &value)]);
         let placeholder = format!("placeholder-{name}-{random}");
         self.secrets.push(Brokered { name: name.to_owned(), value, placeholder, grants });
     }
@@ -132,9 +129,15 @@ impl Broker {
         self.grants().any(|grant| grant.is_for(host, port))
     }
 
-    /// Finds the values in text that comes back.
-    pub fn values(&self) -> &Redactor {
-        &self.values
+    /// Finds the values in text that comes back from a place: those alone that may go there, so that
+    /// no other host can be made to tell about them. The names of headers come in lower case.
+    pub fn values(&self, host: &Host, port: u16) -> Redactor {
+        let is_for = |one: &&Brokered| one.grants.iter().any(|grant| grant.is_for(host, port));
+        let there: Vec<_> = self.secrets.iter().filter(is_for).collect();
+        let lower = there.iter().map(|one| Secret::new(one.value.reveal().to_lowercase()));
+        let lower: Vec<_> = there.iter().map(|one| one.name.as_str()).zip(lower).collect();
+        let values = there.iter().map(|one| (one.name.as_str(), &one.value));
+        Redactor::default().knowing(values.chain(lower.iter().map(|(name, value)| (*name, value))))
     }
 
     /// The request with values in it where that is allowed, and what is to be recorded first.

@@ -59,6 +59,9 @@ impl Scanner {
                 "--disable-nosem",
                 "--no-git-ignore",
                 "--jobs=1",
+                // Nothing is passed over for its size or its time: all of it has one time limit.
+                "--max-target-bytes=0",
+                "--timeout=0",
                 file,
             ],
             Self::ShellCheck => &["--norc", "--format=json1", "--shell=bash", file],

@@ -1,7 +1,6 @@
 //! The folder of code that a scanner looks at: private, outside the work folder, and gone after it.
 
 use crate::{Folders, StoreError, private};
-use interpreter_core::hash::sha256;
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -22,10 +21,9 @@ impl ScanFolder {
         work_folder: &Path,
         files: &[(&str, &str)],
     ) -> Result<Self, StoreError> {
-        let parts: Vec<_> = files.iter().flat_map(|&(name, text)| [name, text]).collect();
         let all = folders.make_piped_folder_for(work_folder)?.join(std::process::id().to_string());
         private::make_folder(&all)?;
-        let path = all.join(format!("scan-{}", &sha256(parts.join("\0").as_bytes())[..16]));
+        let path = all.join(format!("scan-{}", uuid::Uuid::new_v4().simple()));
         private::make_folder(&path)?;
         // From here on it is removed, whatever happens.
         let made = Self { path };

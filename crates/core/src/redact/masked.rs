@@ -1,10 +1,15 @@
 //! Masks known values in bytes of any kind: each byte becomes a star, so that lengths stay true.
 //!
-//! In bytes that come in pieces, the end is held back as long as it may be the beginning of a value.
-//! Holds at most the longest value and one piece.
+//! # Threat
+//! Whoever sees the masked bytes has them made of guesses, and learns from what is masked or held
+//! back how far a guess is right.
+//!
+//! # Mechanism
+//! Only whole values are masked. Of bytes that come in pieces so much of the end is held back that a
+//! value may begin in it, whatever it holds; but nothing up to the last end of a line, which is in no
+//! value. Holds at most the longest value and one piece.
 
 use super::{Redactor, search::Pattern};
-use crate::secret::LEAST;
 use std::ops::{ControlFlow, Range};
 
 /// Stands for each byte of a value.
@@ -25,22 +30,24 @@ impl MaskedStream {
         let mut bytes = std::mem::take(&mut self.held);
         bytes.extend_from_slice(piece);
         let mut ranges = redactor.known_in(&bytes);
-        ranges.push(0..std::mem::take(&mut self.masked));
-        let open = redactor.unfinished_in(&bytes).unwrap_or(bytes.len());
+        let before = std::mem::take(&mut self.masked);
+        let open = redactor.decided_in(&bytes);
         self.held = bytes[open..].to_vec();
-        self.masked = ranges.iter().map(|range| range.end).max().unwrap_or(0).saturating_sub(open);
+        // Those that are wholly in it are found again.
+        let begun = ranges.iter().filter(|range| range.start < open).map(|range| range.end);
+        self.masked = begun.max().unwrap_or(0).max(before).saturating_sub(open);
+        ranges.push(0..before);
         mask(&mut bytes, &ranges);
         bytes.truncate(open);
         bytes
     }
 
-    /// Gives out the rest. Most of a value at the very end is as good as all of it.
+    /// Gives out the rest.
     pub fn finish(&mut self, redactor: &Redactor) -> Vec<u8> {
         let mut bytes = std::mem::take(&mut self.held);
-        let before = 0..std::mem::take(&mut self.masked);
-        let tail = redactor.unfinished_in(&bytes).filter(|at| bytes.len() - at >= LEAST);
-        let tail = tail.unwrap_or(bytes.len())..bytes.len();
-        mask(&mut bytes, &[before, tail]);
+        let mut ranges = redactor.known_in(&bytes);
+        ranges.push(0..std::mem::take(&mut self.masked));
+        mask(&mut bytes, &ranges);
         bytes
     }
 }
@@ -48,9 +55,8 @@ impl MaskedStream {
 impl Redactor {
     /// The bytes with known values masked.
     pub fn masked(&self, bytes: &[u8]) -> Vec<u8> {
-        let mut stream = MaskedStream::default();
-        let mut masked = stream.feed(self, bytes);
-        masked.extend(stream.finish(self));
+        let mut masked = bytes.to_vec();
+        mask(&mut masked, &self.known_in(bytes));
         masked
     }
 
@@ -67,8 +73,11 @@ impl Redactor {
         found
     }
 
-    fn unfinished_in(&self, bytes: &[u8]) -> Option<usize> {
-        self.search.as_ref()?.unfinished(bytes).map(|(at, _)| at)
+    /// Up to where no value can begin that more bytes would complete.
+    fn decided_in(&self, bytes: &[u8]) -> usize {
+        let Some(search) = &self.search else { return bytes.len() };
+        let line = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+        line.max(bytes.len().saturating_sub(search.longest - 1))
     }
 }
 
@@ -130,14 +139,31 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_secret_is_not_held_back() {
+    fn lines_are_not_held_back() {
         let (redactor, mut stream) = (knowing(), MaskedStream::default());
         assert_eq!(stream.feed(&redactor, b"data: tick\n\n"), b"data: tick\n\n");
-        assert_eq!(stream.feed(&redactor, b"ghp_"), b"");
-        assert_eq!(stream.feed(&redactor, b"other"), b"ghp_other");
-        // Most of it, cut off by the end.
-        assert_eq!(stream.feed(&redactor, &VALUE.as_bytes()[..12]), b"");
-        assert_eq!(stream.finish(&redactor), [b'*'; 12]);
+        assert_eq!(stream.feed(&redactor, b"ghp_\nother"), b"ghp_\n");
+        assert_eq!(stream.finish(&redactor), b"other");
+    }
+
+    /// The attack: guesses, of which what is masked or held back would show how far each is right.
+    #[test]
+    fn a_guess_that_is_partly_right_looks_like_any_other() {
+        let value = VALUE.as_bytes();
+        for length in 0..value.len() {
+            let right = [b"guess=", &value[..length]].concat();
+            let wrong = [b"guess=", &vec![b'~'; length][..]].concat();
+            assert_eq!(knowing().masked(&right), right);
+            let fed = |text: &[u8]| {
+                let (redactor, mut stream) = (knowing(), MaskedStream::default());
+                let pieces =
+                    [text, b"", &[b'.'; 70]].map(|piece| stream.feed(&redactor, piece).len());
+                (pieces, stream.finish(&redactor).len())
+            };
+            assert_eq!(fed(&right), fed(&wrong), "{length}");
+        }
+        // The control: all of it.
+        assert_eq!(knowing().masked(value), vec![b'*'; value.len()]);
     }
 
     #[test]

@@ -5,7 +5,6 @@
 //! steps back, and what follows the beginning of a shape is read once for each shape.
 
 use super::shapes::{End, Ends, shapes};
-use crate::secret::LEAST;
 use aho_corasick::{
     Anchored,
     automaton::{Automaton, StateID},
@@ -48,7 +47,7 @@ pub(super) struct Search {
     begins: Box<[bool; BEGINS]>,
     /// The bytes of all patterns, sorted.
     sorted: Vec<(Vec<u8>, Pattern)>,
-    longest: usize,
+    pub(super) longest: usize,
     /// Whether some pattern begins with this byte.
     first: [bool; 256],
 }
@@ -114,15 +113,12 @@ impl Search {
             }
             ControlFlow::Continue(())
         });
-        if let Some((tail, of)) = self.unfinished(bytes) {
+        if let Some(tail) = self.unfinished(bytes) {
             let length = bytes.len() - tail;
-            match (end, of) {
-                (End::Open, _) if length >= HELD => open = open.min(tail),
-                // Most of a secret is as good as all of it.
-                (End::Final, Pattern::Known(_)) if length >= LEAST => {
-                    found.push(Found { range: tail..bytes.len(), of });
-                }
-                (End::Open | End::Final, _) => {}
+            // A part of a value at the very end stays: whoever guesses a value would be told how far
+            // the guess is right.
+            if end == End::Open && length >= HELD {
+                open = open.min(tail);
             }
         }
         (merged(found), open)
@@ -158,15 +154,15 @@ impl Search {
         bytes.windows(3).position(|three| self.begins[hash([three[0], three[1], three[2]])])
     }
 
-    /// Where the longest end of the text begins that is the beginning of a pattern, and of which.
-    pub(super) fn unfinished(&self, bytes: &[u8]) -> Option<(usize, Pattern)> {
+    /// Where the longest end of the text begins that is the beginning of a pattern.
+    fn unfinished(&self, bytes: &[u8]) -> Option<usize> {
         let from = bytes.len().saturating_sub(self.longest - 1);
         let mut begins = (from..bytes.len()).filter(|at| self.first[usize::from(bytes[*at])]);
         begins.find_map(|at| {
             let tail = &bytes[at..];
             let next = self.sorted.partition_point(|(text, _)| text.as_slice() <= tail);
-            let (text, of) = self.sorted.get(next)?;
-            text.starts_with(tail).then_some((at, *of))
+            let (text, _) = self.sorted.get(next)?;
+            text.starts_with(tail).then_some(at)
         })
     }
 }

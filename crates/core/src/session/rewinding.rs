@@ -250,6 +250,14 @@ impl State {
                 self.record(Body::Changes(changes));
                 self.is_back(end);
             }
+            // Nothing may stand with the memory of a later time, so this goes on to where all of it
+            // is back or gone. None of it waits for code.
+            (
+                phase @ Phase::Rewinding(
+                    RewindStep::Undoing | RewindStep::GoingBack | RewindStep::Clearing,
+                ),
+                Event::Interrupted,
+            ) => self.phase = phase,
             (Phase::Rewinding(_), Event::Interrupted) => self.is_back(TurnEnd::Interrupted),
             (phase, _) => self.phase = phase,
         }

@@ -113,6 +113,9 @@ fn constraints<'a>(hosts: impl Iterator<Item = &'a Host>) -> NameConstraints {
     let has_address = permitted.iter().any(|one| matches!(one, GeneralSubtree::IpAddress(_)));
     let every = [IpAddr::from(Ipv4Addr::UNSPECIFIED), Ipv6Addr::UNSPECIFIED.into()];
     let every = every.map(|all| GeneralSubtree::IpAddress(CidrSubnet::from_addr_prefix(all, 0)));
-    let excluded = if has_address { vec![] } else { every.to_vec() };
+    let mut excluded = if has_address { vec![] } else { every.to_vec() };
+    if !permitted.iter().any(|one| matches!(one, GeneralSubtree::DnsName(_))) {
+        excluded.push(GeneralSubtree::DnsName(String::new()));
+    }
     NameConstraints { permitted_subtrees: permitted, excluded_subtrees: excluded }
 }

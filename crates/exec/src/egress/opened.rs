@@ -25,7 +25,7 @@ use super::{
     response::{self, Response},
     uses::Uses,
 };
-use interpreter_core::{Broker, SecretUse, broker::RequestHead, egress::Host};
+use interpreter_core::{Broker, Redactor, SecretUse, broker::RequestHead, egress::Host};
 use rustls::{
     ClientConfig, RootCertStore,
     crypto::ring,
@@ -220,7 +220,9 @@ impl Opener {
                 body::pass_on(from_inside, to_outside, body, traffic, pulse, &mut look).await?;
                 to_outside.flush().await
             };
-            let answering = self.answer(request, from_outside, to_inside, (traffic, pulse));
+            let values = self.broker.values(host, port);
+            let counted = (traffic, pulse);
+            let answering = self.answer(request, &values, from_outside, to_inside, counted);
             tokio::pin!(sending, answering);
             let mut sent = false;
             loop {
@@ -248,11 +250,11 @@ impl Opener {
     async fn answer(
         &self,
         request: &InnerRequest,
+        values: &Redactor,
         from_outside: &mut (impl AsyncBufRead + Unpin),
         to_inside: &mut (impl AsyncWrite + Unpin),
         (traffic, pulse): (&Traffic, &Pulse),
     ) -> io::Result<Result<Next, (u16, &'static str)>> {
-        let values = self.broker.values();
         for _ in 0..MOST_INTERIM {
             let Some(head) = read_head(from_outside).await? else {
                 return Ok(Err((502, "the head of the answer is too long")));

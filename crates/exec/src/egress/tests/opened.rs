@@ -133,17 +133,22 @@ async fn requests_that_can_be_read_in_two_ways_do_not_go_out() {
 }
 
 #[tokio::test]
-async fn a_request_hidden_in_a_body_is_judged_as_a_request() {
+async fn nothing_follows_a_body_and_a_body_follows_no_get() {
     let on = brokered(vec![answer("one"), answer("two")]).await;
     let bearer = format!("Authorization: Bearer {}\r\n", on.placeholder);
-    let hidden = on.request("POST", "/hidden", &bearer);
-    // A body as long as it says: what follows is a request of its own.
-    let outer =
-        on.request("GET", "/", "Content-Length: 4\r\n").replace("Connection: close\r\n", "");
-    let seen = on.say(&format!("{outer}abcd{hidden}")).await;
-    assert!(seen.contains("one") && seen.contains("two"), "{seen}");
+    let hidden = on.request("GET", "/hidden", &bearer);
+    let outer = |method| {
+        on.request(method, "/", "Content-Length: 4\r\n").replace("Connection: close\r\n", "")
+    };
+    let seen = on.say(&format!("{}abcd{hidden}", outer("GET"))).await;
+    assert!(seen.starts_with("HTTP/1.1 400 a GET or HEAD has no body"), "{seen}");
+    assert!(on.heard.all().is_empty());
+    // A server that takes no body for this method would take it for the beginning of the next
+    // request, with the secret in it: so there is none on this connection.
+    let seen = on.say(&format!("{}abcd{hidden}", outer("POST"))).await;
+    assert!(seen.contains("one") && !seen.contains("two"), "{seen}");
     let heard = on.heard.all();
-    assert!(heard[0].ends_with("abcd") && heard[1].starts_with("POST /hidden"), "{heard:?}");
+    assert!(heard.len() == 1 && heard[0].ends_with("abcd"), "{heard:?}");
     assert!(!heard.concat().contains(VALUE), "{heard:?}");
 }
 
@@ -171,8 +176,6 @@ async fn reflections_are_masked_in_every_framing() {
                 hex
             })
         ),
-        // Cut off before its end.
-        format!("HTTP/1.1 200 OK\r\n\r\n{}", &VALUE[..20]),
     ];
     let on = brokered(answers.iter().map(|text| text.clone().into_bytes()).collect()).await;
     let bearer = format!("Authorization: Bearer {}\r\n", on.placeholder);
