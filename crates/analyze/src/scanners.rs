@@ -361,7 +361,7 @@ struct SemgrepMetadata {
 }
 
 fn semgrep(report: SemgrepReport) -> Result<Vec<ScanResult>, String> {
-    // What it calls a warning may be a rule that was not tried.
+    // A mere warning may be of a rule that was not tried.
     if let Some(error) = report.errors.first() {
         let reason: String = error.message.chars().take(MOST_WORDS).collect();
         return Err(format!("cannot read it: {reason}"));
