@@ -453,7 +453,13 @@ const runCode = async (name, code) => {
   }
 };
 
+// Whether the cell before was interrupted: maybe more than once, and Node tells of a signal only later.
+let wasInterrupted = false;
 const runCell = async (name, code) => {
+  // Signals that were meant for the cell before arrive here, where they are nobody's.
+  for (let turns = wasInterrupted ? 2 : 0; turns > 0; turns -= 1) {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
   enterFolder();
   if (READS_FILE) rewind();
   moving = new Map();
@@ -473,6 +479,7 @@ const runCell = async (name, code) => {
   // Rejections that nobody handled are told only now.
   await new Promise((resolve) => setImmediate(resolve));
   const status = cell.interrupted ? 130 : Number(cell.failed);
+  wasInterrupted = cell.interrupted;
   cell = null;
   claim({ kind: 'finished', status });
 };
