@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{AddedRules, analyze};
-use interpreter_core::{LanguageInfo, Languages};
+use interpreter_core::{LanguageInfo, Languages, Untrusted};
 use proptest::prelude::*;
 
 fn language(name: &str) -> Language {
@@ -17,7 +17,7 @@ fn own(name: &str, code: &str) -> Findings {
 
 fn told(findings: &Findings) -> Vec<String> {
     let line = |one: &Capability| {
-        let sources: Vec<_> = one.sources.iter().map(|source| source.raw()).collect();
+        let sources: Vec<_> = one.sources.iter().map(Untrusted::raw).collect();
         let (line, name, argument) = (one.line, &one.name, one.argument.raw());
         format!("{line} {name} {argument} {}; {}", one.severity.word(), sources.join("; "))
     };
@@ -48,7 +48,7 @@ fn a_result_joins_the_finding_of_the_same_or_stands_alone() {
 
 #[test]
 fn a_scanner_that_fails_makes_the_risk_unknown_and_no_less() {
-    let many = format!("{{\"comments\": [{}]}}", vec!["{}"; 3].join(","));
+    let many = format!("{{\"comments\": [{}]}}", ["{}"; 3].join(","));
     let far = r#"{"comments": [{"line": 900, "endLine": 900, "column": 1, "endColumn": 2,
         "level": "error", "code": 2114, "message": "m"}]}"#;
     for report in

@@ -16,7 +16,7 @@ use std::{path::Path, time::Instant};
 const SESSION: usize = 100;
 
 /// Appends that are measured one by one.
-const SINGLE: usize = 5_000;
+const SINGLE: u32 = 5_000;
 
 /// Rounds of each search.
 const ROUNDS: usize = 9;
@@ -32,10 +32,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         log.append_all(&format!("s{session:08}"), &entries)?;
     }
     let begun = Instant::now();
-    for at in 0..SINGLE {
+    for at in (0..SINGLE).map(|at| at as usize) {
         log.append("z", &body(records, at))?;
     }
-    let second = SINGLE as f64 / begun.elapsed().as_secs_f64();
+    let second = f64::from(SINGLE) / begun.elapsed().as_secs_f64();
     println!("{second:.0} appends a second, one at a time");
 
     let begun = Instant::now();

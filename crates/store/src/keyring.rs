@@ -59,8 +59,8 @@ impl fmt::Display for KeyringError {
 
 impl From<zbus::Error> for KeyringError {
     fn from(error: zbus::Error) -> Self {
-        match &error {
-            zbus::Error::MethodError(name, ..) => match name.as_str() {
+        if let zbus::Error::MethodError(name, ..) = &error {
+            return match name.as_str() {
                 "org.freedesktop.DBus.Error.ServiceUnknown"
                 | "org.freedesktop.DBus.Error.NameHasNoOwner"
                 | "org.freedesktop.DBus.Error.Spawn.ServiceNotFound" => Self::Absent,
@@ -68,9 +68,16 @@ impl From<zbus::Error> for KeyringError {
                 "org.freedesktop.Secret.Error.NoSuchObject" => Self::Missing,
                 // A message of the bus, which may quote anything.
                 _ => Self::Failed("it refused".into()),
-            },
-            zbus::Error::InputOutput(_) | zbus::Error::Address(_) => Self::Absent,
-            _ => Self::Failed("it gave an answer that makes no sense".into()),
+            };
+        }
+        let is_absent = matches!(
+            error,
+            zbus::Error::InputOutput(_) | zbus::Error::Address(_) | zbus::Error::Connection(..)
+        );
+        if is_absent {
+            Self::Absent
+        } else {
+            Self::Failed("it gave an answer that makes no sense".into())
         }
     }
 }
@@ -211,7 +218,7 @@ impl Asked {
         method: &str,
         body: &(impl serde::Serialize + zbus::DynamicType),
     ) -> Result<T, KeyringError> {
-        let object = ObjectPath::try_from(object).map_err(zbus::Error::from)?;
+        let object = ObjectPath::try_from(object)?;
         let interface = format!("org.freedesktop.Secret.{interface}");
         let answer = self
             .connection

@@ -5,13 +5,13 @@ use super::{
     screen::Screen,
     transcript::grantor,
 };
-use interpreter_core::{Admission, Body, Grant, HostContact, HostWanted, SecretUse};
+use interpreter_core::{Admission, Body, Grant, HostContact, HostWanted, SecretUse, WantedUse};
 use std::io;
 
 /// How many hosts are listed by name.
 const LISTED: usize = 30;
 
-/// Tells a record about a host.
+/// Tells a record about a host, or about a secret that was used there.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the caller passes on no other")]
 pub(super) fn tell(
     screen: &mut Screen,
@@ -32,6 +32,10 @@ pub(super) fn tell(
         }
         Body::HostRefused { host, port, by, .. } => {
             (ours("refused by ") + grantor(*by), host, port)
+        }
+        Body::SecretUsed(WantedUse { proposal, of, .. }) => {
+            screen.say(head(word(proposal) + " secret"))?;
+            return screen.row_of_words(&of.line());
         }
         _ => return Ok(()),
     };

@@ -11,7 +11,7 @@ use super::{
 };
 use interpreter_core::{
     Backend, Body, Changes, Denial, FileChange, Grantor, HostWanted, InputWanted, Invocation,
-    LeftOut, Output, Piped, Record, Untrusted, WantedUse,
+    LeftOut, Output, Piped, Record, Untrusted,
     extract::STOPPED,
     file_header::FileHeader,
     forms,
@@ -282,16 +282,13 @@ fn tell_happening(screen: &mut Screen, body: &Body, head: impl Fn(Ours) -> Ours)
         }
         Body::HostWanted(HostWanted { .. })
         | Body::HostGranted { .. }
-        | Body::HostRefused { .. } => hosts::tell(screen, body, head),
+        | Body::HostRefused { .. }
+        | Body::SecretUsed(_) => hosts::tell(screen, body, head),
         Body::Resumed { .. }
         | Body::Restarted { .. }
         | Body::Replay { .. }
         | Body::Rewound { .. }
         | Body::CameBack(_) => again::tell(screen, body, head),
-        Body::SecretUsed(WantedUse { proposal, of, .. }) => {
-            screen.say(head(word(proposal) + " secret"))?;
-            screen.row_of_words(&of.line())
-        }
         Body::PackagesWanted { .. }
         | Body::PackagesGranted { .. }
         | Body::PackagesRefused { .. }

@@ -4,7 +4,10 @@ use crate::{
     scene::{Scene, Seen, cell},
     terminal::Terminal,
 };
-use std::{fs, process::Stdio};
+use std::{
+    fs,
+    process::{ExitStatus, Stdio},
+};
 
 fn ids(scene: &Scene) -> Vec<String> {
     let sessions = scene.run(&["history", "list", "--all", "--json"]).exits(0).records();
@@ -131,7 +134,7 @@ fn several_may_delete_search_and_run_at_once() {
     }
     // One of the two deletes it, the other finds it gone or going.
     let ends = deleting.into_iter().map(|child| child.wait_with_output().unwrap().status);
-    let deleted = ends.filter(|status| status.success()).count();
+    let deleted = ends.filter(ExitStatus::success).count();
     assert!((4..=8).contains(&deleted), "{deleted}");
     let left = ids(&scene);
     assert_eq!(left.len(), 5, "{left:?}");

@@ -45,14 +45,13 @@ pub(super) async fn rewind(
         screen.say("Nothing has run in this session.")?;
         return Ok(None);
     }
-    let chosen = match argument {
-        Some(named) => Some(PastCell::named(named)),
-        None => {
-            let draw = |screen: &mut Screen| list(screen, &cells);
-            match console.asker.shown_line(screen, draw).await {
-                Ok(line) => Some(line.trim()).filter(|line| !line.is_empty()).map(PastCell::named),
-                Err(left) => return Ok(Next::after(left)),
-            }
+    let chosen = if let Some(named) = argument {
+        Some(PastCell::named(named))
+    } else {
+        let draw = |screen: &mut Screen| list(screen, &cells);
+        match console.asker.shown_line(screen, draw).await {
+            Ok(line) => Some(line.trim()).filter(|line| !line.is_empty()).map(PastCell::named),
+            Err(left) => return Ok(Next::after(left)),
         }
     };
     let Some(cell) = chosen else { return Ok(None) };
