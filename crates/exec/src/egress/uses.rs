@@ -6,7 +6,10 @@
 //!
 //! # Mechanism
 //! A use is handed to the session and waits for its word, which comes after the record was written.
-//! Between runs none is handed on. A run has so many uses and no more.
+//! Between runs no use is passed on, and the number of uses in one run is limited.
+//!
+//! # Limits
+//! A program that an earlier run left behind can use a secret while later code runs.
 
 use interpreter_core::{Admission, SecretUse};
 use std::{

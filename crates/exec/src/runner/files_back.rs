@@ -111,7 +111,7 @@ impl Stage {
         Ok(Way::Inside(some.map(|(lower, paths)| restore(lower, paths)).collect()))
     }
 
-    /// The host was asked; so many answers are to come.
+    /// The host was asked, and owes us `awaited` answers.
     pub(super) fn await_host(
         &mut self,
         rewound: Rewound,

@@ -83,7 +83,7 @@ impl Copies {
         }
     }
 
-    /// Ends the oldest until all of them take at most so many bytes beside what `kernel` has.
+    /// Ends the oldest copies until the rest use at most `most` bytes that `kernel` does not share.
     fn fit(&mut self, kernel: Pid, most: u64) {
         while !self.0.is_empty() && beside(kernel, self.pids()) > most {
             if let Some((_, oldest)) = self.0.pop_first() {

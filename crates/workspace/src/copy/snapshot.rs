@@ -103,8 +103,8 @@ impl Snapshot {
         Self::take_after(set_folder, upper, None, u64::MAX)
     }
 
-    /// The same, where files that are untouched since the copy `before` are shared with it. At most
-    /// so many bytes are copied.
+    /// The same, but files that have not changed since the copy `before` are shared with it. Copies
+    /// at most `most` bytes.
     pub(crate) fn take_after(
         set_folder: &Path,
         upper: &Folder,
