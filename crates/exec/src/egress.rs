@@ -155,11 +155,18 @@ impl Egress {
     /// Waits until code wants something that the session must hear of first. May be dropped at any
     /// time without losing anything.
     pub(crate) async fn waiting(&mut self) -> Waiting {
-        tokio::select! {
-            Some(place) = self.questions.recv() => Waiting::Host(place),
-            Some(of) = self.recording.recv() => Waiting::Use(of),
-            // Gate and uses, which ask, are ours.
-            else => std::future::pending().await,
+        loop {
+            return tokio::select! {
+                Some(place) = self.questions.recv() => Waiting::Host(place),
+                // One of an earlier run is not for the record of this one.
+                Some(of) = self.recording.recv() => if self.uses.is_under_way(of.run) {
+                    Waiting::Use(of)
+                } else {
+                    continue;
+                },
+                // Gate and uses, which ask, are ours.
+                else => std::future::pending().await,
+            };
         }
     }
 
@@ -186,9 +193,11 @@ impl Egress {
         self.gate.end_run()
     }
 
-    /// Ends a run and returns its uses of secrets.
-    pub(crate) fn end_uses(&self) -> Vec<SecretUse> {
-        self.uses.end_run()
+    /// Ends a run and returns its uses of secrets. Those that nobody has heard of yet go nowhere.
+    pub(crate) fn end_uses(&mut self) -> Vec<SecretUse> {
+        let used = self.uses.end_run();
+        while self.recording.try_recv().is_ok() {}
+        used
     }
 }
 

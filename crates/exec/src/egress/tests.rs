@@ -28,6 +28,7 @@ use tokio::{
     task::JoinHandle,
 };
 
+mod ended;
 mod http;
 mod near;
 mod opened;

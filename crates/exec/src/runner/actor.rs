@@ -365,10 +365,9 @@ impl Actor {
         let limit = cell.limit_reached().map(|reached| reached.to_string());
         let mut ran = cell.ended(now, status, signal);
         ran.kernel_ended = kernel_ended;
-        let network = self.way_out.tried();
+        let (network, secrets) = (self.way_out.tried(), self.way_out.used());
         let denials = Denial::all(self.refusals.take(), &network, limit);
         let (changes, files) = self.stage.changed()?;
-        let secrets = self.way_out.used();
         ran.effects = Effects { changes, files, network, denials, secrets };
         if ran.effects.files.len() >= Set::LISTED {
             ran.remark.get_or_insert(format!(

@@ -84,7 +84,7 @@ impl WayOut {
         let Some(egress) = &mut self.egress else { return pending().await };
         match egress.waiting().await {
             Waiting::Host((host, port)) => Wanted::Host(host, port),
-            Waiting::Use(WaitingUse { of, answer }) => {
+            Waiting::Use(WaitingUse { of, answer, .. }) => {
                 self.last += 1;
                 self.waiting.insert(self.last, answer);
                 Wanted::Use(self.last, of)
@@ -121,7 +121,7 @@ impl WayOut {
     pub(super) fn used(&mut self) -> Vec<SecretUse> {
         self.waiting.clear();
         let mut used = std::mem::take(&mut self.used_before);
-        used.extend(self.egress.as_ref().map(Egress::end_uses).unwrap_or_default());
+        used.extend(self.egress.as_mut().map(Egress::end_uses).unwrap_or_default());
         used
     }
 }
