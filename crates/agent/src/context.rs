@@ -98,7 +98,9 @@ impl Context {
         let files = ConfigFiles::read(&folders, &work_folder, overrides.profile.as_deref())?;
         let settings = Settings::resolve(&files, &environment, overrides)
             .map_err(interpreter_store::StoreError::from)?;
-        unavailable.extend(secrets::add_vault(&mut environment, &settings, &folders)?);
+        let unread = secrets::add_vault(&mut environment, &settings, &folders)?;
+        let (broker, unusable) = secrets::for_code(&mut environment, &settings, &unread)?;
+        unavailable.extend(unread.into_iter().map(|one| one.told).chain(unusable));
         let providers = providers(&files)?;
         let added_rules = Arc::new(rules::added(&files)?);
         // Compared with paths that are resolved, so it has to be resolved too.
@@ -123,7 +125,6 @@ impl Context {
         };
         let granted = grants::granted(overrides, &folders, &work_folder)?;
         let upstream = network::upstream(&environment).map(Arc::new);
-        let broker = network::broker(&settings, environment.kept())?.map(Arc::new);
         let pace = settings.requests_per_minute.value.map(|most| {
             let ledger = Ledger::new(&folders);
             // It is a courtesy to providers: a full disk does not stop the person.
@@ -144,7 +145,7 @@ impl Context {
             network: reached.network,
             network_variables: reached.variables,
             upstream,
-            broker,
+            broker: broker.map(Arc::new),
             packages,
             prefixes,
             pace,

@@ -1,14 +1,12 @@
 //! From settings to what code may reach, and back into the settings where a grant is for good.
 
 use crate::{Advise, AgentError, error::chain};
-use interpreter_core::{Broker, Grant, Network, egress::HostRule, session::HostAnswer};
+use interpreter_core::{Grant, Network, egress::HostRule, session::HostAnswer};
 use interpreter_exec::{
     Interpreters,
     egress::{Asks, Upstream, variables},
 };
-use interpreter_store::{
-    Environment, Folders, IndexMachine, KeptSecrets, NetworkMode, Settings, keep_host,
-};
+use interpreter_store::{Environment, Folders, IndexMachine, NetworkMode, Settings, keep_host};
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
@@ -63,19 +61,6 @@ pub(crate) fn asks(settings: &Settings) -> Option<Asks> {
         (NetworkMode::Listed, true) => Some(Asks::Session),
         (NetworkMode::Open, _) | (NetworkMode::Listed, false) => Some(Asks::Nobody),
     }
-}
-
-/// The broker of the secrets that the person allowed somewhere, or `None` if there are none, or if
-/// code has no way out.
-pub(crate) fn broker(
-    settings: &Settings,
-    kept: &KeptSecrets,
-) -> Result<Option<Broker>, AgentError> {
-    if settings.network_mode.value == NetworkMode::None {
-        return Ok(None);
-    }
-    let broker = kept.broker()?;
-    Ok((!broker.is_empty()).then_some(broker))
 }
 
 /// Installation prefixes of interpreters. Tools in the work folder may have come with a project,

@@ -6,9 +6,9 @@
 //! # Mechanism
 //! Code gets a placeholder: random, made for one session, worthless by itself. The proxy outside
 //! opens the connections to the hosts that the person allowed for a secret, and asks a [`Broker`]
-//! about each request. Only in the one header, for the one host and port, and by a method that the
-//! person allowed does the value take the placeholder's place. Anywhere else the placeholder goes
-//! out as it is. Whatever comes back is masked.
+//! about each request. Only in the one header or field, for the one host and port, and by a method
+//! that the person allowed does the value take the placeholder's place. Anywhere else the placeholder
+//! goes out as it is. Whatever comes back is masked.
 //!
 //! # Order
 //! The [`SecretUse`]s of a request are on record before a byte of it goes out.
@@ -19,17 +19,23 @@
 //!
 //! Pure: whoever makes one brings the values and the random part.
 
+mod field;
 mod grant;
 mod used;
 
 pub use self::{
-    grant::{GrantError, GrantedMethod, SecretGrant, check_value},
+    grant::{GrantError, GrantedMethod, SecretCarrier, SecretGrant, check_value},
     used::{SecretUse, WantedUse},
 };
 
+use self::field::BodyForm;
 use crate::{Admission, Redactor, Secret, egress::Host};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use std::{collections::BTreeMap, fmt};
+
+const NO_BODY: &str = "a body carries no secrets";
+
+const TWICE: &str = "its placeholder appears more than once";
 
 /// Characters of a path that are put on record.
 const LONGEST_PATH: usize = 300;
@@ -73,12 +79,16 @@ pub struct RequestHead<'a> {
     pub target: &'a str,
     /// The headers.
     pub headers: &'a [RequestHeader],
+    /// Bytes of the body, or `None` if they are not known beforehand.
+    pub body: Option<u64>,
 }
 
 /// A request that may go out once its uses are on record.
 pub struct FilledRequest {
     /// The headers, with values in them.
     pub headers: Vec<RequestHeader>,
+    /// The body, with values in it, if it was read.
+    pub body: Option<Vec<u8>>,
     /// The uses, also those that are refused.
     pub uses: Vec<SecretUse>,
 }
@@ -140,14 +150,20 @@ impl Broker {
         Redactor::default().knowing(values.chain(lower.iter().map(|(name, value)| (*name, value))))
     }
 
-    /// The request with values in it where that is allowed, and what is to be recorded first.
-    pub fn fill(&self, request: &RequestHead<'_>) -> FilledRequest {
-        let mut headers = request.headers.to_vec();
-        let mut uses = Vec::new();
+    /// Whether the body of a request is to be read before it goes out, because a field of it may
+    /// carry a value. It is not long then.
+    pub fn reads_body(&self, request: &RequestHead<'_>) -> bool {
+        request.body != Some(0) && self.secrets.iter().any(|one| one.field_in(request).is_ok())
+    }
+
+    /// The request with values in it where that is allowed, and what is to be recorded first. `body`
+    /// is all of it, if it was read.
+    pub fn fill(&self, request: &RequestHead<'_>, body: Option<Vec<u8>>) -> FilledRequest {
+        let mut filled = FilledRequest { headers: request.headers.to_vec(), body, uses: vec![] };
         for secret in &self.secrets {
-            secret.fill(request, &mut headers, &mut uses);
+            secret.fill(request, &mut filled);
         }
-        FilledRequest { headers, uses }
+        filled
     }
 
     /// The uses that a request by plain HTTP would be. None of them is allowed.
@@ -158,18 +174,18 @@ impl Broker {
         let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
         let there = self.secrets.iter().filter(|one| holds(head, &one.placeholder));
         let refused = |one: &Brokered| {
-            let request = RequestHead { host, port, method, target, headers: &[] };
+            let request = RequestHead { host, port, method, target, headers: &[], body: None };
             one.used(&request, Some("plain HTTP carries no secrets; use `https://`".into()))
         };
         there.map(refused).collect()
     }
 
-    /// The uses that the body of a request would be, by the placeholders in a part of it. None of
-    /// them is allowed.
+    /// The uses that a body would be that is not read before it goes out, by the placeholders in a
+    /// part of it. None of them is allowed.
     pub fn refused_in_body(&self, request: &RequestHead<'_>, part: &[u8]) -> Vec<SecretUse> {
         let there = self.secrets.iter().filter(|one| holds(part, &one.placeholder));
-        let why = || Some("a body carries no secrets".into());
-        there.map(|one| one.used(request, why())).collect()
+        let why = |one: &Brokered| one.field_in(request).err().unwrap_or_else(|| NO_BODY.into());
+        there.map(|one| one.used(request, Some(why(one)))).collect()
     }
 
     /// Bytes of the longest placeholder.
@@ -179,13 +195,9 @@ impl Broker {
 }
 
 impl Brokered {
-    fn fill(
-        &self,
-        request: &RequestHead<'_>,
-        headers: &mut [RequestHeader],
-        uses: &mut Vec<SecretUse>,
-    ) {
-        let grant = self.grants.iter().find(|one| one.is_for(request.host, request.port));
+    fn fill(&self, request: &RequestHead<'_>, into: &mut FilledRequest) {
+        let FilledRequest { headers, body, uses } = into;
+        let grant = self.grant_for(request);
         let mut refuse = |why: String| {
             let refused = self.used(request, Some(why));
             if !uses.contains(&refused) {
@@ -203,18 +215,27 @@ impl Brokered {
                 Replaced::Twice => None,
                 Replaced::With(value) => Some(value),
             };
-            let why_not = match grant {
-                None => Some("you did not allow it there".to_owned()),
-                Some(grant) => grant.why_not(request.method, name).or_else(|| {
-                    let same = headers.iter().filter(|(other, _)| other == name).count();
-                    (same > 1).then(|| format!("there is more than one header `{name}`"))
-                }),
-            };
+            let why_not = grant.as_ref().map_err(Clone::clone).and_then(|grant| {
+                let why = grant.why_not_by(request.method).or_else(|| grant.why_not_in(name));
+                let same = headers.iter().filter(|(other, _)| other == name).count();
+                let twice =
+                    || (same > 1).then(|| format!("there is more than one header `{name}`"));
+                why.or_else(twice).map_or(Ok(()), Err)
+            });
             match (why_not, with_value) {
-                (Some(why), _) => refuse(why),
-                (None, None) => refuse("its placeholder appears more than once".into()),
-                (None, Some(with_value)) => {
+                (Err(why), _) => refuse(why),
+                (Ok(()), None) => refuse(TWICE.into()),
+                (Ok(()), Some(with_value)) => {
                     headers[at].1 = with_value;
+                    filled = true;
+                }
+            }
+        }
+        if let Some(text) = body.as_mut().filter(|text| holds(text, &self.placeholder)) {
+            match self.in_field(request, text) {
+                Err(why) => refuse(why),
+                Ok(with_value) => {
+                    *text = with_value;
                     filled = true;
                 }
             }
@@ -222,6 +243,33 @@ impl Brokered {
         if filled {
             uses.push(self.used(request, None));
         }
+    }
+
+    /// The grant for the place of a request, or the words that there is none.
+    fn grant_for(&self, request: &RequestHead<'_>) -> Result<&SecretGrant, String> {
+        let grant = self.grants.iter().find(|one| one.is_for(request.host, request.port));
+        grant.ok_or_else(|| "you did not allow it there".to_owned())
+    }
+
+    /// The field of the body that may carry it, and how the body is written; or why none may.
+    fn field_in(&self, request: &RequestHead<'_>) -> Result<(&str, BodyForm), String> {
+        let grant = self.grant_for(request)?;
+        let SecretCarrier::Field(field) = &grant.carrier else { return Err(NO_BODY.into()) };
+        grant.why_not_by(request.method).map_or(Ok(()), Err)?;
+        Ok((field, field::form(request)?))
+    }
+
+    /// A body with the secret in its field, or why it is not put in.
+    fn in_field(&self, request: &RequestHead<'_>, body: &[u8]) -> Result<Vec<u8>, String> {
+        let (field, form) = self.field_in(request)?;
+        let at = form.find(body, field, &self.placeholder)?;
+        let (before, after) = (&body[..at.start], &body[at.end..]);
+        if holds(before, &self.placeholder) || holds(after, &self.placeholder) {
+            return Err(TWICE.into());
+        }
+        // The other place that puts a value into a request.
+        let value = form.written(self.value.reveal());
+        Ok([before, value.as_bytes(), after].concat())
     }
 
     /// The value of a header with the secret in it. A user and a password in base64 are read, too.
@@ -249,7 +297,7 @@ impl Brokered {
         if holds(after, &self.placeholder) {
             return Replaced::Twice;
         }
-        // The one place that puts a value into a request: to the host that the person allowed.
+        // One of two places that put a value into a request: to the host that the person allowed.
         Replaced::With([before, self.value.reveal().as_bytes(), after].concat())
     }
 

@@ -9,7 +9,8 @@
 //! The file is encrypted and authenticated with ChaCha20-Poly1305, under a random key and a random
 //! nonce for each write. The key is in the system keyring where there is one, and else in a file in the
 //! config folder. Both files are private to the user, and no sandbox shows them. Values go in and come
-//! out as [`Secret`]s. Grants are kept with the values, so that no project can add any.
+//! out as [`Secret`]s. Grants are kept with the values, so that no project can add any; so are those
+//! of secrets whose values are elsewhere.
 //!
 //! # Order
 //! A change reads, changes and writes the file under a lock, whole or not at all.
@@ -60,8 +61,10 @@ const RANDOM: usize = 16;
 #[derive(Default)]
 pub struct KeptSecrets(BTreeMap<String, KeptSecret>);
 
+#[derive(Default)]
 struct KeptSecret {
-    value: Secret,
+    /// Its value, unless that is elsewhere.
+    value: Option<Secret>,
     /// Where code may use it.
     grants: Vec<SecretGrant>,
 }
@@ -70,7 +73,8 @@ struct KeptSecret {
 #[derive(Serialize, Deserialize)]
 #[serde(from = "EntryForm")]
 struct Entry {
-    value: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<String>,
     grants: Vec<SecretGrant>,
 }
 
@@ -79,13 +83,17 @@ struct Entry {
 #[serde(untagged)]
 enum EntryForm {
     Value(String),
-    Granted { value: String, grants: Vec<SecretGrant> },
+    Granted {
+        #[serde(default)]
+        value: Option<String>,
+        grants: Vec<SecretGrant>,
+    },
 }
 
 impl From<EntryForm> for Entry {
     fn from(form: EntryForm) -> Self {
         match form {
-            EntryForm::Value(value) => Self { value, grants: Vec::new() },
+            EntryForm::Value(value) => Self { value: Some(value), grants: Vec::new() },
             EntryForm::Granted { value, grants } => Self { value, grants },
         }
     }
@@ -110,7 +118,7 @@ impl KeptSecrets {
             serde_json::from_slice(&plain).map_err(|_| damaged())?;
         let kept = entries.into_iter().map(|(name, entry)| {
             let Entry { value, grants } = entry;
-            (name, KeptSecret { value: Secret::new(value), grants })
+            (name, KeptSecret { value: value.map(Secret::new), grants })
         });
         Ok(Self(kept.collect()))
     }
@@ -135,7 +143,7 @@ impl KeptSecrets {
         let kept = |source| StoreError::Keep { path: path.clone(), source };
         // The one place that writes values down: into what is encrypted next.
         let entry = |kept: &KeptSecret| Entry {
-            value: kept.value.reveal().to_owned(),
+            value: kept.value.as_ref().map(|value| value.reveal().to_owned()),
             grants: kept.grants.clone(),
         };
         let entries: BTreeMap<_, _> =
@@ -148,27 +156,33 @@ impl KeptSecrets {
 
     /// The value with this name.
     pub fn get(&self, name: &str) -> Option<Secret> {
-        self.0.get(name).map(|kept| Secret::new(kept.value.reveal().to_owned()))
+        let value = self.0.get(name)?.value.as_ref()?;
+        Some(Secret::new(value.reveal().to_owned()))
     }
 
-    /// All names, in order.
+    /// The names of all values, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.keys().map(String::as_str)
+        let kept = self.0.iter().filter(|(_, kept)| kept.value.is_some());
+        kept.map(|(name, _)| name.as_str())
+    }
+
+    /// The names of all secrets that code may use somewhere, also of those whose values are
+    /// elsewhere.
+    pub fn granted(&self) -> impl Iterator<Item = &str> {
+        let granted = self.0.iter().filter(|(_, kept)| !kept.grants.is_empty());
+        granted.map(|(name, _)| name.as_str())
     }
 
     /// Keeps a value; one with the same name is replaced, and its grants stay. Whether there was
     /// one.
     pub fn set(&mut self, name: &str, value: Secret) -> bool {
-        let before = self.0.remove(name);
-        let was_there = before.is_some();
-        let grants = before.map(|kept| kept.grants).unwrap_or_default();
-        self.0.insert(name.to_owned(), KeptSecret { value, grants });
-        was_there
+        let kept = self.0.entry(name.to_owned()).or_default();
+        kept.value.replace(value).is_some()
     }
 
     /// Forgets a value, with its grants. Whether there was one.
     pub fn remove(&mut self, name: &str) -> bool {
-        self.0.remove(name).is_some()
+        self.0.remove(name).is_some_and(|kept| kept.value.is_some())
     }
 
     /// Where code may use the secret with this name.
@@ -176,10 +190,10 @@ impl KeptSecrets {
         self.0.get(name).map(|kept| kept.grants.as_slice()).unwrap_or_default()
     }
 
-    /// Lets code use a secret at a place; what was allowed there before is replaced. `None` if there
-    /// is no such secret, or if it has too many grants.
+    /// Lets code use a secret at a place, wherever its value is; what was allowed there before is
+    /// replaced. `None` if it has too many grants.
     pub fn allow(&mut self, grant: SecretGrant) -> Option<()> {
-        let kept = self.0.get_mut(&grant.name)?;
+        let kept = self.0.entry(grant.name.clone()).or_default();
         kept.grants.retain(|one| !one.is_for(&grant.host, grant.port));
         if kept.grants.len() >= MOST_GRANTS {
             return None;
@@ -194,20 +208,23 @@ impl KeptSecrets {
         let Some(kept) = self.0.get_mut(name) else { return 0 };
         let before = kept.grants.len();
         kept.grants.retain(|one| place.is_some_and(|(host, port)| !one.is_for(host, *port)));
-        before - kept.grants.len()
+        let taken = before - kept.grants.len();
+        self.0.retain(|_, kept| kept.value.is_some() || !kept.grants.is_empty());
+        taken
     }
 
-    /// Puts the secrets that are allowed somewhere into requests there. Each call gives other
-    /// placeholders, for one session.
-    pub fn broker(&self) -> Result<Broker, StoreError> {
+    /// Puts those of these secrets that are allowed somewhere into requests there. Each call gives
+    /// other placeholders, for one session.
+    pub fn broker<'a>(
+        &self,
+        names: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Broker, StoreError> {
         let mut broker = Broker::default();
-        for (name, KeptSecret { value, grants }) in &self.0 {
-            if grants.is_empty() {
-                continue;
-            }
+        for name in names {
+            let Some(value) = self.get(name) else { continue };
             let mut random = [0; RANDOM];
             SystemRandom::new().fill(&mut random).map_err(|_| StoreError::NoRandomness)?;
-            broker.add(name, Secret::new(value.reveal().to_owned()), grants, &hex(&random));
+            broker.add(name, value, self.grants(name), &hex(&random));
         }
         Ok(broker)
     }
@@ -431,7 +448,12 @@ fn make_key(folders: &Folders) -> Result<LessSafeKey, StoreError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use interpreter_core::broker::SecretCarrier;
     use std::os::unix::fs::PermissionsExt;
+
+    fn granted(name: &str, place: &str) -> SecretGrant {
+        SecretGrant::new(name, place, &[], SecretCarrier::default()).unwrap()
+    }
 
     fn keep(folders: &Folders, name: &str, value: &str) -> bool {
         let set = |all: &mut KeptSecrets| Some(all.set(name, Secret::new(value.into())));
@@ -487,20 +509,19 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let folders = Folders::under(home.path());
         keep(&folders, "ONE", "canary-value-1");
-        let grant = |place: &str| SecretGrant::new("ONE", place, &[], None).unwrap();
+        let grant = |place: &str| granted("ONE", place);
         let allow = |grant: SecretGrant| KeptSecrets::change(&folders, |all| all.allow(grant));
         for place in ["api.example.org", "h.example.org:8443", "api.example.org"] {
             assert_eq!(allow(grant(place)).unwrap(), Some(()));
         }
-        let other = SecretGrant::new("TWO", "api.example.org", &[], None).unwrap();
-        assert_eq!(allow(other).unwrap(), None);
         let sealed = fs_err::read(folders.secrets_file()).unwrap();
         assert!(!sealed.windows(7).any(|window| window == b"example"));
         // A new value keeps the grants.
         keep(&folders, "ONE", "canary-value-2");
         let kept = KeptSecrets::read(&folders).unwrap();
         assert_eq!(kept.grants("ONE"), [grant("api.example.org"), grant("h.example.org:8443")]);
-        let (one, two) = (kept.broker().unwrap(), kept.broker().unwrap());
+        let broker = || kept.broker(kept.granted()).unwrap();
+        let (one, two) = (broker(), broker());
         let held = &one.variables()["ONE"];
         assert!(held.starts_with("placeholder-ONE-") && held.len() == 48, "{held}");
         assert_ne!(held, &two.variables()["ONE"], "each session has its own");
@@ -510,7 +531,7 @@ mod tests {
         };
         assert_eq!((disallow(Some(&place)), disallow(Some(&place))), (Some(1), Some(0)));
         assert_eq!(disallow(None), Some(1));
-        assert!(KeptSecrets::read(&folders).unwrap().broker().unwrap().is_empty());
+        assert_eq!(KeptSecrets::read(&folders).unwrap().granted().count(), 0);
         allow(grant("api.example.org")).unwrap();
         KeptSecrets::change(&folders, |all| Some(all.remove("ONE"))).unwrap();
         keep(&folders, "ONE", "canary-value-3");
@@ -518,9 +539,29 @@ mod tests {
     }
 
     #[test]
+    fn a_grant_needs_no_value_here_and_leaves_nothing_behind() {
+        let home = tempfile::tempdir().unwrap();
+        let folders = Folders::under(home.path());
+        let allow = || KeptSecrets::change(&folders, |all| all.allow(granted("TWO", "h.org")));
+        allow().unwrap();
+        let kept = KeptSecrets::read(&folders).unwrap();
+        assert_eq!((kept.names().count(), kept.granted().collect::<Vec<_>>()), (0, vec!["TWO"]));
+        assert!(kept.get("TWO").is_none() && kept.broker(["TWO"]).unwrap().is_empty());
+        // A value that comes later takes its places over.
+        assert!(!keep(&folders, "TWO", "canary-value-1"));
+        let kept = KeptSecrets::read(&folders).unwrap();
+        assert!(kept.broker(["TWO"]).unwrap().variables().contains_key("TWO"));
+        assert!(kept.broker(["ONE"]).unwrap().is_empty());
+        KeptSecrets::change(&folders, |all| Some(all.remove("TWO"))).unwrap();
+        allow().unwrap();
+        KeptSecrets::change(&folders, |all| Some(all.disallow("TWO", None))).unwrap();
+        assert!(KeptSecrets::read(&folders).unwrap().0.is_empty());
+    }
+
+    #[test]
     fn a_file_of_before_there_were_grants_is_read() {
         let entry: Entry = serde_json::from_str(r#""canary-1""#).unwrap();
-        assert_eq!((entry.value.as_str(), entry.grants.len()), ("canary-1", 0));
+        assert_eq!((entry.value.as_deref(), entry.grants.len()), (Some("canary-1"), 0));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::{
 };
 use interpreter_core::{
     Secret, SecretGrant, Untrusted,
-    broker::{self, GrantError},
+    broker::{self, GrantError, SecretCarrier},
     dotenv,
     secret::LEAST,
     vault::VaultSecret,
@@ -60,19 +60,23 @@ enum SecretCommand {
     ///
     /// Code finds a placeholder in the variable of that name. The proxy outside the sandbox puts the
     /// value in its place, only in requests to this host by https, by these methods and in this
-    /// header. Each use is recorded. Code must also be allowed to reach the host, with
+    /// header or field. Each use is recorded. Code must also be allowed to reach the host, with
     /// `--allow-host` or when you are asked.
     Allow {
-        /// Name of a secret that is kept
+        /// Name of a secret: in Vault, kept here, or else a variable of your environment
         name: String,
         /// Exact host, with a port if that is not 443
         host: String,
-        /// Methods that may carry it: GET, HEAD, POST, PUT, PATCH, DELETE [default: GET,HEAD]
+        /// Methods that may carry it: GET, HEAD, POST, PUT, PATCH, DELETE [default: GET,HEAD, or
+        /// POST for a field]
         #[arg(long, value_name = "METHOD", value_delimiter = ',')]
         method: Vec<String>,
         /// Header that may carry it [default: Authorization]
         #[arg(long)]
         header: Option<String>,
+        /// Field of the body that may carry it instead, in a form or in JSON, such as auth.token
+        #[arg(long, conflicts_with = "header")]
+        field: Option<String>,
     },
     /// Take that back, for one host or for all
     Disallow {
@@ -129,8 +133,16 @@ pub(crate) fn secret(args: &SecretArgs) -> Result<ExitCode, Error> {
     let mut screen = Screen::stdout(&environment);
     match &args.command {
         SecretCommand::Set { name } => set(&environment, &folders, &mut screen, name),
-        SecretCommand::Allow { name, host, method, header } => {
-            allow(&folders, &mut screen, name, host, method, header.as_deref())
+        SecretCommand::Allow { name, host, method, header, field } => {
+            let carrier = match (header, field) {
+                (_, Some(field)) => SecretCarrier::field(field),
+                (Some(header), None) => SecretCarrier::header(header),
+                (None, None) => Ok(SecretCarrier::default()),
+            };
+            let methods = method.iter().map(|word| word.parse()).collect::<Result<Vec<_>, _>>();
+            let grant =
+                carrier.and_then(|carrier| SecretGrant::new(name, host, &methods?, carrier));
+            allow(&environment, &folders, &mut screen, name, grant)
         }
         SecretCommand::Disallow { name, host } => {
             disallow(&folders, &mut screen, name, host.as_deref())
@@ -169,29 +181,44 @@ fn set(
 }
 
 fn allow(
+    environment: &Environment,
     folders: &Folders,
     screen: &mut Screen,
     name: &str,
-    host: &str,
-    methods: &[String],
-    header: Option<&str>,
+    grant: Result<SecretGrant, GrantError>,
 ) -> Result<ExitCode, Error> {
     check_name(name)?;
-    let methods = methods.iter().map(|word| word.parse()).collect::<Result<Vec<_>, _>>();
-    let grant = methods.and_then(|methods| SecretGrant::new(name, host, &methods, header));
     let grant = grant.map_err(|error| not_allowed(name, &error))?;
-    let kept = KeptSecrets::read(folders)?;
-    let Some(value) = kept.get(name) else {
-        let hint = format!("`interpreter secret set {name}` keeps one");
-        return Err(misuse(format!("there is no secret `{name}`; {hint}")));
+    let settings = settings(environment, folders)?;
+    let vault = settings.vault_secrets.iter().map(|one| &one.value).find(|one| one.name == name);
+    let kept = KeptSecrets::read(folders)?.get(name);
+    // In the order in which a session looks for it.
+    let (value, source) = match (vault, kept) {
+        (Some(VaultSecret { mount, path, field, .. }), _) => {
+            let place = format!("{mount}/{path}#{field}");
+            (None, Some(format!("Its value is read from Vault ({place}) in each session.")))
+        }
+        (None, Some(value)) => (Some(value), None),
+        (None, None) => {
+            let Some(value) = environment.secret(name) else {
+                let hint = format!("`interpreter secret set {name}` keeps one");
+                return Err(misuse(format!("there is no secret `{name}`; {hint}")));
+            };
+            (Some(value), Some("Its value is a variable of your environment.".into()))
+        }
     };
-    broker::check_value(&value).map_err(|error| not_allowed(name, &error))?;
+    if let Some(value) = value {
+        broker::check_value(&value).map_err(|error| not_allowed(name, &error))?;
+    }
     let place = grant.place();
     let words = format!("Code can use {name} for {grant}, and does not see it.");
     if KeptSecrets::change(folders, |all| all.allow(grant))?.is_none() {
         return Err(misuse(format!("`{name}` is allowed for {MOST_GRANTS} hosts already")));
     }
     screen.tell(&words)?;
+    if let Some(source) = source {
+        screen.tell(&source)?;
+    }
     screen
         .tell(&format!("It can reach the host with `--allow-host {place}`, or if you say so."))?;
     Ok(Exit::Done.into())
@@ -204,7 +231,8 @@ fn disallow(
     host: Option<&str>,
 ) -> Result<ExitCode, Error> {
     check_name(name)?;
-    let place = host.map(|host| SecretGrant::new(name, host, &[], None)).transpose();
+    let place =
+        host.map(|host| SecretGrant::new(name, host, &[], SecretCarrier::default())).transpose();
     let place = place.map_err(|error| not_allowed(name, &error))?;
     let at = place.as_ref().map(|grant| (grant.host.clone(), grant.port));
     let taken = |all: &mut KeptSecrets| Some(all.disallow(name, at.as_ref())).filter(|&n| n > 0);
@@ -255,13 +283,10 @@ fn list(
     as_json: bool,
 ) -> Result<ExitCode, Error> {
     let kept = KeptSecrets::read(folders)?;
-    let here = std::env::current_dir().unwrap_or_default();
-    let files = ConfigFiles::read(folders, &here, None)?;
-    let settings = Settings::resolve(&files, environment, &Overrides::default())
-        .map_err(interpreter_store::StoreError::from)?;
+    let settings = settings(environment, folders)?;
     // One in Vault comes before one of the same name that is kept here.
     let mut rows: BTreeMap<String, Option<String>> =
-        kept.names().map(|name| (name.to_owned(), None)).collect();
+        kept.names().chain(kept.granted()).map(|name| (name.to_owned(), None)).collect();
     rows.extend(settings.vault_secrets.iter().map(|one| {
         let VaultSecret { name, mount, path, field } = &one.value;
         (name.clone(), Some(format!("{mount}/{path}#{field}")))
@@ -270,7 +295,8 @@ fn list(
         let rows = rows.iter().map(|(name, vault)| {
             let overridden = environment.raw(name).is_some();
             let mut row = serde_json::json!({
-                "name": name, "overridden": overridden, "allowed": kept.grants(name),
+                "name": name, "kept": kept.get(name).is_some(), "overridden": overridden,
+                "allowed": kept.grants(name),
             });
             if let Some(place) = vault {
                 row["vault"] = place.as_str().into();
@@ -282,14 +308,23 @@ fn list(
     }
     let mut text = String::new();
     for (name, vault) in rows {
+        let grants = kept.grants(&name);
+        let is_elsewhere = vault.is_none() && kept.get(&name).is_none();
         let note = match (environment.raw(&name), vault) {
+            (Some(_), None) if is_elsewhere => "  (a variable of your environment)".to_owned(),
+            (None, None) if is_elsewhere => {
+                "  (it has no value: the variable is not set)".to_owned()
+            }
+            (Some(_), _) if !grants.is_empty() => {
+                "  (the variable in your environment is used instead, except by code)".to_owned()
+            }
             (Some(_), _) => "  (the variable in your environment is used instead)".to_owned(),
             (None, Some(place)) => format!("  (in Vault: {place})"),
             (None, None) => String::new(),
         };
         // Writing to a string cannot fail.
         _ = writeln!(text, "{name}{note}");
-        for grant in kept.grants(&name) {
+        for grant in grants {
             _ = writeln!(text, "  code can use it for {grant}");
         }
     }
@@ -299,6 +334,13 @@ fn list(
         screen.lines(&text)?;
     }
     Ok(Exit::Done.into())
+}
+
+fn settings(environment: &Environment, folders: &Folders) -> Result<Settings, Error> {
+    let here = std::env::current_dir().unwrap_or_default();
+    let files = ConfigFiles::read(folders, &here, None)?;
+    let settings = Settings::resolve(&files, environment, &Overrides::default());
+    Ok(settings.map_err(interpreter_store::StoreError::from)?)
 }
 
 fn remove(folders: &Folders, screen: &mut Screen, name: &str) -> Result<ExitCode, Error> {

@@ -8,15 +8,22 @@ use crate::{
     scene::{Scene, Seen, Who},
 };
 
+mod fields;
+mod origins;
 mod world;
 
 const VALUE: &str = "Zq8-Wx3_Lm5.vB7nK2rT";
 
-/// The person, their secret, and the one place where code may use it.
-fn scene(who: Who, world: &World) -> Scene {
+/// The person, on a machine that trusts that world.
+fn person(who: Who, world: &World) -> Scene {
     let scene = Scene::of(who).home_file("ca.pem", &world.pem);
     let ca = scene.home().join("ca.pem").display().to_string();
-    let scene = scene.variable("HTTPS_PROXY", &world.proxy()).variable("SSL_CERT_FILE", &ca);
+    scene.variable("HTTPS_PROXY", &world.proxy()).variable("SSL_CERT_FILE", &ca)
+}
+
+/// The person, their secret, and the one place where code may use it.
+fn scene(who: Who, world: &World) -> Scene {
+    let scene = person(who, world);
     scene.run_with_input(&["secret", "set", "MY_TOKEN"], VALUE.as_bytes()).exits(0);
     scene.run(&["secret", "allow", "MY_TOKEN", "api.example"]).exits(0);
     scene
@@ -234,6 +241,9 @@ fn grants_are_given_listed_explained_and_taken_back() {
         (&["https://api.example"], "the host is not usable"),
         (&["api.example", "--method", "TRACE"], "the method is none of"),
         (&["api.example", "--header", "Host"], "the header cannot carry a secret"),
+        (&["api.example", "--field", "a b"], "the field must be a name such as"),
+        (&["api.example", "--field", "a", "--method", "GET"], "GET and HEAD have no body"),
+        (&["api.example", "--field", "a", "--header", "X-Key"], "cannot be used with"),
     ] {
         allow(more).mentions(why).exits(2);
     }
@@ -242,14 +252,17 @@ fn grants_are_given_listed_explained_and_taken_back() {
         .mentions("`--allow-host api.example`")
         .exits(0);
     allow(&["h.example:8443", "--method", "get,POST", "--header", "X-Api-Key"]).exits(0);
+    allow(&["j.example", "--field", "auth.key"]).exits(0);
     scene.run(&["secret", "list"]).prints(
         "MY_TOKEN\n  code can use it for GET and HEAD to api.example, in the header `authorization`\n  \
-         code can use it for GET and POST to h.example:8443, in the header `x-api-key`\n",
+         code can use it for GET and POST to h.example:8443, in the header `x-api-key`\n  \
+         code can use it for POST to j.example, in the field `auth.key`\n",
     );
     let rows = scene.run(&["secret", "list", "--json"]).lacks(VALUE).exits(0);
     let rows: serde_json::Value = serde_json::from_str(&rows.stdout()).unwrap();
     assert_eq!(rows[0]["allowed"][0]["host"], "api.example");
     assert_eq!(rows[0]["allowed"][1]["methods"], serde_json::json!(["GET", "POST"]));
+    assert_eq!(rows[0]["allowed"][2]["field"], "auth.key");
     let explained = scene.run(&["run", "--explain", "-l", "python", "-c", "1"]).lacks(VALUE);
     explained
         .mentions("code can use MY_TOKEN unseen: GET and HEAD to api.example")

@@ -25,7 +25,7 @@ fn a_secret_is_set_listed_and_removed_and_its_value_never_shown() {
     let rows: serde_json::Value = serde_json::from_str(&json.stdout()).unwrap();
     assert_eq!(
         rows[0],
-        serde_json::json!({ "name": "MY_API_KEY", "overridden": false, "allowed": [] })
+        serde_json::json!({ "name": "MY_API_KEY", "kept": true, "overridden": false, "allowed": [] })
     );
     scene.run(&["secret", "remove", "SHORT"]).prints("SHORT is removed.\n").exits(0);
     scene.run(&["secret", "remove", "SHORT"]).mentions("there is no secret `SHORT`").exits(2);

@@ -156,13 +156,15 @@ fn the_key_moves_between_the_keyring_and_a_file() {
 
 /// A double of Vault's key-value engine, version 2, as its documentation has it. Keeps the heads of
 /// all requests.
-struct VaultDouble {
-    address: String,
+pub(crate) struct VaultDouble {
+    pub(crate) address: String,
     asked: Arc<Mutex<Vec<String>>>,
 }
 
 impl VaultDouble {
-    fn start() -> Self {
+    /// Starts it. It has one secret for whoever has the token `hvs.test-token-1234`:
+    /// `secret/team/github#token`.
+    pub(crate) fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         let asked = Arc::new(Mutex::new(Vec::new()));

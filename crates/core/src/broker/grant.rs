@@ -14,6 +14,9 @@ const USUAL_PORT: u16 = 443;
 /// The header that is meant if none is named.
 const USUAL_HEADER: &str = "authorization";
 
+/// Characters of a field at most.
+const LONGEST_FIELD: usize = 128;
+
 /// Bytes of a value at most.
 const LONGEST: usize = 4 << 10;
 
@@ -50,8 +53,19 @@ pub struct SecretGrant {
     pub port: u16,
     /// The methods.
     pub methods: BTreeSet<GrantedMethod>,
-    /// The header, in lower case.
-    pub header: String,
+    /// The part of a request that carries it.
+    #[serde(flatten)]
+    pub carrier: SecretCarrier,
+}
+
+/// The part of a request that may carry a secret.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SecretCarrier {
+    /// A header, in lower case.
+    Header(String),
+    /// A field of the body. In JSON, `.` leads into an object.
+    Field(String),
 }
 
 /// A method by which a secret may be used.
@@ -84,6 +98,12 @@ pub enum GrantError {
     /// The header is none, or belongs to the proxy.
     #[error("the header cannot carry a secret")]
     Header,
+    /// The field is none.
+    #[error("the field must be a name such as `api_key` or `auth.token`")]
+    Field,
+    /// The methods have no body.
+    #[error("GET and HEAD have no body, and no field in it")]
+    NoBody,
     /// The value could not be found in an answer.
     #[error("its value has fewer than {LEAST} characters, and could not be masked in answers")]
     Short,
@@ -121,28 +141,71 @@ impl FromStr for GrantedMethod {
     }
 }
 
+impl SecretCarrier {
+    /// A header that a person named.
+    pub fn header(name: &str) -> Result<Self, GrantError> {
+        let name = name.to_ascii_lowercase();
+        let is_plain =
+            |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+        let fits = (1..=64).contains(&name.len()) && name.bytes().all(is_plain);
+        if fits && !OWN_HEADERS.contains(&name.as_str()) {
+            Ok(Self::Header(name))
+        } else {
+            Err(GrantError::Header)
+        }
+    }
+
+    /// A field that a person named.
+    pub fn field(name: &str) -> Result<Self, GrantError> {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+        let is_key = |key: &str| !key.is_empty() && key.bytes().all(is_plain);
+        let fits = name.len() <= LONGEST_FIELD && name.split('.').all(is_key);
+        if fits { Ok(Self::Field(name.to_owned())) } else { Err(GrantError::Field) }
+    }
+}
+
+/// The usual header.
+impl Default for SecretCarrier {
+    fn default() -> Self {
+        Self::Header(USUAL_HEADER.to_owned())
+    }
+}
+
+impl fmt::Display for SecretCarrier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Header(name) => write!(f, "in the header `{name}`"),
+            Self::Field(name) => write!(f, "in the field `{name}`"),
+        }
+    }
+}
+
 impl SecretGrant {
-    /// Reads what a person wrote. Without methods it is for those that only read; without a header,
-    /// for `Authorization`.
+    /// Reads what a person wrote. Without methods, a header is for those that only read, and a field
+    /// for POST.
     pub fn new(
         name: &str,
         place: &str,
         methods: &[GrantedMethod],
-        header: Option<&str>,
+        carrier: SecretCarrier,
     ) -> Result<Self, GrantError> {
         let (host, port) = authority(place, Some(USUAL_PORT))?;
-        let methods = match methods {
-            [] => BTreeSet::from([GrantedMethod::Get, GrantedMethod::Head]),
-            some => some.iter().copied().collect(),
+        let methods: BTreeSet<_> = match (methods, &carrier) {
+            ([], SecretCarrier::Header(_)) => [GrantedMethod::Get, GrantedMethod::Head].into(),
+            ([], SecretCarrier::Field(_)) => [GrantedMethod::Post].into(),
+            (some, _) => some.iter().copied().collect(),
         };
-        let header = header.unwrap_or(USUAL_HEADER).to_ascii_lowercase();
-        let is_plain =
-            |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-        let fits = (1..=64).contains(&header.len()) && header.bytes().all(is_plain);
-        if !fits || OWN_HEADERS.contains(&header.as_str()) {
-            return Err(GrantError::Header);
+        let has_body = |one: &GrantedMethod| match one {
+            GrantedMethod::Get | GrantedMethod::Head => false,
+            GrantedMethod::Post
+            | GrantedMethod::Put
+            | GrantedMethod::Patch
+            | GrantedMethod::Delete => true,
+        };
+        if matches!(carrier, SecretCarrier::Field(_)) && !methods.iter().all(has_body) {
+            return Err(GrantError::NoBody);
         }
-        Ok(Self { name: name.to_owned(), host, port, methods, header })
+        Ok(Self { name: name.to_owned(), host, port, methods, carrier })
     }
 
     /// Whether it is for this place.
@@ -150,13 +213,16 @@ impl SecretGrant {
         self.host == *host && self.port == port
     }
 
-    /// Why it does not allow this, at its place.
-    pub(super) fn why_not(&self, method: &str, header: &str) -> Option<String> {
-        if !self.methods.iter().any(|one| one.word() == method) {
-            return Some(format!("you allowed it for {} only", self.method_words()));
-        }
-        (self.header != header)
-            .then(|| format!("you allowed it in the header `{}` only", self.header))
+    /// Why it does not allow this method, at its place.
+    pub(super) fn why_not_by(&self, method: &str) -> Option<String> {
+        let allowed = self.methods.iter().any(|one| one.word() == method);
+        (!allowed).then(|| format!("you allowed it for {} only", self.method_words()))
+    }
+
+    /// Why it does not allow this header, at its place.
+    pub(super) fn why_not_in(&self, header: &str) -> Option<String> {
+        let allowed = matches!(&self.carrier, SecretCarrier::Header(name) if name == header);
+        (!allowed).then(|| format!("you allowed it {} only", self.carrier))
     }
 
     /// The place, without the usual port.
@@ -179,7 +245,7 @@ impl SecretGrant {
 impl fmt::Display for SecretGrant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (methods, place) = (self.method_words(), self.place());
-        write!(f, "{methods} to {place}, in the header `{}`", self.header)
+        write!(f, "{methods} to {place}, {}", self.carrier)
     }
 }
 
@@ -199,16 +265,26 @@ pub fn check_value(value: &Secret) -> Result<(), GrantError> {
 mod tests {
     use super::*;
 
+    fn usual() -> SecretCarrier {
+        SecretCarrier::default()
+    }
+
     #[test]
     fn a_grant_is_for_reading_in_the_usual_header_unless_it_says_more() {
-        let usual = SecretGrant::new("T", "API.example.org", &[], None).unwrap();
+        let usual = SecretGrant::new("T", "API.example.org", &[], usual()).unwrap();
         assert_eq!(
             usual.to_string(),
             "GET and HEAD to api.example.org, in the header `authorization`"
         );
         let post: GrantedMethod = "post".parse().unwrap();
-        let other = SecretGrant::new("T", "h.org:8443", &[post], Some("X-Api-Key")).unwrap();
+        let header = SecretCarrier::header("X-Api-Key").unwrap();
+        let other = SecretGrant::new("T", "h.org:8443", &[post], header).unwrap();
         assert_eq!(other.to_string(), "POST to h.org:8443, in the header `x-api-key`");
+        let field = SecretCarrier::field("auth.Token").unwrap();
+        let other = SecretGrant::new("T", "h.org", &[], field.clone()).unwrap();
+        assert_eq!(other.to_string(), "POST to h.org, in the field `auth.Token`");
+        let refused = SecretGrant::new("T", "h.org", &[GrantedMethod::Get, post], field);
+        assert_eq!(refused, Err(GrantError::NoBody));
         for word in ["TRACE", "CONNECT", "", "GET POST", "*"] {
             assert_eq!(word.parse::<GrantedMethod>(), Err(GrantError::Method), "{word}");
         }
@@ -218,14 +294,25 @@ mod tests {
     fn only_one_exact_host_and_a_header_of_the_codes_own_can_be_allowed() {
         for place in ["*.example.org", "https://h.org", "h.org/path", "u@h.org", "", "h.org:0", "*"]
         {
-            assert!(SecretGrant::new("T", place, &[], None).is_err(), "{place}");
+            assert!(SecretGrant::new("T", place, &[], usual()).is_err(), "{place}");
         }
         for header in
             ["Host", "content-length", "Transfer-Encoding", "Range", "a b", "", "a:b", "ä"]
         {
-            let refused = SecretGrant::new("T", "h.org", &[], Some(header));
-            assert_eq!(refused, Err(GrantError::Header), "{header}");
+            assert_eq!(SecretCarrier::header(header), Err(GrantError::Header), "{header}");
         }
+        let long = "x".repeat(LONGEST_FIELD + 1);
+        for field in ["", ".", "a.", ".a", "a..b", "a b", "a[b]", "ä", "a\"b", "a\n", &long] {
+            assert_eq!(SecretCarrier::field(field), Err(GrantError::Field), "{field}");
+        }
+    }
+
+    #[test]
+    fn a_grant_is_written_as_it_always_was() {
+        let kept = r#"{"name":"T","host":"h.org","port":443,"methods":["GET"],"header":"x-key"}"#;
+        let read: SecretGrant = serde_json::from_str(kept).unwrap();
+        assert_eq!(read.carrier, SecretCarrier::Header("x-key".into()));
+        assert_eq!(serde_json::to_string(&read).unwrap(), kept);
     }
 
     #[test]

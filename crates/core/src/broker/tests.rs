@@ -8,7 +8,7 @@ const VALUE: &str = "canary-value-0123456789";
 const RANDOM: &str = "5f0e1d2c";
 
 fn grant(name: &str, place: &str) -> SecretGrant {
-    SecretGrant::new(name, place, &[], None).unwrap()
+    SecretGrant::new(name, place, &[], SecretCarrier::default()).unwrap()
 }
 
 fn broker() -> Broker {
@@ -34,8 +34,9 @@ fn asked(
         .iter()
         .map(|(name, value)| ((*name).to_owned(), value.as_bytes().to_vec()))
         .collect();
-    let request = RequestHead { host: &host, port, method, target, headers: &headers };
-    let filled = broker().fill(&request);
+    let request =
+        RequestHead { host: &host, port, method, target, headers: &headers, body: Some(0) };
+    let filled = broker().fill(&request, None);
     let sent: Vec<_> =
         filled.headers.iter().map(|(_, value)| String::from_utf8_lossy(value)).collect();
     (sent.join("\n"), filled.uses.iter().map(SecretUse::line).collect())
@@ -101,9 +102,76 @@ fn plain_http_and_bodies_carry_nothing() {
     let head = format!("GET /a HTTP/1.1\r\nAuthorization: {}\r\n\r\n", placeholder());
     let refused = broker.refused_in_plain(&host, 80, head.as_bytes());
     assert!(refused[0].line().starts_with("did not use TOKEN for GET api.example.org:80/a: "));
-    let request = RequestHead { host: &host, port: 443, method: "GET", target: "/", headers: &[] };
+    let (method, target) = ("GET", "/");
+    let request = RequestHead { host: &host, port: 443, method, target, headers: &[], body: None };
     assert!(broker.refused_in_body(&request, b"nothing").is_empty());
     assert_eq!(broker.refused_in_body(&request, placeholder().as_bytes()).len(), 1);
+}
+
+/// A body on its way to `login.example.org`, and its uses. The secret is allowed
+/// there in the field `auth.key`, by POST.
+fn posted(method: &str, media: &str, body: &str) -> (bool, String, String) {
+    let mut broker = Broker::default();
+    let field = SecretCarrier::field("auth.key").unwrap();
+    let grant = SecretGrant::new("TOKEN", "login.example.org", &[], field).unwrap();
+    broker.add("TOKEN", Secret::new("two words & \"more\"".into()), &[grant], RANDOM);
+    let (host, port, target) = (&"login.example.org".parse().unwrap(), 443, "/");
+    let headers = [("content-type".to_owned(), media.as_bytes().to_vec())];
+    let body = body.replace("PH", &placeholder());
+    let length = Some(body.len() as u64);
+    let request = RequestHead { host, port, method, target, headers: &headers, body: length };
+    let read = broker.reads_body(&request);
+    let filled = broker.fill(&request, read.then(|| body.clone().into_bytes()));
+    let streamed = if read { vec![] } else { broker.refused_in_body(&request, body.as_bytes()) };
+    let uses: Vec<_> = filled.uses.iter().chain(&streamed).map(SecretUse::line).collect();
+    let sent = filled.body.map_or(body, |body| String::from_utf8(body).unwrap());
+    (read, sent.replace(&placeholder(), "PH"), uses.join("\n"))
+}
+
+#[test]
+fn a_field_carries_it_where_the_person_allowed_that() {
+    let used = "used TOKEN for POST login.example.org/".to_owned();
+    let sent = r#"{"auth":{"key":"two words & \"more\""},"n":1}"#.to_owned();
+    let json = r#"{"auth":{"key":"PH"},"n":1}"#;
+    assert_eq!(posted("POST", "application/json", json), (true, sent, used.clone()));
+    let sent = "n=1&auth.key=two%20words%20%26%20%22more%22".to_owned();
+    let media = "application/x-www-form-urlencoded";
+    assert_eq!(posted("POST", media, "n=1&auth.key=PH"), (true, sent, used));
+}
+
+#[test]
+fn in_any_other_body_the_placeholder_stays_and_the_attempt_is_noted() {
+    let (json, good) = ("application/json", r#"{"auth":{"key":"PH"}}"#);
+    let long = format!(r#"{{"auth":{{"key":"PH"}},"pad":"{}"}}"#, "x".repeat(1 << 20));
+    for (method, media, body, why) in [
+        ("PUT", json, good, "you allowed it for POST only"),
+        ("POST", "text/plain", good, "a field needs a body of JSON or a form"),
+        ("POST", json, &long, "a Content-Length of at most 1 MiB"),
+        ("POST", json, r#"{"key":"PH"}"#, "in the field `auth.key` only"),
+        ("POST", json, r#"{"auth":{"key":"PH"},"note":"PH"}"#, "more than once"),
+        ("POST", json, r#"{"auth":{"key":"PH"},"auth":{}}"#, "read in one way only"),
+    ] {
+        let (_, sent, said) = posted(method, media, body);
+        assert_eq!(sent, body, "{said}");
+        assert!(said.starts_with("did not use TOKEN") && said.contains(why), "{why}: {said}");
+        assert!(!said.contains('\n'), "{said}");
+    }
+    // Nothing is read without need.
+    assert!(!posted("GET", json, good).0 && !posted("POST", json, "").0);
+}
+
+#[test]
+fn a_field_is_no_header() {
+    let field = SecretCarrier::field("key").unwrap();
+    let grant = SecretGrant::new("TOKEN", "h.org", &[], field).unwrap();
+    let mut broker = Broker::default();
+    broker.add("TOKEN", Secret::new(VALUE.into()), &[grant], RANDOM);
+    let headers = [("authorization".to_owned(), placeholder().into_bytes())];
+    let (host, method, target) = (&"h.org".parse().unwrap(), "POST", "/");
+    let request = RequestHead { host, port: 443, method, target, headers: &headers, body: Some(0) };
+    let filled = broker.fill(&request, None);
+    assert_eq!(filled.headers, headers);
+    assert!(filled.uses[0].line().ends_with("you allowed it in the field `key` only"));
 }
 
 #[test]

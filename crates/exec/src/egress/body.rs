@@ -47,6 +47,18 @@ pub(super) async fn pass_on(
     }
 }
 
+/// Reads all of a body, which must not be long.
+pub(super) async fn read_whole(
+    source: &mut (impl AsyncBufRead + Unpin),
+    length: u64,
+    traffic: &Traffic,
+    pulse: &Pulse,
+) -> io::Result<Vec<u8>> {
+    let mut whole = Vec::new();
+    pass_bytes(source, &mut whole, length, traffic, pulse, &mut |_| {}).await?;
+    Ok(whole)
+}
+
 async fn pass_bytes(
     source: &mut (impl AsyncBufRead + Unpin),
     sink: &mut (impl AsyncWrite + Unpin),

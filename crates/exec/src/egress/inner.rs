@@ -10,13 +10,15 @@
 //! connection leads to. Parts of an answer, compressed answers and other protocols are not asked
 //! for, whatever the code wants.
 //!
-//! Pure: any bytes may be fed.
+//! Any bytes may be fed.
 
 use super::head::{self, Body, bare, request_line};
 use interpreter_core::{
     broker::RequestHeader,
     egress::{Host, authority},
 };
+use std::io;
+use tokio::io::{AsyncWrite, AsyncWriteExt};
 
 /// The port that a `Host` without one means.
 const USUAL_PORT: u16 = 443;
@@ -47,7 +49,7 @@ pub(super) struct InnerRequest {
     pub(super) body: Body,
     has_length: bool,
     /// Whether the code waits for a word before it sends the body.
-    pub(super) waits: bool,
+    waits: bool,
     /// Whether it is the last on its connection.
     pub(super) closes: bool,
 }
@@ -99,8 +101,31 @@ pub(super) fn parse(head: &[u8], host: &Host, port: u16) -> Result<InnerRequest,
 }
 
 impl InnerRequest {
-    /// The head to send, with these headers.
-    pub(super) fn head(&self, host: &Host, port: u16, headers: &[RequestHeader]) -> Vec<u8> {
+    /// Bytes of the body, unless it comes in chunks.
+    pub(super) fn length(&self) -> Option<u64> {
+        match self.body {
+            Body::Length(length) => Some(length),
+            Body::Chunked => None,
+        }
+    }
+
+    /// Has the code send the body, if it waits for a word.
+    pub(super) async fn go_on(&self, to: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
+        if !self.waits {
+            return Ok(());
+        }
+        to.write_all(b"HTTP/1.1 100 Continue\r\n\r\n").await?;
+        to.flush().await
+    }
+
+    /// The head to send, with these headers, and with another length if the body has changed.
+    pub(super) fn head(
+        &self,
+        host: &Host,
+        port: u16,
+        headers: &[RequestHeader],
+        length: Option<usize>,
+    ) -> Vec<u8> {
         let shown = if port == USUAL_PORT { bare(host) } else { host.with_port(port) };
         let mut head =
             format!("{} {} HTTP/1.1\r\nHost: {shown}\r\n", self.method, self.target).into_bytes();
@@ -111,7 +136,7 @@ impl InnerRequest {
         }
         // An answer that is compressed, or a part of one, could hide what it reflects.
         head.extend(b"accept-encoding: identity\r\n");
-        match self.body {
+        match length.map_or(self.body, |length| Body::Length(length as u64)) {
             Body::Chunked => head.extend(b"transfer-encoding: chunked\r\n"),
             Body::Length(0) if !self.has_length => {}
             Body::Length(length) => head.extend(format!("content-length: {length}\r\n").bytes()),
@@ -132,7 +157,7 @@ mod tests {
 
     fn sent(text: &str) -> String {
         let request = read(text).unwrap();
-        let head = request.head(&"h.org".parse().unwrap(), 443, &request.headers);
+        let head = request.head(&"h.org".parse().unwrap(), 443, &request.headers, None);
         String::from_utf8(head).unwrap()
     }
 

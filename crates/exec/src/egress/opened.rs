@@ -8,7 +8,8 @@
 //! Inside, the proxy speaks TLS as the host, by the session's own [`Authority`]. Outside, it speaks
 //! TLS with the host, whose certificate must be one that this machine trusts. Between the two it
 //! reads HTTP/1.1, one request after another, strictly. A [`Broker`] judges each of them anew, and
-//! its uses of secrets are on record before it goes out. Answers are masked.
+//! its uses of secrets are on record before it goes out. A body is read whole first if a field of it
+//! may carry a secret; no other is held. Answers are masked.
 //!
 //! # Limits
 //! Programs that bring their own list of certificates cannot connect. Neither HTTP/2 nor other
@@ -197,31 +198,39 @@ impl Opener {
             method: &request.method,
             target: &request.target,
             headers: &request.headers,
+            body: request.length(),
         };
-        let filled = self.broker.fill(&judged);
+        let counted = (traffic, pulse);
+        let whole = self.read_first(&judged, request, from_inside, to_inside, counted).await?;
+        let is_read = whole.is_some();
+        let filled = self.broker.fill(&judged, whole);
         // On record, and only then out.
         for of in filled.uses {
             if let Err(why) = uses.record(of).await {
                 return Ok(Err((403, why)));
             }
         }
-        to_outside.write_all(&request.head(host, port, &filled.headers)).await?;
+        let length = filled.body.as_ref().map(Vec::len);
+        to_outside.write_all(&request.head(host, port, &filled.headers, length)).await?;
         to_outside.flush().await?;
-        if request.waits {
-            to_inside.write_all(b"HTTP/1.1 100 Continue\r\n\r\n").await?;
-            to_inside.flush().await?;
+        if !is_read {
+            request.go_on(to_inside).await?;
         }
         let mut watch =
             BodyWatch { broker: &self.broker, request: judged, tail: vec![], found: vec![] };
         let (next, sent) = {
             let sending = async {
                 let mut look = |piece: &[u8]| watch.look(piece);
-                let body = request.body;
-                body::pass_on(from_inside, to_outside, body, traffic, pulse, &mut look).await?;
+                match (&filled.body, request.body) {
+                    (Some(whole), _) => to_outside.write_all(whole).await?,
+                    (None, body) => {
+                        body::pass_on(from_inside, to_outside, body, traffic, pulse, &mut look)
+                            .await?;
+                    }
+                }
                 to_outside.flush().await
             };
             let values = self.broker.values(host, port);
-            let counted = (traffic, pulse);
             let answering = self.answer(request, &values, from_outside, to_inside, counted);
             tokio::pin!(sending, answering);
             let mut sent = false;
@@ -244,6 +253,22 @@ impl Opener {
             _ = uses.record(of).await;
         }
         Ok(next.map(|next| if sent { next } else { Next::End }))
+    }
+
+    /// Reads a body whose field may carry a secret, before anything goes out.
+    async fn read_first(
+        &self,
+        judged: &RequestHead<'_>,
+        request: &InnerRequest,
+        from_inside: &mut (impl AsyncBufRead + Unpin),
+        to_inside: &mut (impl AsyncWrite + Unpin),
+        (traffic, pulse): (&Traffic, &Pulse),
+    ) -> io::Result<Option<Vec<u8>>> {
+        let Some(length) = request.length().filter(|_| self.broker.reads_body(judged)) else {
+            return Ok(None);
+        };
+        request.go_on(to_inside).await?;
+        body::read_whole(from_inside, length, traffic, pulse).await.map(Some)
     }
 
     /// Passes an answer on; or says why it is withheld.

@@ -6,6 +6,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use interpreter_core::broker::GrantedMethod;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
+mod fields;
 mod world;
 
 #[tokio::test]

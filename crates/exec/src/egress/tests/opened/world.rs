@@ -2,7 +2,10 @@
 
 use super::super::{Scene, Setting};
 use crate::egress::opened::Opener;
-use interpreter_core::{Broker, Secret, SecretGrant, SecretUse, broker::GrantedMethod};
+use interpreter_core::{
+    Broker, Secret, SecretGrant, SecretUse,
+    broker::{GrantedMethod, SecretCarrier},
+};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use rustls::{
     ClientConfig, RootCertStore, ServerConfig,
@@ -110,7 +113,7 @@ async fn read_request(stream: &mut (impl tokio::io::AsyncRead + Unpin)) -> io::R
     Ok(String::from_utf8_lossy(&request).into_owned())
 }
 
-/// A proxy with one secret, allowed at `api.example` by GET in `Authorization`.
+/// A proxy with one secret, allowed at `api.example`.
 pub(super) struct Brokered {
     pub(super) scene: Scene,
     /// The certificate that a program inside trusts.
@@ -133,15 +136,33 @@ pub(super) async fn brokered(answers: Vec<Vec<u8>>) -> Brokered {
     start(&world, port, heard, &[GrantedMethod::Get]).await
 }
 
+/// The same, with the secret allowed by POST in the field `auth.key`.
+pub(super) async fn in_field(answers: Vec<Vec<u8>>) -> Brokered {
+    let world = World::new();
+    let (port, heard) = world.server("api.example", answers).await;
+    carried(&world, port, heard, &[], SecretCarrier::field("auth.key").unwrap()).await
+}
+
+/// With the secret allowed by these methods in `Authorization`.
 pub(super) async fn start(
     world: &World,
     port: u16,
     heard: Heard,
     methods: &[GrantedMethod],
 ) -> Brokered {
+    carried(world, port, heard, methods, SecretCarrier::default()).await
+}
+
+async fn carried(
+    world: &World,
+    port: u16,
+    heard: Heard,
+    methods: &[GrantedMethod],
+    carrier: SecretCarrier,
+) -> Brokered {
     let mut broker = Broker::default();
     let place = format!("api.example:{port}");
-    let grant = SecretGrant::new("TOKEN", &place, methods, None).unwrap();
+    let grant = SecretGrant::new("TOKEN", &place, methods, carrier).unwrap();
     broker.add("TOKEN", Secret::new(VALUE.into()), &[grant], "5f0e1d2c3b4a");
     let placeholder = broker.variables()["TOKEN"].clone();
     let opener = Opener::new(Arc::new(broker), std::slice::from_ref(&world.root)).unwrap();
