@@ -157,7 +157,29 @@ impl Set {
     /// Puts what the person has back into the copy, at and below `paths` or everywhere. Whether
     /// there is a copy.
     pub(crate) fn restore_copy(&self, paths: Option<&[Relative]>) -> Result<bool, WorkspaceError> {
-        let Some(copied) = &self.copied else { return Ok(false) };
+        self.show_persons(paths)?;
+        self.count_copy()?;
+        Ok(self.copied.is_some())
+    }
+
+    /// Lets the copy count for nothing until [`Set::count_copy`]: whoever opens the set after a crash
+    /// finds what the upper layer says. Until then the layer must not be derived.
+    pub(crate) fn discount_copy(&self) -> Result<(), WorkspaceError> {
+        match fs::remove_file(self.folder.join(TAKEN)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            other => other.during_at("remove", &self.folder),
+        }
+    }
+
+    /// From now on the copy says what is staged.
+    pub(crate) fn count_copy(&self) -> Result<(), WorkspaceError> {
+        let Some(copied) = &self.copied else { return Ok(()) };
+        copied.taken().save(&self.folder.join(TAKEN))
+    }
+
+    /// Puts what the person has back into the copy, without noting what that is.
+    pub(crate) fn show_persons(&self, paths: Option<&[Relative]>) -> Result<(), WorkspaceError> {
+        let Some(copied) = &self.copied else { return Ok(()) };
         let copy = copied.open(Intent::Change)?;
         let mut taken = copied.taken();
         let differences = derive::differences(&copy, &taken)?;
@@ -179,8 +201,7 @@ impl Set {
             self.restore_one(&copy, &mut taken, &path)?;
             done = Some(path);
         }
-        taken.save(&self.folder.join(TAKEN))?;
-        Ok(true)
+        Ok(())
     }
 
     fn restore_one(
@@ -216,6 +237,11 @@ impl Set {
             return Ok(());
         }
         self.derive()?;
+        self.let_copy_go()
+    }
+
+    /// Removes the copy. The layer has what differs.
+    fn let_copy_go(&mut self) -> Result<(), WorkspaceError> {
         let before = self.staged_moments()?;
         self.copied = None;
         self.remove_copy()?;
@@ -264,7 +290,7 @@ impl Set {
                 self.finish_copy()
             }
             // Nothing has run in it, or all that differs is in the layer.
-            None => self.remove_copy(),
+            None => self.let_copy_go(),
         }
     }
 
@@ -274,11 +300,8 @@ impl Set {
     }
 
     fn remove_copy(&self) -> Result<(), WorkspaceError> {
-        // First what makes it one: half removed, it would tell of deletions that never were.
-        match fs::remove_file(self.folder.join(TAKEN)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            other => other.during_at("remove", &self.folder)?,
-        }
+        // Half removed, it would tell of deletions that never were.
+        self.discount_copy()?;
         let folder = Folder::open(&self.folder, Intent::Change).during_at("open", &self.folder)?;
         sweep::remove(&folder, OsStr::new(COPY)).during_at("remove", &self.folder.join(COPY))
     }

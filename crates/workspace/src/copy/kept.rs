@@ -7,7 +7,8 @@
 //! # Order
 //! While an overlay is mounted, the host puts files back from inside. [`Set::way_back`] says which
 //! show the person's own again and which are copied from [`Set::back`]. Where nothing is mounted, the
-//! layer is exchanged for a copy in one step, so a kill leaves the one or the other.
+//! layer is exchanged for a copy in one step, so a kill leaves the one or the other. A copy that code
+//! works in counts for nothing while it is put back, and the layer stays as it was.
 //!
 //! # Limits
 //! The copy is of no single moment if something writes meanwhile. Special files are not brought back.
@@ -153,22 +154,27 @@ impl Set {
     /// Goes back to what was kept under `number`, from outside. No overlay may be mounted; a copy may
     /// be worked in.
     pub fn go_back(&mut self, number: u32) -> Result<(), WorkspaceError> {
-        if self.copied.is_none() {
-            return self.exchange_layer(number);
-        }
+        let Some(root) = self.copy() else { return self.exchange_layer(number) };
+        let copy = Folder::open(root, Intent::Change).during_at("open", root)?;
         let (now, then) = self.now_and_then(number)?;
         let uncovered: Vec<_> = uncovered(&now, &then).into_iter().cloned().collect();
-        if !uncovered.is_empty() {
-            self.restore_copy(Some(&uncovered))?;
-        }
-        let upper = self.open_upper(Intent::Look)?;
+        let upper = Folder::open(self.upper(), Intent::Look).during_at("open", self.upper())?;
         let kept = self.kept_layer(number)?;
-        let Some(root) = self.copy() else { return Ok(()) };
-        let copy = Folder::open(root, Intent::Change).during_at("open", root)?;
-        for delta in different(&upper, &now, kept, &then)? {
-            rewrite(&copy, kept, delta).during("restore", || delta.path.text())?;
-        }
-        self.derive()
+        let different = different(&upper, &now, kept, &then)?;
+        self.discount_copy()?;
+        let put_back = || -> Result<(), WorkspaceError> {
+            if !uncovered.is_empty() {
+                self.show_persons(Some(&uncovered))?;
+            }
+            for delta in different {
+                rewrite(&copy, kept, delta).during("restore", || delta.path.text())?;
+            }
+            Ok(())
+        };
+        let done = put_back();
+        // Also if it failed: code goes on in it.
+        self.count_copy()?;
+        done.and_then(|()| self.derive())
     }
 
     /// Puts a copy of what was kept in the place of the layer.

@@ -130,6 +130,36 @@ fn a_copy_that_code_works_in_goes_back() {
 }
 
 #[test]
+fn a_kill_leaves_the_one_or_the_other_of_a_copy_too() {
+    let (mut ends, mut steps) = (std::collections::BTreeSet::new(), 0);
+    loop {
+        let mut scene = Scene::new(&[("a", "1"), ("d/b", "1")]);
+        let most = crate::DiskUsage { bytes: 1 << 20, files: 100 };
+        scene.set.take_copy(&[], most, None).unwrap();
+        let copy = scene.set.copy().unwrap().to_owned();
+        fs::write(copy.join("a"), "2").unwrap();
+        fs::write(copy.join("new"), "2").unwrap();
+        scene.set.keep(1).unwrap();
+        fs::write(copy.join("a"), "3").unwrap();
+        fs::remove_file(copy.join("new")).unwrap();
+        fs::remove_file(copy.join("d/b")).unwrap();
+        fs::write(copy.join("later"), "3").unwrap();
+        let done = crate::journal::crash::after(steps, || scene.set.go_back(1).unwrap());
+        let scene = scene.reopen();
+        let staged = fs::read_to_string(scene.set.upper().join("a")).unwrap();
+        ends.insert((staged, scene.lines().join(", ")));
+        if done.is_some() {
+            break;
+        }
+        steps += 1;
+    }
+    let then = ("2".to_owned(), "changed a, created new".to_owned());
+    let now = ("3".to_owned(), "changed a, deleted d/b, created later".to_owned());
+    assert_eq!(ends, [then, now].into());
+    assert!(steps > 3, "{steps}");
+}
+
+#[test]
 fn a_kill_leaves_the_one_or_the_other() {
     for steps in 0..40 {
         let mut scene = Scene::new(&[("a", "1")]);
