@@ -5,7 +5,7 @@
 //! unknown: whoever writes code that breaks a scanner gains nothing by it.
 
 use crate::{AgentError, Context};
-use interpreter_analyze::{MOST_REPORT, SEMGREP_RULES, scannable, with_report};
+use interpreter_analyze::{MOST_REPORT, SEMGREP_RULES, failure, scannable, with_report};
 use interpreter_core::{
     Access, Confinement, Findings, Language, Limits, Network, Scanner, Workspace,
 };
@@ -97,8 +97,9 @@ impl Context {
         let mut reports = running.join_all().await;
         reports.sort_by_key(|(scanner, _, _)| *scanner);
         for (scanner, given, report) in reports {
-            let report = report.map_err(|failure| match failure {
-                ScanFailure::Failed(why) => why,
+            let report = report.map_err(|failed| match failed {
+                ScanFailure::Stopped(why) => why,
+                ScanFailure::Failed { output, said } => failure(scanner, &output, &said),
                 ScanFailure::Unavailable(error) => {
                     format!("cannot be started: {}", crate::error::chain(&error))
                 }

