@@ -114,47 +114,42 @@ for wheel in glob.glob(f"{folder}/*.whl"):
 PYTHON
 }
 
-# Jupyter kernels in an environment of their own: ipykernel, one that is written in C++, and one of
-# another language. Quick when they are there.
-need_jupyter() {
+# The system's own Python, which every user can start, and which can make environments.
+system_python() { if [ -x /usr/bin/python3 ]; then echo /usr/bin/python3; else echo python3; fi; }
+need_environments() {
   need python3 python3
-  "$(jupyter_python)" -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
+  "$(system_python)" -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
 }
-# The system's own Python, which every user can start.
-jupyter_python() { if [ -x /usr/bin/python3 ]; then echo /usr/bin/python3; else echo python3; fi; }
+
+# fetch_environment NAME PACKAGE…: packages of Python in an environment of their own. Quick when they are there.
+fetch_environment() {
+  local folder=target/test-tools/$1
+  shift
+  [ "$(cat "$folder/wanted" 2>/dev/null)" = "$*" ] && return 0
+  echo "Fetching $* …"
+  rm -rf "$folder"
+  "$(system_python)" -m venv "$folder" &&
+    "$folder/bin/pip" install --quiet --disable-pip-version-check --only-binary :all: "$@" &&
+    echo "$*" >"$folder/wanted"
+}
+
+# ipykernel, a kernel that is written in C++, and one of another language.
 fetch_jupyter() {
-  local folder=target/test-tools/jupyter wanted="ipykernel==7.4.0 xeus-python==0.19.0 bash_kernel==0.10.0"
-  [ "$(cat "$folder/wanted" 2>/dev/null)" = "$wanted" ] && return 0
-  echo "Fetching Jupyter kernels …"
-  rm -rf "$folder"
-  "$(jupyter_python)" -m venv "$folder"
-  # shellcheck disable=SC2086 # several words
-  "$folder/bin/pip" install --quiet --disable-pip-version-check $wanted
-  "$folder/bin/python" -m bash_kernel.install --prefix "$folder" >/dev/null
-  echo "$wanted" >"$folder/wanted"
+  local folder=target/test-tools/jupyter
+  fetch_environment jupyter ipykernel==7.4.0 xeus-python==0.19.0 bash_kernel==0.10.0
+  [ -d "$folder/share/jupyter/kernels/bash" ] || "$folder/bin/python" -m bash_kernel.install --prefix "$folder" >/dev/null
 }
 
-# Packages that draw and that make tables, in an environment of their own. Quick when they are there.
-fetch_plots() {
-  local folder=target/test-tools/plots wanted="matplotlib==3.11.2 pandas==3.1.1 pillow==13.0.0 polars==2.1.0"
-  [ "$(cat "$folder/wanted" 2>/dev/null)" = "$wanted" ] && return 0
-  echo "Fetching packages for plots and tables …"
-  rm -rf "$folder"
-  "$(jupyter_python)" -m venv "$folder"
-  # shellcheck disable=SC2086 # several words
-  "$folder/bin/pip" install --quiet --disable-pip-version-check --only-binary :all: $wanted
-  echo "$wanted" >"$folder/wanted"
-}
+# Packages that draw and that make tables.
+fetch_plots() { fetch_environment plots matplotlib==3.11.2 pandas==3.1.1 pillow==13.0.0 polars==2.1.0; }
 
-# A scanner of Python, in an environment of its own. Quick when it is there.
+# Libraries that read the exports.
+fetch_exports() { fetch_environment exports nbformat==5.11.1 py-ocsf-models==0.10.0; }
+
+# Scanners. Semgrep is large (70 MB to fetch) and not for every machine; where it cannot be had, its tests say that they were not tried.
 fetch_scanners() {
-  local folder=target/test-tools/scanners wanted="bandit==1.9.4"
-  [ "$(cat "$folder/wanted" 2>/dev/null)" = "$wanted" ] && return 0
-  echo "Fetching a scanner …"
-  rm -rf "$folder"
-  "$(jupyter_python)" -m venv "$folder"
-  "$folder/bin/pip" install --quiet --disable-pip-version-check --only-binary :all: "$wanted"
-  echo "$wanted" >"$folder/wanted"
+  fetch_environment scanners bandit==1.9.4
+  fetch_environment semgrep semgrep==1.182.0 || echo "Semgrep was not installed, so it is not tried."
 }
 
 # firejail serves only users that the system knows by name. Where root runs the tests, they need some,
