@@ -232,6 +232,12 @@ impl Context {
     }
 
     /// The bounds of the record.
+    /// Old sessions that could not be removed when they should have been, in words.
+    pub(crate) fn unremoved(&self) -> Option<String> {
+        let why = Retention::failed(&self.folders)?;
+        Some(format!("old sessions could not be removed from the record: {why}"))
+    }
+
     pub(crate) fn retention(&self) -> Retention {
         Retention {
             space: self.settings.record_space.value.map(Bytes::count),

@@ -142,7 +142,8 @@ pub async fn examine(context: &Context) -> Report {
     // A possible obstacle that prevents nothing is none.
     obstacles.retain(|one| one.weight == Weight::Weakens || !can_be_built);
     obstacles.extend(used.and_then(sandboxes::no_group));
-    let findings = [record(context)].into_iter().chain(languages(context));
+    let findings = [record(context)].into_iter().chain(retention(context));
+    let findings = findings.chain(languages(context));
     let findings = findings.chain([model(context), scanners(context)]);
     Report {
         chosen,
@@ -183,6 +184,16 @@ fn record(context: &Context) -> Finding {
     }
 }
 
+/// Old sessions that are still there.
+fn retention(context: &Context) -> Option<Finding> {
+    context.unremoved().map(|detail| Finding {
+        name: "retention".into(),
+        state: Health::Lacking,
+        detail,
+        fix: Some("remove the cause; the end of the next session tries again".into()),
+    })
+}
+
 fn languages(context: &Context) -> impl Iterator<Item = Finding> {
     // A missing interpreter is no finding; `interpreter languages` lists them.
     let all = context.interpreters().all();
@@ -221,12 +232,13 @@ fn scanners(context: &Context) -> Finding {
     let others = Scanner::ALL.into_iter().filter(|one| !set.contains(&one.name()));
     let others = others.filter(|one| context.installed(*one).is_some());
     let others: Vec<_> = others.map(Scanner::name).collect();
+    let look = if set.len() == 1 { "looks" } else { "look" };
     let detail = match (set.is_empty(), others.is_empty()) {
         (true, true) => "none installed; the analysis needs none".into(),
         (true, false) => format!("{} installed; `analysis.scanners` uses them", others.join(", ")),
-        (false, true) => format!("{} look at code too", set.join(", ")),
+        (false, true) => format!("{} {look} at code too", set.join(", ")),
         (false, false) => {
-            format!("{} look at code too; also installed: {}", set.join(", "), others.join(", "))
+            format!("{} {look} at code too; also installed: {}", set.join(", "), others.join(", "))
         }
     };
     Finding { name, state: Health::Good, detail, fix: None }

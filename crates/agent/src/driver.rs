@@ -129,7 +129,7 @@ impl Driver {
         let (tell, reports) = mpsc::channel(4);
         let runner = Runner::start(context.runner_setup(&id)?, tell);
         let mut journal = Journal::new(running, log, context.outputs(), Arc::clone(&redactor));
-        for text in notes {
+        for text in notes.into_iter().chain(context.unremoved()) {
             journal.note(Body::Note { text });
         }
         let mut driver = Self {

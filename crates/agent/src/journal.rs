@@ -7,6 +7,7 @@
 //!
 //! Must not give a record out before it is written.
 
+use crate::error::chain;
 use interpreter_core::{
     Body, Output, Record, Redactor, Untrusted,
     look::Look,
@@ -166,10 +167,12 @@ impl Journal {
         &self.session
     }
 
-    /// Removes the oldest sessions, as far as the settings want it. A failure is tried again at
-    /// the end of the next session.
+    /// Removes the oldest sessions, as far as the settings want it. The end of the next session
+    /// tries a failure again, and its beginning tells of it.
     pub(crate) fn retain(&mut self, folders: &Folders, retention: Retention) {
-        _ = self.log.retain(folders, retention).is_ok();
+        let failed = self.log.retain(folders, retention).err().map(|error| chain(&error));
+        // Where nothing can be written, no session begins either.
+        _ = Retention::note(folders, failed.as_deref()).is_ok();
     }
 }
 

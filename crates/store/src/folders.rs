@@ -118,6 +118,11 @@ impl Folders {
         self.data.join("search.db")
     }
 
+    /// Why old sessions could not be removed at the end of the last session, if so.
+    pub fn unremoved_file(&self) -> PathBuf {
+        self.data.join("unremoved.txt")
+    }
+
     /// A locked file for each session that runs.
     pub fn running_folder(&self) -> PathBuf {
         self.data.join("running")

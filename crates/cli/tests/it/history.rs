@@ -6,6 +6,7 @@ use crate::{
 };
 use std::{
     fs,
+    path::{Path, PathBuf},
     process::{ExitStatus, Stdio},
 };
 
@@ -160,6 +161,44 @@ fn old_and_surplus_sessions_go_by_themselves() {
     let before = ids(&scene).len();
     scene.run(&set).exits(0);
     assert_eq!(ids(&scene).len(), before + 1);
+}
+
+/// Nobody is there any more when old sessions are removed, so the next session tells of a failure.
+#[test]
+fn old_sessions_that_cannot_be_removed_are_told_of() {
+    let bound = "record_space = \"10K\"\n";
+    let config = ".config/interpreter/config.toml";
+    let scene = Scene::new().home_file(config, bound).model_says(&["Hello."]);
+    scene.code("python", "print('x' * 1_000_000)").exits(0);
+    let outputs = scene.data().join("outputs");
+    let kept = files_below(&outputs);
+    assert!(!kept.is_empty());
+    // A folder in the place of each stored output, which is not removed as a file.
+    for path in &kept {
+        fs::remove_file(path).unwrap();
+        fs::create_dir(path).unwrap();
+    }
+    let said = "old sessions could not be removed from the record";
+    scene.code("shell", "true").lacks(said).exits(0);
+    scene.code("shell", "true").mentions(said).exits(0);
+    let terminal = Terminal::open(&scene, &["hello"]);
+    terminal.shows(said).shows("Hello.").types("/quit").exits(0);
+    let seen = scene.run(&["run", "--json", "-l", "shell", "-c", "true"]).exits(0);
+    let notes = seen.of_kind("note");
+    assert_eq!(notes.iter().filter(|note| note.to_string().contains(said)).count(), 1);
+    scene.run(&["doctor"]).mentions(said);
+    // The control: without the cause it works again, and nobody tells of it.
+    for path in &kept {
+        fs::remove_dir(path).unwrap();
+    }
+    scene.code("shell", "true").mentions(said).exits(0);
+    scene.code("shell", "true").lacks(said).exits(0);
+    scene.run(&["doctor"]).lacks(said);
+}
+
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
 }
 
 #[test]

@@ -2,12 +2,20 @@
 //! too old.
 //!
 //! Looks at one row and two numbers first, which is all there is to do at most ends of a session.
-//! Removed sessions leave tombstones (`remove.rs`). A session that must stay is passed over.
+//! Removed sessions leave tombstones (`remove.rs`). A session that must stay is passed over. Nobody
+//! listens any more when this fails, so the reason is kept for the next session until it succeeds.
 
 use super::{Freed, Log, failure::failure};
-use crate::{Folders, StoreError};
+use crate::{Folders, StoreError, private};
 use interpreter_core::record::RemovalReason;
 use jiff::{SignedDuration, Timestamp};
+use std::{
+    fs::{self, File},
+    io::{self, Read},
+};
+
+/// Bytes of a reason that are kept.
+const MOST_REASON: usize = 1_000;
 
 /// The bounds of the record. Without one, everything is kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,6 +24,33 @@ pub struct Retention {
     pub space: Option<u64>,
     /// Seconds that a session is kept after its last record.
     pub seconds: Option<u64>,
+}
+
+impl Retention {
+    /// Keeps the reason why old sessions could not be removed, or forgets it if they could.
+    pub fn note(folders: &Folders, reason: Option<&str>) -> Result<(), StoreError> {
+        let path = folders.unremoved_file();
+        let done = match reason {
+            Some(reason) => {
+                let end = reason.floor_char_boundary(MOST_REASON);
+                private::write(&path, &reason.as_bytes()[..end])
+            }
+            None => match fs::remove_file(&path) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+                removed => removed,
+            },
+        };
+        done.map_err(|source| StoreError::Keep { path, source })
+    }
+
+    /// Why old sessions could not be removed at the end of the last session, if so.
+    pub fn failed(folders: &Folders) -> Option<String> {
+        let path = folders.unremoved_file();
+        private::check_file(&path).ok().filter(|is_there| *is_there)?;
+        let (mut text, most) = (Vec::new(), MOST_REASON as u64);
+        File::open(path).ok()?.take(most).read_to_end(&mut text).ok()?;
+        Some(String::from_utf8_lossy(&text).into_owned())
+    }
 }
 
 impl Log {

@@ -63,3 +63,16 @@ fn the_oldest_go_when_there_is_too_much() {
     assert!(place.log.verify().unwrap().is_whole());
     assert_eq!(place.log.retain(&place.folders, half).unwrap(), None);
 }
+
+#[test]
+fn a_failure_is_kept_until_it_is_forgotten() {
+    let place = Place::new();
+    assert_eq!(Retention::failed(&place.folders), None);
+    Retention::note(&place.folders, None).unwrap();
+    Retention::note(&place.folders, Some(&"é".repeat(MOST_REASON))).unwrap();
+    assert_eq!(Retention::failed(&place.folders), Some("é".repeat(MOST_REASON / 2)));
+    Retention::note(&place.folders, Some("no room")).unwrap();
+    assert_eq!(Retention::failed(&place.folders).as_deref(), Some("no room"));
+    Retention::note(&place.folders, None).unwrap();
+    assert_eq!(Retention::failed(&place.folders), None);
+}
