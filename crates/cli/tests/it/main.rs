@@ -38,6 +38,7 @@ mod engine;
 mod engines;
 mod environments;
 mod escape;
+mod exports;
 mod faithful;
 mod fences;
 mod file_headers;
