@@ -42,29 +42,34 @@ pub(crate) const WAKE: Signal = Signal::CONT;
 /// Bytes of a file about a process.
 const ABOUT: u64 = 4096;
 
-/// The copies of one kernel by the numbers of their checkpoints.
+/// The copies of one kernel.
 #[derive(Debug, Default)]
-pub(crate) struct Copies(BTreeMap<u32, Pid>);
+pub(crate) struct Copies {
+    /// By the numbers of their checkpoints.
+    held: BTreeMap<u32, Pid>,
+    /// Bytes that they take together at most; they share some with the kernel.
+    bound: u64,
+}
 
 impl Copies {
     /// Their processes.
     pub(crate) fn pids(&self) -> impl Iterator<Item = Pid> {
-        self.0.values().copied()
+        self.held.values().copied()
     }
 
     /// Forgets a process that is dead.
     pub(crate) fn forget(&mut self, pid: Pid) {
-        self.0.retain(|_, held| *held != pid);
+        self.held.retain(|_, held| *held != pid);
     }
 
     /// Takes one out, to be the kernel.
     pub(crate) fn take(&mut self, number: u32) -> Option<Pid> {
-        self.0.remove(&number)
+        self.held.remove(&number)
     }
 
     /// Ends those on one side of a number, which is on both.
     pub(crate) fn release(&mut self, number: u32, side: ReleaseSide) {
-        self.0.retain(|&held, pid| {
+        self.held.retain(|&held, pid| {
             let stays = match side {
                 ReleaseSide::UpTo => held > number,
                 ReleaseSide::From => held < number,
@@ -78,15 +83,30 @@ impl Copies {
 
     /// Ends all of them.
     pub(crate) fn release_all(&mut self) {
-        for (_, pid) in std::mem::take(&mut self.0) {
+        for (_, pid) in std::mem::take(&mut self.held) {
             end(pid);
         }
     }
 
-    /// Ends the oldest copies until the rest use at most `most` bytes that `kernel` does not share.
-    fn fit(&mut self, kernel: Pid, most: u64) {
-        while !self.0.is_empty() && beside(kernel, self.pids()) > most {
-            if let Some((_, oldest)) = self.0.pop_first() {
+    /// Holds another copy, and ends the oldest until the rest use at most `most` bytes that
+    /// `kernel` does not share. It takes long to tell what processes share, and the kernel waits
+    /// meanwhile, so that is asked only when all of them could take more.
+    fn add(&mut self, number: u32, copy: Pid, kernel: Pid, most: u64) {
+        if self.held.is_empty() {
+            self.bound = 0;
+        }
+        // Sleeping copies write nothing: a new one adds no more than it has.
+        self.bound = self.bound.saturating_add(resident(copy).unwrap_or(u64::MAX));
+        if let Some(before) = self.held.insert(number, copy) {
+            end(before);
+        }
+        while self.bound > most && !self.held.is_empty() {
+            let (all, own) = (together(kernel, self.pids()), resident(kernel).unwrap_or(0));
+            self.bound = all;
+            if all.saturating_sub(own) <= most {
+                break;
+            }
+            if let Some((_, oldest)) = self.held.pop_first() {
                 end(oldest);
             }
         }
@@ -110,11 +130,8 @@ pub(crate) fn hold(
         return false;
     }
     let of = kernel.pid();
-    if let Some(before) = kernel.copies.0.insert(number, pid) {
-        end(before);
-    }
-    kernel.copies.fit(of, most);
-    kernel.copies.0.contains_key(&number)
+    kernel.copies.add(number, pid, of, most);
+    kernel.copies.held.contains_key(&number)
 }
 
 /// Whether a copy is there and would be buried by us.
@@ -136,24 +153,12 @@ pub(crate) fn clear_away(kernel: Pid) {
     send(kernel, Signal::KILL);
 }
 
-/// Bytes that copies take beside what a kernel has. Each process's proportional share adds up to
-/// what all of them take; where the system does not tell it, nothing counts as shared.
-fn beside(kernel: Pid, copies: impl Iterator<Item = Pid>) -> u64 {
-    let copies: Vec<_> = copies.collect();
-    // Telling shares takes time, which is spent only where it could matter.
-    let resident: u64 = copies.iter().map(|&pid| resident(pid).unwrap_or(0)).sum();
-    let shares = || {
-        let all = copies.iter().chain([&kernel]).map(|&pid| share(pid)).sum::<io::Result<u64>>();
-        Some(all.ok()?.saturating_sub(resident_of(kernel)))
-    };
-    if resident <= SMALL { resident } else { shares().unwrap_or(resident) }
-}
-
-/// Resident bytes of all copies that are not worth a closer look.
-const SMALL: u64 = 64 << 20;
-
-fn resident_of(pid: Pid) -> u64 {
-    resident(pid).unwrap_or(0)
+/// Bytes that a kernel and its copies take. Each process's proportional share adds up to that; where
+/// the system does not tell it, nothing counts as shared.
+fn together(kernel: Pid, copies: impl Iterator<Item = Pid>) -> u64 {
+    let all: Vec<_> = copies.chain([kernel]).collect();
+    let shares = all.iter().map(|&pid| share(pid)).sum::<io::Result<u64>>();
+    shares.unwrap_or_else(|_| all.iter().map(|&pid| resident(pid).unwrap_or(0)).sum())
 }
 
 /// Bytes of a process that are in memory.
@@ -183,6 +188,7 @@ fn about(pid: Pid, file: &str) -> io::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::process::Command;
 
     #[test]
     fn a_process_has_a_share_of_what_it_has_in_memory() {
@@ -191,7 +197,32 @@ mod tests {
     }
 
     #[test]
-    fn a_process_alone_takes_nothing_beside_itself() {
-        assert_eq!(beside(getpid(), std::iter::empty()), 0);
+    fn a_process_alone_takes_no_more_than_it_has() {
+        let (alone, resident) =
+            (together(getpid(), std::iter::empty()), resident(getpid()).unwrap());
+        assert!(alone <= resident + (1 << 20), "{alone} of {resident}");
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "processes to be looked at")]
+    fn what_copies_take_is_asked_only_when_it_could_be_too_much() {
+        let mut sleeping: Vec<_> =
+            (0..4).map(|_| Command::new("sleep").arg("1000").spawn().unwrap()).collect();
+        let pids: Vec<_> = sleeping.iter().map(Pid::from_child).collect();
+        let (mut copies, mut bound) = (Copies::default(), 0);
+        for (&pid, number) in pids.iter().zip(1..) {
+            copies.add(number, pid, getpid(), 1 << 30);
+            assert!(copies.bound > bound, "{copies:?}");
+            bound = copies.bound;
+        }
+        assert_eq!(copies.held.len(), 4);
+        // A process that nothing is known of could take anything.
+        let gone = Pid::from_raw(i32::MAX).unwrap();
+        copies.add(5, gone, getpid(), 1 << 30);
+        assert!(copies.bound < 1 << 30, "{copies:?}");
+        for child in &mut sleeping {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
     }
 }
