@@ -23,6 +23,7 @@ pub use crate::{
 pub mod egress;
 mod error;
 mod interpreters;
+mod leftovers;
 mod output;
 pub mod packages;
 mod runner;

@@ -5,7 +5,7 @@
 //
 // Cells are evaluated by V8's own REPL mode, which only the inspector offers: it alone knows
 // `await` at the top and lets a later cell declare a `const` again. No port is opened. Node and
-// Deno have it. Bun has a compiler for the same purpose instead.
+// Deno have it; for Bun, see `bun.cjs`.
 //
 // The words by which a cell was called may come before it: after an `@` their length and number,
 // then each with a NUL at its end. They are its name, the path of its file, which is empty without
@@ -15,7 +15,7 @@
 // every line keeps its number.
 'use strict';
 const asyncHooks = require('node:async_hooks');
-const { ReadStream, closeSync, fstatSync, openSync, read, writeSync } = require('node:fs');
+const { ReadStream, closeSync, fstatSync, openSync, writeSync } = require('node:fs');
 const inspector = require('node:inspector');
 const Module = require('node:module');
 const net = require('node:net');
@@ -400,30 +400,18 @@ const show = (value) => {
   claim({ kind: 'result', bundle: { 'text/plain': text(util.inspect(value)) } });
 };
 
-// Bun's compiler makes of a cell a call whose value holds that of the last expression.
-const compiler = Bun && new Bun.Transpiler({ replMode: true, loader: TYPED ? 'ts' : 'js' });
-// It takes a declaration at the end for an expression; that has no value.
-const endsInDeclaration = (program) => {
-  const declared = [...program.matchAll(/^var ([^;]*);$/gm)].flatMap(([, names]) => names.split(', '));
-  const last = program.slice(program.lastIndexOf('\n    value: ') + 12);
-  const target = /^([\w$]+|\{[^]*?\}|\[[^]*?\]) = /.exec(last)?.[1] ?? '';
-  return /^[[{]/.test(target) ? declared.length > 0 : declared.includes(target);
-};
+const bun = Bun && require('./bun.cjs');
+const compiler = bun?.compiler(TYPED ? 'ts' : 'js');
 const runByCompiler = async (name, code) => {
   const own = cell;
   try {
-    const program = withImports(compiler.transformSync(code));
-    const made = (0, eval)(`${program}\n//# sourceURL=${name}`);
-    let value = (await made)?.value;
-    if (util.types.isPromise(value)) value = await value;
-    if (!own.interrupted && !endsInDeclaration(program)) show(value);
+    const value = await bun.evaluate(name, withImports(compiler.transformSync(code)));
+    if (!own.interrupted) show(value);
   } catch (error) {
     if (own.interrupted) return;
-    const first = error.errors?.[0] ?? error;
-    const { line, column } = first?.position ?? {};
-    if (line === undefined) return raise(error);
-    const place = placeOf(name, code, { lineNumber: line - 1, columnNumber: column - 1 });
-    raise(new SyntaxError(first.message), place);
+    const mistake = bun.mistake(error);
+    if (mistake) raise(mistake.error, placeOf(name, code, mistake.place));
+    else raise(error);
   }
 };
 
@@ -508,19 +496,8 @@ const runScript = async (code) => {
   exit(cell.failed ? 1 : process.exitCode ?? 0);
 };
 
-// What comes in on the control socket. Bun's sockets cannot be made of a descriptor.
+// What comes in on the control socket. Its own iterator takes several turns of the loop for each piece.
 async function* receive() {
-  const piece = Buffer.alloc(65536);
-  for (;;) {
-    const count = await new Promise((resolve, reject) => {
-      read(3, piece, 0, piece.length, null, (error, size) => (error ? reject(error) : resolve(size)));
-    });
-    if (count === 0) return;
-    yield Buffer.from(piece.subarray(0, count));
-  }
-}
-// The same from a socket. Its own iterator takes several turns of the loop for each piece.
-async function* receiveFromSocket() {
   const pieces = [];
   let wake = null;
   const arrive = (piece) => {
@@ -545,7 +522,7 @@ const main = async () => {
   let size = 0;
   let needed = 1;
   let count = 0;
-  for await (const piece of control ? receiveFromSocket() : receive()) {
+  for await (const piece of bun ? bun.receive(3) : receive()) {
     pieces.push(piece);
     size += piece.length;
     while (size >= needed) {

@@ -3,6 +3,7 @@
 //!
 //! It holds no secret: certificates are public. It goes with the sandbox.
 
+use crate::leftovers::sweep;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use rustls::pki_types::CertificateDer;
 use std::{
@@ -43,7 +44,9 @@ impl Bundle {
     ) -> io::Result<Self> {
         match std::fs::DirBuilder::new().mode(0o700).create(folder) {
             Ok(()) => {}
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => sweep(folder),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                sweep(folder, |path| fs_err::remove_file(path));
+            }
             Err(error) => return Err(error),
         }
         let name = format!("{}-{}.pem", std::process::id(), uuid::Uuid::new_v4().simple());
@@ -64,18 +67,6 @@ impl Drop for Bundle {
     fn drop(&mut self) {
         // A later session removes leftovers.
         _ = fs_err::remove_file(&self.0).is_ok();
-    }
-}
-
-/// Takes away files of programs that are gone.
-fn sweep(folder: &Path) {
-    let Ok(entries) = fs_err::read_dir(folder) else { return };
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let owner = name.to_str().and_then(|name| name.split('-').next());
-        if owner.is_some_and(|process| !Path::new("/proc").join(process).exists()) {
-            _ = fs_err::remove_file(entry.path()).is_ok();
-        }
     }
 }
 

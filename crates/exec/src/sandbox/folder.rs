@@ -1,7 +1,7 @@
 //! A folder of a sandbox's own, where it has no mounts to put things on: drivers to read, a place
 //! for temporary files to write. It goes with the sandbox.
 
-use crate::{Interpreters, egress};
+use crate::{Interpreters, egress, leftovers::sweep};
 use interpreter_host::KernelSpec;
 use interpreter_jail::JAIL;
 use interpreter_jail::attack::ATTACK;
@@ -112,7 +112,7 @@ impl RunFolder {
     fn own(folder: &Path) -> io::Result<Self> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         std::fs::DirBuilder::new().mode(0o700).recursive(true).create(folder)?;
-        sweep(folder);
+        sweep(folder, remove);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let root = folder.join(format!("{}-{number}", std::process::id()));
         Self::with_folders(root, 0o700)
@@ -176,19 +176,6 @@ impl Drop for RunFolder {
 fn write(at: &Path, text: &str, mode: u32) -> io::Result<()> {
     fs_err::write(at, text)?;
     fs_err::set_permissions(at, std::fs::Permissions::from_mode(mode))
-}
-
-/// Takes away folders of programs that are gone.
-fn sweep(folder: &Path) {
-    let Ok(entries) = fs_err::read_dir(folder) else { return };
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let owner = name.to_str().and_then(|name| name.split('-').next());
-        if owner.is_some_and(|process| !Path::new("/proc").join(process).exists()) {
-            // It may belong to somebody else's session that is just ending.
-            _ = remove(&entry.path()).is_ok();
-        }
-    }
 }
 
 /// Removes a folder with all that is in it. Code may have locked folders of its own; they are ours

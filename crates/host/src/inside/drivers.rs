@@ -31,8 +31,9 @@ pub const PYTHON_PARTS: &[(&str, &str)] = &[
 /// `bun` as well. Needs Node 18 or later, built with its inspector, Deno 2 or Bun 1.4.
 pub const JAVASCRIPT: &str = include_str!("../../drivers/driver.js");
 
-/// Parts that `driver.js` loads from its own folder when a cell first needs them.
+/// Parts that `driver.js` loads from its own folder when they are first needed.
 pub const JAVASCRIPT_PARTS: &[(&str, &str)] = &[
+    ("bun.cjs", include_str!("../../drivers/bun.cjs")),
     ("imports.cjs", include_str!("../../drivers/imports.cjs")),
     ("types.cjs", include_str!("../../drivers/types.cjs")),
 ];

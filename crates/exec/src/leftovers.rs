@@ -1,0 +1,34 @@
+//! Files and folders of our own that killed programs left behind.
+
+use std::{io, path::Path};
+
+/// Removes what is in a folder and belongs to programs that are gone. Names begin with the process
+/// that made them: `PROCESS-…`.
+pub(crate) fn sweep(folder: &Path, remove: impl Fn(&Path) -> io::Result<()>) {
+    let Ok(entries) = fs_err::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let owner = name.to_str().and_then(|name| name.split('-').next());
+        if owner.is_some_and(|process| !Path::new("/proc").join(process).exists()) {
+            // It may belong to somebody else's session that is just ending.
+            _ = remove(&entry.path()).is_ok();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_running_programs_have_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let ours = folder.path().join(format!("{}-a", std::process::id()));
+        let left = folder.path().join(format!("{}-a", u32::MAX));
+        for path in [&ours, &left] {
+            fs_err::write(path, "").unwrap();
+        }
+        sweep(folder.path(), |path| fs_err::remove_file(path));
+        assert!(ours.exists() && !left.exists());
+    }
+}
