@@ -55,6 +55,14 @@ class Terminal:
             if select.select([self.end], [], [], left)[0]:
                 os.read(self.end, 1 << 16)
 
+    def ends(self):
+        """Reads until the program has closed its end, so that its record is whole."""
+        try:
+            while os.read(self.end, 1 << 16):
+                pass
+        except OSError:
+            pass
+
     def close(self):
         """Ends the program as a closed window does, and by force if it stays."""
         os.close(self.end)
