@@ -5,7 +5,7 @@
 //! as ours. A rule that its author believes in, but that fits nothing.
 //!
 //! # Mechanism
-//! Added rules are asked in a reading of their own, and [`Findings::and`] only adds and raises. Their
+//! Findings of added rules are kept apart from ours, and [`Findings::and`] only adds and raises. Their
 //! size, number and names are bounded. Each must fit its example and not fit its counterexample, or
 //! no rule is used at all. Findings name the file and line of the rule.
 //!
@@ -17,7 +17,7 @@
 use crate::{
     analyze::by,
     call_rules::{CallIndex, CallPattern},
-    place::Place,
+    place::{Place, PlaceIndex},
     rule::{Pattern, Rule},
     rules::{RuleSet, Rules},
     shell::rules::{ProgramIndex, ProgramPattern},
@@ -174,7 +174,8 @@ impl From<Unindexed> for RuleSet {
             shell: ProgramIndex::new(rules.shell),
             sql: rules.sql,
             words: rules.words,
-            places: rules.places,
+            places: PlaceIndex::new(rules.places),
+            is_added: true,
         }
     }
 }

@@ -4,17 +4,22 @@
 
 use crate::{
     collected::Collected,
+    fuel::Fuel,
     literal::Literal,
-    past::Known,
+    past::{Known, SoFar},
     place,
     rules::Rules,
     says::{Says, Site},
     syntax::Syntax,
 };
 use interpreter_core::{Confidence, Deed, Risk};
+use std::rc::Rc;
 
-/// Most bytes that are read, of one script and of all scripts within it together.
+/// Most bytes of code that are read.
 pub(crate) const SIZE: usize = 1024 * 1024;
+
+/// Most bytes that are read of all scripts within it together.
+const NESTED: usize = 256 * 1024;
 
 /// Why code that is put together when it runs counts as hidden.
 pub(crate) const COMPUTED: &str = "what it runs is computed";
@@ -64,6 +69,8 @@ pub(crate) struct Script {
     pub(crate) text: String,
     position: Position,
     depth: usize,
+    /// Whether it is code only by an added rule.
+    is_added: bool,
     /// The names that earlier code of the session has set.
     pub(crate) known: Known,
 }
@@ -129,27 +136,82 @@ pub(crate) fn nests_deeper_than(text: &str, most: usize) -> bool {
     })
 }
 
+/// In how many brackets the bytes of a text are, all taken together.
+pub(crate) fn levels(text: &str) -> usize {
+    let mut depth = 0_usize;
+    let levels = text.bytes().map(|byte| {
+        match byte {
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth
+    });
+    levels.sum()
+}
+
 /// The findings so far, and the scripts that are still to be read.
 #[derive(Debug)]
 pub(crate) struct Analysis {
     pub(crate) rules: Rules,
+    /// Findings of our own rules.
     pub(crate) found: Collected,
+    /// Findings of added rules alone.
+    pub(crate) added: Collected,
+    /// Whether what is read now is read for an added rule alone.
+    for_added: bool,
     queue: Vec<Script>,
-    nested_bytes: usize,
     pub(crate) learned: Known,
+    own_work: Work,
+    added_work: Work,
+}
+
+/// The work that goes into all scripts together, for our own rules or for added ones.
+#[derive(Debug)]
+struct Work {
+    nested_bytes: usize,
+    /// For following names.
+    fuel: Rc<Fuel>,
+}
+
+impl Work {
+    fn on_code(bytes: usize) -> Self {
+        Self { nested_bytes: 0, fuel: Rc::new(Fuel::for_code(bytes)) }
+    }
 }
 
 impl Analysis {
-    /// An analysis by these rules, before it has read anything.
-    pub(crate) fn new(rules: Rules) -> Self {
-        let (found, queue, learned) = Default::default();
-        Self { rules, found, queue, nested_bytes: 0, learned }
+    /// An analysis by these rules of so much code, before it has read anything.
+    pub(crate) fn new(rules: Rules, bytes: usize) -> Self {
+        let (found, added, for_added, queue, learned) = Default::default();
+        let (own_work, added_work) = (Work::on_code(bytes), Work::on_code(bytes));
+        Self { rules, found, added, for_added, queue, learned, own_work, added_work }
+    }
+
+    /// For following names in the script that is read now.
+    pub(crate) fn fuel(&self) -> &Rc<Fuel> {
+        if self.for_added { &self.added_work.fuel } else { &self.own_work.fuel }
+    }
+
+    /// Reads something that is code by the word of a rule: findings in what an added rule names are
+    /// its own, not ours.
+    pub(crate) fn read_for(&mut self, is_added: bool, read: impl FnOnce(&mut Self)) {
+        let outside = self.for_added;
+        self.for_added |= is_added;
+        read(self);
+        self.for_added = outside;
+    }
+
+    /// The findings so far.
+    pub(crate) fn so_far(&self) -> SoFar<'_> {
+        SoFar { own: self.found.so_far(), added: self.added.so_far() }
     }
 
     /// Puts the whole of the code first.
     pub(crate) fn begin(&mut self, syntax: Syntax, code: &str, known: Known) {
         let position = Position::Own;
-        self.queue.push(Script { syntax, text: code.into(), position, depth: 0, known });
+        let (text, is_added) = (code.into(), false);
+        self.queue.push(Script { syntax, text, position, depth: 0, is_added, known });
     }
 
     /// Remembers what the whole of the code sets, for code that runs later.
@@ -161,7 +223,28 @@ impl Analysis {
 
     /// The next script to read.
     pub(crate) fn next(&mut self) -> Option<Script> {
-        self.queue.pop()
+        let script = self.queue.pop()?;
+        self.for_added = script.is_added;
+        Some(script)
+    }
+
+    fn add(&mut self, says: Says<'_>, argument: &str, at: Site) {
+        let into = if self.for_added || says.is_added { &mut self.added } else { &mut self.found };
+        into.add(says, argument, at);
+    }
+
+    /// A path can be a place of our own rules, of added ones, or of both.
+    fn add_path(&mut self, says: Says<'_>, object: &Literal, at: Site) {
+        let rules = self.rules.clone();
+        let path = object.whole().unwrap_or_default();
+        let (own, any) = rules.places(object);
+        if self.for_added || says.is_added {
+            return self.added.add(place::judge(any, object, says), path, at);
+        }
+        self.found.add(place::judge(own, object, says), path, at);
+        if let Some(place) = any.filter(|place| place.is_added()) {
+            self.added.add(place::judge(Some(place), object, says), path, at);
+        }
     }
 
     /// Notes that the code does something to `object`.
@@ -186,30 +269,32 @@ impl Analysis {
         match Target::of(says.deed) {
             Target::Host => {
                 let host = object.host().unwrap_or_default();
-                self.found.add(says, &host, at);
+                self.add(says, &host, at);
             }
-            Target::Path => {
-                let rules = self.rules.clone();
-                let says = place::judge(rules.places(), object, says);
-                self.found.add(says, object.whole().unwrap_or_default(), at);
-            }
+            Target::Path => self.add_path(says, object, at),
             Target::Thing => {
                 let object = object.whole().unwrap_or_default();
                 let is_variable = says.deed == Deed::Environment;
                 let says = if is_variable { place::judge_variable(object, says) } else { says };
-                self.found.add(says, object, at);
+                self.add(says, object, at);
             }
         }
     }
 
     /// Notes that something cannot be read, and why.
     pub(crate) fn unreadable(&mut self, why: &str, at: Site) {
-        self.found.add(Says::new(Deed::Unreadable, Risk::Unknown, ""), why, at);
+        self.add(Says::new(Deed::Unreadable, Risk::Unknown, ""), why, at);
+    }
+
+    /// Notes that something is not read because that would take too long, and why. People do not
+    /// write such code, so it counts as high risk.
+    pub(crate) fn refuse(&mut self, why: &str, at: Site) {
+        self.add(Says::new(Deed::Unreadable, Risk::High, ""), why, at);
     }
 
     /// Notes that the code does something that its text does not show.
     pub(crate) fn hides(&mut self, why: &str, at: Site) {
-        self.found.add(Says::new(Deed::Hides, Risk::High, why), "", at);
+        self.add(Says::new(Deed::Hides, Risk::High, why), "", at);
     }
 
     /// Reads a script inside `outer` later. A script that is computed, or sits too deep, hides
@@ -241,12 +326,13 @@ impl Analysis {
             }
             return;
         };
-        self.nested_bytes = self.nested_bytes.saturating_add(text.len());
-        if outer.depth == NESTING || self.nested_bytes > SIZE {
+        let work = if self.for_added { &mut self.added_work } else { &mut self.own_work };
+        work.nested_bytes = work.nested_bytes.saturating_add(text.len());
+        if outer.depth == NESTING || work.nested_bytes > NESTED {
             self.hides("code inside code, too deep to follow", at);
             return;
         }
-        let (depth, known) = (outer.depth + 1, Known::default());
-        self.queue.push(Script { syntax, text, position, depth, known });
+        let (depth, is_added, known) = (outer.depth + 1, self.for_added, Known::default());
+        self.queue.push(Script { syntax, text, position, depth, is_added, known });
     }
 }

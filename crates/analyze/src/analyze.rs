@@ -44,8 +44,8 @@ pub fn analyze(added: &AddedRules, language: &Language, code: &str) -> Findings 
 
 /// The same for code that runs after other code in the same kernel, and what is known after it.
 ///
-/// Rules that a person or a project has added are asked in a second reading, whose findings are
-/// joined to the first: whatever they say, nothing that our own rules find is lost or lowered.
+/// Findings of rules that a person or a project has added are kept apart and joined to ours at the
+/// end: whatever they say, nothing that our own rules find is lost or lowered.
 pub fn analyze_after(
     added: &AddedRules,
     past: &Past,
@@ -53,14 +53,8 @@ pub fn analyze_after(
     code: &str,
 ) -> (Findings, Past) {
     let mut past = past.clone();
-    let read = |rules, names: &mut Names| {
-        with_stack(|| read_by(rules, names, language.written_in(), code))
-    };
-    let own = read(Rules::built_in(), &mut past.own);
-    let found = match added.rules() {
-        None => own,
-        Some(rules) => own.and(read(rules.clone(), &mut past.added)),
-    };
+    let rules = added.rules().cloned().unwrap_or_else(Rules::built_in);
+    let found = with_stack(|| read_by(rules, &mut past.0, language.written_in(), code));
     (found, past)
 }
 
@@ -75,12 +69,12 @@ pub(crate) fn with_stack<T>(parse: impl FnOnce() -> T) -> T {
 }
 
 fn read_by(rules: Rules, past: &mut Names, language: &str, code: &str) -> Findings {
-    let mut analysis = Analysis::new(rules);
+    let mut analysis = Analysis::new(rules, code.len());
     note_reordered_text(code, &mut analysis.found);
     let syntax = Syntax::of(language);
     let known = past.of(syntax);
     if code.len() > SIZE {
-        analysis.unreadable("more than 1 MiB of code", Site { line: 1, columns: None });
+        analysis.refuse("more than 1 MiB of code", Site { line: 1, columns: None });
         analysis.learned = known;
     } else {
         analysis.begin(syntax, code, known);
@@ -95,7 +89,7 @@ fn read_by(rules: Rules, past: &mut Names, language: &str, code: &str) -> Findin
         }
     }
     past.set(syntax, analysis.learned);
-    analysis.found.finish()
+    analysis.found.finish().and(analysis.added.finish())
 }
 
 /// Characters that make an editor or a terminal show code in another order than it runs.

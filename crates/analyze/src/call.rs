@@ -93,7 +93,7 @@ impl Call {
                 continue;
             }
             if let Some(Runs::Code(Syntax::Sql)) = rule.on.runs {
-                self.run(rule, script, analysis);
+                analysis.read_for(rule.is_added(), |analysis| self.run(rule, script, analysis));
                 continue;
             }
             let object = match rule.on.runs {
@@ -101,7 +101,7 @@ impl Call {
                 Some(Runs::Command | Runs::Program | Runs::Words(_)) => self.program(rule),
             };
             analysis.note(rule.says_of_call(), &object, self.at);
-            self.run(rule, script, analysis);
+            analysis.read_for(rule.is_added(), |analysis| self.run(rule, script, analysis));
         }
     }
 

@@ -4,8 +4,15 @@
 //! crowd of harmless findings. Never changes what was found but for cutting long arguments.
 
 use crate::says::{Says, Site};
-use interpreter_core::{Capability, Deed, Findings, Untrusted, findings::MOST_ARGUMENT};
-use std::collections::{HashMap, hash_map::Entry};
+use interpreter_core::{
+    Capability, Findings, Untrusted,
+    findings::{MOST_ARGUMENT, MOST_SOURCES},
+};
+use std::{
+    borrow::Cow,
+    collections::HashMap,
+    hash::{BuildHasher, RandomState},
+};
 
 /// Most findings that are reported.
 const MOST: usize = 200;
@@ -14,31 +21,48 @@ const MOST: usize = 200;
 #[derive(Debug, Default)]
 pub(crate) struct Collected {
     kept: Vec<Capability>,
-    seen: HashMap<(Deed, String, u32), usize>,
+    /// Where each of them is kept, by the hash of what makes it another one.
+    seen: HashMap<u64, Vec<usize>>,
+    hasher: RandomState,
     /// How many are kept of each severity.
     counts: [usize; 4],
 }
 
 impl Collected {
     pub(crate) fn add(&mut self, says: Says<'_>, argument: &str, at: Site) {
-        let Says { deed, severity, reason, source, confidence } = says;
+        let Says { deed, severity, reason, source, confidence, is_added: _ } = says;
         let argument = cut(argument);
+        let key = self.hasher.hash_one((deed, &argument, at.line));
+        let known = self.seen.get(&key).into_iter().flatten().copied().find(|&place| {
+            let one = &self.kept[place];
+            one.line == at.line && one.name == deed.name() && one.argument.raw() == argument
+        });
         let count = &mut self.counts[severity as usize];
+        // Most of a crowd ends here, before anything is copied.
+        let is_told = match known.map(|place| &self.kept[place]) {
+            None => *count == MOST,
+            Some(one) => {
+                let is_named = || one.sources.iter().any(|known| known.raw() == source);
+                severity <= one.severity
+                    && (source.is_empty() || one.sources.len() >= MOST_SOURCES || is_named())
+            }
+        };
+        if is_told {
+            return;
+        }
         let found = Capability {
             columns: at.columns,
             confidence,
             reason: Untrusted::new(reason),
             sources: (!source.is_empty()).then(|| Untrusted::new(source)).into_iter().collect(),
-            ..Capability::new(deed, argument.clone(), at.line, severity)
+            ..Capability::new(deed, argument, at.line, severity)
         };
-        match self.seen.entry((deed, argument, at.line)) {
-            Entry::Occupied(known) => self.kept[*known.get()].absorb(found),
-            Entry::Vacant(_) if *count == MOST => {}
-            Entry::Vacant(place) => {
-                place.insert(self.kept.len());
-                *count += 1;
-                self.kept.push(found);
-            }
+        if let Some(place) = known {
+            self.kept[place].absorb(found);
+        } else {
+            self.seen.entry(key).or_default().push(self.kept.len());
+            *count += 1;
+            self.kept.push(found);
         }
     }
 
@@ -58,9 +82,13 @@ impl Collected {
     }
 }
 
-fn cut(argument: &str) -> String {
+fn cut(argument: &str) -> Cow<'_, str> {
+    // No character is shorter than a byte.
+    if argument.len() <= MOST_ARGUMENT {
+        return argument.into();
+    }
     match argument.char_indices().nth(MOST_ARGUMENT) {
-        Some((end, _)) => format!("{}…", &argument[..end]),
+        Some((end, _)) => format!("{}…", &argument[..end]).into(),
         None => argument.into(),
     }
 }
@@ -68,7 +96,7 @@ fn cut(argument: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use interpreter_core::Risk;
+    use interpreter_core::{Deed, Risk};
 
     fn add(collected: &mut Collected, deed: Deed, severity: Risk, argument: &str, line: u32) {
         collected.add(Says::new(deed, severity, ""), argument, Site { line, columns: None });

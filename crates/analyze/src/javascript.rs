@@ -10,15 +10,19 @@ use crate::{
     rules::Rules,
     says::{Says, Site},
     syntax::Syntax,
+    words,
 };
-use interpreter_core::{Confidence, Deed, Risk};
+use interpreter_core::{Deed, Risk};
+use loops::Ending;
 use names::Names;
-use std::{collections::HashSet, ops::ControlFlow};
-use tree::{Descent, Ending, each};
-use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
+use parse::parse;
+use std::{collections::HashSet, rc::Rc};
+use tree::{Descent, Node};
 
+mod loops;
 mod names;
 mod nodes;
+mod parse;
 mod text;
 mod tree;
 mod values;
@@ -28,64 +32,39 @@ const DEPTH: usize = 1000;
 
 /// Finds what a JavaScript script does.
 pub(crate) fn read(script: &Script, analysis: &mut Analysis) {
-    if script.is_deeper_than(DEPTH) {
-        analysis.unreadable("code that is nested too deep", script.line(1));
-        analysis.learn(script, script.known.clone());
-        return;
-    }
-    let Some(tree) = parse(script.syntax, &script.text) else {
-        analysis.unreadable("code that takes too long to parse", script.line(1));
-        analysis.learn(script, script.known.clone());
-        return;
+    let read = if script.is_deeper_than(DEPTH) {
+        Err("code that is nested too deep")
+    } else {
+        parse(script.syntax, &script.text).ok_or("code that takes too long to parse")
+    };
+    let tree = match read {
+        Ok(tree) => tree,
+        Err(why) => {
+            words::refuse(script, why, analysis);
+            analysis.learn(script, script.known.clone());
+            return;
+        }
     };
     let source = script.text.as_str();
-    let names = Names::of(&tree, source, script.known.clone());
+    let fuel = Rc::clone(analysis.fuel());
+    let names = Names::of(&tree, source, script.known.clone(), fuel);
     let (passed, rules) = (HashSet::new(), analysis.rules.clone());
     let mut judge = Judge { script, source, names, passed, rules, analysis };
-    let mut error = None;
-    each(&tree, |node| {
-        if error.is_none() && (node.is_error() || node.is_missing()) {
-            error = Some(node.start_position().row + 1);
-        }
-        judge.node(node)
-    });
-    if tree.root_node().has_error() {
-        let line = script.line(error.unwrap_or(1));
+    tree.each(|node| judge.node(node));
+    if let Some(row) = tree.error {
         let why = if script.syntax == Syntax::TypeScript {
             "the TypeScript code does not parse"
         } else {
             "the JavaScript code does not parse"
         };
-        judge.analysis.unreadable(why, line);
+        judge.analysis.unreadable(why, script.line(row + 1));
+    }
+    if judge.analysis.fuel().is_spent() {
+        judge.analysis.refuse("its names take too long to follow", script.line(1));
     }
     let Judge { names, analysis, .. } = judge;
-    let learned = names.learned(script, analysis.found.so_far());
+    let learned = names.learned(script, analysis.so_far());
     analysis.learn(script, learned);
-}
-
-/// The tree of a script, unless it would take too much work to build.
-fn parse(syntax: Syntax, code: &str) -> Option<Tree> {
-    let language = if syntax == Syntax::TypeScript {
-        tree_sitter_typescript::LANGUAGE_TYPESCRIPT
-    } else {
-        tree_sitter_javascript::LANGUAGE
-    };
-    let mut parser = Parser::new();
-    parser
-        .set_language(&language.into())
-        .expect("the grammar and the parser are of versions that fit");
-    // Called about every hundred steps; even code without a space needs a few steps for each byte.
-    let mut left = 1000 + code.len() / 16;
-    let mut progress = |_: &ParseState| match left.checked_sub(1) {
-        Some(fewer) => {
-            left = fewer;
-            ControlFlow::Continue(())
-        }
-        None => ControlFlow::Break(()),
-    };
-    let options = ParseOptions::new().progress_callback(&mut progress);
-    let bytes = code.as_bytes();
-    parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or_default(), None, Some(options))
 }
 
 struct Judge<'a> {
@@ -133,7 +112,7 @@ impl Judge<'_> {
                 return Descent::Past;
             }
             "while_statement" | "do_statement" | "for_statement" => {
-                let ending = tree::ending(node, self.source);
+                let ending = loops::ending(node, self.source, self.analysis.fuel());
                 if let Some(Ending::Endless | Ending::Growing) = ending {
                     self.say(Deed::Endless, Risk::Medium, "a loop without an end", node);
                 }
@@ -160,7 +139,7 @@ impl Judge<'_> {
     }
 
     fn pass(&mut self, node: Option<Node<'_>>) {
-        self.passed.extend(node.map(|node| node.id()));
+        self.passed.extend(node.map(Node::id));
     }
 
     fn call(&mut self, node: Node<'_>) {
@@ -171,9 +150,8 @@ impl Judge<'_> {
         let at = self.site(node);
         if callee.kind() == "identifier" {
             let name = self.source.get(callee.byte_range()).unwrap_or_default();
-            for (deed, severity) in self.names.does(name).to_vec() {
-                let says = Says::new(deed, severity, "an earlier cell's function does");
-                self.analysis.note(says.at_most(Confidence::Likely), &Literal::computed(), at);
+            for &says in self.names.does(name) {
+                self.analysis.note(says, &Literal::computed(), at);
             }
         }
         if names.iter().any(|name| nodes::is_import(name)) {

@@ -26,6 +26,7 @@ mod call_rules;
 mod collected;
 mod decode;
 mod detect;
+mod fuel;
 mod javascript;
 mod literal;
 mod past;

@@ -4,9 +4,12 @@
 //! must be seen in the second. [`Past`] is a plain value with bounds: whoever runs the cells keeps
 //! it, and drops it when the kernel is restarted.
 
-use crate::{syntax::Syntax, value::Value};
-use interpreter_core::{Capability, Deed, Language, Risk};
-use std::collections::{HashMap, HashSet};
+use crate::{says::Says, syntax::Syntax, value::Value};
+use interpreter_core::{Capability, Confidence, Deed, Language, Risk};
+use std::{
+    collections::{HashMap, HashSet},
+    ops::RangeInclusive,
+};
 
 /// Most names that are remembered of one language.
 const NAMES: usize = 2_000;
@@ -14,21 +17,14 @@ const NAMES: usize = 2_000;
 /// Most bytes of one value that are remembered.
 const BYTES: usize = 16 * 1024;
 
-/// The names that earlier cells have set, as each of the two readings knows them: by our own rules,
-/// and by added ones too.
+/// The names that earlier cells have set.
 #[derive(Clone, Debug, Default)]
-pub struct Past {
-    pub(crate) own: Names,
-    pub(crate) added: Names,
-}
+pub struct Past(pub(crate) Names);
 
 impl Past {
     /// Forgets what code in a language has set: its kernel starts afresh.
     pub fn forget(&mut self, language: &Language) {
-        let syntax = Syntax::of(language.written_in());
-        for names in [&mut self.own, &mut self.added] {
-            names.0.remove(&syntax);
-        }
+        self.0.0.remove(&Syntax::of(language.written_in()));
     }
 }
 
@@ -56,8 +52,8 @@ pub(crate) struct Known {
     pub(crate) stars: Vec<String>,
     /// Names that hold text or a list of texts.
     pub(crate) values: HashMap<String, Value>,
-    /// Functions that were defined, and what they do.
-    pub(crate) functions: HashMap<String, Vec<(Deed, Risk)>>,
+    /// Functions that were defined, and what calling them does.
+    pub(crate) functions: HashMap<String, Vec<Says<'static>>>,
 }
 
 impl Known {
@@ -85,18 +81,32 @@ impl Known {
     }
 }
 
-/// The deeds on these lines, as those of a function that stands there.
-pub(crate) fn does(
-    found: &[Capability],
-    lines: std::ops::RangeInclusive<u32>,
-) -> Vec<(Deed, Risk)> {
-    let mut does: Vec<(Deed, Risk)> = Vec::new();
+/// The findings of a script so far: by our own rules, and by added ones.
+#[derive(Clone, Copy)]
+pub(crate) struct SoFar<'a> {
+    pub(crate) own: &'a [Capability],
+    pub(crate) added: &'a [Capability],
+}
+
+impl SoFar<'_> {
+    /// The deeds on these lines, as those of a function that stands there.
+    pub(crate) fn does(self, lines: &RangeInclusive<u32>) -> Vec<Says<'static>> {
+        let mut does = deeds(self.own, lines, false);
+        does.extend(deeds(self.added, lines, true));
+        does
+    }
+}
+
+fn deeds(found: &[Capability], lines: &RangeInclusive<u32>, is_added: bool) -> Vec<Says<'static>> {
+    let mut does: Vec<Says<'static>> = Vec::new();
     let inside = found.iter().filter(|one| lines.contains(&one.line));
     for one in inside.filter(|one| one.severity > Risk::Low) {
         let Some(deed) = Deed::named(&one.name) else { continue };
-        match does.iter_mut().find(|(known, _)| *known == deed) {
-            Some((_, severity)) => *severity = one.severity.max(*severity),
-            None => does.push((deed, one.severity)),
+        if let Some(known) = does.iter_mut().find(|known| known.deed == deed) {
+            known.severity = one.severity.max(known.severity);
+        } else {
+            let says = Says::new(deed, one.severity, "an earlier cell's function does");
+            does.push(Says { is_added, ..says.at_most(Confidence::Likely) });
         }
     }
     does

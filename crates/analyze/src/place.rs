@@ -4,6 +4,7 @@
 //! It may raise a severity and never lowers one.
 
 use crate::{literal::Literal, says::Says};
+use aho_corasick::AhoCorasick;
 use interpreter_core::{Deed, Risk};
 use serde::Deserialize;
 
@@ -48,21 +49,65 @@ impl Place {
         self.holds(&rooted(path))
     }
 
+    /// Whether a person or a project has added it.
+    pub(crate) fn is_added(&self) -> bool {
+        !self.source.is_empty()
+    }
+
     fn holds(&self, path: &str) -> bool {
         self.ends.as_deref().is_some_and(|end| path.ends_with(end))
             || self.contains.as_deref().is_some_and(|part| path.contains(part))
     }
 }
 
-/// The statement of a rule on `path`, in the light of where it is.
-pub(crate) fn judge<'a>(
-    mut places: impl Iterator<Item = &'a Place>,
-    path: &Literal,
-    says: Says<'a>,
-) -> Says<'a> {
-    let (rooted, start) = (rooted(&path.with_holes()), path.start());
-    let Some(place) = places.find(|place| place.holds(&rooted)) else {
-        let least = if is_outside(start) { Risk::Medium } else { says.severity };
+/// Rules on paths, found in one pass over a path.
+#[derive(Debug, Default)]
+pub(crate) struct PlaceIndex {
+    places: Vec<Place>,
+    /// The parts of paths that they look for, and which of them each is of.
+    parts: Option<AhoCorasick>,
+    containing: Vec<usize>,
+    ending: Vec<usize>,
+}
+
+impl PlaceIndex {
+    pub(crate) fn new(places: Vec<Place>) -> Self {
+        let with = |part: fn(&Place) -> Option<&String>| -> Vec<usize> {
+            places
+                .iter()
+                .enumerate()
+                .filter(|(_, place)| part(place).is_some())
+                .map(|(at, _)| at)
+                .collect()
+        };
+        let (containing, ending) =
+            (with(|one| one.contains.as_ref()), with(|one| one.ends.as_ref()));
+        let parts = places.iter().filter_map(|place| place.contains.as_ref());
+        // Only too many or too long parts fail, and both are bounded.
+        let parts = AhoCorasick::new(parts).expect("the parts of paths are few and short");
+        let parts = (!containing.is_empty()).then_some(parts);
+        Self { places, parts, containing, ending }
+    }
+
+    /// The first place that a rooted path is.
+    pub(crate) fn of(&self, path: &str) -> Option<&Place> {
+        let found = self.parts.iter().flat_map(|parts| parts.find_overlapping_iter(path));
+        let containing = found.map(|part| self.containing[part.pattern().as_usize()]).min();
+        let ends = |at: &usize| self.places[*at].holds(path);
+        let ending = self.ending.iter().copied().find(ends);
+        containing.into_iter().chain(ending).min().map(|at| &self.places[at])
+    }
+
+    #[cfg(test)]
+    pub(crate) fn all(&self) -> &[Place] {
+        &self.places
+    }
+}
+
+/// The statement of a rule on `path`, in the light of the place that it is.
+pub(crate) fn judge<'a>(place: Option<&'a Place>, path: &Literal, says: Says<'a>) -> Says<'a> {
+    let Some(place) = place else {
+        let least = if is_outside(path.start()) { Risk::Medium } else { says.severity };
         return Says { severity: says.severity.max(least), ..says };
     };
     let reads = matches!(says.deed, Deed::Reads | Deed::Lists);
@@ -78,13 +123,13 @@ pub(crate) fn judge<'a>(
     if place.source.is_empty() {
         Says { reason: &place.reason, ..says }
     } else {
-        Says { source: &place.source, ..says }
+        Says { source: &place.source, is_added: true, ..says }
     }
 }
 
 /// A path as the rules look at it: a name at the beginning of a relative path counts like one after
 /// a slash.
-fn rooted(path: &str) -> String {
+pub(crate) fn rooted(path: &str) -> String {
     format!("/{}", path.replace('\\', "/"))
 }
 
@@ -121,7 +166,8 @@ mod tests {
     fn judged(path: &str, deed: Deed, severity: Risk) -> (Deed, Risk) {
         let rules = Rules::built_in();
         let says = Says::new(deed, severity, "");
-        let says = judge(rules.places(), &Literal::known(path), says);
+        let path = Literal::known(path);
+        let says = judge(rules.places(&path).0, &path, says);
         (says.deed, says.severity)
     }
 
@@ -171,7 +217,7 @@ mod tests {
 
     #[test]
     fn every_place_says_where_and_why() {
-        for place in Rules::built_in().places() {
+        for place in Rules::built_in().first().places.all() {
             assert!(place.ends.is_some() != place.contains.is_some(), "{}", place.reason);
             assert!(!place.reason.is_empty());
             assert!(place.fits(&place.example), "{}", place.example);

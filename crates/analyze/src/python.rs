@@ -17,8 +17,9 @@ use crate::{
     rules::Rules,
     says::{Says, Site},
     syntax::Syntax,
+    words,
 };
-use interpreter_core::{Confidence, Deed, Risk};
+use interpreter_core::{Deed, Risk};
 use lines::Lines;
 use loops::Ending;
 use names::Names;
@@ -28,6 +29,7 @@ use ruff_python_ast::{
 };
 use ruff_python_parser::parse_unchecked_source;
 use ruff_text_size::{Ranged, TextRange};
+use std::rc::Rc;
 use values::{DEPTH, Reader};
 
 mod assignments;
@@ -117,6 +119,9 @@ fn read_text(
     analysis: &mut Analysis,
 ) -> Result<(), (&'static str, Site)> {
     if let Err(why) = depth::check(text) {
+        if why == depth::TOO_DEEP {
+            words::refuse(script, why, analysis);
+        }
         analysis.learn(script, past);
         return Err((why, script.line(1)));
     }
@@ -127,15 +132,16 @@ fn read_text(
         ("the Python code does not parse", line)
     });
     let body = &parsed.syntax().body;
-    let names = binding::bind(body, past, script, &lines);
+    let names = Names::new(past, Rc::clone(analysis.fuel()));
+    let names = binding::bind(body, names, script, &lines);
     let rules = analysis.rules.clone();
     let mut walk = Walk { script, lines, names, rules, analysis };
     walk.visit_body(body);
     let Walk { names, analysis, .. } = walk;
-    if names.is_spent() {
-        analysis.unreadable("its names take too long to follow", script.line(1));
+    if names.fuel.is_spent() {
+        analysis.refuse("its names take too long to follow", script.line(1));
     }
-    let learned = names.learned(analysis.found.so_far());
+    let learned = names.learned(analysis.so_far());
     analysis.learn(script, learned);
     error.map_or(Ok(()), Err)
 }
@@ -196,11 +202,8 @@ impl Walk<'_> {
             call.judge(&rules, self.script, self.analysis);
         }
         if let Expr::Name(name) = &*call.func {
-            let does = self.names.does(&name.id).to_vec();
-            for (deed, severity) in does {
+            for &says in self.names.does(&name.id) {
                 let at = self.site(call.range());
-                let reason = "an earlier cell's function does";
-                let says = Says::new(deed, severity, reason).at_most(Confidence::Likely);
                 self.analysis.note(says, &Literal::computed(), at);
             }
         }
@@ -270,9 +273,11 @@ impl<'a> SourceOrderVisitor<'a> for Walk<'_> {
             }
             Expr::Name(_) | Expr::Attribute(_) if names::is_read(expression) => {
                 let names = self.names.resolve(expression);
-                let at = self.site(expression.range());
-                let rules = self.rules.on_mention(Syntax::Python, &names);
-                call::mention(rules, at, self.analysis);
+                if self.rules.on_mention(Syntax::Python, &names).next().is_some() {
+                    let at = self.site(expression.range());
+                    let rules = self.rules.on_mention(Syntax::Python, &names);
+                    call::mention(rules, at, self.analysis);
+                }
                 // The names before the last dot are no mention of their own.
                 if let Some(root) = names::root(expression)
                     && !root.is_name_expr()

@@ -73,6 +73,13 @@ pub(crate) trait Pattern: DeserializeOwned {
     }
 }
 
+impl<P> Rule<P> {
+    /// Whether a person or a project has added it.
+    pub(crate) fn is_added(&self) -> bool {
+        !self.source.is_empty()
+    }
+}
+
 impl<P: Pattern> Rule<P> {
     /// The example with each name in turn, or why it does not show all of them.
     pub(crate) fn examples(&self) -> Result<Vec<String>, String> {

@@ -5,7 +5,8 @@
 
 use crate::{
     call_rules::{CallIndex, CallPattern, CallTables},
-    place::Place,
+    literal::Literal,
+    place::{self, Place, PlaceIndex},
     rule::{Rule, own},
     shell::rules::{ProgramIndex, ProgramPattern, ProgramTables},
     sql::rules::StatementPattern,
@@ -55,7 +56,8 @@ impl BuiltIn {
             shell: ProgramIndex::new(programs),
             sql: sql.rule,
             words: words.rule,
-            places: places.place,
+            places: PlaceIndex::new(places.place),
+            is_added: false,
         };
         Self { python, javascript, shell, set: Arc::new(set) }
     }
@@ -69,7 +71,9 @@ pub(crate) struct RuleSet {
     pub(crate) shell: ProgramIndex,
     pub(crate) sql: Vec<Rule<StatementPattern>>,
     pub(crate) words: Vec<Rule<WordPattern>>,
-    pub(crate) places: Vec<Place>,
+    pub(crate) places: PlaceIndex,
+    /// Whether a person or a project has added them.
+    pub(crate) is_added: bool,
 }
 
 impl RuleSet {
@@ -141,8 +145,16 @@ impl Rules {
         self.sets().flat_map(|set| &set.words)
     }
 
-    pub(crate) fn places(&self) -> impl Iterator<Item = &Place> {
-        self.sets().flat_map(|set| &set.places)
+    /// The place that a path is: by our own rules, and by all of them.
+    pub(crate) fn places(&self, path: &Literal) -> (Option<&Place>, Option<&Place>) {
+        let path = place::rooted(&path.with_holes());
+        let (mut own, mut any) = (None, None);
+        for set in self.sets() {
+            let place = set.places.of(&path);
+            any = any.or(place);
+            own = own.or(place.filter(|_| !set.is_added));
+        }
+        (own, any)
     }
 
     #[cfg(test)]

@@ -21,11 +21,14 @@ pub(crate) struct Says<'a> {
     /// The statement of whoever added the rule; empty for the rules of this crate.
     pub(crate) source: &'a str,
     pub(crate) confidence: Confidence,
+    /// Whether it is of an added rule, and not of ours.
+    pub(crate) is_added: bool,
 }
 
 impl<'a> Says<'a> {
     pub(crate) fn new(deed: Deed, severity: Risk, reason: &'a str) -> Self {
-        Self { deed, severity, reason, source: "", confidence: Confidence::Certain }
+        let (source, confidence, is_added) = ("", Confidence::Certain, false);
+        Self { deed, severity, reason, source, confidence, is_added }
     }
 
     /// The same, if it is less sure.
@@ -38,7 +41,8 @@ impl<P> Rule<P> {
     /// Its statement on code that it fits.
     pub(crate) fn says(&self) -> Says<'_> {
         // The words of a rule that was added stand in its source, beside ours.
-        let reason = if self.source.is_empty() { self.reason.as_str() } else { "" };
-        Says { source: &self.source, ..Says::new(self.capability, self.severity, reason) }
+        let is_added = self.is_added();
+        let reason = if is_added { "" } else { self.reason.as_str() };
+        Says { source: &self.source, is_added, ..Says::new(self.capability, self.severity, reason) }
     }
 }

@@ -4,9 +4,10 @@
 //! and here-documents, behind `sudo`, `env`, `xargs` and `find -exec`, in `sh -c '…'`.
 
 use crate::{
-    analysis::{Analysis, Script, nests_deeper_than},
+    analysis::{Analysis, Script, levels, nests_deeper_than},
     literal::Literal,
     says::Site,
+    words as words_alone,
 };
 use shuck_ast::Span;
 use shuck_parser::parser::{ParseStatus, Parser};
@@ -29,16 +30,26 @@ const DEPTH: usize = 200;
 /// it, so its time grows with their number times the length.
 const WORK: usize = 300_000_000;
 
+/// How deep all bytes of a script may be in brackets, taken together: the parser goes over them
+/// again at each level. Longer scripts may be [`LEVEL`] deep on average.
+const LEVELS: usize = 2_500_000;
+
+/// How deep the bytes of a long script may be on average.
+const LEVEL: usize = 12;
+
+/// Why a text is not given to the parser, which would take too long.
+fn refused(text: &str) -> Option<&'static str> {
+    if nests_deeper_than(text, DEPTH) || levels(text) > LEVELS.max(LEVEL * text.len()) {
+        return Some("code that is nested too deep");
+    }
+    let substitutions = text.bytes().filter(|byte| b"(`<".contains(byte)).count();
+    (substitutions.saturating_mul(text.len()) > WORK).then_some("too many commands inside commands")
+}
+
 /// Finds what a shell script does.
 pub(crate) fn read(script: &Script, analysis: &mut Analysis) {
-    if script.is_deeper_than(DEPTH) {
-        analysis.unreadable("code that is nested too deep", script.line(1));
-        analysis.learn(script, script.known.clone());
-        return;
-    }
-    let substitutions = script.text.bytes().filter(|byte| b"(`<".contains(byte)).count();
-    if substitutions.saturating_mul(script.text.len()) > WORK {
-        analysis.unreadable("too many commands inside commands", script.line(1));
+    if let Some(why) = refused(&script.text) {
+        words_alone::refuse(script, why, analysis);
         analysis.learn(script, script.known.clone());
         return;
     }
@@ -63,10 +74,7 @@ fn site(script: &Script, span: Span) -> Site {
 
 /// Whether a text is a whole script, as far as it can be read.
 pub(crate) fn parses(text: &str) -> bool {
-    let shallow = !nests_deeper_than(text, DEPTH);
-    let substitutions = text.bytes().filter(|byte| b"(`<".contains(byte)).count();
-    let read = || matches!(Parser::new(text).parse().status, ParseStatus::Clean);
-    shallow && substitutions.saturating_mul(text.len()) <= WORK && read()
+    refused(text).is_none() && matches!(Parser::new(text).parse().status, ParseStatus::Clean)
 }
 
 /// Notes what one command does that another language starts: a program and its arguments.

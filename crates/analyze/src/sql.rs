@@ -53,7 +53,9 @@ fn judge(statement: &[(Token<'_>, usize)], script: &Script, analysis: &mut Analy
         let object = rule.on.object(&words[found..]);
         analysis.note(rule.says(), &object, line);
         if rule.on.runs {
-            analysis.nest(script, Syntax::Shell, &object, line);
+            analysis.read_for(rule.is_added(), |analysis| {
+                analysis.nest(script, Syntax::Shell, &object, line);
+            });
         }
     }
 }

@@ -6,6 +6,7 @@ use interpreter_core::{
     Capability, Confidence, Deed, Findings, Language, LanguageInfo, Languages, Risk,
 };
 
+mod bounds;
 mod corpus;
 mod hostile;
 mod programs;

@@ -22,6 +22,16 @@ const NEAR: usize = 400;
 /// Finds what code in any language may do.
 pub(crate) fn read(script: &Script, analysis: &mut Analysis) {
     analysis.unreadable("this language is read by its words alone", script.line(1));
+    scan(script, analysis);
+}
+
+/// Notes that a script is not parsed, and why, and finds what its words tell.
+pub(crate) fn refuse(script: &Script, why: &str, analysis: &mut Analysis) {
+    analysis.refuse(why, script.line(1));
+    scan(script, analysis);
+}
+
+fn scan(script: &Script, analysis: &mut Analysis) {
     // Only these letters change, so that offsets stay.
     let text = script.text.to_ascii_lowercase();
     let starts: Vec<usize> = text.match_indices('\n').map(|(at, _)| at + 1).collect();
@@ -36,7 +46,9 @@ pub(crate) fn read(script: &Script, analysis: &mut Analysis) {
                 let shown = if rule.on.runs { program(&object) } else { object.clone() };
                 analysis.note(rule.says().at_most(Confidence::Possible), &shown, line);
                 if rule.on.runs {
-                    analysis.nest(script, Syntax::Shell, &object, line);
+                    analysis.read_for(rule.is_added(), |analysis| {
+                        analysis.nest(script, Syntax::Shell, &object, line);
+                    });
                 }
             }
         }

@@ -5,27 +5,28 @@
 
 use super::{
     nodes::{
-        PARTS, binds, children, is_import, is_sum, last_child, member, module_name, name_of,
-        quoted, undone, unknown,
+        PARTS, binds, is_import, is_sum, last_child, member, module_name, name_of, quoted, undone,
+        unknown,
     },
     text::unescape,
-    tree::{Descent, each},
+    tree::{Descent, Node, Tree},
     values,
 };
 use crate::{
     analysis::Script,
     decode::Encoding,
+    fuel::Fuel,
     literal::Literal,
-    past::{self, Known},
+    past::{Known, SoFar},
     rules::BUILT_IN,
+    says::Says,
     value::Value,
 };
-use interpreter_core::{Capability, Deed, Risk};
 use std::{
     collections::{HashMap, HashSet},
     ops::RangeInclusive,
+    rc::Rc,
 };
-use tree_sitter::{Node, Tree};
 
 /// Most meanings of one name that are followed.
 const MEANINGS: usize = 8;
@@ -33,11 +34,11 @@ const MEANINGS: usize = 8;
 /// How far a chain like `a.b().c` is followed, and how deep a pattern or a sum of texts.
 const CHAIN: usize = 32;
 
-/// Most bytes of a value that is remembered.
+/// Most bytes of a text that is put together, and of a value that is remembered.
 const LONGEST: usize = 64 * 1024;
 
 /// The names of a script.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Names {
     past: Known,
     fresh: Known,
@@ -47,18 +48,21 @@ pub(super) struct Names {
     growing: HashSet<String>,
     /// The lines of functions.
     bodies: Vec<(String, RangeInclusive<usize>)>,
+    fuel: Rc<Fuel>,
 }
 
 impl Names {
-    pub(super) fn of(tree: &Tree, source: &str, past: Known) -> Self {
-        let mut names = Self { past, ..Self::default() };
-        each(tree, |node| {
+    pub(super) fn of(tree: &Tree, source: &str, past: Known, fuel: Rc<Fuel>) -> Self {
+        let (fresh, bound, growing, bodies) = Default::default();
+        let mut names = Self { past, fresh, bound, growing, bodies, fuel };
+        tree.each(|node| {
             for name in binds(node) {
                 *names.bound.entry(name_of(name, source)).or_default() += 1;
             }
             if node.kind() == "call_expression"
                 && let Some(callee) = node.child_by_field_name("function")
                 && let Some(list) = callee.child_by_field_name("object")
+                && list.kind() == "identifier"
                 && callee.child_by_field_name("property").is_some_and(|property| {
                     matches!(name_of(property, source).as_str(), "push" | "unshift" | "splice")
                 })
@@ -67,7 +71,7 @@ impl Names {
             }
             Descent::Into
         });
-        each(tree, |node| {
+        tree.each(|node| {
             match node.kind() {
                 "import_statement" => names.import(node, source),
                 "variable_declarator" => names.assign(node, "name", "value", source),
@@ -96,7 +100,7 @@ impl Names {
     }
 
     /// The deeds of an earlier cell's function.
-    pub(super) fn does(&self, name: &str) -> &[(Deed, Risk)] {
+    pub(super) fn does(&self, name: &str) -> &[Says<'static>] {
         match self.bound.get(name) {
             Some(_) => &[],
             None => self.past.functions.get(name).map_or(&[], Vec::as_slice),
@@ -104,11 +108,11 @@ impl Names {
     }
 
     /// The names that the session knows after this script.
-    pub(super) fn learned(self, script: &Script, found: &[Capability]) -> Known {
+    pub(super) fn learned(self, script: &Script, found: SoFar<'_>) -> Known {
         let mut fresh = self.fresh;
         for (name, lines) in self.bodies {
             let lines = script.line(*lines.start()).line..=script.line(*lines.end()).line;
-            let does = past::does(found, lines);
+            let does = found.does(&lines);
             if !does.is_empty() {
                 fresh.functions.insert(name, does);
             }
@@ -130,7 +134,9 @@ impl Names {
     }
 
     fn follow(&self, node: Node<'_>, source: &str, left: usize) -> Vec<String> {
-        let Some(left) = left.checked_sub(1) else { return unknown() };
+        let (Some(left), Some(())) = (left.checked_sub(1), self.fuel.step()) else {
+            return unknown();
+        };
         let field = |name| node.child_by_field_name(name);
         let follow = |node: Option<Node<'_>>| {
             node.map(|node| self.follow(node, source, left)).unwrap_or_default()
@@ -168,7 +174,7 @@ impl Names {
             | "parenthesized_expression"
             | "as_expression"
             | "satisfies_expression"
-            | "non_null_expression" => follow(node.named_child(0)),
+            | "non_null_expression" => follow(node.children().next()),
             // The comma operator gives its last.
             "sequence_expression" => follow(last_child(node)),
             "assignment_expression" => follow(field("right")),
@@ -194,7 +200,16 @@ impl Names {
     }
 
     fn text_within(&self, node: Node<'_>, source: &str, left: usize) -> Literal {
-        let Some(left) = left.checked_sub(1) else { return Literal::computed() };
+        let text = self.any_text(node, source, left);
+        let length = text.len();
+        let is_short = length <= LONGEST && self.fuel.copy(length).is_some();
+        if is_short { text } else { Literal::computed() }
+    }
+
+    fn any_text(&self, node: Node<'_>, source: &str, left: usize) -> Literal {
+        let (Some(left), Some(())) = (left.checked_sub(1), self.fuel.step()) else {
+            return Literal::computed();
+        };
         let of = |name: &str| match node.child_by_field_name(name) {
             Some(node) => self.text_within(node, source, left),
             None => Literal::computed(),
@@ -202,8 +217,8 @@ impl Names {
         match node.kind() {
             "string" => quoted(node, source),
             "template_string" => {
-                children(node).take(PARTS).fold(Literal::default(), |text, part| {
-                    text.then(match (part.kind(), part.named_child(0)) {
+                node.children().take(PARTS).fold(Literal::default(), |text, part| {
+                    text.then(match (part.kind(), part.children().next()) {
                         ("template_substitution", Some(inner)) => {
                             self.text_within(inner, source, left)
                         }
@@ -228,7 +243,7 @@ impl Names {
             | "as_expression"
             | "satisfies_expression"
             | "non_null_expression"
-            | "await_expression" => match node.named_child(0) {
+            | "await_expression" => match node.children().next() {
                 Some(inner) => self.text_within(inner, source, left),
                 None => Literal::computed(),
             },
@@ -332,9 +347,13 @@ impl Names {
                 let items = values::some_children(node).into_iter();
                 Some(items.map(|item| self.text_within(item, source, left)).collect())
             }
-            "identifier" => self.value(&name_of(node, source))?.items.clone(),
+            "identifier" => {
+                let value = self.value(&name_of(node, source))?;
+                self.fuel.copy(value.bytes())?;
+                value.items.clone()
+            }
             "as_expression" | "parenthesized_expression" => {
-                self.items(node.named_child(0)?, source, left)
+                self.items(node.children().next()?, source, left)
             }
             _ => None,
         }
@@ -360,19 +379,19 @@ impl Names {
         let Some(from) = node.child_by_field_name("source") else { return };
         let text = quoted(from, source);
         let Some(module) = text.whole().map(module_name) else { return };
-        let Some(clause) = children(node).find(|child| child.kind() == "import_clause") else {
+        let Some(clause) = node.children().find(|child| child.kind() == "import_clause") else {
             return;
         };
-        for part in children(clause) {
+        for part in clause.children() {
             match part.kind() {
                 "identifier" => self.bind(&name_of(part, source), [module.clone()]),
                 "namespace_import" => {
-                    if let Some(name) = part.named_child(0) {
+                    if let Some(name) = part.children().next() {
                         self.bind(&name_of(name, source), [module.clone()]);
                     }
                 }
                 "named_imports" => {
-                    for specifier in children(part) {
+                    for specifier in part.children() {
                         let Some(name) = specifier.child_by_field_name("name") else { continue };
                         let alias = specifier.child_by_field_name("alias").unwrap_or(name);
                         let meaning = format!("{module}.{}", name_of(name, source));
@@ -391,9 +410,10 @@ impl Names {
             return;
         };
         let meanings = self.follow(value, source, CHAIN);
+        let is_name = target.kind() == "identifier";
+        let name = if is_name { name_of(target, source) } else { String::new() };
         // A name that is bound twice may hold either: then it is not known.
-        let name = name_of(target, source);
-        if target.kind() == "identifier" && self.bound.get(&name) == Some(&1) {
+        if self.bound.get(&name) == Some(&1) {
             let items = self.items(value, source, CHAIN);
             let text = self.text_within(value, source, CHAIN);
             let mut held = Value { text, items, ..Value::default() };
@@ -417,7 +437,7 @@ impl Names {
         match target.kind() {
             "identifier" => self.bind(&name_of(target, source), meanings.iter().cloned()),
             "object_pattern" => {
-                for part in children(target) {
+                for part in target.children() {
                     match part.kind() {
                         "shorthand_property_identifier_pattern" => {
                             let name = name_of(part, source);

@@ -1,8 +1,7 @@
 //! Single nodes of a JavaScript tree: their names, texts and parts.
 
-use super::text::unescape;
+use super::{text::unescape, tree::Node};
 use crate::{decode::Encoding, literal::Literal};
-use tree_sitter::Node;
 
 /// Most parts of a string that are looked at.
 pub(super) const PARTS: usize = 256;
@@ -55,7 +54,7 @@ pub(super) fn binds(node: Node<'_>) -> Vec<Node<'_>> {
         "pair_pattern" => node.child_by_field_name("value"),
         "required_parameter" | "optional_parameter" => node.child_by_field_name("pattern"),
         "formal_parameters" | "array_pattern" => {
-            return children(node).filter(|child| child.kind() == "identifier").collect();
+            return node.children().filter(|child| child.kind() == "identifier").collect();
         }
         _ => None,
     };
@@ -67,14 +66,8 @@ pub(super) fn binds(node: Node<'_>) -> Vec<Node<'_>> {
         .collect()
 }
 
-pub(super) fn children(node: Node<'_>) -> impl Iterator<Item = Node<'_>> {
-    let mut cursor = node.walk();
-    let all: Vec<_> = node.named_children(&mut cursor).collect();
-    all.into_iter()
-}
-
 pub(super) fn last_child(node: Node<'_>) -> Option<Node<'_>> {
-    children(node).last()
+    node.children().last()
 }
 
 pub(super) fn is_sum(node: Node<'_>) -> bool {
@@ -91,7 +84,7 @@ pub(super) fn name_of(node: Node<'_>, source: &str) -> String {
 
 /// The text between quotes.
 pub(super) fn quoted(node: Node<'_>, source: &str) -> Literal {
-    children(node).take(PARTS).fold(Literal::default(), |text, part| {
+    node.children().take(PARTS).fold(Literal::default(), |text, part| {
         text.then(match part.kind() {
             "string_fragment" | "escape_sequence" => {
                 Literal::known(unescape(source.get(part.byte_range()).unwrap_or_default()))

@@ -1,13 +1,12 @@
 //! The arguments of a JavaScript call, as far as they stand in the code.
 
-use super::names::Names;
+use super::{names::Names, tree::Node};
 use crate::{
     call::{Arguments, Call},
     literal::Literal,
     says::Site,
     value::Value,
 };
-use tree_sitter::Node;
 
 /// Most arguments, elements and properties that are looked at.
 const WIDTH: usize = 64;
@@ -63,9 +62,7 @@ pub(super) fn first(node: Node<'_>) -> Option<Node<'_>> {
 }
 
 pub(super) fn some_children(node: Node<'_>) -> Vec<Node<'_>> {
-    let mut cursor = node.walk();
-    let children = node.named_children(&mut cursor);
-    children.filter(|child| child.kind() != "comment").take(WIDTH).collect()
+    node.children().filter(|child| child.kind() != "comment").take(WIDTH).collect()
 }
 
 fn value(node: Node<'_>, names: &Names, source: &str) -> Value {

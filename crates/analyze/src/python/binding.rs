@@ -10,7 +10,7 @@ use super::{
     names::{CHAIN, MEANINGS, Names},
     values::{DEPTH, Reader},
 };
-use crate::{analysis::Script, past::Known};
+use crate::analysis::Script;
 use ruff_python_ast::{
     Expr, ExprContext, Parameter, Pattern, Stmt, WithItem,
     visitor::source_order::{
@@ -20,8 +20,8 @@ use ruff_python_ast::{
 use ruff_text_size::Ranged;
 
 /// The names of a script, after what is known of the session.
-pub(super) fn bind(body: &[Stmt], past: Known, script: &Script, lines: &Lines<'_>) -> Names {
-    let mut counting = Counting(Names::new(past));
+pub(super) fn bind(body: &[Stmt], names: Names, script: &Script, lines: &Lines<'_>) -> Names {
+    let mut counting = Counting(names);
     counting.visit_body(body);
     let mut binding = Binding { names: counting.0, script, lines };
     binding.visit_body(body);

@@ -17,6 +17,9 @@ use ruff_python_parser::{Mode, lexer};
 /// Deepest nesting that is read.
 pub(super) const MOST: usize = 500;
 
+/// Why deeper code is refused.
+pub(super) const TOO_DEEP: &str = "code that is nested too deep";
+
 /// The tokens between two brackets.
 #[derive(Clone, Copy, Default)]
 struct Level {
@@ -69,7 +72,7 @@ pub(super) fn check(code: &str) -> Result<(), &'static str> {
         }
         let depth = indents + outside + levels.last().copied().unwrap_or_default().depth();
         if depth > MOST {
-            return Err("code that is nested too deep");
+            return Err(TOO_DEEP);
         }
     }
 }

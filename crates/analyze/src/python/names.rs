@@ -6,15 +6,16 @@
 
 use super::values::Reader;
 use crate::{
-    past::{self, Known},
+    fuel::Fuel,
+    past::{Known, SoFar},
+    says::Says,
     value::Value,
 };
-use interpreter_core::{Capability, Deed, Risk};
 use ruff_python_ast::{Expr, ExprContext};
 use std::{
-    cell::Cell,
     collections::{HashMap, HashSet},
     ops::RangeInclusive,
+    rc::Rc,
 };
 
 /// Most meanings of one name that are followed.
@@ -22,9 +23,6 @@ pub(super) const MEANINGS: usize = 8;
 
 /// How far a chain like `a.b().c` is followed.
 pub(super) const CHAIN: usize = 32;
-
-/// How many steps of following names and values a script may cost.
-const FUEL: u32 = 3_000_000;
 
 /// The names of a script.
 #[derive(Debug)]
@@ -37,30 +35,19 @@ pub(super) struct Names {
     pub(super) growing: HashSet<String>,
     /// The lines of functions.
     pub(super) bodies: Vec<(String, RangeInclusive<u32>)>,
-    fuel: Cell<u32>,
+    pub(super) fuel: Rc<Fuel>,
 }
 
 impl Names {
-    pub(super) fn new(past: Known) -> Self {
+    pub(super) fn new(past: Known, fuel: Rc<Fuel>) -> Self {
         Self {
             past,
             fresh: Known::default(),
             bound: HashMap::new(),
             growing: HashSet::new(),
             bodies: Vec::new(),
-            fuel: Cell::new(FUEL),
+            fuel,
         }
-    }
-
-    /// Takes one step, if there is any left.
-    pub(super) fn step(&self) -> Option<()> {
-        self.fuel.set(self.fuel.get().checked_sub(1)?);
-        Some(())
-    }
-
-    /// Whether not everything could be followed.
-    pub(super) fn is_spent(&self) -> bool {
-        self.fuel.get() == 0
     }
 
     /// The value of a name.
@@ -72,7 +59,7 @@ impl Names {
     }
 
     /// The deeds of an earlier cell's function.
-    pub(super) fn does(&self, name: &str) -> &[(Deed, Risk)] {
+    pub(super) fn does(&self, name: &str) -> &[Says<'static>] {
         match self.bound.get(name) {
             Some(_) => &[],
             None => self.past.functions.get(name).map_or(&[], Vec::as_slice),
@@ -80,10 +67,10 @@ impl Names {
     }
 
     /// The names that the session knows after this script.
-    pub(super) fn learned(self, found: &[Capability]) -> Known {
+    pub(super) fn learned(self, found: SoFar<'_>) -> Known {
         let mut fresh = self.fresh;
         for (name, lines) in self.bodies {
-            let does = past::does(found, lines);
+            let does = found.does(&lines);
             if !does.is_empty() {
                 fresh.functions.insert(name, does);
             }
@@ -116,7 +103,9 @@ impl Names {
     }
 
     pub(super) fn follow(&self, expression: &Expr, left: usize) -> Vec<String> {
-        let (Some(left), Some(())) = (left.checked_sub(1), self.step()) else { return unknown() };
+        let (Some(left), Some(())) = (left.checked_sub(1), self.fuel.step()) else {
+            return unknown();
+        };
         let each = |inner: &Expr, end: &str| -> Vec<String> {
             self.follow(inner, left).into_iter().map(|name| name + end).collect()
         };

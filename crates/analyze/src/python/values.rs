@@ -89,7 +89,11 @@ impl Reader<'_> {
         match expression {
             Expr::List(list) => Some(each(&list.elts)),
             Expr::Tuple(tuple) => Some(each(&tuple.elts)),
-            Expr::Name(name) => self.names.value(&name.id)?.items.clone(),
+            Expr::Name(name) => {
+                let value = self.names.value(&name.id)?;
+                self.names.fuel.copy(value.bytes())?;
+                value.items.clone()
+            }
             Expr::BinOp(operation) if operation.op == Operator::Add => {
                 let mut all = self.items(&operation.left, left)?;
                 match self.items(&operation.right, left) {
@@ -118,11 +122,12 @@ impl Reader<'_> {
     /// The text that an expression gives.
     pub(super) fn text(self, expression: &Expr, left: usize) -> Literal {
         let text = self.any_text(expression, left);
-        if text.len() > LONGEST { Literal::computed() } else { text }
+        let (length, fuel) = (text.len(), &self.names.fuel);
+        if length > LONGEST || fuel.copy(length).is_none() { Literal::computed() } else { text }
     }
 
     fn any_text(self, expression: &Expr, left: usize) -> Literal {
-        let (Some(left), Some(())) = (left.checked_sub(1), self.names.step()) else {
+        let (Some(left), Some(())) = (left.checked_sub(1), self.names.fuel.step()) else {
             return Literal::computed();
         };
         match expression {

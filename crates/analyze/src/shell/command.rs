@@ -22,6 +22,7 @@ const STARTS: Says<'_> = Says {
     reason: "starts a program",
     source: "",
     confidence: Confidence::Certain,
+    is_added: false,
 };
 
 /// How many programs may start each other in one command.
@@ -49,7 +50,7 @@ pub(super) enum Input {
 
 /// Notes what a command does. The first word is the program.
 pub(super) fn judge(words: &[Literal], scene: &Scene<'_>, analysis: &mut Analysis) {
-    let mut waiting = vec![words.to_vec()];
+    let mut waiting = vec![words];
     let mut left = CHAIN;
     let (rules, tables) = (analysis.rules.clone(), &BUILT_IN.shell);
     while let Some(words) = waiting.pop() {
@@ -72,13 +73,18 @@ pub(super) fn judge(words: &[Literal], scene: &Scene<'_>, analysis: &mut Analysi
             continue;
         }
         let mut known = tables.is_plain(name, rest.first().and_then(Literal::whole));
+        // Most rules on a program divide its words in the same way.
+        let (mut values, mut words): (&[String], _) = (&[], None);
         for rule in rules.on_program(name) {
-            if applies(&rule.on, rest) {
-                known = true;
-                judge_by(rule, program, rest, scene, analysis);
-            } else if !rule.on.unless.is_empty() {
-                known = true;
+            if values != rule.on.values {
+                (values, words) = (&rule.on.values[..], None);
             }
+            let words = words.get_or_insert_with(|| Words::divide(rest, values));
+            let is_about = applies(&rule.on, words, rest);
+            if is_about {
+                judge_by(rule, program, words, rest, scene, analysis);
+            }
+            known |= !rule.is_added() && (is_about || !rule.on.unless.is_empty());
         }
         if let Some(interpreter) = tables.interpreter(name) {
             known = true;
@@ -119,8 +125,7 @@ fn is_system(path: &str) -> bool {
 }
 
 /// Whether a rule applies to a command with these words. A computed word may match.
-fn applies(rule: &ProgramPattern, rest: &[Literal]) -> bool {
-    let words = Words::divide(rest, &rule.values);
+fn applies(rule: &ProgramPattern, words: &Words<'_>, rest: &[Literal]) -> bool {
     let may_be = |word: &Literal| word.start().is_empty() && word.whole().is_none();
     let first = words.operands.first().map(|(_, word)| word);
     let has_word = || {
@@ -152,11 +157,11 @@ fn first_is(first: Option<&&Literal>, word: &str) -> bool {
 fn judge_by(
     rule: &Rule<ProgramPattern>,
     program: &Literal,
+    words: &Words<'_>,
     rest: &[Literal],
     scene: &Scene<'_>,
     analysis: &mut Analysis,
 ) {
-    let words = Words::divide(rest, &rule.on.values);
     let own = usize::from(!rule.on.words.is_empty());
     let operands = words.operands.get(own..).unwrap_or_default();
     let says = rule.says();
@@ -281,7 +286,7 @@ fn interpret(
 }
 
 /// The commands that a wrapper starts.
-fn unwrap(wrapper: &Wrapper, rest: &[Literal]) -> Vec<Vec<Literal>> {
+fn unwrap<'a>(wrapper: &Wrapper, rest: &'a [Literal]) -> Vec<&'a [Literal]> {
     if !wrapper.after.is_empty() {
         return after_flags(&wrapper.after, rest);
     }
@@ -302,16 +307,19 @@ fn unwrap(wrapper: &Wrapper, rest: &[Literal]) -> Vec<Vec<Literal>> {
         .filter(|(_, word)| !is_assignment(word))
         .nth(wrapper.skip)
         .map(|&(at, _)| at);
-    start.map(|at| rest[at..].to_vec()).into_iter().collect()
+    start.map(|at| &rest[at..]).into_iter().collect()
 }
 
-fn after_flags(flags: &[String], rest: &[Literal]) -> Vec<Vec<Literal>> {
+fn after_flags<'a>(flags: &[String], rest: &'a [Literal]) -> Vec<&'a [Literal]> {
     let is_flag = |word: &Literal| flags.iter().any(|flag| word.whole() == Some(flag));
-    let is_end = |word: &&Literal| !matches!(word.whole(), Some(";" | "\\;" | "+"));
+    let is_end = |word: &Literal| matches!(word.whole(), Some(";" | "\\;" | "+"));
     rest.iter()
         .enumerate()
         .filter(|(_, word)| is_flag(word))
-        .map(|(at, _)| rest[at + 1..].iter().take_while(is_end).cloned().collect())
+        .map(|(at, _)| {
+            let after = &rest[at + 1..];
+            &after[..after.iter().position(is_end).unwrap_or(after.len())]
+        })
         .take(CHAIN)
         .collect()
 }

@@ -2,14 +2,17 @@
 
 use crate::{
     literal::Literal,
-    past::{self, Known},
+    past::{Known, SoFar},
+    says::Says,
     value::Value,
 };
-use interpreter_core::{Capability, Deed, Risk};
 use std::{
     collections::{HashMap, HashSet},
     ops::RangeInclusive,
 };
+
+/// Most bytes of a value that is remembered: each use of it copies it.
+const LONGEST: usize = 4 * 1024;
 
 /// The meanings of names in a script.
 #[derive(Default)]
@@ -28,6 +31,7 @@ impl Names {
     }
 
     pub(super) fn set(&mut self, variable: &str, value: Option<&str>) {
+        let value = value.filter(|value| value.len() <= LONGEST);
         self.variables
             .entry(variable.to_owned())
             .and_modify(|held| {
@@ -56,7 +60,7 @@ impl Names {
     }
 
     /// The deeds of an earlier cell's function.
-    pub(super) fn does(&self, name: &str) -> &[(Deed, Risk)] {
+    pub(super) fn does(&self, name: &str) -> &[Says<'static>] {
         if self.functions.contains(name) {
             return &[];
         }
@@ -64,7 +68,7 @@ impl Names {
     }
 
     /// The names that the session knows after this script.
-    pub(super) fn learned(self, past: Known, found: &[Capability]) -> Known {
+    pub(super) fn learned(self, past: Known, found: SoFar<'_>) -> Known {
         let mut fresh = Known::default();
         let bound: Vec<String> = self.variables.keys().chain(&self.functions).cloned().collect();
         for (name, text) in self.variables {
@@ -74,7 +78,7 @@ impl Names {
             }
         }
         for (name, lines) in self.bodies {
-            let does = past::does(found, lines);
+            let does = found.does(&lines);
             fresh.functions.insert(name, does);
         }
         past.then(fresh, bound.into_iter())

@@ -21,27 +21,26 @@ use crate::{
     rules::BUILT_IN,
     says::{Says, Site},
 };
-use interpreter_core::{Confidence, Deed, Risk};
+use interpreter_core::{Deed, Risk};
 use shuck_ast::{
     ArithmeticForCommand, Assignment, AssignmentValue, BinaryCommand, BinaryOp, BuiltinCommand,
     Command, CompoundCommand, ConditionalExpr, DeclOperand, File, Redirect, RedirectTarget,
     SimpleCommand, Span, Stmt, StmtSeq, Word, static_command_name_text,
 };
 
-/// How many pipes in a row are followed.
-const PIPES: usize = 8;
+/// Most bytes of printed text that are followed through the pipes of a script.
+const PRINTED: usize = 1024 * 1024;
 
 /// Walks a whole script.
 pub(super) fn walk(file: &File, script: &Script, analysis: &mut Analysis) {
     let nothing = Names::default();
-    let mut scratch = Analysis::new(analysis.rules.clone());
-    let mut learning = Walk::new(script, &nothing, &mut scratch);
+    let mut learning = Walk::new(script, &nothing, analysis);
     learning.learned = Names::after(script.known.clone());
     learning.is_learning = true;
     learning.statements(&file.body, &Input::Nothing);
     let names = learning.learned;
     Walk::new(script, &names, analysis).statements(&file.body, &Input::Nothing);
-    let learned = names.learned(script.known.clone(), analysis.found.so_far());
+    let learned = names.learned(script.known.clone(), analysis.so_far());
     analysis.learn(script, learned);
 }
 
@@ -53,13 +52,16 @@ pub(super) struct Walk<'a> {
     is_learning: bool,
     /// The statement that is walked.
     here: Site,
+    /// How many more bytes of printed text are followed.
+    printed: usize,
     pub(super) analysis: &'a mut Analysis,
 }
 
 impl<'a> Walk<'a> {
     fn new(script: &'a Script, names: &'a Names, analysis: &'a mut Analysis) -> Self {
         let here = script.line(1);
-        Self { script, names, learned: Names::default(), is_learning: false, here, analysis }
+        let (learned, is_learning, printed) = (Names::default(), false, PRINTED);
+        Self { script, names, learned, is_learning, here, printed, analysis }
     }
 
     pub(super) fn names(&self) -> &Names {
@@ -71,6 +73,9 @@ impl<'a> Walk<'a> {
     }
 
     fn say(&mut self, deed: Deed, severity: Risk, why: &str, at: Site) {
+        if self.is_learning {
+            return;
+        }
         self.analysis.note(Says::new(deed, severity, why), &Literal::default(), at);
     }
 
@@ -80,20 +85,13 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn statement(&mut self, statement: &Stmt, input: &Input) {
-        self.here = self.site(statement.span);
-        let mut empties = false;
-        if let Command::Simple(simple) = &statement.command {
-            let name = words::text(&simple.name, &self.script.text, self.names());
-            empties = matches!(name.whole(), Some("" | ":" | "true"));
-        }
-        let names = if self.is_learning { &self.learned } else { self.names };
-        let scene = redirect::Scene { script: self.script, names, empties };
-        let own = redirect::judge(&statement.redirects, &scene, self.analysis);
+    /// Walks a statement, and gives the text that it prints if that is plain.
+    fn statement(&mut self, statement: &Stmt, input: &Input) -> Option<Literal> {
+        let own = if self.is_learning { None } else { self.opened(statement) };
         self.redirects(&statement.redirects);
         let input = own.as_ref().unwrap_or(input);
         match &statement.command {
-            Command::Simple(simple) => self.simple(simple, input),
+            Command::Simple(simple) => return self.simple(simple, input),
             Command::Builtin(builtin) => self.builtin(builtin),
             Command::Decl(declaration) => {
                 self.assignments(&declaration.assignments);
@@ -105,7 +103,7 @@ impl<'a> Walk<'a> {
                     }
                 }
             }
-            Command::Binary(binary) => self.binary(binary, input),
+            Command::Binary(binary) => return self.binary(binary, input),
             Command::Compound(compound) => self.compound(compound, input),
             Command::Function(function) => {
                 let names: Vec<_> =
@@ -113,13 +111,16 @@ impl<'a> Walk<'a> {
                 let line = |own: usize| self.script.line(own).line;
                 let lines = line(function.span.start.line())..=line(function.span.end.line());
                 for name in names {
+                    if self.is_learning {
+                        self.learned.bodies.push((name.clone(), lines.clone()));
+                        self.learned.functions.insert(name);
+                        continue;
+                    }
                     if loops::calls_itself_twice(&function.body, &name, &self.script.text) {
                         let at = self.site(function.span);
                         self.say(Deed::Endless, Risk::High, "a function starts itself twice", at);
                         self.say(Deed::Floods, Risk::High, "it fills the table of processes", at);
                     }
-                    self.learned.bodies.push((name.clone(), lines.clone()));
-                    self.learned.functions.insert(name);
                 }
                 self.statement(&function.body, input);
             }
@@ -128,78 +129,90 @@ impl<'a> Walk<'a> {
                 self.statement(&function.body, input);
             }
         }
+        None
     }
 
-    fn binary(&mut self, binary: &BinaryCommand, input: &Input) {
-        self.statement(&binary.left, input);
-        match binary.op {
-            BinaryOp::And | BinaryOp::Or => self.statement(&binary.right, input),
-            BinaryOp::Pipe | BinaryOp::PipeAll => {
-                let piped = self.output(&binary.left, input, PIPES);
-                self.statement(&binary.right, &Input::Pipe(piped));
-            }
+    /// Notes what a statement's redirections do, and gives the input that they make.
+    fn opened(&mut self, statement: &Stmt) -> Option<Input> {
+        self.here = self.site(statement.span);
+        if statement.redirects.is_empty() {
+            return None;
         }
-    }
-
-    /// The text that a statement prints, if it is plain.
-    fn output(&self, statement: &Stmt, input: &Input, left: usize) -> Option<Literal> {
-        let left = left.checked_sub(1)?;
-        match &statement.command {
+        let empties = match &statement.command {
             Command::Simple(simple) => {
-                let own = redirect::input(&statement.redirects, &self.script.text, self.names());
-                let input = own.as_ref().unwrap_or(input);
-                let words = std::iter::once(&simple.name).chain(&simple.args);
-                let words: Vec<_> =
-                    words.map(|word| words::text(word, &self.script.text, self.names())).collect();
-                output::of(&words, input)
+                let name = words::text(&simple.name, &self.script.text, self.names);
+                matches!(name.whole(), Some("" | ":" | "true"))
             }
-            Command::Binary(binary) if matches!(binary.op, BinaryOp::Pipe | BinaryOp::PipeAll) => {
-                let piped = Input::Pipe(self.output(&binary.left, input, left));
-                self.output(&binary.right, &piped, left)
+            _ => false,
+        };
+        let scene = redirect::Scene { script: self.script, names: self.names, empties };
+        redirect::judge(&statement.redirects, &scene, self.analysis)
+    }
+
+    fn binary(&mut self, binary: &BinaryCommand, input: &Input) -> Option<Literal> {
+        let printed = self.statement(&binary.left, input);
+        match binary.op {
+            BinaryOp::And | BinaryOp::Or => {
+                self.statement(&binary.right, input);
+                None
             }
-            _ => None,
+            BinaryOp::Pipe | BinaryOp::PipeAll => {
+                self.statement(&binary.right, &Input::Pipe(printed))
+            }
         }
     }
 
-    fn simple(&mut self, simple: &SimpleCommand, input: &Input) {
+    fn simple(&mut self, simple: &SimpleCommand, input: &Input) -> Option<Literal> {
         self.assignments(&simple.assignments);
         self.word(&simple.name);
         self.words(&simple.args);
-        let source = &self.script.text;
-        let at = self.site(simple.span);
-        let arguments: Vec<Literal> =
-            simple.args.iter().map(|word| words::text(word, source, self.names())).collect();
         let name = self.program(&simple.name);
-        // Programs that put what they read into variables.
-        if let Some("read" | "mapfile" | "readarray" | "getopts" | "printf" | "let") =
-            name.first().and_then(Literal::whole)
-        {
-            for variable in arguments.iter().filter_map(Literal::whole) {
-                self.learned.set(variable, None);
-            }
+        if self.is_learning {
+            self.learn_read(name.first().and_then(Literal::whole), simple);
+            return None;
         }
-        if name.first().and_then(Literal::whole) == Some("") && arguments.is_empty() {
-            return; // Assignments alone.
+        let at = self.site(simple.span);
+        if name.first().and_then(Literal::whole) == Some("") && simple.args.is_empty() {
+            return None; // Assignments alone.
         }
-        let runs_process = simple.args.iter().any(words::has_process);
+        let source = &self.script.text;
+        let arguments = simple.args.iter().map(|word| words::text(word, source, self.names));
+        let command: Vec<Literal> = name.into_iter().chain(arguments).collect();
         let is_interpreter = |word: &Literal| {
             word.whole().is_some_and(|name| {
                 BUILT_IN.shell.interpreter(command::program_name(name)).is_some()
             })
         };
-        let command: Vec<Literal> = name.into_iter().chain(arguments).collect();
+        let runs_process = simple.args.iter().any(words::has_process);
         if runs_process && command.iter().any(is_interpreter) {
             self.analysis.hides("what it runs is fetched or made by another program", at);
         }
-        let names = if self.is_learning { &self.learned } else { self.names };
         if let Some(name) = command.first().and_then(Literal::whole) {
-            for &(deed, severity) in names.does(name) {
-                let says = Says::new(deed, severity, "an earlier cell's function does");
-                self.analysis.note(says.at_most(Confidence::Likely), &Literal::computed(), at);
+            for &says in self.names.does(name) {
+                self.analysis.note(says, &Literal::computed(), at);
             }
         }
-        let scene = Scene { script: self.script, at, input, names: Some(names) };
+        let scene = Scene { script: self.script, at, input, names: Some(self.names) };
         command::judge(&command, &scene, self.analysis);
+        self.followed(output::of(&command, input))
+    }
+
+    /// A printed text, unless so much was followed before that it would take too long.
+    fn followed(&mut self, printed: Option<Literal>) -> Option<Literal> {
+        self.printed = self.printed.checked_sub(printed.as_ref()?.len())?;
+        printed
+    }
+
+    /// Programs that put what they read into variables.
+    fn learn_read(&mut self, program: Option<&str>, simple: &SimpleCommand) {
+        if let Some("read" | "mapfile" | "readarray" | "getopts" | "printf" | "let") = program {
+            for word in &simple.args {
+                let variable = words::text(word, &self.script.text, &self.learned);
+                if let Some(variable) = variable.whole() {
+                    self.learned.set(variable, None);
+                }
+            }
+        }
     }
 
     /// The words that a command's first word becomes.
@@ -301,7 +314,9 @@ impl<'a> Walk<'a> {
                 }
             }
             CompoundCommand::Conditional(one) => self.conditional(&one.expression),
-            CompoundCommand::Coproc(one) => self.statement(&one.body, input),
+            CompoundCommand::Coproc(one) => {
+                self.statement(&one.body, input);
+            }
             CompoundCommand::Always(one) => {
                 self.statements(&one.body, input);
                 self.statements(&one.always_body, input);
@@ -311,7 +326,7 @@ impl<'a> Walk<'a> {
 
     /// A variable that is looked up: a secret, if it sounds like one and is not the script's own.
     pub(super) fn variable(&mut self, name: &str) {
-        if place::is_secret(name) && !self.names().is_set(name) {
+        if !self.is_learning && place::is_secret(name) && !self.names.is_set(name) {
             let says = Says::new(Deed::Environment, Risk::Low, "a variable of the environment");
             self.analysis.note(says, &Literal::known(name), self.here);
         }
@@ -328,13 +343,13 @@ impl<'a> Walk<'a> {
     }
 
     fn repeated(&mut self, condition: &StmtSeq, body: &StmtSeq, span: Span) {
-        if loops::always(condition, &self.script.text) {
+        if !self.is_learning && loops::always(condition, &self.script.text) {
             self.endless(body, span);
         }
     }
 
     fn endless(&mut self, body: &StmtSeq, span: Span) {
-        if !loops::ends(body, &self.script.text) {
+        if !self.is_learning && !loops::ends(body, &self.script.text) {
             let at = self.site(span);
             self.say(Deed::Endless, Risk::Medium, "a loop without an end", at);
         }
@@ -374,9 +389,11 @@ impl<'a> Walk<'a> {
         let name = assignment.target.name.as_str();
         match &assignment.value {
             AssignmentValue::Scalar(word) => {
-                let text = words::text(word, &self.script.text, self.names());
-                let value = if assignment.append { None } else { text.whole() };
-                self.learned.set(name, value);
+                if self.is_learning {
+                    let text = words::text(word, &self.script.text, &self.learned);
+                    let value = if assignment.append { None } else { text.whole() };
+                    self.learned.set(name, value);
+                }
                 self.word(word);
             }
             AssignmentValue::Compound(list) => {
@@ -386,7 +403,7 @@ impl<'a> Walk<'a> {
                 }
             }
         }
-        if BUILT_IN.shell.is_steering(name) {
+        if !self.is_learning && BUILT_IN.shell.is_steering(name) {
             let at = self.site(assignment.span);
             let why = "it decides which code later commands run";
             let says = Says::new(Deed::Hides, Risk::Medium, why);

@@ -15,6 +15,9 @@ use shuck_ast::{
 /// How deep quoted parts are followed.
 const DEPTH: usize = 8;
 
+/// Most bytes of a word that is put together. A word that stands in the code may be longer.
+const LONGEST: usize = 64 * 1024;
+
 /// The text of a word.
 pub(super) fn text(word: &Word, source: &str, names: &Names) -> Literal {
     match static_word_text(word, source) {
@@ -30,8 +33,9 @@ pub(super) fn held(variable: &str, names: &Names) -> Literal {
 
 fn parts(nodes: &[WordPartNode], source: &str, names: &Names, left: usize) -> Literal {
     let Some(left) = left.checked_sub(1) else { return Literal::computed() };
-    nodes.iter().fold(Literal::default(), |text, node| {
-        text.then(match &node.kind {
+    let (mut text, mut length) = (Literal::default(), 0);
+    for node in nodes {
+        let part = match &node.kind {
             WordPart::Literal(literal) => Literal::known(literal.as_str(source, node.span)),
             WordPart::SingleQuoted { value, .. } => Literal::known(value.slice(source)),
             WordPart::DoubleQuoted { parts: inner, .. } => parts(inner, source, names, left),
@@ -43,8 +47,14 @@ fn parts(nodes: &[WordPartNode], source: &str, names: &Names, left: usize) -> Li
                 _ => Literal::computed(),
             },
             _ => Literal::computed(),
-        })
-    })
+        };
+        length += part.len();
+        if length > LONGEST {
+            return Literal::computed();
+        }
+        text = text.then(part);
+    }
+    text
 }
 
 /// The variable that a word is, and nothing else.

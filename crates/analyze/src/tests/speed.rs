@@ -81,6 +81,23 @@ fn hostile() -> Vec<(&'static str, &'static str, String)> {
         ("a|", "a"),
         ("/*", "*/"),
         ("'", "'"),
+        (";else", ""),
+        ("@ ", ""),
+        ("<a>", "</a>"),
+        ("A<", ">"),
+        ("new ", "a"),
+        ("a`x`", ""),
+        ("a.push(1)", ""),
+        ("a.trim()", ""),
+        ("while(true)", "a;"),
+        ("x=$x$x;", ""),
+        ("{a:", "}"),
+        ("f() { ", "}"),
+        ("<(a) ", ""),
+        ("a,", "a"),
+        ("rm x;", ""),
+        ("open('x');", ""),
+        ("function a(){}", ""),
     ];
     let mut all = Vec::new();
     for name in ["python", "shell", "javascript", "typescript", "sql", "ruby"] {
