@@ -17,7 +17,6 @@ const LONG: usize = 8 << 10;
 
 impl Driver {
     pub(super) async fn perform(&mut self, effect: Effect) {
-        self.keep_checkpoint_before(&effect);
         match effect {
             // It was recorded, which is all.
             Effect::Note(_) | Effect::End | Effect::Settle(Settle::Later) => {}
@@ -34,6 +33,7 @@ impl Driver {
             }
             Effect::Run(permit) => {
                 self.remember(permit.proposal());
+                self.keep_checkpoint(permit.proposal());
                 self.runner.tell(Command::Run(permit));
             }
             Effect::ShowLine(line) => self.update(Update::Line(line)).await,

@@ -1,8 +1,6 @@
 //! Checkpoints before each cell, and going back to one.
 //!
-//! Only where a front end has asked for it: a session that nobody can rewind keeps none. If the person
-//! is asked about a cell, the checkpoint is made meanwhile, so that the code does not wait for it
-//! after the answer. It counts if nothing else happens until the code runs.
+//! Only where a front end has asked for it: a session that nobody can rewind keeps none.
 
 use super::Driver;
 use crate::error::exec_failure;
@@ -10,7 +8,7 @@ use interpreter_analyze::{AddedRules, Past, analyze_after};
 use interpreter_core::{
     Checkpoint, Languages, Proposal, RewindScope,
     record::TurnEnd,
-    session::{Effect, Event, Failure, PastCell, checkpoint_number},
+    session::{Event, Failure, PastCell, checkpoint_number},
 };
 use interpreter_exec::Command;
 use std::{collections::BTreeMap, sync::Arc};
@@ -19,14 +17,9 @@ use tokio::sync::oneshot;
 /// Checkpoints of which it is known what they hold; the runner keeps no more.
 const KNOWN: usize = 16;
 
-/// The checkpoints of a session.
+/// The checkpoints of a session, by number.
 #[derive(Debug, Default)]
-pub(super) struct Checkpoints {
-    /// By number.
-    answers: BTreeMap<u32, Answer>,
-    /// The newest, if everything is as it was when it was made.
-    current: Option<u32>,
-}
+pub(super) struct Checkpoints(BTreeMap<u32, Answer>);
 
 /// The contents of a checkpoint, once the runner has told them.
 #[derive(Debug)]
@@ -37,17 +30,16 @@ enum Answer {
 
 impl Checkpoints {
     fn add(&mut self, number: u32, answer: oneshot::Receiver<Checkpoint>) {
-        self.answers.retain(|known, _| *known < number);
-        self.answers.insert(number, Answer::Awaited(answer));
-        while self.answers.len() > KNOWN {
-            self.answers.pop_first();
+        self.0.retain(|known, _| *known < number);
+        self.0.insert(number, Answer::Awaited(answer));
+        while self.0.len() > KNOWN {
+            self.0.pop_first();
         }
-        self.current = Some(number);
     }
 
     /// The contents of a checkpoint, if they are known.
     pub(super) fn of(&mut self, number: u32) -> Option<Checkpoint> {
-        let answer = self.answers.get_mut(&number)?;
+        let answer = self.0.get_mut(&number)?;
         if let Answer::Awaited(awaited) = answer {
             *answer = Answer::Known(awaited.try_recv().ok()?);
         }
@@ -59,36 +51,14 @@ impl Checkpoints {
 }
 
 impl Driver {
-    /// Keeps what can be gone back to before an effect that leads to a run. Nothing waits for it.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "nothing else leads to a run")]
-    pub(super) fn keep_checkpoint_before(&mut self, effect: &Effect) {
-        let stays = match effect {
-            Effect::Ask(question) => {
-                self.keep_checkpoint(&question.proposal);
-                true
-            }
-            Effect::Run(permit) => {
-                self.keep_checkpoint(permit.proposal());
-                false
-            }
-            Effect::Note(_) | Effect::Judge(_) | Effect::KeepRule(_) => true,
-            _ => false,
-        };
-        if let Some(checkpoints) = self.checkpoints.as_mut().filter(|_| !stays) {
-            checkpoints.current = None;
-        }
-    }
-
-    fn keep_checkpoint(&mut self, proposal: &Proposal) {
+    /// Keeps what can be gone back to, right before a cell runs. Nothing waits for it.
+    pub(super) fn keep_checkpoint(&mut self, proposal: &Proposal) {
         // A cell that runs again is no place to go back to.
         let Some(checkpoints) = self.checkpoints.as_mut().filter(|_| proposal.again.is_none())
         else {
             return;
         };
         let number = checkpoint_number(&proposal.id);
-        if checkpoints.current == Some(number) {
-            return;
-        }
         let (reply, answer) = oneshot::channel();
         checkpoints.add(number, answer);
         self.runner.tell(Command::Checkpoint { number, reply });

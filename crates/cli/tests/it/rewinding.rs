@@ -46,30 +46,6 @@ fn variables_and_the_conversation_go_back() {
     assert!(sent.contains("x is 1 False") && !sent.contains("change it"), "{sent}");
 }
 
-/// Memory and files are kept while the person is asked, and again if they change after that.
-#[test]
-fn a_checkpoint_is_made_while_the_person_is_asked() {
-    let scene = Scene::new().variable("EDITOR", "sed -i s/3/4/").model_says(&[
-        &cell("python", "x = 1"),
-        &cell("python", "x = 2"),
-        &cell("python", "x = 3"),
-        "Set.",
-        &cell("python", "print('x is', x)"),
-        "Shown.",
-    ]);
-    let terminal = Terminal::open(&scene, &["set x"]);
-    terminal.shows("Run it?").types("y").shows("x = 2").shows("Run it?").types("n");
-    terminal.shows("p2 did not run").waits();
-    // A line of the person's own comes between the question before and the next.
-    terminal.types("/run python x += 10").shows("status 0").waits();
-    terminal.types("again").shows("Run it?").types("e").shows("x = 4").shows("Run it?").types("y");
-    terminal.shows("Set.").waits();
-    terminal.types("/rewind p4").shows("python: from memory").shows("Go back").types("y");
-    terminal.shows("python: as it was then").waits();
-    terminal.types("what is x?").shows("Run it?").types("y").shows("┆ x is 11").shows("Shown.");
-    terminal.types("/quit").exits(0);
-}
-
 #[test]
 fn staged_files_go_back() {
     let write = |text: &str| cell("python", &format!("open('a.txt', 'w').write('{text}\\n')"));
