@@ -1,8 +1,8 @@
 """Checkpoints: what a cell costs with a copy of the kernel before it, in a Python that has loaded pandas.
 
 A chat at a terminal copies the kernel before each cell, for `/rewind`; a session with `--json` does not. All run the same cells, and the
-records' own times from `run_started` to `run_finished` count. *Asked*: somebody answers yes to each cell, and the copy is made while they
-read the question. *Approved in advance*: with `--yes`, the code waits for the copy. *Added* is the time of a cell less the median of those
+records' own times from `run_started` to `run_finished` count. *Asked*: somebody answers yes to each cell.
+*Approved in advance*: with `--yes`. *Added* is the time of a cell less the median of those
 with `--json`. The display of a terminal adds to it; the rows for shell, whose kernel is not copied, show how much.
 """
 import json
