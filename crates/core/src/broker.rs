@@ -43,6 +43,11 @@ const LONGEST_PATH: usize = 300;
 /// A header of a request: its name in lower case, and its value.
 pub type RequestHeader = (String, Vec<u8>);
 
+/// The name of a header as servers read it that do not tell `_` from `-`.
+pub fn hyphenated(name: &str) -> String {
+    name.replace('_', "-")
+}
+
 /// Puts values in the place of placeholders, where the person allowed it.
 #[derive(Default)]
 pub struct Broker {
@@ -220,7 +225,8 @@ impl Brokered {
                 let same = headers.iter().filter(|(other, _)| other == name).count();
                 let twice =
                     || (same > 1).then(|| format!("there is more than one header `{name}`"));
-                why.or_else(twice).map_or(Ok(()), Err)
+                let why = why.or_else(twice).or_else(|| why_not_to(request));
+                why.map_or(Ok(()), Err)
             });
             match (why_not, with_value) {
                 (Err(why), _) => refuse(why),
@@ -255,7 +261,8 @@ impl Brokered {
     fn field_in(&self, request: &RequestHead<'_>) -> Result<(&str, BodyForm), String> {
         let grant = self.grant_for(request)?;
         let SecretCarrier::Field(field) = &grant.carrier else { return Err(NO_BODY.into()) };
-        grant.why_not_by(request.method).map_or(Ok(()), Err)?;
+        let why = grant.why_not_by(request.method).or_else(|| why_not_to(request));
+        why.map_or(Ok(()), Err)?;
         Ok((field, field::form(request)?))
     }
 
@@ -315,6 +322,11 @@ impl Brokered {
             count: 1,
         }
     }
+}
+
+/// Why nothing is put into a request to this address.
+fn why_not_to(request: &RequestHead<'_>) -> Option<String> {
+    field::query_names_method(request.target).then(|| field::NAMES_METHOD.to_owned())
 }
 
 fn find(text: &[u8], placeholder: &str) -> Option<usize> {

@@ -18,7 +18,7 @@
 //! sandbox protects against programs, because no secret is inside.
 
 mod body;
-mod encodings;
+pub(crate) mod encodings;
 mod masked;
 mod output;
 mod search;

@@ -3,7 +3,7 @@
 //! # Threat
 //! A body that is read as one thing here and as another by the server, so that the value ends up in
 //! a field that the code can read back: by a key that comes twice, by an encoding, by a field of the
-//! same name further in.
+//! same name further in. A body whose `_method` stands for another method than the one judged.
 //!
 //! # Mechanism
 //! A body is read only if its head leaves no choice: one of two content types, UTF-8, no encoding, a
@@ -13,14 +13,18 @@
 //!
 //! Pure: any bytes may be fed.
 
-use super::RequestHead;
+use super::{RequestHead, hyphenated};
+use crate::redact::encodings;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
-use std::{collections::BTreeSet, fmt, fmt::Write, ops::Range};
+use std::{collections::BTreeSet, fmt, ops::Range};
 
 /// Bytes of a body at most. It is held in memory.
 pub(super) const LONGEST_BODY: u64 = 1 << 20;
 
 const AMBIGUOUS: &str = "its body cannot be read in one way only";
+
+/// Why nothing is put in beside a name that some servers take for the method.
+pub(super) const NAMES_METHOD: &str = "servers may take its `_method` for another method";
 
 /// How a body is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,9 +37,8 @@ pub(super) enum BodyForm {
 
 /// How the body of a request is written, or why it is not read.
 pub(super) fn form(request: &RequestHead<'_>) -> Result<BodyForm, &'static str> {
-    // Some servers do not tell the two signs apart.
     let all = |wanted: &'static str| {
-        request.headers.iter().filter(move |(name, _)| name.replace('_', "-") == wanted)
+        request.headers.iter().filter(move |(name, _)| hyphenated(name) == wanted)
     };
     if request.body.is_none_or(|length| length > LONGEST_BODY) {
         return Err("a field needs a Content-Length of at most 1 MiB");
@@ -81,41 +84,52 @@ impl BodyForm {
     /// A value as it is written there, without quotes.
     pub(super) fn written(self, value: &str) -> String {
         match self {
-            Self::Json => {
-                let quoted = serde_json::Value::from(value).to_string();
-                quoted[1..quoted.len() - 1].to_owned()
-            }
-            Self::Pairs => {
-                let mut written = String::new();
-                for byte in value.bytes() {
-                    if byte.is_ascii_alphanumeric() || b"-._*".contains(&byte) {
-                        written.push(byte.into());
-                    } else {
-                        // Writing to a string cannot fail.
-                        _ = write!(written, "%{byte:02X}");
-                    }
-                }
-                written
-            }
+            Self::Json => encodings::in_json(value),
+            Self::Pairs => encodings::in_form(value),
         }
     }
+}
+
+/// Whether a query has a name that some servers take for the method.
+pub(super) fn query_names_method(target: &str) -> bool {
+    let query = target.split_once('?').map_or("", |(_, query)| query);
+    let mut names = query.split(['&', ';']).map(|pair| pair.split('=').next().unwrap_or_default());
+    names.any(|name| decoded(name).is_some_and(|name| names_method(&name)))
+}
+
+/// Whether some servers take a field of this name for the method. They cut names at a zero, leave
+/// brackets and spaces around them out, and read a dot as an underscore.
+fn names_method(name: &[u8]) -> bool {
+    let name = name.split(|byte| *byte == 0).next().unwrap_or_default();
+    let name = String::from_utf8_lossy(name).to_ascii_lowercase();
+    let name = name.trim_matches([' ', '\t', '[', ']']).replace('.', "_");
+    name == "_method"
 }
 
 /// The string at a path of keys, with `.` between them, unless it is written with escapes.
 fn in_json<'t>(text: &'t str, field: &str) -> Result<Option<&'t str>, &'static str> {
     let path: Vec<_> = field.split('.').collect();
-    let mut found = None;
+    let mut found = Met::default();
     let mut reader = serde_json::Deserializer::from_str(text);
     let walked = Walk { path: Some(&path), found: &mut found }.deserialize(&mut reader);
     walked.and_then(|()| reader.end()).map_err(|_| AMBIGUOUS)?;
-    Ok(found)
+    if found.method { Err(NAMES_METHOD) } else { Ok(found.value) }
+}
+
+/// Met on a walk through JSON.
+#[derive(Default)]
+struct Met<'t> {
+    /// The string at the path.
+    value: Option<&'t str>,
+    /// Whether there is a key that some servers take for the method.
+    method: bool,
 }
 
 /// A value in JSON, on the path to the field or beside it.
 struct Walk<'p, 'f, 't> {
     /// The keys that are left to the field, or `None` beside the path.
     path: Option<&'p [&'p str]>,
-    found: &'f mut Option<&'t str>,
+    found: &'f mut Met<'t>,
 }
 
 impl<'t> DeserializeSeed<'t> for Walk<'_, '_, 't> {
@@ -160,7 +174,7 @@ impl<'t> Visitor<'t> for Walk<'_, '_, 't> {
 
     fn visit_borrowed_str<E>(self, value: &'t str) -> Result<(), E> {
         if self.path.is_some_and(<[_]>::is_empty) {
-            *self.found = Some(value);
+            self.found.value = Some(value);
         }
         Ok(())
     }
@@ -175,6 +189,7 @@ impl<'t> Visitor<'t> for Walk<'_, '_, 't> {
         while let Some(key) = map.next_key::<String>()? {
             let below = self.path.and_then(|path| path.split_first());
             let below = below.filter(|(first, _)| **first == key).map(|(_, rest)| rest);
+            self.found.method |= names_method(key.as_bytes());
             if !keys.insert(key) {
                 return Err(A::Error::custom("a key comes twice"));
             }
@@ -194,6 +209,9 @@ fn in_pairs<'t>(text: &'t str, field: &str) -> Result<Option<&'t str>, &'static 
     for pair in text.split('&') {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         let (name, _) = decoded(name).zip(decoded(value)).ok_or(AMBIGUOUS)?;
+        if names_method(&name) {
+            return Err(NAMES_METHOD);
+        }
         if name == field.as_bytes() && found.replace(value).is_some() {
             return Err(AMBIGUOUS);
         }

@@ -21,7 +21,8 @@ const LONGEST_FIELD: usize = 128;
 const LONGEST: usize = 4 << 10;
 
 /// Headers that the proxy itself writes, or drops.
-const OWN_HEADERS: [&str; 18] = [
+const OWN_HEADERS: [&str; 19] = [
+    "accept-charset",
     "accept-encoding",
     "connection",
     "content-encoding",
@@ -296,9 +297,17 @@ mod tests {
         {
             assert!(SecretGrant::new("T", place, &[], usual()).is_err(), "{place}");
         }
-        for header in
-            ["Host", "content-length", "Transfer-Encoding", "Range", "a b", "", "a:b", "ä"]
-        {
+        for header in [
+            "Host",
+            "content-length",
+            "Transfer-Encoding",
+            "Accept-Charset",
+            "Range",
+            "a b",
+            "",
+            "a:b",
+            "ä",
+        ] {
             assert_eq!(SecretCarrier::header(header), Err(GrantError::Header), "{header}");
         }
         let long = "x".repeat(LONGEST_FIELD + 1);

@@ -160,6 +160,41 @@ fn in_any_other_body_the_placeholder_stays_and_the_attempt_is_noted() {
     assert!(!posted("GET", json, good).0 && !posted("POST", json, "").0);
 }
 
+/// The attack: a method that is judged, and another that the server takes. The control is above.
+#[test]
+fn nothing_is_put_in_beside_another_method() {
+    let (json, form) = ("application/json", "application/x-www-form-urlencoded");
+    for (media, body) in [
+        (form, "_method=DELETE&auth.key=PH"),
+        (form, "auth.key=PH&%5FMethod=DELETE"),
+        (form, "auth.key=PH&_METHOD"),
+        (form, "auth.key=PH&.method=DELETE"),
+        (form, "auth.key=PH&+[_method]=DELETE"),
+        (form, "auth.key=PH&_method%00x=DELETE"),
+        (json, r#"{"auth":{"key":"PH"},"_method":"DELETE"}"#),
+        (json, r#"{"auth":{"key":"PH","\u005fmethod":"DELETE"}}"#),
+    ] {
+        let (_, sent, said) = posted("POST", media, body);
+        assert_eq!(sent, body, "{said}");
+        assert!(said.starts_with("did not use TOKEN") && said.contains("`_method`"), "{said}");
+    }
+    let (_, sent, said) = posted("POST", form, "method=_method&the_method=1&auth.key=PH");
+    assert!(sent.contains("two%20words") && said.starts_with("used TOKEN"), "{said}");
+    let bearer = [("authorization", placeholder())];
+    let bearer = [(bearer[0].0, bearer[0].1.as_str())];
+    for (target, put_in) in [
+        ("/?_method=DELETE", false),
+        ("/a?b=c&_Method", false),
+        ("/a?b=c;%5fmethod=PUT", false),
+        ("/_method?a=_method&my_method=1", true),
+    ] {
+        let (sent, uses) = asked("GET", "api.example.org", target, &bearer);
+        assert_eq!(sent.contains(VALUE), put_in, "{target}");
+        assert_eq!(uses.len(), 1, "{target}: {uses:?}");
+        assert_eq!(uses[0].contains("`_method`"), !put_in, "{uses:?}");
+    }
+}
+
 #[test]
 fn a_field_is_no_header() {
     let field = SecretCarrier::field("key").unwrap();
@@ -191,6 +226,20 @@ fn a_path_is_shown_without_what_moves_the_cursor() {
 }
 
 proptest! {
+    /// Whatever a body is given is masked if a server shows that body.
+    #[test]
+    fn a_value_is_masked_as_it_was_written(value in "[!-~][ -~]{6,60}[!-~]") {
+        let mut broker = Broker::default();
+        let grant = SecretGrant::new("T", "h.org", &[], SecretCarrier::field("k").unwrap());
+        broker.add("T", Secret::new(value.clone()), &[grant.unwrap()], RANDOM);
+        let values = broker.values(&"h.org".parse().unwrap(), 443);
+        for form in [BodyForm::Json, BodyForm::Pairs] {
+            let written = form.written(&value);
+            let masked = values.masked(format!("k={written}|").as_bytes());
+            prop_assert_eq!(masked, format!("k={}|", "*".repeat(written.len())).into_bytes());
+        }
+    }
+
     #[test]
     fn no_value_leaves_but_by_its_grant(
         method in prop::sample::select(vec!["GET", "HEAD", "POST", "PUT", "DELETE", "TRACE"]),

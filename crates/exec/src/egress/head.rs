@@ -7,7 +7,8 @@
 //! # Mechanism
 //! There is one way to parse it: lines end with CR LF, names are tokens, values contain no control
 //! characters, nothing is folded. `Host`, `Content-Length` and `Transfer-Encoding` appear at most
-//! once, and not both of the last. A forwarded head is rewritten from its parsed form, never
+//! once, and not both of the last. A name that only some servers would take for one of them, such as
+//! `Content_Length`, is refused. A forwarded head is rewritten from its parsed form, never
 //! copied.
 //!
 //! # Limits
@@ -15,7 +16,10 @@
 //!
 //! Pure: any bytes may be fed.
 
-use interpreter_core::egress::{Host, authority};
+use interpreter_core::{
+    broker::hyphenated,
+    egress::{Host, authority},
+};
 
 /// The longest head that is read.
 pub(super) const LONGEST: usize = 16 << 10;
@@ -152,7 +156,16 @@ fn header(line: &[u8]) -> Result<(String, Vec<u8>), &'static str> {
         return Err("the value of a header contains a control character");
     }
     // A token is ASCII.
-    Ok((String::from_utf8_lossy(name).to_ascii_lowercase(), value.to_vec()))
+    let name = String::from_utf8_lossy(name).to_ascii_lowercase();
+    if name.contains('_') && is_of_connection(&hyphenated(&name)) {
+        return Err("a header has an underscore that some servers take for a hyphen");
+    }
+    Ok((name, value.to_vec()))
+}
+
+/// Whether a header is about this connection or the length of a body.
+fn is_of_connection(name: &str) -> bool {
+    HOP_BY_HOP.contains(&name) || matches!(name, "host" | "content-length")
 }
 
 /// Headers, with their names in lower case.
@@ -196,11 +209,7 @@ impl Headers {
             .flat_map(|value| value.split(|&byte| byte == b','))
             .map(|name| String::from_utf8_lossy(name.trim_ascii()).to_ascii_lowercase())
             .collect();
-        self.0.iter().filter(move |(name, _)| {
-            !HOP_BY_HOP.contains(&name.as_str())
-                && !matches!(name.as_str(), "host" | "content-length")
-                && !mentioned.contains(name)
-        })
+        self.0.iter().filter(move |(name, _)| !is_of_connection(name) && !mentioned.contains(name))
     }
 }
 
@@ -284,6 +293,11 @@ mod tests {
             passed_on(text),
             "GET /a?b=c HTTP/1.1\r\nHost: example.org:8080\r\naccept: */*\r\nconnection: close\r\n\r\n"
         );
+        // Another name may have an underscore.
+        assert!(
+            passed_on("GET http://h.org/ HTTP/1.1\r\nContent_Kind: a\r\n\r\n")
+                .contains("\r\ncontent_kind: a\r\n")
+        );
         assert!(
             passed_on("GET http://h.org?q HTTP/1.1\r\n\r\n")
                 .starts_with("GET /?q HTTP/1.1\r\nHost: h.org\r\n")
@@ -329,6 +343,10 @@ mod tests {
             "GET http://h.org/ HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\n",
             "GET http://h.org/ HTTP/1.1\r\nContent-Length:\r\n\r\n",
             "GET http://h.org/ HTTP/1.1\r\nHost : a\r\n\r\n",
+            "GET http://h.org/ HTTP/1.1\r\nContent_Length: 5\r\n\r\n",
+            "GET http://h.org/ HTTP/1.1\r\nTransfer_Encoding: chunked\r\n\r\n",
+            "GET http://h.org/ HTTP/1.1\r\nContent-Length: 1\r\nCONTENT_LENGTH: 5\r\n\r\n",
+            "GET http://h.org/ HTTP/1.1\r\nProxy_Connection: keep-alive\r\n\r\n",
             "GET http://h.org/ HTTP/1.1\r\n Host: a\r\n\r\n",
             "GET http://h.org/ HTTP/1.1\r\nA: b\r\n c\r\n\r\n",
             "GET http://h.org/ HTTP/1.1\r\nA: b\nHost: c\r\n\r\n",

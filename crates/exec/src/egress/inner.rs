@@ -7,14 +7,14 @@
 //!
 //! # Mechanism
 //! The head is parsed as every other ([`super::head`]). Its `Host` must be the one that the
-//! connection leads to. Parts of an answer, compressed answers and other protocols are not asked
-//! for, whatever the code wants.
+//! connection leads to. Parts of an answer, compressed answers, other character sets and other
+//! protocols are not asked for, whatever the code wants.
 //!
 //! Any bytes may be fed.
 
 use super::head::{self, Body, bare, request_line};
 use interpreter_core::{
-    broker::RequestHeader,
+    broker::{RequestHeader, hyphenated},
     egress::{Host, authority},
 };
 use std::io;
@@ -24,7 +24,8 @@ use tokio::io::{AsyncWrite, AsyncWriteExt};
 const USUAL_PORT: u16 = 443;
 
 /// Headers that do not go out as the code wrote them.
-const DROPPED: [&str; 9] = [
+const DROPPED: [&str; 10] = [
+    "accept-charset",
     "accept-encoding",
     "expect",
     "if-range",
@@ -80,8 +81,7 @@ pub(super) fn parse(head: &[u8], host: &Host, port: u16) -> Result<InnerRequest,
         let mut values = headers.all(name).flat_map(|value| value.split(|&byte| byte == b','));
         values.any(|value| value.trim_ascii().eq_ignore_ascii_case(word))
     };
-    // Some servers do not tell the two signs apart.
-    let is_dropped = |name: &str| DROPPED.contains(&name.replace('_', "-").as_str());
+    let is_dropped = |name: &str| DROPPED.contains(&hyphenated(name).as_str());
     let passed = headers.passed_on().filter(|(name, _)| !is_dropped(name));
     let body = headers.body()?;
     let has_body = body != Body::Length(0);
@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn a_request_is_written_anew_and_asks_for_plain_whole_answers() {
-        let text = "GET /a?b HTTP/1.1\r\nHOST: H.org:443\r\nAccept-Encoding: gzip\r\nRange: bytes=0-3\r\n\
+        let text = "GET /a?b HTTP/1.1\r\nHOST: H.org:443\r\nAccept-Encoding: gzip\r\nAccept_Charset: utf-16\r\nAccept-Charset: utf-16\r\nRange: bytes=0-3\r\n\
                     If-Range: x\r\nX-HTTP_Method-Override: DELETE\r\nConnection: keep-alive, X-Hop\r\nX-Hop: 1\r\nAccept: */*\r\n\r\n";
         assert_eq!(
             sent(text),
@@ -192,6 +192,8 @@ mod tests {
             "GET / HTTP/1.1\r\nHost: h.org\r\nUpgrade: websocket\r\n\r\n",
             "POST / HTTP/1.1\r\nHost: h.org\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
             "POST / HTTP/1.1\r\nHost: h.org\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+            "POST / HTTP/1.1\r\nHost: h.org\r\nContent-Length: 1\r\nTransfer_Encoding: chunked\r\n\r\n",
+            "POST / HTTP/1.1\r\nHost: h.org\r\nContent_Length: 1\r\n\r\n",
             "GET / HTTP/1.1\r\nHost: h.org\r\nA: b\r\n c\r\n\r\n",
             "GET / HTTP/1.1\r\nHost: h.org\r\nA: b\nAuthorization: c\r\n\r\n",
             "GET / HTTP/1.1\r\nHost: h.org\r\nA : b\r\n\r\n",

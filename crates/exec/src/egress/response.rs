@@ -1,12 +1,13 @@
 //! An answer inside an opened connection: read strictly, and masked.
 //!
 //! # Threat
-//! A server that sends back the value it was given: in a header, in the text, cut in two, or packed.
+//! A server that sends back the value it was given: in a header, in the text, cut in two, packed, or
+//! in another character set.
 //!
 //! # Mechanism
 //! Known values are masked in every header and in the whole body, in whatever pieces it comes, at
-//! the same length. An answer that is packed, that is a part of another, or whose length can be read
-//! in two ways is refused.
+//! the same length. An answer that is packed, in a character set that is not plain ASCII as far as
+//! ASCII goes, that is a part of another, or whose length can be read in two ways is refused.
 //!
 //! # Limits
 //! A value that comes back in a form that nobody knows is not recognised.
@@ -20,6 +21,10 @@ use super::{
 use interpreter_core::{Redactor, redact::MaskedStream};
 use std::{io, sync::atomic::Ordering};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncWrite, AsyncWriteExt};
+
+/// Character sets in which ASCII is written as it is.
+const PLAIN_CHARSETS: [&str; 8] =
+    ["utf-8", "utf8", "us-ascii", "ascii", "iso-8859-1", "iso8859-1", "latin1", "windows-1252"];
 
 /// The head of an answer.
 #[derive(Debug, PartialEq, Eq)]
@@ -64,6 +69,9 @@ pub(super) fn parse(
     if !headers.all("content-encoding").all(is_plain) {
         return Err("it is compressed, so a secret in it could not be seen");
     }
+    if !headers.all("content-type").all(is_in_plain_charset) {
+        return Err("it is in a character set in which a secret could not be seen");
+    }
     let body = headers.body()?;
     let has_length = headers.all("content-length").next().is_some();
     let bodiless = method == "HEAD" || matches!(status, 100..=199 | 204 | 304);
@@ -96,6 +104,17 @@ pub(super) fn parse(
     }
     head.extend(if closes { &b"connection: close\r\n\r\n"[..] } else { b"\r\n" });
     Ok(Response { status, head, ends, closes })
+}
+
+/// Whether a content type names no character set, or only plain ones. Quotes are not followed: a
+/// part of a quoted text that looks like a character set counts as one.
+fn is_in_plain_charset(content_type: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(content_type).to_ascii_lowercase();
+    text.split([';', ',']).all(|part| {
+        let (name, value) = part.split_once('=').unwrap_or((part, ""));
+        let value = value.trim_matches([' ', '\t', '"', '\'']);
+        !name.trim().starts_with("charset") || PLAIN_CHARSETS.contains(&value)
+    })
 }
 
 /// Where the body of an answer goes.
@@ -254,6 +273,35 @@ mod tests {
             "200 OK\r\n\r\n",
         ] {
             assert!(read(text).is_err(), "{text:?}");
+        }
+    }
+
+    /// In UTF-16 the value would be another row of bytes.
+    #[test]
+    fn answers_in_another_character_set_are_refused() {
+        let with = |media: &str| read(&format!("HTTP/1.1 200 OK\r\nContent-Type: {media}\r\n\r\n"));
+        for media in [
+            "text/plain; charset=utf-16",
+            "text/plain;CHARSET=UTF-16LE",
+            "text/plain; charset=\"utf-32\"",
+            "text/plain; charset = ibm037",
+            "text/plain; charset=utf-7; format=flowed",
+            "text/plain; a=\";charset=utf-8;\"; charset=utf-16",
+            "text/plain; charset*=us-ascii''utf-16",
+            "text/plain; charset=",
+            "text/plain\r\nContent-Type: text/plain; charset=utf-16",
+        ] {
+            assert!(with(media).is_err(), "{media}");
+        }
+        for media in [
+            "text/plain",
+            "application/json; charset=UTF-8",
+            "text/html;charset=\"utf-8\"",
+            "text/html; charset=ISO-8859-1",
+            "text/plain; format=flowed; charset=us-ascii",
+            "multipart/mixed; boundary=charsets",
+        ] {
+            assert!(with(media).is_ok(), "{media}");
         }
     }
 
