@@ -162,6 +162,8 @@ pub(crate) struct Analysis {
     for_added: bool,
     queue: Vec<Script>,
     pub(crate) learned: Known,
+    /// Whether some of the code was refused.
+    is_refused: bool,
     own_work: Work,
     added_work: Work,
 }
@@ -183,9 +185,9 @@ impl Work {
 impl Analysis {
     /// An analysis by these rules of so much code, before it has read anything.
     pub(crate) fn new(rules: Rules, bytes: usize) -> Self {
-        let (found, added, for_added, queue, learned) = Default::default();
+        let (found, added, for_added, queue, learned, is_refused) = Default::default();
         let (own_work, added_work) = (Work::on_code(bytes), Work::on_code(bytes));
-        Self { rules, found, added, for_added, queue, learned, own_work, added_work }
+        Self { rules, found, added, for_added, queue, learned, is_refused, own_work, added_work }
     }
 
     /// For following names in the script that is read now.
@@ -205,6 +207,11 @@ impl Analysis {
     /// The findings so far.
     pub(crate) fn so_far(&self) -> SoFar<'_> {
         SoFar { own: self.found.so_far(), added: self.added.so_far() }
+    }
+
+    /// Whether the code may set or do more than what was learned of it.
+    pub(crate) fn is_partial(&self) -> bool {
+        self.is_refused || self.found.is_cut()
     }
 
     /// Puts the whole of the code first.
@@ -289,6 +296,7 @@ impl Analysis {
     /// Notes that something is not read because that would take too long, and why. People do not
     /// write such code, so it counts as high risk.
     pub(crate) fn refuse(&mut self, why: &str, at: Site) {
+        self.is_refused |= !self.for_added;
         self.add(Says::new(Deed::Unreadable, Risk::High, ""), why, at);
     }
 

@@ -18,7 +18,7 @@ use crate::{
     analysis::{Analysis, SIZE},
     collected::Collected,
     javascript,
-    past::{Names, Past},
+    past::{Known, Names, Past},
     python,
     rules::Rules,
     says::{Says, Site},
@@ -73,6 +73,11 @@ fn read_by(rules: Rules, past: &mut Names, language: &str, code: &str) -> Findin
     note_reordered_text(code, &mut analysis.found);
     let syntax = Syntax::of(language);
     let known = past.of(syntax);
+    let mut is_partial = known.is_partial;
+    if is_partial {
+        let why = "earlier code, which may have changed what names mean, could not be followed";
+        analysis.unreadable(why, Site { line: 1, columns: None });
+    }
     if code.len() > SIZE {
         analysis.refuse("more than 1 MiB of code", Site { line: 1, columns: None });
         analysis.learned = known;
@@ -88,7 +93,8 @@ fn read_by(rules: Rules, past: &mut Names, language: &str, code: &str) -> Findin
             Syntax::Words => words::read(&script, &mut analysis),
         }
     }
-    past.set(syntax, analysis.learned);
+    is_partial |= analysis.learned.is_partial || (syntax.has_names() && analysis.is_partial());
+    past.set(syntax, Known { is_partial, ..analysis.learned });
     analysis.found.finish().and(analysis.added.finish())
 }
 

@@ -152,7 +152,7 @@ impl Call {
                 match self.positional.get(1).map(|value| &value.items) {
                     Some(Some(items)) => command.extend(items.iter().cloned()),
                     Some(None) => command.push(Literal::computed()),
-                    None => {}
+                    None => command.extend(self.unseen()),
                 }
                 // Python's own functions repeat the program as the first of its arguments.
                 if command.len() > 1 && command[0].whole().is_some() && command[0] == command[1] {
@@ -162,10 +162,15 @@ impl Call {
             }
             Some(Runs::Words(first)) => {
                 let words = self.positional.iter().skip(*first).map(|value| value.text.clone());
-                let words: Vec<_> = words.collect();
+                let words: Vec<_> = words.chain(self.unseen()).collect();
                 shell::judge(&words, script, self.at, analysis);
             }
         }
+    }
+
+    /// The argument that stands for those that cannot be seen.
+    fn unseen(&self) -> Option<Literal> {
+        (self.arguments == Arguments::Spread).then(Literal::computed)
     }
 
     /// The list that the object is, for a rule that runs one.

@@ -13,7 +13,7 @@ use crate::{
 };
 use interpreter_core::Confidence;
 use serde::Deserialize;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The calls that a rule is about.
 #[derive(Debug, Deserialize)]
@@ -159,6 +159,8 @@ pub(crate) struct CallIndex {
     below: HashMap<String, Vec<usize>>,
     methods: HashMap<String, Vec<usize>>,
     imports: HashMap<String, Vec<usize>>,
+    /// The names in the patterns, and what they begin with: `os` of `os.remove`.
+    beginnings: HashSet<String>,
 }
 
 impl CallIndex {
@@ -174,6 +176,11 @@ impl CallIndex {
                     (&mut all.exact, pattern.as_str())
                 };
                 index.entry(key.to_owned()).or_default().push(at);
+                if !pattern.starts_with("*.") {
+                    let ends = key.match_indices(['.', '(', '[']).map(|(end, _)| end);
+                    let beginnings = ends.chain([key.len()]).map(|end| key[..end].to_owned());
+                    all.beginnings.extend(beginnings);
+                }
             }
             for module in &rule.on.imports {
                 all.imports.entry(module.clone()).or_default().push(at);
@@ -202,6 +209,16 @@ impl CallIndex {
         found.sort_unstable();
         found.dedup();
         found.into_iter().map(|at| &self.rules[at]).collect()
+    }
+
+    /// The part of a name that matters to rules on names: all of it if one may begin with it, or
+    /// the module of which a rule names everything.
+    pub(crate) fn reach<'a>(&self, name: &'a str) -> Option<&'a str> {
+        if self.beginnings.contains(name) {
+            return Some(name);
+        }
+        let mut dots = name.match_indices('.').map(|(dot, _)| &name[..dot]);
+        dots.find(|module| self.below.contains_key(*module))
     }
 
     /// The rules on something that goes by any of `names` and is handed on without a call.

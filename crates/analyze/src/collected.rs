@@ -1,12 +1,14 @@
 //! Findings while they are being found: each once, and not too many.
 //!
-//! When there are more than can be shown, the gravest stay, so that danger cannot hide behind a
-//! crowd of harmless findings. Never changes what was found but for cutting long arguments.
+//! When there are more than can be shown, the gravest stay, and of each deed at least one, so that
+//! danger cannot hide behind a crowd of harmless findings. Those that are left out leave a grave
+//! one behind, unless they only repeat another one on another line. Never changes what was found
+//! but for cutting long arguments.
 
 use crate::says::{Says, Site};
 use interpreter_core::{
-    Capability, Findings, Untrusted,
-    findings::{MOST_ARGUMENT, MOST_SOURCES},
+    Capability, Deed, Findings, Risk, Untrusted,
+    findings::{MOST_ARGUMENT, MOST_SOURCES, listed},
 };
 use std::{
     borrow::Cow,
@@ -26,6 +28,14 @@ pub(crate) struct Collected {
     hasher: RandomState,
     /// How many are kept of each severity.
     counts: [usize; 4],
+    /// The gravest of each thing that is kept, by the hash of deed and argument.
+    things: HashMap<u64, Risk>,
+    /// The gravest of each deed that is kept.
+    deeds: HashMap<Deed, Risk>,
+    /// Whether something was left out that does not only repeat another one.
+    is_unlisted: bool,
+    /// Whether anything above low was left out.
+    is_cut: bool,
 }
 
 impl Collected {
@@ -33,6 +43,7 @@ impl Collected {
         let Says { deed, severity, reason, source, confidence, is_added: _ } = says;
         let argument = cut(argument);
         let key = self.hasher.hash_one((deed, &argument, at.line));
+        let thing = self.hasher.hash_one((deed, &argument));
         let known = self.seen.get(&key).into_iter().flatten().copied().find(|&place| {
             let one = &self.kept[place];
             one.line == at.line && one.name == deed.name() && one.argument.raw() == argument
@@ -40,7 +51,14 @@ impl Collected {
         let count = &mut self.counts[severity as usize];
         // Most of a crowd ends here, before anything is copied.
         let is_told = match known.map(|place| &self.kept[place]) {
-            None => *count == MOST,
+            None if *count < MOST => false,
+            None => {
+                let is_as_grave = |kept: Option<&Risk>| kept.is_some_and(|&kept| kept >= severity);
+                let is_left_out = is_as_grave(self.deeds.get(&deed));
+                self.is_cut |= is_left_out && severity > Risk::Low;
+                self.is_unlisted |= is_left_out && !is_as_grave(self.things.get(&thing));
+                is_left_out
+            }
             Some(one) => {
                 let is_named = || one.sources.iter().any(|known| known.raw() == source);
                 severity <= one.severity
@@ -49,6 +67,12 @@ impl Collected {
         };
         if is_told {
             return;
+        }
+        for gravest in [
+            self.things.entry(thing).or_insert(severity),
+            self.deeds.entry(deed).or_insert(severity),
+        ] {
+            *gravest = severity.max(*gravest);
         }
         let found = Capability {
             columns: at.columns,
@@ -71,14 +95,19 @@ impl Collected {
         &self.kept
     }
 
+    /// Whether the findings so far are not all that the lines of the code do.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.is_cut
+    }
+
     /// The findings in the order of their lines.
     pub(crate) fn finish(mut self) -> Findings {
-        if self.kept.len() > MOST {
-            self.kept.sort_by_key(|found| std::cmp::Reverse(found.severity));
-            self.kept.truncate(MOST);
+        if self.is_unlisted {
+            self.kept.push(Capability::unlisted());
         }
-        self.kept.sort_by_key(|found| found.line);
-        Findings::new(self.kept)
+        let mut kept = listed(self.kept, MOST);
+        kept.sort_by_key(|found| found.line);
+        Findings::new(kept)
     }
 }
 
@@ -96,7 +125,6 @@ fn cut(argument: &str) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use interpreter_core::{Deed, Risk};
 
     fn add(collected: &mut Collected, deed: Deed, severity: Risk, argument: &str, line: u32) {
         collected.add(Says::new(deed, severity, ""), argument, Site { line, columns: None });
@@ -122,6 +150,37 @@ mod tests {
         assert_eq!(findings.capabilities.len(), MOST);
         assert_eq!(findings.risk, Risk::High);
         assert_eq!(findings.capabilities.last().unwrap().name, "deletes");
+    }
+
+    #[test]
+    fn a_crowd_of_grave_findings_does_not_hide_another_one() {
+        let mut collected = Collected::default();
+        for line in 1..=1_000 {
+            add(&mut collected, Deed::Connects, Risk::High, "a", line);
+        }
+        assert!(collected.is_cut());
+        add(&mut collected, Deed::Deletes, Risk::High, "b", 1_001);
+        add(&mut collected, Deed::Unreadable, Risk::High, "refused", 1);
+        add(&mut collected, Deed::Deletes, Risk::High, "c", 1_002);
+        let findings = collected.finish();
+        let has = |name, argument| {
+            let is = |one: &Capability| one.name == name && one.argument.raw() == argument;
+            findings.capabilities.iter().any(is)
+        };
+        assert!(has("connects", "a") && has("deletes", "b") && has("unreadable", "refused"));
+        assert!(findings.capabilities.contains(&Capability::unlisted()));
+        assert!(findings.capabilities.len() <= MOST + 1);
+    }
+
+    #[test]
+    fn repetitions_are_left_out_without_a_mark() {
+        let mut collected = Collected::default();
+        for line in 1..=1_000 {
+            add(&mut collected, Deed::Reads, Risk::Low, "a", line);
+            add(&mut collected, Deed::Writes, Risk::Medium, "b", line);
+        }
+        let findings = collected.finish();
+        assert_eq!((findings.capabilities.len(), findings.risk), (MOST, Risk::Medium));
     }
 
     #[test]

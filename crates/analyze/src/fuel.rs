@@ -11,12 +11,17 @@ const COPIED: usize = 256;
 
 /// The steps that are left.
 #[derive(Debug)]
-pub(crate) struct Fuel(Cell<u32>);
+pub(crate) struct Fuel {
+    left: Cell<u32>,
+    /// Whether another bound has ended the following of a name.
+    is_cut: Cell<bool>,
+}
 
 impl Fuel {
     /// As much as code of this length may take.
     pub(crate) fn for_code(bytes: usize) -> Self {
-        Self(Cell::new(u32::try_from(bytes).unwrap_or(u32::MAX).saturating_add(MOST)))
+        let left = u32::try_from(bytes).unwrap_or(u32::MAX).saturating_add(MOST);
+        Self { left: Cell::new(left), is_cut: Cell::new(false) }
     }
 
     /// Takes one step, if there is any left.
@@ -30,14 +35,28 @@ impl Fuel {
     }
 
     fn take(&self, steps: u32) -> Option<()> {
-        let left = self.0.get().checked_sub(steps);
-        self.0.set(left.unwrap_or_default());
+        let left = self.left.get().checked_sub(steps);
+        self.left.set(left.unwrap_or_default());
         left.map(|_| ())
+    }
+
+    /// Notes that a name was not followed to its end, because of a bound other than the steps.
+    pub(crate) fn cut(&self) {
+        self.is_cut.set(true);
+    }
+
+    /// Finds a text. Where a bound ends that, the text is computed, which is judged where it is
+    /// used: no name is lost by it.
+    pub(crate) fn for_text<T>(&self, find: impl FnOnce() -> T) -> T {
+        let before = self.is_cut.get();
+        let found = find();
+        self.is_cut.set(before);
+        found
     }
 
     /// Whether not everything could be followed.
     pub(crate) fn is_spent(&self) -> bool {
-        self.0.get() == 0
+        self.left.get() == 0 || self.is_cut.get()
     }
 }
 

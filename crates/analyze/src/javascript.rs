@@ -7,6 +7,7 @@ use crate::{
     analysis::{Analysis, Script},
     call,
     literal::Literal,
+    meanings::Meanings,
     rules::Rules,
     says::{Says, Site},
     syntax::Syntax,
@@ -47,7 +48,8 @@ pub(crate) fn read(script: &Script, analysis: &mut Analysis) {
     };
     let source = script.text.as_str();
     let fuel = Rc::clone(analysis.fuel());
-    let names = Names::of(&tree, source, script.known.clone(), fuel);
+    let kept = Meanings { rules: analysis.rules.clone(), syntax: Syntax::JavaScript };
+    let names = Names::of(&tree, source, script.known.clone(), fuel, kept);
     let (passed, rules) = (HashSet::new(), analysis.rules.clone());
     let mut judge = Judge { script, source, names, passed, rules, analysis };
     tree.each(|node| judge.node(node));

@@ -29,6 +29,7 @@ mod detect;
 mod fuel;
 mod javascript;
 mod literal;
+mod meanings;
 mod past;
 mod place;
 mod python;

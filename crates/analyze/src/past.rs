@@ -14,6 +14,9 @@ use std::{
 /// Most names that are remembered of one language.
 const NAMES: usize = 2_000;
 
+/// Most modules of which everything was imported that are remembered.
+const STARS: usize = 8;
+
 /// Most bytes of one value that are remembered.
 const BYTES: usize = 16 * 1024;
 
@@ -54,6 +57,8 @@ pub(crate) struct Known {
     pub(crate) values: HashMap<String, Value>,
     /// Functions that were defined, and what calling them does.
     pub(crate) functions: HashMap<String, Vec<Says<'static>>>,
+    /// Whether some code has set names that are not here.
+    pub(crate) is_partial: bool,
 }
 
 impl Known {
@@ -66,15 +71,26 @@ impl Known {
         }
         let room = |held: usize| NAMES.saturating_sub(held);
         let room = (room(self.meanings.len()), room(self.values.len()), room(self.functions.len()));
+        self.is_partial |= later.is_partial
+            || later.meanings.len() > room.0
+            || later.functions.len() > room.2
+            || later.values.len() > room.1;
         self.meanings.extend(later.meanings.into_iter().take(room.0));
         let fits = |value: &Value| value.bytes() <= BYTES;
         self.values.extend(later.values.into_iter().filter(|(_, value)| fits(value)).take(room.1));
         self.functions.extend(later.functions.into_iter().take(room.2));
         let room = NAMES.saturating_sub(self.modules.len());
-        self.modules.extend(later.modules.into_iter().take(room));
+        let new: Vec<_> = later.modules.difference(&self.modules).cloned().collect();
+        self.is_partial |= new.len() > room;
+        self.modules.extend(new.into_iter().take(room));
         for star in later.stars {
-            if !self.stars.contains(&star) && self.stars.len() < 8 {
+            if self.stars.contains(&star) {
+                continue;
+            }
+            if self.stars.len() < STARS {
                 self.stars.push(star);
+            } else {
+                self.is_partial = true;
             }
         }
         self

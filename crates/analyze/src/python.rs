@@ -13,6 +13,7 @@ use crate::{
     analysis::{Analysis, Script},
     call,
     literal::Literal,
+    meanings::Meanings,
     past::Known,
     rules::Rules,
     says::{Says, Site},
@@ -63,7 +64,7 @@ pub(crate) fn read(mut script: Script, analysis: &mut Analysis) {
         analysis.nest_lines(script, Syntax::Shell, &one.text, one.line);
     }
     if notebook.cut {
-        analysis.unreadable("too many commands", script.line(1));
+        analysis.refuse("too many commands", script.line(1));
     }
     // The kernel reads as a notebook's only what is not Python as it stands. Here both readings
     // count, since another Python may have more or less to say than the one that runs.
@@ -132,7 +133,8 @@ fn read_text(
         ("the Python code does not parse", line)
     });
     let body = &parsed.syntax().body;
-    let names = Names::new(past, Rc::clone(analysis.fuel()));
+    let kept = Meanings { rules: analysis.rules.clone(), syntax: Syntax::Python };
+    let names = Names::new(past, Rc::clone(analysis.fuel()), kept);
     let names = binding::bind(body, names, script, &lines);
     let rules = analysis.rules.clone();
     let mut walk = Walk { script, lines, names, rules, analysis };

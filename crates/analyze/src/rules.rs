@@ -114,6 +114,11 @@ impl Rules {
         self.sets().flat_map(|set| set.calls(syntax).on_call(names)).collect()
     }
 
+    /// The part of a name that matters to rules on names.
+    pub(crate) fn reach<'a>(&self, syntax: Syntax, name: &'a str) -> Option<&'a str> {
+        self.sets().find_map(|set| set.calls(syntax).reach(name))
+    }
+
     /// The rules on something that goes by any of `names` and is handed on without a call.
     pub(crate) fn on_mention(
         &self,

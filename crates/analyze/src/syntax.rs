@@ -24,4 +24,12 @@ impl Syntax {
             _ => Self::Words,
         }
     }
+
+    /// Whether names that such code sets are followed into later code.
+    pub(crate) fn has_names(self) -> bool {
+        match self {
+            Self::Python | Self::Shell | Self::JavaScript | Self::TypeScript => true,
+            Self::Sql | Self::Words => false,
+        }
+    }
 }

@@ -14,6 +14,7 @@ mod rules;
 mod session;
 mod speed;
 mod tables;
+mod unseen;
 
 fn language(name: &str) -> Language {
     let (aliases, endings, continuity) = Default::default();

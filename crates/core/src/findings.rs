@@ -4,7 +4,10 @@
 
 use crate::{Deed, Untrusted};
 use serde::{Deserialize, Serialize};
-use std::{cmp::Reverse, collections::HashMap};
+use std::{
+    cmp::Reverse,
+    collections::{HashMap, HashSet},
+};
 
 pub use crate::deed::NAMES;
 
@@ -119,6 +122,11 @@ impl Capability {
         }
     }
 
+    /// The finding that there are more than are listed. Nobody has seen the others, so it is grave.
+    pub fn unlisted() -> Self {
+        Self::new(Deed::Unreadable, "more findings than are listed", 1, Risk::High)
+    }
+
     /// Takes over what another finding of the same says: its sources, and all of it if it is graver.
     pub fn absorb(&mut self, other: Self) {
         if other.severity > self.severity {
@@ -218,7 +226,7 @@ impl Findings {
     }
 
     /// These and what others found in the same code. None of these is lost or lowered; of the
-    /// others', the gravest stay.
+    /// others', those stay that [`listed`] keeps.
     #[must_use]
     pub fn and(self, others: Self) -> Self {
         let mut all = self.capabilities;
@@ -231,9 +239,7 @@ impl Findings {
                 None => new.push(one),
             }
         }
-        new.sort_by_key(|one| Reverse(one.severity));
-        new.truncate(MOST_ADDED);
-        all.append(&mut new);
+        all.append(&mut listed(new, MOST_ADDED));
         all.sort_by_key(|one| one.line);
         Self::new(all)
     }
@@ -245,9 +251,55 @@ impl Findings {
     }
 }
 
+/// At most so many of these findings: the gravest of each name, then the gravest of each thing that
+/// is done, and then those that only repeat one on another line. If more than repetitions are left
+/// out, one more finding says so: whoever judges what is listed does not judge all of it.
+pub fn listed(mut all: Vec<Capability>, most: usize) -> Vec<Capability> {
+    if all.len() <= most {
+        return all;
+    }
+    all.sort_by_key(|one| Reverse(one.severity));
+    let (mut names, mut things) = (HashSet::new(), HashSet::new());
+    let rank = |one: &Capability| {
+        let is_new_thing = things.insert((one.name.clone(), one.argument.raw().to_owned()));
+        let is_new_name = names.insert(one.name.clone());
+        (!is_new_name, !is_new_thing)
+    };
+    let ranks: Vec<(bool, bool)> = all.iter().map(rank).collect();
+    let mut ranked: Vec<_> = ranks.into_iter().zip(all).collect();
+    ranked.sort_by_key(|(rank, _)| *rank);
+    let is_cut = ranked.get(most).is_some_and(|((_, is_repetition), _)| !is_repetition);
+    let mut kept: Vec<_> = ranked.into_iter().take(most).map(|(_, one)| one).collect();
+    let mark = Capability::unlisted();
+    if is_cut && !kept.contains(&mark) {
+        kept.push(mark);
+    }
+    kept
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn findings_that_are_left_out_leave_a_mark_unless_they_only_repeat() {
+        let many = |argument: fn(u32) -> String| -> Vec<_> {
+            let one = |line| Capability::new(Deed::Connects, argument(line), line, Risk::High);
+            (1..=300).map(one).collect()
+        };
+        let mut all = many(|_| "a".into());
+        all.push(Capability::new(Deed::Writes, "b", 301, Risk::Medium));
+        let kept = listed(all, 200);
+        assert_eq!(kept.len(), 200);
+        assert!(kept.iter().any(|one| one.name == "writes"));
+        assert!(!kept.contains(&Capability::unlisted()));
+        let mut all = many(|line| line.to_string());
+        all.push(Capability::new(Deed::Writes, "b", 301, Risk::Medium));
+        let kept = listed(all, 200);
+        assert_eq!(kept.len(), 201);
+        assert!(kept.iter().any(|one| one.name == "writes"));
+        assert!(kept.contains(&Capability::unlisted()));
+    }
 
     #[test]
     fn the_gravest_comes_first_and_repetitions_are_one() {

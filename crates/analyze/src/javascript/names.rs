@@ -5,7 +5,7 @@
 
 use super::{
     nodes::{
-        PARTS, binds, is_import, is_sum, last_child, member, module_name, name_of, quoted, undone,
+        binds, is_cut, is_import, is_sum, last_child, member, module_name, name_of, quoted, undone,
         unknown,
     },
     text::unescape,
@@ -17,6 +17,7 @@ use crate::{
     decode::Encoding,
     fuel::Fuel,
     literal::Literal,
+    meanings::Meanings,
     past::{Known, SoFar},
     rules::BUILT_IN,
     says::Says,
@@ -28,11 +29,11 @@ use std::{
     rc::Rc,
 };
 
-/// Most meanings of one name that are followed.
-const MEANINGS: usize = 8;
+/// How far a chain like `a.b().c` is followed.
+const CHAIN: usize = 128;
 
-/// How far a chain like `a.b().c` is followed, and how deep a pattern or a sum of texts.
-const CHAIN: usize = 32;
+/// How deep a pattern or a sum of texts is followed.
+const DEPTH: usize = 32;
 
 /// Most bytes of a text that is put together, and of a value that is remembered.
 const LONGEST: usize = 64 * 1024;
@@ -49,12 +50,19 @@ pub(super) struct Names {
     /// The lines of functions.
     bodies: Vec<(String, RangeInclusive<usize>)>,
     fuel: Rc<Fuel>,
+    kept: Meanings,
 }
 
 impl Names {
-    pub(super) fn of(tree: &Tree, source: &str, past: Known, fuel: Rc<Fuel>) -> Self {
+    pub(super) fn of(
+        tree: &Tree,
+        source: &str,
+        past: Known,
+        fuel: Rc<Fuel>,
+        kept: Meanings,
+    ) -> Self {
         let (fresh, bound, growing, bodies) = Default::default();
-        let mut names = Self { past, fresh, bound, growing, bodies, fuel };
+        let mut names = Self { past, fresh, bound, growing, bodies, fuel, kept };
         tree.each(|node| {
             for name in binds(node) {
                 *names.bound.entry(name_of(name, source)).or_default() += 1;
@@ -135,6 +143,7 @@ impl Names {
 
     fn follow(&self, node: Node<'_>, source: &str, left: usize) -> Vec<String> {
         let (Some(left), Some(())) = (left.checked_sub(1), self.fuel.step()) else {
+            self.fuel.cut();
             return unknown();
         };
         let field = |name| node.child_by_field_name(name);
@@ -152,7 +161,8 @@ impl Names {
             }
             "subscript_expression" => {
                 let of = follow(field("object"));
-                let index = field("index").map(|index| self.text_within(index, source, left));
+                let index = field("index");
+                let index = index.map(|index| self.text_within(index, source, left.min(DEPTH)));
                 match index.as_ref().and_then(Literal::whole) {
                     Some(property) => member(of, property),
                     None => of.into_iter().map(|name| name + "[]").collect(),
@@ -162,6 +172,7 @@ impl Names {
                 let callee = follow(field("function").or(field("constructor")));
                 if callee.iter().any(|name| is_import(name)) {
                     let module = values::first(node);
+                    let left = left.min(DEPTH);
                     let module = module.map(|node| self.text_within(node, source, left));
                     return module.iter().filter_map(Literal::whole).map(module_name).collect();
                 }
@@ -180,14 +191,13 @@ impl Names {
             "assignment_expression" => follow(field("right")),
             "ternary_expression" => {
                 let mut both = follow(field("consequence"));
-                both.extend(follow(field("alternative")));
-                both.truncate(MEANINGS);
+                self.kept.add(&mut both, follow(field("alternative")), &self.fuel);
                 both
             }
-            "binary_expression" => {
+            // A sum is a text or a number.
+            "binary_expression" if !is_sum(node) => {
                 let mut both = follow(field("left"));
-                both.extend(follow(field("right")));
-                both.truncate(MEANINGS);
+                self.kept.add(&mut both, follow(field("right")), &self.fuel);
                 both
             }
             _ => unknown(),
@@ -196,18 +206,23 @@ impl Names {
 
     /// The text that an expression gives.
     pub(super) fn text(&self, node: Node<'_>, source: &str) -> Literal {
-        self.text_within(node, source, CHAIN)
+        self.fuel.for_text(|| self.text_within(node, source, DEPTH))
     }
 
     fn text_within(&self, node: Node<'_>, source: &str, left: usize) -> Literal {
         let text = self.any_text(node, source, left);
         let length = text.len();
         let is_short = length <= LONGEST && self.fuel.copy(length).is_some();
-        if is_short { text } else { Literal::computed() }
+        if is_short {
+            return text;
+        }
+        self.fuel.cut();
+        Literal::computed()
     }
 
     fn any_text(&self, node: Node<'_>, source: &str, left: usize) -> Literal {
         let (Some(left), Some(())) = (left.checked_sub(1), self.fuel.step()) else {
+            self.fuel.cut();
             return Literal::computed();
         };
         let of = |name: &str| match node.child_by_field_name(name) {
@@ -215,20 +230,20 @@ impl Names {
             None => Literal::computed(),
         };
         match node.kind() {
-            "string" => quoted(node, source),
-            "template_string" => {
-                node.children().take(PARTS).fold(Literal::default(), |text, part| {
-                    text.then(match (part.kind(), part.children().next()) {
-                        ("template_substitution", Some(inner)) => {
-                            self.text_within(inner, source, left)
-                        }
-                        ("string_fragment" | "escape_sequence", _) => Literal::known(unescape(
-                            source.get(part.byte_range()).unwrap_or_default(),
-                        )),
-                        _ => Literal::computed(),
-                    })
-                })
+            "string" | "template_string" if is_cut(node) => {
+                self.fuel.cut();
+                Literal::computed()
             }
+            "string" => quoted(node, source),
+            "template_string" => node.children().fold(Literal::default(), |text, part| {
+                text.then(match (part.kind(), part.children().next()) {
+                    ("template_substitution", Some(inner)) => self.text_within(inner, source, left),
+                    ("string_fragment" | "escape_sequence", _) => {
+                        Literal::known(unescape(source.get(part.byte_range()).unwrap_or_default()))
+                    }
+                    _ => Literal::computed(),
+                })
+            }),
             "identifier" => {
                 let value = self.value(&name_of(node, source));
                 let value = value.filter(|value| value.items.is_none());
@@ -259,6 +274,10 @@ impl Names {
         let Some(callee) = callee.or(node.child_by_field_name("constructor")) else {
             return Literal::computed();
         };
+        if values::is_cut(node) {
+            self.fuel.cut();
+            return Literal::computed();
+        }
         let names = self.follow(callee, source, left);
         let is = |list: &[String]| names.iter().any(|name| list.contains(name));
         let tables = &BUILT_IN.javascript;
@@ -322,7 +341,12 @@ impl Names {
         match method.as_str() {
             "toString" | "trim" | "valueOf" => Some(text()),
             "join" => {
-                let items = self.items(of, source, left)?;
+                let items = self.items_within(of, source, left)?;
+                // Behind the bound anything may follow, also what ends a command.
+                if items.len() > values::WIDTH {
+                    self.fuel.cut();
+                    return Some(Literal::computed());
+                }
                 let between = match values::first(call) {
                     Some(between) => self.text_within(between, source, left),
                     None => Literal::known(","),
@@ -341,11 +365,16 @@ impl Names {
 
     /// The elements of a list.
     pub(super) fn items(&self, node: Node<'_>, source: &str, left: usize) -> Option<Vec<Literal>> {
+        self.fuel.for_text(|| self.items_within(node, source, left))
+    }
+
+    fn items_within(&self, node: Node<'_>, source: &str, left: usize) -> Option<Vec<Literal>> {
         let left = left.checked_sub(1)?;
         match node.kind() {
             "array" => {
-                let items = values::some_children(node).into_iter();
-                Some(items.map(|item| self.text_within(item, source, left)).collect())
+                let (items, is_cut) = values::elements(node);
+                let items = items.into_iter().map(|item| self.text_within(item, source, left));
+                Some(items.chain(is_cut.then(Literal::computed)).collect())
             }
             "identifier" => {
                 let value = self.value(&name_of(node, source))?;
@@ -353,7 +382,7 @@ impl Names {
                 value.items.clone()
             }
             "as_expression" | "parenthesized_expression" => {
-                self.items(node.children().next()?, source, left)
+                self.items_within(node.children().next()?, source, left)
             }
             _ => None,
         }
@@ -368,11 +397,8 @@ impl Names {
 
     fn bind(&mut self, name: &str, meanings: impl IntoIterator<Item = String>) {
         let known = self.fresh.meanings.entry(name.to_owned()).or_default();
-        for meaning in meanings {
-            if known.len() < MEANINGS && !known.contains(&meaning) && meaning != name {
-                known.push(meaning);
-            }
-        }
+        let others = meanings.into_iter().filter(|meaning| meaning != name);
+        self.kept.add(known, others, &self.fuel);
     }
 
     fn import(&mut self, node: Node<'_>, source: &str) {
@@ -414,8 +440,8 @@ impl Names {
         let name = if is_name { name_of(target, source) } else { String::new() };
         // A name that is bound twice may hold either: then it is not known.
         if self.bound.get(&name) == Some(&1) {
-            let items = self.items(value, source, CHAIN);
-            let text = self.text_within(value, source, CHAIN);
+            let items = self.items(value, source, DEPTH);
+            let text = self.text(value, source);
             let mut held = Value { text, items, ..Value::default() };
             if self.growing.contains(&name) {
                 held.grow();
@@ -428,11 +454,11 @@ impl Names {
                 self.bodies.push((name, lines));
             }
         }
-        self.bind_pattern(target, &meanings, source, CHAIN);
+        self.bind_pattern(target, &meanings, source, DEPTH);
     }
 
     fn bind_pattern(&mut self, target: Node<'_>, meanings: &[String], source: &str, left: usize) {
-        let Some(left) = left.checked_sub(1) else { return };
+        let Some(left) = left.checked_sub(1) else { return self.fuel.cut() };
         let below = |name: &str| -> Vec<String> { member(meanings.to_vec(), name) };
         match target.kind() {
             "identifier" => self.bind(&name_of(target, source), meanings.iter().cloned()),
@@ -447,6 +473,9 @@ impl Names {
                         "pair_pattern" => {
                             let key = part.child_by_field_name("key");
                             let value = part.child_by_field_name("value");
+                            if key.is_some_and(is_cut) {
+                                self.fuel.cut();
+                            }
                             if let (Some(key), Some(value)) = (key, value) {
                                 let inner = below(&name_of(key, source));
                                 self.bind_pattern(value, &inner, source, left);

@@ -4,7 +4,7 @@ use super::{text::unescape, tree::Node};
 use crate::{decode::Encoding, literal::Literal};
 
 /// Most parts of a string that are looked at.
-pub(super) const PARTS: usize = 256;
+const PARTS: usize = 256;
 
 /// A text without its encoding.
 pub(super) fn undone(text: Option<&Literal>, encoding: Encoding) -> Literal {
@@ -82,9 +82,17 @@ pub(super) fn name_of(node: Node<'_>, source: &str) -> String {
     }
 }
 
+/// Whether a string has more parts than are looked at. Then its text is not known.
+pub(super) fn is_cut(node: Node<'_>) -> bool {
+    node.children().nth(PARTS).is_some()
+}
+
 /// The text between quotes.
 pub(super) fn quoted(node: Node<'_>, source: &str) -> Literal {
-    node.children().take(PARTS).fold(Literal::default(), |text, part| {
+    if is_cut(node) {
+        return Literal::computed();
+    }
+    node.children().fold(Literal::default(), |text, part| {
         text.then(match part.kind() {
             "string_fragment" | "escape_sequence" => {
                 Literal::known(unescape(source.get(part.byte_range()).unwrap_or_default()))

@@ -167,17 +167,19 @@ impl<'tree> Node<'tree> {
         Point { row: row as usize, column: column as usize }
     }
 
+    /// The nodes in it. Comments stand anywhere and are none of them.
     fn all_children(self) -> impl Iterator<Item = Self> {
         let (tree, end) = (self.tree, self.after());
         let mut at = self.at + 1;
-        std::iter::from_fn(move || {
+        let children = std::iter::from_fn(move || {
             let child = (at < end).then_some(Self { tree, at })?;
             at = child.after();
             Some(child)
-        })
+        });
+        children.filter(|child| !matches!(child.kind(), "comment" | "html_comment"))
     }
 
-    /// The nodes in it, without its signs.
+    /// The nodes in it, without its signs and comments.
     pub(super) fn children(self) -> impl Iterator<Item = Self> {
         self.all_children().filter(|child| !child.is_sign())
     }

@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// Most arguments, elements and properties that are looked at.
-const WIDTH: usize = 64;
+pub(super) const WIDTH: usize = 64;
 
 /// How deep a list is followed.
 const DEPTH: usize = 16;
@@ -24,7 +24,7 @@ pub(super) fn call(
 ) -> Call {
     let arguments = arguments(node);
     let is_spread = |node: &Node<'_>| node.kind() == "spread_element";
-    let spread = arguments.iter().any(is_spread);
+    let spread = arguments.iter().any(is_spread) || is_cut(node);
     let properties = arguments
         .iter()
         .filter(|node| node.kind() == "object")
@@ -61,8 +61,22 @@ pub(super) fn first(node: Node<'_>) -> Option<Node<'_>> {
     arguments(node).into_iter().next()
 }
 
-pub(super) fn some_children(node: Node<'_>) -> Vec<Node<'_>> {
-    node.children().filter(|child| child.kind() != "comment").take(WIDTH).collect()
+/// Whether a call has more arguments than are looked at, or one of its objects more properties.
+pub(super) fn is_cut(node: Node<'_>) -> bool {
+    let list = node.child_by_field_name("arguments");
+    list.filter(|list| list.kind() == "arguments").is_some_and(|list| {
+        let is_wide = |node: Node<'_>| node.children().nth(WIDTH).is_some();
+        is_wide(list) || list.children().any(|child| child.kind() == "object" && is_wide(child))
+    })
+}
+
+/// The elements of a list, and whether there are more than those.
+pub(super) fn elements(node: Node<'_>) -> (Vec<Node<'_>>, bool) {
+    (some_children(node), node.children().nth(WIDTH).is_some())
+}
+
+fn some_children(node: Node<'_>) -> Vec<Node<'_>> {
+    node.children().take(WIDTH).collect()
 }
 
 fn value(node: Node<'_>, names: &Names, source: &str) -> Value {

@@ -7,7 +7,7 @@
 
 use super::{
     lines::Lines,
-    names::{CHAIN, MEANINGS, Names},
+    names::{CHAIN, Names, STARS},
     values::{DEPTH, Reader},
 };
 use crate::analysis::Script;
@@ -172,8 +172,12 @@ impl<'a> SourceOrderVisitor<'a> for Binding<'_> {
                 let Some(module) = &import.module else { return };
                 for alias in &import.names {
                     if &alias.name == "*" {
-                        if self.names.fresh.stars.len() < MEANINGS {
-                            self.names.fresh.stars.push(module.to_string());
+                        let stars = &mut self.names.fresh.stars;
+                        let is_known = stars.iter().any(|star| star == module.as_str());
+                        if !is_known && stars.len() < STARS {
+                            stars.push(module.to_string());
+                        } else if !is_known {
+                            self.names.fuel.cut();
                         }
                     } else {
                         let name = alias.asname.as_ref().unwrap_or(&alias.name);

@@ -4,9 +4,13 @@
 //! everywhere. That finds too much rather than too little. A value is another matter: a name has
 //! one only if it is bound once in its cell, or not at all and an earlier cell has set it.
 
-use super::values::Reader;
+use super::{
+    depth,
+    values::{DEPTH, Reader},
+};
 use crate::{
     fuel::Fuel,
+    meanings::Meanings,
     past::{Known, SoFar},
     says::Says,
     value::Value,
@@ -18,11 +22,11 @@ use std::{
     rc::Rc,
 };
 
-/// Most meanings of one name that are followed.
-pub(super) const MEANINGS: usize = 8;
+/// Most modules of which everything is imported that are followed.
+pub(super) const STARS: usize = 8;
 
-/// How far a chain like `a.b().c` is followed.
-pub(super) const CHAIN: usize = 32;
+/// How far a chain like `a.b().c` is followed: as far as code may be deep.
+pub(super) const CHAIN: usize = 2 * depth::MOST;
 
 /// The names of a script.
 #[derive(Debug)]
@@ -36,10 +40,11 @@ pub(super) struct Names {
     /// The lines of functions.
     pub(super) bodies: Vec<(String, RangeInclusive<u32>)>,
     pub(super) fuel: Rc<Fuel>,
+    kept: Meanings,
 }
 
 impl Names {
-    pub(super) fn new(past: Known, fuel: Rc<Fuel>) -> Self {
+    pub(super) fn new(past: Known, fuel: Rc<Fuel>, kept: Meanings) -> Self {
         Self {
             past,
             fresh: Known::default(),
@@ -47,6 +52,7 @@ impl Names {
             growing: HashSet::new(),
             bodies: Vec::new(),
             fuel,
+            kept,
         }
     }
 
@@ -104,6 +110,7 @@ impl Names {
 
     pub(super) fn follow(&self, expression: &Expr, left: usize) -> Vec<String> {
         let (Some(left), Some(())) = (left.checked_sub(1), self.fuel.step()) else {
+            self.fuel.cut();
             return unknown();
         };
         let each = |inner: &Expr, end: &str| -> Vec<String> {
@@ -116,7 +123,7 @@ impl Names {
                 let callee = self.follow(&call.func, left);
                 let text = |at: usize| {
                     let argument = call.arguments.find_positional(at)?;
-                    Reader { names: self }.text(argument, left).whole().map(str::to_owned)
+                    Reader { names: self }.text(argument, DEPTH).whole().map(str::to_owned)
                 };
                 let is_named = |wanted: &str| {
                     callee.iter().any(|name| name.trim_start_matches("builtins.") == wanted)
@@ -140,7 +147,7 @@ impl Names {
             Expr::Subscript(subscript) => {
                 let of = self.follow(&subscript.value, left);
                 let key = || {
-                    let key = Reader { names: self }.text(&subscript.slice, left);
+                    let key = Reader { names: self }.text(&subscript.slice, DEPTH);
                     key.whole().map(str::to_owned)
                 };
                 let table = |name: &String| match name.strip_suffix("()") {
@@ -165,14 +172,14 @@ impl Names {
             Expr::Named(named) => self.follow(&named.value, left),
             Expr::If(choice) => {
                 let mut both = self.follow(&choice.body, left);
-                both.extend(self.follow(&choice.orelse, left));
-                both.truncate(MEANINGS);
+                self.kept.add(&mut both, self.follow(&choice.orelse, left), &self.fuel);
                 both
             }
             Expr::BoolOp(choice) => {
-                let values = choice.values.iter().take(MEANINGS);
-                let mut all: Vec<_> = values.flat_map(|value| self.follow(value, left)).collect();
-                all.truncate(MEANINGS);
+                let mut all = Vec::new();
+                for value in &choice.values {
+                    self.kept.add(&mut all, self.follow(value, left), &self.fuel);
+                }
                 all
             }
             _ => unknown(),
@@ -192,11 +199,8 @@ impl Names {
 
     pub(super) fn bind(&mut self, name: &str, meanings: impl IntoIterator<Item = String>) {
         let known = self.fresh.meanings.entry(name.to_owned()).or_default();
-        for meaning in meanings {
-            if known.len() < MEANINGS && !known.contains(&meaning) && meaning != name {
-                known.push(meaning);
-            }
-        }
+        let others = meanings.into_iter().filter(|meaning| meaning != name);
+        self.kept.add(known, others, &self.fuel);
     }
 }
 

@@ -34,7 +34,8 @@ const LONGEST: usize = 64 * 1024;
 pub(super) fn call(call: &ExprCall, names: &Names, at: Site) -> Call {
     let reader = Reader { names };
     let spread = call.arguments.args.iter().any(Expr::is_starred_expr)
-        || call.arguments.keywords.iter().any(|keyword| keyword.arg.is_none());
+        || call.arguments.keywords.iter().any(|keyword| keyword.arg.is_none())
+        || call.arguments.args.len().max(call.arguments.keywords.len()) > WIDTH;
     let receiver = match &*call.func {
         Expr::Attribute(callee) => reader.text(&callee.value, DEPTH),
         _ => Literal::computed(),
@@ -83,9 +84,8 @@ impl Reader<'_> {
     /// The elements of a list.
     fn items(self, expression: &Expr, left: usize) -> Option<Vec<Literal>> {
         let left = left.checked_sub(1)?;
-        let each = |all: &[Expr]| -> Vec<Literal> {
-            all.iter().take(WIDTH).map(|item| self.text(item, left)).collect()
-        };
+        let each =
+            |all: &[Expr]| -> Vec<Literal> { cut(all.iter().map(|item| self.text(item, left))) };
         match expression {
             Expr::List(list) => Some(each(&list.elts)),
             Expr::Tuple(tuple) => Some(each(&tuple.elts)),
@@ -100,8 +100,7 @@ impl Reader<'_> {
                     Some(more) => all.extend(more),
                     None => all.push(Literal::computed()),
                 }
-                all.truncate(WIDTH);
-                Some(all)
+                Some(cut(all.into_iter()))
             }
             Expr::Call(call) => {
                 let is_split = |name: &String| name.rsplit('.').next() == Some("split");
@@ -112,8 +111,8 @@ impl Reader<'_> {
                     _ => return None,
                 };
                 let text = names.iter().any(is_split).then(|| self.text(of, left))?;
-                let words = text.whole()?.split_whitespace().take(WIDTH);
-                Some(words.map(|word| Literal::known(word.trim_matches(['"', '\'']))).collect())
+                let words = text.whole()?.split_whitespace();
+                Some(cut(words.map(|word| Literal::known(word.trim_matches(['"', '\''])))))
             }
             _ => None,
         }
@@ -258,11 +257,13 @@ impl Reader<'_> {
         {
             return Literal::known(text);
         }
-        let arguments = || call.arguments.args.iter().take(WIDTH).map(|one| self.text(one, left));
+        let arguments = || call.arguments.args.iter().map(|one| self.text(one, left));
         if is(&BUILT_IN.python.joins)
             || (is(&BUILT_IN.python.passes) && call.arguments.args.len() > 1)
         {
-            return arguments().reduce(join).unwrap_or_else(Literal::computed);
+            let is_seen = call.arguments.args.len() <= WIDTH;
+            let joined = is_seen.then(|| arguments().reduce(join)).flatten();
+            return joined.unwrap_or_else(Literal::computed);
         }
         if is(&BUILT_IN.python.passes) {
             return argument(0);
@@ -299,8 +300,8 @@ impl Reader<'_> {
                     _ => Literal::computed(),
                 }
             }
-            "joinpath" => {
-                let parts = call.arguments.args.iter().take(WIDTH).map(|one| self.text(one, left));
+            "joinpath" if call.arguments.args.len() <= WIDTH => {
+                let parts = call.arguments.args.iter().map(|one| self.text(one, left));
                 parts.fold(text(), join)
             }
             "with_suffix" | "with_name" | "with_stem" | "glob" | "rglob" | "iterdir" => {
@@ -313,7 +314,8 @@ impl Reader<'_> {
                 if let Some(text) = characters(list) {
                     return Literal::known(text);
                 }
-                let Some(items) = self.items(list, left) else { return Literal::computed() };
+                let items = self.items(list, left).filter(|items| items.len() <= WIDTH);
+                let Some(items) = items else { return Literal::computed() };
                 let between = text();
                 let joined = items.into_iter().reduce(|all, item| {
                     let all = all.then(between.clone());
@@ -324,6 +326,13 @@ impl Reader<'_> {
             _ => Literal::computed(),
         }
     }
+}
+
+/// The first of these elements, and after them a computed one for those that are not looked at.
+fn cut(mut items: impl Iterator<Item = Literal>) -> Vec<Literal> {
+    let mut first: Vec<_> = items.by_ref().take(WIDTH).collect();
+    first.extend(items.next().map(|_| Literal::computed()));
+    first
 }
 
 /// A text that is known, changed.

@@ -110,7 +110,9 @@ impl Rule {
         let each = found.capabilities.iter().map(|one| self.fits_one(one, places));
         if is_allow {
             // Code that could not be read may do anything.
-            let readable = found.risk != Risk::Unknown;
+            let unreadable = |one: &Capability| one.name == Deed::Unreadable.name();
+            let readable =
+                found.risk != Risk::Unknown && !found.capabilities.iter().any(unreadable);
             let all = each.min().unwrap_or(Fit::Yes);
             return if readable && all == Fit::Yes { Fit::Yes } else { Fit::No };
         }

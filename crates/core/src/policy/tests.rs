@@ -91,6 +91,11 @@ fn a_rule_allows_only_what_it_covers_as_a_whole() {
     // A program of that name elsewhere is another program.
     assert_eq!(on(both, &[("starts", "./ls", Risk::Medium)]), Opinion::Ask);
     // Code that nobody can read may do anything.
+    for risk in [Risk::Unknown, Risk::High] {
+        let named = "decision = 'allow'\nfinding = ['reads', 'unreadable', 'deletes']";
+        assert_eq!(on(named, &[READS, DELETES]), Opinion::Allow);
+        assert_eq!(on(named, &[READS, ("unreadable", "", risk)]), Opinion::Ask, "{risk:?}");
+    }
     let unread = Findings { risk: Risk::Unknown, capabilities: vec![] };
     let policy = policy(vec![read(reads)], vec![]);
     let verdict = policy.judge(&proposal(Origin::Model, "x"), &unread, Risk::Medium);
