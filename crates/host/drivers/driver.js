@@ -443,7 +443,21 @@ const runCode = async (name, code) => {
 
 // Whether the cell before was interrupted: maybe more than once, and Node tells of a signal only later.
 let wasInterrupted = false;
+// Node counts the signals that come while it stops a script, and stops the next one by those that are
+// left. An endless script takes them first.
+const endless = new vm.Script('for (;;);');
+const forgetSignals = () => {
+  if (Bun || Deno) return;
+  for (let most = 8; most > 0; most -= 1) {
+    try {
+      endless.runInThisContext({ breakOnSigint: true, timeout: 30 });
+    } catch (error) {
+      if (error.code !== 'ERR_SCRIPT_EXECUTION_INTERRUPTED') return;
+    }
+  }
+};
 const runCell = async (name, code) => {
+  if (wasInterrupted) forgetSignals();
   // Signals that were meant for the cell before arrive here, where they are nobody's.
   for (let turns = wasInterrupted ? 2 : 0; turns > 0; turns -= 1) {
     await new Promise((resolve) => setImmediate(resolve));
