@@ -251,9 +251,9 @@ impl Findings {
     }
 }
 
-/// At most so many of these findings: the gravest of each name, then the gravest of each thing that
-/// is done, and then those that only repeat one on another line. If more than repetitions are left
-/// out, one more finding says so: whoever judges what is listed does not judge all of it.
+/// The first `most` of these findings: the gravest of each name, then the gravest of each name and
+/// argument, then those that only repeat another one on a different line. If more than repetitions
+/// are left out, an extra finding says so, because a decision on the list would not cover them.
 pub fn listed(mut all: Vec<Capability>, most: usize) -> Vec<Capability> {
     if all.len() <= most {
         return all;

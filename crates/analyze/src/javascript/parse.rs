@@ -42,10 +42,10 @@ const PIECE: usize = 4096;
 /// Most calls of progress. Ordinary code of 200 kB takes about 4,000; longer code may take more.
 const STEPS: usize = 4600;
 
-/// The parser is listened to between one and the next of so many calls of progress.
+/// The parser's log is read for one in so many calls of progress.
 const EVERY: usize = 16;
 
-/// Most errors that are heard, of about [`EVERY`] times as many.
+/// Most errors that the log may show; the code then has about [`EVERY`] times as many.
 const ERRORS: usize = 20;
 
 /// The tree of a script, unless it would take too much work to build.
