@@ -146,6 +146,35 @@ fetch_plots() { fetch_environment plots matplotlib==3.11.2 pandas==3.1.1 pillow=
 # Libraries that read the exports.
 fetch_exports() { fetch_environment exports nbformat==5.11.1 py-ocsf-models==0.10.0; }
 
+# A program that tries every route of the API by its description.
+fetch_api_tools() { fetch_environment api schemathesis==4.32.5; }
+
+# The official clients of OpenAI, which drive the server's own endpoints. Without npm, only the one
+# for Python is tried.
+fetch_openai_clients() {
+  local folder=target/test-tools/openai-node version=7.55.0
+  fetch_environment openai openai==3.51.0
+  command -v npm >/dev/null 2>&1 || return 0
+  [ "$(cat "$folder/wanted" 2>/dev/null)" = "$version" ] && return 0
+  echo "Fetching openai@$version …"
+  rm -rf "$folder" && mkdir -p "$folder"
+  timeout 120 npm install --silent --no-audit --no-fund --ignore-scripts --prefix "$folder" "openai@$version" >/dev/null 2>&1 || return 0
+  echo "$version" >"$folder/wanted"
+}
+
+# The libraries by which front ends for Jupyter reach a kernel.
+fetch_kernel_clients() { fetch_environment kernels aiohttp==3.14.5 websockets==17.4; }
+# A login provider, for the page's tests. Quick when it is there; where it cannot be had, those tests
+# say that they were not tried.
+fetch_login_provider() {
+  local folder=target/test-tools/oidc-provider
+  command -v npm >/dev/null 2>&1 || return 0
+  [ -e "$folder/node_modules/oidc-provider/lib/index.js" ] && return 0
+  echo "Fetching a login provider …"
+  mkdir -p "$folder"
+  timeout 120 npm install --silent --no-audit --no-fund --ignore-scripts --prefix "$folder" oidc-provider@9.13 >/dev/null 2>&1 || return 0
+}
+
 # Scanners. Semgrep is large (70 MB to fetch) and not for every machine; where it cannot be had, its tests say that they were not tried.
 fetch_scanners() {
   fetch_environment scanners bandit==1.9.4
@@ -184,8 +213,8 @@ start_engines() {
   if ! docker info >/dev/null 2>&1; then
     dockerd --iptables=false --bridge=none --data-root "$folder/data" --exec-root "$folder/run" \
       --pidfile "$folder/pid" --group interpreter-test >"$log" 2>&1 &
-    docker_engine=$!
-    trap 'kill "$docker_engine" 2>/dev/null' EXIT
+    # Nothing that a script began outlives it.
+    trap 'kill $(jobs -p) 2>/dev/null' EXIT
     timeout 30 sh -c 'until docker info >/dev/null 2>&1; do sleep 0.2; done' || true
   fi
   for engine in docker podman; do

@@ -29,12 +29,16 @@ class Program:
         return [self.binary, "run", "-l", language, "-c", code]
 
     def script(self, cells, end="done"):
-        """The file of a scripted model that proposes these cells, (language, code), one after another."""
+        """The file of a scripted model that proposes these cells, (language, code), one after another, and then ends the turn. So it
+        does in between where a cell is None."""
         path = os.path.join(self.folder, "script.toml")
         with open(path, "w") as file:
-            for language, code in cells:
-                file.write(f"[[reply]]\ncall = {{ language = {json.dumps(language)}, code = {json.dumps(code)} }}\n")
-            file.write(f"[[reply]]\ntext = {json.dumps(end)}\n")
+            for cell in [*cells, None]:
+                said = f"text = {json.dumps(end)}"
+                if cell:
+                    language, code = map(json.dumps, cell)
+                    said = f"call = {{ language = {language}, code = {code} }}"
+                file.write(f"[[reply]]\n{said}\n")
         return path
 
     def cells(self, language, code, count):

@@ -149,6 +149,8 @@ def sided(row, side):
 def shown(figure, unit):
     if unit == "bytes":
         return f"{figure / (1 << 20):.1f} MB"
+    if unit == "count":
+        return f"{figure:.0f}"
     if figure >= 1:
         return f"{figure:.2f} s"
     return f"{figure * 1e3:.2f} ms" if figure >= 1e-3 else f"{figure * 1e6:.0f} µs"

@@ -7,7 +7,7 @@
 //! Must not repeat the message, and must name only commands and options that exist.
 
 use crate::{AgentError, ChooseError, choose::ENGINE};
-use interpreter_core::Untrusted;
+use interpreter_core::{Untrusted, system_users::NoUser};
 use interpreter_exec::{Cause, ExecError, Interpreters};
 use interpreter_model::{ModelError, ProviderError, pull::PullError, shelf::ShelfError};
 use interpreter_store::{ConfigError, NotRemovable, StoreError};
@@ -247,8 +247,10 @@ impl Advise for ExecError {
                     .into(),
             ),
             Self::SandboxEnded { .. } | Self::Stream(_) => Some(doctor.into()),
-            Self::NothingStaged => None,
+            Self::NothingStaged | Self::OutOfReach { .. } => None,
+            Self::StagesNothing { .. } => Some("use `--workspace stage`".into()),
             Self::HunksNotShown { .. } => Some("look at the numbers first: /diff".into()),
+            Self::LookAgain => Some("look at the changes again, and decide on those".into()),
             Self::Workspace(error) => error.advice(),
         }
     }
@@ -336,6 +338,9 @@ impl Advise for WorkspaceError {
             Self::FileOrHunks { .. } => {
                 "put `./` before it to name the file; a chat asks about hunks one by one (key h)"
             }
+            Self::CannotPut { .. } | Self::NoSuchFile { .. } | Self::TooLarge { .. } => {
+                return None;
+            }
             Self::Indivisible { .. } => "name the file without numbers",
             Self::NoSuchHunk { .. } => "`interpreter changes diff` shows the numbers of hunks",
             Self::HunksNotShown { .. } => {
@@ -375,6 +380,7 @@ impl Advise for StoreError {
                 "unlock the keyring, or run `interpreter secret key file` at the desktop"
             }
             Self::NoRandomness => "try again; the system may still be starting",
+            Self::NoPerson => "log in again",
             Self::Taken { .. } => "choose another folder, or a new one",
             Self::StandardInput { .. } => "check what it is redirected from",
             Self::PipedTooLong { .. } => {
@@ -409,6 +415,12 @@ impl Advise for StoreError {
             Self::NotRemovable { reason: NotRemovable::Running, .. } => "end it first",
             Self::NotRemovable { reason: NotRemovable::Account, .. } => {
                 "without it, the record could not be explained"
+            }
+            Self::UsersTaken { .. } | Self::NoUser(NoUser::AllGiven(_)) => {
+                "set `team.uids` in your config file to a range of users that nobody has"
+            }
+            Self::NoUser(NoUser::TakenSince(_)) => {
+                "give that account another number, or remove the person and add them again"
             }
             Self::NotAnAnchor { .. } => {
                 "give the whole line that `interpreter audit anchor` printed, in quotes"

@@ -16,6 +16,7 @@ use interpreter_core::{
     sensitive::{self, SensitiveForm},
     session::{AttachedFile, Attachment, Event},
 };
+use interpreter_store::PackedOutput;
 use std::{
     io::{ErrorKind, Read},
     os::unix::ffi::OsStrExt,
@@ -47,12 +48,14 @@ impl Context {
         let read =
             fs_err::File::open(path).and_then(|file| file.take(most).read_to_end(&mut bytes));
         read.map_err(|error| failed(error.to_string()))?;
-        let image = Image::new(&bytes).map_err(failed)?;
-        let hash = self.outputs().put(&bytes)?;
-        let kept = Blob { hash, bytes: bytes.len() as u64, characters: 0 };
-        let name = Untrusted::new(path.to_string_lossy()).for_terminal_line(200);
-        let words = format!("{name} ({})", image.words());
-        Ok((Event::Attached(Attachment { name, image, kept }), words))
+        self.attach_image(&path.to_string_lossy(), &bytes)
+    }
+
+    fn attach_image(&self, name: &str, bytes: &[u8]) -> Result<(Event, String), AgentError> {
+        let (attachment, packed) = attached_image(name, bytes)?;
+        self.outputs().put_packed(&packed)?;
+        let words = format!("{} ({})", attachment.name, attachment.image.words());
+        Ok((Event::Attached(attachment), words))
     }
 
     /// Reads a file of the work folder for the next prompt: an image, or text, of which the
@@ -119,6 +122,17 @@ impl Context {
         }
         Ok(bytes)
     }
+}
+
+/// An image that goes with a prompt, and its bytes, which are not kept yet: whoever sends the prompt
+/// hands them over, and they are kept if it is taken.
+pub fn attached_image(name: &str, bytes: &[u8]) -> Result<(Attachment, PackedOutput), AgentError> {
+    let failed = |reason: String| AgentError::Image { path: name.into(), reason };
+    let image = Image::new(bytes).map_err(failed)?;
+    let packed = PackedOutput::new(bytes);
+    let kept = Blob { hash: packed.hash().into(), bytes: bytes.len() as u64, characters: 0 };
+    let name = Untrusted::new(name).for_terminal_line(200);
+    Ok((Attachment { name, image, kept }, packed))
 }
 
 /// The kind of secret that a file has the name of, if it has one.

@@ -17,6 +17,7 @@ pub use self::error::ChooseError;
 
 mod address;
 mod error;
+mod recorded;
 mod roster;
 
 /// Whether this program was built with an engine that runs models.

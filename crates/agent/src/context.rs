@@ -5,26 +5,26 @@
 
 use crate::{
     AgentError, changes,
-    choose::{Choice, ChooseError, providers},
+    choose::{Choice, ChooseError, certificates, providers},
     grants, network, rules, secrets,
     update::Mode,
 };
 use interpreter_analyze::AddedRules;
 use interpreter_core::{
-    Access, Broker, Confinement, Lack, Network, Policy, Redactor, Untrusted,
-    confinement::temporary_beside,
+    Access, Broker, Confinement, Lack, Network, People, Policy, Redactor, Untrusted,
+    confinement::{ConfinementSummary, temporary_beside},
     policy::Places,
     sandbox::lacks,
     sensitive::{SENSITIVE, SensitiveForm},
-    session::{Approval, ModelProfile, Setup},
+    session::{Approval, HowAsked, ModelProfile, Setup},
 };
 use interpreter_exec::{
     Activated, Interpreters, RunnerSetup, StandardInput,
-    egress::{Doorway, Upstream, trust_variables},
+    egress::{Asks, Doorway, Upstream, trust_variables},
     is_system,
     sandbox::{Machine, admit, explain, first, has_own_system, keeps, secrets::cover},
 };
-use interpreter_model::{Pace, Providers};
+use interpreter_model::{DocumentClient, Pace, Providers};
 use interpreter_store::{
     Bytes, ConfigFiles, Environment, Folders, Ledger, Log, Outputs, Overrides, PipedFile,
     Retention, Settings,
@@ -46,6 +46,8 @@ pub struct Context {
     pub environment: Environment,
     /// The folder that the code works in.
     pub work_folder: PathBuf,
+    /// The profile that was asked for.
+    profile_name: Option<String>,
     /// The providers that are known.
     pub providers: Providers,
     pub(crate) home: Option<PathBuf>,
@@ -53,9 +55,9 @@ pub struct Context {
     machine: Machine,
     /// The person's grants for this session.
     pub(crate) granted: BTreeMap<PathBuf, Access>,
-    network: Network,
+    pub(crate) network: Network,
     /// Variables that tell programs inside the address of the proxy and of package sources.
-    network_variables: BTreeMap<String, String>,
+    pub(crate) network_variables: BTreeMap<String, String>,
     upstream: Option<Arc<Upstream>>,
     /// Puts secrets into requests of the code, where the person allowed that.
     broker: Option<Arc<Broker>>,
@@ -73,6 +75,8 @@ pub struct Context {
     pub(crate) redactor: Arc<Redactor>,
     /// Secrets that could not be had, and why, in words.
     pub unavailable: Vec<String>,
+    /// How many people can answer.
+    people: People,
     /// The standard input of the code.
     pub(crate) input: StandardInput,
     /// Data that came with a prompt. It is removed with this.
@@ -137,6 +141,7 @@ impl Context {
             folders,
             environment,
             work_folder,
+            profile_name: overrides.profile.clone(),
             providers,
             home,
             interpreters,
@@ -153,6 +158,7 @@ impl Context {
             added_rules,
             redactor,
             unavailable,
+            people: People::One,
             input: StandardInput::Empty,
             piped: None,
         })
@@ -161,6 +167,12 @@ impl Context {
     /// Tells code how many columns and rows of the person's window its output has.
     pub fn use_window(&mut self, columns: usize, rows: usize) {
         self.window = Some((columns, rows));
+    }
+
+    /// Runs code as a user of the system of its own, if this process is root. No other session's code
+    /// may be that user, unless it is the same person's.
+    pub fn use_system_user(&mut self, user: u32) {
+        self.machine.own_user = Some(user);
     }
 
     /// Takes secrets out of text.
@@ -173,11 +185,11 @@ impl Context {
         &self.interpreters
     }
 
-    /// Everything that would be done to confine a run, step by step, in words.
-    pub fn explain(&self) -> Result<String, AgentError> {
+    /// The bounds of a run in words, and everything that would be done for it, step by step.
+    pub fn explain(&self) -> Result<Explained, AgentError> {
         let trusted = self.broker.as_ref().map(|_| Path::new("TRUSTED-CERTIFICATES"));
-        let door = network::asks(&self.settings)
-            .map(|_| Doorway { socket: Path::new("PROXY-SOCKET"), trusted });
+        let asks = network::asks(&self.settings);
+        let door = asks.map(|_| Doorway { socket: Path::new("PROXY-SOCKET"), trusted });
         let (confinement, stage) = (cover(&self.confinement())?, Some(Path::new("CHANGE-SET")));
         // Only building it shows which one `auto` becomes; this is the first that is tried.
         let backend = first(confinement.sandbox.backend);
@@ -195,7 +207,9 @@ impl Context {
         for Lack { promise, why } in missing {
             _ = writeln!(text, "not fully kept: {promise}, because {why}");
         }
-        Ok(text)
+        // Without the secrets in the work folder that `cover` adds: they are in the steps.
+        let bounds = self.confinement().summary(backend, asks == Some(Asks::Session));
+        Ok(Explained { bounds, steps: text })
     }
 
     pub(crate) fn home(&self) -> Option<&Path> {
@@ -220,6 +234,12 @@ impl Context {
         let choice =
             Choice::new(&self.settings, &self.environment, &self.providers, &self.folders)?;
         Ok(choice.paced(self.pace.clone()))
+    }
+
+    /// Whoever asks for documents of servers that are no models, as the settings have it.
+    pub fn document_client(&self) -> Result<DocumentClient, AgentError> {
+        let certificates = certificates(&self.settings, &self.folders)?;
+        Ok(DocumentClient { certificates, offline: self.settings.offline.value })
     }
 
     pub(crate) fn log(&self) -> Result<Log, AgentError> {
@@ -277,12 +297,36 @@ impl Context {
             policy: self.policy(),
             budget: self.settings.budget(),
             confinement: self.confinement(),
+            asks_for_hosts: network::asks(&self.settings) == Some(Asks::Session),
+            people: self.people,
             approval,
             packages: self.package_setup(),
             redactor: Arc::clone(&self.redactor),
             file_headers: self.settings.file_headers.value,
             max_calls: self.settings.max_calls.value.into(),
         }
+    }
+
+    /// How much a session asks with these settings.
+    pub(crate) fn how_asked(&self, approval: Approval) -> HowAsked {
+        HowAsked {
+            approval,
+            mode: self.settings.approval_mode.value,
+            up_to: self.settings.approval_limit.value,
+            profile: self.profile_name.clone(),
+        }
+    }
+
+    /// Sessions are those of a team: several people can answer, and each is known.
+    pub fn serve_several(&mut self) {
+        self.people = People::Several;
+    }
+
+    /// Has sessions ask no less than this.
+    pub fn ask_no_less(&mut self, than: &HowAsked) {
+        let (mode, up_to) =
+            (&mut self.settings.approval_mode.value, &mut self.settings.approval_limit.value);
+        (*mode, *up_to) = ((*mode).max(than.mode), (*up_to).min(than.up_to));
     }
 
     /// By what code is judged.
@@ -415,6 +459,15 @@ impl Context {
     }
 }
 
+/// The bounds of a run.
+#[derive(Debug)]
+pub struct Explained {
+    /// In words.
+    pub bounds: ConfinementSummary,
+    /// Step by step, a line each.
+    pub steps: String,
+}
+
 /// Knows the shapes of tokens, and the secrets in the environment.
 fn redactor(environment: &Environment) -> Redactor {
     let known: Vec<_> = environment.secrets().collect();
@@ -429,7 +482,7 @@ fn is_one(form: SensitiveForm, path: &Path) -> bool {
 }
 
 /// A path without `.` and `..`, which are taken as they are written: no link is followed.
-fn plainly(path: &Path) -> PathBuf {
+pub(crate) fn plainly(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
         match part {

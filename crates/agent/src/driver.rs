@@ -13,11 +13,11 @@ use crate::{
     journal::Journal,
     meter::Meter,
     profile::{Chosen, Sampling},
-    update::{Mode, Request, Update},
+    update::{Mode, NotBegun, Request, Update},
 };
 use interpreter_analyze::Past;
 use interpreter_core::{
-    Body, Message, Output, Redactor,
+    Body, Message, Output, Record, Redactor,
     budget::Spent,
     hash::sha256,
     instructions::Strength,
@@ -26,7 +26,8 @@ use interpreter_core::{
 };
 use interpreter_exec::{Command, ExecError, Runner};
 use interpreter_model::{Model, ReplyPiece};
-use interpreter_store::{Log, RunningSession};
+use interpreter_store::{Log, LogEntry, RunningSession};
+use interpreter_workspace::ReceivedFile;
 use std::{
     collections::VecDeque,
     future::pending,
@@ -35,9 +36,11 @@ use std::{
 };
 use tokio::{sync::mpsc, task::JoinHandle};
 
+mod asked;
 mod calls;
 mod performing;
 mod redacting;
+mod resuming;
 mod rewinding;
 
 /// Bytes of output from which on a record gets no more.
@@ -77,6 +80,10 @@ pub(crate) struct Driver {
     redactor: Arc<Redactor>,
     /// Output that may still turn out to be a secret.
     output: RedactedOutput,
+    /// A file of the person's own, until the runner gets it.
+    received: Option<ReceivedFile>,
+    /// The number of the newest record of changes.
+    newest_changes: u64,
     /// Where models come from, and where the person's config file is.
     context: Arc<Context>,
 }
@@ -96,6 +103,7 @@ impl Driver {
         context: &Arc<Context>,
         mode: Mode,
         approval: Approval,
+        who: Option<&str>,
         updates: mpsc::Sender<Update>,
     ) -> Result<Self, AgentError> {
         let (model, profile, sampling, notes) = match mode {
@@ -120,9 +128,12 @@ impl Driver {
             model: model.as_ref().map(|model| model.name().to_owned()),
             confinement: Box::new(setup.confinement.clone()),
             opening: Some(setup.profile.opening.len()),
+            asks: Some(context.how_asked(approval)),
             imported: false,
         });
-        let started = log.append(&id, &started)?;
+        let started = LogEntry::now(started).by(who.map(str::to_owned));
+        let seq = log.append_all(&id, std::slice::from_ref(&started))?;
+        let started = started.into_record(seq, &id);
         // Nobody listens yet, and there is room for more than this.
         _ = updates.try_send(Update::Records(vec![started])).is_ok();
         // Each may be a quarter of a megabyte, and is taken in sooner while it is in a cache.
@@ -152,6 +163,8 @@ impl Driver {
             next: None,
             redactor,
             output: RedactedOutput::default(),
+            received: None,
+            newest_changes: 0,
             context: Arc::clone(context),
         };
         if mode == Mode::Chat {
@@ -217,7 +230,7 @@ impl Driver {
             self.woken(woken).await?;
             if self.journal.is_full() {
                 let records = self.journal.make_room().await?;
-                self.update(Update::Records(records)).await;
+                self.show_records(records).await;
             }
         }
         self.write_record().await
@@ -268,24 +281,43 @@ impl Driver {
     /// Does what a front end asks for. Like an event, it is on record first.
     async fn requested(&mut self, request: Request) -> Result<(), AgentError> {
         match request {
-            Request::Happened(Event::Asked(prompt)) => {
-                if self.state.wants_file_headers() {
-                    for header in self.context.file_headers(&prompt) {
-                        self.happened(Event::HeaderGiven(header)).await?;
-                    }
+            Request::Happened { event, who } => {
+                self.journal.heard(who);
+                let taken = self.asked_for(event).await;
+                self.journal.heard(None);
+                return taken;
+            }
+            Request::Answer { given, reply } => {
+                let checked = self.state.check_answer(&given);
+                let counts = checked.is_ok();
+                // Whoever answered may have left.
+                _ = reply.send(checked).is_ok();
+                if counts {
+                    self.journal.heard(given.who.clone());
+                    let taken = self.happened(Event::QuestionAnswered(given)).await;
+                    self.journal.heard(None);
+                    return taken;
                 }
-                self.count(Spent { turns: 1, ..Spent::default() }).await?;
-                return self.happened(Event::Asked(prompt)).await;
             }
-            Request::Happened(Event::Retried) => {
-                self.count(Spent { turns: 1, ..Spent::default() }).await?;
-                return self.happened(Event::Retried).await;
-            }
-            Request::Happened(event) => return self.happened(event).await,
             Request::KeepCheckpoints => self.checkpoints = Some(Checkpoints::default()),
             Request::Checkpoint { number, reply } => {
                 let found = self.checkpoints.as_mut().and_then(|all| all.of(number));
                 _ = reply.send(found).is_ok();
+            }
+            Request::Begin { events, beside, who, newest, reply } => {
+                if self.state.is_idle() && self.journal.keep_packed(beside).await.is_err() {
+                    // Whoever asked may have left.
+                    _ = reply.send(Err(NotBegun::NotKept)).is_ok();
+                    return Ok(());
+                }
+                return self.begin(events, who, newest, reply).await;
+            }
+            Request::Put { path, file, who, reply } => {
+                return self.put(path, file, who, reply).await;
+            }
+            Request::Files(wanted) => self.open_files(wanted),
+            Request::LookAtChanges { id, by, reply } => {
+                return self.look_at_changes(id, by, reply).await;
             }
             Request::Written(reply) => {
                 self.write_record().await?;
@@ -317,6 +349,24 @@ impl Driver {
         Ok(())
     }
 
+    /// Takes in an event of a front end.
+    async fn asked_for(&mut self, event: Event) -> Result<(), AgentError> {
+        if let Event::Asked(prompt) = &event
+            && self.state.wants_file_headers()
+        {
+            for header in self.context.file_headers(prompt) {
+                self.happened(Event::HeaderGiven(header)).await?;
+            }
+        }
+        if let Event::Asked(_) | Event::Retried = &event {
+            self.count(Spent { turns: 1, ..Spent::default() }).await?;
+        }
+        if let Event::Resumed(earlier) = event {
+            return self.resume(earlier).await;
+        }
+        self.happened(event).await
+    }
+
     /// A report of the runner that is there already.
     fn next_report(&mut self) -> Option<Report> {
         self.next.take().or_else(|| self.reports.try_recv().ok())
@@ -324,7 +374,7 @@ impl Driver {
 
     /// Records an event, takes the step, records each effect and performs it.
     async fn take_in(&mut self, event: Event) -> Result<(), AgentError> {
-        for body in event.bodies() {
+        for body in self.state.bodies(&event) {
             self.journal.note(body);
         }
         let effects = self.state.step(event);
@@ -353,8 +403,14 @@ impl Driver {
             return Ok(());
         }
         let records = self.journal.write().await?;
-        self.update(Update::Records(records)).await;
+        self.show_records(records).await;
         Ok(())
+    }
+
+    async fn show_records(&mut self, records: Vec<Record>) {
+        let newest = records.iter().rev().find(|one| matches!(one.body, Body::Changes(_)));
+        self.newest_changes = newest.map_or(self.newest_changes, |record| record.seq);
+        self.update(Update::Records(records)).await;
     }
 
     /// Tells the front end. If it is gone, the loop finds out by its events' end.
@@ -406,7 +462,7 @@ impl Driver {
         self.runner.tell(Command::Stop);
         while let Some(report) = self.reports.recv().await {
             if let Ok(event @ Event::TriedLate { .. }) = report {
-                for body in event.bodies() {
+                for body in self.state.bodies(&event) {
                     self.journal.note(body);
                 }
             }

@@ -5,6 +5,8 @@ use interpreter_model::{
     pull::{Hub, Tell, pull as download, take},
     shelf::Shelf,
 };
+use interpreter_store::Folders;
+use serde::Serialize;
 use std::path::Path;
 
 pub use interpreter_model::{
@@ -19,6 +21,44 @@ pub use crate::choose::ENGINE;
 pub fn list(context: &Context) -> Vec<(CatalogueEntry, Held)> {
     let (catalogue, shelf) = (Catalogue::shipped(), shelf(context));
     catalogue.entries().iter().map(|entry| (entry.clone(), shelf.holds(entry))).collect()
+}
+
+/// A model of this program, and how much of it is here, as programs read it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct WeightsRow {
+    /// Its name, behind `embedded/`.
+    pub name: String,
+    /// Its display name.
+    pub title: String,
+    /// The word for its purpose.
+    pub role: &'static str,
+    /// Its size.
+    pub bytes: u64,
+    /// Its hash.
+    pub sha256: String,
+    /// The licence of the weights.
+    pub licence: String,
+    /// The tokens of its context.
+    pub context: u32,
+    /// Whether it is installed.
+    pub here: bool,
+    /// The bytes of an unfinished download.
+    pub part: Option<u64>,
+}
+
+/// The same list, as programs read it.
+pub fn rows(folders: &Folders) -> Vec<WeightsRow> {
+    let (catalogue, shelf) = (Catalogue::shipped(), Shelf::new(folders.models_folder()));
+    let row = |entry: &CatalogueEntry| {
+        let held = shelf.holds(entry);
+        let CatalogueEntry { name, title, role, bytes, sha256, licence, context, .. } =
+            entry.clone();
+        let part = if let Held::Part(bytes) = held { Some(bytes) } else { None };
+        let here = held == Held::Whole;
+        let role = role.word();
+        WeightsRow { name, title, role, bytes, sha256, licence, context, here, part }
+    };
+    catalogue.entries().iter().map(row).collect()
 }
 
 /// The model of this name; without a name, the one that is used unless somebody says otherwise.

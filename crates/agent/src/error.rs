@@ -97,6 +97,14 @@ pub enum AgentError {
     Program(#[source] std::io::Error),
 }
 
+impl AgentError {
+    /// Whether the session has staged nothing, so that there is nothing to give.
+    #[must_use]
+    pub const fn is_nothing_staged(&self) -> bool {
+        matches!(self, Self::Exec(ExecError::NothingStaged))
+    }
+}
+
 /// A path as a message may hold it.
 fn shown(path: &Path) -> String {
     Untrusted::new(path.to_string_lossy()).for_terminal_line(200)
@@ -118,6 +126,11 @@ pub fn chain(error: &dyn std::error::Error) -> String {
     text
 }
 
+/// Whether a message says that a decision named a snapshot which is no longer held.
+pub fn says_look_again(message: &str) -> bool {
+    message == ExecError::LookAgain.to_string()
+}
+
 /// A failure as the session sees it.
 fn failure(error: &(impl std::error::Error + Advise), end: TurnEnd) -> Failure {
     Failure { message: chain(error), hint: error.advice(), end }
@@ -136,7 +149,10 @@ pub(crate) fn exec_failure(error: &ExecError) -> Failure {
         | ExecError::Kernel { .. }
         | ExecError::SandboxEnded { .. }
         | ExecError::NothingStaged
+        | ExecError::OutOfReach { .. }
+        | ExecError::StagesNothing { .. }
         | ExecError::HunksNotShown { .. }
+        | ExecError::LookAgain
         | ExecError::Stream(_) => TurnEnd::CodeFailed,
     };
     failure(error, end)

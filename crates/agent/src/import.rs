@@ -123,6 +123,7 @@ impl Context {
             model: None,
             confinement: Box::new(self.confinement()),
             opening: Some(0),
+            asks: None,
             imported: true,
         };
         let note = Body::Note { text: format!("imported from {from}; nothing of it ran here") };

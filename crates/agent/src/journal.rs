@@ -14,7 +14,7 @@ use interpreter_core::{
     output::{is_words, kind, words},
 };
 use interpreter_store::{
-    Folders, Log, LogEntry, Outputs, Restored, Retention, RunningSession, StoreError,
+    Folders, Log, LogEntry, Outputs, PackedOutput, Restored, Retention, RunningSession, StoreError,
 };
 use std::{
     collections::VecDeque,
@@ -48,12 +48,17 @@ pub(crate) struct Journal {
     size: usize,
     /// When it must be written at the latest.
     due: Option<Instant>,
+    /// The number of the newest record that is written.
+    last: u64,
     /// Takes secrets out of everything but output, which comes without them.
     redactor: Arc<Redactor>,
+    /// The client whose event is being taken in, if it has a name.
+    who: Option<String>,
 }
 
 /// Something that is to go on record.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "most are the large one, and move once")]
 enum Waiting {
     /// It can.
     Ready(LogEntry),
@@ -76,8 +81,15 @@ impl Journal {
             waiting: VecDeque::new(),
             size: 0,
             due: None,
+            last: 0,
             redactor,
+            who: None,
         }
+    }
+
+    /// From now on this client causes what is noted.
+    pub(crate) fn heard(&mut self, who: Option<String>) {
+        self.who = who;
     }
 
     /// From now on records are redacted with this, which knows more.
@@ -89,7 +101,7 @@ impl Journal {
     pub(crate) fn note(&mut self, body: Body) {
         let is_output = matches!(body, Body::Output(_));
         let body = if is_output { body } else { self.redactor.body(body) };
-        let mut entry = LogEntry::now(body);
+        let mut entry = LogEntry::now(body).by(self.who.clone());
         let size = Outputs::size(&entry.body);
         self.size += size;
         self.due.get_or_insert_with(|| Instant::now() + SOON);
@@ -103,6 +115,18 @@ impl Journal {
             Waiting::Ready(entry)
         };
         self.waiting.push_back((size, waiting));
+    }
+
+    /// Keeps what records that follow name by its hash.
+    pub(crate) async fn keep_packed(&mut self, all: Vec<PackedOutput>) -> Result<(), StoreError> {
+        if all.is_empty() {
+            return Ok(());
+        }
+        let outputs = Arc::clone(&self.outputs);
+        let kept = tokio::task::spawn_blocking(move || {
+            all.iter().try_for_each(|packed| outputs.put_packed(packed))
+        });
+        kept.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
     }
 
     /// Whether everything that was noted is in the record.
@@ -158,6 +182,7 @@ impl Journal {
             pruned.chunks(PRUNED).map(|hashes| Body::OutputsPruned { hashes: hashes.into() });
         entries.extend(told.map(LogEntry::now));
         let first = self.log.append_all(&self.session, &entries)?;
+        self.last = first + entries.len() as u64 - 1;
         self.outputs.prune(&pruned)?;
         let records = entries.into_iter().zip(first..);
         Ok(records.map(|(entry, seq)| entry.into_record(seq, &self.session)).collect())
@@ -165,6 +190,11 @@ impl Journal {
 
     pub(crate) fn session(&self) -> &str {
         &self.session
+    }
+
+    /// The number of the newest record that is written.
+    pub(crate) fn last(&self) -> u64 {
+        self.last
     }
 
     /// Removes the oldest sessions, as far as the settings want it. The end of the next session

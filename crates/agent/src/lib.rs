@@ -7,16 +7,19 @@
 //!
 //! The only crate where a permit meets something that can run it. Must not print.
 
-pub use interpreter_exec::{Completions, HeldLines, TypedLines};
-pub use interpreter_model::Headway;
+pub use interpreter_exec::{Completions, HeldLines, OpenedFile, StagedLook, TypedLines};
+pub use interpreter_model::{DocumentAddress, DocumentClient, DocumentError, Headway};
+pub use interpreter_workspace::{Export, ExportOf, ExportedFile, ReceivedFile};
 
 pub use crate::{
     advice::Advise,
+    attach::attached_image,
     choose::{ChooseError, providers},
-    context::Context,
-    error::{AgentError, chain},
-    session::Session,
-    update::{Live, Mode, Update},
+    context::{Context, Explained},
+    error::{AgentError, chain, says_look_again},
+    session::{Session, SessionUpdates},
+    update::{Live, Looker, Mode, NotBegun, Update},
+    upload::Upload,
 };
 
 mod advice;
@@ -37,6 +40,7 @@ pub mod languages;
 mod local;
 mod meter;
 pub mod models;
+mod narrowing;
 mod network;
 mod packages;
 mod profile;
@@ -48,3 +52,4 @@ mod secrets;
 mod session;
 mod speech;
 mod update;
+mod upload;

@@ -51,6 +51,24 @@ impl Here {
         };
         key && self.lacks.is_none() && (!self.local || self.found.is_some())
     }
+
+    /// The requirement that is missing, if one is.
+    pub fn missing(&self) -> Option<String> {
+        if self.is_ready() {
+            return None;
+        }
+        if let Some(lacks) = &self.lacks {
+            return Some(lacks.clone());
+        }
+        Some(match &self.key {
+            KeyState::Missing { variables, optional: false } => {
+                format!("no API key in {}", variables.join(" or "))
+            }
+            KeyState::NotNeeded | KeyState::Set | KeyState::Missing { .. } => {
+                "no local server responds".into()
+            }
+        })
+    }
 }
 
 /// All providers and endpoints, with the local servers that answer. Only this machine is asked.

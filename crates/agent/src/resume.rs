@@ -8,13 +8,18 @@ use interpreter_core::{
     Body, Record,
     session::{Approval, Earlier, PastCell, Rewind},
 };
-use interpreter_store::{Log, SessionFilter, SessionSummary};
+use interpreter_store::{Log, RunningSession, SessionFilter, SessionSummary};
 
 /// How many of the newest sessions in this folder are looked at for a chat.
 const LOOKED_AT: usize = 1_000;
 
 /// How many sessions that go on from each other are followed back.
 const FOLLOWED: usize = 100;
+
+/// Why the question of a session is not asked again.
+pub(crate) const RUNS: &str = "that session still runs and asks its question itself";
+pub(crate) const CONTINUED: &str =
+    "the question of that session was asked again in another session, and is not asked here";
 
 impl Context {
     /// The conversation of the session whose id is, begins or ends with `id`; without one, of the
@@ -45,6 +50,14 @@ impl Context {
         }
         let seq = earlier.at.take().map(|at| at.seq);
         earlier.at = seq.map(|seq| log.head_at(&id, seq)).transpose()?.flatten();
+        // The session that goes on makes sure of it.
+        if earlier.question().is_some() {
+            if RunningSession::is(&self.folders, &id)? {
+                earlier.refuse_question(RUNS);
+            } else if log.is_continued(&id)? {
+                earlier.refuse_question(CONTINUED);
+            }
+        }
         Ok(earlier)
     }
 

@@ -5,11 +5,13 @@ use crate::{AgentError, Context, advice::Advise, error::chain};
 pub use interpreter_analyze::{AddedRule, AddedRules};
 use interpreter_analyze::{RuleText, Whose, analyze};
 use interpreter_core::{
-    Findings, Language, Opinion, Origin, Patterns, Proposal, Rule, Untrusted, Verdict,
+    Findings, Language, Opinion, Origin, Patterns, Proposal, Rule, Untrusted, Verdict, landing,
     similar::nearest, standing::ceiling,
 };
 use interpreter_exec::Interpreters;
-use interpreter_store::{ConfigFiles, ConfigText, Folders, Settings, keep_rule, remove_rule};
+use interpreter_store::{
+    ConfigFiles, ConfigText, Folders, Settings, forget_host, keep_rule, remove_rule,
+};
 use std::path::Path;
 
 /// The decision about code, and why.
@@ -30,13 +32,14 @@ impl Context {
     /// at it.
     pub async fn judge(&self, origin: Origin, language: Language, code: String) -> Judged {
         let own = analyze(&self.added_rules, &language, &code);
-        let findings = self.scanned(&language, &code, own).await;
+        let within = self.confinement();
+        let findings = landing::weighed(self.scanned(&language, &code, own).await, &within);
         let id = "p1".to_owned();
         let proposal = Proposal::new(id, origin, None, language, Untrusted::new(code));
         let policy = self.policy();
         Judged {
             opinions: policy.opinions(&proposal, &findings),
-            verdict: policy.judge(&proposal, &findings, ceiling(&self.confinement())),
+            verdict: policy.judge(&proposal, &findings, ceiling(&within)),
             findings,
             note: self.missing_scanners(),
         }
@@ -99,6 +102,11 @@ pub(crate) fn keep(folders: &Folders, rule: &Rule) -> String {
             format!("it holds for this session, but could not be kept: {why}{advice}")
         }
     }
+}
+
+/// Takes a host out of `network.hosts` in the person's config file. Whether it was there.
+pub fn take_back_host(context: &Context, entry: &str) -> Result<bool, AgentError> {
+    Ok(forget_host(&context.folders, entry)?)
 }
 
 /// Removes a rule from the person's config file, by its place in it from 0. Whether there was one.

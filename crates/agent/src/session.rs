@@ -5,14 +5,16 @@
 
 use crate::{
     AgentError, Context, driver,
-    update::{Mode, Request, Update},
+    update::{FilesWanted, Looker, Mode, NotBegun, Request, Update},
 };
 use interpreter_core::{
-    Body, Checkpoint, Language, Redactor, ShownChange, Untrusted,
+    Body, Checkpoint, Grantor, Language, Redactor, ShownChange, Untrusted,
     redact::Scope,
-    session::{Approval, Event},
+    session::{AnswerRefused, AnswerTaken, Approval, Event, GivenAnswer, QuestionAnswer, Voter},
 };
-use interpreter_exec::{Completions, Interpreters};
+use interpreter_exec::{Completions, ExecError, Interpreters, OpenedFile, StagedLook};
+use interpreter_store::PackedOutput;
+use interpreter_workspace::{Export, ExportOf, ReceivedFile};
 use std::{sync::Arc, time::Duration};
 use tokio::sync::{mpsc, oneshot};
 
@@ -40,9 +42,19 @@ impl Session {
         mode: Mode,
         approval: Approval,
     ) -> Result<Self, AgentError> {
+        Self::start_as(None, context, mode, approval)
+    }
+
+    /// The same, for the client of this name.
+    pub fn start_as(
+        who: Option<&str>,
+        context: &Arc<Context>,
+        mode: Mode,
+        approval: Approval,
+    ) -> Result<Self, AgentError> {
         let (requests, inbox) = mpsc::unbounded_channel();
         let (updates_in, updates) = mpsc::channel(256);
-        let driver = driver::Driver::new(context, mode, approval, updates_in)?;
+        let driver = driver::Driver::new(context, mode, approval, who, updates_in)?;
         let (id, model) = (driver.id().to_owned(), driver.model_name().map(str::to_owned));
         tokio::spawn(driver.run(inbox));
         let (interpreters, redactor) =
@@ -56,7 +68,31 @@ impl Session {
 
     /// Sends an event. If the session is over, its last update has said so.
     pub fn send(&self, event: Event) {
-        self.request(Request::Happened(event));
+        self.request(Request::Happened { event, who: None });
+    }
+
+    /// Sends an event of the client of this name, which stands in the records that it causes.
+    pub fn send_as(&self, who: &str, event: Event) {
+        self.request(Request::Happened { event, who: Some(who.to_owned()) });
+    }
+
+    /// Answers the question of this id and hash, in the name of a client, and for a person where
+    /// people are known. Returns once the answer counts and everything that it causes at once is on record or about to be; or says why it
+    /// does not count, and then it has changed nothing.
+    pub async fn answer(
+        &self,
+        question: impl Into<String>,
+        hash: impl Into<String>,
+        answer: GivenAnswer,
+        who: Option<String>,
+        voter: Option<Voter>,
+    ) -> Result<AnswerTaken, AnswerRefused> {
+        let (question, hash, by) = (question.into(), hash.into(), Grantor::Person);
+        let given = Box::new(QuestionAnswer { question, hash, answer, by, who, voter });
+        let (reply, answer) = oneshot::channel();
+        self.request(Request::Answer { given, reply });
+        // A session that is over takes no answer.
+        answer.await.unwrap_or(Err(AnswerRefused::SessionOver))
     }
 
     /// Has the runner keep checkpoints from now on, so that the session can be rewound.
@@ -97,6 +133,94 @@ impl Session {
         answer.ok().and_then(Result::ok).unwrap_or_default()
     }
 
+    /// The updates by themselves, for a front end that sends and listens in different places. From
+    /// now on [`Session::next`] gives none.
+    pub fn take_updates(&mut self) -> SessionUpdates {
+        let (_, closed) = mpsc::channel(1);
+        SessionUpdates(std::mem::replace(&mut self.updates, closed))
+    }
+
+    /// Sends events that begin a turn or decide between two, if nothing is under way. Returns the
+    /// number of the record before theirs.
+    pub async fn begin(&self, events: Vec<Event>, who: Option<String>) -> Result<u64, NotBegun> {
+        self.begin_after(events, who, None).await
+    }
+
+    /// The same, with pictures that are kept on the disk if the events are taken in, and only then.
+    pub async fn begin_with(
+        &self,
+        events: Vec<Event>,
+        beside: Vec<PackedOutput>,
+        who: Option<String>,
+    ) -> Result<u64, NotBegun> {
+        let (reply, answer) = oneshot::channel();
+        self.request(Request::Begin { events, beside, who, newest: None, reply });
+        answer.await.unwrap_or(Err(NotBegun::Ended))
+    }
+
+    /// The same, but only if `newest` is the number of the newest record of changes: whoever decides
+    /// has seen everything that was decided before.
+    pub async fn begin_after(
+        &self,
+        events: Vec<Event>,
+        who: Option<String>,
+        newest: Option<u64>,
+    ) -> Result<u64, NotBegun> {
+        let (reply, answer) = oneshot::channel();
+        self.request(Request::Begin { events, beside: Vec::new(), who, newest, reply });
+        answer.await.unwrap_or(Err(NotBegun::Ended))
+    }
+
+    /// Stages a file of the person's own, if nothing is under way. Returns the number of the record
+    /// before those that tell of it.
+    pub async fn put(
+        &self,
+        path: String,
+        file: ReceivedFile,
+        who: String,
+    ) -> Result<u64, NotBegun> {
+        let (reply, answer) = oneshot::channel();
+        self.request(Request::Put { path, file, who, reply });
+        answer.await.unwrap_or(Err(NotBegun::Ended))
+    }
+
+    /// Opens a file for reading: the staged one, or that of the person's folder if code could read
+    /// it.
+    pub async fn open_file(&self, path: String) -> Result<OpenedFile, AgentError> {
+        self.files(|reply| FilesWanted::One { path, reply }).await
+    }
+
+    /// Lists the files that are staged or were applied, to be taken elsewhere.
+    pub async fn export(&self, of: ExportOf) -> Result<Export, AgentError> {
+        self.files(|reply| FilesWanted::List { of, reply }).await
+    }
+
+    /// The same as a patch.
+    pub async fn patch(&self, of: ExportOf) -> Result<OpenedFile, AgentError> {
+        self.files(|reply| FilesWanted::Patch { of, reply }).await
+    }
+
+    async fn files<T>(
+        &self,
+        wanted: impl FnOnce(oneshot::Sender<Result<T, ExecError>>) -> FilesWanted,
+    ) -> Result<T, AgentError> {
+        let (reply, answer) = oneshot::channel();
+        self.request(Request::Files(wanted(reply)));
+        Ok(answer.await.unwrap_or(Err(ExecError::NothingStaged))?)
+    }
+
+    /// The changes that are staged, one by one with their hunks, for a decision that names them by
+    /// their number. While somebody decides on a snapshot, it is that one; and whoever only watches
+    /// sees the one that is held.
+    pub async fn look_at_changes(&self, id: &str, by: Looker) -> Result<StagedLook, AgentError> {
+        let (reply, answer) = oneshot::channel();
+        self.request(Request::LookAtChanges { id: id.to_owned(), by, reply });
+        let Ok(look) = answer.await else { return Err(ExecError::NothingStaged.into()) };
+        let mut look = look?;
+        look.shown = look.shown.into_iter().map(|one| self.redactor.shown_change(one)).collect();
+        Ok(look)
+    }
+
     /// Waits for the next update; none after the last. May be dropped at any time without losing
     /// one.
     pub async fn next(&mut self) -> Option<Update> {
@@ -135,6 +259,17 @@ impl Session {
         // A runner that is gone has nothing staged.
         let diff = answer.await.unwrap_or_else(|_| Ok(Untrusted::default()))?;
         Ok(self.redactor.untrusted(diff, Scope::All))
+    }
+}
+
+/// The updates of a session.
+#[derive(Debug)]
+pub struct SessionUpdates(mpsc::Receiver<Update>);
+
+impl SessionUpdates {
+    /// Waits for the next one; none after the last. May be dropped at any time without losing one.
+    pub async fn next(&mut self) -> Option<Update> {
+        self.0.recv().await
     }
 }
 

@@ -4,11 +4,29 @@ use crate::AgentError;
 use interpreter_core::{
     Changes, Checkpoint, HostWanted, InputWanted, Language, Record, ShownChange, Untrusted,
     record::TurnEnd,
-    session::{Event, PackagesQuestion, Question, ReplayQuestion},
+    session::{
+        AnswerRefused, AnswerTaken, Event, PackagesQuestion, Posed, Question, QuestionAnswer,
+        ReplayQuestion,
+    },
 };
-use interpreter_exec::{Completions, ExecError};
+use interpreter_exec::{Completions, ExecError, OpenedFile, StagedLook};
 use interpreter_model::Headway;
+use interpreter_store::PackedOutput;
+use interpreter_workspace::{Export, ExportOf, ReceivedFile};
 use tokio::sync::oneshot;
+
+/// Why nothing was begun. Nothing of it is on record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotBegun {
+    /// Something is under way.
+    Busy,
+    /// Something else was decided since.
+    LookAgain,
+    /// Outputs that belong to it could not be kept on the disk.
+    NotKept,
+    /// The session is over.
+    Ended,
+}
 
 /// The purpose of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,19 +47,19 @@ pub enum Update {
     /// How far the model has come before its first word.
     Headway(Headway),
     /// The person is to be asked whether code may run.
-    Ask(Box<Question>),
+    Ask(Box<Posed<Question>>),
     /// The person is to be asked whether cells may run again.
-    Replay(Box<ReplayQuestion>),
+    Replay(Box<Posed<ReplayQuestion>>),
     /// The run has come to this line of its code.
     Line(u32),
     /// The code asks the person for a line.
-    Input(InputWanted),
+    Input(Posed<InputWanted>),
     /// The code wants to reach a host that is not listed, and waits.
-    Host(HostWanted),
+    Host(Posed<HostWanted>),
     /// The person is to be asked whether packages may be installed.
-    Packages(PackagesQuestion),
+    Packages(Posed<PackagesQuestion>),
     /// The person is to be asked what becomes of staged changes.
-    Review(Changes),
+    Review(Posed<Changes>),
     /// The turn is over.
     TurnFinished(TurnEnd),
     /// The session is over: well, or because it could not go on.
@@ -67,10 +85,57 @@ pub enum Live {
     ReplyEnds,
 }
 
+/// Who looks at what is staged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Looker {
+    /// The name of the client.
+    pub who: String,
+    /// Whether they may decide on it. Whoever may not takes no snapshot from those who may.
+    pub decides: bool,
+    /// The path that they look at; all of it without one.
+    pub path: Option<String>,
+}
+
+/// Files that a person takes elsewhere.
+#[derive(Debug)]
+pub(crate) enum FilesWanted {
+    /// One of them.
+    One { path: String, reply: oneshot::Sender<Result<OpenedFile, ExecError>> },
+    /// A list to open them by.
+    List { of: ExportOf, reply: oneshot::Sender<Result<Export, ExecError>> },
+    /// A patch.
+    Patch { of: ExportOf, reply: oneshot::Sender<Result<OpenedFile, ExecError>> },
+}
+
 /// A wish of a front end.
 pub(crate) enum Request {
-    /// Take this in.
-    Happened(Event),
+    /// The same, for a file that is to be staged.
+    Put {
+        path: String,
+        file: ReceivedFile,
+        who: String,
+        reply: oneshot::Sender<Result<u64, NotBegun>>,
+    },
+    /// Open files for reading.
+    Files(FilesWanted),
+    /// Take these in one after another if nothing is under way, and say after which record. If they
+    /// name the newest record of changes, it must be that. Outputs that belong to them are kept before.
+    Begin {
+        events: Vec<Event>,
+        beside: Vec<PackedOutput>,
+        who: Option<String>,
+        newest: Option<u64>,
+        reply: oneshot::Sender<Result<u64, NotBegun>>,
+    },
+    /// Show what is staged as lists and hunks, as far as nobody is deciding on it anew.
+    LookAtChanges { id: String, by: Looker, reply: oneshot::Sender<Result<StagedLook, ExecError>> },
+    /// Take this in. It comes from the client of this name.
+    Happened { event: Event, who: Option<String> },
+    /// Take this answer in, and say whether it counts.
+    Answer {
+        given: Box<QuestionAnswer>,
+        reply: oneshot::Sender<Result<AnswerTaken, AnswerRefused>>,
+    },
     /// Keep checkpoints from now on.
     KeepCheckpoints,
     /// Say what a checkpoint holds.

@@ -22,7 +22,7 @@ use crate::{
     rules::{RuleSet, Rules},
     shell::rules::{ProgramIndex, ProgramPattern},
     sql::rules::StatementPattern,
-    words::rules::WordPattern,
+    words::rules::{WordIndex, WordPattern},
 };
 use interpreter_core::Untrusted;
 use serde::Deserialize;
@@ -173,7 +173,7 @@ impl From<Unindexed> for RuleSet {
             javascript: CallIndex::new(rules.javascript),
             shell: ProgramIndex::new(rules.shell),
             sql: rules.sql,
-            words: rules.words,
+            words: WordIndex::new(rules.words),
             places: PlaceIndex::new(rules.places),
             is_added: true,
         }

@@ -331,3 +331,36 @@ fn a_rule_raises_what_ours_find_lower() {
         Risk::Low
     );
 }
+
+#[test]
+fn of_rules_that_say_the_same_some_are_named_and_a_graver_one_is_still_heard() {
+    let rule = |name: &str, reason: &str, severity: &str, more: &str, example: &str| {
+        format!(
+            "[[rule]]\n{name}\n{more}\ncapability = \"starts\"\nseverity = \"{severity}\"\n\
+             reason = \"{reason}\"\nexample = \"{example}\"\nunlike = \"other 1\"\n"
+        )
+    };
+    let python = |reason: &str, severity: &str, more: &str| {
+        rule("calls = [\"jobs.go\"]", reason, severity, more, "jobs.go('x', 'y')")
+    };
+    let shell = |reason: &str, severity: &str, more: &str| {
+        rule("programs = [\"go\"]", reason, severity, more, "go x -y")
+    };
+    let all = |one: &dyn Fn(&str, &str, &str) -> String, object: &str| -> String {
+        let same = (0..10).map(|at| one(&format!("same{at}"), "medium", ""));
+        let others = [one("graver", "high", ""), one("object", "medium", object)];
+        same.chain(others).collect()
+    };
+    let python = format!("language = \"python\"\n{}", all(&python, "object = { argument = 1 }"));
+    let shell = format!("language = \"shell\"\n{}", all(&shell, "object = \"first\""));
+    let rules = added(&[&python, &shell]);
+    assert_eq!(rules.listed.len(), 24);
+    for (name, code, object) in [("python", "jobs.go('x', 'y')", "y"), ("shell", "go x -y", "x")] {
+        let found = analyze(&rules, &language(name), code);
+        let told = lines(&found);
+        let same = told.iter().find(|line| line.starts_with("1 starts  high")).unwrap();
+        assert_eq!(same.matches("same").count(), 4, "{told:?}");
+        let one = told.iter().find(|line| line.starts_with(&format!("1 starts {object} ")));
+        assert!(one.is_some_and(|line| line.ends_with(": object")), "{told:?}");
+    }
+}

@@ -9,6 +9,7 @@ use crate::{
     past::{Known, SoFar},
     place,
     rules::Rules,
+    saved::Saves,
     says::{Says, Site},
     syntax::Syntax,
 };
@@ -71,6 +72,8 @@ pub(crate) struct Script {
     depth: usize,
     /// Whether it is code only by an added rule.
     is_added: bool,
+    /// Whether it is about a database that is only in memory.
+    pub(crate) is_in_memory: bool,
     /// The names that earlier code of the session has set.
     pub(crate) known: Known,
 }
@@ -217,8 +220,8 @@ impl Analysis {
     /// Puts the whole of the code first.
     pub(crate) fn begin(&mut self, syntax: Syntax, code: &str, known: Known) {
         let position = Position::Own;
-        let (text, is_added) = (code.into(), false);
-        self.queue.push(Script { syntax, text, position, depth: 0, is_added, known });
+        let (text, is_added, is_in_memory) = (code.into(), false, false);
+        self.queue.push(Script { syntax, text, position, depth: 0, is_added, is_in_memory, known });
     }
 
     /// Remembers what the whole of the code sets, for code that runs later.
@@ -238,6 +241,15 @@ impl Analysis {
     fn add(&mut self, says: Says<'_>, argument: &str, at: Site) {
         let into = if self.for_added || says.is_added { &mut self.added } else { &mut self.found };
         into.add(says, argument, at);
+    }
+
+    /// A new file of a plain name in the work folder is staged and reviewed before it lands.
+    fn saved<'a>(says: Says<'a>, object: &Literal) -> Says<'a> {
+        let is_plain = |saves: Saves| object.whole().is_some_and(|path| saves.is_plain(path));
+        if says.deed == Deed::Writes && says.saves.is_some_and(is_plain) {
+            return Says { severity: says.severity.min(Risk::Low), ..says };
+        }
+        says
     }
 
     /// A path can be a place of our own rules, of added ones, or of both.
@@ -278,7 +290,7 @@ impl Analysis {
                 let host = object.host().unwrap_or_default();
                 self.add(says, &host, at);
             }
-            Target::Path => self.add_path(says, object, at),
+            Target::Path => self.add_path(Self::saved(says, object), object, at),
             Target::Thing => {
                 let object = object.whole().unwrap_or_default();
                 let is_variable = says.deed == Deed::Environment;
@@ -305,10 +317,26 @@ impl Analysis {
         self.add(Says::new(Deed::Hides, Risk::High, why), "", at);
     }
 
+    /// Notes that the code hands on a module of which something grave can be called.
+    pub(crate) fn hands_on(&mut self, at: Site) {
+        let why = "hands on a module, and what is called of it is not followed";
+        let says = Says::new(Deed::Hides, Risk::Medium, why);
+        self.add(says.at_most(Confidence::Likely), "", at);
+    }
+
     /// Reads a script inside `outer` later. A script that is computed, or sits too deep, hides
     /// what it does.
     pub(crate) fn nest(&mut self, outer: &Script, syntax: Syntax, text: &Literal, at: Site) {
         self.nest_at(outer, syntax, text, Position::Line(at.line));
+    }
+
+    /// The same for a statement of a database that is only in memory.
+    pub(crate) fn nest_in_memory(&mut self, outer: &Script, text: &Literal, at: Site) {
+        let before = self.queue.len();
+        self.nest(outer, Syntax::Sql, text, at);
+        for script in self.queue.iter_mut().skip(before) {
+            script.is_in_memory = true;
+        }
     }
 
     /// The same for a script whose lines are lines of `outer`, from line `first` of it.
@@ -341,6 +369,7 @@ impl Analysis {
             return;
         }
         let (depth, is_added, known) = (outer.depth + 1, self.for_added, Known::default());
-        self.queue.push(Script { syntax, text, position, depth, is_added, known });
+        let is_in_memory = false;
+        self.queue.push(Script { syntax, text, position, depth, is_added, is_in_memory, known });
     }
 }

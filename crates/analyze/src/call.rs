@@ -33,6 +33,22 @@ pub(crate) enum Arguments {
 }
 
 impl Call {
+    /// A call whose arguments no rule asks for.
+    fn bare(at: Site) -> Self {
+        let (positional, named, receiver) = Default::default();
+        Self { positional, named, receiver, arguments: Arguments::Seen, at }
+    }
+
+    /// The call, for these rules: following its arguments takes long, so `read` does that only if
+    /// one of them asks for any.
+    pub(crate) fn for_rules(
+        rules: &[&Rule<CallPattern>],
+        at: Site,
+        read: impl FnOnce() -> Self,
+    ) -> Self {
+        if rules.iter().any(|rule| rule.on.asks()) { read() } else { Self::bare(at) }
+    }
+
     fn argument(&self, at: usize, keyword: Option<&str>) -> Option<&Value> {
         let named = |name| self.named.iter().find(|(key, _)| key == name).map(|(_, value)| value);
         keyword.and_then(named).or_else(|| self.positional.get(at))
@@ -130,24 +146,29 @@ impl Call {
     }
 
     fn run(&self, rule: &Rule<CallPattern>, script: &Script, analysis: &mut Analysis) {
+        let Some(runs) = &rule.on.runs else { return };
         let object = self.object(rule);
-        match &rule.on.runs {
+        match runs {
             // Only a string is code; `eval(x)` is noted by its rule already.
-            Some(Runs::Code(Syntax::Sql)) => {
+            Runs::Code(Syntax::Sql) => {
                 // Other things than databases execute something, too.
                 if sql::is_statement(object.start()) {
-                    analysis.nest(script, Syntax::Sql, &object, self.at);
+                    if self.receiver.whole() == Some(":memory:") {
+                        analysis.nest_in_memory(script, &object, self.at);
+                    } else {
+                        analysis.nest(script, Syntax::Sql, &object, self.at);
+                    }
                 }
             }
-            Some(Runs::Code(syntax)) if object.script().is_some() => {
+            Runs::Code(syntax) if object.script().is_some() => {
                 analysis.nest(script, *syntax, &object, self.at);
             }
-            None | Some(Runs::Code(_)) => {}
-            Some(Runs::Command) => match self.list(rule) {
+            Runs::Code(_) => {}
+            Runs::Command => match self.list(rule) {
                 Some(items) => shell::judge(items, script, self.at, analysis),
                 None => analysis.nest(script, Syntax::Shell, &object, self.at),
             },
-            Some(Runs::Program) => {
+            Runs::Program => {
                 let mut command = vec![object];
                 match self.positional.get(1).map(|value| &value.items) {
                     Some(Some(items)) => command.extend(items.iter().cloned()),
@@ -160,7 +181,7 @@ impl Call {
                 }
                 shell::judge(&command, script, self.at, analysis);
             }
-            Some(Runs::Words(first)) => {
+            Runs::Words(first) => {
                 let words = self.positional.iter().skip(*first).map(|value| value.text.clone());
                 let words: Vec<_> = words.chain(self.unseen()).collect();
                 shell::judge(&words, script, self.at, analysis);

@@ -7,11 +7,12 @@
 
 use crate::{
     decode::Encoding,
-    rule::{Pattern, Rule, own},
+    rule::{Pattern, Rule, enlist, own},
+    saved::Saves,
     says::Says,
     syntax::Syntax,
 };
-use interpreter_core::Confidence;
+use interpreter_core::{Confidence, Deed, Risk};
 use serde::Deserialize;
 use std::collections::{HashMap, HashSet};
 
@@ -33,6 +34,9 @@ pub(crate) struct CallPattern {
     /// The code that the call runs.
     #[serde(default)]
     pub(crate) runs: Option<Runs>,
+    /// It only saves what the object names.
+    #[serde(default)]
+    saves: Option<Saves>,
 }
 
 impl Pattern for CallPattern {
@@ -49,22 +53,42 @@ impl Pattern for CallPattern {
         written
     }
 
+    fn saves(&self) -> Option<Saves> {
+        self.saves
+    }
+
     fn is_silent(&self) -> bool {
         matches!(self.runs, Some(Runs::Code(Syntax::Sql)))
+    }
+
+    fn is_like(&self, other: &Self) -> bool {
+        let Self { calls: _, imports: _, object, when, runs, saves } = self;
+        (object, when, runs, saves) == (&other.object, &other.when, &other.runs, &other.saves)
+            && self.is_vague() == other.is_vague()
+    }
+}
+
+impl CallPattern {
+    /// Whether it asks for the arguments of a call.
+    pub(crate) fn asks(&self) -> bool {
+        self.object.is_some() || self.when.is_some() || self.runs.is_some()
+    }
+
+    /// Whether it is about methods of anything, and nothing else.
+    fn is_vague(&self) -> bool {
+        self.imports.is_empty() && self.calls.iter().all(|call| call.starts_with("*."))
     }
 }
 
 impl Rule<CallPattern> {
     /// Its statement on a call that it fits.
     pub(crate) fn says_of_call(&self) -> Says<'_> {
-        let is_any = self.on.calls.iter().all(|call| call.starts_with("*."));
-        let is_vague = is_any && self.on.imports.is_empty();
-        if is_vague { self.says().at_most(Confidence::Possible) } else { self.says() }
+        if self.on.is_vague() { self.says().at_most(Confidence::Possible) } else { self.says() }
     }
 }
 
 /// Where a call has the object of what it does.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Object {
     /// An argument by its position.
@@ -76,7 +100,7 @@ pub(crate) enum Object {
 }
 
 /// A condition on one argument. All that is given must hold; what is computed may be anything.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Condition {
     pub(crate) argument: usize,
@@ -97,7 +121,7 @@ pub(crate) struct Condition {
 }
 
 /// How an argument is given.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Standing {
     /// It is given, but its text does not stand in the code.
@@ -109,7 +133,7 @@ pub(crate) enum Standing {
 }
 
 /// The code that a call runs.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Runs {
     /// The object: text as a shell script, a list as a program and its arguments.
@@ -161,6 +185,8 @@ pub(crate) struct CallIndex {
     imports: HashMap<String, Vec<usize>>,
     /// The names in the patterns, and what they begin with: `os` of `os.remove`.
     beginnings: HashSet<String>,
+    /// The modules of which something grave can be called.
+    harmful: HashSet<String>,
 }
 
 impl CallIndex {
@@ -175,15 +201,19 @@ impl CallIndex {
                 } else {
                     (&mut all.exact, pattern.as_str())
                 };
-                index.entry(key.to_owned()).or_default().push(at);
+                enlist(&rules, index.entry(key.to_owned()).or_default(), at);
                 if !pattern.starts_with("*.") {
                     let ends = key.match_indices(['.', '(', '[']).map(|(end, _)| end);
                     let beginnings = ends.chain([key.len()]).map(|end| key[..end].to_owned());
                     all.beginnings.extend(beginnings);
+                    if is_harmful(rule) {
+                        let ends = pattern.match_indices('.').map(|(end, _)| end);
+                        all.harmful.extend(ends.map(|end| pattern[..end].to_owned()));
+                    }
                 }
             }
             for module in &rule.on.imports {
-                all.imports.entry(module.clone()).or_default().push(at);
+                enlist(&rules, all.imports.entry(module.clone()).or_default(), at);
             }
         }
         all.rules = rules;
@@ -221,6 +251,11 @@ impl CallIndex {
         dots.find(|module| self.below.contains_key(*module))
     }
 
+    /// Whether something grave can be called of a module.
+    pub(crate) fn is_harmful(&self, module: &str) -> bool {
+        self.harmful.contains(module)
+    }
+
     /// The rules on something that goes by any of `names` and is handed on without a call.
     pub(crate) fn on_mention(&self, names: &[String]) -> impl Iterator<Item = &Rule<CallPattern>> {
         names
@@ -243,4 +278,33 @@ impl CallIndex {
     pub(crate) fn all(&self) -> &[Rule<CallPattern>] {
         &self.rules
     }
+}
+
+/// Whether a module that can do this is one to follow. Code that saves, loads and computes hands
+/// its modules on without harm, and everything hands on `sys`.
+fn is_harmful(rule: &Rule<CallPattern>) -> bool {
+    let is_everyday = |call: &String| call.starts_with("sys.");
+    let is_grave = match rule.capability {
+        Deed::Deletes
+        | Deed::Starts
+        | Deed::Kills
+        | Deed::Connects
+        | Deed::Credentials
+        | Deed::Permissions
+        | Deed::Persists
+        | Deed::Privileges
+        | Deed::Hides
+        | Deed::Irreversible => true,
+        Deed::Reads
+        | Deed::Lists
+        | Deed::Writes
+        | Deed::Watches
+        | Deed::Environment
+        | Deed::Packages
+        | Deed::Deserialises
+        | Deed::Endless
+        | Deed::Floods
+        | Deed::Unreadable => false,
+    };
+    is_grave && rule.severity >= Risk::Medium && !rule.on.calls.iter().any(is_everyday)
 }

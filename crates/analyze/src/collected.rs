@@ -13,37 +13,61 @@ use interpreter_core::{
 use std::{
     borrow::Cow,
     collections::HashMap,
-    hash::{BuildHasher, RandomState},
+    hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState},
 };
 
 /// Most findings that are reported.
 const MOST: usize = 200;
+
+/// A table by hashes that are made with a secret, and need no other.
+type ByHash<T> = HashMap<u64, T, BuildHasherDefault<Hashed>>;
+
+/// The hash of a hash: itself.
+#[derive(Debug, Default)]
+struct Hashed(u64);
+
+impl Hasher for Hashed {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(byte);
+        }
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+}
 
 /// All that was found so far.
 #[derive(Debug, Default)]
 pub(crate) struct Collected {
     kept: Vec<Capability>,
     /// Where each of them is kept, by the hash of what makes it another one.
-    seen: HashMap<u64, Vec<usize>>,
+    seen: ByHash<Vec<usize>>,
     hasher: RandomState,
     /// How many are kept of each severity.
     counts: [usize; 4],
     /// The gravest of each thing that is kept, by the hash of deed and argument.
-    things: HashMap<u64, Risk>,
+    things: ByHash<Risk>,
     /// The gravest of each deed that is kept.
-    deeds: HashMap<Deed, Risk>,
+    deeds: [Option<Risk>; Deed::ALL.len()],
     /// Whether something was left out that does not only repeat another one.
     is_unlisted: bool,
-    /// Whether anything above low was left out.
+    /// Whether anything above low was left out, or a write.
     is_cut: bool,
 }
 
 impl Collected {
     pub(crate) fn add(&mut self, says: Says<'_>, argument: &str, at: Site) {
-        let Says { deed, severity, reason, source, confidence, is_added: _ } = says;
+        let Says { deed, severity, reason, source, confidence, is_added: _, saves: _ } = says;
         let argument = cut(argument);
-        let key = self.hasher.hash_one((deed, &argument, at.line));
-        let thing = self.hasher.hash_one((deed, &argument));
+        let thing = self.hasher.hash_one((deed as u8, &argument));
+        // Things on other lines are others. Equal hashes are compared below.
+        let key = thing ^ u64::from(at.line).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let known = self.seen.get(&key).into_iter().flatten().copied().find(|&place| {
             let one = &self.kept[place];
             one.line == at.line && one.name == deed.name() && one.argument.raw() == argument
@@ -53,10 +77,10 @@ impl Collected {
         let is_told = match known.map(|place| &self.kept[place]) {
             None if *count < MOST => false,
             None => {
-                let is_as_grave = |kept: Option<&Risk>| kept.is_some_and(|&kept| kept >= severity);
-                let is_left_out = is_as_grave(self.deeds.get(&deed));
-                self.is_cut |= is_left_out && severity > Risk::Low;
-                self.is_unlisted |= is_left_out && !is_as_grave(self.things.get(&thing));
+                let is_as_grave = |kept: Option<Risk>| kept.is_some_and(|kept| kept >= severity);
+                let is_left_out = is_as_grave(self.deeds[deed as usize]);
+                self.is_cut |= is_left_out && (severity > Risk::Low || deed == Deed::Writes);
+                self.is_unlisted |= is_left_out && !is_as_grave(self.things.get(&thing).copied());
                 is_left_out
             }
             Some(one) => {
@@ -70,7 +94,7 @@ impl Collected {
         }
         for gravest in [
             self.things.entry(thing).or_insert(severity),
-            self.deeds.entry(deed).or_insert(severity),
+            self.deeds[deed as usize].get_or_insert(severity),
         ] {
             *gravest = severity.max(*gravest);
         }

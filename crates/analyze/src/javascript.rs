@@ -5,7 +5,7 @@
 
 use crate::{
     analysis::{Analysis, Script},
-    call,
+    call::{self, Call},
     literal::Literal,
     meanings::Meanings,
     rules::Rules,
@@ -13,18 +13,24 @@ use crate::{
     syntax::Syntax,
     words,
 };
+use handed::{Harmful, handed};
 use interpreter_core::{Deed, Risk};
+use kinds::{Field, Kind};
 use loops::Ending;
 use names::Names;
 use parse::parse;
-use std::{collections::HashSet, rc::Rc};
+use std::rc::Rc;
 use tree::{Descent, Node};
 
+mod handed;
+mod kinds;
 mod loops;
 mod names;
 mod nodes;
 mod parse;
+mod quick;
 mod text;
+mod texts;
 mod tree;
 mod values;
 
@@ -50,8 +56,9 @@ pub(crate) fn read(script: &Script, analysis: &mut Analysis) {
     let fuel = Rc::clone(analysis.fuel());
     let kept = Meanings { rules: analysis.rules.clone(), syntax: Syntax::JavaScript };
     let names = Names::of(&tree, source, script.known.clone(), fuel, kept);
-    let (passed, rules) = (HashSet::new(), analysis.rules.clone());
-    let mut judge = Judge { script, source, names, passed, rules, analysis };
+    let (passed, rules) = (vec![false; tree.len()], analysis.rules.clone());
+    let harmful = Harmful::of(&names, &rules);
+    let mut judge = Judge { script, source, names, harmful, passed, rules, analysis };
     tree.each(|node| judge.node(node));
     if let Some(row) = tree.error {
         let why = if script.syntax == Syntax::TypeScript {
@@ -73,8 +80,9 @@ struct Judge<'a> {
     script: &'a Script,
     source: &'a str,
     names: Names,
-    /// Nodes that are a part of something that was judged.
-    passed: HashSet<usize>,
+    harmful: Harmful,
+    /// Whether each node is a part of something that was judged, by [`Node::id`].
+    passed: Vec<bool>,
     rules: Rules,
     analysis: &'a mut Analysis,
 }
@@ -106,14 +114,23 @@ impl Judge<'_> {
 
     fn node(&mut self, node: Node<'_>) -> Descent {
         match node.kind() {
-            "call_expression" | "new_expression" => self.call(node),
-            "import_statement" => {
-                if let Some(source) = node.child_by_field_name("source") {
+            Kind::CALL | Kind::NEW => self.call(node),
+            Kind::RETURN
+            | Kind::SPREAD
+            | Kind::ARRAY
+            | Kind::PAIR
+            | Kind::SHORTHAND
+            | Kind::ARROW_FUNCTION
+            | Kind::ASSIGNMENT_PATTERN
+            | Kind::ASSIGNMENT
+            | Kind::CLASS_BODY => self.hand_on(node, &[]),
+            Kind::IMPORT_STATEMENT => {
+                if let Some(source) = node.child(Field::SOURCE) {
                     self.import(&self.names.text(source, self.source), node);
                 }
                 return Descent::Past;
             }
-            "while_statement" | "do_statement" | "for_statement" => {
+            Kind::WHILE | Kind::DO | Kind::FOR => {
                 let ending = loops::ending(node, self.source, self.analysis.fuel());
                 if let Some(Ending::Endless | Ending::Growing) = ending {
                     self.say(Deed::Endless, Risk::Medium, "a loop without an end", node);
@@ -122,16 +139,18 @@ impl Judge<'_> {
                     self.say(Deed::Floods, Risk::Medium, "a loop that takes more each time", node);
                 }
             }
-            "variable_declarator" => self.pass(node.child_by_field_name("name")),
-            "pair_pattern" => self.pass(node.child_by_field_name("value")),
-            "identifier" | "member_expression" | "subscript_expression" => {
-                let passed = self.passed.remove(&node.id());
-                self.pass(node.child_by_field_name("object"));
+            Kind::VARIABLE => self.pass(node.child(Field::NAME)),
+            Kind::PAIR_PATTERN => self.pass(node.child(Field::VALUE)),
+            Kind::IDENTIFIER | Kind::MEMBER | Kind::SUBSCRIPT => {
+                let passed = self.passed.get(node.id()).copied().unwrap_or_default();
+                self.pass(node.child(Field::OBJECT));
                 if !passed {
                     let names = self.names.resolve(node, self.source);
-                    let at = self.site(node);
-                    let rules = self.rules.on_mention(Syntax::JavaScript, &names);
-                    call::mention(rules, at, self.analysis);
+                    if self.rules.on_mention(Syntax::JavaScript, &names).next().is_some() {
+                        let at = self.site(node);
+                        let rules = self.rules.on_mention(Syntax::JavaScript, &names);
+                        call::mention(rules, at, self.analysis);
+                    }
                     self.environment(&names, node);
                 }
             }
@@ -140,17 +159,30 @@ impl Judge<'_> {
         Descent::Into
     }
 
+    /// Notes the modules that a node hands on.
+    fn hand_on(&mut self, node: Node<'_>, names: &[String]) {
+        for one in handed(node, names) {
+            if self.harmful.is(one, self.source) {
+                let at = self.site(one);
+                self.analysis.hands_on(at);
+            }
+        }
+    }
+
     fn pass(&mut self, node: Option<Node<'_>>) {
-        self.passed.extend(node.map(Node::id));
+        if let Some(passed) = node.and_then(|node| self.passed.get_mut(node.id())) {
+            *passed = true;
+        }
     }
 
     fn call(&mut self, node: Node<'_>) {
-        let field = if node.kind() == "new_expression" { "constructor" } else { "function" };
-        let Some(callee) = node.child_by_field_name(field) else { return };
+        let field = if node.kind() == Kind::NEW { Field::CONSTRUCTOR } else { Field::FUNCTION };
+        let Some(callee) = node.child(field) else { return };
         self.pass(Some(callee));
         let names = self.names.resolve(callee, self.source);
+        self.hand_on(node, &names);
         let at = self.site(node);
-        if callee.kind() == "identifier" {
+        if callee.kind() == Kind::IDENTIFIER {
             let name = self.source.get(callee.byte_range()).unwrap_or_default();
             for &says in self.names.does(name) {
                 self.analysis.note(says, &Literal::computed(), at);
@@ -164,7 +196,8 @@ impl Judge<'_> {
         }
         let rules = self.rules.on_call(Syntax::JavaScript, &names);
         if !rules.is_empty() {
-            let call = values::call(node, callee, &self.names, self.source, at);
+            let read = || values::call(node, callee, &self.names, self.source, at);
+            let call = Call::for_rules(&rules, at, read);
             call.judge(&rules, self.script, self.analysis);
         }
     }

@@ -35,6 +35,7 @@ mod place;
 mod python;
 mod rule;
 mod rules;
+mod saved;
 mod says;
 mod scanners;
 mod shell;

@@ -113,10 +113,15 @@ impl SoFar<'_> {
     }
 }
 
+/// Whether a function that does this is one to remember. A write may weigh more where it runs.
+fn is_remembered(one: &Capability) -> bool {
+    one.severity > Risk::Low || one.is_a(Deed::Writes.name())
+}
+
 fn deeds(found: &[Capability], lines: &RangeInclusive<u32>, is_added: bool) -> Vec<Says<'static>> {
     let mut does: Vec<Says<'static>> = Vec::new();
     let inside = found.iter().filter(|one| lines.contains(&one.line));
-    for one in inside.filter(|one| one.severity > Risk::Low) {
+    for one in inside.filter(|one| is_remembered(one)) {
         let Some(deed) = Deed::named(&one.name) else { continue };
         if let Some(known) = does.iter_mut().find(|known| known.deed == deed) {
             known.severity = one.severity.max(known.severity);

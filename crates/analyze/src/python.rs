@@ -11,7 +11,7 @@
 
 use crate::{
     analysis::{Analysis, Script},
-    call,
+    call::{self, Call},
     literal::Literal,
     meanings::Meanings,
     past::Known,
@@ -20,12 +20,13 @@ use crate::{
     syntax::Syntax,
     words,
 };
+use handed::Harmful;
 use interpreter_core::{Deed, Risk};
 use lines::Lines;
 use loops::Ending;
 use names::Names;
 use ruff_python_ast::{
-    Expr, ExprCall, ExprContext, PySourceType, Stmt,
+    Expr, ExprCall, ExprContext, PySourceType, Stmt, StmtFunctionDef,
     visitor::source_order::{SourceOrderVisitor, walk_expr, walk_stmt},
 };
 use ruff_python_parser::parse_unchecked_source;
@@ -37,6 +38,7 @@ mod assignments;
 mod binding;
 mod depth;
 mod encoding;
+mod handed;
 mod lines;
 mod loops;
 mod names;
@@ -137,7 +139,8 @@ fn read_text(
     let names = Names::new(past, Rc::clone(analysis.fuel()), kept);
     let names = binding::bind(body, names, script, &lines);
     let rules = analysis.rules.clone();
-    let mut walk = Walk { script, lines, names, rules, analysis };
+    let harmful = Harmful::of(&names, &rules);
+    let mut walk = Walk { script, lines, names, harmful, rules, analysis };
     walk.visit_body(body);
     let Walk { names, analysis, .. } = walk;
     if names.fuel.is_spent() {
@@ -152,6 +155,7 @@ struct Walk<'a> {
     script: &'a Script,
     lines: Lines<'a>,
     names: Names,
+    harmful: Harmful,
     rules: Rules,
     analysis: &'a mut Analysis,
 }
@@ -184,6 +188,24 @@ impl Walk<'_> {
             && Reader { names: &self.names }.is_environment(expression)
     }
 
+    /// Notes those of these expressions that are modules.
+    fn hand_on(&mut self, handed: &[&Expr]) {
+        for one in handed {
+            if self.harmful.is(one, &self.names) {
+                let at = self.site(one.range());
+                self.analysis.hands_on(at);
+            }
+        }
+    }
+
+    /// A function that calls itself whatever happens.
+    fn recursion(&mut self, function: &StmtFunctionDef) {
+        if loops::calls_itself(function) {
+            let why = "a function that calls itself without an end";
+            self.say(Deed::Endless, Risk::Medium, why, function.name.range());
+        }
+    }
+
     /// A loop that only something inside it ends.
     fn endless(&mut self, body: &[Stmt], range: TextRange) {
         let ending = loops::ending(body);
@@ -200,8 +222,18 @@ impl Walk<'_> {
         let rules = self.rules.on_call(Syntax::Python, &names);
         if !rules.is_empty() {
             let at = self.site(call.range());
-            let call = values::call(call, &self.names, at);
+            let call = Call::for_rules(&rules, at, || values::call(call, &self.names, at));
             call.judge(&rules, self.script, self.analysis);
+        }
+        self.hand_on(&Harmful::handed_by_call(call, &names));
+        if let Expr::Attribute(getter) = &*call.func
+            && matches!(getter.attr.as_str(), "__getattribute__" | "__getattr__")
+            && self.names.is_module(&getter.value)
+            && let Some(name) = call.arguments.find_positional(0)
+            && (Reader { names: &self.names }).text(name, DEPTH).whole().is_none()
+        {
+            let why = "which function of a module it takes is computed";
+            self.say(Deed::Hides, Risk::High, why, call.range());
         }
         if let Expr::Name(name) = &*call.func {
             for &says in self.names.does(&name.id) {
@@ -217,7 +249,9 @@ impl Walk<'_> {
 
 impl<'a> SourceOrderVisitor<'a> for Walk<'_> {
     fn visit_stmt(&mut self, statement: &'a Stmt) {
+        self.hand_on(&Harmful::handed_by_statement(statement));
         match statement {
+            Stmt::FunctionDef(function) => self.recursion(function),
             Stmt::Import(import) => {
                 for alias in &import.names {
                     self.import(&alias.name, import.range());
@@ -244,6 +278,7 @@ impl<'a> SourceOrderVisitor<'a> for Walk<'_> {
     }
 
     fn visit_expr(&mut self, expression: &'a Expr) {
+        self.hand_on(&Harmful::handed_by_expression(expression));
         match expression {
             Expr::Call(call) => {
                 self.call(call);

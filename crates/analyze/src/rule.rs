@@ -4,7 +4,8 @@
 //! add have the same form. A field that nothing knows is an error, so that no rule says less than
 //! its author meant.
 
-use interpreter_core::{Deed, Risk};
+use crate::saved::Saves;
+use interpreter_core::{Deed, Risk, findings::MOST_SOURCES};
 use serde::{Deserialize, Deserializer, de::DeserializeOwned, de::Error};
 
 /// The fields that every rule has.
@@ -71,6 +72,16 @@ pub(crate) trait Pattern: DeserializeOwned {
     fn is_silent(&self) -> bool {
         false
     }
+
+    /// The kind of file that such code saves, if it does no more than that.
+    fn saves(&self) -> Option<Saves> {
+        None
+    }
+
+    /// Whether it asks the same as another one of the code that either of them names.
+    fn is_like(&self, _other: &Self) -> bool {
+        false
+    }
 }
 
 impl<P> Rule<P> {
@@ -80,7 +91,26 @@ impl<P> Rule<P> {
     }
 }
 
+/// Puts one of the rules on the list of those on a name. A finding names a few sources, so of
+/// added rules that say the same of the same code only the first [`MOST_SOURCES`] count. The others
+/// are left out, and cost nothing wherever the name stands.
+pub(crate) fn enlist<P: Pattern>(rules: &[Rule<P>], on_name: &mut Vec<usize>, at: usize) {
+    let new = &rules[at];
+    let is_like_new = |at: &&usize| rules[**at].says_like(new);
+    if on_name.iter().filter(is_like_new).count() < MOST_SOURCES {
+        on_name.push(at);
+    }
+}
+
 impl<P: Pattern> Rule<P> {
+    /// Whether it is an added rule that says the same as another one.
+    fn says_like(&self, other: &Self) -> bool {
+        self.is_added()
+            && other.is_added()
+            && (self.capability, self.severity) == (other.capability, other.severity)
+            && self.on.is_like(&other.on)
+    }
+
     /// The example with each name in turn, or why it does not show all of them.
     pub(crate) fn examples(&self) -> Result<Vec<String>, String> {
         let lists = self.on.names();

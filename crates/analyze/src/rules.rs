@@ -11,7 +11,7 @@ use crate::{
     shell::rules::{ProgramIndex, ProgramPattern, ProgramTables},
     sql::rules::StatementPattern,
     syntax::Syntax,
-    words::rules::WordPattern,
+    words::rules::WordIndex,
 };
 use serde::Deserialize;
 use std::sync::{Arc, LazyLock};
@@ -55,7 +55,7 @@ impl BuiltIn {
             javascript: CallIndex::new(web_calls),
             shell: ProgramIndex::new(programs),
             sql: sql.rule,
-            words: words.rule,
+            words: WordIndex::new(words.rule),
             places: PlaceIndex::new(places.place),
             is_added: false,
         };
@@ -70,7 +70,7 @@ pub(crate) struct RuleSet {
     pub(crate) javascript: CallIndex,
     pub(crate) shell: ProgramIndex,
     pub(crate) sql: Vec<Rule<StatementPattern>>,
-    pub(crate) words: Vec<Rule<WordPattern>>,
+    pub(crate) words: WordIndex,
     pub(crate) places: PlaceIndex,
     /// Whether a person or a project has added them.
     pub(crate) is_added: bool,
@@ -119,6 +119,11 @@ impl Rules {
         self.sets().find_map(|set| set.calls(syntax).reach(name))
     }
 
+    /// Whether something grave can be called of a module.
+    pub(crate) fn is_harmful(&self, syntax: Syntax, module: &str) -> bool {
+        self.sets().any(|set| set.calls(syntax).is_harmful(module))
+    }
+
     /// The rules on something that goes by any of `names` and is handed on without a call.
     pub(crate) fn on_mention(
         &self,
@@ -146,8 +151,8 @@ impl Rules {
         self.sets().flat_map(|set| &set.sql)
     }
 
-    pub(crate) fn on_words(&self) -> impl Iterator<Item = &Rule<WordPattern>> {
-        self.sets().flat_map(|set| &set.words)
+    pub(crate) fn on_words(&self) -> impl Iterator<Item = &WordIndex> {
+        self.sets().map(|set| &set.words)
     }
 
     /// The place that a path is: by our own rules, and by all of them.

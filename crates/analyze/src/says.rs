@@ -1,6 +1,9 @@
 //! A statement about a place in the code, before it becomes a finding.
 
-use crate::rule::Rule;
+use crate::{
+    rule::{Pattern, Rule},
+    saved::Saves,
+};
 use interpreter_core::{Confidence, Deed, Risk};
 
 /// Where in the code something is.
@@ -23,12 +26,14 @@ pub(crate) struct Says<'a> {
     pub(crate) confidence: Confidence,
     /// Whether it is of an added rule, and not of ours.
     pub(crate) is_added: bool,
+    /// Whether it only saves what its object names.
+    pub(crate) saves: Option<Saves>,
 }
 
 impl<'a> Says<'a> {
     pub(crate) fn new(deed: Deed, severity: Risk, reason: &'a str) -> Self {
         let (source, confidence, is_added) = ("", Confidence::Certain, false);
-        Self { deed, severity, reason, source, confidence, is_added }
+        Self { deed, severity, reason, source, confidence, is_added, saves: None }
     }
 
     /// The same, if it is less sure.
@@ -37,12 +42,14 @@ impl<'a> Says<'a> {
     }
 }
 
-impl<P> Rule<P> {
+impl<P: Pattern> Rule<P> {
     /// Its statement on code that it fits.
     pub(crate) fn says(&self) -> Says<'_> {
         // The words of a rule that was added stand in its source, beside ours.
         let is_added = self.is_added();
         let reason = if is_added { "" } else { self.reason.as_str() };
-        Says { source: &self.source, is_added, ..Says::new(self.capability, self.severity, reason) }
+        let saves = self.on.saves();
+        let says = Says::new(self.capability, self.severity, reason);
+        Says { source: &self.source, is_added, saves, ..says }
     }
 }

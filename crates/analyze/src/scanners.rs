@@ -7,7 +7,8 @@
 //! # Mechanism
 //! A report is read by its exact form, up to a size and a number of results, and every place in it
 //! must be in the code. It adds findings and raises them. A scanner that fails on the code is a
-//! finding of its own: the risk is then at least unknown, so breaking a scanner gains nothing. Code
+//! finding of its own: the risk is then at least unknown, so breaking a scanner gains nothing. Of
+//! more results than are listed the gravest of each kind stay, and a finding counts the others. Code
 //! is passed without the words by which a comment would silence a scanner.
 //!
 //! # Limits
@@ -17,7 +18,7 @@
 use crate::{python, rule::own};
 use interpreter_core::{
     Capability, Confidence, Deed, Findings, Language, Risk, Scanner, Untrusted,
-    findings::MOST_ADDED,
+    findings::{MOST_ADDED, listed},
 };
 use serde::Deserialize;
 use std::{collections::HashMap, sync::LazyLock};
@@ -196,12 +197,30 @@ fn join(own: Findings, scanner: Scanner, code: &str, results: Vec<ScanResult>) -
         };
         match all.iter().position(is_same) {
             Some(at) => all[at].absorb(found),
-            None if all.len() - ours < MOST_ADDED => all.push(found),
-            None => {}
+            None => all.push(found),
         }
     }
+    let added = all.split_off(ours);
+    all.append(&mut not_too_many(added, scanner));
     all.sort_by_key(|one| one.line);
     Findings::new(all)
+}
+
+/// As many results of a scanner as are listed, and a finding that counts the others. It is grave if
+/// any of them is more than a repetition: a decision on the list would not cover it.
+fn not_too_many(added: Vec<Capability>, scanner: Scanner) -> Vec<Capability> {
+    let found = added.len();
+    let mut kept = listed(added, MOST_ADDED);
+    let is_cut = kept.pop_if(|last| *last == Capability::unlisted()).is_some();
+    let told = match found - kept.len() {
+        0 => return kept,
+        1 => format!("1 more result of {scanner} is not listed"),
+        left => format!("{left} more results of {scanner} are not listed"),
+    };
+    let gravest = kept.iter().map(|one| one.severity).max().unwrap_or(Risk::Unknown);
+    let severity = if is_cut { Risk::High } else { gravest };
+    kept.push(Capability::new(Deed::Unreadable, told, 1, severity));
+    kept
 }
 
 /// Whether two places on a line have something in common, as far as both are known.

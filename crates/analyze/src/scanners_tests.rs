@@ -72,6 +72,42 @@ fn a_scanner_that_fails_makes_the_risk_unknown_and_no_less() {
 }
 
 #[test]
+fn results_that_are_not_listed_are_counted_and_grave_unless_they_only_repeat() {
+    let report = |lines: usize| {
+        let one = |line: usize| {
+            let (id, severity) = if line == lines { ("B602", "HIGH") } else { ("B999", "LOW") };
+            format!(
+                r#"{{"test_id": "{id}", "issue_text": "t", "issue_severity": "{severity}",
+                "line_number": {line}, "line_range": [{line}]}}"#
+            )
+        };
+        let results = (1..=lines).map(one).collect::<Vec<_>>().join(",");
+        format!(r#"{{"errors": [], "results": [{results}]}}"#)
+    };
+    let scan = |lines: usize, code: fn(usize) -> String| {
+        let code: String = (1..=lines).map(code).collect();
+        let report = report(lines);
+        with_report(own("python", &code), Scanner::Bandit, &code, Ok(report.as_bytes()))
+    };
+    let marks = |found: &Findings| -> Vec<String> {
+        told(found).into_iter().filter(|one| one.contains("not listed")).collect()
+    };
+    let many = scan(450, |at| format!("f({at})\n"));
+    assert_eq!(marks(&many), ["1 unreadable 250 more results of bandit are not listed high; "]);
+    assert!(told(&many).iter().any(|one| one.contains("bandit B602")), "the gravest is listed");
+    assert_eq!(
+        marks(&scan(201, |at| format!("f({at})\n"))),
+        ["1 unreadable 1 more result of bandit is not listed high; "]
+    );
+    // The control: as many as are listed.
+    assert_eq!(marks(&scan(200, |at| format!("f({at})\n"))), [""; 0]);
+    // Those that only repeat others are counted as well, but add no risk.
+    let (few, repeated) = (scan(2, |_| "f(1)\n".into()), scan(300, |_| "f(1)\n".into()));
+    assert_eq!(marks(&repeated).len(), 1);
+    assert_eq!(repeated.risk, few.risk);
+}
+
+#[test]
 fn a_check_is_ignored_only_by_name() {
     let report = |id: &str| {
         format!(

@@ -37,13 +37,35 @@ const LEVELS: usize = 2_500_000;
 /// How deep the bytes of a long script may be on average.
 const LEVEL: usize = 12;
 
+/// Most commands that any script may have: each takes the parser and the walks some time, however
+/// short it is. Longer scripts may have one for each [`BYTES`].
+const COMMANDS: usize = 15_000;
+
+/// Bytes of a long script that allow one more command. A short line of pipes has 11 for each.
+const BYTES: usize = 9;
+
 /// Why a text is not given to the parser, which would take too long.
 fn refused(text: &str) -> Option<&'static str> {
     if nests_deeper_than(text, DEPTH) || levels(text) > LEVELS.max(LEVEL * text.len()) {
         return Some("code that is nested too deep");
     }
     let substitutions = text.bytes().filter(|byte| b"(`<".contains(byte)).count();
-    (substitutions.saturating_mul(text.len()) > WORK).then_some("too many commands inside commands")
+    if substitutions.saturating_mul(text.len()) > WORK {
+        return Some("too many commands inside commands");
+    }
+    (commands(text) > COMMANDS.max(text.len() / BYTES)).then_some("too many commands")
+}
+
+/// How many commands a script seems to have, counting those in strings and comments too.
+fn commands(text: &str) -> usize {
+    let mut is_begun = false;
+    let ends = text.bytes().filter(|byte| {
+        let is_end = b";|&\n".contains(byte);
+        let is_one = is_end && is_begun;
+        is_begun = !is_end && (is_begun || !byte.is_ascii_whitespace());
+        is_one
+    });
+    ends.count() + 1
 }
 
 /// Finds what a shell script does.

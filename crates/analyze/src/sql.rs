@@ -8,6 +8,7 @@ use crate::{
     analysis::{Analysis, Script},
     syntax::Syntax,
 };
+use interpreter_core::Deed;
 use lexer::{Token, tokens};
 
 mod lexer;
@@ -44,12 +45,62 @@ pub(crate) fn read(script: &Script, analysis: &mut Analysis) {
 }
 
 fn judge(statement: &[(Token<'_>, usize)], script: &Script, analysis: &mut Analysis) {
-    let Some(start) = verb(statement) else { return };
-    let words = &statement[start..];
+    for words in within(statement) {
+        judge_words(words, script, analysis);
+    }
+    if let Some(start) = verb(statement) {
+        judge_words(&statement[start..], script, analysis);
+    }
+}
+
+/// The statements in brackets that change something: `WITH a AS (DELETE FROM …)`. Each ends where
+/// the next one begins, so that all of them together are read once.
+fn within<'s, 't>(
+    statement: &'s [(Token<'t>, usize)],
+) -> impl Iterator<Item = &'s [(Token<'t>, usize)]> {
+    let begins = |at: &usize| {
+        let is_verb = |token: &Token<'_>| {
+            ["INSERT", "UPDATE", "DELETE", "MERGE"].iter().any(|verb| token.is(verb))
+        };
+        statement[*at].0 == Token::Sign('(')
+            && statement.get(at + 1).is_some_and(|(token, _)| is_verb(token))
+            // `INSERT(…)` is a function, too.
+            && statement.get(at + 2).is_some_and(|(token, _)| *token != Token::Sign('('))
+    };
+    let starts: Vec<usize> = (0..statement.len()).filter(begins).map(|at| at + 1).collect();
+    let ends: Vec<usize> = starts.iter().skip(1).copied().chain([statement.len()]).collect();
+    starts.into_iter().zip(ends).map(|(start, end)| {
+        let mut depth = 0_usize;
+        let words = &statement[start..end];
+        let close = words.iter().position(|(token, _)| match token {
+            Token::Sign('(') => {
+                depth += 1;
+                false
+            }
+            Token::Sign(')') if depth == 0 => true,
+            Token::Sign(')') => {
+                depth -= 1;
+                false
+            }
+            Token::Word(_)
+            | Token::Name(_)
+            | Token::Text(_)
+            | Token::Sign(_)
+            | Token::End
+            | Token::Open => false,
+        });
+        &words[..close.unwrap_or(words.len())]
+    })
+}
+
+fn judge_words(words: &[(Token<'_>, usize)], script: &Script, analysis: &mut Analysis) {
     let line = script.line(words[0].1);
     let rules = analysis.rules.clone();
     for rule in rules.on_statements() {
         let Some(found) = rule.on.fits(words) else { continue };
+        if script.is_in_memory && rule.capability == Deed::Writes && fills(words) {
+            continue;
+        }
         let object = rule.on.object(&words[found..]);
         analysis.note(rule.says(), &object, line);
         if rule.on.runs {
@@ -58,6 +109,17 @@ fn judge(statement: &[(Token<'_>, usize)], script: &Script, analysis: &mut Analy
             });
         }
     }
+}
+
+/// Whether a statement only makes or fills a table of the database that it is given to, as far as
+/// its text tells: a name with a dot is in another one.
+fn fills(words: &[(Token<'_>, usize)]) -> bool {
+    let is = |at: usize, all: &[&str]| {
+        words.get(at).is_some_and(|(token, _)| all.iter().any(|word| token.is(word)))
+    };
+    let is_table = is(0, &["CREATE"]) && is(1, &["TABLE", "INDEX", "VIEW", "UNIQUE"]);
+    (is_table || (is(0, &["INSERT"]) && is(1, &["INTO"])))
+        && !words.iter().any(|(token, _)| *token == Token::Sign('.'))
 }
 
 /// Where the word stands that says what a statement does.

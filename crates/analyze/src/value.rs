@@ -10,7 +10,7 @@ pub(crate) struct Value {
     pub(crate) items: Option<Vec<Literal>>,
     /// Whether it is a module that was imported.
     pub(crate) is_module: bool,
-    /// Whether it is a file that is only in memory.
+    /// Whether it is a file that is only in memory, or was noted when it was opened.
     pub(crate) is_memory: bool,
 }
 

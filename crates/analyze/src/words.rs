@@ -36,20 +36,18 @@ fn scan(script: &Script, analysis: &mut Analysis) {
     let text = script.text.to_ascii_lowercase();
     let starts: Vec<usize> = text.match_indices('\n').map(|(at, _)| at + 1).collect();
     let rules = analysis.rules.clone();
-    for rule in rules.on_words() {
-        for name in &rule.on.texts {
-            let found = text.match_indices(name.as_str()).filter(|&(at, _)| begins(&text, at));
-            for (at, _) in found.take(MOST) {
-                let line = script.line(starts.partition_point(|&start| start <= at) + 1);
-                let object = argument(&script.text, at + name.len(), name);
-                let object = object.map_or_else(Literal::computed, Literal::known);
-                let shown = if rule.on.runs { program(&object) } else { object.clone() };
-                analysis.note(rule.says().at_most(Confidence::Possible), &shown, line);
-                if rule.on.runs {
-                    analysis.read_for(rule.is_added(), |analysis| {
-                        analysis.nest(script, Syntax::Shell, &object, line);
-                    });
-                }
+    let keep = |at: usize, kept: usize| kept < MOST && begins(&text, at);
+    for (rule, name, places) in rules.on_words().flat_map(|words| words.on(&text, keep)) {
+        for at in places {
+            let line = script.line(starts.partition_point(|&start| start <= at) + 1);
+            let object = argument(&script.text, at + name.len(), name);
+            let object = object.map_or_else(Literal::computed, Literal::known);
+            let shown = if rule.on.runs { program(&object) } else { object.clone() };
+            analysis.note(rule.says().at_most(Confidence::Possible), &shown, line);
+            if rule.on.runs {
+                analysis.read_for(rule.is_added(), |analysis| {
+                    analysis.nest(script, Syntax::Shell, &object, line);
+                });
             }
         }
     }

@@ -3,7 +3,7 @@
 use crate::{
     commands::{
         audit, changes, completions, config, doctor, history, import, languages, man, model,
-        packages, rules, run, secret, trust,
+        packages, rules, run, secret, serve, trust,
     },
     options::SessionArgs,
 };
@@ -65,6 +65,7 @@ pub(crate) struct Args {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Run(run::RunArgs),
+    Serve(serve::ServeArgs),
     Changes(changes::ChangesArgs),
     History(history::HistoryArgs),
     Audit(audit::AuditArgs),

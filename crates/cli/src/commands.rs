@@ -28,6 +28,7 @@ pub(crate) mod rules;
 pub(crate) mod run;
 mod save;
 pub(crate) mod secret;
+pub(crate) mod serve;
 pub(crate) mod trust;
 
 /// Parses what was typed and does it.
@@ -55,6 +56,7 @@ pub(crate) fn run(typed: impl Iterator<Item = OsString>) -> Result<ExitCode, Err
     match args.command {
         None => chat::chat(&args),
         Some(Command::Run(args)) => run::run(&args),
+        Some(Command::Serve(args)) => serve::serve(&args),
         Some(Command::Changes(args)) => changes::changes(&args),
         Some(Command::History(args)) => history::history(&args),
         Some(Command::Audit(args)) => audit::audit(&args),

@@ -10,6 +10,7 @@ use interpreter_agent::{
     embedded::{PullError, ShelfError},
 };
 use interpreter_store::{Environment, StoreError};
+use interpreter_web::http::HttpError;
 use std::{error::Error as _, io, process::ExitCode};
 
 /// Why a command could not do what it was asked.
@@ -19,6 +20,8 @@ pub(crate) enum Error {
     Agent(#[from] AgentError),
     #[error(transparent)]
     Store(#[from] StoreError),
+    #[error(transparent)]
+    Http(#[from] HttpError),
     #[error("{0}")]
     Misuse(String),
     #[error("{what}")]
@@ -78,6 +81,7 @@ fn advice(error: &Error) -> Option<String> {
     match error {
         Error::Agent(error) => error.advice(),
         Error::Store(error) => error.advice(),
+        Error::Http(error) => error.advice().map(str::to_owned),
         Error::Misuse(_) => Some("`interpreter --help` lists the commands and options".into()),
         Error::Hardening(_) | Error::Io { .. } | Error::Output(_) => None,
     }
@@ -104,6 +108,7 @@ fn exit(error: &Error) -> Exit {
             | AgentError::Resume { .. }
             | AgentError::Attachment { .. },
         )
+        | Error::Http(_)
         | Error::Misuse(_)
         | Error::Io { .. }
         | Error::Output(_) => Exit::Misuse,
@@ -150,6 +155,7 @@ fn store_exit(error: &StoreError) -> Exit {
         | StoreError::NoSession { .. }
         | StoreError::AmbiguousSession { .. }
         | StoreError::NotRemovable { .. }
+        | StoreError::UsersTaken { .. }
         | StoreError::NotAnAnchor { .. } => Exit::Misuse,
         _ => Exit::CannotConfine,
     }

@@ -32,7 +32,7 @@ mod link;
 pub(crate) mod listing;
 mod markdown;
 mod model_question;
-mod opener;
+pub(crate) mod opener;
 pub(crate) mod ours;
 pub(crate) mod outlet;
 mod own_rows;

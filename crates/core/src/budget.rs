@@ -1,10 +1,11 @@
 //! Budgets: how much a session, and a day, may take of a model.
 //!
 //! A budget is looked at before each call of the model. The call that uses it up is still answered,
-//! so it can be exceeded by one call of each session that runs at the time. Must not count by
-//! itself: amounts come from whoever measures them.
+//! so it can be exceeded by one call of each session that runs at the time. Code gets the time that
+//! is left, and at least a second. Must not count by itself: amounts come from whoever measures them.
 
 use serde::{Deserialize, Serialize};
+use std::num::NonZeroU32;
 
 /// Billionths of a dollar.
 const DOLLAR: u64 = 1_000_000_000;
@@ -118,6 +119,18 @@ impl Allowance {
 }
 
 impl Budget {
+    /// The seconds that code may run before a budget of time is used up; at least one, because the
+    /// call that used it up is still answered. Without such a budget there is no bound.
+    pub fn seconds_left(&self, counted: &Counted) -> Option<NonZeroU32> {
+        let left = |allowance: &Allowance, spent: &Spent| {
+            let seconds = allowance.seconds?.saturating_sub(spent.milliseconds / 1_000);
+            let seconds = u32::try_from(seconds).unwrap_or(u32::MAX);
+            Some(NonZeroU32::new(seconds).unwrap_or(NonZeroU32::MIN))
+        };
+        let session = left(&self.session, &counted.session);
+        session.into_iter().chain(left(&self.day, &counted.today)).min()
+    }
+
     /// The budget that is used up, if one is.
     pub fn used_up(&self, counted: &Counted) -> Option<UsedUp> {
         let of = |span: &str, next, reached: Option<(&'static str, String, String)>| {
@@ -170,6 +183,22 @@ mod tests {
         let today = on(none, Allowance { tokens: Some(2_000), ..none }).unwrap();
         assert_eq!(today, "budget.day.tokens: 2000 tokens of 2000; wait until tomorrow");
         assert_eq!(on(Allowance { turns: Some(3), tokens: Some(1_001), ..none }, none), None);
+    }
+
+    #[test]
+    fn code_gets_the_time_that_is_left_of_the_tighter_budget() {
+        let counted = Counted { session: SPENT, today: SPENT.plus(SPENT) };
+        let of = |session, day| {
+            let allowance = |seconds| Allowance { seconds, ..Allowance::default() };
+            Budget { session: allowance(session), day: allowance(day) }
+                .seconds_left(&counted)
+                .map(NonZeroU32::get)
+        };
+        assert_eq!(of(None, None), None);
+        assert_eq!(of(Some(100), None), Some(39));
+        assert_eq!(of(None, Some(130)), Some(8));
+        assert_eq!(of(Some(100), Some(130)), Some(8));
+        assert_eq!(of(Some(10), Some(1_000)), Some(1), "used up, and still answered");
     }
 
     proptest! {

@@ -3,13 +3,17 @@
 //! One value for every backend. It is complete: anything not listed here is absent. Nothing is
 //! inherited from the process that starts the sandbox.
 
-use crate::{Sandboxing, SecretGrant, Untrusted, egress::Hosts};
+use crate::{Choice, Sandboxing, SecretGrant, Untrusted, egress::Hosts};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt,
     path::{Path, PathBuf},
 };
+
+pub use self::summary::ConfinementSummary;
+
+mod summary;
 
 /// Everything a run may reach.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,6 +76,45 @@ impl Confinement {
             parts.push(format!("{more} more"));
         }
         (!parts.is_empty()).then(|| parts.join("; "))
+    }
+
+    /// The bounds of a run in short lines that a person reads: where it runs, what it reaches, what
+    /// was granted. `asks_for_hosts` says whether a person is asked about hosts that are not listed.
+    pub fn lines(&self, asks_for_hosts: bool) -> Vec<String> {
+        if self.sandbox.is_none() {
+            return vec![
+                "without a sandbox: all your permissions, the whole network, files written directly"
+                    .into(),
+            ];
+        }
+        let place = match self.sandbox.backend {
+            Choice::Auto => "in a sandbox".to_owned(),
+            Choice::Only(backend) => format!("in the {} sandbox", backend.word()),
+        };
+        let network = match &self.network {
+            Network::Open(_) => "open network",
+            Network::Only(hosts) if !hosts.allow.is_empty() && asks_for_hosts => {
+                "network only to listed hosts (any other host is asked about)"
+            }
+            Network::Only(hosts) if !hosts.allow.is_empty() => "network only to listed hosts",
+            Network::None | Network::Only(_) if asks_for_hosts => {
+                "no network until you allow a host (each one is asked about)"
+            }
+            Network::None | Network::Only(_) => "no network",
+        };
+        let files = match self.workspace {
+            Workspace::Stage => "files staged",
+            Workspace::Direct => "files written directly",
+            Workspace::ReadOnly => "files read-only",
+        };
+        let hosts = match &self.network {
+            Network::Only(hosts) if !hosts.allow.is_empty() => Some(self.network.words()),
+            Network::None | Network::Only(_) | Network::Open(_) => None,
+        };
+        let paths = self.granted_words().map(|words| format!("granted {words}"));
+        let secrets = self.secret_words().map(|words| format!("code can use, unseen: {words}"));
+        let more = hosts.into_iter().chain(paths).chain(secrets);
+        [format!("{place}: {network}, {files}")].into_iter().chain(more).collect()
     }
 
     /// The temporary folder that code sees where the sandbox has mounts of its own.
@@ -333,6 +376,32 @@ mod tests {
         assert_eq!(json(&only(&["a.org"])), r#"{"only":{"allow":["a.org"]}}"#);
         assert_eq!(json(&Network::Open(listed(&[]))), r#"{"open":{"allow":[]}}"#);
         assert_eq!(serde_json::from_str::<Network>(r#""none""#).unwrap(), Network::None);
+    }
+
+    #[test]
+    fn the_lines_say_whether_hosts_are_asked_about() {
+        let first = |network: Network, asks| {
+            let confinement = Confinement { network, ..crate::session::tests::confinement() };
+            confinement.lines(asks).remove(0)
+        };
+        let only = |names: &[&str]| {
+            let allow = names.iter().map(|name| name.parse().unwrap()).collect();
+            Network::Only(Hosts { allow, deny: vec![] })
+        };
+        for network in [Network::None, only(&[])] {
+            assert_eq!(first(network.clone(), false), "in a sandbox: no network, files staged");
+            assert_eq!(
+                first(network, true),
+                "in a sandbox: no network until you allow a host (each one is asked about), files \
+                 staged"
+            );
+        }
+        let listed = "in a sandbox: network only to listed hosts";
+        assert_eq!(first(only(&["a.org"]), false), format!("{listed}, files staged"));
+        assert_eq!(
+            first(only(&["a.org"]), true),
+            format!("{listed} (any other host is asked about), files staged")
+        );
     }
 
     #[test]

@@ -34,9 +34,9 @@ pub struct Findings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Risk {
-    /// Computes, prints, reads the work folder.
+    /// Computes, prints, reads the work folder, writes files there that are staged.
     Low,
-    /// Changes files, starts programs.
+    /// Changes other files, starts programs.
     Medium,
     /// Analysis cannot tell.
     Unknown,

@@ -128,6 +128,19 @@ impl Languages {
         found.map(|info| self.named(info))
     }
 
+    /// The language that goes by `name`, also if it has no interpreter here. For what only looks at
+    /// code.
+    pub fn known(&self, name: &str) -> Option<Language> {
+        let missing = || self.missing.iter().find(|one| one.info.is_called(name));
+        self.find(name).or_else(|| missing().map(|one| self.named(&one.info)))
+    }
+
+    /// The language of files that end in `.ending`, also if it has no interpreter here.
+    pub fn known_of_ending(&self, ending: &str) -> Option<Language> {
+        let missing = || self.missing.iter().find(|one| among(&one.info.endings, ending));
+        self.of_ending(ending).or_else(|| missing().map(|one| self.named(&one.info)))
+    }
+
     /// How to get an interpreter for a language that has none here, by any of its names or
     /// endings.
     pub fn hint(&self, name: &str) -> Option<&str> {
@@ -213,6 +226,9 @@ mod tests {
         let info = language("ruby", &["rb"]);
         let table = example().with_missing(vec![MissingLanguage { info, hint: "get it".into() }]);
         assert_eq!(table.find("rb"), None);
+        assert_eq!(table.known("rb").unwrap().name(), "ruby");
+        assert_eq!(table.known("py").unwrap().name(), "python");
+        assert_eq!(table.known("cobol"), None);
         assert_eq!(table.hint("RB"), Some("get it"));
         assert_eq!(table.hint("python"), None);
     }

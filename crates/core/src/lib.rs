@@ -32,6 +32,9 @@ pub use crate::{
     piped::Piped,
     policy::{ApprovalMode, Opinion, Patterns, Policy, RiskLimit, Rule, Rules, Verdict},
     proposal::{Again, Origin, Proposal},
+    put::{FilePut, PutContent},
+    question::{CellAgain, CodeKind, CodeQuestion, QuestionAbout, QuestionEnd, RecordedQuestion},
+    quorum::{AskedQuorum, People, Person, Quorum},
     record::{Body, Record},
     redact::Redactor,
     reply::{Finish, Reply, Usage},
@@ -69,18 +72,22 @@ pub mod image;
 pub mod import;
 pub mod instructions;
 mod invocation;
+pub mod landing;
 pub mod language;
 pub mod look;
 pub mod message;
 pub mod ocsf;
 pub mod output;
 pub mod packages;
-mod page;
+pub mod page;
 pub mod permit;
 pub mod pick;
 pub mod piped;
 pub mod policy;
 pub mod proposal;
+pub mod put;
+pub mod question;
+pub mod quorum;
 pub mod record;
 pub mod redact;
 pub mod reply;
@@ -95,6 +102,7 @@ pub mod session;
 pub mod similar;
 pub mod standing;
 pub mod surroundings;
+pub mod system_users;
 pub mod taint;
 mod theme;
 pub mod untrusted;

@@ -214,6 +214,12 @@ fn authorised(body: &Body, source: &OcsfSource<'_>) -> Option<Happened> {
             let granted = matches!(decision, Decision::Run | Decision::Edit);
             (format!("run {proposal}"), Some(granted), word(*by))
         }
+        Body::Approval { question, person, .. } => {
+            (format!("approve {question}"), Some(true), person.name.clone())
+        }
+        Body::ApprovalWithdrawn { question, person } => {
+            (format!("approve {question}"), Some(false), person.name.clone())
+        }
         Body::HostWanted(HostWanted { host: name, port, .. }) => {
             (host(name, *port), None, "code".to_owned())
         }

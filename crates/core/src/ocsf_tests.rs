@@ -14,7 +14,7 @@ const SOURCE: OcsfSource<'_> = OcsfSource {
 
 fn of(body: Body) -> Vec<Value> {
     let time = "2026-11-17T15:04:05.000000Z".into();
-    events(&Record { v: 1, seq: 7, time, session: "s1".into(), body }, &SOURCE)
+    events(&Record { v: 1, seq: 7, time, session: "s1".into(), who: None, body }, &SOURCE)
 }
 
 fn bodies() -> Vec<(u32, u32, Body)> {

@@ -8,11 +8,12 @@
 //! Three walls, each enough for most of it. The page has a policy that allows nothing but its own
 //! styles and pictures that are inside of it. The foreign page is in a frame without any rights:
 //! no script, no forms, no refresh, no other page in its place. And only tags from a list reach
-//! that frame; every other `<` is a character. Drawings are shown as pictures, which browsers
-//! neither run nor let load anything.
+//! that frame; every other `<` is a character. A policy and a frame are not enough: browsers
+//! connect for `<link rel=preconnect>` and for a link that is clicked before they ask either.
+//! Drawings are shown as pictures, which browsers neither run nor let load anything.
 //!
 //! # Limits
-//! It depends on the browser. A link that somebody clicks leads nowhere.
+//! It depends on the browser. Links lead nowhere.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 
@@ -20,7 +21,8 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 const POLICY: &str = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; \
                       base-uri 'none'; form-action 'none'";
 
-/// Tags that a foreign page may have. None of them loads, runs or leads anywhere by itself.
+/// Tags that a foreign page may have. None of them loads, runs or leads anywhere by itself. A link
+/// is written as another tag.
 const TAGS: &[&str] = &[
     "a",
     "abbr",
@@ -141,21 +143,58 @@ fn quoted(text: &str) -> String {
 
 /// The same page, in which a `<` that begins no known tag is a character. A tag's name follows its
 /// `<` at once, so this takes no parser; that it also changes a `<` in an attribute harms nobody.
-fn only_known_tags(html: &str) -> String {
+/// Scripts, and tags that only tell the browser something, are left out.
+pub fn only_known_tags(html: &str) -> String {
     let mut safe = String::with_capacity(html.len());
     let mut parts = html.split('<');
     safe.push_str(parts.next().unwrap_or_default());
+    let (mut is_script, mut is_drawing) = (false, false);
     for part in parts {
+        let name = tag(part);
+        if is_script {
+            is_script = name_of_end(part).as_deref() != Some("script");
+            if let Some((_, behind)) = part.split_once('>').filter(|_| !is_script) {
+                safe.push(' ');
+                safe.push_str(behind);
+            }
+            continue;
+        }
+        if name == "script" && part.contains(ends_name) {
+            is_script = true;
+            continue;
+        }
         if let Some(behind) = behind_remark(part) {
             // The blank keeps the text on both sides from becoming one tag.
             safe.push(' ');
             safe.push_str(behind);
             continue;
         }
-        safe.push_str(if is_known(part) { "<" } else { "&lt;" });
+        if !is_known(part) {
+            safe.push_str("&lt;");
+            safe.push_str(part);
+            continue;
+        }
+        let end = name_of_end(part);
+        match end.as_deref().unwrap_or(&name) {
+            "svg" => is_drawing = end.is_none(),
+            "a" => {
+                // A `span` would end a drawing.
+                safe.push_str(if end.is_some() { "</" } else { "<" });
+                safe.push_str(if is_drawing { "g" } else { "span" });
+                safe.push_str(&part[1 + usize::from(end.is_some())..]);
+                continue;
+            }
+            _ => {}
+        }
+        safe.push('<');
         safe.push_str(part);
     }
     safe
+}
+
+/// The name of the tag that ends here, if one does.
+fn name_of_end(part: &str) -> Option<String> {
+    part.strip_prefix('/').map(tag)
 }
 
 /// Whether a known tag begins here. Its name must end before the next `<`.
@@ -164,11 +203,11 @@ fn is_known(part: &str) -> bool {
     named.contains(ends_name) && TAGS.contains(&tag(named).as_str())
 }
 
-/// The text behind a comment or a document type, if a tag is one.
+/// The text behind a comment, a document type or a tag that shows nothing, if it is one.
 fn behind_remark(part: &str) -> Option<&str> {
     let ends = match part.strip_prefix("!--") {
         Some(_) => "-->",
-        None if tag(part) == "!doctype" => ">",
+        None if ["!doctype", "base", "link", "meta"].contains(&tag(part).as_str()) => ">",
         None => return None,
     };
     part.split_once(ends).map(|(_, behind)| behind)
@@ -315,14 +354,10 @@ mod tests {
     #[test]
     fn tags_that_run_load_or_lead_elsewhere_are_text() {
         for tag in [
-            "script",
-            "SCRIPT",
             "iframe",
+            "IFRAME",
             "object",
             "embed",
-            "link",
-            "meta",
-            "base",
             "form",
             "input",
             "button",
@@ -352,7 +387,27 @@ mod tests {
             // Text around a comment must not become a tag.
             ("<b<!-- x -->ase href=y>", "&lt;b ase href=y>"),
             ("<<!-- x -->script>", "&lt; script>"),
-            ("<!-- <script> -->", "&lt;!-- &lt;script> -->"),
+            ("<!-- <i> -->", "&lt;!-- <i> -->"),
+            // Tags that only tell the browser something.
+            ("<meta charset=x>y", "\"> y"),
+            ("<LINK rel=preconnect href=//y>z", "\"> z"),
+            ("<base\nhref=//y>z", "\"> z"),
+            ("<link rel=\"a>b\">z", "\"> b\">z"),
+            ("<link <b>", "&lt;link <b>"),
+            ("<links>", "&lt;links>"),
+            // Scripts, with whatever is in them.
+            ("<script>if (a<b) {}</script>y", "\"> y"),
+            ("<SCRIPT\nsrc=//y></ScRiPt >y", "\"> y"),
+            ("<b<script></script>ase>", "&lt;b ase>"),
+            ("x<script>y<b>z", "\">x"),
+            ("<script>y</script", "\">"),
+            ("<script</b>", "&lt;script</b>"),
+            ("<scripts>", "&lt;scripts>"),
+            // Links lead nowhere.
+            ("<a href=//y>z</a>", "<span href=//y>z</span>"),
+            ("<A\nping=//y>z</A >", "<span\nping=//y>z</span >"),
+            ("<svg><a href=//y></a></svg><a>", "<svg><g href=//y></g></svg><span>"),
+            ("<abbr>z</abbr>", "<abbr>z</abbr>"),
         ] {
             assert!(inner(written).ends_with(read), "{}", inner(written));
         }
@@ -378,11 +433,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_leaves_the_attribute_and_no_unknown_tag_gets_in(html in r#"(<|>|/|"|'|&|!--|-->|!doctype|script|b|p| |=|;|quot|é|.){0,60}"#) {
+        fn nothing_leaves_the_attribute_and_no_unknown_tag_gets_in(html in r#"(<|>|/|"|'|&|!--|-->|!doctype|script|link|a|svg|b|p| |=|;|quot|é|.){0,60}"#) {
             let inner = inner(&html);
             let foreign = inner.split_once("no-referrer\">").unwrap().1;
             for part in foreign.split('<').skip(1) {
-                prop_assert!(is_known(part), "{}", foreign);
+                let name = name_of_end(part).unwrap_or_else(|| tag(part));
+                prop_assert!(is_known(part) && name != "a", "{}", foreign);
             }
         }
 

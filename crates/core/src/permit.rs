@@ -2,6 +2,7 @@
 
 use crate::{Confinement, Proposal};
 use serde::{Deserialize, Serialize};
+use std::num::NonZeroU32;
 
 /// Leave to run one proposal, once, inside one confinement.
 ///
@@ -13,6 +14,7 @@ pub struct Permit {
     proposal: Proposal,
     confinement: Confinement,
     granted_by: Grantor,
+    seconds: Option<NonZeroU32>,
 }
 
 /// Who said yes.
@@ -37,7 +39,17 @@ pub enum Grantor {
 
 impl Permit {
     pub(crate) fn grant(proposal: Proposal, within: Confinement, by: Grantor) -> Self {
-        Self { proposal, confinement: within, granted_by: by }
+        Self { proposal, confinement: within, granted_by: by, seconds: None }
+    }
+
+    /// The same permit, limited to this many seconds.
+    pub(crate) fn for_seconds(self, seconds: Option<NonZeroU32>) -> Self {
+        Self { seconds, ..self }
+    }
+
+    /// The seconds that the code may run, where that may be less than its confinement says.
+    pub fn seconds(&self) -> Option<u64> {
+        self.seconds.map(|seconds| seconds.get().into())
     }
 
     /// The code to run.

@@ -4,6 +4,7 @@
 //! is called so is named with `./` before it.
 
 use crate::Untrusted;
+use serde::{Deserialize, Deserializer, de::Error};
 use std::{collections::BTreeSet, fmt};
 
 /// A change to be applied.
@@ -49,6 +50,30 @@ impl Pick {
     /// Whether it is some hunks of a file.
     pub fn is_of_hunks(&self) -> bool {
         matches!(self.extent, Extent::Hunks(_))
+    }
+}
+
+/// A pick as another program writes it: `{"path":"notes.txt"}` is the change at that path, and
+/// `{"path":"notes.txt","hunks":[2,4]}` some hunks of it.
+impl<'de> Deserialize<'de> for Pick {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Raw {
+            path: String,
+            #[serde(default)]
+            hunks: Option<BTreeSet<usize>>,
+        }
+        let Raw { path, hunks } = Raw::deserialize(deserializer)?;
+        let is_meant = |hunks: &BTreeSet<usize>| {
+            !hunks.is_empty() && hunks.iter().all(|number| (1..=MOST).contains(number))
+        };
+        let extent = match hunks {
+            None => Extent::Itself,
+            Some(hunks) if is_meant(&hunks) => Extent::Hunks(hunks),
+            Some(_) => return Err(D::Error::custom("hunks are numbers from 1 on, at least one")),
+        };
+        Ok(Self { path, extent })
     }
 }
 

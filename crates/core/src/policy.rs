@@ -7,7 +7,8 @@
 //! # Mechanism
 //! Opinions are ordered and combined with `max`, so deny always wins. Without a matching rule
 //! the mode decides, which is ask unless the person chose otherwise. A rule that allows must cover
-//! all of the code. A project's rules can only make it stricter. Rules are parsed with unknown
+//! all of the code. A project's rules can only make it stricter. Where several people must approve,
+//! all rules that match count together. Rules are parsed with unknown
 //! fields refused; whoever loads them must stop on an error.
 //!
 //! # Limits
@@ -15,7 +16,7 @@
 //! decide when a person is asked; the sandbox decides what is possible.
 
 use self::places::Fit;
-use crate::{Findings, Origin, Proposal, Risk};
+use crate::{Findings, Origin, People, Proposal, Quorum, Risk};
 use serde::{Deserialize, Serialize};
 
 pub use self::{patterns::Patterns, places::Places, rule::Rule};
@@ -58,7 +59,7 @@ pub enum ApprovalMode {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RiskLimit {
-    /// Code that computes, prints, and reads the work folder.
+    /// Code that computes, prints, reads the work folder, and writes files there that are staged.
     #[default]
     Low,
     /// Also code that changes files and starts programs.
@@ -99,6 +100,8 @@ pub struct Verdict {
     pub rule: String,
     /// The kind of thing that decided it.
     pub ground: Ground,
+    /// Who must approve, if somebody is asked.
+    pub quorum: Quorum,
 }
 
 /// The kind of thing that decided a verdict.
@@ -121,6 +124,20 @@ impl Verdict {
     pub fn is_default(&self) -> bool {
         self.ground == Ground::Default
     }
+
+    /// The verdict in a session with these people. Where only one can answer, a demand for others
+    /// is never met, so the code is refused at once.
+    #[must_use]
+    pub fn among(self, people: People) -> Self {
+        match people {
+            People::One if self.opinion == Opinion::Ask && !self.quorum.is_plain() => {
+                let why = "this session has one person; a team's has several, see \
+                    `interpreter serve --team`";
+                Self { opinion: Opinion::Deny, rule: format!("{}: {why}", self.rule), ..self }
+            }
+            People::One | People::Several => self,
+        }
+    }
 }
 
 impl Rules {
@@ -138,13 +155,16 @@ impl Rules {
                 // Only rules that ask or deny may fit.
                 Fit::Maybe => Opinion::Ask,
             };
+            // Who must approve is asked, whatever else the rule says.
+            let asks = !rule.quorum().is_plain();
+            let opinion = if asks { opinion.max(Opinion::Ask) } else { opinion };
             Some(Heard { rule, opinion })
         })
     }
 
     /// The strictest opinion of the rules that match, and the rule.
     fn on(&self, proposal: &Proposal, found: &Findings, places: &Places) -> Option<Heard<'_>> {
-        self.heard(proposal, found, places).max_by_key(|heard| heard.opinion)
+        self.heard(proposal, found, places).max_by_key(Heard::strictness)
     }
 }
 
@@ -155,6 +175,11 @@ struct Heard<'r> {
 }
 
 impl Heard<'_> {
+    /// Its opinion and its demand, from loosest to strictest.
+    fn strictness(&self) -> (Opinion, Quorum) {
+        (self.opinion, self.rule.quorum())
+    }
+
     fn words(&self, whose: &str) -> String {
         let words = self.rule.words();
         if self.opinion < self.rule.decision {
@@ -168,28 +193,51 @@ impl Heard<'_> {
 impl Policy {
     /// The verdict on a proposal. `ceiling` is the highest risk that may run unseen.
     pub fn judge(&self, proposal: &Proposal, found: &Findings, ceiling: Risk) -> Verdict {
-        let ours = match self.user.on(proposal, found, &self.places) {
+        let ours = self.user.on(proposal, found, &self.places);
+        // The demand of the rule that is named. That of all rules follows below.
+        let own = ours.as_ref().map_or(Quorum::default(), |heard| heard.rule.quorum());
+        let ours = match ours {
             Some(heard) => Verdict {
                 opinion: heard.opinion,
                 rule: heard.words("your rule"),
                 ground: if heard.rule.looks_at_findings() { Ground::Named } else { Ground::Rule },
+                quorum: Quorum::default(),
             },
             None => self.without_rule(proposal, found, ceiling),
         };
-        match self.project.on(proposal, found, &self.places) {
+        let verdict = match self.project.on(proposal, found, &self.places) {
             // The project's rules came with the project, perhaps from a stranger: silence or consent
             // there adds nothing.
-            Some(heard) if heard.opinion > ours.opinion => Verdict {
+            Some(heard) if heard.strictness() > (ours.opinion, own) => Verdict {
                 opinion: heard.opinion,
                 rule: heard.words("the project's rule"),
                 ground: Ground::Rule,
+                quorum: Quorum::default(),
             },
             // A project that asks is heard, even where the answer would have been the same.
             Some(heard) if heard.opinion == ours.opinion && ours.is_default() => {
                 Verdict { ground: Ground::Rule, ..ours }
             }
             Some(_) | None => ours,
-        }
+        };
+        let quorum = self.quorum(proposal, found);
+        let rule = match quorum.words() {
+            // The rule that is named may say less than all of them together.
+            Some(words) if verdict.opinion == Opinion::Ask && !verdict.rule.contains(&words) => {
+                format!("{}; by all rules together to be {words}", verdict.rule)
+            }
+            Some(_) | None => verdict.rule,
+        };
+        Verdict { rule, quorum, ..verdict }
+    }
+
+    /// Who must approve, by all rules that match together.
+    fn quorum(&self, proposal: &Proposal, found: &Findings) -> Quorum {
+        let heard = |rules: &Rules| {
+            let all = rules.heard(proposal, found, &self.places);
+            all.map(|heard| heard.rule.quorum()).fold(Quorum::default(), Quorum::and)
+        };
+        heard(&self.user).and(heard(&self.project))
     }
 
     /// Every rule that has an opinion on a proposal, in words: the person's first.
@@ -225,7 +273,7 @@ impl Policy {
                 (Opinion::Deny, "the mode `deny`: no rule allows it".into(), Ground::Rule)
             }
         };
-        Verdict { opinion, rule, ground }
+        Verdict { opinion, rule, ground, quorum: Quorum::default() }
     }
 }
 

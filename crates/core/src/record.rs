@@ -6,12 +6,14 @@
 
 use crate::{
     Blob, Capability, Changes, Confinement, Denial, FileChange, Grant, Grantor, HostContact,
-    HostWanted, Image, InputWanted, Invocation, Message, Opinion, Origin, Output, Piped, Rewound,
-    Risk, SecretUse, StandingAnswer, ToolCall, Untrusted, WantedUse,
+    HostWanted, Image, InputWanted, Invocation, Message, Opinion, Origin, Output, Person, Piped,
+    PutContent, Rewound, Risk, SecretUse, StandingAnswer, ToolCall, Untrusted, WantedUse,
     egress::Host,
     file_header::FileHeader,
     packages::{Package, PackageOrder},
+    question::{QuestionEnd, RecordedQuestion},
     reply::Finish,
+    session::HowAsked,
     taint::OutsideText,
 };
 use serde::{Deserialize, Serialize};
@@ -30,6 +32,10 @@ pub struct Record {
     pub time: String,
     /// The session it belongs to.
     pub session: String,
+    /// The name of the client or person that caused it. `None` for the person at the terminal, and
+    /// for whatever nobody caused.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub who: Option<String>,
     /// What.
     #[serde(flatten)]
     pub body: Body,
@@ -48,6 +54,9 @@ pub enum Body {
         confinement: Box<Confinement>,
         #[serde(skip_serializing_if = "Option::is_none", default)]
         opening: Option<usize>,
+        /// How much it asks. Early versions do not say.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        asks: Option<HowAsked>,
         /// Whether it is a conversation of another program, and nothing of it happened here.
         #[serde(skip_serializing_if = "is_false", default)]
         imported: bool,
@@ -62,6 +71,12 @@ pub enum Body {
         /// The last of its records that counts.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         at: Option<SessionHead>,
+        /// The question of that session that is asked again in this one.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        question: Option<String>,
+        /// The place of its code in the reply that it came in.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        place: Option<ReplyPlace>,
     },
     /// From here on the model is another one, and the conversation has another opening.
     ModelChanged {
@@ -153,6 +168,17 @@ pub enum Body {
     OutsideText { source: OutsideText },
     /// The verdict of the rules.
     Verdict { proposal: String, decision: Opinion, rule: String },
+    /// A question is about to be put to the person.
+    Question(RecordedQuestion),
+    /// A question is no longer open.
+    QuestionClosed { id: String, why: QuestionEnd },
+    /// From here on words of this person of a team are in the session: a prompt, code, an edit, the
+    /// reason for a no.
+    Author { person: Person },
+    /// One of the yeses to a question that takes several, or not the author's.
+    Approval { question: String, person: Person, missing: u8 },
+    /// A yes counts no more, as its giver may not answer any more.
+    ApprovalWithdrawn { question: String, person: Person },
     /// The answer to a question, and who gave it.
     Answer {
         proposal: String,
@@ -268,6 +294,9 @@ pub enum Body {
         wish: String,
         #[serde(skip_serializing_if = "Vec::is_empty", default)]
         paths: Vec<String>,
+        /// The file that is to be staged, if that is the wish.
+        #[serde(flatten, skip_serializing_if = "Option::is_none", default)]
+        put: Option<PutContent>,
     },
     /// A change set is now in this state.
     Changes(Changes),
@@ -307,6 +336,15 @@ pub struct SessionHead {
     pub seq: u64,
     /// Its hash.
     pub hash: String,
+}
+
+/// The place of code in a reply that is on record in an earlier session only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReplyPlace {
+    /// Why that reply ended: the end of one that was cut off is no code.
+    pub finish: Finish,
+    /// Its number among the proposals of that reply, from 1.
+    pub number: usize,
 }
 
 /// A cell that is not run again.

@@ -8,26 +8,35 @@
 //! The only place in the program where a [`crate::Permit`] is made is `deciding.rs`.
 
 pub use self::{
+    answers::{AnswerRefused, AnswerTaken, Covered, GivenAnswer, Posed, QuestionAnswer, Voter},
+    approval::{Approval, HowAsked},
     cells::{CellEnd, CellMemory, PastCell},
     effect::{Effect, PackagesQuestion, Question},
     event::{
         Answer, AttachedFile, Attachment, ChangesWish, Earlier, Event, Failure, HostAnswer,
         NewModel, PackagesAnswer, Settle,
     },
-    setup::{Approval, ModelProfile, Setup},
+    setup::{ModelProfile, Setup},
     state::State,
     wishes::{Replay, ReplayCell, ReplayQuestion, Rewind, checkpoint_number},
     words::{INTERRUPTED, death, named_signal, restarted},
 };
 
+mod answering;
+mod answers;
+mod approval;
 mod asking;
+mod ballot;
 mod cells;
 mod deciding;
 mod effect;
 mod event;
+mod host_grants;
 mod look;
 mod packages;
 mod pictures;
+mod questions;
+mod reopening;
 mod replay;
 mod replaying;
 mod resuming;

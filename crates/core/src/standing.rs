@@ -220,16 +220,17 @@ impl StandingAnswers {
                 return verdict;
             }
             let rule = format!("your standing answer {}: {}", no.number, no.words());
-            return Verdict { opinion: Opinion::Deny, rule, ground: Ground::Standing };
+            return Verdict { opinion: Opinion::Deny, rule, ground: Ground::Standing, ..verdict };
         }
         let may = verdict.is_default()
             && verdict.opinion == Opinion::Ask
+            && verdict.quorum.is_plain()
             && proposal.origin == Origin::Model
             && findings.risk <= ceiling(confinement);
         match matching.next().filter(|_| may) {
             Some(yes) => {
                 let rule = format!("your standing answer {}: {}", yes.number, yes.words());
-                Verdict { opinion: Opinion::Allow, rule, ground: Ground::Standing }
+                Verdict { opinion: Opinion::Allow, rule, ground: Ground::Standing, ..verdict }
             }
             None => verdict,
         }

@@ -9,12 +9,15 @@
 //! written, approvals that nobody gave for the very code (the automatic mode, standing answers,
 //! rules that name nothing) no longer cover code that sends, starts programs, or writes where
 //! nothing is staged. Code that would both read a secret and reach the network is denied, unless a
-//! rule of the person's names what it does. The state is left with the conversation only.
+//! rule of the person's names what it does. It makes no difference in how many pieces of code that
+//! is done: what one has read, a variable, a file or the conversation may hold for all that follow.
+//! The state is left with the conversation only.
 //!
 //! # Limits
 //! It rests on findings, which code can evade; the sandbox and the list of hosts hold all the
-//! same. `--yes` is the person's own word and stays one, but for what is denied. Outside text may
-//! still mislead a model into wrong answers.
+//! same. `--yes` is the person's own word and stays one, but for what is denied. A session that
+//! resumes another does not know what that one's code has read. Outside text may still mislead a
+//! model into wrong answers.
 
 use crate::{
     Access, Capability, Confinement, Deed, Findings, Opinion, Origin, Proposal, Risk, Verdict,
@@ -46,10 +49,26 @@ pub enum OutsideText {
 pub struct Taint {
     /// Whether the model has been given outside text.
     is_tainted: bool,
-    /// Whether code that ran may hold some in its variables.
-    may_hold: bool,
-    /// Whether the code that was judged last would.
-    would_hold: bool,
+    /// Things that code which ran may hold.
+    holds: Held,
+    /// Things that the code which was judged last would hold.
+    would_hold: Held,
+}
+
+/// Things that code may have in its variables, its output and its files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Held {
+    outside_text: bool,
+    secret: bool,
+}
+
+impl Held {
+    fn and(self, other: Self) -> Self {
+        Self {
+            outside_text: self.outside_text || other.outside_text,
+            secret: self.secret || other.secret,
+        }
+    }
 }
 
 /// Findings after which the variables and the output of code hold nothing new.
@@ -70,31 +89,35 @@ impl Taint {
     }
 
     /// Code was judged.
-    pub fn judged(&mut self, found: &Findings) {
+    pub fn judged(&mut self, found: &Findings, places: &Places) {
         let takes_in = |one: &Capability| {
             Deed::named(&one.name).is_none_or(|deed| !TAKES_NOTHING_IN.contains(&deed))
         };
-        self.would_hold = found.risk == Risk::Unknown || found.capabilities.iter().any(takes_in);
+        let mut all = found.capabilities.iter();
+        self.would_hold = Held {
+            outside_text: found.risk == Risk::Unknown || all.clone().any(takes_in),
+            secret: all.any(|one| reads_a_secret(one, places)),
+        };
     }
 
     /// Several cells were judged that run one after another.
-    pub fn judged_all(&mut self, found: &[Findings]) {
-        let mut would_hold = false;
+    pub fn judged_all(&mut self, found: &[Findings], places: &Places) {
+        let mut would_hold = Held::default();
         for one in found {
-            self.judged(one);
-            would_hold |= self.would_hold;
+            self.judged(one, places);
+            would_hold = would_hold.and(self.would_hold);
         }
         self.would_hold = would_hold;
     }
 
     /// The code that was judged last is about to run.
     pub fn permitted(&mut self) {
-        self.may_hold |= self.would_hold;
+        self.holds = self.holds.and(self.would_hold);
     }
 
     /// Whether output of the code may be outside text.
     pub fn may_hold(&self) -> bool {
-        self.may_hold
+        self.holds.outside_text
     }
 
     /// The verdict on a model's code, with outside text in mind.
@@ -114,13 +137,18 @@ impl Taint {
         {
             return verdict;
         }
-        let stricter = |opinion, rule: String| Verdict { opinion, rule, ground: Ground::Rule };
+        let quorum = verdict.quorum;
+        let stricter =
+            |opinion, rule: String| Verdict { opinion, rule, ground: Ground::Rule, quorum };
         let does = |test: &dyn Fn(&Capability) -> bool| found.capabilities.iter().any(test);
-        if does(&sends) && does(&|one| reads_a_secret(one, places)) {
-            return stricter(
-                Opinion::Deny,
-                "the rule for outside text: it would read a secret and reach the network".into(),
-            );
+        let reads = does(&|one| reads_a_secret(one, places));
+        if does(&sends) && (reads || self.holds.secret) {
+            let what = if reads {
+                "it would read a secret and reach the network"
+            } else {
+                "code that ran before it may have read a secret, and it would reach the network"
+            };
+            return stricter(Opinion::Deny, format!("the rule for outside text: {what}"));
         }
         if verdict.opinion == Opinion::Ask {
             return verdict;
@@ -195,7 +223,8 @@ mod tests {
         let places = Places { work_folder: within.work_folder.clone(), home: None };
         let python = language::example().find("python").unwrap();
         let proposal = Proposal::new("p1".into(), Origin::Model, None, python, Untrusted::new("x"));
-        let verdict = Verdict { opinion, rule: String::new(), ground };
+        let quorum = crate::Quorum::default();
+        let verdict = Verdict { opinion, rule: String::new(), ground, quorum };
         taint.heard(verdict, &proposal, &found(all), &within, &places).opinion
     }
 
@@ -242,16 +271,41 @@ mod tests {
     }
 
     #[test]
+    fn a_secret_that_ran_code_may_hold_counts_for_all_that_follows() {
+        let places = Places { work_folder: confinement().work_folder, home: None };
+        let mut taint = tainted();
+        taint.judged(&found(&[SECRET]), &places);
+        let on = |taint: &Taint, ground, all: &[_]| heard(taint, ground, Opinion::Ask, all);
+        assert_eq!(on(&taint, Ground::Default, &[SENDS]), Opinion::Ask, "it has not run");
+        taint.permitted();
+        for opinion in [Opinion::Allow, Opinion::Ask] {
+            assert_eq!(heard(&taint, Ground::Rule, opinion, &[SENDS]), Opinion::Deny);
+        }
+        // Harmless code in between does not wash it off.
+        taint.judged(&found(&[READS, WRITES]), &places);
+        taint.permitted();
+        assert_eq!(on(&taint, Ground::Default, &[SENDS]), Opinion::Deny);
+        assert_eq!(on(&taint, Ground::Default, &[STARTS]), Opinion::Ask);
+        assert_eq!(heard(&taint, Ground::Named, Opinion::Allow, &[SENDS]), Opinion::Allow);
+        // Without outside text nobody has had the chance to mislead the model.
+        let mut clean = Taint::default();
+        clean.judged(&found(&[SECRET]), &places);
+        clean.permitted();
+        assert_eq!(on(&clean, Ground::Default, &[SENDS]), Opinion::Ask);
+    }
+
+    #[test]
     fn variables_hold_what_was_read_until_it_is_printed() {
+        let places = Places { work_folder: confinement().work_folder, home: None };
         let mut taint = Taint::default();
-        taint.judged(&found(&[READS]));
+        taint.judged(&found(&[READS]), &places);
         assert!(!taint.may_hold(), "it has not run");
         taint.permitted();
-        taint.judged(&found(&[]));
+        taint.judged(&found(&[]), &places);
         taint.permitted();
         assert!(taint.may_hold());
         let mut taint = Taint::default();
-        taint.judged(&found(&[WRITES]));
+        taint.judged(&found(&[WRITES]), &places);
         taint.permitted();
         assert!(!taint.may_hold());
     }

@@ -59,6 +59,22 @@ pub enum ExecError {
         /// The file.
         path: String,
     },
+    /// The snapshot that a decision names is not the one that is held.
+    #[error("what is staged has changed since it was shown")]
+    LookAgain,
+    /// A file of the person's own cannot be staged, or a file cannot be read.
+    #[error("`{}` is out of reach: {why}", shown(.path))]
+    OutOfReach {
+        /// Its path in the work folder.
+        path: String,
+        why: String,
+    },
+    /// Changes to the work folder are not kept apart.
+    #[error("this session stages nothing: changes to the work folder are {how}")]
+    StagesNothing {
+        /// `direct` or `read-only`.
+        how: &'static str,
+    },
     /// Staged changes could not be handled.
     #[error(transparent)]
     Workspace(#[from] WorkspaceError),

@@ -14,8 +14,8 @@ pub use crate::{
         PythonHome, VirtualEnvironment, is_system,
     },
     runner::{
-        Command, Completions, HeldLines, Runner, RunnerSetup, StandardInput, TypedLines, attack,
-        check,
+        Command, Completions, HeldLines, OpenedFile, PutOrder, Runner, RunnerSetup, StagedLook,
+        StandardInput, TypedLines, attack, check,
     },
     scan::{Scan, ScanFailure, scan, scanner_reads},
 };

@@ -20,6 +20,8 @@ mod check;
 mod checkpoint;
 mod command;
 mod complete;
+mod copies;
+mod copying;
 mod ending;
 mod files_back;
 mod hearing;
@@ -27,6 +29,7 @@ mod hosts;
 mod input;
 mod kernels;
 mod live;
+mod puts;
 mod rewinding;
 mod staged;
 mod staging;
@@ -38,7 +41,7 @@ mod typed_lines;
 pub(crate) use self::bench::{Bench, ToolCommand};
 pub use self::{
     check::check,
-    command::{Command, RunnerSetup},
+    command::{Command, OpenedFile, PutOrder, RunnerSetup, StagedLook},
     complete::Completions,
     input::StandardInput,
     typed_lines::{HeldLines, TypedLines},

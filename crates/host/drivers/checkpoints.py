@@ -112,6 +112,8 @@ def sleep(number, kernel, between, threads):
     if every > threads and has_openmp():
         refuse(number, "threads of OpenMP are running, which no copy of a process survives")
         _exit(0)
+    # One that was there at the fork may have ended since, and changed what this copy does not have.
+    every = max(every, threads)
     sockets, files = count_open()
     control.claim(
         "checkpointed",

@@ -14,8 +14,7 @@ pub use crate::{
     inside::{ServeError, drivers, egress, run, serve},
     outside::{Called, Heard, Link},
     wire::{
-        Claim, Decoder, Frame, FrameError, Inward, KernelInput, KernelSpec, Outward, ReleaseSide,
-        claim, encode,
+        Claim, Decoder, Frame, FrameError, Inward, KernelInput, KernelSpec, Outward, claim, encode,
     },
 };
 

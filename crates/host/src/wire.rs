@@ -6,7 +6,7 @@
 pub use self::{
     claim::Claim,
     frame::{Decoder, Frame, FrameError, encode},
-    message::{Inward, KernelInput, KernelSpec, Outward, ReleaseSide},
+    message::{Inward, KernelInput, KernelSpec, Outward},
 };
 
 mod buffer;

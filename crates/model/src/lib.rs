@@ -15,6 +15,7 @@
 
 pub use crate::{
     discover::{LocalServer, discover},
+    documents::{DocumentAddress, DocumentClient, DocumentError},
     embedded::Weights,
     endpoint::{Caching, Endpoint, KeyHeader, ListAddress, Retries, Timeouts, UsageReport},
     error::{ModelError, Wait},
@@ -38,6 +39,7 @@ pub mod catalogue;
 mod complaint;
 mod conversation;
 mod discover;
+mod documents;
 mod embedded;
 mod endpoint;
 #[cfg(any(feature = "embedded", test))]

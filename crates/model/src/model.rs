@@ -58,9 +58,14 @@ impl Model {
 
     /// A model that plays the replies in a TOML file, one for each call.
     pub fn scripted(path: &Path) -> Result<Self, ModelError> {
-        let file = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
-        let name = format!("scripted:{}", Untrusted::new(file).for_terminal_line(80));
+        let name = Self::scripted_name(path);
         Ok(Self { name, kind: Kind::Scripted(Script::load(path)?), fallbacks: Vec::new() })
+    }
+
+    /// The name in the record of a model that plays this file.
+    pub fn scripted_name(path: &Path) -> String {
+        let file = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+        format!("scripted:{}", Untrusted::new(file).for_terminal_line(80))
     }
 
     /// The same model, with others that are asked in turn where it cannot answer.

@@ -29,6 +29,13 @@ fn recorded_in(written: &str, zone: TimeZone) -> Option<String> {
     Some(format!("{time:.6}"))
 }
 
+/// The day of a time in seconds since 1970, as `2026-11-17` where the person is.
+pub fn recorded_day(seconds: u64) -> String {
+    let time = i64::try_from(seconds).ok().and_then(|at| Timestamp::from_second(at).ok());
+    let day = |time: Timestamp| time.to_zoned(TimeZone::system()).strftime("%Y-%m-%d").to_string();
+    time.map_or_else(|| "-".to_owned(), day)
+}
+
 /// A time of the record in milliseconds since 1970.
 pub fn unix_milliseconds(recorded: &str) -> Option<i64> {
     recorded.parse::<Timestamp>().ok().map(Timestamp::as_millisecond)

@@ -20,13 +20,14 @@ use std::{
 pub struct Environment {
     variables: BTreeMap<OsString, OsString>,
     kept: KeptSecrets,
+    person: Option<String>,
 }
 
 impl Environment {
     /// The environment of this process, now.
     #[expect(clippy::disallowed_methods, reason = "this is the one place that reads it")]
     pub fn read() -> Self {
-        Self { variables: std::env::vars_os().collect(), kept: KeptSecrets::default() }
+        Self { variables: std::env::vars_os().collect(), ..Self::default() }
     }
 
     /// An environment made by hand.
@@ -36,13 +37,24 @@ impl Environment {
         V: Into<OsString>,
     {
         let variables = pairs.into_iter().map(|(name, value)| (name.into(), value.into()));
-        Self { variables: variables.collect(), kept: KeptSecrets::default() }
+        Self { variables: variables.collect(), ..Self::default() }
     }
 
     /// The same, with secrets for variables that are not set.
     #[must_use]
     pub fn with_kept(self, kept: KeptSecrets) -> Self {
         Self { kept, ..self }
+    }
+
+    /// The same for one person of a team, by their id: what they keep is apart from everybody else's.
+    #[must_use]
+    pub fn of_person(self, id: &str) -> Self {
+        Self { person: Some(id.to_owned()), ..self }
+    }
+
+    /// The person of a team, by their id.
+    pub(crate) fn person(&self) -> Option<&str> {
+        self.person.as_deref()
     }
 
     /// Keeps one more secret. One of the same name is replaced.

@@ -6,7 +6,10 @@ use crate::{
     config::ConfigError,
     record::{NotRemovable, RecordState},
 };
-use interpreter_core::Untrusted;
+use interpreter_core::{
+    Untrusted,
+    system_users::{NoUser, UserRange},
+};
 use std::{
     io,
     path::{Path, PathBuf},
@@ -80,6 +83,10 @@ pub enum StoreError {
     #[error("this machine gives no random numbers")]
     NoRandomness,
 
+    /// The id of a person of a team is none.
+    #[error("there is no such person")]
+    NoPerson,
+
     /// The settings are not in order.
     #[error(transparent)]
     Config(#[from] ConfigError),
@@ -151,6 +158,16 @@ pub enum StoreError {
     /// A session must stay.
     #[error("session {session} cannot be removed: {reason}")]
     NotRemovable { session: String, reason: NotRemovable },
+
+    /// A range of system users is not only ours.
+    #[error(
+        "`team.uids` is {range}, but {user} in it is an account's of this machine, or lent to one; set a range that nobody uses"
+    )]
+    UsersTaken { range: UserRange, user: u32 },
+
+    /// A person of a team gets no system user.
+    #[error(transparent)]
+    NoUser(NoUser),
 
     /// A line is no anchor.
     #[error("`{}` is not an anchor", text.for_terminal_line(40))]

@@ -32,11 +32,30 @@ pub struct Folders {
     pub beside: PathBuf,
     /// The system keyring, if this session may have one.
     pub keyring: Option<Keyring>,
+    /// The folders of the server, if these are those of one person of its team.
+    pub(crate) server: Option<Box<ServerFolders>>,
+}
+
+/// The folders of a server below which each person of its team has their own. Code sees none of
+/// them; models and secrets are the server's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ServerFolders {
+    data: PathBuf,
+    state: PathBuf,
+    beside: PathBuf,
 }
 
 impl Folders {
     /// The folders that the environment names. Touches no disk.
     pub fn find(environment: &Environment) -> Result<Self, StoreError> {
+        let folders = Self::of_server(environment)?;
+        match environment.person() {
+            Some(id) => folders.of_person(id),
+            None => Ok(folders),
+        }
+    }
+
+    fn of_server(environment: &Environment) -> Result<Self, StoreError> {
         if let Some(home) = environment.raw("INTERPRETER_HOME") {
             let folders = Self::under(&absolute("INTERPRETER_HOME", home.into())?);
             return Ok(Self { keyring: keyring(environment), ..folders });
@@ -58,7 +77,33 @@ impl Folders {
             cache: folder("XDG_CACHE_HOME", ".cache")?,
             beside: beside_home(),
             keyring: keyring(environment),
+            server: None,
         })
+    }
+
+    /// The folders of one person of a team: settings and cache are the server's, the rest is their
+    /// own. An id that is none could lead elsewhere, so it is refused.
+    fn of_person(self, id: &str) -> Result<Self, StoreError> {
+        if !is_person(id) {
+            return Err(StoreError::NoPerson);
+        }
+        let own = |path: &Path| path.join("people").join(id);
+        Ok(Self {
+            data: own(&self.data),
+            state: own(&self.state),
+            beside: own(&self.beside),
+            server: Some(Box::new(ServerFolders {
+                data: self.data,
+                state: self.state,
+                beside: self.beside,
+            })),
+            ..self
+        })
+    }
+
+    /// The data folder of whoever runs the program.
+    pub(crate) fn server_data(&self) -> &Path {
+        self.server.as_ref().map_or(&self.data, |server| &server.data)
     }
 
     /// All four below one folder.
@@ -70,6 +115,7 @@ impl Folders {
             cache: home.join("cache"),
             beside: beside_home(),
             keyring: None,
+            server: None,
         }
     }
 
@@ -155,7 +201,7 @@ impl Folders {
 
     /// Where models that run in this program are.
     pub fn models_folder(&self) -> PathBuf {
-        self.data.join("models")
+        self.server_data().join("models")
     }
 
     /// Where packages for the code of `work_folder` are installed. Beside our data if that is inside
@@ -176,10 +222,18 @@ impl Folders {
         }
         private::make_folder(self.packages_home(work_folder))?;
         let own = folder.parent().unwrap_or(&folder).to_owned();
-        for path in [own.parent().unwrap_or(&own), &own, &folder] {
+        for path in [own.parent().unwrap_or(&own), &own] {
             private::make_folder(path)?;
         }
         let make = |source| StoreError::Make { path: folder.clone(), source };
+        // It stands in a folder of our own, so if it is there by now, another session made it, and
+        // may have opened it already.
+        match std::fs::create_dir(&folder) {
+            Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
+                return Err(make(error));
+            }
+            Ok(()) | Err(_) => {}
+        }
         // Root's code is another user, who sees this folder and none above it.
         let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         std::fs::set_permissions(&folder, open).map_err(make)?;
@@ -192,9 +246,15 @@ impl Folders {
         self.state.join("history.txt")
     }
 
+    /// The data folder, made if need be.
+    pub fn make_data_folder(&self) -> Result<&Path, StoreError> {
+        private::make_folder(&self.data)?;
+        Ok(&self.data)
+    }
+
     /// The folder of models, made if need be.
     pub fn make_models_folder(&self) -> Result<PathBuf, StoreError> {
-        private::make_folder(&self.data)?;
+        private::make_folder(self.server_data())?;
         let folder = self.models_folder();
         private::make_folder(&folder)?;
         Ok(folder)
@@ -266,12 +326,21 @@ impl Folders {
             cache: real(self.cache),
             beside: real(self.beside),
             keyring: self.keyring,
+            server: self.server.map(|server| {
+                let ServerFolders { data, state, beside } = *server;
+                let (data, state, beside) = (real(data), real(state), real(beside));
+                Box::new(ServerFolders { data, state, beside })
+            }),
         }
     }
 
-    /// All of our folders.
+    /// All of our folders; for one person of a team, those of everybody.
     pub fn all(&self) -> impl Iterator<Item = &Path> {
-        let all = [&self.config, &self.data, &self.state, &self.cache, &self.beside];
+        let (data, state, beside) = match &self.server {
+            Some(server) => (&server.data, &server.state, &server.beside),
+            None => (&self.data, &self.state, &self.beside),
+        };
+        let all = [&self.config, data, state, &self.cache, beside];
         all.into_iter().map(PathBuf::as_path)
     }
 
@@ -304,6 +373,11 @@ fn key_of(work_folder: &Path) -> String {
     key
 }
 
+/// Whether a text is the id of a person: 32 hexadecimal digits.
+pub(crate) fn is_person(id: &str) -> bool {
+    id.len() == 32 && id.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
 /// A folder of the user's own that outlives a restart and is in nobody's home.
 fn beside_home() -> PathBuf {
     let user = rustix::process::geteuid().as_raw();
@@ -326,109 +400,4 @@ fn absolute(variable: &'static str, path: PathBuf) -> Result<PathBuf, StoreError
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn changes_of_a_home_are_staged_beside_it() {
-        let home = tempfile::tempdir().unwrap();
-        let folders = Folders::under(&home.path().join("interpreter"));
-        let home = home.path().canonicalize().unwrap();
-        let inside = folders.make_changes_folder_for(&home).unwrap();
-        assert!(!inside.starts_with(&home));
-        let outside = folders.make_changes_folder_for(&home.join("project")).unwrap();
-        assert_eq!(outside, folders.changes_folder());
-    }
-
-    #[test]
-    fn packages_have_a_folder_for_each_work_folder() {
-        let home = tempfile::tempdir().unwrap();
-        let folders = Folders::under(&home.path().join("interpreter"));
-        let one = folders.make_packages_folder_for(Path::new("/a")).unwrap();
-        let other = folders.packages_folder_for(Path::new("/b"));
-        assert!(one.is_dir() && !other.exists() && one.starts_with(&folders.data));
-        let named = one.with_file_name("folder");
-        assert_eq!(fs_err::read_to_string(named).unwrap(), "/a");
-        // In a home it would be shown twice.
-        assert!(!folders.packages_folder_for(home.path()).starts_with(home.path()));
-    }
-
-    #[test]
-    fn those_that_code_could_make_itself_are_made_before() {
-        let home = tempfile::tempdir().unwrap();
-        let folders = Folders::under(&home.path().join("interpreter"));
-        folders.make_all_in(&home.path().join("project")).unwrap();
-        assert!(!home.path().join("interpreter").exists());
-        folders.make_all_in(home.path()).unwrap();
-        let in_home = folders.all().filter(|path| path.starts_with(home.path()));
-        assert_eq!(in_home.map(|path| assert!(path.is_dir(), "{path:?}")).count(), 4);
-        assert!(folders.all().any(|path| path.starts_with("/var/tmp")));
-    }
-
-    fn found(pairs: &[(&str, &str)]) -> Result<Folders, StoreError> {
-        Folders::find(&Environment::from_pairs(pairs.iter().copied()))
-    }
-
-    #[test]
-    fn home_is_enough() {
-        let folders = found(&[("HOME", "/home/u")]).unwrap();
-        assert_eq!(folders.config_file(), Path::new("/home/u/.config/interpreter/config.toml"));
-        assert_eq!(folders.record_file(), Path::new("/home/u/.local/share/interpreter/record.db"));
-        assert_eq!(folders.changes_folder(), Path::new("/home/u/.local/share/interpreter/changes"));
-        assert_eq!(
-            folders.history_file(),
-            Path::new("/home/u/.local/state/interpreter/history.txt")
-        );
-        assert_eq!(folders.cache, Path::new("/home/u/.cache/interpreter"));
-    }
-
-    #[test]
-    fn xdg_variables_count_if_they_are_absolute() {
-        let folders = found(&[
-            ("HOME", "/home/u"),
-            ("XDG_CONFIG_HOME", "/etc/mine"),
-            ("XDG_DATA_HOME", "relative"),
-            ("XDG_STATE_HOME", ""),
-        ])
-        .unwrap();
-        assert_eq!(folders.config, Path::new("/etc/mine/interpreter"));
-        assert_eq!(folders.data, Path::new("/home/u/.local/share/interpreter"));
-        assert_eq!(folders.state, Path::new("/home/u/.local/state/interpreter"));
-    }
-
-    #[test]
-    fn one_variable_puts_everything_in_one_place() {
-        let folders =
-            found(&[("INTERPRETER_HOME", "/srv/i"), ("HOME", "/h"), ("XDG_DATA_HOME", "/d")]);
-        assert_eq!(folders.unwrap(), Folders::under(Path::new("/srv/i")));
-    }
-
-    #[test]
-    fn without_a_home_there_are_no_folders() {
-        let message = found(&[]).unwrap_err().to_string();
-        assert!(message.contains("`HOME`"), "{message}");
-        let all = ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"];
-        assert!(found(&all.map(|name| (name, "/x"))).is_ok());
-    }
-
-    #[test]
-    fn a_relative_home_is_refused() {
-        let message = found(&[("INTERPRETER_HOME", "here")]).unwrap_err().to_string();
-        assert_eq!(message, "`INTERPRETER_HOME` must be an absolute path, but is `here`");
-        assert!(found(&[("HOME", "here")]).is_err());
-    }
-
-    #[test]
-    fn finding_makes_nothing_and_making_makes_what_is_asked() {
-        let home = tempfile::tempdir().unwrap();
-        let root = home.path().join("root");
-        let folders = Folders::under(&root);
-        assert!(!root.exists());
-        assert!(folders.make_changes_folder().unwrap().is_dir());
-        assert!(folders.make_models_folder().unwrap().is_dir());
-        assert!(folders.make_history_file().unwrap().is_file());
-        assert!(!folders.config.exists() && !folders.cache.exists());
-        assert!(folders.make_cache_folder().unwrap().is_dir());
-        assert!(folders.make_config_folder().unwrap().is_dir());
-    }
-}
+mod tests;

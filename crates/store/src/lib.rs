@@ -8,12 +8,12 @@
 //! system keyring, for the key to the secrets.
 
 pub use crate::{
-    clock::{local_time, recorded_time, unix_milliseconds},
+    clock::{local_time, recorded_day, recorded_time, unix_milliseconds},
     config::{
         AddressParts, BaseUrl, ConfigError, ConfigFiles, ConfigText, EndpointSettings, Fault,
-        Layer, Listed, NetworkMode, Overrides, Prose, Provenance, SettingInfo, SettingOption,
-        SettingRow, Settings, Sourced, Temperature, keep_host, keep_model, keep_rule, profile_text,
-        remove_rule, write_config,
+        Layer, Listed, NetworkMode, Overrides, Prose, Provenance, SecretName, SettingInfo,
+        SettingOption, SettingRow, Settings, Sourced, Temperature, forget_host, keep_host,
+        keep_model, keep_rule, profile_text, remove_rule, write_config,
     },
     environment::Environment,
     error::StoreError,
@@ -21,7 +21,8 @@ pub use crate::{
     indexes::{Index, IndexMachine, Preset},
     keyring::{Keyring, KeyringError},
     ledger::Ledger,
-    outputs::{Outputs, Restored},
+    outputs::{Outputs, PackedOutput, Restored},
+    password::{LONGEST_PASSWORD, PasswordHash, SHORTEST_PASSWORD},
     piped::{MOST_PIPED, PipedFile},
     quantity::{Bytes, Dollars, QuantityError, TimeLimit},
     record::{
@@ -34,7 +35,11 @@ pub use crate::{
     running::RunningSession,
     scans::ScanFolder,
     secrets::{KeptSecrets, KeyPlace, LONGEST_SECRET, MOST_GRANTS, read_vault_token},
+    shares::{KeptShare, KeptShares},
+    system_users::SystemUsers,
+    tokens::{KeptToken, KeptTokens, TokenKept},
     trust::{FoundInstructions, Instructions, Standing},
+    users::{KeptUser, KeptUsers, ProviderSubject, UserKept, UserLogin},
 };
 
 mod clock;
@@ -47,6 +52,7 @@ mod key;
 mod keyring;
 mod ledger;
 mod outputs;
+mod password;
 mod piped;
 mod private;
 mod quantity;
@@ -55,4 +61,9 @@ pub mod results;
 mod running;
 mod scans;
 mod secrets;
+mod shares;
+mod system_users;
+mod tokens;
 pub mod trust;
+mod usage;
+mod users;

@@ -130,19 +130,25 @@ impl Outputs {
 
     /// Keeps `content` and gives the hash of its file. When this returns, the file is there.
     pub fn put(&self, content: &[u8]) -> Result<String, StoreError> {
-        let frame = compressed(content);
-        let hash = sha256(&frame);
-        let path = self.path(&hash);
+        let packed = PackedOutput::new(content);
+        self.put_packed(&packed)?;
+        Ok(packed.hash)
+    }
+
+    /// The same of a content that is packed already.
+    pub fn put_packed(
+        &self,
+        PackedOutput { hash, frame }: &PackedOutput,
+    ) -> Result<(), StoreError> {
+        let path = self.path(hash);
         let failed = |source| StoreError::Keep { path: path.clone(), source };
         if let Ok(file) = File::options().write(true).open(&path) {
             // The same was printed before. It is as good as new.
-            file.set_modified(SystemTime::now()).map_err(failed)?;
-            return Ok(hash);
+            return file.set_modified(SystemTime::now()).map_err(failed);
         }
         private::make_folder(path.parent().expect("every output is in a folder"))?;
-        private::write_new(&path, &frame, Flush::LetBe).map_err(failed)?;
-        self.make_room(frame.len() as u64).map_err(failed)?;
-        Ok(hash)
+        private::write_new(&path, frame, Flush::LetBe).map_err(failed)?;
+        self.make_room(frame.len() as u64).map_err(failed)
     }
 
     /// The stored output, or `None` if it has made room for newer ones.
@@ -250,6 +256,26 @@ impl Outputs {
             pruned.extend(hash.map(str::to_owned));
         }
         Ok(used)
+    }
+}
+
+/// A content that is ready to be kept, and is not on the disk yet.
+#[derive(Clone, Debug)]
+pub struct PackedOutput {
+    hash: String,
+    frame: Vec<u8>,
+}
+
+impl PackedOutput {
+    /// Packs a content.
+    pub fn new(content: &[u8]) -> Self {
+        let frame = compressed(content);
+        Self { hash: sha256(&frame), frame }
+    }
+
+    /// The hash that its file is named by.
+    pub fn hash(&self) -> &str {
+        &self.hash
     }
 }
 

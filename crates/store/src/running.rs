@@ -46,6 +46,20 @@ impl RunningSession {
         }
     }
 
+    /// Holds the lock of a session that does not run, so that nobody else does. `None` if it runs,
+    /// or somebody else holds it.
+    pub fn claim(folders: &Folders, session: &str) -> Result<Option<Self>, StoreError> {
+        match Self::begin(folders, session) {
+            Ok(claim) => Ok(Some(claim)),
+            Err(StoreError::Make { source, .. })
+                if source.kind() == io::ErrorKind::AlreadyExists =>
+            {
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
     /// The id of the session.
     pub fn id(&self) -> &str {
         &self.id

@@ -233,7 +233,7 @@ impl KeptSecrets {
 impl Folders {
     /// The file with the secrets.
     pub fn secrets_file(&self) -> PathBuf {
-        self.data.join("secrets.sealed")
+        self.server_data().join("secrets.sealed")
     }
 
     /// The key that it is encrypted with.

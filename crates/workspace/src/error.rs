@@ -80,6 +80,15 @@ pub enum WorkspaceError {
         /// Free space of the disk.
         free: u64,
     },
+    /// A file of the person's own cannot be staged there.
+    #[error("cannot put a file at `{}`: {why}", shown(.path))]
+    CannotPut { path: String, why: &'static str },
+    /// A file is larger than it may be, or than it was said to be.
+    #[error("the file has {bytes} bytes, and {most} are the most")]
+    TooLarge { bytes: u64, most: u64 },
+    /// No file that may be read is there.
+    #[error("there is no file `{}`", shown(.path))]
+    NoSuchFile { path: String },
     /// There is no such checkpoint any more.
     #[error("the staged files of checkpoint {number} are not kept any more")]
     NotKept {
@@ -142,6 +151,9 @@ impl WorkspaceError {
             | Self::WorkFolderGone { .. }
             | Self::NoRoom { .. }
             | Self::NotKept { .. }
+            | Self::CannotPut { .. }
+            | Self::TooLarge { .. }
+            | Self::NoSuchFile { .. }
             | Self::TooMuchToKeep { .. }
             | Self::TooMuchToCopy { .. }
             | Self::MountedInside { .. }

@@ -41,8 +41,10 @@ pub use self::{
         take::NotCopied,
     },
     error::WorkspaceError,
+    export::{Export, ExportOf, ExportedFile, open_file},
     journal::{conflict::Conflict, intention::is_at_or_below},
     place::Place,
+    put::{IncomingFile, ReceivedFile},
     review::Review,
     set::Set,
     tree::{
@@ -55,9 +57,11 @@ mod catalog;
 mod copy;
 mod decisions;
 mod error;
+mod export;
 mod journal;
 mod lock;
 mod place;
+mod put;
 #[cfg(test)]
 mod races;
 #[cfg(test)]

@@ -50,6 +50,18 @@ pub struct Review {
     snapshot: Snapshot,
 }
 
+impl Review {
+    /// Whether another one would show and apply the same: list, staged files and the person's own
+    /// files have not changed, as far as their times tell. If it is wrong it is out of date, and
+    /// still applied as it was shown.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let listed = |one: &Self| (one.files.clone(), one.left_out.clone(), one.paths.clone());
+        listed(self) == listed(other)
+            && self.seen == other.seen
+            && self.snapshot.is_same(&other.snapshot)
+    }
+}
+
 impl Set {
     /// Copies what waits for a decision, and lists it.
     pub fn review(&self) -> Result<Review, WorkspaceError> {
@@ -236,7 +248,11 @@ impl Set {
 }
 
 /// The selection of `picks`, as shown and applied.
-fn chosen<'a>(scan: &'a Scan, root: &Path, picks: &[Pick]) -> Result<Chosen<'a>, WorkspaceError> {
+pub(crate) fn chosen<'a>(
+    scan: &'a Scan,
+    root: &Path,
+    picks: &[Pick],
+) -> Result<Chosen<'a>, WorkspaceError> {
     Ok(choose(scan, picks)?.without_withheld(root, picks).with_parents(scan))
 }
 

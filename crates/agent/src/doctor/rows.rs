@@ -4,6 +4,28 @@ use super::{Finding, Health, Outcome, Report, Sandbox, Tried};
 use interpreter_core::surroundings::Weight;
 
 impl Report {
+    /// Whether code would run, and every promise would be kept.
+    pub fn is_ready(&self) -> bool {
+        self.keeps_everything && self.findings.iter().all(|one| one.state != Health::Broken)
+    }
+
+    /// The same in one sentence, with the reason.
+    pub fn verdict(&self) -> String {
+        match (self.is_ready(), self.chosen) {
+            (true, Some(name)) => format!("Ready: code runs in the {name} sandbox."),
+            (false, Some(_)) if self.keeps_everything => {
+                let broken = self.findings.iter().filter(|one| one.state == Health::Broken);
+                let names: Vec<_> = broken.map(|one| one.name.as_str()).collect();
+                format!("Not ready: the {} cannot be used.", names.join(" and the "))
+            }
+            (false, Some("none")) => "Not ready: code would run without a sandbox.".into(),
+            (false, Some(name)) => {
+                format!("Not ready: the {name} sandbox does not keep everything.")
+            }
+            (_, None) => "Not ready: code would not run.".into(),
+        }
+    }
+
     /// Only what is not ready, the sandbox first. Sandboxes that are not used do not count.
     pub fn problems(&self) -> Vec<Finding> {
         let rows = [self.used()].into_iter().chain(self.obstacles());

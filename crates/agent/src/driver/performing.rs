@@ -8,7 +8,7 @@ use interpreter_core::{
     look::Look,
     session::{ChangesWish, Effect, Event, Settle},
 };
-use interpreter_exec::Command;
+use interpreter_exec::{Command, PutOrder};
 use interpreter_workspace::Conflict;
 use std::sync::{Arc, PoisonError};
 
@@ -83,14 +83,27 @@ impl Driver {
             Effect::Settle(Settle::Apply) => self.apply(Vec::new()),
             Effect::Settle(Settle::ApplySome(picks)) => self.apply(picks),
             Effect::Settle(Settle::Discard) => self.runner.tell(Command::Discard(Vec::new())),
+            Effect::ChangeSet(ChangesWish::Put(put)) => self.put_file(put.path),
             Effect::ChangeSet(wish) => self.runner.tell(match wish {
                 ChangesWish::Apply(picks) => Command::ApplyNow(picks),
+                ChangesWish::ApplyShown { number, picks } => Command::ApplyShown { number, picks },
                 ChangesWish::Discard(paths) => Command::Discard(paths),
+                ChangesWish::DiscardShown { number, paths } => {
+                    Command::DiscardShown { number, paths }
+                }
+                ChangesWish::Put(_) => return,
                 ChangesWish::Undo => Command::Undo,
                 ChangesWish::Redo => Command::Redo,
             }),
             Effect::FinishTurn(end) => self.update(Update::TurnFinished(end)).await,
         }
+    }
+
+    fn put_file(&mut self, path: String) {
+        // It was received with the wish.
+        let Some(file) = self.received.take() else { return };
+        let confinement = self.state.confinement().clone();
+        self.runner.tell(Command::Put(Box::new(PutOrder { path, file, confinement })));
     }
 
     fn apply(&self, picks: Vec<Pick>) {

@@ -2,13 +2,13 @@
 
 use super::Driver;
 use crate::AgentError;
-use interpreter_core::{Secret, Typed, redact::RedactedOutput, session::Event};
+use interpreter_core::{Secret, redact::RedactedOutput, session::Event};
 use std::sync::Arc;
 
 impl Driver {
     /// Takes the secrets out of an event, and takes it in.
     pub(super) async fn happened(&mut self, event: Event) -> Result<(), AgentError> {
-        if let Event::InputGiven(Typed::Hidden(secret)) = &event {
+        if let Some(secret) = self.state.hidden_text(&event) {
             self.learn("input", secret);
         }
         for event in self.redacted(event) {

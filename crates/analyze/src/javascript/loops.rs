@@ -1,6 +1,9 @@
 //! Loops of JavaScript that never end.
 
-use super::tree::Node;
+use super::{
+    kinds::{Field, Kind},
+    tree::Node,
+};
 use crate::fuel::Fuel;
 
 /// How a loop that only something inside it ends goes on.
@@ -14,15 +17,15 @@ pub(super) enum Ending {
 
 /// How such a loop goes on. Nothing if the loop is not one.
 pub(super) fn ending(node: Node<'_>, source: &str, fuel: &Fuel) -> Option<Ending> {
-    let condition = node.child_by_field_name("condition");
+    let condition = node.child(Field::CONDITION);
     let text = condition.and_then(|node| source.get(node.byte_range())).unwrap_or_default();
     let text = text.trim_matches(['(', ')', ';', ' ']);
     let is_endless = match node.kind() {
-        "while_statement" | "do_statement" => matches!(text, "true" | "1" | "!0"),
-        "for_statement" => matches!(text, "" | "true" | "1"),
+        Kind::WHILE | Kind::DO => matches!(text, "true" | "1" | "!0"),
+        Kind::FOR => matches!(text, "" | "true" | "1"),
         _ => false,
     };
-    let body = node.child_by_field_name("body")?;
+    let body = node.child(Field::BODY)?;
     is_endless.then(|| search(body, source, fuel))
 }
 
@@ -39,13 +42,13 @@ fn search(body: Node<'_>, source: &str, fuel: &Fuel) -> Ending {
         }
         let kind = node.kind();
         match kind {
-            "return_statement" | "throw_statement" | "yield_expression" | "await_expression" => {
+            Kind::RETURN | Kind::THROW | Kind::YIELD | Kind::AWAIT => {
                 return Ending::Ends;
             }
-            "break_statement" if node.id() >= inner => return Ending::Ends,
-            "call_expression" | "new_expression" => {
-                let callee = node.child_by_field_name("function");
-                let callee = callee.or(node.child_by_field_name("constructor"));
+            Kind::BREAK if node.id() >= inner => return Ending::Ends,
+            Kind::CALL | Kind::NEW => {
+                let callee = node.child(Field::FUNCTION);
+                let callee = callee.or(node.child(Field::CONSTRUCTOR));
                 let name = callee.and_then(|callee| source.get(callee.byte_range()));
                 let name = name.unwrap_or_default();
                 if name.ends_with("process.exit") {
@@ -57,12 +60,10 @@ fn search(body: Node<'_>, source: &str, fuel: &Fuel) -> Ending {
             }
             _ => {}
         }
-        if kind.contains("function") || kind == "class_body" {
+        if kind.is_function() || kind == Kind::CLASS_BODY {
             function = node.end();
         }
-        let is_loop = kind.ends_with("_statement")
-            && ["for", "while", "do", "switch"].iter().any(|start| kind.starts_with(start));
-        if is_loop {
+        if kind.is_loop() {
             inner = inner.max(node.end());
         }
     }

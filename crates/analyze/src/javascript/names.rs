@@ -4,22 +4,20 @@
 //! mean everywhere.
 
 use super::{
+    handed,
+    kinds::{Field, Kind},
     nodes::{
-        binds, is_cut, is_import, is_sum, last_child, member, module_name, name_of, quoted, undone,
-        unknown,
+        binds, is_cut, is_import, is_sum, last_child, member, module_name, name_of, quoted, unknown,
     },
-    text::unescape,
     tree::{Descent, Node, Tree},
     values,
 };
 use crate::{
     analysis::Script,
-    decode::Encoding,
     fuel::Fuel,
     literal::Literal,
     meanings::Meanings,
     past::{Known, SoFar},
-    rules::BUILT_IN,
     says::Says,
     value::Value,
 };
@@ -33,10 +31,10 @@ use std::{
 const CHAIN: usize = 128;
 
 /// How deep a pattern or a sum of texts is followed.
-const DEPTH: usize = 32;
+pub(super) const DEPTH: usize = 32;
 
 /// Most bytes of a text that is put together, and of a value that is remembered.
-const LONGEST: usize = 64 * 1024;
+pub(super) const LONGEST: usize = 64 * 1024;
 
 /// The names of a script.
 #[derive(Debug)]
@@ -49,7 +47,7 @@ pub(super) struct Names {
     growing: HashSet<String>,
     /// The lines of functions.
     bodies: Vec<(String, RangeInclusive<usize>)>,
-    fuel: Rc<Fuel>,
+    pub(super) fuel: Rc<Fuel>,
     kept: Meanings,
 }
 
@@ -67,24 +65,28 @@ impl Names {
             for name in binds(node) {
                 *names.bound.entry(name_of(name, source)).or_default() += 1;
             }
-            if node.kind() == "call_expression"
-                && let Some(callee) = node.child_by_field_name("function")
-                && let Some(list) = callee.child_by_field_name("object")
-                && list.kind() == "identifier"
-                && callee.child_by_field_name("property").is_some_and(|property| {
+            if node.kind() == Kind::CALL
+                && let Some(callee) = node.child(Field::FUNCTION)
+                && let Some(list) = callee.child(Field::OBJECT)
+                && list.kind() == Kind::IDENTIFIER
+                && callee.child(Field::PROPERTY).is_some_and(|property| {
                     matches!(name_of(property, source).as_str(), "push" | "unshift" | "splice")
                 })
             {
                 names.growing.insert(name_of(list, source));
             }
+            if let Some(module) = handed::imported(node, source) {
+                names.fresh.modules.insert(module);
+            }
             Descent::Into
         });
         tree.each(|node| {
             match node.kind() {
-                "import_statement" => names.import(node, source),
-                "variable_declarator" => names.assign(node, "name", "value", source),
-                "assignment_expression" => names.assign(node, "left", "right", source),
-                "function_declaration" => names.body(node, source),
+                Kind::IMPORT_STATEMENT => names.import(node, source),
+                Kind::VARIABLE => names.assign(node, Field::NAME, Field::VALUE, source),
+                Kind::ASSIGNMENT => names.assign(node, Field::LEFT, Field::RIGHT, source),
+                Kind::FUNCTION_DECLARATION => names.body(node, source),
+                Kind::CALL => names.then(node, source),
                 _ => {}
             }
             Descent::Into
@@ -92,8 +94,50 @@ impl Names {
         names
     }
 
+    /// `import('fs').then(fs => …)`: the function is given the module.
+    fn then(&mut self, node: Node<'_>, source: &str) {
+        let Some(callee) = node.child(Field::FUNCTION).filter(|one| one.kind() == Kind::MEMBER)
+        else {
+            return;
+        };
+        let (Some(of), Some(property)) =
+            (callee.child(Field::OBJECT), callee.child(Field::PROPERTY))
+        else {
+            return;
+        };
+        if source.get(property.byte_range()) != Some("then") {
+            return;
+        }
+        let Some(target) = values::first(node).and_then(handed::parameter) else { return };
+        let modules = match of.kind() {
+            Kind::IDENTIFIER => {
+                let mut meanings = self.meanings_of(&name_of(of, source));
+                meanings.retain(|name| self.is_known_module(name));
+                meanings
+            }
+            _ => handed::imported(of, source).into_iter().collect(),
+        };
+        self.bind_pattern(target, &modules, source, DEPTH);
+    }
+
+    fn is_known_module(&self, name: &str) -> bool {
+        self.fresh.modules.contains(name) || self.past.modules.contains(name)
+    }
+
+    /// The names of modules, each with the module that it may mean.
+    pub(super) fn modules(&self) -> impl Iterator<Item = (&str, &str)> {
+        [&self.past, &self.fresh].into_iter().flat_map(|known| {
+            let themselves = known.modules.iter().map(|module| (module.as_str(), module.as_str()));
+            let others = known.meanings.iter().flat_map(|(name, meanings)| {
+                let modules = meanings.iter().filter(|one| self.is_known_module(one));
+                modules.map(|meaning| (name.as_str(), meaning.as_str()))
+            });
+            themselves.chain(others)
+        })
+    }
+
     fn body(&mut self, node: Node<'_>, source: &str) {
-        if let Some(name) = node.child_by_field_name("name") {
+        if let Some(name) = node.child(Field::NAME) {
             let lines = node.start_position().row + 1..=node.end_position().row + 1;
             self.bodies.push((name_of(name, source), lines));
         }
@@ -141,35 +185,33 @@ impl Names {
         found
     }
 
-    fn follow(&self, node: Node<'_>, source: &str, left: usize) -> Vec<String> {
+    pub(super) fn follow(&self, node: Node<'_>, source: &str, left: usize) -> Vec<String> {
         let (Some(left), Some(())) = (left.checked_sub(1), self.fuel.step()) else {
             self.fuel.cut();
             return unknown();
         };
-        let field = |name| node.child_by_field_name(name);
+        let field = |name| node.child(name);
         let follow = |node: Option<Node<'_>>| {
             node.map(|node| self.follow(node, source, left)).unwrap_or_default()
         };
         match node.kind() {
-            "identifier" | "shorthand_property_identifier" => {
-                self.meanings_of(&name_of(node, source))
+            Kind::IDENTIFIER | Kind::SHORTHAND => self.meanings_of(&name_of(node, source)),
+            Kind::IMPORT => vec!["import".into()],
+            Kind::MEMBER => {
+                let property = field(Field::PROPERTY).map(|node| name_of(node, source));
+                member(follow(field(Field::OBJECT)), &property.unwrap_or_default())
             }
-            "import" => vec!["import".into()],
-            "member_expression" => {
-                let property = field("property").map(|node| name_of(node, source));
-                member(follow(field("object")), &property.unwrap_or_default())
-            }
-            "subscript_expression" => {
-                let of = follow(field("object"));
-                let index = field("index");
+            Kind::SUBSCRIPT => {
+                let of = follow(field(Field::OBJECT));
+                let index = field(Field::INDEX);
                 let index = index.map(|index| self.text_within(index, source, left.min(DEPTH)));
                 match index.as_ref().and_then(Literal::whole) {
                     Some(property) => member(of, property),
                     None => of.into_iter().map(|name| name + "[]").collect(),
                 }
             }
-            "call_expression" | "new_expression" => {
-                let callee = follow(field("function").or(field("constructor")));
+            Kind::CALL | Kind::NEW => {
+                let callee = follow(field(Field::FUNCTION).or(field(Field::CONSTRUCTOR)));
                 if callee.iter().any(|name| is_import(name)) {
                     let module = values::first(node);
                     let left = left.min(DEPTH);
@@ -181,210 +223,24 @@ impl Names {
                 }
                 callee.into_iter().map(|name| name + "()").collect()
             }
-            "await_expression"
-            | "parenthesized_expression"
-            | "as_expression"
-            | "satisfies_expression"
-            | "non_null_expression" => follow(node.children().next()),
+            Kind::AWAIT | Kind::PARENTHESIZED | Kind::AS | Kind::SATISFIES | Kind::NON_NULL => {
+                follow(node.children().next())
+            }
             // The comma operator gives its last.
-            "sequence_expression" => follow(last_child(node)),
-            "assignment_expression" => follow(field("right")),
-            "ternary_expression" => {
-                let mut both = follow(field("consequence"));
-                self.kept.add(&mut both, follow(field("alternative")), &self.fuel);
+            Kind::SEQUENCE => follow(last_child(node)),
+            Kind::ASSIGNMENT => follow(field(Field::RIGHT)),
+            Kind::TERNARY => {
+                let mut both = follow(field(Field::CONSEQUENCE));
+                self.kept.add(&mut both, follow(field(Field::ALTERNATIVE)), &self.fuel);
                 both
             }
             // A sum is a text or a number.
-            "binary_expression" if !is_sum(node) => {
-                let mut both = follow(field("left"));
-                self.kept.add(&mut both, follow(field("right")), &self.fuel);
+            Kind::BINARY if !is_sum(node) => {
+                let mut both = follow(field(Field::LEFT));
+                self.kept.add(&mut both, follow(field(Field::RIGHT)), &self.fuel);
                 both
             }
             _ => unknown(),
-        }
-    }
-
-    /// The text that an expression gives.
-    pub(super) fn text(&self, node: Node<'_>, source: &str) -> Literal {
-        self.fuel.for_text(|| self.text_within(node, source, DEPTH))
-    }
-
-    fn text_within(&self, node: Node<'_>, source: &str, left: usize) -> Literal {
-        let text = self.any_text(node, source, left);
-        let length = text.len();
-        let is_short = length <= LONGEST && self.fuel.copy(length).is_some();
-        if is_short {
-            return text;
-        }
-        self.fuel.cut();
-        Literal::computed()
-    }
-
-    fn any_text(&self, node: Node<'_>, source: &str, left: usize) -> Literal {
-        let (Some(left), Some(())) = (left.checked_sub(1), self.fuel.step()) else {
-            self.fuel.cut();
-            return Literal::computed();
-        };
-        let of = |name: &str| match node.child_by_field_name(name) {
-            Some(node) => self.text_within(node, source, left),
-            None => Literal::computed(),
-        };
-        match node.kind() {
-            "string" | "template_string" if is_cut(node) => {
-                self.fuel.cut();
-                Literal::computed()
-            }
-            "string" => quoted(node, source),
-            "template_string" => node.children().fold(Literal::default(), |text, part| {
-                text.then(match (part.kind(), part.children().next()) {
-                    ("template_substitution", Some(inner)) => self.text_within(inner, source, left),
-                    ("string_fragment" | "escape_sequence", _) => {
-                        Literal::known(unescape(source.get(part.byte_range()).unwrap_or_default()))
-                    }
-                    _ => Literal::computed(),
-                })
-            }),
-            "identifier" => {
-                let value = self.value(&name_of(node, source));
-                let value = value.filter(|value| value.items.is_none());
-                value.map_or_else(Literal::computed, |value| value.text.clone())
-            }
-            "member_expression" => {
-                let names = self.follow(node, source, left);
-                let is_home = names.iter().any(|name| name == "process.env.HOME");
-                if is_home { Literal::known("~") } else { Literal::computed() }
-            }
-            "parenthesized_expression"
-            | "as_expression"
-            | "satisfies_expression"
-            | "non_null_expression"
-            | "await_expression" => match node.children().next() {
-                Some(inner) => self.text_within(inner, source, left),
-                None => Literal::computed(),
-            },
-            "binary_expression" if is_sum(node) => of("left").then(of("right")),
-            "call_expression" | "new_expression" => self.call_text(node, source, left),
-            _ => Literal::computed(),
-        }
-    }
-
-    /// The text that a call gives, for the few calls where it shows.
-    fn call_text(&self, node: Node<'_>, source: &str, left: usize) -> Literal {
-        let callee = node.child_by_field_name("function");
-        let Some(callee) = callee.or(node.child_by_field_name("constructor")) else {
-            return Literal::computed();
-        };
-        if values::is_cut(node) {
-            self.fuel.cut();
-            return Literal::computed();
-        }
-        let names = self.follow(callee, source, left);
-        let is = |list: &[String]| names.iter().any(|name| list.contains(name));
-        let tables = &BUILT_IN.javascript;
-        let mut arguments =
-            values::arguments(node).into_iter().map(|node| self.text_within(node, source, left));
-        let goes_by = |wanted: &[&str]| names.iter().any(|name| wanted.contains(&name.as_str()));
-        if let Some(encoding) = names.iter().find_map(|name| tables.decodes.get(name)) {
-            return undone(arguments.next().as_ref(), *encoding);
-        }
-        if goes_by(&["Buffer.from", "buffer.Buffer.from"]) {
-            let text = arguments.next();
-            return match arguments
-                .next()
-                .as_ref()
-                .and_then(Literal::whole)
-                .and_then(Encoding::named)
-            {
-                Some(encoding) => undone(text.as_ref(), encoding),
-                None => text.unwrap_or_else(Literal::computed),
-            };
-        }
-        if goes_by(&["String.fromCharCode", "String.fromCodePoint"]) {
-            let codes = values::arguments(node);
-            let code = |node: &Node<'_>| {
-                let digits = source.get(node.byte_range())?;
-                let code = match digits.strip_prefix("0x") {
-                    Some(digits) => u32::from_str_radix(digits, 16).ok()?,
-                    None => digits.parse().ok()?,
-                };
-                char::from_u32(code)
-            };
-            let spelled: Option<String> = codes.iter().map(code).collect();
-            return spelled.map_or_else(Literal::computed, Literal::known);
-        }
-        if let Some(text) = self.method_text(callee, node, source, left) {
-            return text;
-        }
-        if goes_by(&["os.homedir"]) {
-            Literal::known("~")
-        } else if is(&tables.joins) {
-            let slash = || Literal::known("/");
-            arguments.reduce(|folder, name| folder.then(slash()).then(name)).unwrap_or_default()
-        } else if is(&tables.passes) {
-            arguments.next().unwrap_or_else(Literal::computed)
-        } else {
-            Literal::computed()
-        }
-    }
-
-    /// The text that a method of a text or a list gives.
-    fn method_text(
-        &self,
-        callee: Node<'_>,
-        call: Node<'_>,
-        source: &str,
-        left: usize,
-    ) -> Option<Literal> {
-        let of = callee.child_by_field_name("object")?;
-        let method = name_of(callee.child_by_field_name("property")?, source);
-        let text = || self.text_within(of, source, left);
-        match method.as_str() {
-            "toString" | "trim" | "valueOf" => Some(text()),
-            "join" => {
-                let items = self.items_within(of, source, left)?;
-                // Behind the bound anything may follow, also what ends a command.
-                if items.len() > values::WIDTH {
-                    self.fuel.cut();
-                    return Some(Literal::computed());
-                }
-                let between = match values::first(call) {
-                    Some(between) => self.text_within(between, source, left),
-                    None => Literal::known(","),
-                };
-                let join = |all: Literal, item| all.then(between.clone()).then(item);
-                Some(items.into_iter().reduce(join).unwrap_or_default())
-            }
-            "concat" => {
-                let more = values::arguments(call).into_iter();
-                let more = more.map(|node| self.text_within(node, source, left));
-                Some(more.fold(text(), Literal::then))
-            }
-            _ => None,
-        }
-    }
-
-    /// The elements of a list.
-    pub(super) fn items(&self, node: Node<'_>, source: &str, left: usize) -> Option<Vec<Literal>> {
-        self.fuel.for_text(|| self.items_within(node, source, left))
-    }
-
-    fn items_within(&self, node: Node<'_>, source: &str, left: usize) -> Option<Vec<Literal>> {
-        let left = left.checked_sub(1)?;
-        match node.kind() {
-            "array" => {
-                let (items, is_cut) = values::elements(node);
-                let items = items.into_iter().map(|item| self.text_within(item, source, left));
-                Some(items.chain(is_cut.then(Literal::computed)).collect())
-            }
-            "identifier" => {
-                let value = self.value(&name_of(node, source))?;
-                self.fuel.copy(value.bytes())?;
-                value.items.clone()
-            }
-            "as_expression" | "parenthesized_expression" => {
-                self.items_within(node.children().next()?, source, left)
-            }
-            _ => None,
         }
     }
 
@@ -402,24 +258,25 @@ impl Names {
     }
 
     fn import(&mut self, node: Node<'_>, source: &str) {
-        let Some(from) = node.child_by_field_name("source") else { return };
+        let Some(from) = node.child(Field::SOURCE) else { return };
         let text = quoted(from, source);
         let Some(module) = text.whole().map(module_name) else { return };
-        let Some(clause) = node.children().find(|child| child.kind() == "import_clause") else {
+        self.fresh.modules.insert(module.clone());
+        let Some(clause) = node.children().find(|child| child.kind() == Kind::IMPORT_CLAUSE) else {
             return;
         };
         for part in clause.children() {
             match part.kind() {
-                "identifier" => self.bind(&name_of(part, source), [module.clone()]),
-                "namespace_import" => {
+                Kind::IDENTIFIER => self.bind(&name_of(part, source), [module.clone()]),
+                Kind::NAMESPACE_IMPORT => {
                     if let Some(name) = part.children().next() {
                         self.bind(&name_of(name, source), [module.clone()]);
                     }
                 }
-                "named_imports" => {
+                Kind::NAMED_IMPORTS => {
                     for specifier in part.children() {
-                        let Some(name) = specifier.child_by_field_name("name") else { continue };
-                        let alias = specifier.child_by_field_name("alias").unwrap_or(name);
+                        let Some(name) = specifier.child(Field::NAME) else { continue };
+                        let alias = specifier.child(Field::ALIAS).unwrap_or(name);
                         let meaning = format!("{module}.{}", name_of(name, source));
                         self.bind(&name_of(alias, source), [meaning]);
                     }
@@ -429,14 +286,12 @@ impl Names {
         }
     }
 
-    fn assign(&mut self, node: Node<'_>, target: &str, value: &str, source: &str) {
-        let (Some(target), Some(value)) =
-            (node.child_by_field_name(target), node.child_by_field_name(value))
-        else {
+    fn assign(&mut self, node: Node<'_>, target: Field, value: Field, source: &str) {
+        let (Some(target), Some(value)) = (node.child(target), node.child(value)) else {
             return;
         };
         let meanings = self.follow(value, source, CHAIN);
-        let is_name = target.kind() == "identifier";
+        let is_name = target.kind() == Kind::IDENTIFIER;
         let name = if is_name { name_of(target, source) } else { String::new() };
         // A name that is bound twice may hold either: then it is not known.
         if self.bound.get(&name) == Some(&1) {
@@ -449,7 +304,7 @@ impl Names {
             if held.is_known() && held.bytes() <= LONGEST {
                 self.fresh.values.insert(name.clone(), held);
             }
-            if value.kind() == "arrow_function" || value.kind() == "function_expression" {
+            if value.kind() == Kind::ARROW_FUNCTION || value.kind() == Kind::FUNCTION_EXPRESSION {
                 let lines = value.start_position().row + 1..=value.end_position().row + 1;
                 self.bodies.push((name, lines));
             }
@@ -461,18 +316,18 @@ impl Names {
         let Some(left) = left.checked_sub(1) else { return self.fuel.cut() };
         let below = |name: &str| -> Vec<String> { member(meanings.to_vec(), name) };
         match target.kind() {
-            "identifier" => self.bind(&name_of(target, source), meanings.iter().cloned()),
-            "object_pattern" => {
+            Kind::IDENTIFIER => self.bind(&name_of(target, source), meanings.iter().cloned()),
+            Kind::OBJECT_PATTERN => {
                 for part in target.children() {
                     match part.kind() {
-                        "shorthand_property_identifier_pattern" => {
+                        Kind::SHORTHAND_PATTERN => {
                             let name = name_of(part, source);
                             let meanings = below(&name);
                             self.bind(&name, meanings);
                         }
-                        "pair_pattern" => {
-                            let key = part.child_by_field_name("key");
-                            let value = part.child_by_field_name("value");
+                        Kind::PAIR_PATTERN => {
+                            let key = part.child(Field::KEY);
+                            let value = part.child(Field::VALUE);
                             if key.is_some_and(is_cut) {
                                 self.fuel.cut();
                             }
@@ -481,8 +336,8 @@ impl Names {
                                 self.bind_pattern(value, &inner, source, left);
                             }
                         }
-                        "object_assignment_pattern" => {
-                            if let Some(name) = part.child_by_field_name("left") {
+                        Kind::OBJECT_ASSIGNMENT_PATTERN => {
+                            if let Some(name) = part.child(Field::LEFT) {
                                 let name = name_of(name, source);
                                 let meanings = below(&name);
                                 self.bind(&name, meanings);
@@ -492,8 +347,8 @@ impl Names {
                     }
                 }
             }
-            "assignment_pattern" => {
-                if let Some(inner) = target.child_by_field_name("left") {
+            Kind::ASSIGNMENT_PATTERN => {
+                if let Some(inner) = target.child(Field::LEFT) {
                     self.bind_pattern(inner, meanings, source, left);
                 }
             }

@@ -1,6 +1,10 @@
 //! Single nodes of a JavaScript tree: their names, texts and parts.
 
-use super::{text::unescape, tree::Node};
+use super::{
+    kinds::{Field, Kind},
+    text::unescape,
+    tree::Node,
+};
 use crate::{decode::Encoding, literal::Literal};
 
 /// Most parts of a string that are looked at.
@@ -27,8 +31,10 @@ pub(super) fn member(of: Vec<String>, property: &str) -> Vec<String> {
 
 /// Whether calling this imports a module.
 pub(super) fn is_import(name: &str) -> bool {
+    let roots = ["globalThis.", "global.", "window.", "self."];
+    let name = roots.into_iter().find_map(|root| name.strip_prefix(root)).unwrap_or(name);
     matches!(name, "require" | "import" | "module.require" | "process.mainModule.require")
-        || name == "module.createRequire()"
+        || matches!(name, "module.createRequire()" | "process.getBuiltinModule")
 }
 
 /// A module's name as the rules have it.
@@ -44,25 +50,20 @@ pub(super) fn module_name(name: &str) -> String {
 /// The identifiers that a node binds.
 pub(super) fn binds(node: Node<'_>) -> Vec<Node<'_>> {
     let name = match node.kind() {
-        "variable_declarator" | "function_declaration" => node.child_by_field_name("name"),
-        "assignment_expression" | "augmented_assignment_expression" | "for_in_statement" => {
-            node.child_by_field_name("left")
-        }
-        "shorthand_property_identifier_pattern" => Some(node),
-        "update_expression" => node.child_by_field_name("argument"),
-        "arrow_function" => node.child_by_field_name("parameter"),
-        "pair_pattern" => node.child_by_field_name("value"),
-        "required_parameter" | "optional_parameter" => node.child_by_field_name("pattern"),
-        "formal_parameters" | "array_pattern" => {
-            return node.children().filter(|child| child.kind() == "identifier").collect();
+        Kind::VARIABLE | Kind::FUNCTION_DECLARATION => node.child(Field::NAME),
+        Kind::ASSIGNMENT | Kind::AUGMENTED_ASSIGNMENT | Kind::FOR_IN => node.child(Field::LEFT),
+        Kind::SHORTHAND_PATTERN => Some(node),
+        Kind::UPDATE => node.child(Field::ARGUMENT),
+        Kind::ARROW_FUNCTION => node.child(Field::PARAMETER),
+        Kind::PAIR_PATTERN => node.child(Field::VALUE),
+        Kind::REQUIRED_PARAMETER | Kind::OPTIONAL_PARAMETER => node.child(Field::PATTERN),
+        Kind::FORMAL_PARAMETERS | Kind::ARRAY_PATTERN => {
+            return node.children().filter(|child| child.kind() == Kind::IDENTIFIER).collect();
         }
         _ => None,
     };
     name.into_iter()
-        .filter(|name| {
-            name.kind().ends_with("identifier")
-                || name.kind() == "shorthand_property_identifier_pattern"
-        })
+        .filter(|name| name.kind().is_identifier() || name.kind() == Kind::SHORTHAND_PATTERN)
         .collect()
 }
 
@@ -71,13 +72,13 @@ pub(super) fn last_child(node: Node<'_>) -> Option<Node<'_>> {
 }
 
 pub(super) fn is_sum(node: Node<'_>) -> bool {
-    node.child_by_field_name("operator").is_some_and(|operator| operator.kind() == "+")
+    node.child(Field::OPERATOR).is_some_and(|operator| operator.kind() == Kind::PLUS)
 }
 
 /// The text of an identifier, or of a quoted key.
 pub(super) fn name_of(node: Node<'_>, source: &str) -> String {
     match node.kind() {
-        "string" => quoted(node, source).whole().unwrap_or_default().to_owned(),
+        Kind::STRING => quoted(node, source).whole().unwrap_or_default().to_owned(),
         _ => unescape(source.get(node.byte_range()).unwrap_or_default()),
     }
 }
@@ -94,7 +95,7 @@ pub(super) fn quoted(node: Node<'_>, source: &str) -> Literal {
     }
     node.children().fold(Literal::default(), |text, part| {
         text.then(match part.kind() {
-            "string_fragment" | "escape_sequence" => {
+            Kind::STRING_FRAGMENT | Kind::ESCAPE => {
                 Literal::known(unescape(source.get(part.byte_range()).unwrap_or_default()))
             }
             _ => Literal::computed(),

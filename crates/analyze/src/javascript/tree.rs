@@ -1,8 +1,9 @@
 //! A tree of JavaScript code as the walks need it: flat, in the order of the text, without most of
 //! its punctuation. It is copied out of the parser's own tree once, whose nodes are slow to ask.
 
+use super::kinds::{Field, Kind, Numbers};
 use std::ops::Range;
-use tree_sitter::{Language, Point};
+use tree_sitter::Point;
 
 /// Whether to look inside a node.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -15,6 +16,8 @@ pub(super) enum Descent {
 #[derive(Debug, Default)]
 pub(super) struct Tree {
     nodes: Vec<Entry>,
+    /// Where each line of the code begins.
+    lines: Vec<u32>,
     /// The line of the first error, from 0.
     pub(super) error: Option<usize>,
 }
@@ -22,60 +25,92 @@ pub(super) struct Tree {
 /// One node. Those inside it follow it, up to `after`.
 #[derive(Debug)]
 struct Entry {
-    kind: &'static str,
-    /// The name by which its parent knows it, or nothing.
-    field: &'static str,
     bytes: Range<u32>,
-    start: (u32, u32),
-    end: (u32, u32),
     after: u32,
-    is_named: bool,
+    kind: Kind,
+    /// The name by which its parent knows it.
+    field: Field,
+}
+
+/// A tree while nodes are added to it, in the order of the text.
+#[derive(Debug)]
+pub(super) struct Growing(Tree);
+
+impl Growing {
+    pub(super) fn of(source: &str) -> Self {
+        let ends = source.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+        let lines = std::iter::once(0).chain(ends.map(|(at, _)| narrow(at + 1))).collect();
+        Self(Tree { lines, ..Tree::default() })
+    }
+
+    /// Adds a node. Those that are added until it is closed are inside it.
+    pub(super) fn open(&mut self, kind: Kind, field: Field, bytes: Range<usize>) -> usize {
+        let bytes = narrow(bytes.start)..narrow(bytes.end);
+        self.0.nodes.push(Entry { bytes, after: 0, kind, field });
+        self.0.nodes.len() - 1
+    }
+
+    pub(super) fn close(&mut self, opened: usize) {
+        let after = narrow(self.0.nodes.len());
+        if let Some(entry) = self.0.nodes.get_mut(opened) {
+            entry.after = after;
+        }
+    }
+
+    pub(super) fn whole(self) -> Tree {
+        self.0
+    }
 }
 
 impl Tree {
     /// Copies a tree.
-    pub(super) fn of(parsed: &tree_sitter::Tree, words: &Words) -> Self {
-        let mut tree = Self::default();
+    pub(super) fn of(parsed: &tree_sitter::Tree, numbers: &Numbers, source: &str) -> Self {
+        let mut tree = Growing::of(source);
+        let mut error = None;
         let mut cursor = parsed.walk();
         let has_error = parsed.root_node().has_error();
         // The nodes that the cursor is inside of, and where each of them is kept, if it is.
         let mut open: Vec<Option<usize>> = Vec::new();
         loop {
             let node = cursor.node();
-            if has_error && tree.error.is_none() && (node.is_error() || node.is_missing()) {
-                tree.error = Some(node.start_position().row);
+            if has_error && error.is_none() && (node.is_error() || node.is_missing()) {
+                error = Some(node.start_position().row);
             }
-            let (kind, is_named) = (words.kind(node.kind_id()), node.is_named());
+            let kind = numbers.kind(node.kind_id());
             // The only sign whose presence is asked for.
-            let kept = (is_named || kind == "+").then(|| {
-                let field = words.field(cursor.field_id());
-                let bytes = narrow(node.start_byte())..narrow(node.end_byte());
-                let (start, end) = (point(node.start_position()), point(node.end_position()));
-                tree.nodes.push(Entry { kind, field, bytes, start, end, after: 0, is_named });
-                tree.nodes.len() - 1
+            let kept = (kind == Kind::PLUS || node.is_named()).then(|| {
+                let field = numbers.field(cursor.field_id());
+                tree.open(kind, field, node.byte_range())
             });
             if cursor.goto_first_child() {
                 open.push(kept);
                 continue;
             }
-            tree.close(kept);
+            if let Some(kept) = kept {
+                tree.close(kept);
+            }
             while !cursor.goto_next_sibling() {
                 if !cursor.goto_parent() {
-                    if has_error {
-                        tree.error.get_or_insert(0);
-                    }
-                    return tree;
+                    let error = if has_error { error.or(Some(0)) } else { None };
+                    return Self { error, ..tree.whole() };
                 }
-                tree.close(open.pop().flatten());
+                if let Some(kept) = open.pop().flatten() {
+                    tree.close(kept);
+                }
             }
         }
     }
 
-    fn close(&mut self, kept: Option<usize>) {
-        let after = narrow(self.nodes.len());
-        if let Some(entry) = kept.and_then(|at| self.nodes.get_mut(at)) {
-            entry.after = after;
-        }
+    /// The line and column of a byte, from 0.
+    fn point(&self, byte: u32) -> Point {
+        let row = self.lines.partition_point(|&start| start <= byte).saturating_sub(1);
+        let start = self.lines.get(row).copied().unwrap_or_default();
+        Point { row, column: byte.saturating_sub(start) as usize }
+    }
+
+    /// How many nodes there are.
+    pub(super) fn len(&self) -> usize {
+        self.nodes.len()
     }
 
     /// Visits every node in the order of the text, without recursion.
@@ -88,34 +123,6 @@ impl Tree {
                 Descent::Past => node.after(),
             };
         }
-    }
-}
-
-/// The words of a grammar: the kinds of its nodes, and the names of its fields.
-#[derive(Debug)]
-pub(super) struct Words {
-    kinds: Vec<&'static str>,
-    fields: Vec<&'static str>,
-}
-
-impl Words {
-    pub(super) fn of(language: &Language) -> Self {
-        let kinds = 0..u16::try_from(language.node_kind_count()).unwrap_or(u16::MAX);
-        let fields = 0..=u16::try_from(language.field_count()).unwrap_or(u16::MAX - 1);
-        Self {
-            kinds: kinds.map(|id| language.node_kind_for_id(id).unwrap_or_default()).collect(),
-            fields: fields.map(|id| language.field_name_for_id(id).unwrap_or_default()).collect(),
-        }
-    }
-
-    /// The parser's own kinds, such as that of an error, have numbers beyond the grammar's.
-    fn kind(&self, id: u16) -> &'static str {
-        self.kinds.get(usize::from(id)).copied().unwrap_or("ERROR")
-    }
-
-    fn field(&self, id: Option<std::num::NonZeroU16>) -> &'static str {
-        let name = id.and_then(|id| self.fields.get(usize::from(id.get())));
-        name.copied().unwrap_or_default()
     }
 }
 
@@ -135,14 +142,19 @@ impl<'tree> Node<'tree> {
         self.entry().after as usize
     }
 
-    /// Its kind, as the grammar calls it.
-    pub(super) fn kind(self) -> &'static str {
+    /// Its kind.
+    pub(super) fn kind(self) -> Kind {
         self.entry().kind
     }
 
     /// Whether it is an operator or the like.
     pub(super) fn is_sign(self) -> bool {
-        !self.entry().is_named
+        self.kind() == Kind::PLUS
+    }
+
+    #[cfg(test)]
+    pub(super) fn field(self) -> Field {
+        self.entry().field
     }
 
     /// A number that no other node of the tree has.
@@ -157,14 +169,12 @@ impl<'tree> Node<'tree> {
 
     /// Its first line and column, from 0.
     pub(super) fn start_position(self) -> Point {
-        let (row, column) = self.entry().start;
-        Point { row: row as usize, column: column as usize }
+        self.tree.point(self.entry().bytes.start)
     }
 
     /// Its last line, and the column after it, from 0.
     pub(super) fn end_position(self) -> Point {
-        let (row, column) = self.entry().end;
-        Point { row: row as usize, column: column as usize }
+        self.tree.point(self.entry().bytes.end)
     }
 
     /// The nodes in it. Comments stand anywhere and are none of them.
@@ -176,7 +186,7 @@ impl<'tree> Node<'tree> {
             at = child.after();
             Some(child)
         });
-        children.filter(|child| !matches!(child.kind(), "comment" | "html_comment"))
+        children.filter(|child| !child.kind().is_comment())
     }
 
     /// The nodes in it, without its signs and comments.
@@ -196,13 +206,9 @@ impl<'tree> Node<'tree> {
     }
 
     /// The node in it that it knows by a name.
-    pub(super) fn child_by_field_name(self, name: &str) -> Option<Self> {
+    pub(super) fn child(self, name: Field) -> Option<Self> {
         self.all_children().find(|child| child.entry().field == name)
     }
-}
-
-fn point(point: Point) -> (u32, u32) {
-    (narrow(point.row), narrow(point.column))
 }
 
 /// Code is shorter than that.

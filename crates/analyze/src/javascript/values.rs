@@ -1,6 +1,10 @@
 //! The arguments of a JavaScript call, as far as they stand in the code.
 
-use super::{names::Names, tree::Node};
+use super::{
+    kinds::{Field, Kind},
+    names::Names,
+    tree::Node,
+};
 use crate::{
     call::{Arguments, Call},
     literal::Literal,
@@ -23,15 +27,15 @@ pub(super) fn call(
     at: Site,
 ) -> Call {
     let arguments = arguments(node);
-    let is_spread = |node: &Node<'_>| node.kind() == "spread_element";
+    let is_spread = |node: &Node<'_>| node.kind() == Kind::SPREAD;
     let spread = arguments.iter().any(is_spread) || is_cut(node);
     let properties = arguments
         .iter()
-        .filter(|node| node.kind() == "object")
+        .filter(|node| node.kind() == Kind::OBJECT)
         .flat_map(|&object| properties(object, names, source))
         .collect();
     let receiver = callee
-        .child_by_field_name("object")
+        .child(Field::OBJECT)
         .map_or_else(Literal::computed, |object| names.text(object, source));
     let positional = arguments
         .into_iter()
@@ -49,8 +53,8 @@ pub(super) fn call(
 
 /// The arguments of a call. A tagged template is a call with one.
 pub(super) fn arguments(node: Node<'_>) -> Vec<Node<'_>> {
-    let Some(list) = node.child_by_field_name("arguments") else { return Vec::new() };
-    if list.kind() != "arguments" {
+    let Some(list) = node.child(Field::ARGUMENTS) else { return Vec::new() };
+    if list.kind() != Kind::ARGUMENTS {
         return vec![list];
     }
     some_children(list)
@@ -63,10 +67,10 @@ pub(super) fn first(node: Node<'_>) -> Option<Node<'_>> {
 
 /// Whether a call has more arguments than are looked at, or one of its objects more properties.
 pub(super) fn is_cut(node: Node<'_>) -> bool {
-    let list = node.child_by_field_name("arguments");
-    list.filter(|list| list.kind() == "arguments").is_some_and(|list| {
+    let list = node.child(Field::ARGUMENTS);
+    list.filter(|list| list.kind() == Kind::ARGUMENTS).is_some_and(|list| {
         let is_wide = |node: Node<'_>| node.children().nth(WIDTH).is_some();
-        is_wide(list) || list.children().any(|child| child.kind() == "object" && is_wide(child))
+        is_wide(list) || list.children().any(|child| child.kind() == Kind::OBJECT && is_wide(child))
     })
 }
 
@@ -86,12 +90,12 @@ fn value(node: Node<'_>, names: &Names, source: &str) -> Value {
 
 /// The properties of an object that is written in the call, as if they were named arguments.
 fn properties(object: Node<'_>, names: &Names, source: &str) -> Vec<(String, Value)> {
-    let pairs = some_children(object).into_iter().filter(|child| child.kind() == "pair");
+    let pairs = some_children(object).into_iter().filter(|child| child.kind() == Kind::PAIR);
     pairs
         .filter_map(|pair| {
-            let key = pair.child_by_field_name("key")?;
+            let key = pair.child(Field::KEY)?;
             let key = source.get(key.byte_range())?.trim_matches(['\'', '"']);
-            Some((key.to_owned(), value(pair.child_by_field_name("value")?, names, source)))
+            Some((key.to_owned(), value(pair.child(Field::VALUE)?, names, source)))
         })
         .collect()
 }

@@ -7,12 +7,12 @@
 
 use super::{
     lines::Lines,
-    names::{CHAIN, Names, STARS},
+    names::{CHAIN, Names, STARS, is_import, item},
     values::{DEPTH, Reader},
 };
 use crate::analysis::Script;
 use ruff_python_ast::{
-    Expr, ExprContext, Parameter, Pattern, Stmt, WithItem,
+    Expr, ExprCall, ExprContext, Parameter, Pattern, Stmt, WithItem,
     visitor::source_order::{
         SourceOrderVisitor, walk_expr, walk_parameter, walk_pattern, walk_stmt, walk_with_item,
     },
@@ -148,6 +148,41 @@ impl Binding<'_> {
         }
     }
 
+    /// `[p.kill() for p in psutil.process_iter()]`: the names of a comprehension.
+    fn comprehend(&mut self, expression: &Expr) {
+        let generators = match expression {
+            Expr::ListComp(each) => &each.generators,
+            Expr::SetComp(each) => &each.generators,
+            Expr::DictComp(each) => &each.generators,
+            Expr::Generator(each) => &each.generators,
+            _ => return,
+        };
+        for each in generators {
+            if let Expr::Name(name) = &each.target {
+                let items: Vec<_> =
+                    self.names.follow(&each.iter, CHAIN).into_iter().map(item).collect();
+                self.names.bind(&name.id, items);
+            }
+        }
+    }
+
+    /// A call that imports a module.
+    fn call(&mut self, call: &ExprCall) {
+        let may_import = match &*call.func {
+            Expr::Name(_) => true,
+            Expr::Attribute(callee) => {
+                matches!(callee.attr.as_str(), "__import__" | "import_module")
+            }
+            _ => false,
+        };
+        if may_import
+            && let Some(Expr::StringLiteral(module)) = call.arguments.find_positional(0)
+            && self.names.follow(&call.func, CHAIN).iter().any(|name| is_import(name))
+        {
+            self.names.fresh.modules.insert(module.value.to_str().to_owned());
+        }
+    }
+
     fn import(&mut self, name: &str, meaning: String) {
         self.names.fresh.modules.insert(meaning.clone());
         self.names.bind(name, [meaning]);
@@ -186,6 +221,7 @@ impl<'a> SourceOrderVisitor<'a> for Binding<'_> {
                 }
             }
             Stmt::Assign(assign) => {
+                self.comprehend(&assign.value);
                 for target in &assign.targets {
                     self.assign(target, &assign.value);
                 }
@@ -198,7 +234,7 @@ impl<'a> SourceOrderVisitor<'a> for Binding<'_> {
             Stmt::For(each) => {
                 if let Expr::Name(name) = &*each.target {
                     let items = self.names.follow(&each.iter, CHAIN).into_iter();
-                    let items: Vec<_> = items.map(|name| name + "[]").collect();
+                    let items: Vec<_> = items.map(item).collect();
                     self.names.bind(&name.id, items);
                 }
             }
@@ -213,8 +249,10 @@ impl<'a> SourceOrderVisitor<'a> for Binding<'_> {
     }
 
     fn visit_expr(&mut self, expression: &'a Expr) {
-        if let Expr::Named(named) = expression {
-            self.assign(&named.target, &named.value);
+        match expression {
+            Expr::Named(named) => self.assign(&named.target, &named.value),
+            Expr::Call(call) => self.call(call),
+            _ => self.comprehend(expression),
         }
         walk_expr(self, expression);
     }

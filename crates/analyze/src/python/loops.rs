@@ -7,7 +7,7 @@
 
 use super::values::number;
 use ruff_python_ast::{
-    Expr, ExprCall, Operator, Stmt,
+    Expr, ExprCall, Operator, Stmt, StmtFunctionDef,
     visitor::source_order::{SourceOrderVisitor, walk_expr, walk_stmt},
 };
 
@@ -41,6 +41,46 @@ pub(super) fn ending(body: &[Stmt]) -> Ending {
         (true, _) => Ending::Ends,
         (false, true) => Ending::Growing,
         (false, false) => Ending::Endless,
+    }
+}
+
+/// Whether a function calls itself before anything could end it.
+pub(super) fn calls_itself(function: &StmtFunctionDef) -> bool {
+    for statement in &function.body {
+        let value = match statement {
+            Stmt::Expr(one) => Some(&*one.value),
+            Stmt::Assign(one) => Some(&*one.value),
+            Stmt::Return(one) => one.value.as_deref(),
+            Stmt::Pass(_) | Stmt::Import(_) | Stmt::ImportFrom(_) | Stmt::Global(_) => None,
+            // Whatever branches may end it.
+            _ => return false,
+        };
+        let mut left = 64;
+        if value.is_some_and(|value| calls(value, &function.name, &mut left)) {
+            return true;
+        }
+        if statement.is_return_stmt() {
+            return false;
+        }
+    }
+    false
+}
+
+/// Whether an expression surely calls a function of this name.
+fn calls(expression: &Expr, name: &str, left: &mut usize) -> bool {
+    let Some(less) = left.checked_sub(1) else { return false };
+    *left = less;
+    match expression {
+        Expr::Call(call) => {
+            call.func.as_name_expr().is_some_and(|callee| callee.id == name)
+                || call.arguments.args.iter().any(|one| calls(one, name, left))
+        }
+        Expr::BinOp(both) => calls(&both.left, name, left) || calls(&both.right, name, left),
+        Expr::UnaryOp(one) => calls(&one.operand, name, left),
+        Expr::Await(one) => calls(&one.value, name, left),
+        Expr::List(list) => list.elts.iter().any(|one| calls(one, name, left)),
+        Expr::Tuple(list) => list.elts.iter().any(|one| calls(one, name, left)),
+        _ => false,
     }
 }
 

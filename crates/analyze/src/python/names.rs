@@ -15,7 +15,7 @@ use crate::{
     says::Says,
     value::Value,
 };
-use ruff_python_ast::{Expr, ExprContext};
+use ruff_python_ast::{Expr, ExprCall, ExprContext};
 use std::{
     collections::{HashMap, HashSet},
     ops::RangeInclusive,
@@ -27,6 +27,12 @@ pub(super) const STARS: usize = 8;
 
 /// How far a chain like `a.b().c` is followed: as far as code may be deep.
 pub(super) const CHAIN: usize = 2 * depth::MOST;
+
+/// Most elements of a list that are followed.
+const HELD: usize = 16;
+
+/// Marks the name of something as that of a list or a table of it.
+const HOLDING: &str = "{}";
 
 /// The names of a script.
 #[derive(Debug)]
@@ -54,6 +60,22 @@ impl Names {
             fuel,
             kept,
         }
+    }
+
+    /// The names of modules, each with the module that it may mean.
+    pub(super) fn modules(&self) -> impl Iterator<Item = (&str, &str)> {
+        [&self.past, &self.fresh].into_iter().flat_map(|known| {
+            let themselves = known.modules.iter().map(|module| (module.as_str(), module.as_str()));
+            let others = known.meanings.iter().flat_map(|(name, meanings)| {
+                let modules = meanings.iter().filter(|one| self.is_known_module(one));
+                modules.map(|meaning| (name.as_str(), meaning.as_str()))
+            });
+            themselves.chain(others)
+        })
+    }
+
+    fn is_known_module(&self, name: &str) -> bool {
+        self.fresh.modules.contains(name) || self.past.modules.contains(name)
     }
 
     /// The value of a name.
@@ -86,11 +108,7 @@ impl Names {
 
     /// Whether an expression is a module.
     pub(super) fn is_module(&self, expression: &Expr) -> bool {
-        let is = |name: &String| {
-            self.fresh.modules.contains(name)
-                || self.past.modules.contains(name)
-                || name == "__builtins__"
-        };
+        let is = |name: &String| self.is_known_module(name) || name == "__builtins__";
         matches!(expression, Expr::Name(_) | Expr::Attribute(_) | Expr::Call(_))
             && self.resolve(expression).iter().any(is)
     }
@@ -119,31 +137,7 @@ impl Names {
         match expression {
             Expr::Name(name) => self.meanings_of(&name.id),
             Expr::Attribute(attribute) => each(&attribute.value, &format!(".{}", attribute.attr)),
-            Expr::Call(call) => {
-                let callee = self.follow(&call.func, left);
-                let text = |at: usize| {
-                    let argument = call.arguments.find_positional(at)?;
-                    Reader { names: self }.text(argument, DEPTH).whole().map(str::to_owned)
-                };
-                let is_named = |wanted: &str| {
-                    callee.iter().any(|name| name.trim_start_matches("builtins.") == wanted)
-                };
-                if callee.iter().any(|name| is_import(name)) {
-                    text(0).into_iter().collect()
-                } else if is_named("getattr") {
-                    match (call.arguments.find_positional(0), text(1)) {
-                        (Some(of), Some(name)) => each(of, &format!(".{name}")),
-                        _ => unknown(),
-                    }
-                } else if is_named("functools.partial") {
-                    match call.arguments.find_positional(0) {
-                        Some(of) => self.follow(of, left),
-                        None => unknown(),
-                    }
-                } else {
-                    callee.into_iter().map(|name| name + "()").collect()
-                }
-            }
+            Expr::Call(call) => self.follow_call(call, left),
             Expr::Subscript(subscript) => {
                 let of = self.follow(&subscript.value, left);
                 let key = || {
@@ -164,8 +158,15 @@ impl Names {
                 {
                     return vec![format!("{before}{key}")];
                 }
-                of.into_iter().map(|name| name + "[]").collect()
+                of.into_iter().map(item).collect()
             }
+            Expr::ListComp(each) => self.holding(std::iter::once(&*each.elt), left),
+            Expr::SetComp(each) => self.holding(std::iter::once(&*each.elt), left),
+            Expr::Generator(each) => self.holding(std::iter::once(&*each.elt), left),
+            Expr::List(list) => self.holding(list.elts.iter(), left),
+            Expr::Tuple(list) => self.holding(list.elts.iter(), left),
+            Expr::Set(list) => self.holding(list.elts.iter(), left),
+            Expr::Dict(table) => self.holding(table.items.iter().map(|one| &one.value), left),
             // `Path('a') / 'b'` is a path again.
             Expr::BinOp(operation) => self.follow(&operation.left, left),
             Expr::Await(inner) => self.follow(&inner.value, left),
@@ -184,6 +185,55 @@ impl Names {
             }
             _ => unknown(),
         }
+    }
+
+    /// The dotted names that the result of a call may mean.
+    fn follow_call(&self, call: &ExprCall, left: usize) -> Vec<String> {
+        let each = |inner: &Expr, end: &str| -> Vec<String> {
+            self.follow(inner, left).into_iter().map(|name| name + end).collect()
+        };
+        let callee = self.follow(&call.func, left);
+        let text = |at: usize| {
+            let argument = call.arguments.find_positional(at)?;
+            Reader { names: self }.text(argument, DEPTH).whole().map(str::to_owned)
+        };
+        let is_named =
+            |wanted: &str| callee.iter().any(|name| name.trim_start_matches("builtins.") == wanted);
+        if callee.iter().any(|name| is_import(name)) {
+            text(0).into_iter().collect()
+        } else if is_named("getattr") {
+            match (call.arguments.find_positional(0), text(1)) {
+                (Some(of), Some(name)) => each(of, &format!(".{name}")),
+                _ => unknown(),
+            }
+        } else if is_named("vars")
+            && let Some(of) = call.arguments.find_positional(0)
+        {
+            each(of, ".__dict__")
+        } else if let Expr::Attribute(getter) = &*call.func
+            && matches!(getter.attr.as_str(), "__getattribute__" | "__getattr__")
+            && let Some(name) = text(0)
+        {
+            each(&getter.value, &format!(".{name}"))
+        } else if is_named("functools.partial") {
+            match call.arguments.find_positional(0) {
+                Some(of) => self.follow(of, left),
+                None => unknown(),
+            }
+        } else {
+            callee.into_iter().map(|name| name + "()").collect()
+        }
+    }
+
+    /// The names of something that holds these. Only names among the first few are followed: of
+    /// modules and functions, putting them there is a finding of its own.
+    fn holding<'e>(&self, held: impl Iterator<Item = &'e Expr>, left: usize) -> Vec<String> {
+        let mut all = unknown();
+        for one in held.take(HELD).filter(|one| one.is_name_expr() || one.is_attribute_expr()) {
+            let names = self.follow(one, left).into_iter().map(|name| name + HOLDING);
+            self.kept.add(&mut all, names, &self.fuel);
+        }
+        all
     }
 
     fn meanings_of(&self, name: &str) -> Vec<String> {
@@ -211,7 +261,16 @@ fn usual(name: &str) -> Option<&'static str> {
         "np" => Some("numpy"),
         "plt" => Some("matplotlib.pyplot"),
         "pl" => Some("polars"),
+        "sns" => Some("seaborn"),
         _ => None,
+    }
+}
+
+/// The name of what a list or a table of this name holds.
+pub(super) fn item(name: String) -> String {
+    match name.strip_suffix(HOLDING) {
+        Some(held) => held.to_owned(),
+        None => name + "[]",
     }
 }
 
@@ -220,7 +279,7 @@ fn unknown() -> Vec<String> {
     vec!["?".into()]
 }
 
-fn is_import(name: &str) -> bool {
+pub(super) fn is_import(name: &str) -> bool {
     matches!(
         name,
         "__import__" | "builtins.__import__" | "importlib.import_module" | "importlib.__import__"

@@ -63,11 +63,12 @@ impl Reader<'_> {
     fn value(self, expression: &Expr) -> Value {
         let is_module = self.names.is_module(expression);
         let is_memory = expression.is_name_expr()
-            && self
-                .names
-                .resolve(expression)
-                .iter()
-                .any(|name| matches!(name.as_str(), "io.StringIO()" | "io.BytesIO()"));
+            && self.names.resolve(expression).iter().any(|name| {
+                matches!(
+                    name.as_str(),
+                    "io.StringIO()" | "io.BytesIO()" | "open()" | "pandas.ExcelWriter()"
+                )
+            });
         Value { is_module, is_memory, ..self.value_within(expression, DEPTH) }
     }
 
@@ -287,7 +288,7 @@ impl Reader<'_> {
                 Some(encoding) => map(&text(), |text| encoding.undo(text)),
                 None => text(),
             },
-            "expanduser" | "resolve" | "absolute" | "as_posix" | "tobytes" => text(),
+            "expanduser" | "resolve" | "absolute" | "as_posix" | "tobytes" | "cursor" => text(),
             "strip" | "lstrip" | "rstrip" => map(&text(), |text| Some(text.trim().to_owned())),
             "lower" => map(&text(), |text| Some(text.to_lowercase())),
             "upper" => map(&text(), |text| Some(text.to_uppercase())),

@@ -23,6 +23,7 @@ const STARTS: Says<'_> = Says {
     source: "",
     confidence: Confidence::Certain,
     is_added: false,
+    saves: None,
 };
 
 /// How many programs may start each other in one command.

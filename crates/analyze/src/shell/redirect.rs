@@ -4,6 +4,7 @@ use super::{command::Input, names::Names, site, words};
 use crate::{
     analysis::{Analysis, Script},
     literal::Literal,
+    saved::Saves,
     says::{Says, Site},
 };
 use interpreter_core::{Deed, Risk};
@@ -48,6 +49,7 @@ pub(super) fn judge(
 
 fn file(kind: RedirectKind, target: &Literal, empties: bool, at: Site, analysis: &mut Analysis) {
     let writes = Says::new(Deed::Writes, Risk::Medium, "the shell writes a file");
+    let writes = Says { saves: Some(Saves::File), ..writes };
     let start = target.start();
     if let Some(address) =
         start.strip_prefix("/dev/tcp/").or_else(|| start.strip_prefix("/dev/udp/"))

@@ -1,7 +1,8 @@
 //! Which programs are dangerous, and which start others: the rules of `rules/shell.toml`.
 
 use crate::{
-    rule::{Pattern, Rule, own},
+    rule::{Pattern, Rule, enlist, own},
+    saved::Saves,
     syntax::Syntax,
 };
 use serde::Deserialize;
@@ -49,20 +50,35 @@ pub(crate) struct ProgramPattern {
     pub(crate) values: Vec<String>,
     #[serde(default)]
     pub(crate) object: Object,
+    /// It only saves what the object names.
+    #[serde(default)]
+    saves: Option<Saves>,
 }
 
 impl Pattern for ProgramPattern {
+    fn saves(&self) -> Option<Saves> {
+        self.saves
+    }
+
     fn names(&self) -> Vec<(&'static str, &[String])> {
         if self.programs.is_empty() {
             return Vec::new();
         }
         vec![("{program}", &self.programs), ("{word}", &self.words)]
     }
+
+    fn is_like(&self, other: &Self) -> bool {
+        let Self { programs: _, words, flags, any, known, unless, alone, containing, .. } = self;
+        (words, flags, any, known) == (&other.words, &other.flags, &other.any, &other.known)
+            && (unless, alone, containing) == (&other.unless, &other.alone, &other.containing)
+            && (&self.values, &self.object) == (&other.values, &other.object)
+            && self.saves == other.saves
+    }
 }
 
 /// Which words of a command are the object of what it does. Flags are not counted, nor is the
 /// word that the rule itself asks for.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Object {
     Each,
@@ -148,7 +164,7 @@ impl ProgramIndex {
         let mut on: HashMap<String, Vec<usize>> = HashMap::new();
         for (at, rule) in rules.iter().enumerate() {
             for program in &rule.on.programs {
-                on.entry(program.clone()).or_default().push(at);
+                enlist(&rules, on.entry(program.clone()).or_default(), at);
             }
         }
         Self { rules, on }

@@ -56,7 +56,12 @@ impl<'a> Lexer<'a> {
             } else if let Some(comment) = rest.strip_prefix("/*") {
                 match comment.find("*/") {
                     // MySQL reads this comment as code.
-                    Some(_) if rest.starts_with("/*!") => self.take(3),
+                    Some(_) if rest.starts_with("/*!") || rest.starts_with("/*M!") => {
+                        // So does MariaDB; a number says from which version on.
+                        let code = rest.trim_start_matches(['/', '*', 'M', '!']);
+                        let code = code.trim_start_matches(|c: char| c.is_ascii_digit());
+                        self.take(rest.len() - code.len());
+                    }
                     Some(end) => self.take(end + 4),
                     None => return Some(self.give(Token::Open, rest.len())),
                 }

@@ -2,7 +2,7 @@
 
 use super::lexer::Token;
 use crate::{literal::Literal, rule::Pattern};
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
 /// The statements that a rule is about.
 #[derive(Debug, Deserialize)]
@@ -14,9 +14,12 @@ pub(crate) struct StatementPattern {
     /// One of these words stands anywhere in it, outside of strings.
     #[serde(default)]
     has: Vec<String>,
-    /// This word does not.
+    /// None of these words does.
+    #[serde(default, deserialize_with = "one_or_more")]
+    lacks: Vec<String>,
+    /// Its source is an address.
     #[serde(default)]
-    lacks: Option<String>,
+    from_address: bool,
     /// A function of one of these names is called anywhere in it.
     #[serde(default)]
     calls: Vec<String>,
@@ -25,6 +28,20 @@ pub(crate) struct StatementPattern {
     /// The string is a command for a shell.
     #[serde(default)]
     pub(super) runs: bool,
+}
+
+/// Reads one word, or a list of words.
+fn one_or_more<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Words {
+        One(String),
+        More(Vec<String>),
+    }
+    Ok(match Words::deserialize(deserializer)? {
+        Words::One(word) => vec![word],
+        Words::More(words) => words,
+    })
 }
 
 impl Pattern for StatementPattern {
@@ -83,12 +100,16 @@ impl StatementPattern {
         if !self.begins.is_empty() && !is_one(&words[0].0, &self.begins) {
             return None;
         }
-        if let Some(lacks) = &self.lacks
-            && words.iter().any(|(token, _)| token.is(lacks))
-        {
+        if !self.lacks.is_empty() && words.iter().any(|(token, _)| is_one(token, &self.lacks)) {
             return None;
         }
         let mut found = 0;
+        if self.from_address {
+            found = words.windows(2).position(|pair| {
+                (pair[0].0.is("FROM") || pair[0].0.is("JOIN"))
+                    && matches!(pair[1].0, Token::Text(text) if Literal::known(text).is_remote())
+            })?;
+        }
         if !self.has.is_empty() {
             found = words.iter().position(|(token, _)| is_one(token, &self.has))?;
         }

@@ -22,6 +22,10 @@ fn javascript_with_too_many_errors_is_refused() {
             let code = |times: usize| format!("{}\n", error.repeat(90)).repeat(times);
             assert!(refuses(name, TOO_LONG, &code(200)), "{error} in {name}");
         }
+        // So are those that only make it skip, which is slow as well.
+        for skipped in ["not ", "@ "] {
+            assert!(refuses(name, TOO_LONG, &skipped.repeat(20_000)), "{skipped} in {name}");
+        }
         // A few errors are a mistake, not an attack.
         let few = format!("{}fs.rmSync('x')", "const a = f(1, 2);\na = ;\n".repeat(50));
         assert!(!refuses(name, TOO_LONG, &few));
@@ -35,10 +39,14 @@ fn javascript_with_too_many_errors_is_refused() {
 fn javascript_that_is_long_and_dense_is_refused() {
     for name in ["javascript", "typescript"] {
         let line = format!("x = {}1{};\n", "f(".repeat(90), ")".repeat(90));
-        let code = |bytes: usize| format!("{}fs.rmSync('y');\n", line.repeat(bytes / line.len()));
-        assert!(refuses(name, TOO_LONG, &code(200_000)), "{name}");
-        assert!(!refuses(name, TOO_LONG, &code(50_000)), "{name}");
-        let found = findings(name, &code(50_000));
+        let code = |begin: &str, bytes: usize| {
+            format!("{begin}\n{}fs.rmSync('y');\n", line.repeat(bytes / line.len()))
+        };
+        // Only if it is not ordinary, too.
+        assert!(refuses(name, TOO_LONG, &code("class A {}", 200_000)), "{name}");
+        assert!(!refuses(name, TOO_LONG, &code("class A {}", 10_000)), "{name}");
+        assert!(!refuses(name, TOO_LONG, &code("", 200_000)), "{name}");
+        let found = findings(name, &code("class A {}", 10_000));
         assert!(found.capabilities.iter().any(|one| one.name == "deletes"), "{name}");
     }
 }
@@ -124,4 +132,18 @@ fn a_shell_script_that_is_deep_throughout_is_refused() {
     assert!(!refuses("shell", TOO_DEEP, &code(20_000)));
     let found = lines(&findings("shell", &code(20_000)));
     assert!(found.iter().any(|line| line.ends_with(" deletes y high")), "{found:?}");
+}
+
+#[test]
+fn a_shell_script_of_very_many_commands_is_refused() {
+    const MANY: &str = "1 unreadable too many commands high";
+    for command in ["rm x;", "x=$x$x;", "a|", "rm x\n"] {
+        let code = |bytes: usize| format!("{}a\n", command.repeat(bytes / command.len()));
+        assert!(refuses("shell", MANY, &code(200_000)), "{command}");
+        assert!(!refuses("shell", MANY, &code(10_000)), "{command}");
+    }
+    // Many lines are not many commands, and ordinary ones are longer.
+    assert!(!refuses("shell", MANY, &"\n".repeat(200_000)));
+    let ordinary = "grep -c x a.txt | sort | uniq -c | head -n 5\n";
+    assert!(!refuses("shell", MANY, &ordinary.repeat(200_000 / ordinary.len())));
 }

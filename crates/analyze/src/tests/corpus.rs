@@ -45,11 +45,45 @@ const ACTING: [&str; 3] = [
 const HELD_OUT_EVERYDAY: [&str; 1] = [include_str!("../../corpus/held-out-everyday.toml")];
 const HELD_OUT_ACTING: [&str; 1] = [include_str!("../../corpus/held-out-acting.toml")];
 
+/// Names of a language, and the deeds that no cell in it shows, each with the reason.
+type Parsed = (&'static [&'static str], &'static [(Deed, &'static str)]);
+
+/// The languages that are parsed.
+const PARSED: [Parsed; 4] = [
+    (&["python"], &[]),
+    (
+        &["shell", "bash"],
+        &[(Deed::Deserialises, "its programs load data that is nothing but text")],
+    ),
+    (&["javascript", "typescript"], &[]),
+    (
+        &["sql"],
+        &[
+            (Deed::Watches, "it sees its database alone"),
+            (Deed::Environment, "it has none"),
+            (Deed::Permissions, "they are privileges of the database"),
+            (Deed::Packages, "its extensions are code that hides what it does"),
+            (Deed::Deserialises, "its data are values"),
+            (Deed::Endless, "it is low: any query may take long"),
+            (Deed::Floods, "the database bounds what it takes"),
+        ],
+    ),
+];
+
+/// Deeds that say nothing by themselves: most code reads something.
+const EVERYWHERE: [Deed; 3] = [Deed::Reads, Deed::Lists, Deed::Unreadable];
+
 fn cells(files: &[&str]) -> Vec<Cell> {
     files.iter().flat_map(|file| toml::from_str::<File>(file).unwrap().cell).collect()
 }
 
 impl Cell {
+    /// Whether its language is parsed. Others are read by their words alone, and their risk is
+    /// never less than unknown.
+    fn is_parsed(&self) -> bool {
+        PARSED.iter().any(|(names, _)| names.contains(&self.language.as_str()))
+    }
+
     fn findings(&self) -> Findings {
         let language = language(&self.language);
         let mut past = Past::default();
@@ -73,6 +107,9 @@ impl Cell {
 struct Figures {
     cells: usize,
     above_low: usize,
+    /// Cells in languages that are parsed, and those of them above low.
+    parsed: usize,
+    parsed_above_low: usize,
     /// Everything that was expected was found, and as grave.
     whole: usize,
     /// It is graver than it should be.
@@ -86,7 +123,10 @@ fn measure(files: &[&str]) -> Figures {
         let found = cell.findings();
         let misses = cell.finds.iter().any(|expected| !Cell::has(&found, expected));
         figures.cells += 1;
-        figures.above_low += usize::from(found.risk > Risk::Low);
+        let is_above = found.risk > Risk::Low;
+        figures.above_low += usize::from(is_above);
+        figures.parsed += usize::from(cell.is_parsed());
+        figures.parsed_above_low += usize::from(cell.is_parsed() && is_above);
         figures.whole += usize::from(!misses && found.risk >= cell.risk);
         figures.too_grave += usize::from(found.risk > cell.risk);
         if misses || found.risk != cell.risk {
@@ -99,8 +139,7 @@ fn measure(files: &[&str]) -> Figures {
     figures
 }
 
-/// Of a hundred cells that act, 97 rise above low; of a hundred everyday ones, at most two are
-/// graver than they should be. The figures that have been reached are held here.
+/// Each cell shows what it says, as grave as it says.
 #[test]
 fn cells_that_act_are_told_from_everyday_ones() {
     let everyday = measure(&EVERYDAY);
@@ -109,10 +148,43 @@ fn cells_that_act_are_told_from_everyday_ones() {
     let acting = measure(&ACTING);
     assert_eq!(acting.above_low, acting.cells, "{}", acting.told);
     assert_eq!(acting.whole, acting.cells, "{}", acting.told);
-    let held_out = measure(&HELD_OUT_ACTING);
-    assert!(held_out.above_low * 100 >= held_out.cells * 97, "{}", held_out.told);
     let held_out = measure(&HELD_OUT_EVERYDAY);
     assert!(held_out.too_grave <= 1, "{}", held_out.told);
+}
+
+/// Of a hundred cells that act, at least 97 rise above low; of a hundred everyday ones in a
+/// language that is parsed, at most two do. Both hold for the cells that were held out, too.
+#[test]
+fn of_a_hundred_cells_97_that_act_and_two_that_do_not_rise_above_low() {
+    for files in [&ACTING[..], &HELD_OUT_ACTING] {
+        let Figures { cells, above_low, told, .. } = measure(files);
+        assert!(above_low * 100 >= cells * 97, "{above_low} of {cells}\n{told}");
+    }
+    let (own, held_out) = (measure(&EVERYDAY), measure(&HELD_OUT_EVERYDAY));
+    assert!(own.parsed_above_low * 100 <= own.parsed * 2, "{}", own.told);
+    let parsed = own.parsed + held_out.parsed;
+    let above = own.parsed_above_low + held_out.parsed_above_low;
+    assert!(above * 100 <= parsed * 2, "{above} of {parsed}");
+}
+
+/// Every deed has a cell in every language in which it means something.
+#[test]
+fn every_deed_has_a_cell_in_every_language() {
+    let cells = cells(&ACTING);
+    let mut wrong = Vec::new();
+    for (names, exceptions) in PARSED {
+        for deed in Deed::ALL.into_iter().filter(|deed| !EVERYWHERE.contains(deed)) {
+            let is_shown = |cell: &Cell| {
+                let shows = |found: &String| found.split(' ').next() == Some(deed.name());
+                names.contains(&cell.language.as_str()) && cell.finds.iter().any(shows)
+            };
+            let is_exception = exceptions.iter().any(|(one, why)| *one == deed && !why.is_empty());
+            if cells.iter().any(is_shown) == is_exception {
+                wrong.push(format!("{} in {}", deed.name(), names[0]));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 /// The figures, for `scripts/corpus`, and the cells that differ from what is expected.
@@ -125,10 +197,12 @@ fn figures() {
         ("held-out everyday", &HELD_OUT_EVERYDAY),
         ("held-out acting", &HELD_OUT_ACTING),
     ] {
-        let Figures { cells, above_low, whole, too_grave, told: cases } = measure(files);
+        let Figures { cells, above_low, parsed, parsed_above_low, whole, too_grave, told: cases } =
+            measure(files);
         println!(
-            "{name}: {cells} cells; {above_low} above low; {whole} as expected or graver; \
-             {too_grave} graver than expected"
+            "{name}: {cells} cells, {above_low} above low; {parsed} of them in parsed languages, \
+             {parsed_above_low} above low; {whole} as expected or graver; {too_grave} graver than \
+             expected"
         );
         // The cells that were held out stay unseen.
         if !name.starts_with("held-out") {

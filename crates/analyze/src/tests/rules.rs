@@ -16,7 +16,9 @@ fn hold<P: Pattern>(name: &str, rule: &Rule<P>) {
     for code in rule.examples().unwrap() {
         let found = findings(name, &code);
         let capability = rule.capability.name();
-        assert!(has(&found, capability, rule.severity), "{code}\n{:?}", lines(&found));
+        // Code that only saves `x` is of low severity there; elsewhere it is as grave as the rule says.
+        let severity = if rule.on.saves().is_some() { Risk::Low } else { rule.severity };
+        assert!(has(&found, capability, severity), "{code}\n{:?}", lines(&found));
         let is_readable = name == "ruby" || !has(&found, "unreadable", Risk::Low);
         assert!(is_readable, "{code}");
     }
@@ -41,7 +43,7 @@ fn every_rule_finds_its_example() {
     set.javascript.all().iter().for_each(|rule| hold("javascript", rule));
     set.shell.all().iter().for_each(|rule| hold("shell", rule));
     set.sql.iter().for_each(|rule| hold("sql", rule));
-    set.words.iter().for_each(|rule| hold("ruby", rule));
+    set.words.all().iter().for_each(|rule| hold("ruby", rule));
 }
 
 #[test]

@@ -71,7 +71,11 @@ pub(crate) fn chat(args: &Args) -> Result<ExitCode, Error> {
     let shown = args.image.iter().map(|path| Ok(context.attach(path)?.0));
     let mut events = shown.collect::<Result<Vec<_>, Error>>()?;
     if let Some(earlier) = args.earlier() {
-        let earlier = context.earlier(earlier, args.before.as_deref())?;
+        let mut earlier = context.earlier(earlier, args.before.as_deref())?;
+        // Where something else comes first, or nobody can be asked, it can be resumed later.
+        if args.replay || first.is_some() || !at_terminal {
+            earlier.leave_question();
+        }
         let mut first = vec![];
         if args.replay {
             first.push(replay(context.cells_before(&earlier)?));
@@ -244,6 +248,7 @@ async fn converse_once(
     let mut first = first.into_iter();
     loop {
         let event = match first.next() {
+            Some(Event::Resumed(earlier)) if earlier.begins_a_turn() => Event::Resumed(earlier),
             Some(attached @ (Event::Attached(_) | Event::Piped(_) | Event::Resumed(_))) => {
                 frontend.session.send(attached);
                 continue;
@@ -412,6 +417,9 @@ fn resumed(screen: &mut Screen, earlier: &Earlier) -> Result<(), Error> {
     if let Some(prompt) = earlier.last_prompt() {
         let prompt = Untrusted::new(prompt).for_terminal_line(200);
         screen.tell(&format!("Your last prompt: {prompt}"))?;
+    }
+    if earlier.question().is_some() {
+        screen.say("Code was waiting for your answer; the question is asked again.")?;
     }
     Ok(screen.blank()?)
 }

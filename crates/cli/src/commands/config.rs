@@ -117,7 +117,7 @@ impl Place {
             None => settings.rows(),
         };
         if args.json {
-            json::print_value(&rows.iter().map(show::json).collect())?;
+            json::print_value(&rows.iter().map(SettingRow::json).collect())?;
             return Ok(());
         }
         let home = self.environment.text("HOME").map(Path::new);

@@ -54,7 +54,7 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<ExitCode, Error> {
         let text = if args.verbose { full(&report) } else { brief(&report) };
         Screen::stdout(&context.environment).lines(&text)?;
     }
-    Ok(if is_ready(&report) { Exit::Done } else { Exit::CannotConfine }.into())
+    Ok(if report.is_ready() { Exit::Done } else { Exit::CannotConfine }.into())
 }
 
 fn print_profile() -> Result<ExitCode, Error> {
@@ -71,10 +71,6 @@ pub(crate) async fn summary(context: &Context) -> String {
     brief(&examine(context).await)
 }
 
-fn is_ready(report: &Report) -> bool {
-    report.keeps_everything && report.findings.iter().all(|one| one.state != Health::Broken)
-}
-
 /// Everything that was checked.
 fn full(report: &Report) -> String {
     report.rows().iter().map(|finding| row(finding) + &fix(finding)).collect()
@@ -83,17 +79,7 @@ fn full(report: &Report) -> String {
 /// One line that says whether the machine is ready, and only what is not.
 fn brief(report: &Report) -> String {
     let problems = report.problems();
-    let mut text = match (is_ready(report), report.chosen) {
-        (true, Some(name)) => format!("Ready: code runs in the {name} sandbox.\n"),
-        (false, Some(_)) if report.keeps_everything => {
-            let broken = report.findings.iter().filter(|one| one.state == Health::Broken);
-            let names: Vec<_> = broken.map(|one| one.name.as_str()).collect();
-            format!("Not ready: the {} cannot be used.\n", names.join(" and the "))
-        }
-        (false, Some("none")) => "Not ready: code would run without a sandbox.\n".into(),
-        (false, Some(name)) => format!("Not ready: the {name} sandbox does not keep everything.\n"),
-        (_, None) => "Not ready: code would not run.\n".into(),
-    };
+    let mut text = report.verdict() + "\n";
     let mut rows = 2;
     for (shown, finding) in problems.iter().enumerate() {
         let (detail, fix) = (wrapped(finding), fix(finding));

@@ -98,7 +98,7 @@ fn list(args: &ListArgs) -> Result<ExitCode, Error> {
     }
     let rows = wait_for(models::list(&context))??;
     if args.json {
-        let embedded = embedded::list(&context);
+        let embedded = embedded::rows(&context.folders);
         let ours = std::iter::once(catalogue::json(&embedded));
         json::print_value(&ours.chain(rows.iter().map(row_json)).collect())?;
         return Ok(Exit::Done.into());
@@ -131,7 +131,13 @@ fn table(context: &Context, rows: &[Here]) -> io::Result<String> {
     }
     writeln!(out, "not ready:")?;
     for row in rest {
-        writeln!(out, "  {:width$}  {}: {}", row.name, shown(&row.title), shown(&missing(row)))?;
+        writeln!(
+            out,
+            "  {:width$}  {}: {}",
+            row.name,
+            shown(&row.title),
+            shown(&row.missing().unwrap_or_default())
+        )?;
     }
     writeln!(
         out,
@@ -140,21 +146,6 @@ fn table(context: &Context, rows: &[Here]) -> io::Result<String> {
          downloads an embedded model."
     )?;
     Ok(String::from_utf8_lossy(&out).into_owned())
-}
-
-/// Missing requirements of a provider.
-fn missing(row: &Here) -> String {
-    if let Some(lacks) = &row.lacks {
-        return lacks.clone();
-    }
-    match &row.key {
-        KeyState::Missing { variables, optional: false } => {
-            format!("no API key in {}", variables.join(" or "))
-        }
-        KeyState::NotNeeded | KeyState::Set | KeyState::Missing { .. } => {
-            "no local server responds".into()
-        }
-    }
 }
 
 fn row_json(row: &Here) -> Value {

@@ -10,7 +10,7 @@ use crate::{
 use clap::{Subcommand, ValueEnum};
 use interpreter_agent::{
     Context,
-    rules::{AddedRule, AddedRules, Judged, check_file, remove},
+    rules::{AddedRule, AddedRules, Judged, check_file, remove, take_back_host},
 };
 use interpreter_core::{
     ApprovalMode, Language, Opinion, Origin, Untrusted,
@@ -45,7 +45,7 @@ enum RulesCommand {
     Remove(RemoveArgs),
 }
 
-/// List the rules, with their numbers and origins
+/// List the rules with their numbers, and the allowed hosts
 #[derive(Debug, Default, clap::Args)]
 struct ListArgs {
     /// Print JSON
@@ -92,12 +92,12 @@ struct CheckArgs {
     json: bool,
 }
 
-/// Remove a rule from your config file
+/// Remove a rule, or an allowed host, from your config file
 #[derive(Debug, clap::Args)]
 struct RemoveArgs {
-    /// Its number, as `interpreter rules list` shows it
-    #[arg(value_name = "NUMBER")]
-    number: usize,
+    /// Number of the rule, or the host, as `interpreter rules list` shows it
+    #[arg(value_name = "NUMBER|HOST")]
+    entry: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -125,7 +125,10 @@ fn list(args: &ListArgs) -> Result<ExitCode, Error> {
         let (mode, up_to) = (settings.approval_mode.value, settings.approval_limit.value);
         let rules: Vec<_> = settings.rules.iter().map(of).collect();
         let added = listed(&context.added_rules);
-        let all = json!({"mode": mode, "up_to": up_to, "rules": rules, "analysis": added});
+        let of = |host: &Sourced<_>| json!({"host": host.value, "origin": origin(host)});
+        let hosts: Vec<_> = settings.hosts.iter().map(of).collect();
+        let all = json!({"mode": mode, "up_to": up_to, "rules": rules, "hosts": hosts,
+            "analysis": added});
         json::print_value(&all)?;
         return Ok(Exit::Done.into());
     }
@@ -143,6 +146,12 @@ fn list(args: &ListArgs) -> Result<ExitCode, Error> {
                 + ", otherwise ask."
         }
     })?;
+    if !settings.hosts.is_empty() {
+        screen.say("Hosts that code reaches without a question:")?;
+    }
+    for host in &settings.hosts {
+        screen.row(&format!("{} ({})", host.value, origin(host)))?;
+    }
     show_added(&mut screen, &context.added_rules)?;
     Ok(Exit::Done.into())
 }
@@ -207,18 +216,20 @@ fn origin<T>(rule: &Sourced<T>) -> String {
 
 fn remove_one(args: &RemoveArgs) -> Result<ExitCode, Error> {
     let context = context(&Overrides::default())?;
+    let Ok(number) = args.entry.parse::<usize>() else {
+        return remove_host(&context, &args.entry);
+    };
     let rules = &context.settings.rules;
-    let at = args.number.wrapping_sub(1);
+    let at = number.wrapping_sub(1);
     let Some(rule) = rules.get(at) else {
         return Err(misuse(format!(
-            "there is no rule {}; `interpreter rules list` shows them",
-            args.number
+            "there is no rule {number}; `interpreter rules list` shows them"
         )));
     };
     let is_own = |rule: &Sourced<_>| rule.origin.layer == Layer::User;
     if !is_own(rule) {
         let from = Untrusted::new(origin(rule)).for_terminal_line(200);
-        return Err(misuse(format!("rule {} is not in your config file, but {from}", args.number)));
+        return Err(misuse(format!("rule {number} is not in your config file, but {from}")));
     }
     let place = rules.iter().take(at).filter(|rule| is_own(rule)).count();
     if !remove(&context, place)? {
@@ -227,6 +238,20 @@ fn remove_one(args: &RemoveArgs) -> Result<ExitCode, Error> {
     let mut screen = Screen::stdout(&context.environment);
     screen.say("Removed from your config file:")?;
     screen.row(&rule.value.words())?;
+    Ok(Exit::Done.into())
+}
+
+fn remove_host(context: &Context, entry: &str) -> Result<ExitCode, Error> {
+    let shown = Untrusted::new(entry.to_owned()).for_terminal_line(200);
+    if !take_back_host(context, entry)? {
+        return Err(misuse(format!(
+            "`network.hosts` of your config file has no `{shown}`; `interpreter rules list` shows \
+             rules and hosts"
+        )));
+    }
+    let mut screen = Screen::stdout(&context.environment);
+    screen.say("Removed from your config file:")?;
+    screen.row(&shown)?;
     Ok(Exit::Done.into())
 }
 
@@ -268,6 +293,9 @@ pub(super) fn print(screen: &mut Screen, judged: &Judged) -> Result<(), Error> {
     }
     screen.say(ours("Decision: ") + word(verdict.opinion))?;
     screen.row(&verdict.rule)?;
+    if let Some(words) = verdict.quorum.words().filter(|_| verdict.opinion == Opinion::Ask) {
+        screen.row(&format!("To be {words}. A session of one person refuses it."))?;
+    }
     Ok(())
 }
 
@@ -282,6 +310,7 @@ pub(super) fn told(judged: &Judged) -> serde_json::Value {
         "rules": rules,
         "decision": verdict.opinion,
         "rule": verdict.rule,
+        "quorum": verdict.quorum,
         "note": note,
     })
 }
@@ -299,8 +328,8 @@ impl TestArgs {
         let table = context.interpreters().languages();
         let ending = self.file.extension().and_then(OsStr::to_str);
         let found = match (&self.language, ending) {
-            (Some(name), _) => table.find(name),
-            (None, Some(ending)) => table.of_ending(ending),
+            (Some(name), _) => table.known(name),
+            (None, Some(ending)) => table.known_of_ending(ending),
             (None, None) => None,
         };
         found.ok_or_else(|| {

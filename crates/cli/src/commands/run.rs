@@ -19,7 +19,7 @@ use crate::{
         signals::Signals,
     },
 };
-use interpreter_agent::{Context, Mode, Session, TypedLines};
+use interpreter_agent::{Context, Explained, Mode, Session, TypedLines};
 use interpreter_core::{
     Network, Origin,
     record::TurnEnd,
@@ -57,7 +57,7 @@ pub(crate) struct RunArgs {
     /// Ask before running, even if the rules allow it
     #[arg(long, conflicts_with = "yes")]
     ask: bool,
-    /// Print the findings, the decision and every step of the sandbox, and run nothing
+    /// Print the findings, the decision, the confinement and its every step, and run nothing
     #[arg(long)]
     explain: bool,
     /// Apply staged changes after the run
@@ -94,13 +94,21 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, Error> {
     wait_for(execute(Arc::new(context), args, code, typed))?
 }
 
-/// Tells what the code would do, what the rules decide, and how it would be confined.
+/// Tells what the code would do, what the rules decide, and how it would be confined. Code of a
+/// language that has no interpreter here is explained too.
 fn explain(context: &Context, code: Option<Code>, as_json: bool) -> Result<ExitCode, Error> {
-    let steps = context.explain()?;
+    let Explained { bounds, steps } = context.explain()?;
+    let languages = context.interpreters().languages();
+    let missing = code.as_ref().and_then(|code| {
+        let name = code.language.name();
+        Some(format!("no interpreter for {name} is installed: {}", languages.hint(name)?))
+    });
     let judge = |code: Code| wait_for(context.judge(Origin::Person, code.language, code.text));
     let judged = code.map(judge).transpose()?;
     if as_json {
         let mut told = judged.as_ref().map_or_else(|| json!({}), rules::told);
+        told["confinement"] = json!(bounds);
+        told["missing"] = json!(missing);
         told["steps"] = steps.lines().map(str::trim).collect();
         json::print_value(&told)?;
         return Ok(Exit::Done.into());
@@ -109,6 +117,19 @@ fn explain(context: &Context, code: Option<Code>, as_json: bool) -> Result<ExitC
     if let Some(judged) = &judged {
         rules::print(&mut screen, judged)?;
     }
+    if let Some(missing) = missing {
+        screen.say("This code cannot run here:")?;
+        screen.row(&missing)?;
+    }
+    screen.say("Sandbox:")?;
+    screen.row(&bounds.sandbox)?;
+    for (what, words) in
+        [("Files:", &bounds.files), ("Network:", &bounds.network), ("Limits:", &bounds.limits)]
+    {
+        screen.say(what)?;
+        words.iter().try_for_each(|line| screen.row(line))?;
+    }
+    screen.say("Steps:")?;
     screen.lines(&steps)?;
     Ok(Exit::Done.into())
 }

@@ -298,8 +298,14 @@ mod tests {
             started("p3"),
             Body::Output(Output::text("p3", Stream::Stdout, "a\n")),
         ];
-        let record =
-            |(body, seq)| Record { v: 1, seq, time: String::new(), session: "s".into(), body };
+        let record = |(body, seq)| Record {
+            v: 1,
+            seq,
+            time: String::new(),
+            session: "s".into(),
+            who: None,
+            body,
+        };
         bodies.into_iter().zip(1..).map(record).collect()
     }
 

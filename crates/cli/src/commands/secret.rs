@@ -163,7 +163,8 @@ fn set(
     name: &str,
 ) -> Result<ExitCode, Error> {
     check_name(name)?;
-    let Some(value) = typed(environment, screen, name)? else {
+    let question = format!("Value of {name} (it is not shown):");
+    let Some(value) = typed(environment, screen, &question)? else {
         return Ok(Exit::Refused.into());
     };
     check_value(name, &value)?;
@@ -249,17 +250,17 @@ fn not_allowed(name: &str, error: &GrantError) -> Error {
     misuse(format!("`{name}` cannot be used by code: {error}"))
 }
 
-/// The value, from the terminal or from standard input; `None` if the person left.
-fn typed(
+/// A text from the terminal, where it is not shown, or from standard input; `None` if the person
+/// left.
+pub(super) fn typed(
     environment: &Environment,
     screen: &mut Screen,
-    name: &str,
+    question: &str,
 ) -> Result<Option<Secret>, Error> {
     if at_terminal() {
         let asked = async {
             let mut asker = Asker::start(environment, Reedline::create)?;
-            let question = format!("Value of {name} (it is not shown):");
-            Ok::<_, Error>(asker.hidden_line(screen, &question).await)
+            Ok::<_, Error>(asker.hidden_line(screen, question).await)
         };
         return match wait_for(asked)?? {
             Ok(line) => Ok(Some(Secret::new(line.trim().to_owned()))),

@@ -31,11 +31,12 @@ pub(super) fn tell(
     head: impl Fn(Ours) -> Ours,
 ) -> io::Result<()> {
     match body {
-        Body::Resumed { from, before, .. } => {
+        Body::Resumed { from, before, question, .. } => {
             let words = ours("the conversation of session ") + word(from) + " goes on";
-            screen.say(head(match before {
-                Some(cell) => words + ", from before " + word(cell),
-                None => words,
+            screen.say(head(match (before, question) {
+                (Some(cell), _) => words + ", from before " + word(cell),
+                (None, Some(question)) => words + ", at question " + word(question),
+                (None, None) => words,
             }))
         }
         Body::Restarted { languages } => {

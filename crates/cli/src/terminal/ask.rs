@@ -130,6 +130,7 @@ async fn wait_for<T>(lock: impl Future<Output = T>, signals: &mut Signals) -> Re
             asked = signals.next() => match asked {
                 Asked::Interrupt => return Err(Left::Interrupted),
                 Asked::End => return Err(Left::Terminated),
+                Asked::Gone => return Err(Left::Ended),
                 Asked::Suspend => suspend(),
                 Asked::Continue => {}
             },
@@ -425,6 +426,7 @@ impl Asker {
                         keyboard.rest();
                         return Err(Left::Terminated);
                     }
+                    (Asked::Gone, _) => break Heard::Ended,
                     (Asked::Suspend, Editing::Strokes) => break Heard::Suspended,
                     (Asked::Continue, Editing::Strokes) => keyboard.hush(),
                     // An editor has Ctrl-Z as a key, and the terminal to itself.

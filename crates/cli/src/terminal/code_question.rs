@@ -14,7 +14,7 @@ use super::{
 };
 use interpreter_core::{
     Coverage, Span,
-    session::{Answer, Question},
+    session::{Covered, GivenAnswer, Question},
 };
 
 /// An answer to the question whether code may run.
@@ -45,7 +45,7 @@ impl Console {
         &mut self,
         screen: &mut Screen,
         question: &Question,
-    ) -> Result<Option<Answer>, Left> {
+    ) -> Result<Option<GivenAnswer>, Left> {
         let mut choices = vec![
             choice('y', "run", Said::Run),
             choice('n', "reject", Said::Reject),
@@ -59,20 +59,20 @@ impl Console {
         }
         loop {
             match self.asker.choose(screen, &ours("Run it?"), &choices).await? {
-                Said::Run => return Ok(Some(Answer::Run)),
-                Said::Reject => return Ok(Some(Answer::Reject { reason: None })),
+                Said::Run => return Ok(Some(GivenAnswer::Run)),
+                Said::Reject => return Ok(Some(GivenAnswer::Reject { reason: None })),
                 Said::Why => {
                     let draw = |screen: &mut Screen| screen.say("Why not? (sent to the model)");
                     let why = self.asker.line(screen, draw, Typing::Shown).await?;
                     let reason = Some(why.trim().to_owned()).filter(|why| !why.is_empty());
-                    return Ok(Some(Answer::Reject { reason }));
+                    return Ok(Some(GivenAnswer::Reject { reason }));
                 }
                 Said::Edit => {
                     let proposal = &question.proposal;
                     let name = format!("edit-{}-{}.txt", std::process::id(), proposal.id);
                     let text = proposal.code().raw().to_owned();
                     match self.written(screen, text, name).await {
-                        Some(code) => return Ok(Some(Answer::Edit(code))),
+                        Some(code) => return Ok(Some(GivenAnswer::Edit { code })),
                         None => {
                             gone(
                                 screen.say("Nothing saved in the editor; the code is unchanged."),
@@ -97,7 +97,7 @@ impl Console {
         &mut self,
         screen: &mut Screen,
         question: &Question,
-    ) -> Result<Option<Answer>, Left> {
+    ) -> Result<Option<GivenAnswer>, Left> {
         let kind = Coverage::kind_of(&question.proposal, &question.findings);
         gone(screen.say("This kind of thing is:"))?;
         gone(screen.row(&kind.words()))?;
@@ -115,11 +115,12 @@ impl Console {
             choices.insert(2, choice('f', "this kind, for good", Standing::Lasting));
         }
         let asked = ours("Run it, and from now on what without asking?");
+        let stand = |span, covers| Some(GivenAnswer::Stand { span, covers });
         Ok(match self.asker.choose(screen, &asked, &choices).await? {
-            Standing::Turn => Some(Answer::Standing(Span::Turn, Coverage::All)),
-            Standing::Kind => Some(Answer::Standing(Span::Session, kind)),
-            Standing::Lasting => Some(Answer::Standing(Span::Always, kind)),
-            Standing::Session => Some(Answer::Standing(Span::Session, Coverage::All)),
+            Standing::Turn => stand(Span::Turn, Covered::All),
+            Standing::Kind => stand(Span::Session, Covered::Kind),
+            Standing::Lasting => stand(Span::Always, Covered::Kind),
+            Standing::Session => stand(Span::Session, Covered::All),
             Standing::Back => None,
         })
     }

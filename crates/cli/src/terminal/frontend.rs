@@ -249,7 +249,7 @@ impl Frontend {
                 let event = if self.pressed == 1 { Event::Interrupted } else { Event::Quit };
                 self.session.send(event);
             }
-            Asked::End => self.session.send(Event::Quit),
+            Asked::End | Asked::Gone => self.session.send(Event::Quit),
             Asked::Suspend => {
                 if let Person::Present(console) | Person::Called(console, _) = &mut self.person {
                     console.asker.suspend().await;

@@ -10,15 +10,15 @@ use super::{
 use crate::report::Error;
 use interpreter_core::{
     Grant, Grantor, HostWanted,
-    session::{Event, HostAnswer},
+    session::{Event, GivenAnswer, Posed},
 };
 
 impl Frontend {
     /// The code waits to reach a host. Nobody to ask means no.
-    pub(super) async fn host(&mut self, wanted: &HostWanted) -> Result<(), Error> {
+    pub(super) async fn host(&mut self, posed: &Posed<HostWanted>) -> Result<(), Error> {
         let _held = self.view.hold_input();
         let said = match self.asked().await {
-            Ok((_lock, console, screen)) => allowed(console, screen, wanted).await?,
+            Ok((_lock, console, screen)) => allowed(console, screen, &posed.about).await?,
             Err(left) => Err(left),
         };
         let person = Grantor::Person;
@@ -29,8 +29,11 @@ impl Frontend {
             Err(Left::Terminated) => (None, person, Some(Event::Quit)),
             Err(Left::Nobody(_)) => (None, Grantor::Nobody, None),
         };
-        let HostWanted { proposal, host, port } = wanted.clone();
-        self.session.send(Event::HostAnswered(HostAnswer { proposal, host, port, grant, by }));
+        let answer = match grant {
+            Some(span) => GivenAnswer::Allow { span },
+            None => GivenAnswer::Refuse,
+        };
+        self.session.send(posed.answer_by(answer, by));
         if let Some(event) = then {
             self.session.send(event);
         }

@@ -25,6 +25,18 @@ pub(crate) fn print(records: &[Record]) -> io::Result<()> {
     out.flush()
 }
 
+/// Prints lines that are JSON already.
+#[expect(clippy::disallowed_methods, reason = "JSON, escaped for whoever reads it")]
+pub(crate) fn print_lines(lines: &[String]) -> io::Result<()> {
+    let mut text = lines.iter().fold(String::new(), |text, line| text + line + "\n");
+    let mut out = io::stdout().lock();
+    if out.is_terminal() {
+        text = escaped(&text);
+    }
+    out.write_all(text.as_bytes())?;
+    out.flush()
+}
+
 /// Prints one JSON value as a line.
 #[expect(clippy::disallowed_methods, reason = "JSON, escaped for whoever reads it")]
 pub(crate) fn print_value(value: &serde_json::Value) -> io::Result<()> {

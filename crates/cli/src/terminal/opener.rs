@@ -56,7 +56,7 @@ const OPENERS: [(&str, &[&str]); 4] =
     [("xdg-open", &[]), ("open", &[]), ("gio", &["open"]), ("wslview", &[])];
 
 /// Starts a viewer for a file, and waits only as long as it takes to see it fail.
-pub(super) async fn open(path: &Path, environment: &Environment) -> Result<(), &'static str> {
+pub(crate) async fn open(path: &Path, environment: &Environment) -> Result<(), &'static str> {
     let Some((program, arguments)) = command(path, environment) else {
         return Err("No program to open it with: set `BROWSER`, or install xdg-open. The file is:");
     };

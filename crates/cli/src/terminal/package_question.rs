@@ -11,25 +11,24 @@ use crate::report::Error;
 use interpreter_core::{
     Grantor,
     packages::{PackageKind, PackageOrder, Requirement, is_known},
-    session::{Event, PackagesAnswer, PackagesQuestion},
+    session::{Event, GivenAnswer, PackagesQuestion, Posed},
 };
 use std::io;
 
 impl Frontend {
     /// Code misses packages. Nobody to ask means no.
-    pub(super) async fn packages(&mut self, asked: &PackagesQuestion) -> Result<(), Error> {
+    pub(super) async fn packages(&mut self, posed: &Posed<PackagesQuestion>) -> Result<(), Error> {
         let _held = self.view.hold_input();
         let said = match self.asked().await {
-            Ok((_lock, console, screen)) => allowed(console, screen, asked).await?,
+            Ok((_lock, console, screen)) => allowed(console, screen, &posed.about).await?,
             Err(left) => Err(left),
         };
-        let answer = |answer, by| Event::PackagesAnswered { answer, by };
         let event = match said {
-            Ok(said) => answer(said, Grantor::Person),
+            Ok(true) => posed.answer(GivenAnswer::Install),
+            Ok(false) | Err(Left::Ended) => posed.answer(GivenAnswer::Refuse),
             Err(Left::Interrupted) => Event::Interrupted,
-            Err(Left::Ended) => answer(PackagesAnswer::No, Grantor::Person),
             Err(Left::Terminated) => Event::Quit,
-            Err(Left::Nobody(_)) => answer(PackagesAnswer::No, Grantor::Nobody),
+            Err(Left::Nobody(_)) => posed.answer_by(GivenAnswer::Refuse, Grantor::Nobody),
         };
         self.session.send(event);
         Ok(())
@@ -41,7 +40,7 @@ async fn allowed(
     console: &mut Console,
     screen: &mut Screen,
     asked: &PackagesQuestion,
-) -> io::Result<Result<PackagesAnswer, Left>> {
+) -> io::Result<Result<bool, Left>> {
     let PackagesQuestion { order, runs_again } = asked;
     let question = draw_question(screen, order)?;
     let yes = match (order.build, runs_again) {
@@ -50,8 +49,7 @@ async fn allowed(
         (true, true) => "build, install and run again",
         (true, false) => "build and install",
     };
-    let choices =
-        [choice('y', yes, PackagesAnswer::Install), choice('n', "no", PackagesAnswer::No)];
+    let choices = [choice('y', yes, true), choice('n', "no", false)];
     Ok(console.asker.choose(screen, &question, &choices).await)
 }
 

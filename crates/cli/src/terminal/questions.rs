@@ -14,8 +14,8 @@ use super::{
 };
 use crate::report::Error;
 use interpreter_core::{
-    Changes, Grantor, InputWanted, Secret, Typed,
-    session::{Answer, Event, Question, Settle},
+    Changes, Grantor, InputWanted, Secret,
+    session::{Event, GivenAnswer, Posed, Question, Settle},
 };
 
 impl Frontend {
@@ -63,8 +63,8 @@ impl Frontend {
         }
     }
 
-    pub(super) async fn ask(&mut self, question: &Question) -> Result<(), Error> {
-        let proposal = question.proposal.id.clone();
+    pub(super) async fn ask(&mut self, posed: &Posed<Question>) -> Result<(), Error> {
+        let question = &posed.about;
         let _held = self.view.hold_input();
         let lock = self.lock_terminal().await;
         self.draw(question, lock.is_ok())?;
@@ -72,7 +72,7 @@ impl Frontend {
             (Ok(_lock), Ok((console, screen))) => console.about_code(screen, question).await,
             (Err(left), _) | (Ok(_), Err(left)) => Err(left),
         };
-        let reject = Answer::Reject { reason: None };
+        let reject = GivenAnswer::Reject { reason: None };
         let (answer, by) = match said {
             Ok(answer) => (answer, Grantor::Person),
             Err(Left::Interrupted) => (Some(reject), Grantor::Person),
@@ -85,14 +85,15 @@ impl Frontend {
             }
         };
         self.session.send(match answer {
-            Some(answer) => Event::Answered { proposal, answer, by },
+            Some(answer) => posed.answer_by(answer, by),
             None => Event::Quit,
         });
         Ok(())
     }
 
     /// The code asks for a line. Nobody to ask means that there is no input.
-    pub(super) async fn input(&mut self, wanted: &InputWanted) -> Result<(), Error> {
+    pub(super) async fn input(&mut self, posed: &Posed<InputWanted>) -> Result<(), Error> {
+        let wanted = &posed.about;
         let _held = self.view.hold_input();
         let (typing, words) = if wanted.secret {
             (Typing::Hidden, " asks for a secret, which goes to the code (hidden):")
@@ -108,20 +109,19 @@ impl Frontend {
             Err(left) => Err(left),
         };
         let event = match said {
-            Ok(line) if wanted.secret => Event::InputGiven(Typed::Hidden(Secret::new(line))),
-            Ok(line) => Event::InputGiven(Typed::Line(line)),
+            Ok(line) => posed.answer(GivenAnswer::Give { text: Secret::new(line) }),
             Err(Left::Interrupted) => Event::Interrupted,
-            Err(Left::Ended | Left::Nobody(_)) => Event::InputGiven(Typed::End),
+            Err(Left::Ended | Left::Nobody(_)) => posed.answer(GivenAnswer::End),
             Err(Left::Terminated) => Event::Quit,
         };
         self.session.send(event);
         Ok(())
     }
 
-    pub(super) async fn review(&mut self, changes: &Changes) -> Result<(), Error> {
-        let Changes { id, files, left_out, .. } = changes;
+    pub(super) async fn review(&mut self, posed: &Posed<Changes>) -> Result<(), Error> {
+        let Changes { id, files, left_out, .. } = &posed.about;
         if self.reviews_at_end {
-            self.session.send(Event::Decided(Settle::Later));
+            self.session.send(posed.answer(GivenAnswer::Later));
             return Ok(());
         }
         let Self { person, view, session, unasked, .. } = self;
@@ -132,7 +132,8 @@ impl Frontend {
                      keep: `interpreter changes apply`; drop: `interpreter changes discard`.",
                 )?;
             }
-            session.send(Event::Decided(unasked.clone()));
+            // They have decided beforehand, by a flag.
+            session.send(posed.answer_by(settled(unasked.clone()), Grantor::Flag));
             return Ok(());
         };
         let decision = loop {
@@ -163,11 +164,23 @@ impl Frontend {
             }
         };
         session.send(match decision {
-            Ok(decision) => Event::Decided(decision),
-            Err(Left::Interrupted | Left::Ended | Left::Nobody(_)) => Event::Decided(Settle::Later),
+            Ok(decision) => posed.answer(settled(decision)),
+            Err(Left::Interrupted | Left::Ended | Left::Nobody(_)) => {
+                posed.answer(GivenAnswer::Later)
+            }
             Err(Left::Terminated) => Event::Quit,
         });
         Ok(())
+    }
+}
+
+/// A decision on changes as an answer.
+fn settled(decision: Settle) -> GivenAnswer {
+    match decision {
+        Settle::Apply => GivenAnswer::Apply { picks: None },
+        Settle::ApplySome(picks) => GivenAnswer::Apply { picks: Some(picks) },
+        Settle::Discard => GivenAnswer::Discard,
+        Settle::Later => GivenAnswer::Later,
     }
 }
 

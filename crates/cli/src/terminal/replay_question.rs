@@ -12,7 +12,7 @@ use super::{
 use crate::report::Error;
 use interpreter_core::{
     Findings, Grantor, Risk, Untrusted,
-    session::{Event, ReplayCell, ReplayQuestion},
+    session::{Event, GivenAnswer, Posed, ReplayCell, ReplayQuestion},
 };
 
 /// Cells and findings that are listed; the rest is a key away.
@@ -30,18 +30,19 @@ enum Said {
 
 impl Frontend {
     /// Cells are to run again. Nobody to ask means no.
-    pub(super) async fn replay(&mut self, asked: &ReplayQuestion) -> Result<(), Error> {
+    pub(super) async fn replay(&mut self, posed: &Posed<ReplayQuestion>) -> Result<(), Error> {
         let _held = self.view.hold_input();
         let said = match self.asked().await {
-            Ok((_lock, console, screen)) => console.about_cells(screen, asked).await,
+            Ok((_lock, console, screen)) => console.about_cells(screen, &posed.about).await,
             Err(left) => Err(left),
         };
+        let reject = GivenAnswer::Reject { reason: None };
         let event = match said {
-            Ok(run) => Event::ReplayAnswered { run, by: Grantor::Person },
+            Ok(true) => posed.answer(GivenAnswer::Run),
+            Ok(false) | Err(Left::Ended) => posed.answer(reject),
             Err(Left::Interrupted) => Event::Interrupted,
-            Err(Left::Ended) => Event::ReplayAnswered { run: false, by: Grantor::Person },
             Err(Left::Terminated) => Event::Quit,
-            Err(Left::Nobody(_)) => Event::ReplayAnswered { run: false, by: Grantor::Nobody },
+            Err(Left::Nobody(_)) => posed.answer_by(reject, Grantor::Nobody),
         };
         self.session.send(event);
         Ok(())

@@ -16,6 +16,8 @@ pub(crate) enum Asked {
     Interrupt,
     /// End: the system shuts down, or the terminal is closed.
     End,
+    /// Nothing was asked: the terminal is gone. At a question that is the end of what is typed.
+    Gone,
     /// Stop for a while (Ctrl-Z).
     Suspend,
     /// Somebody let the program go on.
@@ -76,7 +78,7 @@ impl Signals {
             _ = terminate.recv() => Asked::End,
             _ = hang_up.recv() => Asked::End,
             asked = suspended => asked,
-            () = hung_up(gone.as_deref()) => Asked::End,
+            () = hung_up(gone.as_deref()) => Asked::Gone,
         }
     }
 }

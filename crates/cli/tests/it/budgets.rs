@@ -17,6 +17,23 @@ fn a_session_stops_before_the_call_that_it_has_no_budget_for() {
 }
 
 #[test]
+fn code_does_not_outlive_the_budget_of_time() {
+    let endless = cell("python", "import time\nprint('BEGAN', flush=True)\ntime.sleep(9999)");
+    let scene = Scene::new().model_says(&[&endless, "Done."]);
+    let told = ["--yes", "--set", "budget.session.time=2s", "--json", "go"];
+    let seen = scene.chat(&told).exits(5);
+    let limit = seen.of_kind("run_finished")[0]["limit"].as_str().unwrap().to_owned();
+    assert!(limit.starts_with("time ("), "{limit}");
+    let notes = seen.of_kind("note");
+    let is_told = |note: &serde_json::Value| {
+        note["text"].as_str().unwrap().starts_with("the budget of time leaves ")
+    };
+    assert!(notes.iter().any(is_told), "{notes:?}");
+    let said = seen.of_kind("error")[0]["message"].as_str().unwrap().to_owned();
+    assert!(said.starts_with("`budget.session.time` is used up: "), "{said}");
+}
+
+#[test]
 fn a_day_is_counted_over_all_sessions() {
     let scene = Scene::new().model_says(&["Hello."]);
     let limited = ["--set", "budget.day.turns=2", "hi"];

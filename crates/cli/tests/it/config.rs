@@ -1,6 +1,9 @@
 //! `interpreter config`: every setting with its origin, checks, the editor, paths and the schema.
 
-use crate::{scene::Scene, terminal::Terminal};
+use crate::{
+    scene::{Scene, put_program},
+    terminal::Terminal,
+};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 
@@ -14,8 +17,7 @@ fn config(text: &str) -> Scene {
 /// A scene whose editor is this shell script; `$1` is the file.
 fn with_editor(scene: Scene, script: &str) -> Scene {
     let editor = scene.home().join("editor");
-    std::fs::write(&editor, format!("#!/bin/sh\n{script}\n")).unwrap();
-    std::fs::set_permissions(&editor, std::fs::Permissions::from_mode(0o755)).unwrap();
+    put_program(&editor, &format!("#!/bin/sh\n{script}\n"));
     scene.variable("EDITOR", editor.to_str().unwrap())
 }
 

@@ -159,7 +159,7 @@ fn a_second_ctrl_c_leaves_not_one_process() {
     let scene = Scene::new().model_says(&[&cell("shell", &code)]);
     let terminal = Terminal::open(&scene, &["--yes", "go"]);
     terminal.shows("┆ daemon ");
-    assert!(scene.left_running().len() > 3, "{:?}", scene.left_running());
+    assert!(scene.running().len() > 3, "{:?}", scene.running());
     terminal.presses(3).shows("interrupted by you");
     terminal.presses(3);
     terminal.exits(1);
@@ -171,7 +171,7 @@ fn the_end_of_a_session_leaves_not_one_process() {
     let scene = Scene::new().model_says(&[&cell("shell", DAEMON), "Done."]);
     let terminal = Terminal::open(&scene, &["--yes", "go"]);
     terminal.shows("┆ daemon ").shows("Done.");
-    assert!(!scene.left_running().is_empty());
+    assert!(!scene.running().is_empty());
     terminal.types("/quit").exits(0);
     assert_eq!(scene.left_running(), Vec::<String>::new());
 }

@@ -359,6 +359,15 @@ fn what_is_granted_for_good_is_in_the_persons_own_config_file() {
     assert!(kept.starts_with("# mine\n[network]\n") && kept.contains("# the server"), "{kept}");
     assert!(kept.contains(&format!("\"localhost:{}\"", outside.port)), "{kept}");
     scene.code("python", &asks_for_localhost(outside.port)).prints("hello from outside\n").exits(0);
+    // It is listed with the rules, and taken back like one.
+    let host = format!("localhost:{}", outside.port);
+    let listed = scene.run(&["rules"]).exits(0);
+    listed.mentions("Hosts that code reaches without a question:").mentions(&host);
+    scene.run(&["rules", "remove", "elsewhere.example"]).mentions("has no").exits(2);
+    scene.run(&["rules", "remove", &host]).mentions(&host).exits(0);
+    scene.run(&["rules"]).lacks(&host).exits(0);
+    let refused = scene.code("python", &asks_for_localhost(outside.port));
+    assert!(!refused.stdout().contains("hello from outside"), "{}", refused.stdout());
 }
 
 fn is_red(row: &str) -> bool {

@@ -4,6 +4,7 @@ use crate::{
     scene::{Scene, cell},
     terminal::Terminal,
 };
+use rustix::process::{Signal, kill_process};
 
 /// A chat that ran something, and is over.
 fn talked() -> Scene {
@@ -78,4 +79,77 @@ fn a_record_that_was_changed_is_not_resumed() {
     assert!(done.status.success(), "{done:?}");
     scene.play(&["Going on."]);
     scene.run(&arguments).mentions("cannot resume: record ").exits(2);
+}
+
+/// A chat that was killed while it asked whether code may run.
+fn killed_at_a_question() -> Scene {
+    let scene = Scene::new().model_says(&[&cell("python", "print(6 * 7, 'came of it')")]);
+    let terminal = Terminal::open(&scene, &["what comes of it?"]);
+    terminal.shows("Run it?").waits();
+    kill_process(terminal.process(), Signal::KILL).unwrap();
+    terminal.ends();
+    scene
+}
+
+/// The attack: one yes that runs code in two sessions.
+#[test]
+fn a_question_outlives_a_kill_and_its_yes_runs_the_code_once() {
+    let scene = killed_at_a_question();
+    let before = scene.run(&["history", "show", "--json"]);
+    let then = before.of_kind("question")[0].clone();
+    assert!(before.of_kind("question_closed").is_empty());
+    let killed = then["session"].as_str().unwrap().to_owned();
+    scene.play(&["It is the answer."]);
+    let terminal = Terminal::open(&scene, &["--resume"]);
+    terminal.shows("the question is asked again").shows("Run it?");
+    terminal.types("y").shows("42 came of it").shows("It is the answer.");
+    terminal.types("/quit").exits(0);
+    let after = scene.run(&["history", "show", "--json"]);
+    let now = after.of_kind("question")[0].clone();
+    assert_eq!((&then["id"], &then["hash"]), (&now["id"], &now["hash"]));
+    assert_eq!(after.of_kind("resumed")[0]["question"], then["id"]);
+    assert_eq!(after.of_kind("question_closed")[0]["why"], "answered");
+    assert_eq!(after.of_kind("run_started").len(), 1);
+    let told = after.of_kind("request")[0]["newest"].to_string();
+    assert!(told.contains("the interpreters are new"), "{told}");
+    // The same session once more: its question was asked, and is not asked again.
+    let terminal = Terminal::open(&scene, &[&format!("--resume={killed}")]);
+    terminal.shows("was asked again in another session");
+    terminal.types("/quit").exits(0);
+    let again = scene.run(&["history", "show", "--json"]);
+    assert_eq!(again.of_kind("resumed")[0]["from"], killed.as_str());
+    for kind in ["question", "run_started"] {
+        assert_eq!(again.of_kind(kind).len(), 0, "{kind}");
+    }
+    scene.run(&["audit", "verify"]).exits(0);
+}
+
+#[test]
+fn a_script_leaves_the_question_for_somebody_who_can_be_asked() {
+    let scene = killed_at_a_question();
+    let id = scene.run(&["history", "show", "--json"]).of_kind("question")[0]["session"].clone();
+    scene.play(&["As you like."]);
+    let arguments = scene.chat_arguments(&["--resume", "never mind"]);
+    let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
+    scene.run(&arguments).mentions("As you like.").exits(0);
+    assert_eq!(scene.run(&["history", "show", "--json"]).of_kind("question").len(), 0);
+    // It is still there, and can be refused.
+    let resume = format!("--resume={}", id.as_str().unwrap());
+    let terminal = Terminal::open(&scene, &[&resume]);
+    terminal.shows("Run it?").types("n").shows("Rejected.");
+    terminal.types("/quit").exits(0);
+}
+
+/// Whoever leaves at a question finds it again.
+#[test]
+fn a_question_that_somebody_left_at_is_asked_again() {
+    let scene = Scene::new().model_says(&[&cell("python", "print(6 * 7, 'came of it')")]);
+    let terminal = Terminal::open(&scene, &["what comes of it?"]);
+    terminal.shows("Run it?").types("q").ends();
+    let left = scene.run(&["history", "show", "--json"]);
+    assert_eq!(left.of_kind("question_closed")[0]["why"], "ended");
+    scene.play(&["It is the answer."]);
+    let terminal = Terminal::open(&scene, &["--resume"]);
+    terminal.shows("Run it?").types("y").shows("42 came of it").shows("It is the answer.");
+    terminal.types("/quit").exits(0);
 }

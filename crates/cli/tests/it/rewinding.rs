@@ -46,6 +46,53 @@ fn variables_and_the_conversation_go_back() {
     assert!(sent.contains("x is 1 False") && !sent.contains("change it"), "{sent}");
 }
 
+/// Cells of another language leave a Python as it is: checkpoints before them share one copy, which
+/// can be gone back to more than once.
+#[test]
+fn checkpoints_share_a_copy_while_python_runs_nothing() {
+    let scene = Scene::new().model_says(&[
+        &cell("python", "x = 1"),
+        &cell("shell", "echo one"),
+        &cell("shell", "echo two"),
+        &cell("python", "x = 2"),
+        "Done.",
+        &cell("python", "print('first', x); x = 3"),
+        "Seen.",
+        &cell("python", "print('then', x)"),
+        "Again.",
+    ]);
+    let terminal = Terminal::open(&scene, &["--yes", "go"]);
+    terminal.shows("Done.").types("/rewind p3").shows("python: from memory");
+    terminal.shows("Go back to before p3?").types("y").shows("python: as it was then");
+    terminal.shows("1 cell ran again").waits();
+    terminal.types("look").shows("┆ first 1").shows("Seen.").waits();
+    terminal.types("/rewind p2").shows("python: from memory").types("y");
+    terminal.shows("python: as it was then").waits();
+    terminal.types("and now?").shows("┆ then 1").shows("Again.").types("/quit").exits(0);
+}
+
+/// A thread changes variables while no cell of Python runs, and a checkpoint has them as they are.
+#[test]
+fn a_checkpoint_has_what_a_thread_did_since_the_last_cell() {
+    let thread = "import os, threading, time\nx = 1\ndef work():\n    global x\n    \
+                  while not os.path.exists('go'): time.sleep(0.01)\n    \
+                  x = 2\n    open('went', 'w').close()\nthreading.Thread(target=work).start()";
+    let scene = Scene::new().model_says(&[
+        &cell("python", thread),
+        &cell("shell", "touch go; until [ -e went ]; do sleep 0.01; done"),
+        &cell("python", "x = 3"),
+        "Done.",
+        &cell("python", "print('x is', x)"),
+        "Seen.",
+    ]);
+    let terminal = Terminal::open(&scene, &["--yes", "go"]);
+    terminal.shows("Keep these changes").types("l").waits();
+    terminal.types("/rewind p3").shows("python: from memory").types("y");
+    terminal.shows("python: as it was then").waits();
+    terminal.types("look").shows("┆ x is 2").shows("Keep these changes").types("l").waits();
+    terminal.types("/quit").exits(0);
+}
+
 #[test]
 fn staged_files_go_back() {
     let write = |text: &str| cell("python", &format!("open('a.txt', 'w').write('{text}\\n')"));

@@ -140,6 +140,48 @@ fn explain_lists_the_steps_and_runs_nothing() {
 }
 
 #[test]
+fn explain_tells_the_confinement_in_words() {
+    let scene = Scene::new();
+    let explain = |more: &[&str]| {
+        let code = ["-l", "python", "-c", "1"];
+        scene.run(&[&["run", "--explain", "--time-limit", "7s"], more, &code].concat()).exits(0)
+    };
+    let seen = explain(&["--allow-host", "one.example"]);
+    seen.mentions("Sandbox:\n")
+        .mentions("native")
+        .mentions("changes are staged until you decide")
+        .mentions("one.example")
+        .mentions("time: 7 s")
+        .mentions("memory: 4G");
+    let seen = explain(&["--workspace", "direct", "--json"]);
+    let told: serde_json::Value = serde_json::from_str(&seen.stdout()).unwrap();
+    let bounds = &told["confinement"];
+    assert_eq!(bounds["sandbox"], "native", "{bounds}");
+    assert!(bounds["files"][0].as_str().unwrap().ends_with("changed directly"), "{bounds}");
+    assert_eq!(bounds["network"][0], "no host", "{bounds}");
+    assert_eq!(bounds["limits"][0], "time: 7 s", "{bounds}");
+    assert!(told["missing"].is_null(), "{told}");
+}
+
+/// Nothing runs, so nothing has to be installed.
+#[test]
+fn explain_and_rules_know_languages_that_are_not_installed() {
+    let scene =
+        Scene::new().variable("PATH", "/nowhere").file("x.ts", "fetch('https://a.example')");
+    scene
+        .run(&["run", "--explain", "x.ts"])
+        .mentions("connects to a.example")
+        .mentions("no interpreter for typescript is installed")
+        .mentions("Limits:")
+        .exits(0);
+    let scene = scene.file("x.rb", "system('rm -rf /')\n");
+    scene.run(&["rules", "test", "x.rb"]).mentions("starts rm").exits(0);
+    scene.run(&["rules", "test", "x.ts"]).mentions("connects to a.example").exits(0);
+    // It does not run for that.
+    scene.run(&["run", "x.ts"]).mentions("no interpreter for `ts` is installed").exits(2);
+}
+
+#[test]
 fn explain_tells_what_the_code_would_do_and_who_decides() {
     let scene = Scene::new();
     let code = "import shutil; shutil.rmtree('old'); open('/root/.ssh/id_rsa')";

@@ -1,12 +1,11 @@
 //! Scanners beside our own analysis: real ones, silenced ones, hostile ones and missing ones.
 
 use crate::{
-    scene::{Scene, cell},
+    scene::{Scene, cell, put_program},
     terminal::Terminal,
 };
 use std::{
     fs,
-    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
 };
 
@@ -117,9 +116,7 @@ fn findings_of_a_scanner_are_recorded_and_judged() {
 /// A program by the name of a scanner, outside the work folder.
 fn program(scene: &Scene, text: &str) -> PathBuf {
     let path = scene.work().parent().unwrap().join("tools/bin/bandit");
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    put_program(&path, &format!("#!/bin/sh\n{text}\n"));
     path
 }
 

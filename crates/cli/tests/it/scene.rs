@@ -5,6 +5,10 @@ use crate::{
     engines::{IMAGE, ROOTLESS, is_engine, people},
 };
 use interpreter_core::Backend;
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    process::{Pid, PidfdFlags, pidfd_open},
+};
 use std::{
     collections::BTreeMap,
     io::Write,
@@ -122,9 +126,27 @@ fn open_copy(binary: &Path) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     open_to_all(folder.path());
     let path = folder.path().join("interpreter");
-    std::fs::copy(binary, &path).unwrap();
-    open_to_all(&path);
+    copy_program(binary, &path, "755");
     (folder, path)
+}
+
+/// Copies a program, which can be started at once. Another process writes it: a descriptor of ours
+/// would stand open in whatever another test forks meanwhile, and a file that somebody may write to
+/// is not executed.
+pub(crate) fn copy_program(from: &Path, to: &Path, mode: &str) {
+    let mut install = Command::new("install");
+    let done = install.arg(format!("--mode={mode}")).arg(from).arg(to).status().unwrap();
+    assert!(done.success(), "{} was not copied", from.display());
+}
+
+/// Writes a program, which can be started at once: see [`copy_program`].
+pub(crate) fn put_program(path: &Path, text: &str) {
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let mut install = Command::new("install");
+    install.args(["--mode=755", "/dev/stdin"]).arg(path).stdin(Stdio::piped());
+    let mut install = install.spawn().unwrap();
+    install.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    assert!(install.wait().unwrap().success(), "{} was not written", path.display());
 }
 
 fn open_to_all(path: &Path) {
@@ -336,9 +358,24 @@ impl Scene {
         self.run(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
     }
 
-    /// The processes of this scene's sandboxes that are still there, as they were started. A
-    /// sandbox has the work folder as a mount of its own, and nothing else has.
+    /// The processes of this scene's sandboxes that do not end, as they were started. A process that
+    /// was killed takes a moment to be gone.
     pub(crate) fn left_running(&self) -> Vec<String> {
+        let mut left = Vec::new();
+        for (process, words) in self.running() {
+            let Ok(descriptor) = pidfd_open(process, PidfdFlags::empty()) else { continue };
+            let mut polled = [PollFd::new(&descriptor, PollFlags::IN)];
+            let moment = Timespec { tv_sec: 5, tv_nsec: 0 };
+            if poll(&mut polled, Some(&moment)).unwrap() == 0 {
+                left.push(words);
+            }
+        }
+        left
+    }
+
+    /// The processes of this scene's sandboxes, as they were started. A sandbox has the work folder
+    /// as a mount of its own, and nothing else has.
+    pub(crate) fn running(&self) -> Vec<(Pid, String)> {
         let work = format!(" {} ", self.work().display());
         let inside = |folder: &Path| {
             let mounts = std::fs::read_to_string(folder.join("mountinfo"));
@@ -347,9 +384,11 @@ impl Scene {
         let entries = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
         entries
             .filter(|folder| folder.join("mountinfo").exists() && inside(folder))
-            .map(|folder| {
+            .filter_map(|folder| {
+                let process = folder.file_name()?.to_str()?.parse().ok()?;
                 let words = std::fs::read(folder.join("cmdline")).unwrap_or_default();
-                String::from_utf8_lossy(&words).replace('\0', " ")
+                let words = String::from_utf8_lossy(&words).replace('\0', " ");
+                Some((Pid::from_raw(process)?, words))
             })
             .collect()
     }

@@ -2,9 +2,8 @@
 
 use crate::{
     backends::{LANDLOCK, NATIVE},
-    scene::{Scene, Who},
+    scene::{Scene, Who, put_program},
 };
-use std::os::unix::fs::PermissionsExt;
 
 const PYTHON: &str = "\
 import sys, beside
@@ -101,9 +100,7 @@ fn a_file_that_starts_by_itself_is_a_program_of_ours() {
     let program = scene.work().join("tool");
     for line in ["#!/usr/bin/env -S PROGRAM run", "#!PROGRAM run"] {
         let line = line.replace("PROGRAM", crate::scene::binary().to_str().unwrap());
-        scene.put(&program, format!("{line}\nimport sys; print(sys.argv[1:])\n").as_bytes());
-        let open = std::fs::Permissions::from_mode(0o755);
-        std::fs::set_permissions(&program, open).unwrap();
+        put_program(&program, &format!("{line}\nimport sys; print(sys.argv[1:])\n"));
         let mut command = scene.command(&[]);
         let command = std::process::Command::new(&program)
             .arg("x")

@@ -6,7 +6,7 @@
 use crate::{
     backends::{FIREJAIL, LANDLOCK, present},
     engines::is_engine,
-    scene::{Scene, Seen, Who, binary},
+    scene::{Scene, Seen, Who, binary, copy_program},
 };
 use interpreter_core::Backend;
 use std::{
@@ -45,8 +45,7 @@ impl There {
         };
         open(aside.path(), 0o755);
         let program = aside.path().join("interpreter");
-        std::fs::copy(binary(), &program).unwrap();
-        open(&program, 0o755);
+        copy_program(binary(), &program, "755");
         let there = Self { at, scene: Scene::of(who), aside };
         for folder in [there.home(), there.work()] {
             std::fs::create_dir(&folder).unwrap();

@@ -4,12 +4,14 @@
 //! part of it. Where a rule cannot tell, because a path or a program is computed, it asks.
 
 use super::{Opinion, Patterns, Places, places::Fit};
-use crate::{Capability, Deed, Findings, Origin, Proposal, Risk, findings, similar::nearest};
-use serde::{Deserialize, Deserializer, Serialize, de};
+use crate::{
+    Capability, Deed, Findings, Origin, Proposal, Quorum, Risk, findings, quorum, similar::nearest,
+};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// One rule. It matches a proposal if every condition it names holds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(remote = "Self", deny_unknown_fields)]
 pub struct Rule {
     /// Its opinion on the proposals that it matches.
     pub decision: Opinion,
@@ -38,6 +40,34 @@ pub struct Rule {
     /// denied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub risk: Option<Risk>,
+    /// How many different people must approve the code, if it is asked about.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "quorum::answers"
+    )]
+    pub answers: Option<u8>,
+    /// Whether none of them may be its author.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub not_author: bool,
+}
+
+impl<'de> Deserialize<'de> for Rule {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let rule = Self::deserialize(deserializer)?;
+        let demands = rule.answers.is_some() || rule.not_author;
+        if demands && rule.decision != Opinion::Ask {
+            let text = "`answers` and `not_author` go with `decision = \"ask\"`";
+            return Err(de::Error::custom(text));
+        }
+        Ok(rule)
+    }
+}
+
+impl Serialize for Rule {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Self::serialize(self, serializer)
+    }
 }
 
 /// Reads names of findings. One that does not exist would match nothing, without a word.
@@ -67,7 +97,14 @@ impl Rule {
             host: None,
             program: None,
             risk: None,
+            answers: None,
+            not_author: false,
         }
+    }
+
+    /// Who must approve the code that it asks about.
+    pub fn quorum(&self) -> Quorum {
+        Quorum { answers: self.answers.unwrap_or(1), not_author: self.not_author }
     }
 
     /// Whether it names what code does, and not only whose code it is or how it is written.
@@ -184,10 +221,14 @@ impl Rule {
             self.risk.map(|most| format!("{risk} {}", most.word())),
         ];
         let conditions: Vec<_> = conditions.into_iter().flatten().collect();
-        if conditions.is_empty() {
+        let about = if conditions.is_empty() {
             format!("{decision} everything")
         } else {
             format!("{decision} {}", conditions.join(", "))
+        };
+        match self.quorum().words() {
+            Some(quorum) => format!("{about}, to be {quorum}"),
+            None => about,
         }
     }
 }

@@ -57,6 +57,18 @@ fn without_a_rule_the_person_is_asked() {
 }
 
 #[test]
+fn all_rules_that_match_say_together_who_must_approve() {
+    let ask = |answers, not_author| Rule { answers, not_author, ..rule(Opinion::Ask, Some("ls")) };
+    let both = judged(vec![ask(Some(2), false)], vec![ask(None, true)], "ls");
+    assert_eq!(both.quorum, Quorum { answers: 2, not_author: true });
+    assert!(both.rule.contains("approved by 2 people other than the author"), "{}", both.rule);
+    // A rule that allows, and one that only asks, take nothing back.
+    let more = vec![ask(Some(3), false), rule(Opinion::Allow, None), rule(Opinion::Ask, None)];
+    assert_eq!(judged(more, vec![], "ls").quorum.answers, 3);
+    assert!(judged(vec![ask(Some(3), true)], vec![], "id").quorum.is_plain());
+}
+
+#[test]
 fn deny_wins_over_allow_in_any_order() {
     let rules = vec![rule(Opinion::Deny, Some("rm *")), rule(Opinion::Allow, None)];
     let verdict = judged(rules.clone(), vec![], "cd x\n  rm -r build");
@@ -195,18 +207,26 @@ fn rules() -> impl Strategy<Value = Vec<Rule>> {
         patterns(&["reads", "starts", "deletes"]),
         patterns(&["data/*", "~/.ssh/*", "*"]),
         patterns(&["ls", "c*"]),
-        (risk, origin),
+        (risk, origin, quorum()),
     );
-    let one = one.prop_map(|(decision, line, finding, path, program, (risk, origin))| Rule {
-        origin,
-        line,
-        finding,
-        path,
-        program,
-        risk,
-        ..Rule::of(decision)
-    });
+    let one =
+        one.prop_map(|(decision, line, finding, path, program, (risk, origin, quorum))| Rule {
+            origin,
+            line,
+            finding,
+            path,
+            program,
+            risk,
+            answers: quorum.filter(|_| decision == Opinion::Ask).map(|one| one.answers),
+            not_author: quorum.is_some_and(|one| decision == Opinion::Ask && one.not_author),
+            ..Rule::of(decision)
+        });
     prop::collection::vec(one, 0..6)
+}
+
+fn quorum() -> impl Strategy<Value = Option<Quorum>> {
+    let one = (1..=crate::quorum::MOST_ANSWERS, any::<bool>());
+    prop::option::of(one.prop_map(|(answers, not_author)| Quorum { answers, not_author }))
 }
 
 fn findings() -> impl Strategy<Value = Findings> {
@@ -232,6 +252,32 @@ proptest! {
         let (alone, with) = (judged(&user, &[]), judged(&user, &project));
         prop_assert!(with >= alone);
         prop_assert!(judged(&user, &[project, more].concat()) >= with);
+    }
+
+    /// Neither another rule of the person's nor any of a project's makes fewer people suffice.
+    #[test]
+    fn more_rules_never_want_fewer_people(
+        user in rules(), project in rules(), more in rules(), found in findings(), mode in mode(),
+        ours: bool, at in any::<prop::sample::Index>(), code in "(rm x|ls|echo x)",
+    ) {
+        let judged = |user: &[Rule], project: &[Rule]| {
+            let policy = Policy { mode, ..policy(user.to_vec(), project.to_vec()) };
+            policy.judge(&proposal(Origin::Model, &code), &found, Risk::Medium)
+        };
+        let before = judged(&user, &project);
+        prop_assert!(before.quorum.covers(judged(&user, &[]).quorum));
+        let (mut users, mut projects) = (user, project);
+        let all = if ours { &mut users } else { &mut projects };
+        let at = at.index(all.len() + 1);
+        all.splice(at..at, more);
+        let after = judged(&users, &projects);
+        prop_assert!(after.quorum.covers(before.quorum));
+        // Code for which several must speak never runs unasked, and nobody alone is asked.
+        prop_assert!(after.quorum.is_plain() || after.opinion >= Opinion::Ask);
+        let alone = after.clone().among(People::One);
+        prop_assert!(after.quorum.is_plain() || alone.opinion == Opinion::Deny);
+        prop_assert!(alone.opinion >= after.opinion);
+        prop_assert_eq!(after.clone().among(People::Several), after);
     }
 
     #[test]

@@ -105,7 +105,11 @@ impl Search {
                     let (ends, until) = shapes()[number].ends(bytes, &range, end);
                     read[number] = until;
                     match ends {
-                        Ends::At(at) => found.push(Found { range: range.start..at, of }),
+                        Ends::At(at) => {
+                            let keeps = shapes()[number].keeps;
+                            let start = if keeps { range.end } else { range.start };
+                            found.push(Found { range: start..at, of });
+                        }
                         Ends::Undecided => open = open.min(range.start),
                         Ends::Nowhere => {}
                     }
@@ -173,9 +177,10 @@ fn hash(three: [u8; 3]) -> usize {
     (a ^ (b << 4) ^ (c << 7)) & (BEGINS - 1)
 }
 
-/// Joins what overlaps. The one that begins first, and of those the longest, gives the name.
+/// Joins what overlaps. The one that begins first gives the name, of those the longest, and of those
+/// the value that is known or the shape that is listed first.
 fn merged(mut found: Vec<Found>) -> Vec<Found> {
-    found.sort_by_key(|one| (one.range.start, Reverse(one.range.end)));
+    found.sort_by_key(|one| (one.range.start, Reverse(one.range.end), one.of));
     let mut merged: Vec<Found> = Vec::with_capacity(found.len());
     for one in found {
         match merged.last_mut() {

@@ -28,7 +28,19 @@ pub(super) struct Shape {
     /// Whether it may stand in the middle of a word.
     #[serde(default)]
     inside: bool,
+    /// Bytes of which one must follow the token, unless the text ends.
+    #[serde(default)]
+    before: String,
+    /// Whether its beginning is no part of the secret.
+    #[serde(default)]
+    pub(super) keeps: bool,
+    /// Whether letters and digits must be mixed in it: names and dates are not.
+    #[serde(default)]
+    mixed: bool,
 }
+
+/// Letters and digits in a row that make a word, if both are among them, no word of a language.
+const MIXED: usize = 8;
 
 /// A set of bytes, written as in a regular expression: `A-Za-z0-9_-`.
 #[derive(Debug, Deserialize)]
@@ -86,12 +98,54 @@ impl Shape {
         }
         let token = &rest[..length];
         let has = |part: &str| token.windows(part.len()).any(|window| window == part.as_bytes());
+        let is_closed = self.before.is_empty()
+            || text.get(until).is_none_or(|next| self.before.as_bytes().contains(next));
         let fits = length >= least
+            && is_closed
+            && (!self.mixed || is_mixed(token))
             && (self.contains.is_empty() || has(&self.contains))
             && !self.except.iter().any(|part| has(part))
             && entropy(token) >= self.entropy;
         (if fits { Ends::At(until) } else { Ends::Nowhere }, until)
     }
+}
+
+#[cfg(test)]
+impl Shape {
+    /// Something that may follow the beginning, by numbers that somebody else chooses.
+    pub(super) fn example(&self, mut chosen: impl FnMut() -> u64) -> String {
+        let all: Vec<_> =
+            (b'!'..=b'~').filter(|byte| self.alphabet.0[usize::from(*byte)]).collect();
+        let (least, most) = self.length;
+        let length = usize::midpoint(least, most.min(least + 60));
+        let at = |number: u64, most: usize| usize::try_from(number % most as u64).unwrap();
+        let mut text: String =
+            (0..length).map(|_| char::from(all[at(chosen() >> 8, all.len())])).collect();
+        if !self.contains.is_empty() {
+            let place = at(chosen() >> 8, length - self.contains.len() - 8) + 4;
+            text.replace_range(place..place + self.contains.len(), &self.contains);
+        }
+        text
+    }
+
+    /// Whether its tokens have entropy, and examples do not.
+    pub(super) fn looks_random(&self) -> bool {
+        self.entropy > 0.0
+    }
+
+    /// Something that may follow a whole token.
+    pub(super) fn closing(&self) -> String {
+        self.before.chars().take(1).collect()
+    }
+}
+
+/// Whether a run of letters and digits has both, and is long enough.
+fn is_mixed(token: &[u8]) -> bool {
+    token.split(|byte| !byte.is_ascii_alphanumeric()).any(|run| {
+        run.len() >= MIXED
+            && run.iter().any(u8::is_ascii_digit)
+            && run.iter().any(u8::is_ascii_alphabetic)
+    })
 }
 
 /// Shannon's entropy of the bytes, in bits for each.
@@ -137,7 +191,7 @@ mod tests {
     fn every_shape_can_be_read_and_has_bounds() {
         let names: BTreeSet<_> = shapes().iter().map(|shape| &shape.name).collect();
         assert_eq!(names.len(), shapes().len(), "a name is there twice");
-        assert!(shapes().len() >= 40, "{}", shapes().len());
+        assert!(shapes().len() >= 120, "{}", shapes().len());
         for shape in shapes() {
             let (least, most) = shape.length;
             assert!(least >= 8 && least <= most && most <= 8192, "{}", shape.name);

@@ -96,6 +96,117 @@ fn tokens_are_found_by_their_shape() {
     }
 }
 
+/// A token by a shape's own numbers, as if a service had made it.
+fn token_of(shape: &shapes::Shape, start: &str) -> String {
+    let mut seed = 0x2545_F491_4F6C_DD1D_u64;
+    for _ in 0..10_000 {
+        let rest = shape.example(|| {
+            seed ^= seed << 13;
+            seed ^= seed >> 7;
+            seed ^= seed << 17;
+            seed
+        });
+        let token = format!("{start}{rest}");
+        let range = 0..start.len();
+        if matches!(shape.ends(token.as_bytes(), &range, End::Final), (shapes::Ends::At(_), _)) {
+            return token;
+        }
+    }
+    panic!("{} fits nothing", shape.name)
+}
+
+/// Of every shape, by each of its beginnings: a token is taken out, in pieces too; one that is cut
+/// and an example stay.
+#[test]
+fn every_shape_takes_its_tokens_and_leaves_examples() {
+    let redactor = Redactor::of_shapes();
+    for shape in shapes() {
+        for start in &shape.starts {
+            let token = token_of(shape, start);
+            let (secret, text) = (&token[start.len()..], format!("see {token}\n"));
+            let text = if shape.keeps { text.replace('\n', &shape.closing()) } else { text };
+            for clean in
+                [redactor.text(&text, Scope::All).into_owned(), streamed(&redactor, &text, &[7])]
+            {
+                assert!(!clean.contains(&secret[..8]), "{}: {text}: {clean}", shape.name);
+                assert!(clean.contains("[secret:"), "{}: {text}: {clean}", shape.name);
+                assert_eq!(
+                    clean.contains(&format!("see {start}")),
+                    shape.keeps,
+                    "{}: {clean}",
+                    shape.name
+                );
+            }
+            let cut = &token[..start.len() + 5];
+            assert_eq!(redactor.text(cut, Scope::All), cut, "{}", shape.name);
+            let example = format!("see {start}{} ", "x".repeat(secret.len()));
+            if shape.looks_random() {
+                assert_eq!(redactor.text(&example, Scope::All), example, "{}", shape.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_a_name_says_to_be_a_secret_is_one() {
+    let redactor = Redactor::of_shapes();
+    let value = "k3J9sQ0zL1mN7pR2vT5x";
+    for (text, clean) in [
+        (format!("password = \"{value}\""), "password = \"[secret:named-secret]\""),
+        (format!("{{'api_key': '{value}'}}"), "{'api_key': '[secret:named-secret]'}"),
+        (format!("DATADOG_API_KEY={value}\n"), "DATADOG_API_KEY=[secret:named-variable]\n"),
+        (
+            format!("postgres://ann:{value}@db.example/x"),
+            "postgres://[secret:password-in-address]@db.example/x",
+        ),
+    ] {
+        assert_eq!(redactor.text(&text, Scope::All), clean);
+        assert_eq!(redactor.text(&text, Scope::Known), text);
+    }
+    // A known value and a known service keep their names.
+    let token = "ghp_k3J9sQ0zL1mN7pR2vT5xW8yB4cD6fGaB1cD2";
+    let clean = redactor.text(&format!("api_key=\"{token}\""), Scope::All).into_owned();
+    assert_eq!(clean, "api_key=\"[secret:github-token]\"");
+    for ordinary in [
+        "password = os.environ['DATABASE_PASSWORD_2024']",
+        "password = \"correct-horse-battery-staple\"",
+        "api_key = \"your-api-key-goes-here-1234\"",
+        "sort_key='customer_id_2023_q1', token='2024-01-01'",
+        "API_KEY=$DATADOG_API_KEY_FROM_VAULT_2",
+        "auth_token=\"\"; access_key = 'short1'",
+        "postgres://user:password@localhost:5432/app",
+        "MY_TOKEN=placeholder-MY_TOKEN-k3J9sQ0zL1mN7pR2vT5x",
+        "next_token = \"page-2-of-the-results-of-2024\"",
+    ] {
+        assert_eq!(redactor.text(ordinary, Scope::All), ordinary);
+    }
+}
+
+/// Everyday code, as output of `cat` would show it.
+#[test]
+fn everyday_code_is_left_as_it_is() {
+    #[derive(serde::Deserialize)]
+    struct File {
+        cell: Vec<Cell>,
+    }
+    #[derive(serde::Deserialize)]
+    struct Cell {
+        code: String,
+    }
+    let redactor = Redactor::of_shapes();
+    for (name, text) in [
+        ("python", include_str!("../../../analyze/corpus/everyday-python.toml")),
+        ("others", include_str!("../../../analyze/corpus/everyday-others.toml")),
+        ("held out", include_str!("../../../analyze/corpus/held-out-everyday.toml")),
+    ] {
+        let File { cell } = toml::from_str(text).unwrap();
+        assert!(!cell.is_empty());
+        for Cell { code } in cell {
+            assert_eq!(redactor.text(&code, Scope::All), code, "{name}");
+        }
+    }
+}
+
 #[test]
 fn examples_and_longer_words_are_not_tokens() {
     let redactor = Redactor::of_shapes();

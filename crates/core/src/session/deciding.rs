@@ -4,17 +4,21 @@
 //! that makes a permit is here, and the record says before it what bounds the run.
 
 use super::{
+    approval::Approval,
     effect::{Effect, Question},
-    event::{Answer, Event},
+    event::Answer,
     packages::Afterwards,
-    setup::{Approval, Setup},
+    questions::Subject,
+    setup::Setup,
     state::{Phase, Run, State, Work},
     words,
 };
 use crate::{
-    Body, Coverage, Findings, Grantor, Language, Opinion, Origin, Permit, Prepared, Proposal, Span,
-    Untrusted, Verdict, policy::Ground, record::TurnEnd, standing,
+    AskedQuorum, Body, CodeKind, CodeQuestion, Coverage, Findings, Grantor, Language, Opinion,
+    Origin, Permit, Prepared, Proposal, QuestionAbout, Quorum, Span, Untrusted, Verdict, landing,
+    policy::Ground, record::TurnEnd, standing, taint::Taint,
 };
+use std::num::NonZeroU32;
 
 /// How often a kernel may be gone between being ready and being given the code.
 const MOST_LOST: u32 = 2;
@@ -24,22 +28,27 @@ impl State {
         if self.is_late {
             return self.too_late(work);
         }
+        let findings = landing::weighed(findings, &self.setup.confinement);
         let approval = self.setup.approval;
-        let mut verdict = self.verdict_on(&work.current, &findings);
-        self.taint.judged(&findings);
+        let again = self.questions.again.take();
+        let mut verdict = self.verdict_on(&work.current, &findings, &self.taint);
+        self.taint.judged(&findings, &self.setup.policy.places);
         if verdict.opinion == Opinion::Allow {
             let rule = match approval {
                 _ if edited => Some("edited code is shown before it runs"),
+                _ if again.is_some() => Some("it was asked about before"),
                 Approval::AlwaysAsk => Some("you asked to be asked"),
                 Approval::Yes | Approval::AsRulesSay => None,
             };
             if let Some(rule) = rule {
-                let ground = Ground::Rule;
-                verdict = Verdict { opinion: Opinion::Ask, rule: rule.into(), ground };
+                let (opinion, ground) = (Opinion::Ask, Ground::Rule);
+                verdict = Verdict { opinion, rule: rule.into(), ground, ..verdict };
             }
         }
         let within = &self.setup.confinement;
-        let may_stand = verdict.is_default() && findings.risk <= standing::ceiling(within);
+        let takes_several = !verdict.quorum.is_plain();
+        let may_stand =
+            verdict.is_default() && !takes_several && findings.risk <= standing::ceiling(within);
         let kind = Coverage::kind_of(&work.current, &findings);
         let may_last = may_stand && kind.lasting(within).is_some();
         let proposal = work.current.id.clone();
@@ -54,7 +63,7 @@ impl State {
             && let Some(order) = self.requested_packages(&work)
         {
             // Nothing of it runs; the question is about the packages.
-            return self.offer(order, Afterwards::Requested(Box::new(work)));
+            return self.offer(order, Afterwards::Requested(Box::new(work), verdict.quorum));
         }
         match (verdict.opinion, work.current.origin) {
             (Opinion::Deny, _) => self.deny(work, &verdict),
@@ -67,54 +76,97 @@ impl State {
                 };
                 self.prepare(work, by, 0);
             }
-            (Opinion::Ask, _) if approval == Approval::Yes && !edited => {
-                let (answer, by) = (Answer::Run, Grantor::Flag);
-                for body in (Event::Answered { proposal, answer, by }).bodies() {
-                    self.record(body);
-                }
-                self.prepare(work, by, 0);
+            (Opinion::Ask, _) if approval == Approval::Yes && !edited && !takes_several => {
+                self.record(Answer::Run.body(&proposal, Grantor::Flag));
+                self.prepare(work, Grantor::Flag, 0);
             }
             (Opinion::Ask, _) => {
-                self.then(Effect::Ask(Question {
-                    proposal: work.current.clone(),
-                    findings: findings.clone(),
-                    verdict: verdict.clone(),
-                    may_stand,
-                    may_last,
-                }));
-                self.phase = Phase::Asking { work, findings, verdict };
+                let proposal = work.current.clone();
+                let question = Question { proposal, findings, verdict, may_stand, may_last };
+                let about = QuestionAbout::Code(Box::new(self.recorded(&question, &kind, edited)));
+                let subject = Subject::Code { kind, may_stand, may_last };
+                self.questions.again = again;
+                let posed = self.pose(about, subject, question);
+                self.then(Effect::Ask(posed));
+                let hosts = self.hosts.count();
+                self.phase = Phase::Asking { work, edited, hosts };
             }
         }
     }
 
+    /// A question about code as the record has it.
+    fn recorded(&self, question: &Question, kind: &Coverage, edited: bool) -> CodeQuestion {
+        let Question { proposal, findings, verdict, may_stand, may_last } = question;
+        let Setup { confinement, asks_for_hosts, .. } = &self.setup;
+        let rule = kind.lasting(confinement);
+        let mut confinement = confinement.lines(*asks_for_hosts);
+        confinement.extend(self.hosts.line());
+        CodeQuestion {
+            proposal: proposal.id.clone(),
+            language: proposal.language.name().into(),
+            code: proposal.code().clone(),
+            code_hash: proposal.hash().into(),
+            invocation: proposal.invocation.clone(),
+            risk: findings.risk,
+            capabilities: findings.capabilities.clone(),
+            decision: verdict.opinion,
+            rule: verdict.rule.clone(),
+            may_stand: *may_stand,
+            may_last: *may_last,
+            code_kind: CodeKind::of(kind).filter(|_| *may_stand),
+            lasting_rule: rule.filter(|_| *may_last).map(|rule| Untrusted::new(rule.words())),
+            confinement,
+            edited,
+            quorum: self.asked_quorum(verdict.quorum),
+        }
+    }
+
+    /// The demand on the answers to a question, if it takes more than any yes.
+    pub(super) fn asked_quorum(&self, quorum: Quorum) -> Option<AskedQuorum> {
+        (!quorum.is_plain()).then(|| AskedQuorum { quorum, authors: self.authors.clone() })
+    }
+
     /// The verdict of the rules, of standing answers, and with outside text in mind.
-    pub(super) fn verdict_on(&self, proposal: &Proposal, findings: &Findings) -> Verdict {
+    pub(super) fn verdict_on(
+        &self,
+        proposal: &Proposal,
+        findings: &Findings,
+        taint: &Taint,
+    ) -> Verdict {
         let Setup { policy, confinement: within, .. } = &self.setup;
         let by_rules = policy.judge(proposal, findings, standing::ceiling(within));
         let heard = self.standing.heard(by_rules, proposal, findings, within, &policy.places);
-        self.taint.heard(heard, proposal, findings, within, &policy.places)
+        let verdict = taint.heard(heard, proposal, findings, within, &policy.places);
+        let verdict = verdict.among(self.setup.people);
+        if verdict.opinion == Opinion::Ask && verdict.quorum.not_author && self.authors.is_empty() {
+            // Nobody could be told from the author.
+            let rule = format!("{}: it is not known who wrote it", verdict.rule);
+            return Verdict { opinion: Opinion::Deny, rule, ..verdict };
+        }
+        verdict
     }
 
-    pub(super) fn answered(
-        &mut self,
-        work: Work,
-        findings: Findings,
-        verdict: Verdict,
-        answer: Answer,
-        by: Grantor,
-    ) {
-        match (answer, by) {
-            // Nobody cannot say yes.
-            (Answer::Run | Answer::Standing(..) | Answer::Edit(_), Grantor::Nobody) => {
-                self.phase = Phase::Asking { work, findings, verdict };
-            }
-            (Answer::Run, _) => self.prepare(work, by, 0),
-            (Answer::Standing(span, covers), _) => {
+    /// A host was granted after the question about this code was put, so the yes was to less than
+    /// would run. The code is judged and asked about once more.
+    pub(super) fn ask_anew(&mut self, work: Work, edited: bool) {
+        self.note("asked again: a host was allowed for this session after the question was put");
+        // Also where a rule allows it by now.
+        self.questions.again = Some((String::new(), String::new()));
+        self.then(Effect::Judge(work.current.clone()));
+        self.phase = Phase::Judging { work, edited };
+    }
+
+    /// The answer to the question whether code may run. `questions.rs` has checked that it is one
+    /// to this very code, and that nobody says no more than no.
+    pub(super) fn answered(&mut self, work: Work, answer: Answer, by: Grantor) {
+        match answer {
+            Answer::Run => self.prepare(work, by, 0),
+            Answer::Standing(span, covers) => {
                 self.stand(span, covers);
                 self.prepare(work, by, 0);
             }
             // The edited code is another one, so the rules and the person look at it again.
-            (Answer::Edit(code), _) => {
+            Answer::Edit(code) => {
                 let Work { current, waiting } = work;
                 let current = current.edited(Untrusted::new(code));
                 if let Some(why) = current.unfit() {
@@ -123,7 +175,7 @@ impl State {
                 self.then(Effect::Judge(current.clone()));
                 self.phase = Phase::Judging { work: Work { current, waiting }, edited: true };
             }
-            (Answer::Reject { reason }, _) => self.refuse(work, reason.as_deref()),
+            Answer::Reject { reason } => self.refuse(work, reason.as_deref()),
         }
     }
 
@@ -202,7 +254,14 @@ impl State {
         let (proposal, hash) = (work.current.id.clone(), work.current.hash().into());
         self.record(Body::RunStarted { proposal, hash, backend, enforced, missing });
         let confinement = self.setup.confinement.clone();
-        self.then(Effect::Run(Permit::grant(work.current.clone(), confinement, by)));
+        let left = self.setup.budget.seconds_left(&self.counted);
+        let most = confinement.limits.wall_seconds;
+        let is_less = |left: &NonZeroU32| most.is_none_or(|most| u64::from(left.get()) < most);
+        if let Some(left) = left.filter(is_less) {
+            self.note(format!("the budget of time leaves {left} s for this code"));
+        }
+        let permit = Permit::grant(work.current.clone(), confinement, by).for_seconds(left);
+        self.then(Effect::Run(permit));
         self.phase = Phase::Running(Run::new(work, by, lost));
     }
 

@@ -1,6 +1,7 @@
 //! Actions that a session asks for, and their records.
 
 use super::{
+    answers::Posed,
     cells::PastCell,
     event::{ChangesWish, HostAnswer, Settle},
     wishes::ReplayQuestion,
@@ -41,9 +42,9 @@ pub enum Effect {
     /// Analyse cells that would run again, one after another in fresh interpreters.
     JudgeAll(Vec<Proposal>),
     /// Ask the person whether they may.
-    AskReplay(ReplayQuestion),
+    AskReplay(Posed<ReplayQuestion>),
     /// Ask the person.
-    Ask(Question),
+    Ask(Posed<Question>),
     /// Start the sandbox and the kernel of a language, unless they are ready.
     Prepare {
         /// The language of the kernel.
@@ -56,11 +57,11 @@ pub enum Effect {
     /// Show the person the line that runs.
     ShowLine(u32),
     /// Ask the person for a line that the code wants.
-    AskInput(InputWanted),
+    AskInput(Posed<InputWanted>),
     /// Hand the code what they typed.
     GiveInput(Typed),
     /// Ask the person whether the code may reach a host.
-    AskHost(HostWanted),
+    AskHost(Posed<HostWanted>),
     /// Let it through or refuse it, and keep what was granted for good.
     AnswerHost(HostAnswer),
     /// Let a request go out whose use of a secret is on record, or end it.
@@ -73,7 +74,7 @@ pub enum Effect {
     /// Keep a rule in the person's config file.
     KeepRule(Rule),
     /// Ask the person whether packages may be installed.
-    AskPackages(PackagesQuestion),
+    AskPackages(Posed<PackagesQuestion>),
     /// Install or remove packages, as permitted.
     ChangePackages(PackagePermit),
     /// Stop installing; nothing more is reported of it.
@@ -98,7 +99,7 @@ pub enum Effect {
     /// Take a snapshot of the staged changes.
     Review,
     /// Ask the person what becomes of that snapshot.
-    AskChanges(Changes),
+    AskChanges(Posed<Changes>),
     /// Apply the snapshot, or discard what is staged.
     Settle(Settle),
     /// Do this with the changes of the session.

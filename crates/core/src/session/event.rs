@@ -1,14 +1,15 @@
 //! Events of a session, and their records.
 
 use super::{
+    answers::{GivenAnswer, Posed, QuestionAnswer},
     setup::ModelProfile,
-    wishes::{Replay, Rewind},
+    wishes::{OpenCode, Replay, Rewind},
     words,
 };
 use crate::{
-    Blob, Body, Changes, ChangesState, Denial, Findings, Grant, Grantor, HostContact, HostWanted,
-    Image, InputWanted, Invocation, Language, Message, Output, Pick, Piped, Prepared, Ran, Reply,
-    Rewound, SecretUse, Span, Typed, Untrusted, WantedUse,
+    Blob, Body, Changes, ChangesState, Denial, FilePut, Findings, Grant, Grantor, HostContact,
+    HostWanted, Image, InputWanted, Invocation, Language, Message, Output, Person, Pick, Piped,
+    Prepared, Ran, Reply, Rewound, SecretUse, Span, Typed, Untrusted, WantedUse,
     budget::Counted,
     egress::Host,
     file_header::FileHeader,
@@ -30,11 +31,21 @@ pub struct Earlier {
     pub at: Option<SessionHead>,
     /// The number of the next run.
     pub(super) next_id: u32,
+    /// The number of the next question.
+    pub(super) next_question: u32,
+    /// Code whose question was still open, see `reopening.rs`.
+    pub(super) open: Option<OpenCode>,
+    /// Why that is not asked again.
+    pub(super) not_asked: Option<String>,
+    /// The people of a team whose words are in it.
+    pub(super) authors: Vec<Person>,
 }
 
 /// Something that happened.
 #[derive(Debug)]
 pub enum Event {
+    /// Words of this person of a team are in the events that follow.
+    Spoke(Person),
     /// The person asked the model.
     Asked(String),
     /// The person shows the model a picture, with the next prompt.
@@ -78,26 +89,12 @@ pub enum Event {
     WentBack(Result<Rewound, Failure>),
     /// Analysis of those cells is done.
     JudgedAll(Vec<Findings>),
-    /// The person answered whether they may run, or there was nobody to ask.
-    ReplayAnswered {
-        /// Whether they may.
-        run: bool,
-        /// Who spoke.
-        by: Grantor,
-    },
     /// Analysis of the proposal at hand is done.
     Judged(Findings),
     /// The requested part of an output, or why it is not available.
     Looked(Result<Untrusted, String>),
-    /// The person answered the question, or something answered for them.
-    Answered {
-        /// The proposal's id.
-        proposal: String,
-        /// Their answer.
-        answer: Answer,
-        /// Who spoke.
-        by: Grantor,
-    },
+    /// Somebody answered a question. It counts if that very question is open, see `questions.rs`.
+    QuestionAnswered(Box<QuestionAnswer>),
     /// The person gives an answer that holds for more than one piece of code.
     StandingGiven(Span, Coverage),
     /// The person takes the standing answer of this number back.
@@ -114,25 +111,14 @@ pub enum Event {
     Line(u32),
     /// The code wants a line from the person.
     InputWanted(InputWanted),
-    /// The person typed it.
-    InputGiven(Typed),
     /// The code wants to reach a host that is not listed.
     HostWanted(HostWanted),
-    /// The person answered whether it may, or there was nobody to ask.
-    HostAnswered(HostAnswer),
     /// A request of the code is to use a secret, and waits until that is on record.
     SecretWanted(WantedUse),
     /// The run ended.
     Ran(Ran),
     /// The person wants packages installed or removed.
     PackagesOrdered(PackageOrder),
-    /// The person answered whether packages may be installed, or there was nobody to ask.
-    PackagesAnswered {
-        /// Their answer.
-        answer: PackagesAnswer,
-        /// Who spoke.
-        by: Grantor,
-    },
     /// Packages were installed or removed; or why not.
     PackagesChanged {
         /// The order.
@@ -157,8 +143,6 @@ pub enum Event {
     ModelFound(Result<Box<NewModel>, Failure>),
     /// A snapshot of the staged changes was taken, for the person to decide on.
     Reviewed(Changes),
-    /// The person decided what becomes of the staged changes.
-    Decided(Settle),
     /// The staged changes were applied, discarded, undone or redone.
     Settled(Changes),
     /// The person wants something done with the changes of this session, between two turns.
@@ -221,8 +205,26 @@ pub enum ChangesWish {
     /// Put what was picked, or all, into the person's folder. Numbers of hunks are those of the diff
     /// that was shown last.
     Apply(Vec<Pick>),
+    /// Put what was picked of the snapshot of this number, or all of it, into the person's folder.
+    /// Nothing if it is no longer the one that was shown last.
+    ApplyShown {
+        /// The number of the snapshot.
+        number: u64,
+        /// Nothing means all of it.
+        picks: Vec<Pick>,
+    },
     /// Forget those at and below these paths, or all.
     Discard(Vec<String>),
+    /// Forget those of the snapshot of this number, or what it has at and below these paths. Nothing
+    /// if it is no longer the one that was shown last.
+    DiscardShown {
+        /// The number of the snapshot.
+        number: u64,
+        /// Nothing means all of it.
+        paths: Vec<String>,
+    },
+    /// Stage a file of the person's own, as if code had written it.
+    Put(FilePut),
     /// Take what was applied last out of the person's folder.
     Undo,
     /// Put what was undone last into it once more.
@@ -232,12 +234,18 @@ pub enum ChangesWish {
 impl ChangesWish {
     fn body(&self) -> Body {
         let (wish, paths) = match self {
-            Self::Apply(picks) => ("apply", picks.iter().map(Pick::to_string).collect()),
-            Self::Discard(paths) => ("discard", paths.clone()),
+            Self::Apply(picks) | Self::ApplyShown { picks, .. } => {
+                ("apply", picks.iter().map(Pick::to_string).collect())
+            }
+            Self::Discard(paths) | Self::DiscardShown { paths, .. } => ("discard", paths.clone()),
+            Self::Put(put) => {
+                let (wish, paths) = ("put".into(), vec![put.path.clone()]);
+                return Body::ChangesWanted { wish, paths, put: Some(put.content.clone()) };
+            }
             Self::Undo => ("undo", Vec::new()),
             Self::Redo => ("redo", Vec::new()),
         };
-        Body::ChangesWanted { wish: wish.into(), paths }
+        Body::ChangesWanted { wish: wish.into(), paths, put: None }
     }
 }
 
@@ -306,8 +314,8 @@ pub struct Failure {
 }
 
 impl Event {
-    /// The record of it.
-    pub fn bodies(&self) -> Vec<Body> {
+    /// The record of it, whatever the session is at.
+    pub(super) fn bodies(&self) -> Vec<Body> {
         match self {
             Self::Asked(text) => vec![Body::Prompt { text: text.clone() }],
             Self::Attached(Attachment { name, image, kept }) => {
@@ -334,17 +342,11 @@ impl Event {
             Self::Failed(failure) | Self::ModelFound(Err(failure)) => {
                 vec![Body::Error { message: failure.message.clone(), hint: failure.hint.clone() }]
             }
-            Self::Answered { proposal, answer, by } => vec![answer.body(proposal, *by)],
             Self::Output(output) => vec![Body::Output(output.clone())],
             Self::InputWanted(wanted) => vec![Body::InputWanted(wanted.clone())],
-            Self::InputGiven(typed) => vec![given(typed)],
             Self::HostWanted(wanted) => vec![Body::HostWanted(wanted.clone())],
-            Self::HostAnswered(answer) => vec![answer.body()],
             Self::SecretWanted(wanted) => vec![Body::SecretUsed(wanted.clone())],
             Self::Ran(ran) => ran.bodies(),
-            Self::PackagesAnswered { answer: PackagesAnswer::No, by } => {
-                vec![Body::PackagesRefused { by: *by }]
-            }
             Self::PackagesChanged { order, outcome } => vec![packages(order, outcome)],
             Self::Settled(changes) => vec![Body::Changes(changes.clone())],
             Self::TriedLate { network, denials, secrets } => late(network, denials, secrets),
@@ -358,10 +360,12 @@ impl Event {
                 },
             }],
             Self::Interrupted => vec![Body::Note { text: words::INTERRUPTED.into() }],
-            // The step that follows records these in full: the proposal, the findings with the
-            // proposal's id, what the model is sent, what was settled, the new model, the standing
-            // answer with its number, the end.
-            Self::Submitted { .. }
+            // The step that follows records these in full: the author, the proposal, the findings
+            // with the proposal's id, what the model is sent, what was settled, the new model, the
+            // standing answer with its number, the end. That of an answer is in `State::bodies`.
+            Self::QuestionAnswered(_)
+            | Self::Spoke(_)
+            | Self::Submitted { .. }
             | Self::Resumed(_)
             | Self::Retried
             | Self::Forgotten
@@ -381,20 +385,31 @@ impl Event {
             | Self::RewindWanted(_)
             | Self::WentBack(_)
             | Self::JudgedAll(_)
-            | Self::ReplayAnswered { .. }
             | Self::Restarted(_)
             | Self::Looked(_)
             | Self::PackagesOrdered(_)
-            | Self::PackagesAnswered { answer: PackagesAnswer::Install, .. }
-            | Self::Decided(_)
             | Self::TimeUp(_)
             | Self::Quit => vec![],
         }
     }
 }
 
+impl<T> Posed<T> {
+    /// The person's answer to it.
+    pub fn answer(&self, answer: GivenAnswer) -> Event {
+        self.answer_by(answer, Grantor::Person)
+    }
+
+    /// An answer to it by whoever speaks in the person's place: nobody, or a flag of theirs.
+    pub fn answer_by(&self, answer: GivenAnswer, by: Grantor) -> Event {
+        let (question, hash) = (self.id.clone(), self.hash.clone());
+        let given = QuestionAnswer { question, hash, answer, by, who: None, voter: None };
+        Event::QuestionAnswered(Box::new(given))
+    }
+}
+
 impl Answer {
-    fn body(&self, proposal: &str, by: Grantor) -> Body {
+    pub(super) fn body(&self, proposal: &str, by: Grantor) -> Body {
         let (decision, code, reason) = match self {
             Self::Run | Self::Standing(..) => (Decision::Run, None, None),
             Self::Edit(code) => (Decision::Edit, Some(code), None),
@@ -424,7 +439,7 @@ fn packages(order: &PackageOrder, outcome: &Result<PackagesDone, PackagesFailed>
 }
 
 /// Input that the person gave to code. A secret is not written down.
-fn given(typed: &Typed) -> Body {
+pub(super) fn given(typed: &Typed) -> Body {
     Body::InputGiven {
         text: match typed {
             Typed::Line(line) => Some(line.clone()),
@@ -435,7 +450,7 @@ fn given(typed: &Typed) -> Body {
 }
 
 impl HostAnswer {
-    fn body(&self) -> Body {
+    pub(super) fn body(&self) -> Body {
         let Self { proposal, host, port, grant, by } = self.clone();
         match grant {
             Some(granted) => Body::HostGranted { proposal, host, port, granted, by },

@@ -16,11 +16,12 @@
 use super::{
     effect::{Effect, PackagesQuestion},
     event::{Event, PackagesAnswer},
+    questions::Subject,
     state::{Phase, Run, State, Work},
     words,
 };
 use crate::{
-    Body, Grantor, Message, Origin, Ran,
+    Body, Grantor, Message, Origin, QuestionAbout, Quorum, Ran,
     packages::{self, PackageChange, PackageOrder, PackagePermit, PackagePolicy},
     packages::{PackagesDone, PackagesFailed},
     record::TurnEnd,
@@ -34,8 +35,8 @@ const MOST_OFFERS: u32 = 12;
 pub(super) enum Afterwards {
     /// Code failed without them, and runs again with them.
     Again(Box<(Run, Ran)>),
-    /// A proposal was nothing but this order.
-    Requested(Box<Work>),
+    /// A proposal was nothing but this order. By the rules on it, these must approve.
+    Requested(Box<Work>, Quorum),
     /// The person gave the order.
     Typed,
 }
@@ -44,8 +45,15 @@ impl Afterwards {
     fn proposal(&self) -> Option<&str> {
         match self {
             Self::Again(failed) => Some(&failed.0.work.current.id),
-            Self::Requested(work) => Some(&work.current.id),
+            Self::Requested(work, _) => Some(&work.current.id),
             Self::Typed => None,
+        }
+    }
+
+    fn quorum(&self) -> Quorum {
+        match self {
+            Self::Requested(_, quorum) => *quorum,
+            Self::Again(_) | Self::Typed => Quorum::default(),
         }
     }
 }
@@ -103,11 +111,17 @@ impl State {
         }
         let proposal = then.proposal().map(str::to_owned);
         self.record(Body::PackagesWanted { proposal, order: order.clone() });
-        if self.setup.packages.policy == PackagePolicy::Allow && !order.build {
+        let quorum = self.asked_quorum(then.quorum());
+        let is_allowed = self.setup.packages.policy == PackagePolicy::Allow;
+        if is_allowed && !order.build && quorum.is_none() {
             return self.install(order, Grantor::Rule, then);
         }
         let runs_again = matches!(then, Afterwards::Again(_));
-        self.then(Effect::AskPackages(PackagesQuestion { order: order.clone(), runs_again }));
+        let proposal = then.proposal().map(str::to_owned);
+        let about = QuestionAbout::Packages { proposal, order: order.clone(), runs_again, quorum };
+        let shown = PackagesQuestion { order: order.clone(), runs_again };
+        let posed = self.pose(about, Subject::Packages, shown);
+        self.then(Effect::AskPackages(posed));
         self.phase = Phase::Offering { order, then };
     }
 
@@ -157,7 +171,7 @@ impl State {
                 run.interrupted = true;
                 self.concluded(run, &ran, Some(words::not_installed(order, "interrupted")));
             }
-            Afterwards::Requested(work) => {
+            Afterwards::Requested(work, _) => {
                 self.drop_work(*work, words::rejected(None));
                 self.end_turn(TurnEnd::Interrupted);
             }
@@ -187,7 +201,7 @@ impl State {
                 self.notice(format!("{told}; this is the output with it"));
                 self.prepare(work, by, 0);
             }
-            Afterwards::Requested(work) => self.request_done(*work, &told),
+            Afterwards::Requested(work, _) => self.request_done(*work, &told),
             Afterwards::Typed => self.end_turn(TurnEnd::Done),
         }
     }
@@ -202,7 +216,7 @@ impl State {
                 self.note(format!("`{command}` runs its code, in the sandbox, to build it"));
                 self.end_turn(TurnEnd::CodeFailed);
             }
-            then @ (Afterwards::Again(_) | Afterwards::Requested(_)) => {
+            then @ (Afterwards::Again(_) | Afterwards::Requested(..)) => {
                 self.offer(order.with_build(), then);
             }
         }
@@ -232,7 +246,7 @@ impl State {
                 let (run, ran) = *failed;
                 self.concluded(run, &ran, Some(told));
             }
-            Afterwards::Requested(work) => {
+            Afterwards::Requested(work, _) => {
                 let origin = work.current.origin;
                 self.outcome = TurnEnd::CodeFailed;
                 self.drop_work(*work, words::done(&told));
@@ -249,9 +263,6 @@ impl State {
     pub(super) fn packages(&mut self, phase: Phase, event: Event) {
         match (phase, event) {
             (Phase::Idle, Event::PackagesOrdered(order)) => self.packages_ordered(order),
-            (Phase::Offering { order, then }, Event::PackagesAnswered { answer, by }) => {
-                self.packages_answered(order, then, answer, by);
-            }
             (Phase::Offering { order, then }, Event::Interrupted) => {
                 self.packages_interrupted(&order, then);
             }

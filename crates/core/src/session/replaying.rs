@@ -16,17 +16,18 @@
 //! not fail before. The conversation stays as it is: it has the results already.
 
 use super::{
+    approval::Approval,
     cells::{CellEnd, PastCell},
     effect::Effect,
     event::{Answer, Event},
-    setup::Approval,
+    questions::Subject,
     state::{Phase, Run, State, Work},
     wishes::{Rebuilding, Replay, ReplayCell, ReplayQuestion},
     words,
 };
 use crate::{
-    Again, Body, Continuity, Findings, Grantor, Language, LanguageInfo, Opinion, Proposal, Ran,
-    Verdict,
+    Again, Body, CellAgain, Continuity, Findings, Grantor, Language, LanguageInfo, Opinion,
+    Proposal, QuestionAbout, Ran, Verdict, landing,
     proposal::unfit,
     record::{CellLeftOut, TurnEnd},
 };
@@ -34,6 +35,24 @@ use std::{collections::VecDeque, mem};
 
 /// The most cells that run again at once.
 const MOST_AGAIN: usize = 1_000;
+
+impl ReplayCell {
+    /// It as the record has it.
+    fn recorded(&self) -> CellAgain {
+        let Self { proposal, findings, verdict } = self;
+        CellAgain {
+            proposal: proposal.id.clone(),
+            cell: proposal.again_id().to_owned(),
+            language: proposal.language.name().into(),
+            code: proposal.code().clone(),
+            code_hash: proposal.hash().into(),
+            risk: findings.risk,
+            capabilities: findings.capabilities.clone(),
+            decision: verdict.opinion,
+            rule: verdict.rule.clone(),
+        }
+    }
+}
 
 impl State {
     /// The person wants cells run again.
@@ -97,10 +116,15 @@ impl State {
             return self.rebuilt(TurnEnd::Refused);
         }
         let Rebuilding { cells: proposals, mut left_out } = wanted;
-        self.taint.judged_all(&findings);
+        let within = &self.setup.confinement;
+        let findings: Vec<_> =
+            findings.into_iter().map(|found| landing::weighed(found, within)).collect();
+        self.taint.judged_all(&findings, &self.setup.policy.places);
+        // For each of them it counts what those before it would hold, as when they first ran.
+        let mut until_then = self.taint.clone();
         let mut cells = Vec::new();
         for (proposal, findings) in proposals.into_iter().zip(findings) {
-            let verdict = self.verdict_on(&proposal, &findings);
+            let verdict = self.verdict_on(&proposal, &findings, &until_then);
             self.record_again(&proposal, &findings, &verdict);
             let was = proposal.again.as_ref().map(|again| again.cell.clone()).unwrap_or_default();
             if verdict.opinion == Opinion::Deny {
@@ -109,6 +133,14 @@ impl State {
                 left_out.push(CellLeftOut { cell: was, why });
                 continue;
             }
+            if !verdict.quorum.is_plain() {
+                let why = "it takes the yes of several people, or another's than the author's";
+                self.note(format!("not run again: {was}, {why}"));
+                left_out.push(CellLeftOut { cell: was, why: why.into() });
+                continue;
+            }
+            until_then.judged(&findings, &self.setup.policy.places);
+            until_then.permitted();
             cells.push(ReplayCell { proposal, findings, verdict });
         }
         if cells.is_empty() {
@@ -118,7 +150,13 @@ impl State {
         if self.setup.approval == Approval::Yes {
             return self.replay_approved(proposals, Grantor::Flag);
         }
-        self.then(Effect::AskReplay(ReplayQuestion { cells, left_out: left_out.clone() }));
+        let about = QuestionAbout::Replay {
+            cells: cells.iter().map(ReplayCell::recorded).collect(),
+            left_out: left_out.clone(),
+        };
+        let shown = ReplayQuestion { cells, left_out: left_out.clone() };
+        let posed = self.pose(about, Subject::Replay, shown);
+        self.then(Effect::AskReplay(posed));
         self.phase = Phase::Confirming(Rebuilding { cells: proposals, left_out });
     }
 
@@ -157,10 +195,7 @@ impl State {
     fn replay_approved(&mut self, cells: VecDeque<Proposal>, by: Grantor) {
         let mut languages: Vec<Language> = Vec::new();
         for cell in &cells {
-            let answer = Event::Answered { proposal: cell.id.clone(), answer: Answer::Run, by };
-            for body in answer.bodies() {
-                self.record(body);
-            }
+            self.record(Answer::Run.body(&cell.id, by));
             // Where the person goes back they are fresh already.
             if self.going_back.is_none() && !languages.contains(&cell.language) {
                 languages.push(cell.language.clone());
@@ -236,9 +271,6 @@ impl State {
         match (phase, event) {
             (Phase::Idle, Event::ReplayWanted(replay)) => self.replay_wanted(*replay),
             (Phase::Weighing(wanted), Event::JudgedAll(findings)) => self.weighed(wanted, findings),
-            (Phase::Confirming(wanted), Event::ReplayAnswered { run, by }) => {
-                self.replay_answered(wanted, run, by);
-            }
             (Phase::Freshening { languages, cells, by }, Event::Restarted(_)) => {
                 self.freshen(languages, cells, by);
             }

@@ -4,8 +4,19 @@
 //! and put on record again, so that each session tells the whole of its conversation. Pictures stay
 //! behind: their bytes are not part of the conversation.
 
-use super::{cells, event::Earlier, setup::Setup, state::State, words};
-use crate::{Body, Message, Record, ToolCall, record::SessionHead, taint::OutsideText};
+use super::{
+    cells,
+    event::Earlier,
+    reopening::{next_question, open_code},
+    setup::Setup,
+    state::State,
+    words,
+};
+use crate::{
+    Body, Message, Person, Record, ToolCall,
+    record::{SessionHead, TurnEnd},
+    taint::OutsideText,
+};
 use std::sync::Arc;
 
 impl Earlier {
@@ -25,15 +36,38 @@ impl Earlier {
             let (session, hash) = (session.to_owned(), String::new());
             SessionHead { session, seq: last.seq, hash }
         });
+        let of_now = setup.clone();
         let (mut messages, next_id) = conversation(setup, &records[..end]);
         for message in &mut messages {
             message.hide();
         }
+        let open = match before {
+            Some(_) => None,
+            None => open_code(&of_now, records, &messages),
+        };
         if before.is_some() {
             answer_calls(&mut messages);
         }
         let (session, before) = (session.to_owned(), before.map(str::to_owned));
-        Some(Self { session, messages, before, at, next_id })
+        let next_question = next_question(records);
+        let not_asked = None;
+        let authors = authors(records);
+        Some(Self {
+            session,
+            messages,
+            before,
+            at,
+            next_id,
+            next_question,
+            open,
+            not_asked,
+            authors,
+        })
+    }
+
+    /// This person brings it along, so they answer for its words too.
+    pub fn brought_by(&mut self, person: Person) {
+        self.authors.push(person);
     }
 
     /// The newest prompt.
@@ -46,6 +80,16 @@ impl Earlier {
             | Message::Result { .. } => None,
         })
     }
+}
+
+/// The people whose words these records have.
+#[expect(clippy::wildcard_enum_match_arm, reason = "nothing else says so")]
+fn authors(records: &[Record]) -> Vec<Person> {
+    let author = |record: &Record| match &record.body {
+        Body::Author { person } => Some(person.clone()),
+        _ => None,
+    };
+    records.iter().filter_map(author).collect()
 }
 
 /// The conversation that these records tell of, without the opening, and the number of the next run.
@@ -89,11 +133,30 @@ pub(super) fn answer_calls(messages: &mut Vec<Message>) {
 impl State {
     /// Takes over what was said earlier, if nothing has been said yet.
     pub(super) fn resumed(&mut self, earlier: Earlier) {
-        let Earlier { session, messages, before, at, next_id } = earlier;
+        let question = earlier.question().map(str::to_owned);
+        let Earlier {
+            session,
+            messages,
+            before,
+            at,
+            next_id,
+            next_question,
+            open,
+            not_asked,
+            authors,
+        } = earlier;
         if self.messages.len() > self.setup.profile.opening.len() {
-            return self.note(words::NOT_RESUMED);
+            self.note(words::NOT_RESUMED);
+            if open.is_some() || not_asked.is_some() {
+                self.finish(TurnEnd::Refused);
+            }
+            return;
         }
-        self.record(Body::Resumed { from: session, before, at });
+        let place = open.as_ref().and_then(|open| open.place);
+        self.record(Body::Resumed { from: session, before, at, question, place });
+        for author in authors {
+            self.heard_from(author);
+        }
         let is_outside = |one: &Message| matches!(one, Message::Result { .. });
         if messages.iter().any(is_outside) {
             self.take_in(OutsideText::Earlier);
@@ -102,6 +165,13 @@ impl State {
             self.say(message);
         }
         self.next_id = self.next_id.max(next_id);
+        self.questions.next = self.questions.next.max(next_question);
         self.is_resumed = true;
+        if let Some(open) = open {
+            self.reopen(open);
+        } else if let Some(why) = not_asked {
+            self.note(why);
+            self.finish(TurnEnd::Done);
+        }
     }
 }

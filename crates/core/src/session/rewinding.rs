@@ -146,7 +146,7 @@ impl State {
         let Some(going) = &mut self.going_back else { return self.finish(TurnEnd::Done) };
         if going.undo > 0 {
             going.undo -= 1;
-            self.record(Body::ChangesWanted { wish: "undo".into(), paths: Vec::new() });
+            self.record(Body::ChangesWanted { wish: "undo".into(), paths: Vec::new(), put: None });
             self.then(Effect::ChangeSet(ChangesWish::Undo));
             self.phase = Phase::Rewinding(RewindStep::Undoing);
             return;

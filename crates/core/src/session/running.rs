@@ -3,12 +3,14 @@
 use super::{
     effect::Effect,
     event::{Event, HostAnswer},
+    questions::Subject,
     state::{Phase, Run, State, Work},
     words,
 };
 use crate::{
-    Admission, Body, Changes, Excerpt, Grantor, HostWanted, Language, Message, Origin, Ran,
-    WantedUse, instructions::Strength, output, record::TurnEnd, taint::OutsideText,
+    Admission, Body, Changes, Excerpt, Grantor, HostWanted, Language, Message, Origin,
+    QuestionAbout, Ran, WantedUse, instructions::Strength, output, record::TurnEnd,
+    taint::OutsideText,
 };
 use std::mem;
 
@@ -34,8 +36,7 @@ impl State {
                 run.pictures.take(output);
             }
             Event::Line(line) => self.then(Effect::ShowLine(line)),
-            Event::InputWanted(wanted) => self.then(Effect::AskInput(wanted)),
-            Event::InputGiven(typed) => self.then(Effect::GiveInput(typed)),
+            Event::InputWanted(wanted) => self.ask_input(wanted),
             Event::Interrupted => {
                 run.interrupted = true;
                 self.then(Effect::Interrupt);
@@ -146,21 +147,11 @@ impl State {
         let ask = matches!(phase, Phase::Running(Run { interrupted: false, .. }));
         self.phase = phase;
         if ask {
-            return self.then(Effect::AskHost(wanted));
+            return self.ask_host(wanted);
         }
         let HostWanted { proposal, host, port } = wanted;
         let refusal = HostAnswer { proposal, host, port, grant: None, by: Grantor::Nobody };
         self.then(Effect::AnswerHost(refusal));
-    }
-
-    /// An answer. One that comes when the run is over still holds, for the session or for good.
-    pub(super) fn host_answered(&mut self, phase: Phase, mut answer: HostAnswer) {
-        self.phase = phase;
-        // Nobody cannot say yes.
-        if answer.by == Grantor::Nobody {
-            answer.grant = None;
-        }
-        self.then(Effect::AnswerHost(answer));
     }
 
     /// A request of the code is to use a secret, which is on record by now. It goes out only while
@@ -176,7 +167,10 @@ impl State {
     pub(super) fn reviewed(&mut self, end: TurnEnd, changes: Changes) {
         if !changes.files.is_empty() {
             self.phase = Phase::Reviewing { end, partly: false };
-            return self.then(Effect::AskChanges(changes));
+            let Changes { id, files, left_out, .. } = changes.clone();
+            let about = QuestionAbout::Changes { changes: id, files, left_out };
+            let posed = self.pose(about, Subject::Changes, changes);
+            return self.then(Effect::AskChanges(posed));
         }
         for one in changes.left_out.iter().take(NAMED) {
             self.note(one.line());

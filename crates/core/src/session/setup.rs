@@ -1,8 +1,10 @@
 //! The setup of a session: languages, rules, confinement and the model.
 
+use super::approval::Approval;
 use crate::{
-    Confinement, Languages, Message, Policy, Redactor, budget::Budget, context::ContextWindow,
-    extract::Syntax, file_header::FileHeaders, instructions::Strength, packages::PackageSetup,
+    Confinement, Languages, Message, People, Policy, Redactor, budget::Budget,
+    context::ContextWindow, extract::Syntax, file_header::FileHeaders, instructions::Strength,
+    packages::PackageSetup,
 };
 use std::sync::Arc;
 
@@ -15,6 +17,10 @@ pub struct Setup {
     pub policy: Policy,
     /// The bounds of every run.
     pub confinement: Confinement,
+    /// Whether a person is asked about hosts that are not listed there.
+    pub asks_for_hosts: bool,
+    /// How many people can answer.
+    pub people: People,
     /// Who answers where the rules say ask.
     pub approval: Approval,
     /// Whether a model takes part, and so learns what the person runs.
@@ -47,15 +53,4 @@ pub struct ModelProfile {
     pub window: ContextWindow,
     /// Whether it sees pictures.
     pub sees_images: bool,
-}
-
-/// Who answers where the rules say ask. Deny stays deny.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Approval {
-    /// The person.
-    AsRulesSay,
-    /// The person, even where the rules allow.
-    AlwaysAsk,
-    /// The person did, beforehand, with `--yes`.
-    Yes,
 }

@@ -2,14 +2,16 @@
 
 use super::{
     effect::Effect,
+    host_grants::HostGrants,
     packages::Afterwards,
     pictures::Pictures,
+    questions::Questions,
     setup::Setup,
     wishes::{GoingBack, Rebuilding, RewindStep},
 };
 use crate::{
-    Body, Confinement, Excerpt, Findings, Grantor, Image, Language, Languages, Message, Piped,
-    Proposal, Redactor, Verdict,
+    Body, Confinement, Excerpt, Grantor, Image, Language, Languages, Message, Person, Piped,
+    Proposal, Redactor,
     budget::Counted,
     context::ContextWindow,
     file_header::FileHeader,
@@ -68,6 +70,8 @@ pub struct State {
     pub(super) headers: Vec<FileHeader>,
     /// Answers that hold for more than one piece of code.
     pub(super) standing: StandingAnswers,
+    /// Hosts that were granted for the session.
+    pub(super) hosts: HostGrants,
     /// Whether outside text was taken in.
     pub(super) taint: Taint,
     /// News for the model, sent with the next result: kernels that are gone, with their variables.
@@ -82,6 +86,10 @@ pub struct State {
     pub(super) asides: Vec<String>,
     /// The steps that are left of going back.
     pub(super) going_back: Option<GoingBack>,
+    /// The people of a team whose words it has, also in what was said in earlier sessions.
+    pub(super) authors: Vec<Person>,
+    /// The questions to the person.
+    pub(super) questions: Questions,
     /// The effects of the step that is being taken. Empty between steps.
     pub(super) effects: Vec<Effect>,
 }
@@ -105,8 +113,10 @@ pub(super) enum Phase {
     },
     Asking {
         work: Work,
-        findings: Findings,
-        verdict: Verdict,
+        /// As in `Judging`.
+        edited: bool,
+        /// How many granted hosts the question knows of.
+        hosts: usize,
     },
     /// It may run, once its kernel is ready and the record says what bounds it.
     Preparing {
@@ -204,6 +214,7 @@ impl State {
             files: Vec::new(),
             headers: Vec::new(),
             standing: StandingAnswers::default(),
+            hosts: HostGrants::default(),
             taint: Taint::default(),
             notices: Vec::new(),
             is_resumed: false,
@@ -211,6 +222,8 @@ impl State {
             ran_again: 0,
             asides: Vec::new(),
             going_back: None,
+            authors: Vec::new(),
+            questions: Questions::default(),
             effects: Vec::new(),
         }
     }
@@ -253,6 +266,16 @@ impl State {
         if self.setup.has_model && self.taint.take() {
             self.record(Body::OutsideText { source });
         }
+    }
+
+    /// Whether nothing is under way.
+    pub fn is_idle(&self) -> bool {
+        matches!(self.phase, Phase::Idle)
+    }
+
+    /// Whether staged changes are being decided on.
+    pub fn is_reviewing(&self) -> bool {
+        matches!(self.phase, Phase::Reviewing { .. })
     }
 
     /// Whether the session is over.

@@ -2,11 +2,11 @@
 
 use super::{
     effect::Effect,
-    event::{Event, Failure, Settle},
+    event::{Event, Failure},
     state::{Phase, Run, State, Work},
     words,
 };
-use crate::{Body, Message, Origin, Untrusted, record::TurnEnd};
+use crate::{Body, Message, Origin, QuestionEnd, Untrusted, record::TurnEnd};
 use std::mem;
 
 impl State {
@@ -14,8 +14,10 @@ impl State {
     /// performs nothing.
     pub fn step(&mut self, event: Event) -> Vec<Effect> {
         let phase = mem::replace(&mut self.phase, Phase::Idle);
+        let why = QuestionEnd::by(&event);
         self.take(phase, event);
         self.record_conversation();
+        self.close_what_is_over(why);
         mem::take(&mut self.effects)
     }
 
@@ -25,6 +27,10 @@ impl State {
             (_, Event::Quit) => {
                 self.phase = Phase::Ended;
                 self.then(Effect::End);
+            }
+            (phase, Event::Spoke(person)) => {
+                self.phase = phase;
+                self.heard_from(person);
             }
             (Phase::Idle, Event::Asked(prompt)) => self.asked(prompt),
             (phase, Event::Attached(attachment)) => {
@@ -63,12 +69,7 @@ impl State {
             (Phase::Judging { work, edited }, Event::Judged(findings)) => {
                 self.judged(work, edited, findings);
             }
-            (
-                Phase::Asking { work, findings, verdict },
-                Event::Answered { proposal, answer, by },
-            ) if proposal == work.current.id => {
-                self.answered(work, findings, verdict, answer, by);
-            }
+            (phase, Event::QuestionAnswered(given)) => self.question_answered(phase, &given),
             (Phase::Asking { work, .. }, Event::Interrupted) => self.refuse(work, None),
             (phase, Event::TimeUp(seconds)) => self.time_up(phase, seconds),
             (Phase::Idle, Event::Expected(language)) => self.expect(language),
@@ -85,7 +86,6 @@ impl State {
                 event @ (Event::Output(_)
                 | Event::Line(_)
                 | Event::InputWanted(_)
-                | Event::InputGiven(_)
                 | Event::Interrupted
                 | Event::NotBegun
                 | Event::Ran(_)),
@@ -98,7 +98,6 @@ impl State {
     fn take_aside(&mut self, phase: Phase, event: Event) {
         match (phase, event) {
             (phase, Event::HostWanted(wanted)) => self.host_wanted(phase, wanted),
-            (phase, Event::HostAnswered(answer)) => self.host_answered(phase, answer),
             (phase, Event::SecretWanted(wanted)) => self.secret_wanted(phase, &wanted),
             (
                 phase @ Phase::Rewinding(_),
@@ -110,14 +109,7 @@ impl State {
             )
             | (phase, event @ Event::RewindWanted(_)) => self.rewinding(phase, event),
             (Phase::Reviewing { end, .. }, Event::Reviewed(changes)) => self.reviewed(end, changes),
-            (Phase::Reviewing { end, .. }, Event::Decided(Settle::Later) | Event::Interrupted) => {
-                self.finish(end);
-            }
-            (Phase::Reviewing { end, .. }, Event::Decided(decision)) => {
-                let partly = matches!(decision, Settle::ApplySome(_));
-                self.phase = Phase::Reviewing { end, partly };
-                self.then(Effect::Settle(decision));
-            }
+            (Phase::Reviewing { end, .. }, Event::Interrupted) => self.finish(end),
             (Phase::Reviewing { end, partly: true }, Event::Settled(_)) => {
                 self.phase = Phase::Reviewing { end, partly: false };
                 self.then(Effect::Review);
@@ -139,6 +131,11 @@ impl State {
                 self.revoke(number);
                 self.finish(TurnEnd::Done);
             }
+            // A yes is taken back at any time.
+            (phase, Event::StandingRevoked(number)) => {
+                self.phase = phase;
+                self.revoke(number);
+            }
             (Phase::Idle, Event::Restart(language)) => {
                 self.phase = Phase::Restarting;
                 self.then(Effect::Restart(language));
@@ -146,10 +143,7 @@ impl State {
             (Phase::Restarting, Event::Restarted(languages)) => self.restarted(&languages),
             (
                 phase,
-                event @ (Event::ReplayWanted(_)
-                | Event::JudgedAll(_)
-                | Event::ReplayAnswered { .. }
-                | Event::Restarted(_)),
+                event @ (Event::ReplayWanted(_) | Event::JudgedAll(_) | Event::Restarted(_)),
             )
             | (
                 phase @ (Phase::Weighing(_) | Phase::Confirming(_) | Phase::Freshening { .. }),
@@ -158,12 +152,7 @@ impl State {
             (phase, event @ (Event::ModelWanted(_) | Event::ModelFound(_))) => {
                 self.switching(phase, event);
             }
-            (
-                phase,
-                event @ (Event::PackagesOrdered(_)
-                | Event::PackagesAnswered { .. }
-                | Event::PackagesChanged { .. }),
-            )
+            (phase, event @ (Event::PackagesOrdered(_) | Event::PackagesChanged { .. }))
             | (
                 phase @ (Phase::Offering { .. } | Phase::Installing { .. }),
                 event @ Event::Interrupted,

@@ -7,7 +7,8 @@ use super::*;
 use crate::{
     Access, Change, Changes, ChangesState, Confinement, Effects, FileChange, Findings, Finish,
     Grantor, InputWanted, Language, Limits, Network, Opinion, Output, Patterns, Policy, Prepared,
-    Ran, Reply, Rule, Rules, Sandboxing, Stream, ToolCall, Typed, Untrusted, Workspace,
+    Ran, RecordedQuestion, Reply, Rule, Rules, Sandboxing, Stream, ToolCall, Typed, Untrusted,
+    Workspace,
     budget::{Allowance, Budget, Counted, Spent},
     context::{ContextWindow, Counter},
     file_header::FileHeaders,
@@ -21,10 +22,13 @@ mod hosts;
 mod longer;
 mod packages;
 mod pictures;
+mod questions;
+mod reopening;
 mod replay;
 mod replaying;
 mod rewinding;
 mod secrets;
+mod several;
 mod small;
 mod steering;
 mod switching;
@@ -50,6 +54,8 @@ struct Script {
     state: State,
     said: Vec<String>,
     slow: bool,
+    /// The questions so far.
+    asked: Vec<RecordedQuestion>,
 }
 
 impl Script {
@@ -59,10 +65,12 @@ impl Script {
             languages: language::example(),
             policy: Policy::default(),
             confinement: confinement(),
+            people: crate::People::One,
             approval: Approval::AsRulesSay,
             budget: Budget::default(),
             max_calls: 3,
             file_headers: FileHeaders::default(),
+            asks_for_hosts: true,
             syntax: |_, _| None,
             packages: PackageSetup::default(),
             redactor: std::sync::Arc::default(),
@@ -74,18 +82,22 @@ impl Script {
             },
         };
         change(&mut setup);
-        Self { state: State::new(setup), said: vec![], slow: false }
+        Self { state: State::new(setup), said: vec![], slow: false, asked: vec![] }
     }
 
     /// Takes a step. Kernels are ready as soon as they are wanted, unless they are slow.
     fn when(mut self, event: Event) -> Self {
         let mut effects = self.state.step(event);
-        effects.retain(|effect| short(effect) != "conversation");
+        self.asked.extend(effects.iter().filter_map(asked));
+        let besides = ["conversation", "question", "question_closed"];
+        effects.retain(|effect| !besides.contains(&&*short(effect)));
         if !self.slow {
             let wanted = effects.pop_if(|last| matches!(last, Effect::Prepare { .. }));
             if let Some(Effect::Prepare { language, .. }) = wanted {
                 let more = self.state.step(prepared(language));
-                let told = |one: &Effect| matches!(&*short(one), "run_started" | "conversation");
+                let told = |one: &Effect| {
+                    matches!(&*short(one), "run_started" | "conversation" | "question_closed")
+                };
                 effects.extend(more.into_iter().filter(|one| !told(one)));
             }
         }
@@ -109,9 +121,29 @@ impl Script {
         self.when(Event::Judged(Findings::new(vec![])))
     }
 
-    fn answered(self, proposal: &str, answer: Answer) -> Self {
-        let proposal = proposal.into();
-        self.when(Event::Answered { proposal, answer, by: Grantor::Person })
+    fn answered(self, proposal: &str, answer: GivenAnswer) -> Self {
+        let is_it = |one: &&RecordedQuestion| one.about.proposal() == Some(proposal);
+        match self.asked.iter().rfind(is_it).cloned() {
+            Some(question) => self.when(answer_to(&question, answer, Grantor::Person)),
+            None => self.when(Event::QuestionAnswered(Box::new(QuestionAnswer {
+                question: "q9".into(),
+                hash: String::new(),
+                answer,
+                by: Grantor::Person,
+                who: None,
+                voter: None,
+            }))),
+        }
+    }
+
+    /// Answers the newest question.
+    fn tell(self, answer: GivenAnswer) -> Self {
+        self.tell_by(answer, Grantor::Person)
+    }
+
+    fn tell_by(self, answer: GivenAnswer, by: Grantor) -> Self {
+        let question = self.asked.last().unwrap().clone();
+        self.when(answer_to(&question, answer, by))
     }
 
     fn printed(self, text: &str) -> Self {
@@ -143,6 +175,31 @@ impl Script {
     }
 }
 
+/// The question that an effect puts on record.
+fn asked(effect: &Effect) -> Option<RecordedQuestion> {
+    match effect {
+        Effect::Note(Body::Question(question)) => Some(question.clone()),
+        _ => None,
+    }
+}
+
+fn answer_to(question: &RecordedQuestion, answer: GivenAnswer, by: Grantor) -> Event {
+    let (question, hash) = (question.id.clone(), question.hash.clone());
+    Event::QuestionAnswered(Box::new(QuestionAnswer {
+        question,
+        hash,
+        answer,
+        by,
+        who: None,
+        voter: None,
+    }))
+}
+
+/// The answer that nobody gives where there is nobody.
+fn reject() -> GivenAnswer {
+    GivenAnswer::Reject { reason: None }
+}
+
 fn prepared(language: Language) -> Event {
     let (enforced, missing) = (vec!["all".into()], vec![]);
     Event::Prepared(Prepared { language, backend: "native".into(), enforced, missing })
@@ -165,17 +222,17 @@ fn short(effect: &Effect) -> String {
         Effect::Summarise { messages } => format!("summarise {}", messages.len()),
         Effect::Judge(proposal) => format!("judge {}", proposal.code().for_terminal_line(40)),
         Effect::Look(look) => format!("look {} {}-{}", look.run, look.first, look.last),
-        Effect::Ask(question) => format!("ask {}", question.proposal.id),
+        Effect::Ask(question) => format!("ask {}", question.about.proposal.id),
         Effect::JudgeAll(cells) => format!("judge {} cells", cells.len()),
         Effect::AskReplay(question) => {
-            let ids: Vec<_> = question.cells.iter().map(|cell| &*cell.proposal.id).collect();
+            let ids: Vec<_> = question.about.cells.iter().map(|cell| &*cell.proposal.id).collect();
             format!("ask to run {} again", ids.join(", "))
         }
         Effect::Run(permit) => format!("run {} by {:?}", permit.proposal().id, permit.granted_by()),
         Effect::Prepare { language, .. } => format!("prepare {}", language.name()),
         Effect::ShowLine(line) => format!("line {line}"),
         Effect::Review => "review".into(),
-        Effect::AskChanges(changes) => format!("ask about {}", changes.files.len()),
+        Effect::AskChanges(changes) => format!("ask about {}", changes.about.files.len()),
         Effect::Settle(decision) => format!("settle {decision:?}"),
         Effect::ChangeSet(wish) => format!("change set {wish:?}"),
         Effect::FinishTurn(end) => format!("finish {end:?}"),
@@ -187,14 +244,16 @@ fn short(effect: &Effect) -> String {
         Effect::Rewind { number, scope, .. } => format!("rewind {number} {scope:?}"),
         Effect::FindModel(name) => format!("find model {name}"),
         Effect::UseModel => "use model".into(),
-        Effect::AskInput(wanted) => format!("ask for input {}", wanted.prompt.raw()),
+        Effect::AskInput(wanted) => format!("ask for input {}", wanted.about.prompt.raw()),
         Effect::GiveInput(_) => "give input".into(),
-        Effect::AskHost(wanted) => format!("ask for {}", wanted.host.with_port(wanted.port)),
+        Effect::AskHost(wanted) => {
+            format!("ask for {}", wanted.about.host.with_port(wanted.about.port))
+        }
         Effect::AnswerHost(answer) => {
             format!("answer {} {:?}", answer.host.with_port(answer.port), answer.grant)
         }
         Effect::AnswerUse { number, goes_out } => format!("use {number} goes out: {goes_out}"),
-        Effect::AskPackages(PackagesQuestion { order, .. }) => {
+        Effect::AskPackages(Posed { about: PackagesQuestion { order, .. }, .. }) => {
             let verb = if order.build { "build" } else { "install" };
             format!("ask to {verb} {}", order.words())
         }
@@ -219,7 +278,7 @@ fn a_prompt_becomes_a_recorded_result() {
         .gives(&["proposal p1 python print(1)⏎", "judge print(1)⏎"])
         .judged()
         .gives(&ASKED)
-        .answered("p1", Answer::Run)
+        .answered("p1", GivenAnswer::Run)
         .gives(&["run p1 by Person"])
         .printed("1\n")
         .gives(&[])
@@ -261,7 +320,7 @@ fn an_edited_proposal_is_judged_again() {
         .asked()
         .replied(PYTHON)
         .judged()
-        .answered("p1", Answer::Edit("evil()".into()))
+        .answered("p1", GivenAnswer::Edit { code: "evil()".into() })
         .gives(&["judge evil()"])
         .judged()
         .gives(&["findings", "verdict Deny", "note", "call 1"]);
@@ -275,10 +334,10 @@ fn an_edited_proposal_is_shown_again_before_it_runs() {
             .asked()
             .replied(PYTHON)
             .judged()
-            .answered("p1", Answer::Edit("print(2)".into()))
+            .answered("p1", GivenAnswer::Edit { code: "print(2)".into() })
             .judged()
             .gives(&["findings", "verdict Ask", "ask p1"])
-            .answered("p1", Answer::Run)
+            .answered("p1", GivenAnswer::Run)
             .gives(&["run p1 by Person"]);
     }
 }
@@ -311,7 +370,7 @@ fn what_a_model_proposes_beside_a_look_comes_after_it() {
 #[test]
 fn a_rejection_with_a_reason_goes_to_the_model() {
     let script = Script::new(|_| {}).asked().replied(PYTHON).judged();
-    let script = script.answered("p1", Answer::Reject { reason: Some("use awk".into()) });
+    let script = script.answered("p1", GivenAnswer::Reject { reason: Some("use awk".into()) });
     assert_eq!(script.last_message(), "-[not run: the user rejected it and says: use awk]\n");
     script.gives(&["call 1"]);
 }
@@ -322,7 +381,7 @@ fn a_rejection_without_a_reason_ends_the_turn() {
         .asked()
         .replied(PYTHON)
         .judged()
-        .answered("p1", Answer::Reject { reason: None })
+        .answered("p1", GivenAnswer::Reject { reason: None })
         .gives(&["finish Refused"]);
 }
 
@@ -332,9 +391,9 @@ fn an_answer_to_another_question_changes_nothing() {
         .asked()
         .replied(PYTHON)
         .judged()
-        .answered("p7", Answer::Run)
+        .answered("p7", GivenAnswer::Run)
         .gives(&[])
-        .answered("p1", Answer::Run)
+        .answered("p1", GivenAnswer::Run)
         .gives(&["run p1 by Person"]);
 }
 
@@ -344,7 +403,7 @@ fn nobody_cannot_say_yes() {
         .asked()
         .replied(PYTHON)
         .judged()
-        .when(Event::Answered { proposal: "p1".into(), answer: Answer::Run, by: Grantor::Nobody })
+        .tell_by(GivenAnswer::Run, Grantor::Nobody)
         .gives(&[]);
 }
 
@@ -380,7 +439,7 @@ fn every_tool_call_is_answered() {
         ..Reply::default()
     }));
     let script = script.gives(&["not_proposed", "proposal p1 python 1", "judge 1"]).judged();
-    let script = script.answered("p1", Answer::Run).printed("1").ran(0).gives(&["call 2"]);
+    let script = script.answered("p1", GivenAnswer::Run).printed("1").ran(0).gives(&["call 2"]);
     assert_eq!(script.last_message(), "c21\n[status 0]\n");
 }
 
@@ -402,7 +461,7 @@ fn staged_changes_are_reviewed_at_the_end_of_the_turn() {
         .gives(&["review"])
         .when(Event::Reviewed(changes(ChangesState::Staged)))
         .gives(&["ask about 1"])
-        .when(Event::Decided(Settle::Apply))
+        .tell(GivenAnswer::Apply { picks: None })
         .gives(&["settle Apply"])
         .when(Event::Settled(changes(ChangesState::Applied)))
         .gives(&["finish Done"]);
@@ -466,7 +525,7 @@ fn code_runs_when_its_kernel_is_ready_and_the_record_says_what_bounds_it() {
     let python = language::example().find("python").unwrap();
     let script = || Script::new(|_| {}).slow().asked().replied(PYTHON).judged();
     script()
-        .answered("p1", Answer::Run)
+        .answered("p1", GivenAnswer::Run)
         .gives(&["prepare python"])
         // Another kernel that was started ahead is not the one that is waited for.
         .when(prepared(shell))
@@ -477,7 +536,7 @@ fn code_runs_when_its_kernel_is_ready_and_the_record_says_what_bounds_it() {
         .when(prepared(python))
         .gives(&[]);
     script()
-        .answered("p1", Answer::Run)
+        .answered("p1", GivenAnswer::Run)
         .when(no_sandbox())
         .gives(&["error", "finish CannotConfine"]);
 }
@@ -542,7 +601,7 @@ fn code_can_ask_the_person() {
         .judged()
         .when(Event::InputWanted(wanted))
         .gives(&["ask for input Name? "])
-        .when(Event::InputGiven(Typed::Line("Ada".into())))
+        .tell(GivenAnswer::Give { text: crate::Secret::new("Ada".into()) })
         .gives(&["give input"])
         .ran(0)
         .gives(&["call 1"]);
@@ -550,9 +609,26 @@ fn code_can_ask_the_person() {
 
 #[test]
 fn a_hidden_answer_is_not_recorded() {
-    let given = Event::InputGiven(Typed::Hidden(crate::Secret::new("hunter2".into())));
-    let body = serde_json::to_string(&given.bodies()).unwrap();
-    assert!(!body.contains("hunter2"), "{body}");
+    let prompt = Untrusted::new("Password: ");
+    let wanted = InputWanted { proposal: "p1".into(), prompt, secret: true };
+    let mut script = Script::new(|setup| setup.approval = Approval::Yes)
+        .asked()
+        .replied(PYTHON)
+        .judged()
+        .when(Event::InputWanted(wanted));
+    let text = crate::Secret::new("hunter2".into());
+    let answer = GivenAnswer::Give { text };
+    let given = answer_to(script.asked.last().unwrap(), answer, Grantor::Person);
+    assert_eq!(script.state.hidden_text(&given).unwrap().reveal(), "hunter2");
+    let mut told =
+        format!("{given:?}") + &serde_json::to_string(&script.state.bodies(&given)).unwrap();
+    assert!(told.contains("[secret]"), "{told}");
+    let effects = script.state.step(given);
+    told.extend([format!("{effects:?}")]);
+    assert!(!told.contains("hunter2"), "{told}");
+    assert!(effects.iter().any(|effect| {
+        matches!(effect, Effect::GiveInput(Typed::Hidden(text)) if text.reveal() == "hunter2")
+    }));
 }
 
 #[test]
@@ -591,9 +667,31 @@ fn a_budget_that_is_used_up_ends_the_turn_before_the_next_call() {
     };
     let script = limited().when(spent(99)).asked().gives(&["call 2"]).replied(PYTHON).judged();
     // The call that uses it up is answered; code that was approved still runs.
-    let script = script.answered("p1", Answer::Run).when(spent(150)).gives(&[]).ran(0);
+    let script = script.answered("p1", GivenAnswer::Run).when(spent(150)).gives(&[]).ran(0);
     let script = script.gives(&["error", "finish OverBudget"]);
     script.asked().gives(&["error", "finish OverBudget"]);
+}
+
+#[test]
+fn code_gets_the_time_that_is_left_of_a_budget() {
+    let spent = |milliseconds| {
+        let session = Spent { milliseconds, ..Spent::default() };
+        Event::Counted(Counted { session, today: session })
+    };
+    let limited = |wall_seconds| {
+        Script::new(move |setup| {
+            setup.budget.session = Allowance { seconds: Some(60), ..Allowance::default() };
+            setup.confinement.limits.wall_seconds = wall_seconds;
+        })
+    };
+    let to_the_run = |script: Script| {
+        let script = script.when(spent(20_500)).asked().replied(PYTHON).judged();
+        script.answered("p1", GivenAnswer::Run)
+    };
+    // A note says so where it is less than the limit of every run.
+    to_the_run(limited(None)).gives(&["note", "run p1 by Person"]);
+    to_the_run(limited(Some(50))).gives(&["note", "run p1 by Person"]);
+    to_the_run(limited(Some(30))).gives(&["run p1 by Person"]);
 }
 
 #[test]

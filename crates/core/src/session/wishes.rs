@@ -5,7 +5,7 @@
 use super::cells::{CellMemory, PastCell};
 use crate::{
     FileChange, Findings, Language, Message, Proposal, Verdict,
-    record::{CellLeftOut, TurnEnd},
+    record::{CellLeftOut, ReplyPlace, TurnEnd},
 };
 use std::collections::VecDeque;
 
@@ -53,6 +53,21 @@ pub struct ReplayCell {
 pub(super) struct Rebuilding {
     pub(super) cells: VecDeque<Proposal>,
     pub(super) left_out: Vec<CellLeftOut>,
+}
+
+/// Code whose question was open when its session ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct OpenCode {
+    /// The id and the hash of the question.
+    pub(super) question: (String, String),
+    pub(super) current: Proposal,
+    /// The code of the same reply that waits behind it. The ids are given anew.
+    pub(super) waiting: Vec<Proposal>,
+    /// Its place in that reply, if it came in one and the place is known.
+    pub(super) place: Option<ReplyPlace>,
+    pub(super) edited: bool,
+    /// Whether some of several people had approved it.
+    pub(super) had_approvals: bool,
 }
 
 /// A way back to before a cell.

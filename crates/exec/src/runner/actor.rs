@@ -28,6 +28,7 @@ use std::{
 use tokio::sync::mpsc;
 
 mod going_back;
+mod putting;
 
 /// The shortest run that can use up the memory of all processes together.
 const NOTICED: Duration = Duration::from_millis(1);
@@ -168,15 +169,32 @@ impl Actor {
                 let changes = self.stage.apply(picks, Conflict::Refuse).await?;
                 self.report(changes.map(Event::Settled).ok_or(ExecError::NothingStaged)).await;
             }
-            Command::Undo => {
-                let changes = self.stage.turn(ChangesState::Undone).await?;
+            Command::ApplyShown { number, picks } => {
+                self.stage.check_number(number)?;
+                self.stage.check_shown(&picks)?;
+                let changes = self.stage.apply(picks, Conflict::Refuse).await?;
                 self.report(changes.map(Event::Settled).ok_or(ExecError::NothingStaged)).await;
             }
-            Command::Redo => {
-                let changes = self.stage.turn(ChangesState::Applied).await?;
-                self.report(changes.map(Event::Settled).ok_or(ExecError::NothingStaged)).await;
+            Command::Look { anew, decides, path, reply } => {
+                let taken = self.look(anew).await;
+                let look = taken.and_then(|()| self.stage.look(decides, path.as_deref()));
+                _ = reply.send(look).is_ok();
             }
+            Command::Undo => self.turn(ChangesState::Undone).await?,
+            Command::Redo => self.turn(ChangesState::Applied).await?,
             Command::Discard(paths) => self.discard(&paths).await?,
+            Command::DiscardShown { number, paths } => {
+                self.stage.check_number(number)?;
+                let paths = self.stage.shown_paths(paths)?;
+                self.discard(&paths).await?;
+            }
+            Command::Put(order) => self.put(*order).await?,
+            // Whoever wants files may have left.
+            Command::OpenFile { path, confinement, reply } => {
+                _ = reply.send(self.stage.open_file(path, *confinement).await).is_ok();
+            }
+            Command::Export { of, reply } => _ = reply.send(self.stage.export(of).await).is_ok(),
+            Command::Patch { of, reply } => _ = reply.send(self.stage.patch(of).await).is_ok(),
             Command::DiffNow { paths, reply } => {
                 let diff = match self.review().await {
                     Ok(_) => self.stage.diff(&paths),
@@ -199,6 +217,13 @@ impl Actor {
             }
             Command::Stop => {}
         }
+        Ok(())
+    }
+
+    /// Takes back what was applied last, or applies it again.
+    async fn turn(&mut self, to: ChangesState) -> Result<(), ExecError> {
+        let changes = self.stage.turn(to).await?;
+        self.report(changes.map(Event::Settled).ok_or(ExecError::NothingStaged)).await;
         Ok(())
     }
 
@@ -245,6 +270,7 @@ impl Actor {
                     self.files_are_back(rewound, reply).await?;
                 }
             }
+            Action::Restored if self.stage.is_putting() => self.has_put().await?,
             Action::Restored => self.discarded().await?,
             Action::Send(frame) => {
                 if let Some(live) = &mut self.live {
@@ -261,9 +287,9 @@ impl Actor {
                     live.complete(kernel, &code, cursor);
                 }
             }
-            Action::Checkpoint { kernel, number } => {
+            Action::Copy { kernel, number } => {
                 if let Some(live) = &mut self.live {
-                    live.checkpoint(kernel, number);
+                    live.copy(kernel, number);
                 }
             }
             Action::RewindFiles { rewound, reply } => self.rewind_files(rewound, reply).await?,
@@ -391,6 +417,9 @@ impl Actor {
         if let Some(Going { rewound, reply, .. }) = self.stage.take_going() {
             self.files_are_back(rewound, reply).await?;
         }
+        if self.stage.is_putting() {
+            self.has_put().await?;
+        }
         let error = live.why_it_ended().await;
         if answered {
             self.state.sandbox_ended();
@@ -408,6 +437,14 @@ impl Actor {
     async fn review(&mut self) -> Result<interpreter_core::Changes, ExecError> {
         let frozen = self.live.as_ref().and_then(Live::freeze);
         self.stage.review(frozen).await
+    }
+
+    async fn look(&mut self, anew: bool) -> Result<(), ExecError> {
+        if anew || !self.stage.is_reviewed() {
+            let frozen = self.live.as_ref().and_then(Live::freeze);
+            self.stage.review_again(frozen).await?;
+        }
+        Ok(())
     }
 
     /// The changes that were reviewed last, line by line; if none were, those that are staged now.

@@ -6,14 +6,17 @@ use std::time::{Duration, Instant};
 /// How long an interrupted kernel may take to heed it before it is ended.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// An interrupt can be lost at the moment a program is started, so it is sent once more.
-const AGAIN: Duration = Duration::from_millis(300);
+/// An interrupt can be lost at the moment a program is started, so it is sent once more. Not so soon
+/// that it meets a busy machine's Node while that heeds the first, when a signal ends the process.
+const AGAIN: Duration = Duration::from_millis(800);
 
 /// A run that is under way.
 #[derive(Debug)]
 pub(super) struct Cell {
     pub(super) kernel: u32,
     pub(super) proposal: String,
+    /// Whether it ran before, and runs to rebuild the memory of its interpreter.
+    pub(super) runs_again: bool,
     started: Instant,
     limits: Limits,
     limit: Option<Limit>,
@@ -51,7 +54,12 @@ pub(super) enum Due {
 impl Cell {
     pub(super) fn new(kernel: u32, proposal: String, limits: Limits, now: Instant) -> Self {
         let (limit, ending, remark) = (None, None, None);
-        Self { kernel, proposal, started: now, limits, limit, remark, wants_memory: false, ending }
+        let (started, runs_again, wants_memory) = (now, false, false);
+        Self { kernel, proposal, runs_again, started, limits, limit, remark, wants_memory, ending }
+    }
+
+    pub(super) fn that_runs_again(self, runs_again: bool) -> Self {
+        Self { runs_again, ..self }
     }
 
     /// Notes that the code says it got no memory.

@@ -1,22 +1,23 @@
 //! Checkpoints of the kernels' memory, and going back to them.
 //!
-//! A kernel that can be copied is asked for a copy when nothing runs; nobody waits for it. Its claim
-//! that there is one counts once the host holds that process. A kernel that cannot go back is ended, so
-//! that none stands with memory of a later time; its cells are then replayed by whoever asked.
+//! A checkpoint names the copy of each kernel that can be copied; nobody waits for a copy that is not
+//! made yet. A kernel that cannot go back is ended, so that none stands with memory of a later time;
+//! its cells are then replayed by whoever asked.
 //!
-//! Must not believe a kernel in more than its own memory.
+//! Must not make a copy, nor decide whether there is one: see [`super::copying`].
 
 use super::{
+    copies::{ENDED, MemoryCopies},
     kernels::KernelState,
     rewinding::Rewinding,
     state::{Action, Phase, State},
 };
 use crate::ExecError;
 use interpreter_core::{
-    Beside, Checkpoint, FilesCheckpoint, FilesRewound, KernelCheckpoint, KernelRewound, Language,
-    MemoryCheckpoint, MemoryRewound, RewindScope, Rewound, Untrusted,
+    Checkpoint, FilesCheckpoint, FilesRewound, KernelCheckpoint, KernelRewound, Language,
+    MemoryCheckpoint, MemoryRewound, RewindScope, Rewound,
 };
-use interpreter_host::{Inward, ReleaseSide};
+use interpreter_host::Inward;
 use std::{
     collections::{BTreeMap, BTreeSet},
     time::{Duration, Instant},
@@ -26,38 +27,52 @@ use tokio::sync::oneshot;
 /// Checkpoints that are kept; the oldest goes first.
 pub(super) const MOST: usize = 16;
 
-/// The part of the limit on memory that all copies of a kernel may take, beside what they share
-/// with it.
-const SHARE: u64 = 4;
-
 /// How long a kernel may take to answer.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
-
-/// Characters of a reason that a driver gives.
-const LONGEST_REASON: usize = 200;
 
 /// Why the memory of most kernels is not kept.
 const CANNOT: &str = "its memory cannot be copied; its cells are replayed";
 pub(super) const RUNNING: &str = "it is running code";
-const SILENT: &str = "it did not answer";
-const ENDED: &str = "it has ended since then";
-const NOT_HELD: &str = "its copy could not be kept";
 
 /// Who wants to know what came back.
 pub(super) type RewoundReply = oneshot::Sender<Result<Rewound, ExecError>>;
 
-/// One kernel at a checkpoint.
-#[derive(Debug)]
-struct Copied {
-    language: Language,
-    memory: MemoryCheckpoint,
-    /// The claim of the copy, until the host holds it.
-    claimed: Beside,
+/// The memory of a kernel at a checkpoint.
+#[derive(Clone, Copy, Debug)]
+enum Memory {
+    /// This copy, if it is there.
+    Copy(u32),
+    /// None, for this reason.
+    Not(&'static str),
 }
 
-/// A checkpoint that kernels are asked for.
+impl Memory {
+    fn told(self, copies: &MemoryCopies) -> MemoryCheckpoint {
+        match self {
+            Self::Copy(number) => copies.memory(number),
+            Self::Not(reason) => MemoryCheckpoint::NotKept { reason: reason.into() },
+        }
+    }
+
+    fn copy(self) -> Option<u32> {
+        match self {
+            Self::Copy(number) => Some(number),
+            Self::Not(_) => None,
+        }
+    }
+}
+
+/// One kernel at a checkpoint.
+#[derive(Debug)]
+struct KernelPoint {
+    language: Language,
+    memory: Memory,
+}
+
+/// A checkpoint whose copies are awaited.
 #[derive(Debug)]
 struct Taking {
+    /// The numbers of the copies.
     awaited: BTreeSet<u32>,
     files: FilesCheckpoint,
     reply: oneshot::Sender<Checkpoint>,
@@ -67,7 +82,7 @@ struct Taking {
 /// All checkpoints of a runner, by number; each has its kernels by theirs.
 #[derive(Debug, Default)]
 pub(super) struct Checkpoints {
-    points: BTreeMap<u32, BTreeMap<u32, Copied>>,
+    points: BTreeMap<u32, BTreeMap<u32, KernelPoint>>,
     taking: BTreeMap<u32, Taking>,
 }
 
@@ -76,51 +91,38 @@ impl Checkpoints {
         self.taking.values().map(|taking| taking.until).min()
     }
 
-    fn copied(&mut self, number: u32, kernel: u32) -> Option<&mut Copied> {
-        self.points.get_mut(&number)?.get_mut(&kernel)
+    fn memory(&self, number: u32, kernel: u32) -> Option<Memory> {
+        Some(self.points.get(&number)?.get(&kernel)?.memory)
     }
 
-    /// Forgets a copy that is about to be woken: until it has made another, there is none.
-    /// Returns the state that it had beside its memory, if it was kept.
-    fn wake(&mut self, number: u32, kernel: u32) -> Option<Beside> {
-        let copied = self.copied(number, kernel)?;
-        let MemoryCheckpoint::Kept { beside } = copied.memory else { return None };
-        copied.memory = MemoryCheckpoint::NotKept { reason: NOT_HELD.into() };
-        Some(beside)
+    /// The copies that some checkpoint names.
+    pub(super) fn named(&self) -> BTreeSet<u32> {
+        let all = self.points.values().flat_map(BTreeMap::values);
+        all.filter_map(|point| point.memory.copy()).collect()
     }
 
-    /// A kernel has answered, or never will: the last one is the end of the wait.
-    fn answered(&mut self, number: u32, kernel: u32) {
-        let Some(taking) = self.taking.get_mut(&number) else { return };
-        taking.awaited.remove(&kernel);
-        if taking.awaited.is_empty() {
-            self.tell(number);
+    /// A copy is there, or never will be: the last one is the end of the wait.
+    pub(super) fn answered(&mut self, copy: u32, copies: &MemoryCopies) {
+        let mut done = Vec::new();
+        for (&number, taking) in &mut self.taking {
+            if taking.awaited.remove(&copy) && taking.awaited.is_empty() {
+                done.push(number);
+            }
+        }
+        for number in done {
+            self.tell(number, copies);
         }
     }
 
-    fn tell(&mut self, number: u32) {
+    fn tell(&mut self, number: u32, copies: &MemoryCopies) {
         let Some(Taking { files, reply, .. }) = self.taking.remove(&number) else { return };
-        let copied = self.points.get(&number).into_iter().flat_map(BTreeMap::values);
-        let kernels = copied.map(|Copied { language, memory, .. }| KernelCheckpoint {
+        let points = self.points.get(&number).into_iter().flat_map(BTreeMap::values);
+        let kernels = points.map(|KernelPoint { language, memory }| KernelCheckpoint {
             language: language.clone(),
-            memory: memory.clone(),
+            memory: memory.told(copies),
         });
         // Whoever asked may have left.
         _ = reply.send(Checkpoint { number, kernels: kernels.collect(), files }).is_ok();
-    }
-
-    /// There is no such kernel any more.
-    pub(super) fn lost(&mut self, kernel: u32) {
-        for number in self.taking.keys().copied().collect::<Vec<_>>() {
-            self.answered(number, kernel);
-        }
-    }
-
-    /// There is no kernel any more.
-    pub(super) fn lost_all(&mut self) {
-        for number in self.taking.keys().copied().collect::<Vec<_>>() {
-            self.tell(number);
-        }
     }
 }
 
@@ -133,99 +135,65 @@ impl State {
         reply: oneshot::Sender<Checkpoint>,
         now: Instant,
     ) {
-        self.release(number, ReleaseSide::From);
+        self.copies.wanted = true;
+        self.forget_checkpoints(|one| one >= number);
         let running = self.is_busy();
+        let ready = self.kernels.iter_mut().filter(|(_, one)| one.is_ready());
+        let ready = ready.map(|(kernel, one)| (kernel, one.language.clone(), one.checkpoints));
         let (mut point, mut awaited) = (BTreeMap::new(), BTreeSet::new());
-        for (kernel, one) in self.kernels.iter_mut().filter(|(_, one)| one.is_ready()) {
-            let reason = match (running, one.checkpoints) {
-                (true, _) => RUNNING,
-                (false, false) => CANNOT,
-                (false, true) => {
-                    awaited.insert(kernel);
-                    SILENT
-                }
+        for (kernel, language, can) in ready.collect::<Vec<_>>() {
+            let memory = match (running, can) {
+                (true, _) => Memory::Not(RUNNING),
+                (false, false) => Memory::Not(CANNOT),
+                (false, true) => Memory::Copy(self.copy_for_checkpoint(kernel)),
             };
-            let memory = MemoryCheckpoint::NotKept { reason: reason.into() };
-            let (language, claimed) = (one.language.clone(), Beside::default());
-            point.insert(kernel, Copied { language, memory, claimed });
-        }
-        for &kernel in &awaited {
-            self.then(Action::Checkpoint { kernel, number });
+            awaited.extend(memory.copy().filter(|&copy| self.copies.is_awaited(copy)));
+            point.insert(kernel, KernelPoint { language, memory });
         }
         self.checkpoints.points.insert(number, point);
         while self.checkpoints.points.len() > MOST
             && let Some((&oldest, _)) = self.checkpoints.points.first_key_value()
         {
-            self.release(oldest, ReleaseSide::UpTo);
+            self.forget_checkpoints(|one| one <= oldest);
         }
+        self.drop_unnamed_copies();
         let is_done = awaited.is_empty();
         let taking = Taking { awaited, files, reply, until: now + PATIENCE };
         self.checkpoints.taking.insert(number, taking);
         if is_done {
-            self.checkpoints.tell(number);
+            self.checkpoints.tell(number, &self.copies);
         }
     }
 
-    /// Forgets checkpoints on one side of a number, which is on both.
-    fn release(&mut self, number: u32, side: ReleaseSide) {
-        let is_meant = |&one: &u32| match side {
-            ReleaseSide::UpTo => one <= number,
-            ReleaseSide::From => one >= number,
-        };
-        let meant: Vec<_> = self.checkpoints.points.keys().copied().filter(is_meant).collect();
-        let mut kernels = BTreeSet::new();
-        for one in meant {
-            self.checkpoints.tell(one);
-            let point = self.checkpoints.points.remove(&one).unwrap_or_default();
-            kernels.extend(point.into_keys());
-        }
-        for kernel in kernels {
-            if self.kernels.get_mut(kernel).is_some_and(|kernel| kernel.checkpoints) {
-                self.then(Action::Send(Inward::Release { kernel, number, side }));
-            }
+    /// Forgets checkpoints. Their copies are ended when [`State::drop_unnamed_copies`] is called.
+    fn forget_checkpoints(&mut self, is_meant: impl Fn(u32) -> bool) {
+        let meant = self.checkpoints.points.keys().copied().filter(|&one| is_meant(one));
+        for one in meant.collect::<Vec<_>>() {
+            self.checkpoints.tell(one, &self.copies);
+            self.checkpoints.points.remove(&one);
         }
     }
 
-    /// A driver claims that there is a copy: the host holds it, if one was asked for.
-    pub(super) fn checkpointed(&mut self, kernel: u32, number: u32, process: u32, beside: Beside) {
-        let Some(bounds) = &self.bounds else { return };
-        let most = bounds.limits.memory_bytes / SHARE;
-        let Some(copied) = self.checkpoints.copied(number, kernel) else { return };
-        if matches!(copied.memory, MemoryCheckpoint::NotKept { .. }) {
-            copied.claimed = beside;
-            self.then(Action::Send(Inward::Hold { kernel, number, process, most }));
+    /// There is no such kernel any more, and none of its copies.
+    pub(super) fn lose_copies(&mut self, kernel: u32) {
+        for copy in self.copies.lose(kernel) {
+            self.checkpoints.answered(copy, &self.copies);
         }
     }
 
-    /// A driver says that there is no copy.
-    pub(super) fn not_checkpointed(&mut self, kernel: u32, number: u32, reason: &str) {
-        let reason = Untrusted::new(reason).for_terminal_line(LONGEST_REASON);
-        self.set_memory(kernel, number, MemoryCheckpoint::NotKept { reason });
-    }
-
-    /// The host holds a copy, or does not.
-    pub(super) fn held(&mut self, kernel: u32, number: u32, held: bool) {
-        let Some(copied) = self.checkpoints.copied(number, kernel) else { return };
-        let memory = if held {
-            MemoryCheckpoint::Kept { beside: copied.claimed }
-        } else {
-            MemoryCheckpoint::NotKept { reason: NOT_HELD.into() }
-        };
-        self.set_memory(kernel, number, memory);
-    }
-
-    fn set_memory(&mut self, kernel: u32, number: u32, memory: MemoryCheckpoint) {
-        let Some(copied) = self.checkpoints.copied(number, kernel) else { return };
-        copied.memory = memory;
-        self.checkpoints.answered(number, kernel);
-        self.rewound_answered(kernel, number);
+    /// There is no kernel any more.
+    pub(super) fn lose_all_copies(&mut self) {
+        self.copies.lose_all();
+        for number in self.checkpoints.taking.keys().copied().collect::<Vec<_>>() {
+            self.checkpoints.tell(number, &self.copies);
+        }
     }
 
     /// Kernels that did not answer in time have no copy, as far as anybody knows.
     pub(super) fn checkpoints_alarmed(&mut self, now: Instant) {
         let due = self.checkpoints.taking.iter().filter(|(_, taking)| taking.until <= now);
         for number in due.map(|(&number, _)| number).collect::<Vec<_>>() {
-            self.checkpoints.tell(number);
+            self.checkpoints.tell(number, &self.copies);
         }
     }
 
@@ -261,24 +229,29 @@ impl State {
         };
         let known: Vec<_> =
             point.iter().map(|(&kernel, one)| (kernel, one.language.clone())).collect();
-        self.release(number.saturating_add(1), ReleaseSide::From);
+        self.forget_checkpoints(|one| one > number);
         let mut rewinding = Rewinding::new(rewound, reply, now);
         let alive: Vec<_> = self.kernels.iter_mut().map(|(kernel, _)| kernel).collect();
-        // Ends first: what a copy forks when it wakes must not be taken for something left behind.
-        let mut waking = Vec::new();
+        let (mut waking, mut ending) = (Vec::new(), Vec::new());
         for kernel in alive {
-            let one = self.kernels.get_mut(kernel).filter(|one| one.is_ready());
-            match one.and_then(|_| self.checkpoints.wake(number, kernel)) {
-                Some(beside) => waking.push((kernel, beside)),
-                None => self.end_kernel(kernel, number, &known, &mut rewinding),
+            let ready = self.kernels.get_mut(kernel).filter(|one| one.is_ready());
+            let copy = ready.and_then(|_| self.checkpoints.memory(number, kernel)?.copy());
+            match copy.and_then(|copy| Some((copy, self.copies.wake(copy)?))) {
+                Some((copy, beside)) => waking.push((kernel, copy, beside)),
+                None => ending.push(kernel),
             }
         }
-        for (kernel, beside) in waking {
+        self.drop_unnamed_copies();
+        // Ends first: what a copy forks when it wakes must not be taken for something left behind.
+        for kernel in ending {
+            self.end_kernel(kernel, number, &known, &mut rewinding);
+        }
+        for (kernel, copy, beside) in waking {
             if let Some(one) = self.kernels.get_mut(kernel) {
                 one.asked = 0;
             }
-            rewinding.waking(kernel, beside);
-            self.then(Action::Send(Inward::Rewind { kernel, number }));
+            rewinding.waking(kernel, copy, beside);
+            self.then(Action::Send(Inward::Rewind { kernel, number: copy }));
         }
         let is_alive = |language: &Language| self.kernels.of_any(language);
         for (_, language) in known.iter().filter(|(_, language)| !is_alive(language)) {
@@ -299,10 +272,10 @@ impl State {
         let Some(language) = self.kernels.get_mut(kernel).map(|one| one.language.clone()) else {
             return;
         };
-        let copied = self.checkpoints.copied(number, kernel);
+        let memory = self.checkpoints.memory(number, kernel);
         let lost = |reason: &str| MemoryRewound::Lost { reason: reason.into() };
-        let memory = match copied.map(|copied| &copied.memory) {
-            Some(MemoryCheckpoint::NotKept { reason }) => lost(reason),
+        let memory = match memory.map(|memory| memory.told(&self.copies)) {
+            Some(MemoryCheckpoint::NotKept { reason }) => lost(&reason),
             Some(MemoryCheckpoint::Kept { .. }) => lost(ENDED),
             None if known.iter().any(|(_, one)| *one == language) => lost(ENDED),
             None => MemoryRewound::Fresh,

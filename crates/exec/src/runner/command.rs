@@ -7,12 +7,43 @@ use crate::{
     sandbox::Machine,
 };
 use interpreter_core::{
-    Broker, Checkpoint, Confinement, Language, Permit, Pick, RewindScope, Rewound, ShownChange,
-    Typed, Untrusted, session::HostAnswer,
+    Broker, Changes, Checkpoint, Confinement, Language, Permit, Pick, RewindScope, Rewound,
+    ShownChange, Typed, Untrusted, session::HostAnswer,
 };
-use interpreter_workspace::{Conflict, Place};
+use interpreter_workspace::{Conflict, Export, ExportOf, Place, ReceivedFile};
 use std::sync::Arc;
 use tokio::sync::oneshot;
+
+/// A snapshot of what is staged, as it is shown.
+#[derive(Clone, Debug)]
+pub struct StagedLook {
+    /// By which a decision names it. No two of a session have the same.
+    pub number: u64,
+    /// The list.
+    pub changes: Changes,
+    /// The changes one by one, with their hunks.
+    pub shown: Vec<ShownChange>,
+}
+
+/// A file that is to be staged.
+#[derive(Debug)]
+pub struct PutOrder {
+    /// Its path in the work folder.
+    pub path: String,
+    /// The file.
+    pub file: ReceivedFile,
+    /// The bounds of the session.
+    pub confinement: Confinement,
+}
+
+/// A file that is open for reading.
+#[derive(Debug)]
+pub struct OpenedFile {
+    /// The file.
+    pub file: std::fs::File,
+    /// Its size.
+    pub bytes: u64,
+}
 
 /// The setup of a runner.
 #[derive(Clone, Debug)]
@@ -92,6 +123,47 @@ pub enum Command {
     /// Take a snapshot and put it, or what was picked of it, into the person's folder. Hunks are
     /// picked of the snapshot that was shown last.
     ApplyNow(Vec<Pick>),
+    /// Put the snapshot of this number, or what was picked of it, into the person's folder. If
+    /// another one was taken since, nothing is applied.
+    ApplyShown {
+        /// The number that [`StagedLook`] has.
+        number: u64,
+        /// Nothing means all of it.
+        picks: Vec<Pick>,
+    },
+    /// Forget what the snapshot of this number has, all of it or what is at and below these paths. If
+    /// another one was taken since, nothing is forgotten.
+    DiscardShown {
+        /// The number that [`StagedLook`] has.
+        number: u64,
+        /// Nothing means all of it.
+        paths: Vec<String>,
+    },
+    /// Stage a file of the person's own. Not while something runs.
+    Put(Box<PutOrder>),
+    /// Open one file for reading: the staged one, or that of the person's folder.
+    OpenFile {
+        /// Its path.
+        path: String,
+        /// The bounds of the session.
+        confinement: Box<Confinement>,
+        /// Who wants to read it.
+        reply: oneshot::Sender<Result<OpenedFile, ExecError>>,
+    },
+    /// List the files that are staged or were applied, to be taken elsewhere.
+    Export {
+        /// Which.
+        of: ExportOf,
+        /// Who wants them.
+        reply: oneshot::Sender<Result<Export, ExecError>>,
+    },
+    /// The same as a patch.
+    Patch {
+        /// Which.
+        of: ExportOf,
+        /// Who wants it.
+        reply: oneshot::Sender<Result<OpenedFile, ExecError>>,
+    },
     /// Take what was applied last out of the person's folder.
     Undo,
     /// Put what was undone last into it once more.
@@ -106,6 +178,18 @@ pub enum Command {
         paths: Vec<String>,
         /// Who wants to know.
         reply: oneshot::Sender<Result<Untrusted, ExecError>>,
+    },
+    /// Show what is staged as lists and hunks: of a new snapshot, or of the one that somebody is
+    /// deciding on.
+    Look {
+        /// Whether a new one is taken. If it is the same as the one that is held, that stays.
+        anew: bool,
+        /// Whether its hunks can be picked from now on.
+        decides: bool,
+        /// The path that is looked at; all of it without one.
+        path: Option<String>,
+        /// Who wants to know.
+        reply: oneshot::Sender<Result<StagedLook, ExecError>>,
     },
     /// Keep what can be gone back to: the memory of kernels and the staged files. It drops all that
     /// were kept under this number or a higher one. Not while something runs.

@@ -31,7 +31,7 @@ impl State {
         self.bounds = None;
         self.budget = None;
         self.kernels.clear();
-        self.checkpoints.lost_all();
+        self.lose_all_copies();
     }
 
     /// The stream has ended without our doing, and with it every kernel. Nobody learns from here
@@ -66,7 +66,7 @@ impl State {
     }
 
     /// Ends the run of `kernel`, if it has one: output that was held back comes first, and then how
-    /// it ended and its effects.
+    /// it ended and its effects. Then there is time to copy the kernel.
     pub(super) fn finish_cell(&mut self, kernel: u32, status: Option<i32>, signal: Option<i32>) {
         let mut kernel_ended = true;
         let mut held = [None, None];
@@ -83,8 +83,12 @@ impl State {
         if self.cell_of(kernel).is_some()
             && let Some(cell) = self.take_cell()
         {
+            let again = cell.runs_again;
             let cell = Box::new(cell);
             self.then(Action::Finish { cell, status, signal, kernel_ended });
+            if !again {
+                self.copy_ahead(kernel);
+            }
         }
     }
 
@@ -131,7 +135,7 @@ impl State {
             cell.ran_out_of_memory();
         }
         let how = gone.why.unwrap_or_else(|| death(status, signal));
-        self.checkpoints.lost(kernel);
+        self.lose_copies(kernel);
         if self.ended_in_rewind(kernel, &gone.language, &how) {
             return Ok(());
         }

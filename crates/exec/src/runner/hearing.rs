@@ -119,6 +119,7 @@ impl State {
                     from.state = KernelState::Ready;
                     let language = from.language.clone();
                     self.ready(language);
+                    self.copy_ahead(kernel);
                 }
             }
             Claim::Result { bundle, display } => {

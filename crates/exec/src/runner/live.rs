@@ -114,8 +114,8 @@ impl Live {
         self.link().complete(kernel, code, cursor);
     }
 
-    /// Asks a kernel to keep its memory.
-    pub(super) fn checkpoint(&mut self, kernel: u32, number: u32) {
+    /// Asks a kernel for a copy of its memory.
+    pub(super) fn copy(&mut self, kernel: u32, number: u32) {
         self.link().checkpoint(kernel, number);
     }
 

@@ -5,20 +5,19 @@
 
 use super::{
     checkpoint::{PATIENCE, RewoundReply},
+    copies::GONE,
     state::{Action, Phase, State},
 };
 use interpreter_core::{Beside, KernelRewound, Language, MemoryRewound, Rewound};
 use std::{collections::BTreeMap, time::Instant};
 
-/// Why a copy that was held is not there.
-const GONE: &str = "its copy is gone; the oldest go first where memory is short";
 const SILENT: &str = "its copy did not wake";
 
 /// The news that is awaited of one kernel.
 #[derive(Debug)]
 enum Step {
-    /// Its copy, from the host and from itself.
-    Waking { beside: Beside, woken: bool, answered: bool },
+    /// The copy of this number, from the host and from itself.
+    Waking { copy: u32, beside: Beside, woken: bool, answered: bool },
     /// Its end.
     Ending(MemoryRewound),
 }
@@ -38,8 +37,8 @@ impl Rewinding {
     }
 
     /// A copy was asked for.
-    pub(super) fn waking(&mut self, kernel: u32, beside: Beside) {
-        self.awaited.insert(kernel, Step::Waking { beside, woken: false, answered: false });
+    pub(super) fn waking(&mut self, kernel: u32, copy: u32, beside: Beside) {
+        self.awaited.insert(kernel, Step::Waking { copy, beside, woken: false, answered: false });
     }
 
     /// A kernel is being ended, and with it comes this.
@@ -68,24 +67,23 @@ impl State {
     /// The host has let a copy take a kernel's place, or there was none.
     pub(super) fn rewound(&mut self, kernel: u32, number: u32, process: u32) {
         let Some(rewinding) = self.rewinding() else { return };
-        if rewinding.rewound.number != number {
-            return;
-        }
         match rewinding.awaited.get_mut(&kernel) {
-            Some(Step::Waking { woken, .. }) if process > 0 => *woken = true,
-            Some(Step::Waking { .. }) => {
-                self.give_up_on(kernel, GONE);
+            Some(Step::Waking { copy, woken, .. }) if *copy == number => {
+                *woken = process > 0;
+                if process == 0 {
+                    self.give_up_on(kernel, GONE);
+                }
+                self.woken(kernel);
             }
-            Some(Step::Ending(_)) | None => {}
+            Some(Step::Waking { .. } | Step::Ending(_)) | None => {}
         }
-        self.woken(kernel);
     }
 
     /// A copy that was woken has one of its own, or says why not.
     pub(super) fn rewound_answered(&mut self, kernel: u32, number: u32) {
         let Some(rewinding) = self.rewinding() else { return };
-        if rewinding.rewound.number == number
-            && let Some(Step::Waking { answered, .. }) = rewinding.awaited.get_mut(&kernel)
+        if let Some(Step::Waking { copy, answered, .. }) = rewinding.awaited.get_mut(&kernel)
+            && *copy == number
         {
             *answered = true;
             self.woken(kernel);
@@ -96,7 +94,7 @@ impl State {
     fn woken(&mut self, kernel: u32) {
         let language = self.kernels.get_mut(kernel).map(|kernel| kernel.language.clone());
         let (Some(language), Some(rewinding)) = (language, self.rewinding()) else { return };
-        if let Some(Step::Waking { beside, woken: true, answered: true }) =
+        if let Some(Step::Waking { beside, woken: true, answered: true, .. }) =
             rewinding.awaited.get(&kernel)
         {
             let memory = MemoryRewound::Restored { beside: *beside };

@@ -1,10 +1,14 @@
 //! Staged changes while their sandbox is up: reviewed, applied, discarded. Slow work is done on
 //! another thread.
 
-use super::{command::RunnerSetup, files_back::FilesBack, staging::DiskWatch};
+use super::{
+    command::{PutOrder, RunnerSetup, StagedLook},
+    files_back::FilesBack,
+    staging::DiskWatch,
+};
 use crate::{
     ExecError,
-    sandbox::{Frozen, LOWER, covered, recipe, secrets},
+    sandbox::{Frozen, LOWER, Machine, covered, recipe, secrets},
 };
 use interpreter_core::{
     Backend, Changes, ChangesState, Confinement, FileChange, Limits, Pick, ShownChange, Untrusted,
@@ -12,7 +16,11 @@ use interpreter_core::{
 };
 use interpreter_host::Inward;
 use interpreter_workspace::{Applied, Conflict, DiskUsage, NotCopied, Review, Set, is_at_or_below};
-use std::{collections::HashSet, io, path::Path};
+use std::{
+    collections::{BTreeSet, HashSet},
+    io,
+    path::Path,
+};
 
 /// Number of entries missing from a copy that are named.
 const NAMED: usize = 3;
@@ -56,10 +64,14 @@ fn remark(backend: Backend, copy: Option<&Path>, left_out: &NotCopied) -> Option
 pub(super) struct Stage {
     set: Option<Set>,
     shown: Option<Review>,
+    /// How many snapshots were taken: the number of the last one.
+    looks: u64,
     /// The paths whose hunks the person has seen; nothing else has numbers that mean anything.
     numbered: Numbered,
     /// Changes that are being put back from inside.
     discarding: Option<Discarding>,
+    /// A file of the person's own that the host copies in.
+    pub(super) putting: Option<PutOrder>,
     /// Checkpoints of what is staged.
     pub(super) back: FilesBack,
     /// The disk space that is staged.
@@ -71,8 +83,32 @@ pub(super) struct Stage {
 enum Numbered {
     #[default]
     Nothing,
-    Below(Vec<String>),
+    Below(BTreeSet<String>),
     Everything,
+}
+
+impl Numbered {
+    /// These were shown too.
+    fn add(&mut self, more: impl Iterator<Item = String>) {
+        let more = more.map(|path| path.trim_end_matches('/').to_owned());
+        match self {
+            Self::Everything => {}
+            Self::Nothing => *self = Self::Below(more.collect()),
+            Self::Below(paths) => paths.extend(more),
+        }
+    }
+
+    /// Whether what is at this path was shown.
+    fn has(&self, path: &str) -> bool {
+        match self {
+            Self::Nothing => false,
+            Self::Everything => true,
+            Self::Below(paths) => Path::new(path)
+                .ancestors()
+                .filter_map(Path::to_str)
+                .any(|above| !above.is_empty() && paths.contains(above)),
+        }
+    }
 }
 
 /// Changes that are being forgotten.
@@ -92,28 +128,39 @@ impl Stage {
         confinement: &Confinement,
         setup: &RunnerSetup,
     ) -> Result<Option<String>, ExecError> {
-        if self.set.is_none() && confinement.workspace == Workspace::Stage {
-            let RunnerSetup { changes, session, .. } = setup;
-            self.set = Some(Set::create(changes, &confinement.work_folder, session)?);
-            self.keep_early().await?;
-        }
-        let remark = self.copy_for(backend, confinement).await?;
+        self.begin_set(confinement, setup).await?;
+        let remark = self.copy_for(backend, confinement, &setup.machine).await?;
         if let Some(set) = &self.set {
             set.clear_work()?;
         }
         Ok(remark)
     }
 
+    /// Begins a change set, if changes are staged and there is none.
+    pub(super) async fn begin_set(
+        &mut self,
+        confinement: &Confinement,
+        setup: &RunnerSetup,
+    ) -> Result<(), ExecError> {
+        if self.set.is_none() && confinement.workspace == Workspace::Stage {
+            let RunnerSetup { changes, session, .. } = setup;
+            self.set = Some(Set::create(changes, &confinement.work_folder, session)?);
+            self.keep_early().await?;
+        }
+        Ok(())
+    }
+
     async fn copy_for(
         &mut self,
         backend: Backend,
         confinement: &Confinement,
+        machine: &Machine,
     ) -> Result<Option<String>, ExecError> {
         let copies = recipe(backend).stages_in_copy() && confinement.workspace == Workspace::Stage;
         if !copies || self.set.as_ref().is_none_or(|set| set.copy().is_some()) {
             return Ok(None);
         }
-        let (confinement, owner) = (confinement.clone(), recipe(backend).copy_owner());
+        let (confinement, owner) = (confinement.clone(), recipe(backend).copy_owner(machine));
         let taken = self.elsewhere(move |set| take_copy(set, &confinement, owner)).await?;
         let copy = self.set.as_ref().and_then(Set::copy);
         Ok(taken.and_then(|taken| remark(backend, copy, &taken)))
@@ -153,13 +200,71 @@ impl Stage {
     /// to, and lists it. Diff and application are of this snapshot.
     pub(super) async fn review(&mut self, frozen: Option<Frozen>) -> Result<Changes, ExecError> {
         self.forget_review();
+        self.looks += 1;
         self.shown = self.elsewhere(move |set| Ok(set.review_of(&[], frozen)?)).await?;
+        Ok(self.listed())
+    }
+
+    /// The same, but a snapshot that is held and differs in nothing stays, with its number: whoever
+    /// is about to decide on it can.
+    pub(super) async fn review_again(&mut self, frozen: Option<Frozen>) -> Result<(), ExecError> {
+        let taken = self.elsewhere(move |set| Ok(set.review_of(&[], frozen)?)).await?;
+        let is_same = match (&self.shown, &taken) {
+            (Some(held), Some(taken)) => held.is_same(taken),
+            (None, _) | (_, None) => false,
+        };
+        if !is_same {
+            self.forget_review();
+            self.looks += 1;
+            self.shown = taken;
+        }
+        Ok(())
+    }
+
+    /// The list of the snapshot.
+    fn listed(&self) -> Changes {
         let id = self.set.as_ref().map(|set| set.id().to_owned()).unwrap_or_default();
         let (files, left_out) = match &self.shown {
             Some(review) => (review.files.clone(), review.left_out.clone()),
             None => (Vec::new(), Vec::new()),
         };
-        Ok(Changes { id, state: ChangesState::Staged, files, left_out })
+        Changes { id, state: ChangesState::Staged, files, left_out }
+    }
+
+    /// The snapshot that is held, for somebody who decides on it by its number. The hunks that they
+    /// see count as seen, and those that there was no room for do not.
+    pub(super) fn look(
+        &mut self,
+        decides: bool,
+        path: Option<&str>,
+    ) -> Result<StagedLook, ExecError> {
+        let shown = self.show_changes()?;
+        if decides {
+            let is_seen = |one: &&ShownChange| {
+                let is_meant = |above: &str| Path::new(&one.path).starts_with(above);
+                !one.hunks.is_empty() && path.is_none_or(is_meant)
+            };
+            self.numbered.add(shown.iter().filter(is_seen).map(|one| one.path.clone()));
+        }
+        Ok(StagedLook { number: self.looks, changes: self.listed(), shown })
+    }
+
+    /// Refuses a decision on a snapshot that is no longer held.
+    pub(super) fn check_number(&self, number: u64) -> Result<(), ExecError> {
+        let is_held = self.shown.is_some() && self.looks == number;
+        is_held.then_some(()).ok_or(ExecError::LookAgain)
+    }
+
+    /// The paths of the snapshot that is held, at and below `paths` or all of them. Whatever was staged
+    /// since is not among them.
+    pub(super) fn shown_paths(&self, paths: Vec<String>) -> Result<Vec<String>, ExecError> {
+        let Some(review) = &self.shown else { return Err(ExecError::LookAgain) };
+        if !paths.is_empty() {
+            return Ok(paths);
+        }
+        let listed = review.files.iter().flat_map(FileChange::paths).cloned();
+        let left_out = review.left_out.iter().map(|one| one.path.clone());
+        Ok(listed.chain(left_out).collect())
     }
 
     /// Whether there is a snapshot to decide on.
@@ -169,11 +274,10 @@ impl Stage {
 
     /// The changes of the snapshot at and below `paths`, or all, line by line.
     pub(super) fn diff(&mut self, paths: &[String]) -> Result<Untrusted, ExecError> {
-        self.numbered = match (&mut self.numbered, paths) {
-            (Numbered::Everything, _) | (_, []) => Numbered::Everything,
-            (Numbered::Below(earlier), more) => Numbered::Below([earlier, more].concat()),
-            (Numbered::Nothing, paths) => Numbered::Below(paths.to_vec()),
-        };
+        match paths {
+            [] => self.numbered = Numbered::Everything,
+            paths => self.numbered.add(paths.iter().cloned()),
+        }
         match (&self.set, &self.shown) {
             (Some(set), Some(review)) if paths.is_empty() => Ok(set.diff_of(review)?),
             (Some(set), Some(review)) => Ok(set.diff_of_some(review, paths)?),
@@ -199,14 +303,7 @@ impl Stage {
 
     /// Refuses hunks whose numbers the person has not seen in the snapshot that is held.
     pub(super) fn check_shown(&self, picks: &[Pick]) -> Result<(), ExecError> {
-        let is_shown = |path: &str| match (&self.shown, &self.numbered) {
-            (None, _) | (_, Numbered::Nothing) => false,
-            (Some(_), Numbered::Everything) => true,
-            (Some(_), Numbered::Below(paths)) => paths.iter().any(|above| {
-                let below = path.strip_prefix(above.trim_end_matches('/'));
-                below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-            }),
-        };
+        let is_shown = |path: &str| self.shown.is_some() && self.numbered.has(path);
         match picks.iter().find(|pick| pick.is_of_hunks() && !is_shown(&pick.path)) {
             Some(pick) => Err(ExecError::HunksNotShown { path: pick.path.clone() }),
             None => Ok(()),
@@ -350,4 +447,30 @@ impl Stage {
 fn settled(set: &Set, state: ChangesState, done: Applied) -> Changes {
     let Applied { files, left_out } = done;
     Changes { id: set.id().to_owned(), state, files, left_out }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hunks_count_as_seen_where_they_were_shown_and_nowhere_else() {
+        let mut seen = Numbered::default();
+        assert!(!seen.has("a"));
+        seen.add(["a/b".to_owned(), "c/".to_owned()].into_iter());
+        for (path, is) in [
+            ("a/b", true),
+            ("a/b/c", true),
+            ("c/d", true),
+            ("a", false),
+            ("a/bc", false),
+            ("cd", false),
+            ("", false),
+        ] {
+            assert_eq!(seen.has(path), is, "{path}");
+        }
+        seen = Numbered::Everything;
+        seen.add(["x".to_owned()].into_iter());
+        assert!(seen.has("a"));
+    }
 }

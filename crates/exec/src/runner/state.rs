@@ -10,6 +10,7 @@ use super::{
     cell::{Cell, Due},
     checkpoint::{Checkpoints, RewoundReply},
     complete::{Completing, Completions},
+    copies::MemoryCopies,
     kernels::{KernelState, Kernels},
     rewinding::Rewinding,
 };
@@ -85,8 +86,8 @@ pub(super) enum Action {
     },
     /// The host has put back what it could of a discarded set.
     Restored,
-    /// Ask a kernel to keep its memory.
-    Checkpoint {
+    /// Ask a kernel for a copy of its memory.
+    Copy {
         kernel: u32,
         number: u32,
     },
@@ -121,6 +122,7 @@ pub(super) struct State {
     pub(super) bounds: Option<Confinement>,
     pub(super) kernels: Kernels,
     pub(super) checkpoints: Checkpoints,
+    pub(super) copies: MemoryCopies,
     /// The processor time of the last run and of what it left.
     pub(super) budget: Option<Budget>,
     /// The proposal that output belongs to which comes between runs.
@@ -138,6 +140,7 @@ impl State {
             bounds: None,
             kernels: Kernels::default(),
             checkpoints: Checkpoints::default(),
+            copies: MemoryCopies::default(),
             budget: None,
             last_proposal: String::new(),
             interrupted: false,
@@ -196,7 +199,7 @@ impl State {
         if self.bounds.as_ref() != Some(&confinement) {
             self.budget = None;
             self.kernels.clear();
-            self.checkpoints.lost_all();
+            self.lose_all_copies();
             self.bounds = Some(confinement.clone());
             self.then(Action::Build(Box::new(confinement)));
         }
@@ -220,6 +223,7 @@ impl State {
     /// Spends a permit: gives its code to the kernel that stands ready. If that has died since,
     /// nothing of the code has run.
     pub(super) fn run(&mut self, permit: Permit, now: Instant) -> Result<(), ExecError> {
+        let seconds = permit.seconds();
         let (proposal, confinement) = permit.spend();
         if matches!(self.phase, Phase::Running(_) | Phase::Rewinding(_)) {
             let (language, reason) = (proposal.language.name().into(), "it is running code".into());
@@ -236,15 +240,19 @@ impl State {
         if let Some(given) = self.kernels.get_mut(kernel) {
             given.printed = 0;
         }
-        let limits = confinement.limits;
+        let mut limits = confinement.limits;
+        limits.wall_seconds = limits.wall_seconds.into_iter().chain(seconds).min();
         self.budget = limits.cpu_seconds.map(|seconds| Budget::open(kernel, seconds, now));
         if self.budget.is_some() {
             self.then(Action::Send(Inward::Measure));
         }
         let invocation = proposal.invocation;
-        self.phase = Phase::Running(Cell::new(kernel, proposal.id, limits, now));
+        let cell = Cell::new(kernel, proposal.id, limits, now);
+        self.phase = Phase::Running(cell.that_runs_again(proposal.again.is_some()));
         let behind = std::mem::take(&mut self.interrupted);
         self.then(Action::Begin { kernel, code, invocation, limits, behind });
+        self.copies.runs(kernel);
+        self.drop_unnamed_copies();
         Ok(())
     }
 

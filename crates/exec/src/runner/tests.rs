@@ -7,7 +7,7 @@ use super::state::{Action, State};
 use interpreter_core::{
     Confinement, Continuity, Findings, Language, LanguageInfo, Languages, Limits, Message, Network,
     Permit, Policy, Prepared, Reached, Sandboxing, Typed, Workspace,
-    budget::Budget,
+    budget::{Allowance, Budget},
     context::{ContextWindow, Counter},
     file_header::FileHeaders,
     instructions::Strength,
@@ -32,7 +32,7 @@ fn language(name: &str) -> Language {
     languages().find(name).unwrap()
 }
 
-fn confinement(limits: Limits) -> Confinement {
+pub(super) fn confinement(limits: Limits) -> Confinement {
     Confinement {
         work_folder: "/work".into(),
         workspace: Workspace::Stage,
@@ -49,15 +49,21 @@ fn confinement(limits: Limits) -> Confinement {
 
 /// A permit, which only a session makes.
 fn permit(name: &str, limits: Limits) -> Permit {
+    permit_within(name, limits, Budget::default())
+}
+
+fn permit_within(name: &str, limits: Limits, budget: Budget) -> Permit {
     let mut session = session::State::new(Setup {
         has_model: false,
         languages: languages(),
         policy: Policy::default(),
-        budget: Budget::default(),
+        budget,
         confinement: confinement(limits),
+        people: interpreter_core::People::One,
         approval: Approval::Yes,
         max_calls: 1,
         file_headers: FileHeaders::default(),
+        asks_for_hosts: false,
         syntax: |_, _| None,
         packages: interpreter_core::packages::PackageSetup::default(),
         redactor: std::sync::Arc::default(),
@@ -181,13 +187,11 @@ fn short(action: &Action) -> String {
             Inward::Hold { kernel, number, process, .. } => {
                 format!("hold {kernel} as {number}: {process}")
             }
-            Inward::Release { kernel, number, side } => {
-                format!("release {kernel} {side:?} {number}")
-            }
+            Inward::Release { kernel, number } => format!("release {kernel} as {number}"),
             Inward::Rewind { kernel, number } => format!("rewind {kernel} to {number}"),
             other => format!("{other:?}"),
         },
-        Action::Checkpoint { kernel, number } => format!("checkpoint {kernel} as {number}"),
+        Action::Copy { kernel, number } => format!("copy {kernel} as {number}"),
         Action::RewindFiles { rewound, .. } => {
             let kernels = rewound.kernels.iter();
             let kernels = kernels.map(|one| format!(" {} {:?}", one.language, one.memory));
@@ -264,7 +268,7 @@ fn code_that_heeds_no_interrupt_loses_its_kernel_and_then_its_sandbox() {
         .running()
         .interrupts()
         .does(&["interrupt 1"])
-        .after(0.5)
+        .after(1.0)
         .does(&["interrupt 1"])
         .after(2.5)
         .does(&["stop 1"])
@@ -293,6 +297,21 @@ fn a_run_past_its_time_is_interrupted() {
         .does(&["interrupt 1"])
         .exits(1, Some(2))
         .does(&["finish None Some(2) ended=true limit=true"]);
+}
+
+#[test]
+fn a_permit_for_less_time_than_the_sandbox_allows_counts() {
+    for wall_seconds in [None, Some(60)] {
+        let limits = Limits { wall_seconds, ..Limits::default() };
+        let mut script = Script::bounded(limits).prepare("python").gets_ready(1);
+        let session = Allowance { seconds: Some(5), ..Allowance::default() };
+        let budget = Budget { session, ..Budget::default() };
+        let now = script.now();
+        script.state.run(permit_within("python", limits, budget), now).unwrap();
+        // The same sandbox serves it.
+        let script = script.then().does(&["begin 1"]).after(4.0).does(&[]);
+        script.after(1.5).does(&["interrupt 1"]);
+    }
 }
 
 #[test]

@@ -6,13 +6,14 @@
 //!
 //! # Mechanism
 //! The same host as everywhere starts kernels with the listed environment. It is away from the
-//! terminal, and a keeper ends whatever it leaves.
+//! terminal, and a keeper ends whatever it leaves. Where root has given it a user of its own, it
+//! becomes that one for good: this is then the only fence between it and everybody else.
 //!
 //! # Order
-//! The keeper is made before the host starts.
+//! The keeper is made before the host starts, and before root is given up.
 //!
 //! # Limits
-//! Everything that the person may do, the code may do.
+//! Everything that the person may do, the code may do; with a user of its own, what that one may do.
 
 use super::{
     machine::Machine,
@@ -35,7 +36,7 @@ pub(super) static RECIPE: Recipe = Recipe {
     staging: Staging::Unavailable,
     has_door: false,
     own_system: false,
-    furniture: Furniture::Outside(None),
+    furniture: Furniture::Outside,
     bounds_all: |_| false,
     plan,
     view: |_| View::unknown(),
@@ -66,15 +67,22 @@ fn keeps(promise: Promise) -> Kept {
 /// The steps that start a host without confining it.
 fn plan(site: &Site<'_>) -> Result<Plan, ExecError> {
     check_work_folder(site.confinement)?;
-    Ok(Plan(vec![
-        Step::NewSession,
-        Step::Keep,
-        Step::DieWithParent,
-        Step::Execute {
-            program: site.machine.program.clone(),
-            arguments: vec![interpreter_host::HOST.into()],
-        },
-    ]))
+    let mut steps = vec![Step::NewSession, Step::Keep];
+    if let Some(user) = site.recipe.other_user(site.machine) {
+        steps.extend([
+            Step::NoNewPrivileges,
+            Step::EmptyBoundingSet,
+            Step::BecomeUser { user, group: user },
+            Step::NoCapabilities,
+        ]);
+    }
+    // Becoming another user would take this back.
+    steps.push(Step::DieWithParent);
+    steps.push(Step::Execute {
+        program: site.machine.program.clone(),
+        arguments: vec![interpreter_host::HOST.into()],
+    });
+    Ok(Plan(steps))
 }
 
 fn describe(_: &Machine, protection: &mut Protection) {

@@ -149,6 +149,7 @@ mod tests {
             home: None,
             user: if rights == Rights::Ordinary { 1000 } else { 0 },
             group: 1000,
+            own_user: None,
             rights,
             system: vec![],
             landlock: Some(7),

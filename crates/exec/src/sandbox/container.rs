@@ -25,7 +25,7 @@
 use super::{
     in_copy::uncovered,
     landlock::beside_others,
-    machine::{Machine, Rights, SANDBOX_USER},
+    machine::{Machine, Rights},
     native::{DOOR, HOST_PROGRAM, become_host, check_work_folder, limits},
     recipe::{Protection, Recipe, Site, Tidying},
 };
@@ -107,7 +107,7 @@ fn can_be_bound(path: &Path) -> bool {
 
 /// The user that code is, inside and outside.
 pub(super) fn user(machine: &Machine) -> [u32; 2] {
-    if machine.user == 0 { [SANDBOX_USER; 2] } else { [machine.user, machine.group] }
+    if machine.user == 0 { [machine.code_user(); 2] } else { [machine.user, machine.group] }
 }
 
 /// Arguments of the engine's client.

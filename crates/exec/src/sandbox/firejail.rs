@@ -51,7 +51,7 @@ pub(super) static RECIPE: Recipe = Recipe {
     staging: Staging::CopyElsewhere,
     has_door: false,
     own_system: false,
-    furniture: Furniture::Outside(None),
+    furniture: Furniture::Outside,
     bounds_all: |_| false,
     plan: |site| landlock::plan_for(site, AROUND),
     view: |_| View::unknown(),

@@ -22,7 +22,7 @@
 //! folder that is allowed entry by entry is not reachable. `keeps` has the whole list.
 
 use super::{
-    machine::{Machine, Rights, SANDBOX_USER, SystemPath},
+    machine::{Machine, Rights, SystemPath},
     native::{check_work_folder, filter_of, limits},
     recipe::{Furniture, Protection, Recipe, Site, Staging},
     view::View,
@@ -51,7 +51,7 @@ pub(super) static RECIPE: Recipe = Recipe {
     staging: Staging::CopyElsewhere,
     has_door: false,
     own_system: false,
-    furniture: Furniture::Outside(Some(SANDBOX_USER)),
+    furniture: Furniture::Outside,
     bounds_all: |_| false,
     plan: |site| plan_for(site, Around::Nothing),
     view: |_| View::unknown(),
@@ -124,7 +124,7 @@ pub(super) fn plan_for(site: &Site<'_>, around: Around) -> Result<Plan, ExecErro
     if around == Around::Nothing {
         steps.push(Step::Keep);
     }
-    let user = if machine.user == 0 { SANDBOX_USER } else { machine.user };
+    let user = if machine.user == 0 { machine.code_user() } else { machine.user };
     steps.extend(limits(confinement).map(|step| beside_others(step, user)));
     steps.extend([Step::NoNewPrivileges, places]);
     if machine.user == 0 {

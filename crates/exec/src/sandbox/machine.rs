@@ -2,12 +2,9 @@
 
 use super::cgroup::Groups;
 use crate::interpreters::SYSTEM;
-use interpreter_core::surroundings::Seen;
+use interpreter_core::{surroundings::Seen, system_users::SHARED_USER};
 use rustix::thread::CapabilitySet;
 use std::path::{Path, PathBuf};
-
-/// The user that root's sandboxes become: far from any that a system hands out.
-pub(super) const SANDBOX_USER: u32 = 0x7000_0000;
 
 /// Facts about the machine and the process, gathered once.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +17,8 @@ pub struct Machine {
     pub user: u32,
     /// The group we run as.
     pub group: u32,
+    /// The user that root's code becomes, if it has one of its own.
+    pub own_user: Option<u32>,
     /// Our privileges.
     pub rights: Rights,
     /// The system's folders and links, as they are.
@@ -87,6 +86,7 @@ impl Machine {
             home,
             user: rustix::process::geteuid().as_raw(),
             group: rustix::process::getegid().as_raw(),
+            own_user: None,
             rights: rights(),
             landlock: interpreter_jail::landlock_version(),
             groups: Groups::look(),
@@ -98,6 +98,11 @@ impl Machine {
 }
 
 impl Machine {
+    /// The user that root's code becomes, and its group.
+    pub(super) fn code_user(&self) -> u32 {
+        self.own_user.unwrap_or(SHARED_USER)
+    }
+
     /// Begins what takes time before a sandbox can start, aside.
     pub fn get_ready(&self) {
         self.groups.get_ready();

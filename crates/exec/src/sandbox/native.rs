@@ -6,7 +6,7 @@
 //! A user namespace alone would not do: root shown as somebody else is still root to files.
 
 use super::{
-    machine::{Inotify, Machine, Rights, SANDBOX_USER, SystemPath},
+    machine::{Inotify, Machine, Rights, SystemPath},
     recipe::{Furniture, Protection, Recipe, Site, Staging},
     view::View,
 };
@@ -80,18 +80,19 @@ fn plan(site: &Site<'_>) -> Result<Plan, ExecError> {
         Namespace::Cgroup,
     ];
     let user = Step::Unshare(vec![Namespace::User]);
+    let code = machine.code_user();
     let (mut steps, owner, last) = match machine.rights {
         Rights::Ordinary => {
             let ids = map_ids([machine.user; 2], [machine.group; 2]);
             (vec![user, ids, Step::Unshare(others), Step::Fork], Owner::AsOutside, vec![])
         }
         Rights::Root => (
-            vec![Step::MapOwner { to: SANDBOX_USER }, Step::Unshare(others), Step::Fork],
+            vec![Step::MapOwner { to: code }, Step::Unshare(others), Step::Fork],
             Owner::Mapped,
             vec![
-                Step::BecomeUser { user: SANDBOX_USER, group: SANDBOX_USER },
+                Step::BecomeUser { user: code, group: code },
                 user,
-                map_ids([SHOWN_USER, SANDBOX_USER], [SHOWN_USER, SANDBOX_USER]),
+                map_ids([SHOWN_USER, code], [SHOWN_USER, code]),
             ],
         ),
         Rights::RootWithoutMounts => {

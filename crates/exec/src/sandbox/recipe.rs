@@ -6,7 +6,7 @@
 use super::{
     folder::Layout,
     in_copy::{self, Moved},
-    machine::{Machine, Rights, SANDBOX_USER},
+    machine::{Machine, Rights},
     view::View,
 };
 use crate::{Cause, ExecError, egress::Doorway};
@@ -100,9 +100,8 @@ pub(super) enum Furniture {
     Planned,
     /// In a folder outside that the helper mounts at the usual places.
     Mounted,
-    /// In a folder outside; kernels are started with its paths. The number is the user that root's
-    /// code becomes, whose the temporary files then are.
-    Outside(Option<u32>),
+    /// In a folder outside; kernels are started with its paths.
+    Outside,
 }
 
 /// The purpose and the parts of a sandbox.
@@ -148,9 +147,16 @@ impl Recipe {
     }
 
     /// The user that the copy belongs to, if code works in it as another.
-    pub(crate) fn copy_owner(&self) -> Option<u32> {
-        let other = self.own_system && rustix::process::geteuid().is_root();
-        other.then_some(SANDBOX_USER)
+    pub(crate) fn copy_owner(&self, machine: &Machine) -> Option<u32> {
+        let other = self.own_system && machine.user == 0;
+        other.then(|| machine.code_user())
+    }
+
+    /// The user that root's code becomes. Without a sandbox it stays root, unless it has a user of
+    /// its own.
+    pub(super) fn other_user(&self, machine: &Machine) -> Option<u32> {
+        let other = machine.user == 0 && (self.confines || machine.own_user.is_some());
+        other.then(|| machine.code_user())
     }
 
     /// Where code sees its work folder, if that is elsewhere.
@@ -163,7 +169,7 @@ impl Recipe {
     pub(super) fn settle(&self, layout: &Layout, spec: KernelSpec) -> KernelSpec {
         match self.furniture {
             Furniture::Planned | Furniture::Mounted => spec,
-            Furniture::Outside(_) => layout.settle(spec),
+            Furniture::Outside => layout.settle(spec),
         }
     }
 
@@ -175,6 +181,10 @@ impl Recipe {
         let (backend, enforced) = (self.backend.word(), Vec::new());
         let mut protection = Protection { backend, enforced, missing };
         (self.describe)(machine, &mut protection);
+        let own = machine.own_user.filter(|_| machine.user == 0);
+        protection
+            .enforced
+            .extend(own.map(|user| format!("a user of the system of its own ({user})")));
         protection
     }
 

@@ -157,7 +157,7 @@ fn run_folder(
     let user = match recipe.furniture {
         Furniture::Planned => return Ok(None),
         Furniture::Mounted => None,
-        Furniture::Outside(user) => user.filter(|_| machine.user == 0),
+        Furniture::Outside => recipe.other_user(machine),
     };
     let Machine { scratch, program, .. } = machine;
     let made = RunFolder::make(scratch, program, user, &confinement.work_folder);

@@ -25,7 +25,6 @@ use super::{
     kernel::Kernel,
     processes::{send, send_group},
 };
-use crate::wire::ReleaseSide;
 use rustix::{
     param::page_size,
     process::{Pid, Signal, getpid},
@@ -45,7 +44,7 @@ const ABOUT: u64 = 4096;
 /// The copies of one kernel.
 #[derive(Debug, Default)]
 pub(crate) struct Copies {
-    /// By the numbers of their checkpoints.
+    /// By their numbers: a higher one is a later one.
     held: BTreeMap<u32, Pid>,
     /// Bytes that they take together at most; they share some with the kernel.
     bound: u64,
@@ -57,9 +56,12 @@ impl Copies {
         self.held.values().copied()
     }
 
-    /// Forgets a process that is dead.
-    pub(crate) fn forget(&mut self, pid: Pid) {
-        self.held.retain(|_, held| *held != pid);
+    /// Forgets a process that is dead: its number, if it was a copy.
+    pub(crate) fn forget(&mut self, pid: Pid) -> Option<u32> {
+        let found = self.held.iter().find(|(_, held)| **held == pid);
+        let number = *found?.0;
+        self.held.remove(&number);
+        Some(number)
     }
 
     /// Takes one out, to be the kernel.
@@ -67,25 +69,27 @@ impl Copies {
         self.held.remove(&number)
     }
 
-    /// Ends those on one side of a number, which is on both.
-    pub(crate) fn release(&mut self, number: u32, side: ReleaseSide) {
-        self.held.retain(|&held, pid| {
-            let stays = match side {
-                ReleaseSide::UpTo => held > number,
-                ReleaseSide::From => held < number,
-            };
-            if !stays {
-                end(*pid);
-            }
-            stays
-        });
-    }
-
-    /// Ends all of them.
-    pub(crate) fn release_all(&mut self) {
-        for (_, pid) in std::mem::take(&mut self.held) {
+    /// Ends one.
+    pub(crate) fn release(&mut self, number: u32) {
+        if let Some(pid) = self.held.remove(&number) {
             end(pid);
         }
+    }
+
+    /// Ends those with this number and later ones.
+    pub(crate) fn release_from(&mut self, number: u32) {
+        for pid in self.held.split_off(&number).into_values() {
+            end(pid);
+        }
+    }
+
+    /// Ends all of them. Returns their numbers.
+    pub(crate) fn release_all(&mut self) -> Vec<u32> {
+        let all = std::mem::take(&mut self.held);
+        for &pid in all.values() {
+            end(pid);
+        }
+        all.into_keys().collect()
     }
 
     /// Holds another copy, and ends the oldest until the rest use at most `most` bytes that

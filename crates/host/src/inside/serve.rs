@@ -13,7 +13,7 @@ use super::{
     processes::{Role, kill_all_but, send, send_group},
     restore::restore,
 };
-use crate::wire::{Decoder, Inward, KernelSpec, Outward, ReleaseSide};
+use crate::wire::{Decoder, Inward, KernelSpec, Outward};
 use rustix::{
     event::{PollFd, PollFlags, poll},
     io::{Errno, fcntl_dupfd_cloexec, ioctl_fionbio, read},
@@ -193,6 +193,9 @@ impl Host {
             }
             // One that is gone may have left something behind.
             Inward::Stop { kernel } => {
+                if let Some(stopped) = self.kernels.get_mut(&kernel) {
+                    stopped.copies.release_all();
+                }
                 let others = self.kernels.iter().filter(|(number, _)| **number != kernel);
                 let spared: Vec<_> = others.flat_map(|(_, other)| other.family()).collect();
                 if spared.is_empty() {
@@ -217,9 +220,9 @@ impl Host {
                 let held = hold(&mut self.kernels, kernel, number, process, most);
                 self.outgoing.push(&Outward::Held { kernel, number, held });
             }
-            Inward::Release { kernel, number, side } => {
+            Inward::Release { kernel, number } => {
                 if let Some(kernel) = self.kernels.get_mut(&kernel) {
-                    kernel.copies.release(number, side);
+                    kernel.copies.release(number);
                 }
             }
             Inward::Rewind { kernel, number } => {
@@ -259,7 +262,7 @@ impl Host {
             send(copy, Signal::KILL);
             return None;
         }
-        rewound.copies.release(number, ReleaseSide::From);
+        rewound.copies.release_from(number);
         let (before, process) = (rewound.become_copy(copy), rewound.process());
         clear_away(before);
         while is_alive(before) && self.bury_one(WaitOptions::empty()) {}
@@ -297,8 +300,10 @@ impl Host {
     fn is_room_without_copies(&mut self) -> bool {
         let copies: Vec<_> =
             self.kernels.values().flat_map(|kernel| kernel.copies.pids()).collect();
-        for kernel in self.kernels.values_mut() {
-            kernel.copies.release_all();
+        for (&kernel, of) in &mut self.kernels {
+            for number in of.copies.release_all() {
+                self.outgoing.push(&Outward::Held { kernel, number, held: false });
+            }
         }
         for &copy in &copies {
             while is_alive(copy) && self.bury_one(WaitOptions::empty()) {}
@@ -315,6 +320,9 @@ impl Host {
     /// Kills everything and waits until it is dead. Children of the dead come to us and are killed
     /// in their turn.
     fn end_all(&mut self) {
+        for kernel in self.kernels.values_mut() {
+            kernel.copies.release_all();
+        }
         loop {
             self.role.kill_all();
             if !self.bury_one(WaitOptions::empty()) {
@@ -337,8 +345,10 @@ impl Host {
     fn buried(&mut self, pid: Pid, status: WaitStatus) {
         let found = self.kernels.iter().find(|(_, kernel)| kernel.pid() == pid);
         let Some(kernel) = found.map(|(&number, _)| number) else {
-            for kernel in self.kernels.values_mut() {
-                kernel.copies.forget(pid);
+            for (&kernel, of) in &mut self.kernels {
+                if let Some(number) = of.copies.forget(pid) {
+                    self.outgoing.push(&Outward::Held { kernel, number, held: false });
+                }
             }
             return;
         };

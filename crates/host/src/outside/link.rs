@@ -137,7 +137,7 @@ impl Link {
         self.with(kernel, |wires| wires.complete(code, cursor));
     }
 
-    /// Asks a kernel to keep its memory under a number; answered by the claim `checkpointed` or
+    /// Asks a kernel for a copy of its memory, with a number; answered by the claim `checkpointed` or
     /// `not_checkpointed`. Only a kernel whose driver says that it can may be asked.
     pub fn checkpoint(&mut self, kernel: u32, number: u32) {
         self.with(kernel, |wires| wires.checkpoint(number));

@@ -27,7 +27,7 @@ pub enum Claim {
         /// Whether it can be asked how code could go on.
         #[serde(default)]
         completes: bool,
-        /// Whether its memory can be kept.
+        /// Whether its memory can be copied.
         #[serde(default)]
         checkpoints: bool,
     },
@@ -74,11 +74,11 @@ pub enum Claim {
         /// The possible completions.
         matches: Vec<String>,
     },
-    /// The kernel's memory was kept. The answer to [`crate::Link::checkpoint`], and said again by a
+    /// There is a copy of the kernel's memory. The answer to [`crate::Link::checkpoint`], and said again by a
     /// copy that has become the kernel. It holds only once the host has said
     /// [`crate::Outward::Held`].
     Checkpointed {
-        /// The number of the checkpoint.
+        /// The number of the copy.
         number: u32,
         /// The number of the copy's process inside.
         process: u32,
@@ -91,9 +91,9 @@ pub enum Claim {
         /// Programs that the kernel started and that run.
         programs: u32,
     },
-    /// The kernel's memory was not kept.
+    /// There is no copy of the kernel's memory.
     NotCheckpointed {
-        /// The number of the checkpoint.
+        /// The number of the copy.
         number: u32,
         /// Why.
         reason: String,

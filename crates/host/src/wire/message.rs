@@ -84,28 +84,26 @@ pub enum Inward {
     Hold {
         /// The number of the kernel.
         kernel: u32,
-        /// The number of the checkpoint.
+        /// The number of the copy.
         number: u32,
         /// The number of the copy's process, as the driver claims it.
         process: u32,
         /// Bytes that the copies of a kernel may take beside what they share.
         most: u64,
     },
-    /// End the copies of a kernel with this number and higher ones, or up to it.
+    /// End a copy of a kernel.
     Release {
         /// The number of the kernel.
         kernel: u32,
-        /// The number of the checkpoint.
+        /// The number of the copy.
         number: u32,
-        /// Which way from there.
-        side: ReleaseSide,
     },
     /// End a kernel's process with all that it started, and have a copy take its place; answered by
-    /// `Rewound`. Later copies are ended.
+    /// `Rewound`. Later copies, which have higher numbers, are ended.
     Rewind {
         /// The number of the kernel.
         kernel: u32,
-        /// The number of the checkpoint.
+        /// The number of the copy.
         number: u32,
     },
     /// Put paths of the work folder back to what they were; answered by `Restored`.
@@ -119,15 +117,6 @@ pub enum Inward {
         /// The name under which a file is written before it takes its place.
         scratch: String,
     },
-}
-
-/// Which copies are released.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReleaseSide {
-    /// That number and earlier ones.
-    UpTo,
-    /// That number and later ones.
-    From,
 }
 
 /// A message of the host.
@@ -179,10 +168,11 @@ pub enum Outward {
         kernel: u32,
     },
     /// Whether a process is held as a copy of a kernel's memory: it is one that the host can wake.
+    /// Also said of one that was held and has died.
     Held {
         /// The number of the kernel.
         kernel: u32,
-        /// The number of the checkpoint.
+        /// The number of the copy.
         number: u32,
         /// Whether it is held.
         held: bool,
@@ -191,7 +181,7 @@ pub enum Outward {
     Rewound {
         /// The number of the kernel.
         kernel: u32,
-        /// The number of the checkpoint.
+        /// The number of the copy.
         number: u32,
         /// The number of the kernel's process by now; 0 if there was no such copy, and then nothing
         /// has changed.
@@ -247,9 +237,8 @@ const RESTORE: u8 = 5;
 const KILL: u8 = 6;
 const TIDY: u8 = 7;
 const HOLD: u8 = 8;
-const RELEASE_UP_TO: u8 = 9;
-const RELEASE_FROM: u8 = 10;
-const REWIND: u8 = 11;
+const RELEASE: u8 = 9;
+const REWIND: u8 = 10;
 
 const MEASURE: u8 = 20;
 
@@ -270,7 +259,7 @@ impl Frame for Inward {
         match kind {
             START | RESTORE | HOLD => Some(LONGEST),
             INTERRUPT | STOP | TIDY | MEASURE => Some(0),
-            KILL | RELEASE_UP_TO | RELEASE_FROM | REWIND => Some(4),
+            KILL | RELEASE | REWIND => Some(4),
             _ => None,
         }
     }
@@ -285,12 +274,7 @@ impl Frame for Inward {
                 let payload = HoldPayload { number: *number, process: *process, most: *most };
                 (HOLD, *kernel, json(HOLD, &payload)?)
             }
-            Self::Release { kernel, number, side: ReleaseSide::UpTo } => {
-                (RELEASE_UP_TO, *kernel, of_number(*number))
-            }
-            Self::Release { kernel, number, side: ReleaseSide::From } => {
-                (RELEASE_FROM, *kernel, of_number(*number))
-            }
+            Self::Release { kernel, number } => (RELEASE, *kernel, of_number(*number)),
             Self::Rewind { kernel, number } => (REWIND, *kernel, of_number(*number)),
             Self::Tidy { kernel } => (TIDY, *kernel, Cow::default()),
             Self::Measure => (MEASURE, 0, Cow::default()),
@@ -312,11 +296,7 @@ impl Frame for Inward {
                 let HoldPayload { number, process, most } = parsed(kind, &payload)?;
                 Self::Hold { kernel, number, process, most }
             }
-            RELEASE_UP_TO | RELEASE_FROM => {
-                let up_to = kind == RELEASE_UP_TO;
-                let side = if up_to { ReleaseSide::UpTo } else { ReleaseSide::From };
-                Self::Release { kernel, number: number(&payload), side }
-            }
+            RELEASE => Self::Release { kernel, number: number(&payload) },
             REWIND => Self::Rewind { kernel, number: number(&payload) },
             TIDY => Self::Tidy { kernel },
             MEASURE => Self::Measure,

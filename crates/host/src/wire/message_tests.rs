@@ -25,9 +25,7 @@ fn every_message_survives_the_wire() {
     returns(&Inward::Stop { kernel: 1 });
     returns(&Inward::Kill { kernel: 1, process: 258 });
     returns(&Inward::Hold { kernel: 1, number: 2, process: 3, most: u64::MAX });
-    for side in [ReleaseSide::UpTo, ReleaseSide::From] {
-        returns(&Inward::Release { kernel: 1, number: 258, side });
-    }
+    returns(&Inward::Release { kernel: 1, number: 258 });
     returns(&Inward::Rewind { kernel: 1, number: 258 });
     for held in [false, true] {
         returns(&Outward::Held { kernel: 1, number: 258, held });

@@ -76,6 +76,8 @@ pub(crate) struct Outcome {
     pub(crate) refused: Vec<String>,
     /// How code could go on: the part that is replaced, and by what.
     pub(crate) completions: Option<(usize, usize, Vec<String>)>,
+    /// Numbers of copies that have died meanwhile.
+    pub(crate) lost_copies: Vec<u32>,
     pub(crate) noise: usize,
     pub(crate) end: Option<End>,
 }
@@ -450,6 +452,10 @@ impl Scene {
                     (None, Some(signal)) => End::Killed(signal),
                     (None, None) | (Some(_), Some(_)) => End::Unknown,
                 });
+            }
+            Heard::Told(Outward::Held { kernel, number, held: false }) => {
+                assert_eq!(kernel, expected);
+                outcome.lost_copies.push(number);
             }
             other @ (Heard::Told(_) | Heard::Lost { .. }) => panic!("unexpected: {other:?}"),
         }

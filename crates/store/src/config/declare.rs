@@ -42,6 +42,8 @@ pub(super) enum Project<S, T> {
     Narrow(fn(&S, &T) -> Option<String>),
     /// Add to the list, which can only make things stricter.
     Add,
+    /// Add to the list, unless there is a reason against a value.
+    AddUnless(fn(&T) -> Option<String>),
 }
 
 /// One declared setting of the struct `S`.
@@ -109,6 +111,10 @@ impl<S, F: Field> Declared<S, F> {
         match self.project {
             Project::Never(reason) => Some(format!("a project may not set `{name}`: {reason}")),
             Project::Add => None,
+            Project::AddUnless(why_not) => {
+                let reason = new.items().iter().find_map(|(_, one, _)| why_not(one))?;
+                Some(format!("a project may only tighten, and `{name}` {reason}"))
+            }
             Project::Tighten(is_looser) => {
                 let current = (self.get)(before).items();
                 let [(_, current, origin)] = current[..] else { return Some(name.into()) };
@@ -139,7 +145,7 @@ impl<S, F: Field> Setting<S> for Declared<S, F> {
             Project::Never(_) => "may not set",
             Project::Tighten(_) => "may tighten",
             Project::Narrow(_) => "may narrow",
-            Project::Add => "may add",
+            Project::Add | Project::AddUnless(_) => "may add",
         }
     }
 
@@ -172,7 +178,7 @@ impl<S, F: Field> Setting<S> for Declared<S, F> {
             return Err(source.fault(at, &reason));
         }
         match self.project {
-            Project::Add => field.lay(new),
+            Project::Add | Project::AddUnless(_) => field.lay(new),
             Project::Never(_) | Project::Tighten(_) | Project::Narrow(_) => *field = new,
         }
         Ok(())
@@ -201,6 +207,11 @@ impl<S, F: Field> Setting<S> for Declared<S, F> {
         let (new, old) = ((self.get)(after), (self.get)(before));
         match self.project {
             Project::Never(_) => new != old,
+            Project::AddUnless(why_not) => {
+                let (old, new) = (old.items(), new.items());
+                let loosens = |one| !old.contains(one) && why_not(one.1).is_some();
+                new.iter().any(loosens) || old.iter().any(|one| !new.contains(one))
+            }
             Project::Add => old.items().iter().any(|one| !new.items().contains(one)),
             Project::Tighten(_) | Project::Narrow(_) => self.refusal(before, new).is_some(),
         }

@@ -46,6 +46,27 @@ pub struct SettingOption {
 /// The schema of the records in a config file.
 const RECORDS: &str = include_str!("records.schema.json");
 
+impl SettingRow {
+    /// It as programs read it. Shows no secret.
+    pub fn json(&self) -> Json {
+        let place = self.origin.place.as_ref();
+        json!({
+            "name": self.name,
+            "value": self.value,
+            "origin": {
+                "layer": self.origin.layer,
+                "file": place.map(|(path, _)| path.to_string_lossy()),
+                "line": place.map(|(_, line)| line),
+            },
+            "default": self.default,
+            "meaning": self.info.meaning(),
+            "option": self.info.option,
+            "variable": self.info.variable,
+            "project": self.for_project,
+        })
+    }
+}
+
 impl Settings {
     /// Every value in force, in the order of the declarations.
     pub fn rows(&self) -> Vec<SettingRow> {

@@ -27,6 +27,24 @@ pub fn keep_host(folders: &Folders, rule: &HostRule) -> Result<bool, StoreError>
     }
 }
 
+/// Takes an entry out of `network.hosts` in the person's config file, as it is written there. Whether
+/// there was one.
+pub fn forget_host(folders: &Folders, entry: &str) -> Result<bool, StoreError> {
+    let path = folders.config_file();
+    let text = read(path.clone())?.map(|file| file.text).unwrap_or_default();
+    let Ok(mut document) = text.parse::<DocumentMut>() else { return Ok(false) };
+    let network = document.get_mut("network").and_then(Item::as_table_like_mut);
+    let hosts = network.and_then(|network| network.get_mut("hosts")?.as_array_mut());
+    let Some(hosts) = hosts else { return Ok(false) };
+    let before = hosts.len();
+    hosts.retain(|one| one.as_str() != Some(entry));
+    if hosts.len() == before {
+        return Ok(false);
+    }
+    write_config(folders, &ConfigText { path, text: document.to_string() })?;
+    Ok(true)
+}
+
 /// Sets `model` in the person's config file.
 pub fn keep_model(folders: &Folders, name: &str) -> Result<(), StoreError> {
     let path = folders.config_file();
@@ -65,7 +83,11 @@ fn table_of(rule: &Rule) -> Table {
         let item = match (found.as_str(), texts) {
             (Some(text), _) => value(text),
             (None, Some(texts)) => value(texts.collect::<Array>()),
-            (None, None) => continue,
+            (None, None) => match (found.as_bool(), found.as_i64()) {
+                (Some(yes), _) => value(yes),
+                (None, Some(number)) => value(number),
+                (None, None) => continue,
+            },
         };
         table.insert(key, item);
     }
@@ -152,6 +174,23 @@ mod tests {
         let kept = keep_host(&folders, &rule.parse().unwrap()).map_err(|error| error.to_string());
         let after = fs_err::read_to_string(folders.config_file()).unwrap_or_default();
         (kept, after)
+    }
+
+    #[test]
+    fn a_host_is_taken_out_and_all_else_stays() {
+        let root = tempfile::tempdir().unwrap();
+        let folders = Folders::under(root.path());
+        assert!(!forget_host(&folders, "a.org").unwrap());
+        folders.make_config_folder().unwrap();
+        let before =
+            "# mine\nmodel = \"openai/x\"\n\n[network]\nhosts = [\"a.org\", \"b.org:443\"]\n";
+        fs_err::write(folders.config_file(), before).unwrap();
+        for other in ["b.org", "A.org", "a.or", ""] {
+            assert!(!forget_host(&folders, other).unwrap(), "{other}");
+        }
+        assert!(forget_host(&folders, "b.org:443").unwrap());
+        let after = fs_err::read_to_string(folders.config_file()).unwrap();
+        assert_eq!(after, before.replace(", \"b.org:443\"", ""));
     }
 
     #[test]

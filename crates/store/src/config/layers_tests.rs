@@ -300,12 +300,24 @@ fn definitions_of_both_own_files_are_there() {
 #[test]
 fn rules_are_kept_apart_by_who_wrote_them() {
     let rule = |decision: &str| format!("[[rule]]\ndecision = '{decision}'\n");
-    let settings = resolved(&rule("ask"), &rule("deny"), &rule("allow")).unwrap();
+    let settings = resolved(&rule("ask"), &rule("deny"), &rule("ask")).unwrap();
     let decisions = |rules: interpreter_core::Rules| {
         rules.0.into_iter().map(|rule| rule.decision).collect::<Vec<_>>()
     };
     assert_eq!(decisions(settings.user_rules()), [Opinion::Ask, Opinion::Deny]);
-    assert_eq!(decisions(settings.project_rules()), [Opinion::Allow]);
+    assert_eq!(decisions(settings.project_rules()), [Opinion::Ask]);
+}
+
+/// It would have no effect, and be believed to have one.
+#[test]
+fn a_rule_of_a_project_may_not_allow() {
+    let rules = "[[rule]]\ndecision = 'deny'\n[[rule]]\ndecision = 'allow'\nlanguage = 'python'\n";
+    let refused = resolved("", "", rules).unwrap_err();
+    for part in ["`rule` with `decision = \"allow\"` allows code", "make it `ask` or `deny`"] {
+        assert!(refused.contains(part), "{refused}");
+    }
+    // The same is the person's to say.
+    assert_eq!(resolved(rules, rules, "").unwrap().user_rules().0.len(), 4);
 }
 
 #[test]

@@ -23,14 +23,14 @@ pub use self::{
     describe::{SettingOption, SettingRow},
     endpoint::{BaseUrl, EndpointSettings},
     error::{ConfigError, Fault},
-    keep::{keep_host, keep_model, keep_rule, remove_rule, write_config},
+    keep::{forget_host, keep_host, keep_model, keep_rule, remove_rule, write_config},
     layers::Overrides,
     network::{Listed, NetworkMode},
     profile_text::profile_text,
     provenance::{Layer, Provenance, Sourced},
     read::{ConfigFiles, ConfigText},
     table::Settings,
-    value::{AddressParts, Prose, Temperature},
+    value::{AddressParts, Prose, SecretName, Temperature},
 };
 
 mod declare;

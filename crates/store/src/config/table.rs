@@ -6,10 +6,10 @@
 //! the documentation.
 
 use super::{
-    AddressParts, BaseUrl, EndpointSettings, Layer, Listed, NetworkMode, Prose, Sourced,
-    Temperature,
+    AddressParts, BaseUrl, EndpointSettings, Layer, Listed, NetworkMode, Prose, SecretName,
+    Sourced, Temperature,
     declare::{
-        Project::{Add, Narrow, Never, Tighten},
+        Project::{Add, AddUnless, Narrow, Never, Tighten},
         settings,
     },
 };
@@ -18,12 +18,13 @@ use crate::{
     quantity::{Bytes, Dollars, TimeLimit},
 };
 use interpreter_core::{
-    ApprovalMode, Choice, Declaration, Limits, Promise, RiskLimit, Rule, Rules, Sandboxing,
-    Scanner, Theme, Workspace,
+    ApprovalMode, Choice, Declaration, Limits, Opinion, Promise, RiskLimit, Rule, Rules,
+    Sandboxing, Scanner, Theme, Workspace,
     budget::{Allowance, Budget},
     egress::{HostRule, Hosts},
     file_header::FileHeaders,
     packages::PackagePolicy,
+    system_users::UserRange,
     vault::VaultSecret,
 };
 use std::{
@@ -33,7 +34,9 @@ use std::{
 };
 
 const PROMPTS: &str = "it decides who reads your prompts";
+const TEAM: &str = "it is about all people of a server";
 const SECRETS: &str = "it decides where your secrets come from";
+const LOGINS: &str = "it decides who can log in";
 
 settings! {
     /// Everything that can be set, with every default filled in.
@@ -115,6 +118,21 @@ settings! {
 
         /// Use a secret in Vault as if it was kept here: NAME=MOUNT/PATH#FIELD.
         "vault.secrets" vault_secrets: Vec<Sourced<VaultSecret>>, Never(SECRETS);
+
+        /// Let the people of a team log in through the login provider (OIDC) at this address.
+        "login.issuer" login_issuer: Sourced<Option<BaseUrl>>, Never(LOGINS);
+
+        /// Log in there as the client with this id.
+        "login.client" login_client: Sourced<Option<String>>, Never(LOGINS);
+
+        /// Send the provider the secret of the client: the name of a kept secret or a variable.
+        "login.secret" login_secret: Sourced<Option<SecretName>>, Never(LOGINS);
+
+        /// Ask the provider for these scopes beside `openid`.
+        "login.scopes" login_scopes: Sourced<Vec<String>>, Never(LOGINS);
+
+        /// Call the provider by this name on the page; without it, by its host.
+        "login.name" login_name: Sourced<Option<String>>, Never(LOGINS);
 
         /// Define a model server of your own, by name.
         "endpoint" endpoints: BTreeMap<String, Sourced<EndpointSettings>>, Never(PROMPTS);
@@ -240,6 +258,16 @@ settings! {
         /// Limit the time of all sessions of a day in which a model writes or its code runs, such as 30m or none.
         "budget.day.time" day_time: Sourced<TimeLimit> = TimeLimit::None, Tighten(is_more);
 
+        /// Limit the sessions that one person of a team has at once.
+        "team.sessions" team_sessions: Sourced<NonZeroU32> = TEAM_SESSIONS, Never(TEAM);
+
+        /// Limit the disk space of what one person of a team keeps: record, results and staged files.
+        "team.storage" team_storage: Sourced<Bytes> = Bytes::new(TEAM_STORAGE), Never(TEAM);
+
+        /// Run the code of each person of a team as a system user of their own from this range, where
+        /// root runs the server.
+        "team.uids" team_uids: Sourced<UserRange>, Never(TEAM);
+
         /// Choose what happens to a model's code that matches no rule: ask, auto (run it up to
         /// `approval.up_to`, still sandboxed and staged) or deny.
         "approval.mode" approval_mode: Sourced<ApprovalMode>, Tighten(|new, old| new < old),
@@ -262,14 +290,28 @@ settings! {
             Never("it decides which programs run; put it in your own config file");
 
         /// Allow, ask about or deny code that matches; deny beats ask, and ask beats allow.
-        "rule" rules: Vec<Sourced<Rule>>, Add;
+        "rule" rules: Vec<Sourced<Rule>>, AddUnless(loosening);
     }
     settle Settings::settle_together;
+}
+
+/// The reason why a rule may not be a project's. One that allows would have no effect, and whoever
+/// reads it there would believe the reverse.
+fn loosening(rule: &Rule) -> Option<String> {
+    (rule.decision == Opinion::Allow).then(|| {
+        "with `decision = \"allow\"` allows code; make it `ask` or `deny`, or put it in your own \
+         config file"
+            .into()
+    })
 }
 
 const MAX_CALLS: NonZeroU32 = NonZeroU32::new(20).expect("not zero");
 
 const UNDO_SPACE: u64 = 2 << 30;
+
+const TEAM_SESSIONS: NonZeroU32 = NonZeroU32::new(32).expect("not zero");
+
+const TEAM_STORAGE: u64 = 20 << 30;
 
 fn usual() -> Limits {
     Limits::default()

@@ -11,6 +11,7 @@ use interpreter_core::{
     egress::HostRule,
     file_header::FileHeaders,
     packages::PackagePolicy,
+    system_users::UserRange,
     vault::VaultSecret,
 };
 use serde::{Deserialize, Serialize, de};
@@ -115,7 +116,11 @@ plain_values! {
     Scanner: one_of(Scanner::ALL.map(Scanner::name)), ["\"bandit\"", "\"shellcheck\""];
     Listed: json!({"type": "string"}), ["\"example.org\"", "\"*.example.org\"", "\"python\""];
     HostRule: json!({"type": "string"}), ["\"ads.example.org\""];
+    SecretName: json!({"type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]*$"}),
+        ["\"LOGIN_SECRET\""];
     VaultSecret: json!({"type": "string"}), ["\"GITHUB_TOKEN=secret/github#token\""];
+    UserRange: json!({"type": "string", "pattern": "^[0-9]+-[0-9]+$"}),
+        ["\"200000-265533\"", "\"1879048193-1879113727\""];
     Rule: json!({"$ref": "#/$defs/rule"}),
         ["{ decision = \"deny\", line = \"git push*\" }", "{ decision = \"allow\" }"];
 }
@@ -187,6 +192,36 @@ impl Deref for Prose {
 
     fn deref(&self) -> &str {
         &self.0
+    }
+}
+
+/// The name of a secret that is kept, or of a variable that holds it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String")]
+pub struct SecretName(String);
+
+impl Deref for SecretName {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<String> for SecretName {
+    type Error = &'static str;
+
+    fn try_from(name: String) -> Result<Self, Self::Error> {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let begins_well = name.starts_with(|c: char| !c.is_ascii_digit());
+        if begins_well && name.chars().all(is_plain) {
+            return Ok(Self(name));
+        }
+        // The text is not repeated: someone may have put the secret itself here.
+        Err(
+            "expected the name of a secret, such as `LOGIN_SECRET`; the secret itself does not belong \
+             in this file",
+        )
     }
 }
 

@@ -80,6 +80,7 @@ pub(super) fn started() -> Body {
             environment: BTreeMap::new(),
         }),
         opening: Some(1),
+        asks: None,
         imported: false,
     }
 }

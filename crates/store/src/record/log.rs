@@ -165,6 +165,8 @@ impl Added {
 pub struct LogEntry {
     /// When, as RFC 3339 in UTC with microseconds.
     pub time: String,
+    /// The name of the client or person that caused it.
+    pub who: Option<String>,
     /// What.
     pub body: Body,
 }
@@ -172,12 +174,19 @@ pub struct LogEntry {
 impl LogEntry {
     /// Something that happens now.
     pub fn now(body: Body) -> Self {
-        Self { time: now(), body }
+        Self { time: now(), who: None, body }
+    }
+
+    /// The same, caused by this client.
+    #[must_use]
+    pub fn by(self, who: Option<String>) -> Self {
+        Self { who, ..self }
     }
 
     /// It with its place.
     pub fn into_record(self, seq: u64, session: &str) -> Record {
-        Record { v: VERSION, seq, time: self.time, session: session.to_owned(), body: self.body }
+        let Self { time, who, body } = self;
+        Record { v: VERSION, seq, time, session: session.to_owned(), who, body }
     }
 }
 
@@ -185,16 +194,16 @@ impl LogEntry {
 pub(super) fn stored(entries: &[LogEntry]) -> Result<Vec<(&str, String)>, StoreError> {
     entries
         .iter()
-        .map(|entry| Ok((entry.time.as_str(), text(&entry.body)?)))
+        .map(|entry| Ok((entry.time.as_str(), text(&entry.body, entry.who.as_deref())?)))
         .collect::<Result<_, serde_json::Error>>()
         .map_err(|source| StoreError::Unwritable { source })
 }
 
 /// The text of a body, without the part that has a file of its own.
-fn text(body: &Body) -> Result<String, serde_json::Error> {
+fn text(body: &Body, who: Option<&str>) -> Result<String, serde_json::Error> {
     let Body::Output(Output { proposal, stream, mime, display, kept: Some(kept), .. }) = body
     else {
-        return serde_json::to_string(&StoredRef { v: VERSION, body });
+        return serde_json::to_string(&StoredRef { v: VERSION, who, body });
     };
     let body = &Body::Output(Output {
         proposal: proposal.clone(),
@@ -206,7 +215,7 @@ fn text(body: &Body) -> Result<String, serde_json::Error> {
         bytes: None,
         kept: Some(kept.clone()),
     });
-    serde_json::to_string(&StoredRef { v: VERSION, body })
+    serde_json::to_string(&StoredRef { v: VERSION, who, body })
 }
 
 /// A session's id is part of the hashed text and of messages, so it is plain.
@@ -223,10 +232,13 @@ fn now() -> String {
     format!("{:.6}", jiff::Timestamp::now())
 }
 
-/// The content of the column `body`: the version of the shapes, and the event.
+/// The content of the column `body`: the version of the shapes, who caused the event if that has a
+/// name, and the event.
 #[derive(Serialize)]
 struct StoredRef<'a> {
     v: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    who: Option<&'a str>,
     #[serde(flatten)]
     body: &'a Body,
 }
@@ -235,6 +247,8 @@ struct StoredRef<'a> {
 #[derive(Deserialize)]
 pub(super) struct Stored {
     pub(super) v: u32,
+    #[serde(default)]
+    pub(super) who: Option<String>,
     #[serde(flatten)]
     pub(super) body: Body,
 }
@@ -243,7 +257,8 @@ fn kind(stored: &str) -> &str {
     kind_of(stored).expect("every event is tagged with its kind")
 }
 
-/// The kind of the event in a body's text, which begins with version and kind.
+/// The kind of the event in a body's text, which begins with version, name and kind. A quotation mark
+/// in the name stands behind a backslash, so the name cannot hold the kind.
 pub(super) fn kind_of(stored: &str) -> Option<&str> {
     let (_, after) = stored.split_once(r#""kind":""#)?;
     after.split_once('"').map(|(kind, _)| kind)

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::record::{
-    Verification,
+    ExportFilter, ExportVerification, LinkedRecord, Verification,
     example::{Place, prompt, started},
 };
 use crate::{Folders, RecordState, private};
@@ -63,6 +63,13 @@ fn what_is_appended_can_be_read_back() {
     assert_eq!(read, appended);
     assert_eq!(read.iter().map(|record| record.seq).collect::<Vec<_>>(), [1, 2, 3, 4, 5, 6]);
     assert_eq!(place.log.records("s2").count(), 0);
+    // Each by its number, too.
+    for record in &appended {
+        assert_eq!(place.log.record("s1", record.seq).unwrap().as_ref(), Some(record));
+    }
+    for (session, seq) in [("s1", 0), ("s1", 7), ("s1", u64::MAX), ("s2", 1)] {
+        assert_eq!(place.log.record(session, seq).unwrap(), None);
+    }
     assert_eq!(place.log.verify().unwrap(), whole(6, 1));
 }
 
@@ -138,6 +145,24 @@ fn the_columns_hold_what_is_documented() {
     let expected =
         (1, "s1", record.time.as_str(), "prompt", body, interpreter_core::hash::sha256(b"s1"));
     assert_eq!((row.0, &*row.1, &*row.2, &*row.3, &*row.4, row.5), expected);
+}
+
+#[test]
+fn records_are_read_from_a_number_on() {
+    let mut place = Place::new();
+    for number in 1..=100 {
+        place.log.append("s1", &prompt(&number.to_string())).unwrap();
+        place.log.append("s2", &prompt("other")).unwrap();
+    }
+    let numbers = |after| -> Vec<u64> {
+        place.log.records_after("s1", after).map(|record| record.unwrap().seq).collect()
+    };
+    assert_eq!(numbers(0), (1..=100).collect::<Vec<_>>());
+    assert_eq!(numbers(40), (41..=100).collect::<Vec<_>>());
+    assert_eq!(numbers(99), [100]);
+    for beyond in [100, 101, u64::MAX] {
+        assert!(numbers(beyond).is_empty());
+    }
 }
 
 #[test]
@@ -352,5 +377,52 @@ fn a_row_that_is_no_record_ends_the_reading_with_its_number() {
         let read: Vec<_> = place.log.records("s1").collect();
         assert_eq!(read.len(), 2);
         assert!(matches!(read[1], Err(StoreError::Unreadable { seq: 2, .. })), "{:?}", read[1]);
+    }
+}
+
+/// The attack: a record names somebody else. Old records, which name nobody, stay as they are.
+#[test]
+fn the_name_of_whoever_caused_a_record_is_part_of_the_chain() {
+    let mut place = Place::new();
+    place.log.append("s1", &started()).unwrap();
+    let forged = r#"anna","kind":"prompt"#;
+    for who in ["anna", forged] {
+        let entry = LogEntry::now(prompt("do it")).by(Some(who.to_owned()));
+        place.log.append_all("s1", &[entry]).unwrap();
+    }
+    let read: Vec<_> = place.log.records("s1").collect::<Result<_, _>>().unwrap();
+    let names: Vec<_> = read.iter().map(|record| record.who.as_deref()).collect();
+    assert_eq!(names, [None, Some("anna"), Some(forged)]);
+    let line = serde_json::to_string(&read[1]).unwrap();
+    assert!(line.contains(r#""session":"s1","who":"anna","kind":"prompt""#), "{line}");
+    assert!(!serde_json::to_string(&read[0]).unwrap().contains("who"));
+    assert_eq!(place.log.verify().unwrap(), whole(3, 1));
+    let mut lines = String::new();
+    let take = |linked: LinkedRecord| {
+        lines += &(linked.line() + "\n");
+        Ok::<_, StoreError>(())
+    };
+    place.log.export(&ExportFilter::default(), take).unwrap();
+    assert!(ExportVerification::of(lines.as_bytes()).unwrap().is_whole());
+    let changed = lines.replace(r#""who":"anna","#, r#""who":"bert","#);
+    assert_ne!(changed, lines);
+    assert!(!ExportVerification::of(changed.as_bytes()).unwrap().is_whole());
+    for change in ["replace(body, 'anna', 'bert')", r#"replace(body, '"who":"anna",', '')"#] {
+        let tampered = format!(
+            "DROP TRIGGER IF EXISTS record_no_update; UPDATE record SET body = {change} WHERE seq = 2"
+        );
+        let before: String = place
+            .log
+            .connection
+            .query_row("SELECT body FROM record WHERE seq = 2", [], |row| row.get(0))
+            .unwrap();
+        place.log.connection.execute_batch(&tampered).unwrap();
+        assert_ne!(place.log.verify().unwrap(), whole(3, 1), "{change}");
+        place
+            .log
+            .connection
+            .execute("UPDATE record SET body = ?1 WHERE seq = 2", [before])
+            .unwrap();
+        assert_eq!(place.log.verify().unwrap(), whole(3, 1));
     }
 }

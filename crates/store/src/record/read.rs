@@ -3,7 +3,7 @@
 use super::{Log, failure::failure, log::Stored};
 use crate::StoreError;
 use interpreter_core::{Record, record::VERSION};
-use rusqlite::{Row, params};
+use rusqlite::{OptionalExtension, Row, params};
 use std::collections::VecDeque;
 
 /// Records held in memory at once.
@@ -14,6 +14,8 @@ const PAGE: i64 = 32;
 pub struct Records<'a> {
     log: &'a Log,
     session: String,
+    /// How many of its first records are passed over.
+    passed: i64,
     /// The place of the last record that was read.
     after: i64,
     page: VecDeque<StoredRow>,
@@ -26,13 +28,35 @@ pub(super) type StoredRow = (i64, String, String, String);
 impl Log {
     /// The records of one session, in the order they were appended.
     pub fn records(&self, session: &str) -> Records<'_> {
+        self.records_after(session, 0)
+    }
+
+    /// The same, from the one behind number `seq` on. Those before it are not read.
+    pub fn records_after(&self, session: &str, seq: u64) -> Records<'_> {
         Records {
             log: self,
             session: session.to_owned(),
+            passed: i64::try_from(seq).unwrap_or(i64::MAX),
             after: i64::MIN,
             page: VecDeque::new(),
             is_at_end: false,
         }
+    }
+
+    /// The record of a session with this number.
+    pub fn record(&self, session: &str, seq: u64) -> Result<Option<Record>, StoreError> {
+        let failed = |error| failure(&self.path, error);
+        let number = i64::try_from(seq).unwrap_or(i64::MAX);
+        let mut statement = self
+            .connection
+            .prepare_cached(
+                "SELECT record.place, record.seq, record.session, time, body FROM head
+                     JOIN record ON record.place = head.place - head.seq + ?2
+                 WHERE head.session = ?1 AND ?2 BETWEEN 1 AND head.seq",
+            )
+            .map_err(failed)?;
+        let row = statement.query_row(params![session, number], stored_row).optional();
+        row.map_err(failed)?.map(record).transpose()
     }
 }
 
@@ -63,10 +87,11 @@ impl Records<'_> {
     fn next_page(&mut self) -> rusqlite::Result<VecDeque<StoredRow>> {
         let mut statement = self.log.connection.prepare_cached(
             "SELECT record.place, record.seq, record.session, time, body FROM head JOIN record
-                 ON record.place > max(head.place - head.seq, ?2) AND record.place <= head.place
+                 ON record.place > max(head.place - head.seq + min(?4, head.seq), ?2)
+                     AND record.place <= head.place
              WHERE head.session = ?1 ORDER BY record.place LIMIT ?3",
         )?;
-        let mut rows = statement.query(params![self.session, self.after, PAGE])?;
+        let mut rows = statement.query(params![self.session, self.after, PAGE, self.passed])?;
         let mut page = VecDeque::new();
         while let Some(row) = rows.next()? {
             self.after = row.get(0)?;
@@ -90,5 +115,6 @@ pub(super) fn record((seq, session, time, body): StoredRow) -> Result<Record, St
         return Err(unreadable(reason.into()));
     }
     let number = u64::try_from(seq).map_err(|error| unreadable(error.into()))?;
-    Ok(Record { v: stored.v, seq: number, time, session, body: stored.body })
+    let Stored { v, who, body } = stored;
+    Ok(Record { v, seq: number, time, session, who, body })
 }

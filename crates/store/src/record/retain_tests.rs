@@ -13,7 +13,7 @@ fn ids(place: &Place) -> Vec<String> {
 }
 
 fn at(time: &str, body: Body) -> LogEntry {
-    LogEntry { time: time.into(), body }
+    LogEntry { time: time.into(), who: None, body }
 }
 
 #[test]

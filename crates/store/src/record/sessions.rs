@@ -1,6 +1,6 @@
 //! Sessions as the record shows them: which there are, and which one a person means.
 
-use super::{Log, failure::failure};
+use super::{Log, failure::failure, read::record};
 use crate::StoreError;
 use interpreter_core::{Body, Untrusted, record::SessionHead};
 use rusqlite::{OptionalExtension, params};
@@ -10,6 +10,9 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 use uuid::{ContextV7, Timestamp, Uuid};
+
+/// Records at the beginning of a session among which it says from which one it goes on.
+const EARLY: i64 = 256;
 
 /// Sessions that are named when one was meant.
 const MOST_NAMED: u8 = 5;
@@ -91,7 +94,16 @@ impl Log {
     /// Sessions, the newest first. Of those that are not wanted, only the first record is read.
     /// Decisions and accounts that have ids of their own are none, nor are removed ones.
     pub fn sessions(&self, which: &SessionFilter) -> Result<Vec<SessionSummary>, StoreError> {
-        self.listed(which, None).map_err(|error| failure(&self.path, error))
+        self.listed(which, None, None).map_err(|error| failure(&self.path, error))
+    }
+
+    /// The same of those that began before the session `before`.
+    pub fn sessions_before(
+        &self,
+        which: &SessionFilter,
+        before: &str,
+    ) -> Result<Vec<SessionSummary>, StoreError> {
+        self.listed(which, None, Some(before)).map_err(|error| failure(&self.path, error))
     }
 
     /// Whether nothing was ever recorded.
@@ -103,7 +115,7 @@ impl Log {
 
     /// The list entry of one session.
     pub fn session(&self, id: &str) -> Result<Option<SessionSummary>, StoreError> {
-        self.listed(&SessionFilter { newest: 1, work_folder: None }, Some(id))
+        self.listed(&SessionFilter { newest: 1, work_folder: None }, Some(id), None)
             .map(|found| found.into_iter().next())
             .map_err(|error| failure(&self.path, error))
     }
@@ -127,6 +139,7 @@ impl Log {
         &self,
         which: &SessionFilter,
         id: Option<&str>,
+        before: Option<&str>,
     ) -> rusqlite::Result<Vec<SessionSummary>> {
         // A damaged session lacks its first record, and is one all the same.
         let mut statement = self.connection.prepare_cached(
@@ -135,13 +148,14 @@ impl Log {
                  iif(json_valid(body), body ->> '$.imported', NULL) IS 1
              FROM head LEFT JOIN record AS first ON first.place = head.place - head.seq + 1
              WHERE head.session < '~' AND (?1 IS NULL OR head.session = ?1)
+                 AND (?2 IS NULL OR head.session < ?2)
                  AND coalesce(first.kind, '') NOT IN
                      ('anchored', 'record_accepted', 'sessions_removed', 'changes_wanted')
                  AND EXISTS (SELECT 1 FROM record WHERE place > head.place - head.seq
                                  AND place <= head.place)
              ORDER BY head.session DESC",
         )?;
-        let mut rows = statement.query([id])?;
+        let mut rows = statement.query([id, before])?;
         let mut found = Vec::new();
         while let Some(row) = rows.next()? {
             if found.len() >= which.newest {
@@ -222,6 +236,35 @@ impl Log {
             }
         }
         Ok(None)
+    }
+
+    /// Whether another session goes on from this one at the question that was open in it. Looks at
+    /// all sessions: the order of their ids is that of a clock that may have been set back. A record
+    /// that cannot be read counts if it names this session, and costs nobody else.
+    pub fn is_continued(&self, session: &str) -> Result<bool, StoreError> {
+        let failed = |error| failure(&self.path, error);
+        let mut statement = self
+            .connection
+            .prepare_cached(
+                "SELECT record.seq, record.session, time, body FROM head JOIN record
+                     ON record.place > head.place - head.seq
+                     AND record.place <= min(head.place, head.place - head.seq + ?2)
+                 WHERE kind = 'resumed' AND instr(body, ?1) > 0",
+            )
+            .map_err(failed)?;
+        let rows = statement.query_map(params![session, EARLY], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+        });
+        for row in rows.map_err(failed)? {
+            match record(row.map_err(failed)?).map(|record| record.body) {
+                Ok(Body::Resumed { from, question: Some(_), .. }) if from == session => {
+                    return Ok(true);
+                }
+                Ok(_) => {}
+                Err(_) => return Ok(true),
+            }
+        }
+        Ok(false)
     }
 
     /// The record of a session with this number, and its hash.

@@ -138,3 +138,49 @@ fn a_list_reads_no_more_than_it_shows() {
     let plan = plan(FIRST_PROMPT);
     assert!(plan.contains("INDEX record_prompt (place>? AND place<?)"), "{plan}");
 }
+
+fn resumed(from: &str, question: Option<&str>) -> Body {
+    let (from, question) = (from.into(), question.map(Into::into));
+    Body::Resumed { from, before: None, at: None, question, place: None }
+}
+
+/// A session goes on at its question only once; another one that leaves the question does not count.
+#[test]
+fn a_session_that_goes_on_at_its_question_is_known() {
+    let mut place = Place::with_records();
+    place.log.append("s3", &started()).unwrap();
+    place.log.append("s3", &resumed("s1", None)).unwrap();
+    place.log.append("s4", &resumed("s2", Some("q1"))).unwrap();
+    assert!(!place.log.is_continued("s1").unwrap());
+    assert!(place.log.is_continued("s2").unwrap());
+    place.log.append("s5", &started()).unwrap();
+    place.log.append("s5", &resumed("s1", Some("q2"))).unwrap();
+    assert!(place.log.is_continued("s1").unwrap());
+    assert!(!place.log.is_continued("s5").unwrap());
+}
+
+/// The clock may have been set back between the two, so that the later one has the smaller id.
+#[test]
+fn the_session_that_goes_on_may_have_any_id() {
+    let mut place = Place::with_records();
+    place.log.append("s0", &started()).unwrap();
+    place.log.append("s0", &resumed("s1", Some("q1"))).unwrap();
+    assert!(place.log.is_continued("s1").unwrap());
+    assert!(!place.log.is_continued("s2").unwrap());
+}
+
+#[test]
+fn an_unreadable_record_costs_only_the_session_that_it_names() {
+    let mut place = Place::with_records();
+    place.log.append("s7", &resumed("s1", Some("q1"))).unwrap();
+    for damaged in [
+        r#"{"v":99,"kind":"resumed","from":"s1","question":"q1"}"#,
+        r#"{"v":1,"kind":"resumed","from":"s1","question":"#,
+    ] {
+        let change = "DROP TRIGGER IF EXISTS record_no_update;
+             UPDATE record SET body = '{}' WHERE kind = 'resumed'";
+        place.log.connection.execute_batch(&change.replace("{}", damaged)).unwrap();
+        assert!(place.log.is_continued("s1").unwrap(), "{damaged}");
+        assert!(!place.log.is_continued("s2").unwrap(), "{damaged}");
+    }
+}

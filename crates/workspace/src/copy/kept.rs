@@ -323,7 +323,7 @@ fn rewrite(copy: &Folder, kept: &Folder, was: &Delta) -> io::Result<()> {
 }
 
 /// Code may work in the copy as another user.
-fn own(parent: &Folder, name: &OsStr, user: u32, group: u32) -> io::Result<()> {
+pub(crate) fn own(parent: &Folder, name: &OsStr, user: u32, group: u32) -> io::Result<()> {
     let (user, group) = (Uid::from_raw(user), Gid::from_raw(group));
     Ok(chownat(parent, name, Some(user), Some(group), AtFlags::SYMLINK_NOFOLLOW)?)
 }

@@ -156,6 +156,16 @@ impl Snapshot {
         self.copy.as_ref().map_or((0, 0), |copy| copy.sizes)
     }
 
+    /// Whether both are copies of the same, by the times of everything in them.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        match (&self.copy, &other.copy) {
+            (Some(one), Some(other)) => {
+                one.sizes.0 == other.sizes.0 && one.moments == other.moments
+            }
+            (None, _) | (_, None) => false,
+        }
+    }
+
     /// Whether the file at `path` was the same when this was copied.
     fn has_same(&self, path: &Relative, stat: &Stat) -> bool {
         self.copy.as_ref().is_some_and(|copy| {

@@ -107,7 +107,11 @@ pub(super) fn decide(
     wish: ChangesWish,
 ) -> Result<Option<Next>, Error> {
     let wanted = match wish {
-        ChangesWish::Apply(_) | ChangesWish::Discard(_) => Wanted::Staged,
+        ChangesWish::Apply(_)
+        | ChangesWish::ApplyShown { .. }
+        | ChangesWish::Discard(_)
+        | ChangesWish::DiscardShown { .. }
+        | ChangesWish::Put(_) => Wanted::Staged,
         ChangesWish::Undo => Wanted::Applied,
         ChangesWish::Redo => Wanted::Undone,
     };
@@ -121,11 +125,15 @@ pub(super) fn decide(
     };
     let which = Which::Named(id.clone());
     let done = match &wish {
-        ChangesWish::Apply(picks) => match changes::review(context, &which, picks)? {
-            Some(review) => Some((id, "Applied", review.apply_some(picks, Conflict::Refuse)?)),
-            None => None,
-        },
-        ChangesWish::Discard(paths) => {
+        ChangesWish::Apply(picks) | ChangesWish::ApplyShown { picks, .. } => {
+            match changes::review(context, &which, picks)? {
+                Some(review) => Some((id, "Applied", review.apply_some(picks, Conflict::Refuse)?)),
+                None => None,
+            }
+        }
+        // A file is put into a session that runs, and nowhere else.
+        ChangesWish::Put(_) => None,
+        ChangesWish::Discard(paths) | ChangesWish::DiscardShown { paths, .. } => {
             changes::discard(context, &which, paths)?.map(|(id, files)| (id, "Discarded", files))
         }
         ChangesWish::Undo => changes::undo(context, &which, Conflict::Refuse)?

@@ -1,10 +1,10 @@
-//! Settings as text for a person and as JSON, from the rows of the store.
+//! Settings as text for a person, from the rows of the store.
 //!
 //! Values come from files: the caller draws the text as foreign.
 
 use interpreter_core::Untrusted;
 use interpreter_store::{Layer, SettingRow};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::{fmt::Write, path::Path};
 
 /// Columns of the text. With the mark of foreign rows it fits into 80.
@@ -12,24 +12,6 @@ const COLUMNS: usize = 76;
 
 /// Characters of a value in the list of all settings.
 const LONGEST: usize = 120;
-
-pub(super) fn json(row: &SettingRow) -> Value {
-    let place = row.origin.place.as_ref();
-    json!({
-        "name": row.name,
-        "value": row.value,
-        "origin": {
-            "layer": row.origin.layer,
-            "file": place.map(|(path, _)| path.to_string_lossy()),
-            "line": place.map(|(_, line)| line),
-        },
-        "default": row.default,
-        "meaning": row.info.meaning(),
-        "option": row.info.option,
-        "variable": row.info.variable,
-        "project": row.for_project,
-    })
-}
 
 /// Every setting: name and value, the origin if it is not the default, and the meaning.
 pub(super) fn list(rows: &[SettingRow], home: Option<&Path>) -> String {

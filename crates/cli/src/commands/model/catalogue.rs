@@ -1,7 +1,7 @@
 //! The models that run in this program, as `interpreter model list` shows them.
 
 use crate::terminal::download::size;
-use interpreter_agent::embedded::{CatalogueEntry, ENGINE, Held, Role};
+use interpreter_agent::embedded::{CatalogueEntry, ENGINE, Held, Role, WeightsRow};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
@@ -28,26 +28,9 @@ pub(super) fn write(out: &mut impl Write, models: &[(CatalogueEntry, Held)]) -> 
 }
 
 /// Shaped like a provider, so that one list holds everything.
-pub(super) fn json(models: &[(CatalogueEntry, Held)]) -> Value {
-    let is_here = |held: &Held| *held == Held::Whole;
-    let here = models.iter().filter(|(_, held)| is_here(held));
-    let here: Vec<_> = here.map(|(entry, _)| entry.name.as_str()).collect();
-    let catalogue: Vec<_> = models
-        .iter()
-        .map(|(entry, held)| {
-            json!({
-                "name": entry.name,
-                "title": entry.title,
-                "role": entry.role.word(),
-                "bytes": entry.bytes,
-                "sha256": entry.sha256,
-                "licence": entry.licence,
-                "context": entry.context,
-                "here": is_here(held),
-                "part": if let Held::Part(bytes) = held { Some(bytes) } else { None },
-            })
-        })
-        .collect();
+pub(super) fn json(models: &[WeightsRow]) -> Value {
+    let here = models.iter().filter(|row| row.here);
+    let here: Vec<_> = here.map(|row| row.name.as_str()).collect();
     json!({
         "name": "embedded",
         "title": "In this program",
@@ -55,6 +38,6 @@ pub(super) fn json(models: &[(CatalogueEntry, Held)]) -> Value {
         "ready": ENGINE && !here.is_empty(),
         "key": "not_needed",
         "models": here,
-        "catalogue": catalogue,
+        "catalogue": models,
     })
 }

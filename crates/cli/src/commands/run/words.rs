@@ -60,7 +60,8 @@ impl RunArgs {
         let language = self.language(context, Some(source), early.as_deref())?;
         let text = early.map_or_else(|| read(source), Ok)?;
         let arguments = self.arguments()?;
-        let takes = context.interpreters().takes_arguments(&language);
+        let is_missing = context.interpreters().get(&language).is_none();
+        let takes = is_missing || context.interpreters().takes_arguments(&language);
         if !takes && !arguments.is_empty() {
             return Err(misuse(format!("{} code takes no arguments", language.name())));
         }
@@ -104,12 +105,17 @@ impl RunArgs {
             Some(Source::File(file)) => file.extension().and_then(OsStr::to_str),
             Some(Source::Typed(_) | Source::Stdin) | None => None,
         };
+        // To be explained, code needs no interpreter.
+        let find = |name| if self.explain { table.known(name) } else { table.find(name) };
+        let of_ending = |ending| {
+            if self.explain { table.known_of_ending(ending) } else { table.of_ending(ending) }
+        };
         let (found, name) = match (&self.language, ending, source) {
-            (Some(name), _, _) => (table.find(name), name.as_str()),
-            (None, Some(ending), _) => (table.of_ending(ending), ending),
-            (None, None, Some(Source::Typed(_) | Source::Stdin)) => (table.find(USUAL), USUAL),
+            (Some(name), _, _) => (find(name), name.as_str()),
+            (None, Some(ending), _) => (of_ending(ending), ending),
+            (None, None, Some(Source::Typed(_) | Source::Stdin)) => (find(USUAL), USUAL),
             (None, None, Some(Source::File(_)) | None) => match text.and_then(named_program) {
-                Some(program) => (table.find(program), program),
+                Some(program) => (find(program), program),
                 None => return Err(misuse("unknown language: choose one with `-l LANGUAGE`")),
             },
         };

@@ -22,6 +22,8 @@ use std::io;
 pub(crate) fn tell(screen: &mut Screen, record: &Record) -> io::Result<()> {
     let time = local_time(&record.time);
     let head = |what: Ours| word(time.get(11..19).unwrap_or_default()) + "  " + what;
+    let who = record.who.as_deref().map(word);
+    let you = || who.clone().unwrap_or_else(|| ours("you"));
     match &record.body {
         Body::SessionStarted { model, confinement, .. } => {
             screen.say(head(ours("session ") + word(&record.session)))?;
@@ -29,20 +31,25 @@ pub(crate) fn tell(screen: &mut Screen, record: &Record) -> io::Result<()> {
             model.iter().try_for_each(|model| screen.row(&format!("with {model}")))
         }
         Body::Prompt { text } => {
-            screen.say(head(ours("you")))?;
+            screen.say(head(you()))?;
             screen.quote(Section::Prose, &Untrusted::new(&**text))
         }
         Body::Image { name, image, .. } => {
-            screen.say(head(ours("you attached an image")))?;
+            screen.say(head(you() + " attached an image"))?;
             screen.row(&format!("{name} ({})", image.words()))
         }
         Body::Piped(Piped { path, bytes, .. }) => {
-            screen.say(head(ours("you piped in ") + count(*bytes, "byte")))?;
+            screen.say(head(you() + " piped in " + count(*bytes, "byte")))?;
             screen.row(&path.display().to_string())
         }
         Body::File { name, bytes, .. } => {
-            screen.say(head(ours("you attached a file")))?;
+            screen.say(head(you() + " attached a file"))?;
             screen.row(&format!("{name} ({bytes} bytes)"))
+        }
+        Body::InputGiven { text: Some(text) } => {
+            let words = if record.who.is_some() { you() + " answers" } else { you() + " answer" };
+            screen.say(head(words))?;
+            screen.row(text)
         }
         Body::Reply { text, .. } => {
             screen.say(head(ours("model")))?;
@@ -68,7 +75,13 @@ pub(crate) fn tell(screen: &mut Screen, record: &Record) -> io::Result<()> {
         | Body::Conversation { .. }
         | Body::Findings { .. }
         | Body::TurnFinished { .. } => Ok(()),
-        body => tell_happening(screen, body, head),
+        body => {
+            let by = |what: Ours| match who.clone() {
+                Some(who) => head(what + ", by " + who),
+                None => head(what),
+            };
+            tell_happening(screen, body, by)
+        }
     }
 }
 
@@ -98,10 +111,6 @@ fn tell_happening(screen: &mut Screen, body: &Body, head: impl Fn(Ours) -> Ours)
             screen.quote(Section::Output, prompt)
         }
         Body::InputGiven { text: None } => screen.say(head(ours("no input"))),
-        Body::InputGiven { text: Some(text) } => {
-            screen.say(head(ours("you answer")))?;
-            screen.row(text)
-        }
         Body::HostWanted(HostWanted { .. })
         | Body::HostGranted { .. }
         | Body::HostRefused { .. }
@@ -134,9 +143,11 @@ fn tell_happening(screen: &mut Screen, body: &Body, head: impl Fn(Ours) -> Ours)
         Body::OutsideText { source } => {
             screen.say(head(ours("the model is given outside text: ") + outside(*source)))
         }
-        Body::StandingGiven(_) | Body::StandingRevoked { .. } | Body::ChangesWanted { .. } => {
-            tell_steering(screen, body, head)
-        }
+        Body::Approval { .. }
+        | Body::ApprovalWithdrawn { .. }
+        | Body::StandingGiven(_)
+        | Body::StandingRevoked { .. }
+        | Body::ChangesWanted { .. } => tell_steering(screen, body, head),
         Body::Usage { input, output, cached, cost, context } => {
             screen.say(head(usage(*input, *output, *cached, *cost, *context)))
         }
@@ -179,10 +190,21 @@ fn tell_of_record(screen: &mut Screen, body: &Body, head: impl Fn(Ours) -> Ours)
     }
 }
 
-/// A record of something that the person wants from now on.
+/// A record of something that the person wants from now on, or approves.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the caller passes on no other")]
 fn tell_steering(screen: &mut Screen, body: &Body, head: impl Fn(Ours) -> Ours) -> io::Result<()> {
     match body {
+        Body::Approval { question, missing, .. } => {
+            let words = ours("question ") + word(question) + " approved";
+            screen.say(head(match missing {
+                0 => words,
+                missing => words + ", " + u64::from(*missing) + " more needed",
+            }))
+        }
+        Body::ApprovalWithdrawn { question, person } => {
+            let words = ours("question ") + word(question) + ": the approval of ";
+            screen.say(head(words + word(&person.name) + " counts no more"))
+        }
         Body::StandingGiven(answer) => {
             screen.say(head(ours("standing answer ") + answer.number))?;
             screen.row(&answer.words())
@@ -190,7 +212,7 @@ fn tell_steering(screen: &mut Screen, body: &Body, head: impl Fn(Ours) -> Ours) 
         Body::StandingRevoked { number } => {
             screen.say(head(ours("standing answer ") + *number + " taken back"))
         }
-        Body::ChangesWanted { wish, paths } => {
+        Body::ChangesWanted { wish, paths, .. } => {
             screen.say(head(ours("you asked to ") + word(wish) + " changes"))?;
             paths.iter().try_for_each(|path| screen.row(path))
         }

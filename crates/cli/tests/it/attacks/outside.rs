@@ -2,7 +2,7 @@
 //! An attack names its target by a word such as `@SECRET@`; only that one is made.
 
 use super::{Attack, Evidence, Forged, Need};
-use crate::scene::Scene;
+use crate::scene::{Scene, copy_program};
 use rustix::{
     fs::{CWD, Mode, OFlags, mkfifoat, open},
     io::{ioctl_fionbio, read},
@@ -130,8 +130,7 @@ impl Outside {
         }
         if wants("@SETUID@") {
             let path = scene.work().join(format!("u{number}"));
-            std::fs::copy("/usr/bin/id", &path).unwrap();
-            std::fs::set_permissions(&path, PermissionsExt::from_mode(0o4755)).unwrap();
+            copy_program(Path::new("/usr/bin/id"), &path, "4755");
             self.let_be("@SETUID@", text(&path));
         }
         if wants("@SHARED@") {

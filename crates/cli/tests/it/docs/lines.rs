@@ -7,11 +7,11 @@
 
 use crate::{
     pages,
-    scene::{Scene, Seen},
+    scene::{Scene, Seen, put_program},
 };
 use std::{
     fs,
-    os::unix::fs::{PermissionsExt, symlink},
+    os::unix::fs::symlink,
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
@@ -27,15 +27,19 @@ const STUBS: &[(&str, &str)] = &[
     ("cargo", ""),
     // Into folders that `brew` makes.
     ("cp", ""),
+    ("curl", ""),
     ("pip", ""),
     ("podman", ""),
+    ("ssh", "while [ \"$1\" != interpreter ]; do shift; done; exec \"$@\""),
     ("sudo", "exec \"$@\""),
     ("systemd-run", "while [ \"$1\" != interpreter ]; do shift; done; exec \"$@\""),
     ("tee", "exec cat > /dev/null"),
 ];
 
-/// Commands that go to the network, or ask a server: of these only the arguments are read.
-const PARSED: &[&str] = &["model list", "model test", "packages add", "packages remove"];
+/// Commands that go to the network, ask a server or are one: of these only the arguments are read. A
+/// `*` stands for the rest of the second word.
+const PARSED: &[&str] =
+    &["model list", "model test", "packages add", "packages remove", "serve ", "serve --*"];
 
 /// Files of the work folder that lines name.
 const FILES: &[&str] =
@@ -51,7 +55,7 @@ case "${1-} ${2-}" in PARSED)
 esac
 # A person who has piped nothing types a prompt.
 [ /dev/stdin -ef /dev/null ] && exec < "$WORLD/typed"
-"$PROGRAM" "$@" 2> "$WORLD/said" || note "$@""#;
+timeout 300 "$PROGRAM" "$@" 2> "$WORLD/said" || note "$@""#;
 
 /// A script of the repository: an option that is nowhere in its text is noted.
 const SCRIPT: &str = r#"PATH=/usr/bin:/bin
@@ -73,6 +77,8 @@ impl World {
         for name in FILES {
             scene = scene.file(name, "");
         }
+        let provider = "[login]\nissuer = \"https://login.example.org\"\nclient = \"x\"\n";
+        scene = scene.home_file(".config/interpreter/config.toml", provider);
         let notes: String = (1..60).map(|number| format!("{number}\n")).collect();
         scene = scene.file("top.sh", "cat").file("notes.txt", notes);
         for place in ["home/data.csv", "home/papers/paper.txt", "home/out/kept.txt"] {
@@ -81,6 +87,8 @@ impl World {
         let edits = "sed -i -e '/^[1-5]0$/d' notes.txt; mkdir plots; touch report.csv plots/a.png";
         let seen = scene.run(&["run", "--json", "-l", "shell", "-c", edits]).exits(0);
         let session = seen.records()[0]["session"].as_str().unwrap().to_owned();
+        let cleo = ["serve", "user", "add", "cleo", "--role", "author"];
+        scene.run_with_input(&cleo, b"correct-horse-battery\n").exits(0);
         symlink(scene.data().join("record.db"), scene.work().join("record.db")).unwrap();
         let world = Self { scene, session };
         world.programs();
@@ -102,7 +110,11 @@ impl World {
         }
         self.scene.put(&self.beside("unread/.config/interpreter/config.toml"), b"not toml");
         fs::write(self.beside("typed"), "Hello, world!\n").unwrap();
-        let parsed: Vec<_> = PARSED.iter().map(|words| format!("\"{words}\"")).collect();
+        let pattern = |words: &&str| match words.strip_suffix('*') {
+            Some(start) => format!("\"{start}\"*"),
+            None => format!("\"{words}\""),
+        };
+        let parsed: Vec<_> = PARSED.iter().map(pattern).collect();
         script(&folder.join("interpreter"), &PROGRAM.replace("PARSED", &parsed.join(" | ")));
         for path in files_below(&pages::root().join("scripts")) {
             let name = path.strip_prefix(pages::root()).unwrap();
@@ -123,6 +135,8 @@ impl World {
             .env("WORLD", self.beside(""))
             .env("REPOSITORY", pages::root())
             .env("PROGRAM", inner.get_program())
+            // Variables of a server's clients, whose programs are stubs.
+            .envs(["SERVER", "TOKEN", "QUESTION", "HASH", "CHANGES"].map(|name| (name, "x")))
             .env("INTERPRETER_MODEL", self.scene.chat_arguments(&[])[1].as_str())
             .stdin(Stdio::null())
             .output()
@@ -133,9 +147,7 @@ impl World {
 }
 
 fn script(path: &Path, text: &str) {
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, format!("#!/bin/sh\n{text}\n")).unwrap();
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    put_program(path, &format!("#!/bin/sh\n{text}\n"));
 }
 
 fn files_below(folder: &Path) -> Vec<PathBuf> {

@@ -1,16 +1,15 @@
 //! Questions about hosts.
 
 use super::*;
-use crate::{Admission, Grant, HostContact, HostWanted, session::HostAnswer};
+use crate::{Admission, Grant, HostContact, HostWanted, QuestionAbout};
 
 fn wanted() -> Event {
     let host = "files.example.org".parse().unwrap();
     Event::HostWanted(HostWanted { proposal: "p1".into(), host, port: 443 })
 }
 
-fn answered(grant: Option<Grant>, by: Grantor) -> Event {
-    let host = "files.example.org".parse().unwrap();
-    Event::HostAnswered(HostAnswer { proposal: "p1".into(), host, port: 443, grant, by })
+fn allow(span: Grant) -> GivenAnswer {
+    GivenAnswer::Allow { span }
 }
 
 fn running() -> Script {
@@ -22,7 +21,7 @@ fn a_host_is_asked_about_while_code_runs() {
     running()
         .when(wanted())
         .gives(&["ask for files.example.org:443"])
-        .when(answered(Some(Grant::Session), Grantor::Person))
+        .tell(allow(Grant::Session))
         .gives(&["answer files.example.org:443 Some(Session)"])
         .ran(0)
         .gives(&["call 1"]);
@@ -43,7 +42,9 @@ fn between_runs_and_after_an_interrupt_it_is_refused() {
 fn nobody_cannot_grant() {
     running()
         .when(wanted())
-        .when(answered(Some(Grant::Always), Grantor::Nobody))
+        .tell_by(allow(Grant::Always), Grantor::Nobody)
+        .gives(&[])
+        .tell_by(GivenAnswer::Refuse, Grantor::Nobody)
         .gives(&["answer files.example.org:443 None"]);
 }
 
@@ -52,23 +53,25 @@ fn a_late_answer_still_counts() {
     running()
         .when(wanted())
         .ran(1)
-        .when(answered(Some(Grant::Always), Grantor::Person))
+        .tell(allow(Grant::Always))
         .gives(&["answer files.example.org:443 Some(Always)"]);
 }
 
 #[test]
 fn question_and_answer_are_on_record() {
-    let json = |event: &Event| serde_json::to_string(&event.bodies()[0]).unwrap();
+    let running = running().when(wanted());
+    let json = |event: &Event| serde_json::to_string(&running.state.bodies(event)[0]).unwrap();
+    let answered = |answer, by| answer_to(running.asked.last().unwrap(), answer, by);
     assert_eq!(
         json(&wanted()),
         r#"{"kind":"host_wanted","proposal":"p1","host":"files.example.org","port":443}"#
     );
     assert_eq!(
-        json(&answered(Some(Grant::Once), Grantor::Person)),
+        json(&answered(allow(Grant::Once), Grantor::Person)),
         r#"{"kind":"host_granted","proposal":"p1","host":"files.example.org","port":443,"for":"once","by":"person"}"#
     );
     assert_eq!(
-        json(&answered(None, Grantor::Nobody)),
+        json(&answered(GivenAnswer::Refuse, Grantor::Nobody)),
         r#"{"kind":"host_refused","proposal":"p1","host":"files.example.org","port":443,"by":"nobody"}"#
     );
 }
@@ -97,4 +100,58 @@ fn the_model_is_told_which_hosts_were_refused() {
         script.last_message(),
         "-[no output]\n[status 1]\n[refused b.org:443 (2 times): it is not allowed here]\n"
     );
+}
+
+/// The bounds that the newest question about code shows.
+fn bounds(script: &Script) -> Vec<String> {
+    let codes = script.asked.iter().rev().find_map(|question| match &question.about {
+        QuestionAbout::Code(code) => Some(code.confinement.clone()),
+        _ => None,
+    });
+    codes.unwrap()
+}
+
+#[test]
+fn later_questions_show_the_hosts_that_were_granted() {
+    const NONE: &str =
+        "in a sandbox: no network until you allow a host (each one is asked about), files staged";
+    for (grant, shown) in [
+        (Grant::Once, &[NONE][..]),
+        (Grant::Session, &[NONE, "hosts granted in this session: files.example.org:443"]),
+        (Grant::Always, &[NONE, "hosts granted in this session: files.example.org:443"]),
+    ] {
+        let script = Script::new(|_| {}).asked().replied(PYTHON).judged();
+        assert_eq!(bounds(&script), [NONE]);
+        let before = script.asked.last().unwrap().clone();
+        let script = script.tell(GivenAnswer::Run).when(wanted());
+        let script = script.tell(allow(grant)).ran(0).replied(PYTHON).judged();
+        assert_eq!(bounds(&script), shown);
+        // So the hash is another as well.
+        let mut after = script.asked.last().unwrap().clone();
+        let (QuestionAbout::Code(now), QuestionAbout::Code(then)) =
+            (&mut after.about, before.about)
+        else {
+            panic!()
+        };
+        now.proposal = then.proposal;
+        assert_eq!(after.about.hash() == before.hash, shown.len() == 1, "{grant:?}");
+    }
+}
+
+#[test]
+fn a_yes_to_a_question_from_before_a_grant_runs_nothing() {
+    let script = Script::new(|_| {}).asked().replied(PYTHON).judged();
+    let script = script.tell(GivenAnswer::Run).when(wanted());
+    let host = script.asked.last().unwrap().clone();
+    let script = script.ran(0).replied(PYTHON).judged();
+    let code = script.asked.last().unwrap().clone();
+    let script = script
+        .when(answer_to(&host, allow(Grant::Session), Grantor::Person))
+        .when(answer_to(&code, GivenAnswer::Run, Grantor::Person))
+        .gives(&["note", "judge print(1)⏎"])
+        .judged();
+    assert_eq!(bounds(&script).len(), 2);
+    let again = script.asked.last().unwrap().clone();
+    assert_ne!((&again.id, &again.hash), (&code.id, &code.hash));
+    script.tell(GivenAnswer::Run).gives(&["run p2 by Person"]);
 }

@@ -17,10 +17,6 @@ fn script(policy: PackagePolicy) -> Script {
     })
 }
 
-fn answer(answer: PackagesAnswer, by: Grantor) -> Event {
-    Event::PackagesAnswered { answer, by }
-}
-
 fn order(name: &str) -> crate::packages::PackageOrder {
     let read = crate::packages::Requirement::parse(PackageKind::Python, name).unwrap();
     let change = crate::packages::PackageChange::Install;
@@ -49,7 +45,7 @@ impl Script {
         self.asked()
             .replied("```python\nimport pandas\n```")
             .judged()
-            .answered("p1", Answer::Run)
+            .answered("p1", GivenAnswer::Run)
             .printed(MISSING)
             .ran(1)
     }
@@ -60,7 +56,7 @@ fn a_missing_package_is_one_question_and_then_the_code_runs_again() {
     script(PackagePolicy::Ask)
         .misses_pandas()
         .gives(&["wants pandas", "ask to install pandas"])
-        .when(answer(PackagesAnswer::Install, Grantor::Person))
+        .tell(GivenAnswer::Install)
         .gives(&["granted by Person", "install pandas"])
         .when(installed("pandas"))
         .gives(&["run p1 by Person"])
@@ -74,13 +70,13 @@ fn a_missing_package_is_one_question_and_then_the_code_runs_again() {
 fn no_is_no_for_the_session_and_the_model_is_told() {
     script(PackagePolicy::Ask)
         .misses_pandas()
-        .when(answer(PackagesAnswer::No, Grantor::Person))
+        .tell(GivenAnswer::Refuse)
         .gives(&["call 1"])
         .tells("the user said no. Do not try to install it again")
         // The same once more is not asked again.
         .replied("```python\nimport pandas\n```")
         .judged()
-        .answered("p2", Answer::Run)
+        .answered("p2", GivenAnswer::Run)
         .printed(MISSING)
         .ran(1)
         .gives(&["call 1"])
@@ -94,7 +90,9 @@ fn nobody_cannot_say_yes() {
     for by in [Grantor::Nobody, Grantor::Flag, Grantor::Rule] {
         script(PackagePolicy::Ask)
             .misses_pandas()
-            .when(answer(PackagesAnswer::Install, by))
+            .tell_by(GivenAnswer::Install, by)
+            .gives(&[])
+            .tell_by(GivenAnswer::Refuse, Grantor::Nobody)
             .gives(&["note", "call 1"])
             .tells("nobody was there to ask");
     }
@@ -107,7 +105,7 @@ fn a_setting_can_answer_but_not_for_code_of_the_package() {
         .gives(&["wants pandas", "granted by Rule", "install pandas"])
         .when(failed("pandas", "there is no finished build", true))
         .gives(&["wants pandas", "ask to build pandas"])
-        .when(answer(PackagesAnswer::No, Grantor::Person))
+        .tell(GivenAnswer::Refuse)
         .gives(&["call 1"]);
 }
 
@@ -115,7 +113,7 @@ fn a_setting_can_answer_but_not_for_code_of_the_package() {
 fn a_failure_is_told_once() {
     script(PackagePolicy::Ask)
         .misses_pandas()
-        .when(answer(PackagesAnswer::Install, Grantor::Person))
+        .tell(GivenAnswer::Install)
         .when(failed("pandas", "the index cannot be reached", false))
         .gives(&["call 1"])
         .tells("pandas could not be installed: the index cannot be reached. Do not try");
@@ -135,7 +133,7 @@ fn code_that_only_installs_is_an_order_and_does_not_run() {
         .replied("```shell\npip install pandas\n```")
         .judged()
         .gives(&["findings", "verdict Ask", "wants pandas", "ask to install pandas"])
-        .when(answer(PackagesAnswer::Install, Grantor::Person))
+        .tell(GivenAnswer::Install)
         .when(installed("pandas"))
         .gives(&["call 1"])
         .tells("the user has installed pandas 2.2.3");
@@ -158,7 +156,7 @@ fn a_rule_against_it_comes_first() {
 fn an_interrupt_ends_it() {
     script(PackagePolicy::Ask)
         .misses_pandas()
-        .when(answer(PackagesAnswer::Install, Grantor::Person))
+        .tell(GivenAnswer::Install)
         .when(Event::Interrupted)
         .gives(&["cancel packages", "finish Interrupted"]);
 }

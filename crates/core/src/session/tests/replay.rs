@@ -29,7 +29,7 @@ impl World {
 
     /// Does as the driver does, with a record that goes through JSON.
     pub(super) fn happens(&mut self, event: Event) {
-        let mut bodies = event.bodies();
+        let mut bodies = self.state.bodies(&event);
         let effects = self.state.step(event);
         bodies.extend(effects.iter().filter_map(|effect| effect.body("place/model")));
         self.records.extend(bodies.into_iter().map(|body| {
@@ -107,18 +107,19 @@ pub(super) fn answer(effect: Effect, choice: u8) -> Option<Event> {
         Effect::ChangeSet(_) => Event::Settled(no_changes()),
         Effect::Review => Event::Reviewed(no_changes()),
         Effect::AskReplay(_) if choice.is_multiple_of(6) => Event::Interrupted,
-        Effect::AskReplay(_) => Event::ReplayAnswered { run: choice % 6 > 2, by: Grantor::Person },
+        Effect::AskReplay(question) if choice % 6 > 2 => question.answer(GivenAnswer::Run),
+        Effect::AskReplay(question) => question.answer(reject()),
         Effect::Look(_) if choice.is_multiple_of(2) => Event::Looked(Err("no such run".into())),
         Effect::Look(_) => Event::Looked(Ok(Untrusted::new("seen"))),
         Effect::Ask(question) => {
             let answer = match choice % 5 {
-                0 => Answer::Reject { reason: None },
-                1 => Answer::Reject { reason: Some("no".into()) },
-                2 => Answer::Edit("print(3)".into()),
+                0 => GivenAnswer::Reject { reason: None },
+                1 => GivenAnswer::Reject { reason: Some("no".into()) },
+                2 => GivenAnswer::Edit { code: "print(3)".into() },
                 3 => return Some(Event::Interrupted),
-                _ => Answer::Run,
+                _ => GivenAnswer::Run,
             };
-            Event::Answered { proposal: question.proposal.id, answer, by: Grantor::Person }
+            question.answer(answer)
         }
         Effect::Prepare { .. } if choice.is_multiple_of(7) => Event::RunnerFailed(failure()),
         Effect::Prepare { .. } if choice % 7 == 1 => Event::Interrupted,
@@ -279,6 +280,7 @@ pub(super) fn whole(world: &World, opening: usize) -> Vec<crate::Record> {
         model: None,
         confinement,
         opening: Some(opening),
+        asks: None,
         imported: false,
     };
     numbered([started].into_iter().chain(world.records.iter().cloned()))
@@ -288,7 +290,7 @@ pub(super) fn whole(world: &World, opening: usize) -> Vec<crate::Record> {
 pub(super) fn numbered(bodies: impl IntoIterator<Item = Body>) -> Vec<crate::Record> {
     let record = |(seq, body)| {
         let (v, time, session) = (1, "2026-01-02T03:04:05Z".into(), "s1".into());
-        crate::Record { v, seq, time, session, body }
+        crate::Record { v, seq, time, session, who: None, body }
     };
     (1..).zip(bodies).map(record).collect()
 }

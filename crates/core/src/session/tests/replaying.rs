@@ -30,10 +30,6 @@ fn judged(count: usize) -> Event {
     Event::JudgedAll(vec![Findings::new(vec![]); count])
 }
 
-fn answered(run: bool, by: Grantor) -> Event {
-    Event::ReplayAnswered { run, by }
-}
-
 fn ran_as(proposal: &str, status: i32) -> Event {
     Event::Ran(Ran { proposal: proposal.into(), status: Some(status), ..Ran::default() })
 }
@@ -68,7 +64,7 @@ fn cells_are_judged_asked_about_once_and_run_one_by_one() {
             ]
             .concat(),
         )
-        .when(answered(true, Grantor::Person))
+        .tell(GivenAnswer::Run)
         .gives(&["answer by Person", "answer by Person", "restart python"])
         .when(restarted())
         .gives(&["run p1 by Person"])
@@ -83,7 +79,7 @@ fn cells_are_judged_asked_about_once_and_run_one_by_one() {
         .asked()
         .replied(PYTHON)
         .judged()
-        .answered("p3", Answer::Run)
+        .answered("p3", GivenAnswer::Run)
         .ran(0)
         .tells("-[2 earlier cells were run again]");
 }
@@ -123,14 +119,13 @@ fn only_the_person_says_yes() {
     };
     assert_eq!(allowed().said.last().unwrap(), "ask to run p1, p2 again");
     for by in [Grantor::Nobody, Grantor::Rule, Grantor::Standing, Grantor::Mode, Grantor::Typed] {
-        allowed().when(answered(true, by)).gives(&["note", "finish Refused"]);
+        let refused = allowed().tell_by(GivenAnswer::Run, by).gives(&[]);
+        refused.tell_by(reject(), Grantor::Nobody).gives(&["note", "finish Refused"]);
     }
-    allowed().when(answered(false, Grantor::Person)).gives(&["note", "finish Refused"]);
+    allowed().tell(reject()).gives(&["note", "finish Refused"]);
     allowed().when(Event::Interrupted).gives(&["note", "finish Interrupted"]);
     let late = allowed().when(Event::TimeUp(5));
-    late.gives(&["time_up", "note", "finish TimedOut"])
-        .when(answered(true, Grantor::Person))
-        .gives(&[]);
+    late.gives(&["time_up", "note", "finish TimedOut"]).tell(GivenAnswer::Run).gives(&[]);
 }
 
 #[test]
@@ -144,7 +139,7 @@ fn a_failure_stops_the_rest_unless_it_failed_before() {
         Script::new(|_| {})
             .when(wanted(cells.collect()))
             .when(judged(3))
-            .when(answered(true, Grantor::Person))
+            .tell(GivenAnswer::Run)
             .when(restarted())
     };
     three().when(ran_as("p1", 1)).gives(&["note", "finish CodeFailed"]);
@@ -201,6 +196,16 @@ fn outside_text_is_heard_for_cells_that_run_again() {
         "note",
         "finish Refused",
     ]);
+    // Nor does it help to spread it over two of them.
+    let both = vec![Findings::new(vec![reads.clone()]), Findings::new(vec![sends.clone()])];
+    let two =
+        wanted(vec![past_cell(1, "read()", CellEnd::Done), past_cell(2, "send()", CellEnd::Done)]);
+    let piped = Piped::new("/data".into(), 2, 1, "hash".into(), b"a\n");
+    let tainted = Script::new(|_| {}).when(Event::Piped(piped)).asked().replied("Read.");
+    let script = tainted.when(two).when(Event::JudgedAll(both));
+    let verdicts: Vec<_> =
+        script.said.iter().filter(|one| one.starts_with("verdict")).cloned().collect();
+    assert_eq!(verdicts, ["verdict Ask", "verdict Deny"]);
     // The control: the same cell where nothing was read.
     let clean = Script::new(|_| {}).when(one()).when(found());
     assert_eq!(clean.said.last().unwrap(), "ask to run p1 again");
@@ -230,7 +235,7 @@ proptest! {
         while let Some(effect) = effects.pop() {
             let event = match &effect {
                 Effect::JudgeAll(_) => judged(count),
-                Effect::AskReplay(_) => answered(run, by),
+                Effect::AskReplay(question) => question.answer_by(if run { GivenAnswer::Run } else { reject() }, by),
                 Effect::Restart(_) => restarted(),
                 Effect::Prepare { language, .. } => prepared(language.clone()),
                 Effect::Run(permit) => {

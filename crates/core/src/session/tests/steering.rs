@@ -16,7 +16,7 @@ fn a_standing_yes_runs_the_next_code_and_says_so() {
         .asked()
         .replied(PYTHON)
         .judged()
-        .answered("p1", Answer::Standing(Span::Turn, Coverage::All))
+        .answered("p1", GivenAnswer::Stand { span: Span::Turn, covers: Covered::All })
         .gives(&["standing_given", "run p1 by Person"])
         .ran(0)
         .replied(PYTHON)
@@ -34,17 +34,11 @@ fn a_standing_yes_runs_the_next_code_and_says_so() {
 #[test]
 fn a_model_that_has_a_yes_cannot_escalate() {
     let approved = |script: Script| {
-        script.asked().replied(PYTHON).judged().answered(
-            "p1",
-            Answer::Standing(
-                Span::Session,
-                Coverage::Kind {
-                    language: "python".into(),
-                    does: ["reads".into()].into(),
-                    starts: [].into(),
-                },
-            ),
-        )
+        script
+            .asked()
+            .replied(PYTHON)
+            .when(found("reads", "a", Risk::Low))
+            .answered("p1", GivenAnswer::Stand { span: Span::Session, covers: Covered::Kind })
     };
     for (reply, judged) in [
         (SHELL, Event::Judged(Findings::new(vec![]))),
@@ -74,14 +68,29 @@ fn edited_code_is_shown_although_everything_is_approved() {
         .replied(PYTHON)
         .when(found("deletes", "a", Risk::High))
         .gives(&ASKED)
-        .answered("p1", Answer::Edit("print(2)".into()))
+        .answered("p1", GivenAnswer::Edit { code: "print(2)".into() })
         .judged()
         .gives(&ASKED)
-        .answered("p1", Answer::Reject { reason: None })
+        .answered("p1", GivenAnswer::Reject { reason: None })
         .when(Event::StandingRevoked(1))
         .gives(&["standing_revoked", "finish Done"])
         .when(Event::StandingRevoked(1))
         .gives(&["note", "finish Done"]);
+}
+
+#[test]
+fn a_standing_yes_is_taken_back_also_while_something_is_under_way() {
+    let begun = || {
+        Script::new(|_| {})
+            .when(Event::StandingGiven(Span::Session, Coverage::All))
+            .gives(&["standing_given", "finish Done"])
+            .asked()
+            .replied(PYTHON)
+    };
+    begun().when(Event::StandingRevoked(1)).gives(&["standing_revoked"]).judged().gives(&ASKED);
+    // The control: with it nobody is asked.
+    let control = begun().judged();
+    assert!(!control.said.iter().any(|said| said == "ask p1"), "{:?}", control.said);
 }
 
 #[test]
@@ -97,12 +106,12 @@ fn a_denied_proposal_stays_denied_with_a_standing_yes() {
 
 #[test]
 fn nobody_cannot_give_a_standing_yes() {
-    let answer = Answer::Standing(Span::Session, Coverage::All);
+    let answer = GivenAnswer::Stand { span: Span::Session, covers: Covered::All };
     Script::new(|_| {})
         .asked()
         .replied(PYTHON)
         .judged()
-        .when(Event::Answered { proposal: "p1".into(), answer, by: Grantor::Nobody })
+        .tell_by(answer, Grantor::Nobody)
         .gives(&[]);
 }
 
@@ -151,13 +160,13 @@ fn after_some_of_the_changes_the_rest_is_asked_about() {
         .replied("Done.")
         .when(Event::Reviewed(changes(ChangesState::Staged, &["a", "b"])))
         .gives(&["ask about 2"])
-        .when(Event::Decided(Settle::ApplySome(vec![crate::Pick::below("a")])))
+        .tell(GivenAnswer::Apply { picks: Some(vec![crate::Pick::below("a")]) })
         .gives(&["settle ApplySome([Pick { path: \"a\", extent: Below }])"])
         .when(Event::Settled(changes(ChangesState::Applied, &["a"])))
         .gives(&["review"])
         .when(Event::Reviewed(changes(ChangesState::Staged, &["b"])))
         .gives(&["ask about 1"])
-        .when(Event::Decided(Settle::Discard))
+        .tell(GivenAnswer::Discard)
         .when(Event::Settled(changes(ChangesState::Discarded, &["b"])))
         .gives(&["finish Done"])
         .when(Event::ChangesWanted(ChangesWish::Undo))

@@ -82,7 +82,7 @@ fn a_turn_keeps_its_model_and_nothing_comes_of_a_find_that_nobody_asked_for() {
     let script = Script::new(|_| {}).asked().when(wanted()).gives(&["note"]);
     let script = script.when(found(profile("be brief", 0))).gives(&[]);
     let script = script.replied(PYTHON).judged().when(wanted()).gives(&["note"]);
-    let script = script.answered("p1", Answer::Run).gives(&["run p1 by Person"]);
+    let script = script.answered("p1", GivenAnswer::Run).gives(&["run p1 by Person"]);
     script.when(found(profile("be brief", 0))).gives(&[]).ran(0).tells("[no output]");
     let ended = Script::new(|_| {}).when(wanted()).when(Event::Quit).gives(&["end"]);
     ended.when(found(profile("be brief", 0))).gives(&[]);

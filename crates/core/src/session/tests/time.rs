@@ -12,7 +12,7 @@ fn code_that_runs_is_interrupted_and_nothing_follows() {
         .asked()
         .replied(TWO)
         .judged()
-        .answered("p1", Answer::Run)
+        .answered("p1", GivenAnswer::Run)
         .when(UP)
         .gives(&["time_up", "interrupt"])
         .ran(130)
@@ -43,7 +43,7 @@ fn a_question_is_withdrawn_and_a_late_answer_runs_nothing() {
         .judged()
         .when(UP)
         .gives(&["time_up", "finish TimedOut"])
-        .answered("p1", Answer::Run)
+        .answered("p1", GivenAnswer::Run)
         .gives(&[]);
 }
 
@@ -62,8 +62,7 @@ fn code_that_is_being_analysed_does_not_run() {
 fn an_installation_is_stopped() {
     let script = Script::new(|setup| setup.packages.kinds = vec![PackageKind::Python]);
     let script = script.asked().replied("```shell\npip install pandas\n```\n").judged();
-    let by = Grantor::Person;
-    script.when(Event::PackagesAnswered { answer: PackagesAnswer::Install, by }).when(UP).gives(&[
+    script.tell(GivenAnswer::Install).when(UP).gives(&[
         "time_up",
         "cancel packages",
         "finish TimedOut",
@@ -88,7 +87,7 @@ fn changes_stay_staged_and_nobody_is_asked_about_them() {
         .asked()
         .replied(PYTHON)
         .judged()
-        .answered("p1", Answer::Run)
+        .answered("p1", GivenAnswer::Run)
         .when(UP)
         .when(Event::Ran(staged))
         .gives(&["finish TimedOut"]);

@@ -10,9 +10,10 @@ use tokio::sync::oneshot;
 
 /// A script with a kernel of Python, number 1, that can be copied.
 fn python() -> Script {
-    let ready = r#"{"kind":"ready","version":"3","completes":true,"checkpoints":true}"#;
-    Script::new().prepare("python").claims(1, ready)
+    Script::new().prepare("python").claims(1, READY)
 }
+
+const READY: &str = r#"{"kind":"ready","version":"3","completes":true,"checkpoints":true}"#;
 
 type Taken = oneshot::Receiver<Checkpoint>;
 
@@ -36,8 +37,16 @@ impl Script {
     }
 
     fn copies(self, kernel: u32, number: u32, process: u32) -> Self {
+        self.copies_beside(0, kernel, number, process)
+    }
+
+    fn threaded(self, kernel: u32, number: u32, process: u32) -> Self {
+        self.copies_beside(1, kernel, number, process)
+    }
+
+    fn copies_beside(self, threads: u32, kernel: u32, number: u32, process: u32) -> Self {
         let claim = format!(
-            r#"{{"kind":"checkpointed","number":{number},"process":{process},"threads":1,"sockets":0,"files":2,"programs":0}}"#
+            r#"{{"kind":"checkpointed","number":{number},"process":{process},"threads":{threads},"sockets":0,"files":2,"programs":0}}"#
         );
         self.claims(kernel, &claim)
     }
@@ -46,10 +55,15 @@ impl Script {
         self.tells(Outward::Held { kernel, number, held })
     }
 
-    /// A checkpoint of kernel 1 that is held.
+    /// A run of kernel 1, after which it is asked for the next copy.
+    fn ran(self) -> Self {
+        self.runs("python").claims(1, FINISHED)
+    }
+
+    /// A checkpoint of kernel 1 that is held, and a run after it. The copy has the same number.
     fn kept(self, number: u32) -> Self {
         let (script, _taken) = self.checkpoint(number);
-        script.copies(1, number, 50 + number).holds(1, number, true)
+        script.copies(1, number, 50 + number).holds(1, number, true).ran()
     }
 
     /// The result, when only the files are left.
@@ -58,9 +72,11 @@ impl Script {
     }
 }
 
+const FINISHED: &str = r#"{"kind":"finished","status":0}"#;
+
 type Answer = Result<Rewound, crate::ExecError>;
 
-const CLAIMED: Beside = Beside { threads: 1, sockets: 0, files: 2, programs: 0 };
+const STILL: Beside = Beside { threads: 0, sockets: 0, files: 2, programs: 0 };
 
 fn memory(taken: &mut Taken) -> MemoryCheckpoint {
     let Checkpoint { kernels, .. } = taken.try_recv().unwrap();
@@ -71,10 +87,10 @@ fn memory(taken: &mut Taken) -> MemoryCheckpoint {
 #[test]
 fn a_copy_counts_once_the_host_holds_it() {
     let (script, mut taken) = python().checkpoint(1);
-    let script = script.does(&["checkpoint 1 as 1"]).copies(1, 1, 51);
+    let script = script.does(&["copy 1 as 1"]).copies(1, 1, 51);
     assert!(taken.try_recv().is_err());
     script.does(&["hold 1 as 1: 51"]).holds(1, 1, true).does(&[]);
-    assert_eq!(memory(&mut taken), MemoryCheckpoint::Kept { beside: CLAIMED });
+    assert_eq!(memory(&mut taken), MemoryCheckpoint::Kept { beside: STILL });
 
     let (script, mut taken) = python().checkpoint(1);
     script.copies(1, 1, 51).holds(1, 1, false).does(&[]);
@@ -89,7 +105,7 @@ fn a_copy_that_nobody_asked_for_is_nobodys() {
         .kept(1)
         .copies(1, 1, 52)
         .does(&[])
-        .copies(1, 2, 53)
+        .copies(1, 3, 53)
         .does(&[]);
     python().kept(1).tells(Outward::Rewound { kernel: 1, number: 1, process: 51 }).does(&[]);
 }
@@ -134,20 +150,119 @@ fn the_oldest_goes_when_there_are_too_many() {
         script = script.kept(number);
     }
     let (script, _taken) = script.checkpoint(17);
-    script.does(&["checkpoint 1 as 17", "release 1 UpTo 1"]);
+    script.does(&["release 1 as 1"]);
 }
 
 #[test]
 fn a_number_that_is_used_again_drops_what_was_after_it() {
     let (script, _taken) = python().kept(1).kept(2).kept(3).checkpoint(2);
-    script.does(&["release 1 From 2", "checkpoint 1 as 2"]);
+    script.does(&["release 1 as 2", "release 1 as 3"]);
+}
+
+#[test]
+fn a_copy_is_made_after_a_run_and_the_next_checkpoint_names_it() {
+    let (script, _taken) = python().checkpoint(1);
+    let script = script.copies(1, 1, 51).holds(1, 1, true).runs("python").does(&["begin 1"]);
+    let script = script
+        .claims(1, FINISHED)
+        .does(&["finish Some(0) None ended=false limit=false", "copy 1 as 2"])
+        .copies(1, 2, 52)
+        .does(&["hold 1 as 2: 52"])
+        .holds(1, 2, true)
+        .does(&[]);
+    let (script, mut taken) = script.checkpoint(2);
+    let script = script.does(&[]);
+    assert_eq!(memory(&mut taken), MemoryCheckpoint::Kept { beside: STILL });
+    // Until it runs again, there is nothing to copy.
+    let (script, mut taken) = script.checkpoint(3);
+    let script = script.does(&[]).runs("python").does(&["begin 1"]);
+    assert_eq!(memory(&mut taken), MemoryCheckpoint::Kept { beside: STILL });
+    let (script, _rewound) = script.claims(1, FINISHED).rewind(2);
+    script.does(&["rewind 1 to 2"]);
+}
+
+#[test]
+fn a_cell_that_comes_first_is_behind_the_copy_in_the_kernels_queue() {
+    let script =
+        python().kept(1).does(&["finish Some(0) None ended=false limit=false", "copy 1 as 2"]);
+    let (script, mut taken) = script.checkpoint(2);
+    let script = script.does(&[]).runs("python").does(&["begin 1"]);
+    assert!(taken.try_recv().is_err());
+    script.copies(1, 2, 52).does(&["hold 1 as 2: 52"]).holds(1, 2, true).does(&[]);
+    assert_eq!(memory(&mut taken), MemoryCheckpoint::Kept { beside: STILL });
+}
+
+#[test]
+fn nothing_is_copied_where_nobody_keeps_checkpoints() {
+    python().ran().does(&["finish Some(0) None ended=false limit=false"]);
+}
+
+#[test]
+fn a_copy_that_no_checkpoint_names_is_dropped_when_its_kernel_runs() {
+    let script = python().kept(1).copies(1, 2, 52).holds(1, 2, true).does(&[]);
+    let script = script.runs("python").does(&["begin 1", "release 1 as 2"]);
+    // One that is not made yet is dropped once it is.
+    let script = script.claims(1, FINISHED).runs("python").does(&["begin 1"]);
+    script.copies(1, 3, 53).does(&["hold 1 as 3: 53"]).holds(1, 3, true).does(&["release 1 as 3"]);
+}
+
+#[test]
+fn a_kernel_with_threads_is_copied_at_the_checkpoint_itself() {
+    let finished = "finish Some(0) None ended=false limit=false";
+    let (script, _taken) = python().checkpoint(1);
+    let script = script.threaded(1, 1, 51).holds(1, 1, true).ran().does(&[finished]);
+    let (script, _taken) = script.checkpoint(2);
+    let script = script.does(&["copy 1 as 2"]).threaded(1, 2, 52).holds(1, 2, true);
+    // They go on between two checkpoints.
+    let (script, _taken) = script.checkpoint(3);
+    let script = script.does(&["copy 1 as 3"]).copies(1, 3, 53).holds(1, 3, true);
+    script.ran().does(&[finished, "copy 1 as 4"]);
+}
+
+/// A shell may have acted on a thread of the kernel since then.
+#[test]
+fn a_copy_that_is_owed_is_not_shared_with_what_comes_after_another_kernels_run() {
+    let script = python().prepare("shell").gets_ready(2).kept(1);
+    let script = script.runs("shell").claims(2, FINISHED);
+    let (script, _taken) = script.checkpoint(2);
+    let script = script.does(&["copy 1 as 3"]);
+    // One that is known to be of a kernel without threads is.
+    let script = script.copies(1, 3, 53).holds(1, 3, true);
+    let script = script.runs("shell").claims(2, FINISHED);
+    let (script, _taken) = script.checkpoint(3);
+    script.does(&[]);
+}
+
+#[test]
+fn a_copy_that_has_died_is_made_again_for_the_next_checkpoint() {
+    let script = python().kept(1).copies(1, 2, 52).holds(1, 2, true).holds(1, 2, false);
+    let (script, mut taken) = script.checkpoint(2);
+    script.does(&["copy 1 as 3", "release 1 as 2"]).copies(1, 3, 53).holds(1, 3, true);
+    assert_eq!(memory(&mut taken), MemoryCheckpoint::Kept { beside: STILL });
+}
+
+#[test]
+fn a_fresh_kernel_is_copied_as_soon_as_it_is_ready() {
+    let script = python().kept(1).exits(1, Some(9)).prepare("python");
+    script.claims(2, READY).does(&["ready python", "copy 2 as 3"]);
+}
+
+#[test]
+fn a_kernel_that_never_answers_is_remembered_within_bounds() {
+    let (mut script, _taken) = python().checkpoint(1);
+    for _ in 0..100 {
+        script = script.ran();
+    }
+    assert!(script.state.copies.known() <= 33);
+    // And it may begin to.
+    script.copies(1, 101, 51).does(&["hold 1 as 101: 51"]);
 }
 
 #[test]
 fn a_kernel_goes_back_when_host_and_copy_have_said_so() {
     for host_first in [true, false] {
         let (script, _rewound) = python().kept(1).kept(2).rewind(1);
-        let script = script.does(&["release 1 From 2", "rewind 1 to 1"]);
+        let script = script.does(&["release 1 as 2", "rewind 1 to 1"]);
         let told = Outward::Rewound { kernel: 1, number: 1, process: 51 };
         let script = if host_first {
             script.tells(told).does(&[]).copies(1, 1, 61).does(&["hold 1 as 1: 61"])
@@ -155,7 +270,7 @@ fn a_kernel_goes_back_when_host_and_copy_have_said_so() {
             script.copies(1, 1, 61).does(&["hold 1 as 1: 61"]).tells(told).does(&[])
         };
         let script = script.holds(1, 1, true);
-        let restored = MemoryRewound::Restored { beside: CLAIMED };
+        let restored = MemoryRewound::Restored { beside: STILL };
         assert_eq!(script.rewound(), [format!("files 1 python {restored:?}")]);
         // It can go back once more.
         let (script, _rewound) = script.rewind(1);
@@ -172,7 +287,7 @@ fn a_kernel_goes_back_although_it_cannot_be_copied_again() {
         number: 1,
         process: 51,
     });
-    let restored = MemoryRewound::Restored { beside: CLAIMED };
+    let restored = MemoryRewound::Restored { beside: STILL };
     assert_eq!(script.rewound(), [format!("files 1 python {restored:?}")]);
 }
 

@@ -30,6 +30,7 @@ fn machine(rights: Rights) -> Machine {
         home: None,
         user: 1000,
         group: 1000,
+        own_user: None,
         rights,
         system: vec![
             SystemPath::Folder("/usr".into()),
@@ -41,6 +42,35 @@ fn machine(rights: Rights) -> Machine {
         scratch: "/home/u/.local/share/interpreter/sandboxes".into(),
         inotify: Inotify { instances: 128, watches: 65_536 },
     }
+}
+
+#[test]
+fn roots_code_becomes_the_user_that_it_was_given_and_no_other() {
+    let root = Machine { user: 0, ..machine(Rights::Root) };
+    let given = Machine { own_user: Some(200_001), ..root.clone() };
+    let confinement = confinement();
+    let becomes = |machine: &Machine| {
+        let recipes = [&RECIPE, &super::super::landlock::RECIPE, &super::super::bare::RECIPE];
+        recipes.map(|recipe| {
+            let layout = &Layout::of("/run-folder");
+            let confinement = &confinement;
+            let (stage, copy, door) = (None, None, None);
+            let site = Site { recipe, confinement, stage, copy, door, layout, machine };
+            let Plan(steps) = (recipe.plan)(&site).unwrap();
+            let users = steps.iter().filter_map(|step| {
+                let Step::BecomeUser { user, group } = step else { return None };
+                (user == group).then_some(*user)
+            });
+            users.collect::<Vec<_>>()
+        })
+    };
+    assert_eq!(becomes(&given), [vec![200_001], vec![200_001], vec![200_001]]);
+    let shared = interpreter_core::system_users::SHARED_USER;
+    // Without a sandbox root's own code stays root.
+    assert_eq!(becomes(&root), [vec![shared], vec![shared], vec![]]);
+    // It is no way for others to become somebody.
+    let ordinary = Machine { own_user: Some(200_001), ..machine(Rights::Ordinary) };
+    assert_eq!(becomes(&ordinary), [const { Vec::<u32>::new() }; 3]);
 }
 
 const DOOR_OUTSIDE: &str = "/home/u/.local/share/interpreter/egress/0123abcd";

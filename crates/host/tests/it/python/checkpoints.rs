@@ -7,7 +7,7 @@ use crate::scene::{
     Language::{Python, Shell},
     Place, Scene,
 };
-use interpreter_host::{Claim, Heard, Inward, Outward, ReleaseSide};
+use interpreter_host::{Claim, Heard, Inward, Outward};
 use std::path::Path;
 
 /// Bytes that a test lets copies take.
@@ -229,6 +229,26 @@ fn what_does_not_come_back_is_counted() {
     scene.run("await asyncio.sleep(0, 'awaited')").succeeds().results("'awaited'");
 }
 
+/// A thread that ends after the fork, and before its copy looks, may have changed what the copy lacks.
+#[test]
+fn a_thread_that_ends_after_the_fork_is_counted() {
+    let mut scene = python();
+    scene
+        .run(
+            "import os, threading\n\
+             wait, kernel = threading.Event(), os.getpid()\n\
+             threading.Thread(target=wait.wait).start()\n\
+             os.register_at_fork(after_in_parent=wait.set)\n\
+             def until_alone():\n    \
+                 while len(os.listdir(f'/proc/{kernel}/task')) > 1: pass\n\
+             os.register_at_fork(after_in_child=until_alone)",
+        )
+        .succeeds();
+    assert_eq!(checkpoint(&mut scene, 1).threads, 1);
+    // It was the only one.
+    assert_eq!(checkpoint(&mut scene, 2).threads, 0);
+}
+
 #[test]
 fn a_rewind_ends_what_the_later_cells_started() {
     let mut scene = python();
@@ -304,8 +324,8 @@ fn the_copies_of_a_kernel_outlive_others() {
 fn copies_are_released_by_number_and_by_memory() {
     let mut scene = python();
     let copies: Vec<_> = (1..5).map(|number| checkpoint(&mut scene, number)).collect();
-    scene.send(&Inward::Release { kernel: 1, number: 1, side: ReleaseSide::UpTo });
-    scene.send(&Inward::Release { kernel: 1, number: 4, side: ReleaseSide::From });
+    scene.send(&Inward::Release { kernel: 1, number: 1 });
+    scene.send(&Inward::Release { kernel: 1, number: 4 });
     assert_eq!(asks_to_rewind(&mut scene, 1), 0);
     assert_eq!(asks_to_rewind(&mut scene, 4), 0);
     // A copy that shares everything takes next to nothing; the kernel's writes end the sharing.
@@ -391,11 +411,13 @@ fn code_that_ends_its_copies_loses_them_alone() {
     checkpoint(&mut scene, 2);
     // Until it is buried.
     let process = copy.process;
-    scene
-        .run(&format!(
-            "os.kill({process}, 9)\nwhile os.path.exists('/proc/{process}'): time.sleep(0.001)\nx = 2"
-        ))
-        .succeeds();
+    let outcome = scene.run(&format!(
+        "os.kill({process}, 9)\nwhile os.path.exists('/proc/{process}'): time.sleep(0.001)\nx = 2"
+    ));
+    // The host tells of it, before or after the kernel has told of its cell.
+    if outcome.succeeds().lost_copies.is_empty() {
+        assert_eq!(scene.told(), Outward::Held { kernel: 1, number: 1, held: false });
+    }
     assert_eq!(asks_to_rewind(&mut scene, 1), 0);
     scene.run("x").succeeds().results("2");
     rewind(&mut scene, 2);

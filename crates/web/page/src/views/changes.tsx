@@ -1,0 +1,130 @@
+//! The effects pane: files that would land, line by line, to choose, apply, discard, undo and redo.
+
+import type { JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { RequestFailed } from "../connection";
+import type { Session } from "../model";
+import { showChanges, sideBySide, turnSides } from "../place";
+import { stagedChanges } from "../staged";
+import { attempt, rows } from "../store";
+import type { Shown, ShownFile } from "../wire";
+import { may } from "../who";
+import { count, fileDetails } from "../words";
+import { Hunk, Whole } from "./hunk";
+import { Menu } from "./menu";
+import { SaveAll, SaveFile } from "./saving";
+import { Foreign, Icon, Name, Tag } from "./text";
+
+/** What is chosen: nothing of a file, all of it, or some hunks. */
+type Choice = "none" | "all" | ReadonlySet<number>;
+
+export function ChangesPane({ session, ended }: { session: Session; rev: number; ended: boolean }): JSX.Element {
+  const [shown, setShown] = useState<Shown | null>(null);
+  const [problem, setProblem] = useState("");
+  const [choices, setChoices] = useState<ReadonlyMap<string, Choice>>(new Map());
+  const [busy, setBusy] = useState(false);
+  const load = () => {
+    let isWanted = true;
+    stagedChanges(session.id).then((found) => {
+      if (!isWanted) return;
+      setProblem("");
+      setShown(found);
+      setChoices(new Map());
+    }).catch((failed: unknown) => {
+      if (!isWanted) return;
+      setShown({ id: "", files: [], leftOut: [] });
+      setProblem(failed instanceof RequestFailed && failed.failure.code !== "ended" ? failed.failure.message : "");
+    });
+    return () => {
+      isWanted = false;
+    };
+  };
+  useEffect(load, [session.id, session.effectsRev]);
+  const perform = async (verb: string, fields: { [field: string]: unknown }) => {
+    setBusy(true);
+    await attempt(verb, { session: session.id, ...fields });
+    setBusy(false);
+    load();
+  };
+  const files = shown?.files ?? [];
+  const choiceOf = (file: ShownFile): Choice => choices.get(file.path) ?? "all";
+  const picked = files.filter((file) => choiceOf(file) !== "none");
+  const isWhole = picked.length === files.length && files.every((file) => choiceOf(file) === "all");
+  const apply = () => {
+    const fields: { [field: string]: unknown } = { changes: shown?.id ?? "" };
+    if (!isWhole) {
+      fields["picks"] = picked.map((file) => {
+        const choice = choiceOf(file);
+        return choice === "all" || choice === "none" ? { path: file.path } : { path: file.path, hunks: [...choice].sort((one, other) => one - other) };
+      });
+    }
+    void perform("apply", fields);
+  };
+  const choose = (file: ShownFile, choice: Choice) => setChoices(new Map(choices).set(file.path, choice));
+  return (
+    <aside class="changes" aria-label="Changes">
+      <header class="changes-head">
+        <h2>Changes</h2>
+        {files.some((file) => file.change !== "created" && file.change !== "deleted") && <button type="button" class="quiet wide-only" aria-pressed={sideBySide.value} onClick={turnSides}>Side by side</button>}
+        {!ended && (files.length > 0 || session.applied > 0) && <Menu label="Save files"><SaveAll session={session.id} staged={files.length > 0} applied={session.applied > 0} /></Menu>}
+        <button type="button" class="icon-button" aria-label="Close the changes" onClick={() => showChanges.value = false}><Icon name="close" /></button>
+      </header>
+      <div class="changes-body" tabIndex={0} role="group" aria-label="Files">
+        {shown === null && <p class="muted">Looking…</p>}
+        {problem !== "" && <p class="problem" role="alert"><Foreign text={problem} /></p>}
+        {shown !== null && files.length === 0 && <p class="muted">Nothing is staged. Files that code changes appear here first, and your folder stays as it is until you apply them.</p>}
+        {shown !== null && shown.leftOut.length > 0 && (
+          <ul class="left-out" aria-label="Left out">{shown.leftOut.map((one) => <li key={one.path}><Name text={one.path} most={120} /> <span class="muted"><Foreign text={one.why} /></span></li>)}</ul>
+        )}
+        {files.map((file) => <FileView key={file.path} session={ended ? null : session.id} file={file} choice={choiceOf(file)} onChoose={(choice) => choose(file, choice)} />)}
+      </div>
+      {may("change", rows.value.get(session.id)) && <footer class="changes-acts">
+        {files.length > 0 && (
+          <>
+            <button type="button" class="primary" data-act="apply" disabled={busy || picked.length === 0} onClick={apply}>{isWhole ? `Apply ${count(files.length, "file")}` : `Apply what is chosen`}</button>
+            <button type="button" class="danger" data-act="discard" disabled={busy || picked.length === 0}
+              onClick={() => void perform("discard", { changes: shown?.id ?? "", ...(picked.length === files.length ? {} : { paths: picked.map((file) => file.path) }) })}>Discard</button>
+          </>
+        )}
+        <span class="spring" />
+        <button type="button" data-act="undo" disabled={busy || session.changes === null || session.changes.state !== "applied"} onClick={() => void perform("undo", { newest: session.newest })}>Undo</button>
+        <button type="button" data-act="redo" disabled={busy || session.changes === null || session.changes.state !== "undone"} onClick={() => void perform("undo", { newest: session.newest, redo: true })}>Redo</button>
+      </footer>}
+    </aside>
+  );
+}
+
+function FileView({ session, file, choice, onChoose }: { session: string | null; file: ShownFile; choice: Choice; onChoose: (choice: Choice) => void }): JSX.Element {
+  const [open, setOpen] = useState(true);
+  const numbers = file.shown.map((hunk) => hunk.number);
+  const toggle = (number: number) => {
+    const now = new Set(choice === "all" ? numbers : choice === "none" ? [] : choice);
+    if (!now.delete(number)) now.add(number);
+    onChoose(now.size === 0 ? "none" : now.size === numbers.length ? "all" : now);
+  };
+  const has = (number: number) => choice === "all" || (choice !== "none" && choice.has(number));
+  const id = `f-${file.path}`;
+  // A new file has no other side.
+  const sides = sideBySide.value && file.change !== "created" && file.change !== "deleted";
+  return (
+    <section class="file" data-file={file.path}>
+      <h3 class="file-head">
+        <input type="checkbox" id={id} checked={choice !== "none"} ref={(box) => {
+          if (box !== null) box.indeterminate = choice !== "all" && choice !== "none";
+        }} onChange={() => onChoose(choice === "none" ? "all" : "none")} />
+        <label for={id}>{file.from !== undefined && <><Name text={file.from} /> → </>}<Name text={file.path} /></label>
+        <Tag tone={file.change}>{file.change}</Tag>
+        {session !== null && file.change !== "deleted" && <SaveFile session={session} path={file.path} label={`Save ${file.path}`}><Icon name="save" /></SaveFile>}
+        {file.shown.length > 0 && <button type="button" class={`icon-button fold ${open ? "is-open" : ""}`} aria-expanded={open} aria-label="Lines" onClick={() => setOpen(!open)}><Icon name="fold" /></button>}
+      </h3>
+      {fileDetails(file).length > 0 && <p class={file.runs_later !== undefined || file.executable === true ? "bad file-about" : "muted file-about"}>{fileDetails(file).join(" · ")}</p>}
+      {open && file.shown.map((hunk) => (
+        <div key={hunk.number} class={`hunk ${has(hunk.number) ? "" : "left"}`}>
+          {file.shown.length > 1 && <label class="hunk-choice"><input type="checkbox" checked={has(hunk.number)} onChange={() => toggle(hunk.number)} /> Part {hunk.number} of {file.shown.length}</label>}
+          <Hunk lines={hunk.lines} sides={sides} />
+        </div>
+      ))}
+      {file.shown.length === 0 && file.holds === undefined && <Whole head={file.head ?? ""} sides={sides} />}
+    </section>
+  );
+}

@@ -1,0 +1,161 @@
+// A whole chat: login, question, edit, a plot seen as pixels, a staged file applied and undone; on
+// light and dark, wide and narrow pages, which axe finds nothing to say about. With LOOK=FOLDER it
+// leaves pictures there to be looked at.
+
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { accessible, act, begin, PATIENCE, check, enter, equal, picture, say, state, story } from "./scene.mjs";
+
+const PLOT = `import struct, zlib
+def chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+class Plot:
+    def _repr_png_(self):
+        width, height = 320, 160
+        rows = b""
+        for y in range(height):
+            rows += b"\\0" + b"".join(b"\\xd0\\x30\\x20" if (x // 40) * 20 > height - y else b"\\xf4\\xf0\\xe8" for x in range(width))
+        head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+        return b"\\x89PNG\\r\\n\\x1a\\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+Plot()`;
+
+const REPLIES = [
+  { text: "I will count the **rows** of `sales.csv` first.\n\n| month | sales |\n|---|--:|\n| Jan | 12 |\n\n1. read\n2. count\n", chunk: 7, call: { language: "python", code: "rows = open('sales.csv').read().splitlines()\nprint('\\x1b[32mrows:\\x1b[0m', len(rows))" } },
+  { text: "Now the plot.", call: { language: "python", code: PLOT } },
+  { text: "And a summary in a file.", call: { language: "python", code: "open('summary.md', 'w').write('# Summary\\n\\nTwelve rows.\\n')\nopen('sales.csv', 'a').write('Dec,9\\n')\nfor i in range(900): print('line', i)" } },
+  { text: "Done: the *summary* is in `summary.md`." },
+];
+
+await story("look", async (browser, scene) => {
+  const place = await scene(REPLIES, { "sales.csv": "Jan,12\nFeb,9\n" });
+  const server = await place.serve();
+  const person = await browser.person();
+  const page = await enter(person, server.url);
+  equal(new URL(page.url()).hash, "#/", "the code is gone from the address");
+  await page.waitForSelector("[data-act=open]");
+  await accessible(page, "the first page");
+  await picture(page, "1-first");
+
+  await begin(page);
+  await state(page, "idle");
+  await picture(page, "2-empty");
+  await say(page, "Count the rows and plot them.");
+  await page.waitForSelector(".card.open [data-act=run]");
+  await page.waitForFunction(() => document.title === "(1) Interpreter");
+  await page.waitForFunction(() => document.activeElement?.classList.contains("card"));
+
+  // Keys that were typed ahead do nothing: neither Enter nor Space on the card.
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Space");
+  check(await page.isVisible(".card.open [data-act=run]"), "typed keys answered");
+  await picture(page, "3-question");
+  await accessible(page, "a question");
+
+  // Edited in place: the edited code is asked about again.
+  await page.click(".card.open [data-act=edit]");
+  await page.waitForSelector(".editor[data-ready]");
+  await page.keyboard.press("Control+End");
+  await page.keyboard.type("\nprint('edited')");
+  await picture(page, "4-edit");
+  await accessible(page, "the editor");
+  await act(page, "run-edited", ".card.open");
+  await page.waitForFunction(() => document.querySelector(".card.open .code")?.textContent.includes("print('edited')") === true);
+  await act(page, "run", ".card.open");
+  await page.waitForFunction(() => document.querySelector("[data-cell=p1] .output")?.textContent.includes("edited") === true);
+  check(await page.evaluate(() => [...document.querySelectorAll("[data-cell=p1] .ink-green")].some((span) => span.textContent === "rows:")), "colours are spans");
+
+  // The plot, answered by keys: the card has the focus, and the combination is deliberate.
+  await page.waitForFunction(() => document.querySelector(".card.open .code")?.textContent.includes("_repr_png_") === true);
+  await page.waitForFunction(() => document.activeElement?.classList.contains("card"));
+  const before = await page.locator("[data-cell=p2] .picture").count();
+  equal(before, 0, "no picture yet");
+  for (const until = Date.now() + PATIENCE; Date.now() < until && await page.isVisible(".card.open [data-act=run]") && await page.evaluate(() => document.querySelector(".card.open .code")?.textContent.includes("_repr_png_") === true);) {
+    await page.keyboard.press("Control+Enter");
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  }
+  const plot = page.locator("[data-cell=p2] img.picture");
+  await plot.waitFor();
+  await plot.scrollIntoViewIfNeeded();
+  await page.waitForFunction(() => {
+    const image = document.querySelector("[data-cell=p2] img.picture");
+    return image.complete && image.naturalWidth === 320;
+  });
+  const pixels = await page.evaluate(() => {
+    const image = document.querySelector("[data-cell=p2] img.picture");
+    const canvas = document.createElement("canvas");
+    [canvas.width, canvas.height] = [320, 160];
+    const context = canvas.getContext("2d", { willReadFrequently: true });
+    context.drawImage(image, 0, 0);
+    return [[310, 155], [5, 5]].map(([x, y]) => [...context.getImageData(x, y, 1, 1).data.slice(0, 3)]);
+  });
+  equal(pixels, [[0xd0, 0x30, 0x20], [0xf4, 0xf0, 0xe8]], "the plot's pixels");
+
+  // A staged file: nothing lands before it is applied.
+  await page.waitForFunction(() => document.querySelector(".card.open .code")?.textContent.includes("summary.md") === true);
+  await picture(page, "5-plot");
+  await act(page, "run", ".card.open");
+  // The turn ends with the question what becomes of the changes, or is idle.
+  await page.waitForFunction(() => document.querySelector(".head .state-idle, [data-act=later]") !== null);
+  if (await page.isVisible("[data-act=later]")) {
+    await picture(page, "6-changes-question");
+    await accessible(page, "the question about changes");
+    await act(page, "later", ".card.open");
+  }
+  await state(page, "idle");
+  check(!existsSync(join(place.work, "summary.md")), "a staged file landed");
+  await page.click(".head [data-act=changes]");
+  await page.waitForSelector("[data-file='summary.md']");
+  await page.waitForSelector("[data-file='sales.csv']");
+  await picture(page, "7-changes");
+  await accessible(page, "changes");
+  await page.click(".changes-head [aria-pressed]");
+  await page.waitForSelector(".diff.two");
+  await picture(page, "8-side-by-side");
+  await page.click("[data-file='sales.csv'] .file-head input");
+  await page.click(".changes-acts [data-act=apply]");
+  await page.waitForFunction(() => document.querySelector("[data-file='summary.md']") === null);
+  equal(await readFile(join(place.work, "summary.md"), "utf8"), "# Summary\n\nTwelve rows.\n", "the applied file");
+  equal(await readFile(join(place.work, "sales.csv"), "utf8"), "Jan,12\nFeb,9\n", "the file that was left out");
+  await page.click(".changes-acts [data-act=undo]");
+  await page.waitForSelector("[data-act=redo]:enabled");
+  check(!existsSync(join(place.work, "summary.md")), "undo left the file");
+  await page.click(".changes-acts [data-act=redo]");
+  await page.waitForSelector("[data-act=undo]:enabled");
+  check(existsSync(join(place.work, "summary.md")), "redo brought nothing");
+  await page.click("[aria-label='Close the changes']");
+
+  // Long output is folded, and its rows are made as they are seen.
+  const unfold = page.locator("[data-cell=p3] .unfold").first();
+  await unfold.scrollIntoViewIfNeeded();
+  await unfold.click();
+  await page.waitForSelector("[data-cell=p3] .rows");
+  check(await page.locator("[data-cell=p3] .row").count() < 200, "all rows were made");
+  await page.evaluate(() => {
+    const rows = document.querySelector("[data-cell=p3] .rows");
+    rows.scrollTop = rows.scrollHeight;
+  });
+  await page.waitForFunction(() => document.querySelector("[data-cell=p3] .rows").textContent.includes("line 899"));
+  await picture(page, "9-rows");
+
+  // Dark, by the switch, without a flash: the first paint after a reload has the colour.
+  await page.click("[data-act=theme]");
+  equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark", "the theme");
+  await page.reload();
+  await page.waitForSelector("[data-cell=p3]");
+  equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), "rgb(22, 21, 19)", "dark after a reload");
+  await accessible(page, "dark");
+  await picture(page, "10-dark");
+
+  // Narrow.
+  await page.setViewportSize({ width: 320, height: 640 });
+  await page.evaluate(() => document.querySelector("[data-cell=p2]").scrollIntoView());
+  equal(await page.evaluate(() => document.documentElement.scrollWidth), 320, "nothing is wider than the page");
+  await accessible(page, "narrow");
+  await picture(page, "11-narrow");
+  await page.click("[aria-label=Sessions] >> visible=true");
+  await page.waitForSelector(".side.is-open");
+  await picture(page, "12-narrow-menu");
+  await accessible(page, "the narrow list");
+  equal(browser.complaints, [], "complaints of the page");
+});

@@ -1,0 +1,263 @@
+// The views of the server (settings, doctor, record, models), and every card that no other test
+// drives: input, host, packages, code that runs again, narrow grants, single hunks.
+
+import { open, readFile, rm } from "node:fs/promises";
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { accessible, act, begin, check, enter, equal, interpreter, picture, say, state, story } from "./scene.mjs";
+
+const PART = "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf.part";
+
+/** Looks at a view in all widths and colours. */
+async function everywhere(page, name) {
+  await accessible(page, name);
+  await picture(page, `views-${name}-wide`);
+  await page.emulateMedia({ colorScheme: "dark" });
+  await page.setViewportSize({ width: 320, height: 640 });
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  equal(await page.evaluate(() => document.documentElement.scrollWidth), 320, `nothing is wider than the page, ${name}`);
+  await accessible(page, `${name}, narrow and dark`);
+  await picture(page, `views-${name}-narrow-dark`);
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.setViewportSize({ width: 1280, height: 900 });
+}
+
+/** Whether elements of the page have these words. */
+function shows(page, selector, words) {
+  return page.waitForFunction(([selector, words]) => document.querySelector(selector)?.textContent.includes(words) === true, [selector, words]);
+}
+
+await story("views", async (browser, scene) => {
+  const place = await scene([{ text: "A needle in the hay." }]);
+  const server = await place.serve();
+  const person = await browser.person();
+  const page = await enter(person, server.url);
+  const id = await begin(page);
+  await say(page, "Look for it.");
+  await shows(page, ".entries", "A needle in the hay.");
+  await state(page, "idle");
+
+  // Settings: all of them, then those with a word, then those that somebody set.
+  await page.click(".side-foot [href='#/settings']");
+  await page.waitForSelector("[data-setting=model]");
+  const all = await page.locator("[data-setting]").count();
+  check(all > 30, `${all} settings`);
+  await shows(page, "[data-setting=model]", "config.toml:1");
+  await everywhere(page, "settings");
+  await page.fill("[data-field=settings]", "approval");
+  await page.waitForFunction((all) => {
+    const count = document.querySelectorAll("[data-setting]").length;
+    return count > 0 && count < all;
+  }, all);
+  await page.fill("[data-field=settings]", "");
+  await page.check("[data-field=only-set]");
+  await page.waitForFunction(() => document.querySelectorAll("[data-setting]").length === 1);
+
+  // Doctor: on request, the problems first.
+  await page.click(".side-foot [href='#/doctor']");
+  check(await page.locator(".verdict").count() === 0, "nobody asked yet");
+  await page.click("[data-act=examine]");
+  await page.waitForSelector(".verdict[data-ready]");
+  await page.waitForSelector("[data-finding=record]");
+  await everywhere(page, "doctor");
+
+  // The whole record, against an anchor.
+  await page.click(".side-foot [href='#/record']");
+  await page.click("[data-act=verify]");
+  await page.waitForSelector(".verdict[data-whole=true]");
+  const environment = { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: place.home };
+  const anchor = spawnSync(interpreter, ["audit", "anchor"], { cwd: place.work, env: environment, encoding: "utf8" }).stdout.trim();
+  await page.fill("[data-field=anchor]", anchor);
+  await page.click("[data-act=verify]");
+  await page.waitForSelector("[data-anchor=holds]");
+  await everywhere(page, "record");
+  await page.fill("[data-field=anchor]", anchor.replace(/[0-9a-f]{64}$/, "0".repeat(64)));
+  await page.click("[data-act=verify]");
+  await page.waitForSelector("[data-anchor=broken]");
+  await page.fill("[data-field=anchor]", "no anchor");
+  await page.click("[data-act=verify]");
+  await page.waitForSelector(".problem");
+
+  // Models, and a download that another program makes.
+  await page.click(".side-foot [href='#/models']");
+  await page.waitForSelector("[data-current^='scripted:']");
+  await page.waitForSelector("[data-model='qwen2.5-coder-1.5b']");
+  check(await page.locator("progress").count() === 0, "nothing is downloaded yet");
+  const part = join(place.home, ".local/share/interpreter/models", PART);
+  const file = await open(part, "w");
+  await file.truncate(400_000_000);
+  await page.waitForFunction(() => document.querySelector("progress")?.value === 400_000_000);
+  await everywhere(page, "models");
+  await file.truncate(800_000_000);
+  await page.waitForFunction(() => document.querySelector("progress")?.value === 800_000_000);
+  await file.close();
+  await rm(part);
+  await page.waitForFunction(() => document.querySelector("progress") === null);
+
+  // The records of a session: folded, searched, by keys.
+  await page.goto(`${server.origin}/#/s/${encodeURIComponent(id)}`);
+  await page.click(".head .menu > summary");
+  await page.click(".head [data-act=records]");
+  await page.waitForSelector("[data-whole=true]");
+  await page.waitForSelector(".kept-row[data-seq='1']");
+  await page.focus(".kept-list");
+  await page.keyboard.press("ArrowDown");
+  await shows(page, ".kept-one", "session_started");
+  await everywhere(page, "records");
+  await page.click("[data-act=close-record]");
+  await page.fill("[data-field=records]", "NEEDLE");
+  await page.waitForFunction(() => {
+    const rows = [...document.querySelectorAll(".kept-row")];
+    return rows.length > 0 && rows.every((row) => row.querySelector(".kept-seq").textContent !== "1");
+  });
+  await page.click("[data-act=back]");
+  await shows(page, ".entries", "A needle in the hay.");
+  equal(browser.complaints, [], "complaints of the page");
+});
+
+await story("many-records", async (browser, scene) => {
+  const place = await scene([]);
+  const server = await place.serve();
+  const { session } = await server.perform("open", { mode: "run" });
+  const code = "import sys\nfor n in range(700):\n    print(n, file=[sys.stdout, sys.stderr][n % 2], flush=True)";
+  await server.perform("run", { session, language: "python", code });
+  const person = await browser.person();
+  const page = await enter(person, server.url);
+  await page.goto(`${server.origin}/#/s/${encodeURIComponent(session)}`);
+  await state(page, "idle");
+  await page.goto(`${server.origin}/#/s/${encodeURIComponent(session)}/record`);
+  await page.waitForSelector(".kept-row");
+  await page.focus(".kept-list");
+  await page.keyboard.press("ArrowDown");
+  const kind = () => page.evaluate(() => document.querySelector(".kept-row.here .kept-kind")?.textContent);
+  await page.waitForFunction(() => document.querySelector(".kept-row.here") !== null);
+  equal(await kind(), "session_started", "the first record");
+  // To the end, page by page; only what is in sight is elements.
+  while (await page.evaluate(() => {
+    const list = document.querySelector(".kept-list");
+    return document.querySelector(".kept-row[aria-setsize='-1']") !== null || list.getAttribute("aria-busy") === "true";
+  })) {
+    await page.keyboard.press("End");
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  }
+  await page.keyboard.press("End");
+  const { sessions } = await server.perform("list", { session });
+  await page.waitForFunction((seq) => document.querySelector(`.kept-row.here[data-seq='${seq}']`) !== null, sessions[0].seq);
+  check(await page.locator(".kept-row").count() < 100, "all rows were made");
+  equal(browser.complaints, [], "complaints of the page");
+});
+
+const lines = Array.from({ length: 40 }, (_, at) => `line ${at + 1}`);
+const REPLIES = [
+  { text: "Who are you?", call: { language: "python", code: "name = input('Your name? ')\nprint('hello', name)" } },
+  { text: "A page.", call: { language: "python", code: "import urllib.request\ntry:\n    urllib.request.urlopen('http://files.example.org/')\nexcept Exception:\n    print('not reached')" } },
+  { text: "A package.", call: { language: "python", code: "try:\n    import no_such_package_of_ours\nexcept ImportError:\n    print('no package')\n    raise" } },
+  { text: "One.", call: { language: "python", code: "print('one')" } },
+  { text: "Two.", call: { language: "python", code: "print('two')" } },
+  { text: "Two places.", call: { language: "python", code: "all = open('long.txt').read().splitlines()\nall[1], all[37] = 'second', 'late'\nopen('long.txt', 'w').write('\\n'.join(all) + '\\n')" } },
+  { text: "All done." },
+];
+
+await story("cards", async (browser, scene) => {
+  const place = await scene(REPLIES, { "long.txt": `${lines.join("\n")}\n` });
+  const server = await place.serve();
+  const person = await browser.person();
+  const page = await enter(person, server.url);
+  await begin(page);
+  await say(page, "Go.");
+  const runs = async (words) => {
+    await shows(page, ".card.open .code", words);
+    await act(page, "run", ".card.open");
+  };
+
+  await runs("Your name?");
+  await page.waitForSelector(".card.open [data-act=give]");
+  await shows(page, ".card.open .field", "Your name?");
+  await everywhere(page, "input");
+  await page.fill(".card.open .field input", "Ada");
+  await page.press(".card.open .field input", "Enter");
+  await shows(page, "[data-cell=p1]", "hello Ada");
+
+  await runs("files.example.org");
+  await page.waitForSelector(".card.open .host");
+  await shows(page, ".card.open .host", "files.example.org:80");
+  check(await page.locator(".card.open [data-act=allow-always]").count() === 0, "for good takes a second step");
+  await page.click(".card.open [data-act=allow-for-good]");
+  await page.waitForSelector(".card.open [data-act=allow-always]");
+  await everywhere(page, "host");
+  await act(page, "refuse", ".card.open");
+  await shows(page, "[data-cell=p2]", "not reached");
+
+  await runs("no_such_package_of_ours");
+  await page.waitForSelector(".card.open [data-act=install]");
+  await shows(page, ".card.open .packages", "no_such_package_of_ours");
+  await everywhere(page, "packages");
+  await act(page, "refuse", ".card.open");
+  await shows(page, "[data-cell=p3]", "no package");
+
+  // Ask less: the second print is not asked about.
+  await shows(page, ".card.open .code", "print('one')");
+  await page.click(".card.open [data-act=stand]");
+  await page.waitForSelector(".card.open .standing");
+  await everywhere(page, "stand");
+  await act(page, "stand-turn", ".card.open");
+  await shows(page, "[data-cell=p4]", "one");
+  await shows(page, "[data-cell=p5]", "two");
+
+  // One hunk of two lands.
+  await runs("long.txt");
+  await page.waitForSelector(".card.open [data-act=later]");
+  await act(page, "later", ".card.open");
+  await state(page, "idle");
+  await page.click(".head [data-act=changes]");
+  const parts = page.locator("[data-file='long.txt'] .hunk-choice input");
+  await parts.nth(1).waitFor();
+  equal(await parts.count(), 2, "two parts");
+  await parts.nth(1).uncheck();
+  await page.waitForFunction(() => document.querySelector("[data-file='long.txt'] .file-head input").indeterminate);
+  await everywhere(page, "hunks");
+  await page.click(".changes-acts [data-act=apply]");
+  await page.waitForSelector(".changes-acts [data-act=undo]:enabled");
+  equal((await readFile(join(place.work, "long.txt"), "utf8")).split("\n").filter((line, at) => line !== (lines[at] ?? "")), ["second"], "only the first part");
+  equal(browser.complaints, [], "complaints of the page");
+});
+
+await story("again", async (browser, scene) => {
+  const place = await scene([{ text: "Never said." }]);
+  const server = await place.serve();
+  const person = await browser.person();
+  // No verb asks for a replay, so the question comes from here: the page must show it all the same.
+  let send = () => undefined;
+  const sent = [];
+  await person.routeWebSocket(/\/v1\/socket$/, (socket) => {
+    const behind = socket.connectToServer();
+    send = (record) => socket.send(JSON.stringify(record));
+    socket.onMessage((message) => {
+      const request = JSON.parse(message);
+      if (request.do !== "answer") return behind.send(message);
+      sent.push(request);
+      socket.send(JSON.stringify({ id: request.id, ok: {} }));
+    });
+  });
+  const page = await enter(person, server.url);
+  const session = await begin(page);
+  await state(page, "idle");
+  const after = await page.waitForFunction(() => {
+    const after = Number(document.querySelector(".entries[data-after]")?.dataset.after ?? 0);
+    return after > 0 ? after : false;
+  });
+  const seq = Number(await after.jsonValue()) + 1;
+  const cells = [{ proposal: "p3", cell: "p1", language: "python", code: "x = 41", risk: "low" }, { proposal: "p4", cell: "p2", language: "shell", code: "rm -f old.txt", risk: "medium" }];
+  send({
+    v: 1, seq, time: "2026-11-18T12:00:00Z", session, kind: "question", id: "q1", hash: "0".repeat(64), about: "replay", risk: "medium", cells,
+    capabilities: [{ name: "deletes", argument: "old.txt", line: 1, severity: "medium" }], left_out: [{ cell: "p9", why: "it was rejected" }],
+  });
+  await page.waitForSelector(".card.open .replayed");
+  equal(await page.locator(".card.open .replayed").count(), 2, "both cells");
+  await shows(page, ".card.open", "it was rejected");
+  await everywhere(page, "again");
+  await act(page, "run", ".card.open");
+  for (; sent.length === 0;) await page.evaluate(() => new Promise((done) => requestAnimationFrame(done)));
+  equal([sent[0].question, sent[0].hash, sent[0].decision], ["q1", "0".repeat(64), "run"], "the answer names what was shown");
+  equal(browser.complaints, [], "complaints of the page");
+});

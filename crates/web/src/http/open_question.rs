@@ -1,0 +1,90 @@
+//! An open question in words, for programs that cannot show it: as records and the list have it.
+//!
+//! Whatever code or a model wrote stands in a code span, so that it cannot pass for ours or become a
+//! link. Pure.
+
+use interpreter_core::put::is_invisible;
+use serde_json::Value;
+
+/// Characters of a foreign text in a sentence.
+const LONGEST: usize = 200;
+
+/// A question that is open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct OpenQuestion {
+    pub(super) id: String,
+    pub(super) about: String,
+    /// The question in words, without its link.
+    pub(super) words: String,
+}
+
+impl OpenQuestion {
+    /// The question on a record, or in the list of those that are open.
+    pub(super) fn of(question: &Value) -> Self {
+        let text = |name: &str| question[name].as_str().unwrap_or_default();
+        let words = match text("about") {
+            "code" => format!(
+                "This {} needs a yes before it runs (risk: {}).",
+                span(text("language")),
+                text("risk")
+            ),
+            "input" => format!("The code asks for a line of input: {}", span(text("prompt"))),
+            "host" => format!(
+                "The code wants to reach {}.",
+                span(&format!("{}:{}", text("host"), question["port"]))
+            ),
+            "packages" => format!("Packages are wanted: {}", names(&question["packages"])),
+            "replay" => "Earlier code is to run again, which needs a yes.".into(),
+            "changes" => {
+                format!("Files would change, which needs a decision: {}", paths(&question["files"]))
+            }
+            _ => "There is a question that needs an answer.".into(),
+        };
+        Self { id: text("id").into(), about: text("about").into(), words }
+    }
+}
+
+/// A foreign text in a sentence: on one line, and nothing but text.
+fn span(text: &str) -> String {
+    let is_odd = |c: char| c.is_control() || is_invisible(c) || c == '`';
+    let plain = |c: char| if is_odd(c) { ' ' } else { c };
+    let short: String = text.chars().map(plain).take(LONGEST).collect();
+    let short = short.trim();
+    if short.is_empty() { "code".into() } else { format!("`{short}`") }
+}
+
+fn names(packages: &Value) -> String {
+    let all = packages.as_array().into_iter().flatten();
+    let name = |one: &Value| one.as_str().map_or_else(|| one.to_string(), str::to_owned);
+    span(&all.map(name).collect::<Vec<_>>().join(", "))
+}
+
+fn paths(files: &Value) -> String {
+    let all = files.as_array().into_iter().flatten();
+    let listed: Vec<_> = all.filter_map(|file| file["path"].as_str()).collect();
+    span(&listed.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn foreign_text_stays_text() {
+        let input = json!({ "id": "q1", "about": "input",
+            "prompt": "Yes?`\n[ok](http://evil.example)" });
+        let question = OpenQuestion::of(&input);
+        assert_eq!(
+            question.words,
+            "The code asks for a line of input: `Yes?  [ok](http://evil.example)`"
+        );
+        // Nothing turns the sentence around or hides in it; other scripts stay as they are.
+        let turned =
+            json!({ "about": "input", "prompt": "a\u{202e}b\u{200b}c\u{2066}d\u{feff}é日" });
+        let words = OpenQuestion::of(&turned).words;
+        assert_eq!(words, "The code asks for a line of input: `a b c d é日`");
+        let many = json!({ "about": "changes", "files": [{ "path": "a" }, { "path": "b`" }] });
+        assert!(OpenQuestion::of(&many).words.ends_with("`a, b`"));
+    }
+}

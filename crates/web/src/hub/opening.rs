@@ -1,0 +1,338 @@
+//! Sessions begin: anew, with the conversation of one that has ended, or as a fork.
+//!
+//! # Threat
+//! A client that gets a session which asks less than the person's settings say, or less than the
+//! session that it comes from; or has its conversation go on in wider bounds, or with another model.
+//!
+//! # Mechanism
+//! Settings, rules and trust are those of the folder, read anew. A request names a folder, a model or
+//! a profile of the person's, and nothing else. A resumed or forked session has the folder of the one
+//! that it comes from, talks to the same model, asks no less and reaches no further: the record says
+//! how that was. The conversation goes to no provider that has not heard it.
+
+use super::{
+    Seat, SessionHub, Shared,
+    allowed::check,
+    held::HeldSession,
+    quota::{Quota, quota},
+    reading::{elsewhere, failed, on_record},
+};
+use crate::{
+    caller::{Caller, Right},
+    protocol::{ErrorCode, OpenMode, ProtocolError},
+};
+use interpreter_agent::{AgentError, Context, Mode, Session};
+use interpreter_core::{
+    Body, Confinement,
+    session::{Approval, Event, HowAsked},
+};
+use interpreter_store::{Overrides, RunningSession, SessionSummary, StoreError};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+/// How a session is to be.
+struct Wanted {
+    folder: PathBuf,
+    overrides: Overrides,
+    mode: Mode,
+    approval: Approval,
+    /// How the session was that it comes from.
+    origin: SessionOrigin,
+}
+
+/// How a session was, by its record. Records of early versions do not say all of it, and a
+/// conversation of another program says nothing.
+#[derive(Default)]
+struct SessionOrigin {
+    /// How much it asked.
+    asks: Option<HowAsked>,
+    /// Its bounds.
+    bounds: Option<Box<Confinement>>,
+    /// The model that it talked to last.
+    model: Option<String>,
+}
+
+impl SessionOrigin {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the rest says nothing about it")]
+    fn take(&mut self, body: Body) {
+        match body {
+            Body::SessionStarted { model, confinement, asks, imported: false, .. } => {
+                *self = Self { asks, bounds: Some(confinement), model };
+            }
+            Body::ModelChanged { model, .. } => self.model = Some(model),
+            _ => {}
+        }
+    }
+}
+
+impl SessionHub {
+    /// Begins a session.
+    pub(super) async fn open(
+        &self,
+        caller: &Caller,
+        folder: Option<String>,
+        model: Option<String>,
+        profile: Option<String>,
+        mode: OpenMode,
+    ) -> Result<String, ProtocolError> {
+        let setup = &self.shared.setup;
+        let folder = folder.map_or_else(|| setup.work_folder.clone(), PathBuf::from);
+        let folder = self.allowed_folder(caller, folder)?;
+        let mut overrides = setup.overrides.clone();
+        if let Some(model) = model {
+            overrides = overrides.set("model", [model]);
+        }
+        overrides.profile = profile.or(overrides.profile);
+        let mode = match mode {
+            OpenMode::Chat => Mode::Chat,
+            OpenMode::Run => Mode::Run,
+        };
+        let (approval, origin) = (Approval::AsRulesSay, SessionOrigin::default());
+        let wanted = Wanted { folder, overrides, mode, approval, origin };
+        Ok(begin(&self.shared, wanted, None, caller).await?.id.clone())
+    }
+
+    /// Goes on with the conversation of a session that has ended, in a new one.
+    pub(super) async fn resume(&self, caller: &Caller, id: &str) -> Result<String, ProtocolError> {
+        if self.shared.find(id).is_some_and(|held| !held.has_ended()) {
+            let text = format!("session {id} runs here");
+            return Err(
+                ProtocolError::new(ErrorCode::Running, text).hint("subscribe to it, or fork it")
+            );
+        }
+        let summary = self.past(id).await?;
+        let earlier = (id.to_owned(), None);
+        let wanted = self.like(caller, id, &summary).await?;
+        Ok(begin(&self.shared, wanted, Some(earlier), caller).await?.id.clone())
+    }
+
+    /// Begins another session with the conversation of this one, or its part before a cell.
+    pub(super) async fn fork(
+        &self,
+        caller: &Caller,
+        id: &str,
+        before: Option<String>,
+    ) -> Result<String, ProtocolError> {
+        let held = self.shared.find(id);
+        if let Some(held) = held.filter(|held| !held.has_ended()) {
+            held.session.written().await;
+        }
+        let summary = self.summary(id).await?;
+        let wanted = self.like(caller, id, &summary).await?;
+        let earlier = Some((id.to_owned(), before));
+        Ok(begin(&self.shared, wanted, earlier, caller).await?.id.clone())
+    }
+
+    /// How a session that comes from this one is to be.
+    async fn like(
+        &self,
+        caller: &Caller,
+        id: &str,
+        summary: &SessionSummary,
+    ) -> Result<Wanted, ProtocolError> {
+        let Some(folder) = summary.work_folder.clone() else {
+            let text = format!("session {id} has no folder on record");
+            return Err(ProtocolError::new(ErrorCode::Refused, text));
+        };
+        let origin = self.origin(id).await?;
+        let mut overrides = match self.shared.find(id) {
+            Some(held) => held.overrides.clone(),
+            None => self.shared.setup.overrides.clone(),
+        };
+        let approval = match origin.asks.as_ref().map(|asks| asks.approval) {
+            Some(Approval::AlwaysAsk) => Approval::AlwaysAsk,
+            // A yes beforehand was one to that session.
+            Some(Approval::AsRulesSay | Approval::Yes) | None => Approval::AsRulesSay,
+        };
+        if let Some(asks) = &origin.asks {
+            if asks.profile.is_some() && asks.profile != self.shared.setup.overrides.profile {
+                // A profile may ask less.
+                check(caller, &[Right::Answer])?;
+            }
+            overrides.profile.clone_from(&asks.profile);
+        }
+        let folder = self.allowed_folder(caller, folder)?;
+        Ok(Wanted { folder, overrides, mode: Mode::Chat, approval, origin })
+    }
+
+    /// A folder that is there and that the caller may open. Whoever may not learns nothing of it.
+    fn allowed_folder(&self, caller: &Caller, folder: PathBuf) -> Result<PathBuf, ProtocolError> {
+        self.check_folder(caller, &folder)?;
+        existing(folder)
+    }
+
+    /// How a session was, by its record.
+    async fn origin(&self, id: &str) -> Result<SessionOrigin, ProtocolError> {
+        let id = id.to_owned();
+        on_record(&self.shared.folders, move |log, _| {
+            let mut origin = SessionOrigin::default();
+            for record in log.records(&id) {
+                origin.take(record?.body);
+            }
+            Ok(origin)
+        })
+        .await
+    }
+
+    /// The list entry of a session, if there is one.
+    pub(crate) async fn summary(&self, id: &str) -> Result<SessionSummary, ProtocolError> {
+        let wanted = id.to_owned();
+        let found = on_record(&self.shared.folders, move |log, _| log.session(&wanted)).await?;
+        found.ok_or_else(|| unknown(id))
+    }
+
+    /// The same of a session that has ended, wherever it ran.
+    async fn past(&self, id: &str) -> Result<SessionSummary, ProtocolError> {
+        let summary = self.summary(id).await?;
+        let wanted = id.to_owned();
+        let runs =
+            on_record(&self.shared.folders, move |_, folders| RunningSession::is(folders, &wanted));
+        if runs.await? {
+            let text = format!("session {id} runs in another program");
+            return Err(ProtocolError::new(ErrorCode::Running, text).hint("end it there first"));
+        }
+        Ok(summary)
+    }
+}
+
+pub(crate) fn unknown(id: &str) -> ProtocolError {
+    let short: String = id.chars().take(64).collect();
+    ProtocolError::new(ErrorCode::UnknownSession, format!("there is no session `{short}`"))
+}
+
+/// An absolute path of a folder.
+fn existing(folder: PathBuf) -> Result<PathBuf, ProtocolError> {
+    if !folder.is_absolute() {
+        let text = "`folder` must be an absolute path";
+        return Err(ProtocolError::new(ErrorCode::Malformed, text));
+    }
+    if !folder.is_dir() {
+        let text = format!("there is no folder `{}`", folder.display());
+        return Err(ProtocolError::new(ErrorCode::Refused, text));
+    }
+    Ok(folder)
+}
+
+/// The context of a folder. Slow: it looks at the machine.
+pub(super) fn context(
+    shared: &Shared,
+    folder: &Path,
+    overrides: &Overrides,
+) -> Result<Context, AgentError> {
+    shared.whose.context(&shared.setup, folder, overrides)
+}
+
+impl Wanted {
+    /// The context of such a session. Slow: it looks at the machine.
+    fn context(&self, shared: &Shared) -> Result<Context, ProtocolError> {
+        let open = |overrides: &Overrides| {
+            context(shared, &self.folder, overrides).map_err(|error| refusal(&error))
+        };
+        let SessionOrigin { asks, bounds, model } = &self.origin;
+        let mut context = open(&self.overrides)?;
+        if let Some(model) = model
+            && context.talks_to().ok().as_ref() != Some(model)
+        {
+            context = open(&self.overrides.clone().set("model", [model]))?;
+            check_model(&context, model)?;
+        }
+        if shared.approvers.is_some() {
+            context.serve_several();
+        }
+        if let Some(asks) = asks {
+            context.ask_no_less(asks);
+        }
+        if let Some(bounds) = bounds {
+            context.reach_no_further(bounds).map_err(|error| refusal(&error))?;
+        }
+        Ok(context)
+    }
+}
+
+/// Refuses another model than the one that has heard the conversation.
+fn check_model(context: &Context, model: &str) -> Result<(), ProtocolError> {
+    let why = match context.talks_to() {
+        Ok(name) if name == model => return Ok(()),
+        Ok(name) => format!("by the settings it would go to `{name}`"),
+        Err(error) => error.to_string(),
+    };
+    let text = format!("that session talked to `{model}`: {why}");
+    let hint = "`interpreter --resume` with `--model` has the conversation go to another one";
+    Err(ProtocolError::new(ErrorCode::NoModel, text).hint(hint))
+}
+
+/// Begins a session, perhaps with an earlier conversation. It takes its place and begins by itself:
+/// a client that reads slowly, or has left, must not hold up whoever waits for that place.
+async fn begin(
+    shared: &Arc<Shared>,
+    wanted: Wanted,
+    earlier: Option<(String, Option<String>)>,
+    caller: &Caller,
+) -> Result<Arc<HeldSession>, ProtocolError> {
+    let quota = quota(shared, 0).await?;
+    let seat = shared.take_place(quota.sessions)?;
+    let beginning = begin_in((seat, quota), Arc::clone(shared), wanted, earlier, caller.clone());
+    let broke = |_| ProtocolError::new(ErrorCode::Failed, "the session could not begin");
+    tokio::spawn(beginning).await.map_err(broke)?
+}
+
+async fn begin_in(
+    (seat, quota): (Seat, Quota),
+    shared: Arc<Shared>,
+    wanted: Wanted,
+    earlier: Option<(String, Option<String>)>,
+    caller: Caller,
+) -> Result<Arc<HeldSession>, ProtocolError> {
+    let (within, who) = (Arc::clone(&shared), caller.name.clone());
+    let (mut session, context, wanted, earlier) = elsewhere(move || {
+        let mut context = wanted.context(&within)?;
+        quota.bound(&mut context.settings);
+        let context = Arc::new(context);
+        let Wanted { mode, approval, .. } = &wanted;
+        let earlier = earlier.map(|(id, before)| context.earlier(Some(&id), before.as_deref()));
+        let earlier = earlier.transpose().map_err(|error| refusal(&error))?;
+        let session = Session::start_as(Some(&who), &context, *mode, *approval);
+        let session = session.map_err(|error| refusal(&error))?;
+        Ok((session, context, wanted, earlier))
+    })
+    .await?;
+    let updates = session.take_updates();
+    let Wanted { overrides, mode, .. } = wanted;
+    let held = HeldSession::new(session, context, mode, overrides);
+    // Before anybody else can send something.
+    if let Some(mut earlier) = earlier {
+        if shared.approvers.is_some() {
+            // Its record may be older than the team, and not say whose words it has.
+            earlier.brought_by(caller.as_person());
+        }
+        held.session.send_as(&caller.name, Event::Resumed(Box::new(earlier)));
+    }
+    Ok(shared.admit(seat, held, updates))
+}
+
+/// Why a session could not begin.
+fn refusal(error: &AgentError) -> ProtocolError {
+    let code = match error {
+        AgentError::Choose(_) => ErrorCode::NoModel,
+        // A client names a model and a profile.
+        AgentError::Resume { .. }
+        | AgentError::WorkFolder(_)
+        | AgentError::Store(StoreError::Config(_)) => ErrorCode::Refused,
+        AgentError::Store(_)
+        | AgentError::Model(_)
+        | AgentError::Pull(_)
+        | AgentError::PullOffline { .. }
+        | AgentError::Exec(_)
+        | AgentError::Workspace(_)
+        | AgentError::NoIndex { .. }
+        | AgentError::Rule { .. }
+        | AgentError::AddedRule(_)
+        | AgentError::Grant { .. }
+        | AgentError::Image { .. }
+        | AgentError::Attachment { .. }
+        | AgentError::Program(_) => ErrorCode::Failed,
+    };
+    ProtocolError { code, ..failed(error) }
+}

@@ -1,0 +1,386 @@
+//! Requests: read strictly, because a misspelt field must not be ignored.
+
+use super::{
+    look::LookWish,
+    refusal::{ErrorCode, ProtocolError},
+};
+use crate::{caller::Right, people::share_kind::ShareKind};
+use interpreter_core::Pick;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// The longest id of a request, in bytes.
+const LONGEST_ID: usize = 128;
+
+/// By which a client knows the reply to its request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum RequestId {
+    /// A number.
+    Number(i64),
+    /// A text.
+    Text(String),
+}
+
+/// One request.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProtocolRequest {
+    /// Its id.
+    pub id: RequestId,
+    /// The verb, with its fields.
+    pub verb: Verb,
+}
+
+/// The purpose of a session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OpenMode {
+    /// A model writes code.
+    #[default]
+    Chat,
+    /// The person hands over code; no model is needed.
+    Run,
+}
+
+/// A picture that goes with a prompt.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PictureSent {
+    /// The person's name for it.
+    pub name: String,
+    /// Its bytes, in base64.
+    pub data: String,
+}
+
+/// A session is to be shared.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ShareWish {
+    /// The name of a person.
+    pub with: String,
+    /// As what.
+    #[serde(rename = "as")]
+    pub kind: ShareKind,
+}
+
+/// Something to do.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
+#[expect(missing_docs, reason = "the fields are described in docs/reference/protocol.md, by name")]
+pub enum Verb {
+    /// Begin a session.
+    Open {
+        folder: Option<String>,
+        model: Option<String>,
+        profile: Option<String>,
+        #[serde(default)]
+        mode: OpenMode,
+    },
+    /// Go on with the conversation of a session that has ended.
+    Resume { session: String },
+    /// Begin another session with the conversation of this one.
+    Fork { session: String, before: Option<String> },
+    /// List sessions, and the questions that are open.
+    List {
+        search: Option<String>,
+        limit: Option<usize>,
+        before: Option<String>,
+        session: Option<String>,
+    },
+    /// Receive the records of a session, or the rows of the list.
+    Subscribe {
+        session: Option<String>,
+        after: Option<u64>,
+        #[serde(default)]
+        list: bool,
+        #[serde(default)]
+        off: bool,
+    },
+    /// End a session.
+    Close { session: String },
+    /// Ask the model.
+    Prompt {
+        session: String,
+        text: String,
+        #[serde(default)]
+        images: Vec<PictureSent>,
+    },
+    /// Run code of the person's own.
+    Run { session: String, language: String, code: String },
+    /// Answer a question. The rest of the fields is the answer.
+    #[serde(skip_deserializing)]
+    Answer { session: String, question: String, hash: String, answer: Map<String, Value> },
+    /// Stop what is under way.
+    Interrupt { session: String },
+    /// Give a language, or all of them, a fresh interpreter.
+    Restart { session: String, language: Option<String> },
+    /// Show what is staged.
+    Changes { session: String, path: Option<String> },
+    /// Put what was shown into the person's folder.
+    Apply { session: String, changes: String, picks: Option<Vec<Pick>> },
+    /// Forget what is staged.
+    Discard { session: String, changes: Option<String>, paths: Option<Vec<String>> },
+    /// Take what was applied last out of the person's folder, or put it there once more.
+    Undo {
+        session: String,
+        newest: Option<u64>,
+        #[serde(default)]
+        redo: bool,
+    },
+    /// Stage a small file of the person's own.
+    Put { session: String, path: String, base64: String },
+    /// List standing answers, or take one back; share the session, or take that back.
+    Grant {
+        session: String,
+        #[serde(default)]
+        list: bool,
+        revoke: Option<u32>,
+        share: Option<ShareWish>,
+        unshare: Option<String>,
+    },
+    /// List the models that can be used.
+    Models {},
+    /// Look at something of the server, which changes nothing.
+    Look(LookWish),
+    /// End the server.
+    Shut {},
+}
+
+/// The names of all verbs.
+pub const VERBS: [&str; 20] = [
+    "open",
+    "resume",
+    "fork",
+    "list",
+    "subscribe",
+    "close",
+    "prompt",
+    "run",
+    "answer",
+    "interrupt",
+    "restart",
+    "changes",
+    "apply",
+    "discard",
+    "undo",
+    "put",
+    "grant",
+    "models",
+    "look",
+    "shut",
+];
+
+impl Verb {
+    /// The rights that it takes, all of them.
+    pub fn rights(&self) -> &'static [Right] {
+        match self {
+            Self::List { .. }
+            | Self::Subscribe { .. }
+            | Self::Changes { .. }
+            | Self::Models {}
+            | Self::Grant { revoke: None, share: None, unshare: None, .. } => &[Right::Watch],
+            // A profile may ask less, and handing over code is a yes to it.
+            Self::Open { profile: Some(_), .. } | Self::Run { .. } => {
+                &[Right::Prompt, Right::Answer]
+            }
+            Self::Open { .. }
+            | Self::Resume { .. }
+            | Self::Fork { .. }
+            | Self::Close { .. }
+            | Self::Prompt { .. }
+            | Self::Interrupt { .. }
+            | Self::Restart { .. }
+            | Self::Grant { revoke: None, .. } => &[Right::Prompt],
+            // Some answers take more, see `answer_rights`.
+            Self::Answer { .. } => &[Right::Answer],
+            Self::Apply { .. } | Self::Discard { .. } | Self::Undo { .. } | Self::Put { .. } => {
+                &[Right::Change]
+            }
+            Self::Look(wish) => wish.rights(),
+            Self::Grant { revoke: Some(_), .. } | Self::Shut {} => &[Right::Admin],
+        }
+    }
+}
+
+/// The request on a line; or why it is none, with its id if it has one.
+pub(crate) fn read(line: &str) -> Result<ProtocolRequest, (Option<RequestId>, ProtocolError)> {
+    let malformed = |text: String| ProtocolError::new(ErrorCode::Malformed, text);
+    let mut fields = match serde_json::from_str(line) {
+        Ok(Value::Object(fields)) => fields,
+        Ok(_) => return Err((None, malformed("a request is a JSON object".into()))),
+        Err(error) => return Err((None, malformed(format!("the line is not JSON: {error}")))),
+    };
+    let id = match fields.remove("id").map(serde_json::from_value::<RequestId>) {
+        Some(Ok(RequestId::Text(text))) if text.len() > LONGEST_ID => {
+            let text = format!("`id` is longer than {LONGEST_ID} bytes");
+            return Err((None, malformed(text)));
+        }
+        Some(Ok(id)) => id,
+        Some(Err(_)) | None => {
+            return Err((None, malformed("`id` must be a number or a text".into())));
+        }
+    };
+    match verb(fields) {
+        Ok(verb) => Ok(ProtocolRequest { id, verb }),
+        Err(error) => Err((Some(id), error)),
+    }
+}
+
+fn verb(mut fields: Map<String, Value>) -> Result<Verb, ProtocolError> {
+    let malformed = |text: String| ProtocolError::new(ErrorCode::Malformed, text);
+    let name = match fields.get("do") {
+        Some(Value::String(name)) => name.clone(),
+        Some(_) | None => return Err(malformed("`do` must name a verb".into())),
+    };
+    if !VERBS.contains(&name.as_str()) {
+        let known = VERBS.join(", ");
+        let short: String = name.chars().take(40).collect();
+        return Err(ProtocolError::new(ErrorCode::UnknownVerb, format!("no verb `{short}`"))
+            .hint(format!("verbs: {known}")));
+    }
+    if name == "answer" {
+        fields.remove("do");
+        let mut text = |field: &str| match fields.remove(field) {
+            Some(Value::String(text)) => Ok(text),
+            Some(_) | None => Err(malformed(format!("answer: `{field}` must be a text"))),
+        };
+        let (session, question, hash) = (text("session")?, text("question")?, text("hash")?);
+        return Ok(Verb::Answer { session, question, hash, answer: fields });
+    }
+    let verb: Verb = serde_json::from_value(Value::Object(fields))
+        .map_err(|error| malformed(format!("{name}: {error}")))?;
+    match &verb {
+        Verb::List { session: Some(_), search, limit, before }
+            if search.is_some() || limit.is_some() || before.is_some() =>
+        {
+            Err(malformed("list: `session` comes without other fields".into()))
+        }
+        Verb::Subscribe { session: None, list: false, .. } => {
+            Err(malformed("subscribe: `session` or `list` is missing".into()))
+        }
+        Verb::Subscribe { session: Some(_), list: true, .. }
+        | Verb::Subscribe { session: None, after: Some(_), .. } => {
+            Err(malformed("subscribe: `list` comes without `session` and `after`".into()))
+        }
+        Verb::Grant { list, revoke, share, unshare, .. }
+            if [*list, revoke.is_some(), share.is_some(), unshare.is_some()]
+                .into_iter()
+                .filter(|is_there| *is_there)
+                .count()
+                > 1 =>
+        {
+            let text = "grant: `list`, `revoke`, `share` and `unshare` come one at a time";
+            Err(malformed(text.into()))
+        }
+        Verb::Subscribe { session: Some(_), after: None, off: false, .. } => {
+            Err(malformed("subscribe: `after` is missing; 0 is the start".into()))
+        }
+        Verb::Look(wish) => wish.check().map(|()| verb),
+        Verb::Open { .. }
+        | Verb::Resume { .. }
+        | Verb::Fork { .. }
+        | Verb::List { .. }
+        | Verb::Subscribe { .. }
+        | Verb::Close { .. }
+        | Verb::Prompt { .. }
+        | Verb::Run { .. }
+        | Verb::Answer { .. }
+        | Verb::Interrupt { .. }
+        | Verb::Restart { .. }
+        | Verb::Changes { .. }
+        | Verb::Apply { .. }
+        | Verb::Discard { .. }
+        | Verb::Undo { .. }
+        | Verb::Put { .. }
+        | Verb::Grant { .. }
+        | Verb::Models {}
+        | Verb::Shut {} => Ok(verb),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn code(line: &str) -> ErrorCode {
+        read(line).unwrap_err().1.code
+    }
+
+    #[test]
+    fn a_request_is_read_strictly() {
+        let request = read(r#"{"id":1,"do":"prompt","session":"s","text":"hi"}"#).unwrap();
+        assert_eq!(request.id, RequestId::Number(1));
+        for wrong in [
+            "",
+            "[]",
+            "\0",
+            "{}",
+            r#"{"do":"shut"}"#,
+            r#"{"id":null,"do":"shut"}"#,
+            r#"{"id":[1],"do":"shut"}"#,
+            r#"{"id":1}"#,
+            r#"{"id":1,"do":7}"#,
+            r#"{"id":1,"do":"shut","more":1}"#,
+            r#"{"id":1,"do":"models","more":1}"#,
+            r#"{"id":1,"do":"resume","session":"s","yes":true}"#,
+            r#"{"id":1,"do":"open","approval":"yes"}"#,
+            r#"{"id":1,"do":"open","mode":"root"}"#,
+            r#"{"id":1,"do":"prompt","session":"s"}"#,
+            r#"{"id":1,"do":"list","session":"s","limit":1}"#,
+            r#"{"id":1,"do":"subscribe"}"#,
+            r#"{"id":1,"do":"subscribe","session":"s"}"#,
+            r#"{"id":1,"do":"subscribe","session":"s","after":-1}"#,
+            r#"{"id":1,"do":"subscribe","list":true,"after":1}"#,
+            r#"{"id":1,"do":"answer","session":"s","question":"q1"}"#,
+            r#"{"id":1,"do":"look"}"#,
+            r#"{"id":1,"do":"look","at":"shadow"}"#,
+            r#"{"id":1,"do":"look","at":"settings","session":"s"}"#,
+            r#"{"id":1,"do":"look","at":"doctor","fix":true}"#,
+            r#"{"id":1,"do":"look","at":"record","after":1}"#,
+            r#"{"id":1,"do":"look","at":"record","session":"s","anchor":"a"}"#,
+            r#"{"id":1,"do":"look","at":"models","anchor":"a"}"#,
+        ] {
+            assert_eq!(code(wrong), ErrorCode::Malformed, "{wrong}");
+        }
+        assert_eq!(code(r#"{"id":1,"do":"sudo"}"#), ErrorCode::UnknownVerb);
+        let (id, _) = read(r#"{"id":"a","do":"sudo"}"#).unwrap_err();
+        assert_eq!(id, Some(RequestId::Text("a".into())));
+    }
+
+    #[test]
+    fn the_table_names_each_verb_and_each_takes_a_right() {
+        assert!(VERBS.len() <= 20);
+        for name in VERBS {
+            let all = serde_json::json!({
+                "session": "s", "text": "t", "language": "python", "code": "1", "question": "q1",
+                "hash": "h", "after": 0, "changes": "c", "at": "models", "newest": 1, "path": "p",
+                "base64": "",
+            });
+            // Of all fields, those that the verb knows.
+            let Value::Object(mut fields) = all else { unreachable!() };
+            loop {
+                let mut line = fields.clone();
+                line.insert("id".into(), 1.into());
+                line.insert("do".into(), name.into());
+                match read(&Value::Object(line).to_string()) {
+                    Ok(request) => {
+                        assert!(!request.verb.rights().is_empty(), "{name}");
+                        break;
+                    }
+                    Err((_, error)) => {
+                        let unknown = error.message.split('`').nth(1).unwrap_or_default();
+                        assert!(fields.remove(unknown).is_some(), "{name}: {}", error.message);
+                    }
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_is_too_strange(line in any::<String>()) {
+            _ = read(&line).is_ok();
+        }
+    }
+}
