@@ -1,40 +1,52 @@
 //! Logins of people through a provider of `OpenID` Connect.
 //!
 //! # Threat
-//! Somebody comes in as another: by a token that is forged or meant for something else, by an answer
-//! of another provider (mix-up), by a code that was stolen on its way, by a login that was begun
-//! elsewhere, or because they have the address or the name of another. And an answer of the provider
-//! leads the browser, or us, somewhere else.
+//! Somebody comes in as another: by a token that is forged or meant for something else, by an
+//! answer of another provider (mix-up), by a code that was stolen on its way, by a login that was
+//! begun elsewhere, or because they have the address or the name of another. An answer of the
+//! provider leads the browser, or us, somewhere else. Strangers begin logins, or come back with
+//! answers that they made up, until nobody else can log in or the provider refuses to hear more
+//! from us.
 //!
 //! # Mechanism
-//! The authorization code flow with PKCE (S256), a state and a nonce, each of 256 random bits and for
-//! one login. The answer must come back to the browser that began, and the code goes to the provider
-//! that was asked. The token is checked in [`id_token`]. A person is known by the provider and their
-//! subject there, which an admin has noted before; anybody else is refused. The browser is only ever
-//! sent to the provider and to our own page.
+//! The authorization code flow with PKCE (S256), a state and a nonce, each of 256 bits and for one
+//! login. The answer must come back to the browser that began, and the code goes to the provider
+//! that was asked. The token is checked in [`id_token`]. A person is known by the provider and
+//! their subject there, which an admin has noted before; anybody else is refused. The browser is
+//! only ever sent to the provider and to our own page.
+//!
+//! Browsers keep the logins that they have begun ([`begun`]), and a state is remembered only once
+//! it has let somebody in ([`pending`]), so strangers have nothing to fill. An address begins a
+//! number of logins in a minute, and the logins that began there come back as often: that bounds
+//! how often a stranger makes us ask the provider. The address of the beginning counts, because the
+//! state proves it and it cannot be changed on the way back.
 //!
 //! # Order
-//! The state is spent before anything is asked, the signature is checked before a claim is read, and
-//! both before anybody is looked for.
+//! The state is checked, found unspent and counted before anything is asked, the signature is
+//! checked before a claim is read, and both before anybody is looked for. The state is spent last,
+//! in one step, and only whoever spends it is let in.
 //!
 //! # Limits
-//! Whoever rules the provider is everybody who logs in through it. Somebody who is removed there stays
-//! in here until their login ends or they are removed here.
+//! Whoever rules the provider is everybody who logs in through it. Somebody who is removed there
+//! stays in here until their login ends or they are removed here. Until a state has let somebody
+//! in, its browser can come back with it several times, each time with a code that the provider
+//! must take. People behind one address share its number of logins.
 
 pub(super) use self::refusal::ProviderRefusal;
 
 use self::{
+    begun::{BegunKey, BegunLogin, BegunSecret},
     id_token::{ExpectedToken, SignedToken},
     key_set::KeySet,
     metadata::{ProviderMetadata, ShowsSecret},
-    pending::{BegunLogin, PendingLogins},
+    pending::PendingLogins,
     returned::Returned,
 };
 use super::{
     guesses::Guesses,
     logins::{CODE_LIFE, KeptPass},
     options::HttpError,
-    random_key::RandomKey,
+    random_key::{KeyHash, RandomKey},
 };
 use crate::{Caller, TeamRole};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
@@ -50,6 +62,7 @@ use std::{
 };
 use tokio::sync::Semaphore;
 
+mod begun;
 mod id_token;
 mod key_set;
 mod metadata;
@@ -61,7 +74,7 @@ mod returned;
 pub(super) const BACK: &str = "/login/oidc/callback";
 
 /// How long the cookie of a login on its way lives.
-pub(super) const BEGUN_SECONDS: u64 = pending::BEGUN_LIFE.as_secs() + CODE_LIFE.as_secs();
+pub(super) const BEGUN_SECONDS: u64 = begun::BEGUN_LIFE.as_secs() + CODE_LIFE.as_secs();
 
 /// How long documents of the provider count.
 const DOCUMENT_LIFE: Duration = Duration::from_hours(1);
@@ -106,7 +119,9 @@ pub(super) struct ProviderDoor {
     provider: Arc<LoginProvider>,
     document: DocumentAddress,
     users: KeptUsers,
-    guesses: Mutex<Guesses>,
+    departures: Mutex<Guesses>,
+    returns: Mutex<Guesses>,
+    begun: BegunKey,
     pending: Mutex<PendingLogins>,
     metadata: Mutex<Option<(Arc<ProviderMetadata>, Instant)>>,
     keys: Mutex<Option<(Arc<KeySet>, Instant)>>,
@@ -118,7 +133,7 @@ pub(super) struct ProviderDoor {
 #[derive(Debug)]
 pub(super) struct Departure {
     pub(super) location: String,
-    pub(super) cookie: RandomKey,
+    pub(super) cookie: BegunSecret,
 }
 
 #[derive(Deserialize)]
@@ -136,7 +151,9 @@ impl ProviderDoor {
             document: provider.check()?,
             provider,
             users,
-            guesses: Mutex::new(Guesses::new(now)),
+            departures: Mutex::new(Guesses::new(now)),
+            returns: Mutex::new(Guesses::new(now)),
+            begun: BegunKey::new(now)?,
             pending: Mutex::default(),
             metadata: Mutex::default(),
             keys: Mutex::default(),
@@ -156,26 +173,26 @@ impl ProviderDoor {
         address: IpAddr,
         now: Instant,
     ) -> Result<Departure, ProviderRefusal> {
-        if !lock(&self.guesses).may_come(address, now) {
+        if !lock(&self.departures).may_come(address, now) {
             return Err(ProviderRefusal::TooMany);
         }
         let metadata = self.metadata(now).await?;
         let back = format!("{origin}{BACK}");
-        let begun = lock(&self.pending).begin(address, back.clone(), now);
-        let begun = begun.map_err(|_| ProviderRefusal::Failed)?.ok_or(ProviderRefusal::TooMany)?;
-        let challenge = URL_SAFE_NO_PAD.encode(digest(&SHA256, begun.verifier.as_bytes()));
+        let begun = self.begun.begin(address, back, now).map_err(|_| ProviderRefusal::Failed)?;
+        let challenge = digest(&SHA256, begun.verifier.text().as_bytes());
+        let challenge = URL_SAFE_NO_PAD.encode(challenge);
         let scopes = ["openid"].into_iter().chain(self.provider.scopes.iter().map(String::as_str));
         let location = metadata.authorization.with_fields(&[
             ("response_type", "code"),
             ("client_id", &self.provider.client),
-            ("redirect_uri", &back),
+            ("redirect_uri", &begun.back),
             ("scope", &scopes.collect::<Vec<_>>().join(" ")),
             ("state", begun.state.text()),
-            ("nonce", &begun.nonce),
+            ("nonce", begun.nonce.text()),
             ("code_challenge", &challenge),
             ("code_challenge_method", "S256"),
         ]);
-        Ok(Departure { location, cookie: begun.browser })
+        Ok(Departure { location, cookie: begun.cookie })
     }
 
     /// Somebody comes back. Returns the code by which their page lets them in.
@@ -186,8 +203,14 @@ impl ProviderDoor {
         now: Instant,
     ) -> Result<RandomKey, ProviderRefusal> {
         let returned = Returned::parse(query).ok_or(ProviderRefusal::State)?;
-        let begun = lock(&self.pending).take(&returned.state, cookies, now);
+        let begun = self.begun.find(&returned.state, cookies, now);
         let begun = begun.ok_or(ProviderRefusal::State)?;
+        if lock(&self.pending).is_spent(&begun) {
+            return Err(ProviderRefusal::State);
+        }
+        if !lock(&self.returns).may_come(begun.address, now) {
+            return Err(ProviderRefusal::TooMany);
+        }
         let metadata = self.metadata(now).await?;
         self.check_source(&metadata, returned.issuer.as_deref())?;
         let code = returned.code.ok_or(ProviderRefusal::Denied)?;
@@ -199,9 +222,11 @@ impl ProviderDoor {
         let (user, file) = found.ok_or(ProviderRefusal::Stranger(subject))?;
         // A role that this version does not know has no rights.
         let rights = TeamRole::of_word(&user.role).map(TeamRole::rights).unwrap_or_default();
+        let mut pending = lock(&self.pending);
+        pending.spend(&begun, &user.id, now)?;
         let caller = Caller { name: user.name, rights, person: Some(user.id) };
         let person = KeptPass { caller, ends: None, file };
-        let code = lock(&self.pending).wait(person, begun.browser, now);
+        let code = pending.wait(person, KeyHash::of(begun.cookie.text()), now);
         code.map_err(|_| ProviderRefusal::Failed)
     }
 
@@ -240,7 +265,7 @@ impl ProviderDoor {
             ("grant_type", "authorization_code"),
             ("code", code),
             ("redirect_uri", &begun.back),
-            ("code_verifier", &begun.verifier),
+            ("code_verifier", begun.verifier.text()),
         ];
         let user = match (secret, metadata.shows_secret) {
             (None, _) => None,
@@ -286,7 +311,7 @@ impl ProviderDoor {
         let expected = ExpectedToken {
             issuer: &self.provider.issuer,
             client: &self.provider.client,
-            nonce: &begun.nonce,
+            nonce: begun.nonce.text(),
             now: time.as_secs(),
         };
         token.verify(&keys, expected).map_err(ProviderRefusal::Token)

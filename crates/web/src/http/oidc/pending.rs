@@ -1,59 +1,56 @@
-//! Logins at a provider that have begun, and those that wait for their page.
+//! Logins at a provider that were finished: those that wait for their page, and the states that are
+//! spent by them.
 //!
 //! # Threat
-//! An answer of the provider that somebody else began, that comes twice, late, or in another browser:
-//! a person would be logged in as somebody else without noticing.
+//! An answer of the provider that comes twice, or a code for the page in another browser. And a
+//! crowd that fills this memory, so that nobody else can log in, or so that a spent state is
+//! forgotten.
 //!
 //! # Mechanism
-//! A login has a state, which the provider sends back, and a cookie in the browser that began it.
-//! Only both together go on, once and for ten minutes; a state that was shown is spent, whoever
-//! showed it. The code for the page works in the same browser only, once and for a minute.
+//! A state is spent when a person of this team comes in by it: after the provider took the code,
+//! its token was right, and the person was found here. Of two answers with one state that come at
+//! once, the first to get so far wins, in one step. An attempt that was refused before spends
+//! nothing, because it left nothing behind: whoever repeats it has all checks before them again.
+//!
+//! So a stranger cannot put anything in here, whatever cookies and states they have, and even with
+//! an account at the provider. Of each person a number of states is remembered until they are long
+//! over, and none is forgotten before. Whoever has as many must wait, and nobody else: the memory
+//! has a bound for each person of the team.
+//!
+//! The code for the page works in the same browser only, once and for a minute.
 //!
 //! # Limits
-//! A cookie of plain HTTP, on this computer, can be set by another server on it.
+//! Whoever has the account of a person at the provider can keep that person from coming in here by
+//! it: by coming in as them, again and again.
 //!
 //! Reads no clock: the time is given.
 
-use super::super::{
-    failures::network,
-    logins::{CODE_LIFE, KeptPass},
-    random_key::{KeyHash, NoRandomness, RandomKey},
+use super::{
+    super::{
+        logins::{CODE_LIFE, KeptPass},
+        random_key::{KeyHash, NoRandomness, RandomKey},
+    },
+    begun::BegunLogin,
+    refusal::ProviderRefusal,
 };
-use std::{
-    net::IpAddr,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
-/// How long somebody may take at the provider.
-pub(super) const BEGUN_LIFE: Duration = Duration::from_mins(10);
+/// How long a state is remembered after its end: far longer than the provider is waited for, about
+/// an answer that came before the end.
+const LONGEST_WAY: Duration = Duration::from_mins(10);
 
-/// Logins that have begun, at once, and those of one address. The oldest of an address makes room.
-const MOST_BEGUN: usize = 1_024;
-const MOST_OF_AN_ADDRESS: usize = 32;
+/// Spent states of one person.
+const MOST_OF_A_PERSON: usize = 64;
 
 /// Codes that wait for their page. The oldest makes room.
 const MOST_WAITING: usize = 256;
 
-/// A login that has begun.
+/// A state that let somebody in.
 #[derive(Debug)]
-pub(super) struct BegunLogin {
+struct Spent {
     state: KeyHash,
-    pub(super) browser: KeyHash,
-    address: IpAddr,
-    pub(super) nonce: String,
-    pub(super) verifier: String,
-    /// Where the provider sends the browser back to.
-    pub(super) back: String,
-    ends: Instant,
-}
-
-/// The secrets of one that has just begun.
-#[derive(Debug)]
-pub(super) struct BegunSecrets {
-    pub(super) state: RandomKey,
-    pub(super) browser: RandomKey,
-    pub(super) nonce: String,
-    pub(super) verifier: String,
+    person: String,
+    forgotten: Instant,
 }
 
 /// Somebody who is let in as soon as their page asks.
@@ -68,59 +65,36 @@ struct Waiting {
 /// All of both.
 #[derive(Debug, Default)]
 pub(super) struct PendingLogins {
-    begun: Vec<BegunLogin>,
+    spent: Vec<Spent>,
     waiting: Vec<Waiting>,
 }
 
 impl PendingLogins {
-    /// Begins one. Nothing if there are too many.
-    pub(super) fn begin(
-        &mut self,
-        address: IpAddr,
-        back: String,
-        now: Instant,
-    ) -> Result<Option<BegunSecrets>, NoRandomness> {
-        let address = network(address);
-        self.begun.retain(|one| one.ends > now);
-        let mut own = self.begun.iter().enumerate().filter(|(_, one)| one.address == address);
-        let oldest = own.next().map(|(place, _)| place);
-        if own.count() + 1 >= MOST_OF_AN_ADDRESS
-            && let Some(oldest) = oldest
-        {
-            self.begun.remove(oldest);
-        }
-        if self.begun.len() >= MOST_BEGUN {
-            return Ok(None);
-        }
-        let secrets = BegunSecrets {
-            state: RandomKey::new()?,
-            browser: RandomKey::new()?,
-            nonce: RandomKey::new()?.into_text(),
-            verifier: RandomKey::new()?.into_text(),
-        };
-        self.begun.push(BegunLogin {
-            state: secrets.state.hash(),
-            browser: secrets.browser.hash(),
-            address,
-            nonce: secrets.nonce.clone(),
-            verifier: secrets.verifier.clone(),
-            back,
-            ends: now + BEGUN_LIFE,
-        });
-        Ok(Some(secrets))
+    /// Whether somebody came in by this login already.
+    pub(super) fn is_spent(&self, begun: &BegunLogin) -> bool {
+        let state = KeyHash::of(begun.state.text());
+        self.spent.iter().any(|one| one.state.fits(&state))
     }
 
-    /// Spends a state. Nothing if it is wrong, old or spent, or of another browser.
-    pub(super) fn take<'a>(
+    /// Spends a login for a person, by id. Refuses if somebody came in by it already, or this
+    /// person too often.
+    pub(super) fn spend(
         &mut self,
-        state: &str,
-        cookies: impl Iterator<Item = &'a str>,
+        begun: &BegunLogin,
+        person: &str,
         now: Instant,
-    ) -> Option<BegunLogin> {
-        let given = KeyHash::of(state);
-        let place = self.begun.iter().position(|one| one.state.fits(&given))?;
-        let begun = self.begun.remove(place);
-        (begun.ends > now && fits_any(&begun.browser, cookies)).then_some(begun)
+    ) -> Result<(), ProviderRefusal> {
+        self.spent.retain(|one| one.forgotten > now);
+        if self.is_spent(begun) {
+            return Err(ProviderRefusal::State);
+        }
+        if self.spent.iter().filter(|one| one.person == person).count() >= MOST_OF_A_PERSON {
+            return Err(ProviderRefusal::TooMany);
+        }
+        let state = KeyHash::of(begun.state.text());
+        let forgotten = begun.ends + LONGEST_WAY;
+        self.spent.push(Spent { state, person: person.to_owned(), forgotten });
+        Ok(())
     }
 
     /// Somebody may come in, by a code in the browser that began it.
@@ -161,61 +135,74 @@ fn fits_any<'a>(browser: &KeyHash, cookies: impl Iterator<Item = &'a str>) -> bo
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{
+        super::begun::{BEGUN_LIFE, BegunKey},
+        *,
+    };
     use crate::{Caller, RightSet};
     use std::{iter::once, net::Ipv4Addr, path::PathBuf};
 
-    fn address(last: u8) -> IpAddr {
-        Ipv4Addr::new(192, 0, 2, last).into()
-    }
-
-    fn begin(pending: &mut PendingLogins, from: u8, now: Instant) -> Option<BegunSecrets> {
-        pending.begin(address(from), "back".into(), now).unwrap()
-    }
-
-    fn take(pending: &mut PendingLogins, state: &str, cookie: &str, now: Instant) -> bool {
-        pending.take(state, once(cookie), now).is_some()
+    fn begin(key: &BegunKey, now: Instant) -> BegunLogin {
+        key.begin(Ipv4Addr::LOCALHOST.into(), "back".into(), now).unwrap()
     }
 
     #[test]
-    fn a_state_goes_on_once_in_the_browser_that_began_it_and_for_ten_minutes() {
+    fn a_state_lets_in_once() {
         let (mut pending, now) = (PendingLogins::default(), Instant::now());
-        let one = begin(&mut pending, 1, now).unwrap();
-        let begun = pending.take(one.state.text(), ["x", one.browser.text()].into_iter(), now);
-        let begun = begun.unwrap();
-        assert_eq!((begun.nonce, begun.verifier), (one.nonce, one.verifier));
-        assert!(!take(&mut pending, one.state.text(), one.browser.text(), now));
-        let [mine, others] = [(), ()].map(|()| begin(&mut pending, 1, now).unwrap());
-        assert!(!take(&mut pending, mine.state.text(), others.browser.text(), now));
-        // It is spent by that, whoever comes now.
-        assert!(!take(&mut pending, mine.state.text(), mine.browser.text(), now));
-        assert!(!take(&mut pending, "", others.browser.text(), now));
-        assert!(!take(&mut pending, others.browser.text(), others.browser.text(), now));
-        assert!(take(&mut pending, others.state.text(), others.browser.text(), now));
-        let late = begin(&mut pending, 1, now).unwrap();
-        assert!(!take(&mut pending, late.state.text(), late.browser.text(), now + BEGUN_LIFE));
-        let bare = begin(&mut pending, 1, now).unwrap();
-        assert!(pending.take(bare.state.text(), std::iter::empty(), now).is_none());
-    }
-
-    #[test]
-    fn a_crowd_at_one_address_leaves_room_for_others() {
-        let (mut pending, now) = (PendingLogins::default(), Instant::now());
-        let other = begin(&mut pending, 2, now).unwrap();
-        let first = begin(&mut pending, 1, now).unwrap();
-        let last = (0..5_000).map(|_| begin(&mut pending, 1, now).unwrap()).last().unwrap();
-        assert_eq!(pending.begun.len(), MOST_OF_AN_ADDRESS + 1);
-        assert!(!take(&mut pending, first.state.text(), first.browser.text(), now));
-        assert!(take(&mut pending, last.state.text(), last.browser.text(), now));
-        assert!(take(&mut pending, other.state.text(), other.browser.text(), now));
-        for from in 0..=255 {
-            for _ in 0..MOST_OF_AN_ADDRESS {
-                _ = begin(&mut pending, from, now);
-            }
+        let key = BegunKey::new(now).unwrap();
+        let [one, other] = [(), ()].map(|()| begin(&key, now));
+        assert!(!pending.is_spent(&one));
+        assert_eq!(pending.spend(&one, "anna", now), Ok(()));
+        assert!(pending.is_spent(&one) && !pending.is_spent(&other));
+        // Found again in the same browser, and whoever it is about.
+        let again = key.find(one.state.text(), once(one.cookie.text()), now).unwrap();
+        for person in ["anna", "ben"] {
+            assert_eq!(pending.spend(&again, person, now), Err(ProviderRefusal::State));
         }
-        assert_eq!(pending.begun.len(), MOST_BEGUN);
-        assert!(begin(&mut pending, 255, now).is_none());
-        assert!(begin(&mut pending, 255, now + BEGUN_LIFE).is_some());
+        assert_eq!(pending.spend(&other, "anna", now), Ok(()));
+        // An answer that came at the last moment may still be on its way after the end.
+        let end = one.ends + Duration::from_secs(30);
+        assert_eq!(pending.spend(&begin(&key, end), "ben", end), Ok(()));
+        assert_eq!(pending.spend(&one, "anna", end), Err(ProviderRefusal::State));
+    }
+
+    #[test]
+    fn logins_that_only_begin_take_no_memory() {
+        let (pending, now) = (PendingLogins::default(), Instant::now());
+        let key = BegunKey::new(now).unwrap();
+        let first = begin(&key, now);
+        for _ in 0..5_000 {
+            let begun = begin(&key, now);
+            let found = key.find(begun.state.text(), once(begun.cookie.text()), now).unwrap();
+            assert!(!pending.is_spent(&found));
+        }
+        // The key is shared and cannot grow.
+        assert_eq!((pending.spent.capacity(), pending.waiting.capacity()), (0, 0));
+        assert!(key.find(first.state.text(), once(first.cookie.text()), now).is_some());
+    }
+
+    #[test]
+    fn a_person_with_many_logins_waits_and_nobody_else() {
+        let (mut pending, now) = (PendingLogins::default(), Instant::now());
+        let key = BegunKey::new(now).unwrap();
+        let mut spend = |person, now| {
+            let begun = begin(&key, now);
+            pending.spend(&begun, person, now).map(|()| begun)
+        };
+        let all: Vec<_> = (0..1_000).map_while(|_| spend("anna", now).ok()).collect();
+        assert_eq!(all.len(), MOST_OF_A_PERSON);
+        assert_eq!(spend("anna", now).unwrap_err(), ProviderRefusal::TooMany);
+        assert!(spend("ben", now).is_ok());
+        // None was forgotten to make room.
+        assert!(all.iter().all(|begun| pending.is_spent(begun)));
+        assert_eq!(pending.spent.len(), MOST_OF_A_PERSON + 1);
+        // They are forgotten when their age alone is enough.
+        let later = now + BEGUN_LIFE + LONGEST_WAY;
+        assert_eq!(pending.spend(&begin(&key, later), "anna", later), Ok(()));
+        assert_eq!(pending.spent.len(), 1);
+        for begun in &all {
+            assert!(key.find(begun.state.text(), once(begun.cookie.text()), later).is_none());
+        }
     }
 
     #[test]

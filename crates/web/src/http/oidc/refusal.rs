@@ -7,7 +7,7 @@ use interpreter_store::ProviderSubject;
 /// Why somebody is not let in.
 #[derive(Debug, PartialEq, Eq)]
 pub(in super::super) enum ProviderRefusal {
-    /// Too many begin.
+    /// Too many logins of one address, or of one person.
     TooMany,
     /// The provider cannot be asked.
     Unreachable(DocumentError),
@@ -64,13 +64,17 @@ impl ProviderRefusal {
     /// The same for the person, with the next step where there is one.
     pub(in super::super) const fn message(&self) -> &'static str {
         match self {
-            Self::TooMany => "Too many people are logging in. Wait a minute.",
+            Self::TooMany => {
+                "Too many logins from your network within a minute, or of yours within twenty. \
+                 Wait, and begin again."
+            }
             Self::Unreachable(_) => "The login provider does not answer this server.",
             Self::Metadata => {
                 "The login provider does not fit the settings of this server. Tell whoever runs it."
             }
             Self::State => {
-                "This login began in another browser or tab, is over, or is older than ten minutes."
+                "This login began in another browser or tab, is over, is older than ten minutes, or \
+                 began before the server's last start. Begin again."
             }
             Self::OtherProvider => "The answer comes from another login provider.",
             Self::Denied => "The login provider did not log you in.",
