@@ -341,6 +341,7 @@ impl Advise for WorkspaceError {
             Self::CannotPut { .. } | Self::NoSuchFile { .. } | Self::TooLarge { .. } => {
                 return None;
             }
+            Self::RunsLater { .. } => "somebody who may answer questions can do it",
             Self::Indivisible { .. } => "name the file without numbers",
             Self::NoSuchHunk { .. } => "`interpreter changes diff` shows the numbers of hunks",
             Self::HunksNotShown { .. } => {

@@ -3,11 +3,55 @@
 //! Everything that is hashed for a person or a record goes through here, so that it can be
 //! checked with `sha256sum`, or with `openssl dgst -hmac` where a key is needed.
 
+use serde::Serialize;
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 /// The SHA-256 of `bytes`, as 64 lower-case hexadecimal digits.
 pub fn sha256(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
+}
+
+/// The SHA-256 of a value of ours as JSON without spaces, the names of each object in alphabetical
+/// order.
+pub(crate) fn canonical_sha256(value: &impl Serialize) -> String {
+    // A value of ours always becomes JSON.
+    let value = serde_json::to_value(value).unwrap_or_default();
+    let mut text = String::new();
+    write_canonically(&value, &mut text);
+    sha256(text.as_bytes())
+}
+
+fn write_canonically(value: &Value, text: &mut String) {
+    match value {
+        Value::Object(fields) => {
+            let mut fields: Vec<_> = fields.iter().collect();
+            fields.sort_by_key(|(name, _)| *name);
+            text.push('{');
+            for (number, (name, value)) in fields.into_iter().enumerate() {
+                if number > 0 {
+                    text.push(',');
+                }
+                text.push_str(&Value::from(name.as_str()).to_string());
+                text.push(':');
+                write_canonically(value, text);
+            }
+            text.push('}');
+        }
+        Value::Array(values) => {
+            text.push('[');
+            for (number, value) in values.iter().enumerate() {
+                if number > 0 {
+                    text.push(',');
+                }
+                write_canonically(value, text);
+            }
+            text.push(']');
+        }
+        plain @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => {
+            text.push_str(&plain.to_string());
+        }
+    }
 }
 
 /// `bytes` as lower-case hexadecimal digits.

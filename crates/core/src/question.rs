@@ -14,11 +14,10 @@
 
 use crate::{
     AskedQuorum, Capability, Coverage, FileChange, Grant, InputWanted, Invocation, LeftOut,
-    Opinion, Risk, Untrusted, egress::Host, hash::sha256, packages::PackageOrder,
+    Opinion, Risk, Untrusted, egress::Host, hash::canonical_sha256, packages::PackageOrder,
     record::CellLeftOut,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 /// A question as it stands in the record, before it is put.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -206,11 +205,7 @@ impl QuestionAbout {
     /// The SHA-256, in hexadecimal, of all fields of the question but `kind`, `id` and `hash`, as
     /// JSON without spaces whose names are in alphabetical order.
     pub fn hash(&self) -> String {
-        // A value of ours always becomes JSON.
-        let value = serde_json::to_value(self).unwrap_or_default();
-        let mut text = String::new();
-        write_canonically(&value, &mut text);
-        sha256(text.as_bytes())
+        canonical_sha256(self)
     }
 
     /// The proposal that it has to do with.
@@ -246,43 +241,10 @@ impl QuestionAbout {
     }
 }
 
-/// Writes JSON without spaces, the names of each object in alphabetical order.
-fn write_canonically(value: &Value, text: &mut String) {
-    match value {
-        Value::Object(fields) => {
-            let mut fields: Vec<_> = fields.iter().collect();
-            fields.sort_by_key(|(name, _)| *name);
-            text.push('{');
-            for (number, (name, value)) in fields.into_iter().enumerate() {
-                if number > 0 {
-                    text.push(',');
-                }
-                text.push_str(&Value::from(name.as_str()).to_string());
-                text.push(':');
-                write_canonically(value, text);
-            }
-            text.push('}');
-        }
-        Value::Array(values) => {
-            text.push('[');
-            for (number, value) in values.iter().enumerate() {
-                if number > 0 {
-                    text.push(',');
-                }
-                write_canonically(value, text);
-            }
-            text.push(']');
-        }
-        plain @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => {
-            text.push_str(&plain.to_string());
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Body;
+    use crate::{Body, hash::sha256};
 
     fn host() -> QuestionAbout {
         QuestionAbout::Host {
@@ -325,13 +287,12 @@ mod tests {
             let read: Body = serde_json::from_str(&text).unwrap();
             assert_eq!(read, body);
             // Whoever has the line alone computes the same.
-            let mut fields: serde_json::Map<String, Value> = serde_json::from_str(&text).unwrap();
+            let mut fields: serde_json::Map<String, serde_json::Value> =
+                serde_json::from_str(&text).unwrap();
             for name in ["kind", "id", "hash"] {
                 fields.remove(name);
             }
-            let mut text = String::new();
-            write_canonically(&Value::Object(fields), &mut text);
-            assert_eq!(sha256(text.as_bytes()), hash);
+            assert_eq!(canonical_sha256(&fields), hash);
         }
     }
 }

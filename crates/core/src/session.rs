@@ -14,8 +14,9 @@ pub use self::{
     effect::{Effect, PackagesQuestion, Question},
     event::{
         Answer, AttachedFile, Attachment, ChangesWish, Earlier, Event, Failure, HostAnswer,
-        NewModel, PackagesAnswer, Settle,
+        NewModel, PackagesAnswer, Settle, TurnReach,
     },
+    rewind_plan::{ComesBack, PlannedCell, PlannedInterpreter, RewindPlan},
     setup::{ModelProfile, Setup},
     state::State,
     wishes::{Replay, ReplayCell, ReplayQuestion, Rewind, checkpoint_number},
@@ -41,6 +42,7 @@ mod replay;
 mod replaying;
 mod resuming;
 mod retracting;
+mod rewind_plan;
 mod rewinding;
 mod running;
 mod sending;

@@ -119,16 +119,17 @@ impl TakenUsers {
     /// Reads lists of accounts and groups (`passwd`, `group`) and of lent ranges (`subuid`,
     /// `subgid`). Lines that are none are left out, as the system does.
     pub fn of(accounts: &[&str], lent: &[&str]) -> Self {
-        let one = |line: &str| {
-            let user = line.split(':').nth(2)?.parse().ok()?;
-            Some(user..=user)
+        // An account has a user and a group, and a group may have no line of its own.
+        let own = |line: &str| {
+            let numbers = line.split(':').skip(2).take(2).map(|part| part.parse::<u32>().ok());
+            numbers.flatten().map(|number| number..=number).collect::<Vec<_>>()
         };
         let many = |line: &str| {
             let mut parts = line.split(':').skip(1).map(|part| part.trim().parse::<u32>().ok());
             let (first, count) = (parts.next()??, parts.next()??);
             Some(first..=first.saturating_add(count.checked_sub(1)?))
         };
-        let accounts = accounts.iter().flat_map(|text| text.lines()).filter_map(one);
+        let accounts = accounts.iter().flat_map(|text| text.lines()).flat_map(own);
         let lent = lent.iter().flat_map(|text| text.lines()).filter_map(many);
         Self(accounts.chain(lent).collect())
     }
@@ -179,6 +180,7 @@ mod tests {
     use proptest::prelude::*;
 
     const PASSWD: &str = "root:x:0:0:root:/root:/bin/bash\nanna:x:2001:2001::/home/anna:/bin/sh\n\
+                          dora:x:1500:2500::/home/dora:/bin/sh\n\
                           broken\n::x:\n";
     const SUBUID: &str = "anna:100000:65536\nben:165536:65536\nempty:5000:0\nbroken:1\n";
 
@@ -220,7 +222,8 @@ mod tests {
         let taken = TakenUsers::of(&[PASSWD], &[SUBUID]);
         for (of, first) in [
             ("2000-2002", Some(2001)),
-            ("2002-4000", None),
+            ("2002-2499", None),
+            ("2002-4000", Some(2500)),
             ("200000-265533", Some(200_000)),
             ("231071-231072", Some(231_071)),
             ("231072-300000", None),

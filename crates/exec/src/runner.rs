@@ -33,6 +33,7 @@ mod puts;
 mod rewinding;
 mod staged;
 mod staging;
+mod starting;
 mod state;
 #[cfg(test)]
 mod tests;

@@ -31,7 +31,7 @@ pub(crate) use self::{
 pub use self::{
     backends::{has_own_system, keeps},
     choose::{admit, find, first},
-    machine::{Machine, surroundings},
+    machine::{Machine, Patience, surroundings},
     recipe::Protection,
     start::explain,
 };

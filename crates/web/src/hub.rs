@@ -11,16 +11,18 @@ use self::{
     bell::Bell,
     clock::TurnTime,
     held::HeldSession,
+    quota::Promise,
     weights::SeenWeights,
     whose::{Member, Whose},
 };
 use crate::protocol::{ErrorCode, ProtocolError};
 use interpreter_agent::{SessionUpdates, Update, embedded::WeightsRow};
 use interpreter_core::session::Event;
-use interpreter_store::{Folders, StoreError};
+use interpreter_store::{Bytes, Folders, StoreError};
 use std::{
     collections::{BTreeMap, VecDeque},
     future::pending,
+    mem,
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak},
     time::Instant,
 };
@@ -41,6 +43,7 @@ mod outcome;
 pub(crate) mod performing;
 mod quota;
 pub(crate) mod reading;
+mod rewinding;
 pub(crate) mod row;
 mod setup;
 mod staged;
@@ -75,6 +78,8 @@ pub(crate) struct Shared {
     ended_by: OnceLock<String>,
     /// Whenever a session has begun, or could not.
     seat_left: Notify,
+    /// Held by whoever shares out what is left to a person.
+    sharing_out: tokio::sync::Mutex<()>,
     /// Held by whoever has the machine or the whole record examined.
     examining: Examining,
     weights: SeenWeights,
@@ -85,6 +90,8 @@ struct Places {
     running: BTreeMap<String, Arc<HeldSession>>,
     /// Places that are taken by sessions which are just beginning.
     beginning: usize,
+    /// Bytes that sessions may stage, of those that run and those that are just beginning.
+    promised: u64,
     past: VecDeque<Arc<HeldSession>>,
 }
 
@@ -144,6 +151,7 @@ impl SessionHub {
             ending: watch::Sender::new(false),
             ended_by: OnceLock::new(),
             seat_left: Notify::new(),
+            sharing_out: tokio::sync::Mutex::default(),
             examining,
             weights: SeenWeights::default(),
         };
@@ -274,7 +282,7 @@ impl Shared {
     }
 
     /// Takes a place for a session that is about to begin, if fewer than `most` are taken.
-    fn take_place(self: &Arc<Self>, most: usize) -> Result<Seat, ProtocolError> {
+    fn take_place(self: &Arc<Self>, most: usize, promise: Promise) -> Result<Seat, ProtocolError> {
         let mut places = self.places();
         // Behind the lock: whoever ends the server sees this place, or this sees the end.
         if self.is_ending() {
@@ -284,16 +292,23 @@ impl Shared {
             return Err(self.whose.too_many(most));
         }
         places.beginning += 1;
-        Ok(Seat(Arc::clone(self)))
+        places.promised += promise.bytes();
+        Ok(Seat { shared: Arc::clone(self), promise })
+    }
+
+    /// Bytes that the sessions may stage.
+    fn promised(&self) -> u64 {
+        self.places().promised
     }
 
     /// Takes a session in, and follows it from now on.
     fn admit(
         self: &Arc<Self>,
-        seat: Seat,
-        held: HeldSession,
+        mut seat: Seat,
+        mut held: HeldSession,
         updates: SessionUpdates,
     ) -> Arc<HeldSession> {
+        held.promised = mem::take(&mut seat.promise).bytes();
         let held = Arc::new(held);
         self.places().running.insert(held.id.clone(), Arc::clone(&held));
         drop(seat);
@@ -305,6 +320,7 @@ impl Shared {
     fn forget(&self, held: &Arc<HeldSession>) {
         let mut places = self.places();
         if places.running.remove(&held.id).is_some() {
+            places.promised -= held.promised;
             held.shrink();
             places.past.push_back(Arc::clone(held));
             if places.past.len() > MOST_PAST {
@@ -315,12 +331,27 @@ impl Shared {
 }
 
 /// A place among the sessions, until it is dropped.
-struct Seat(Arc<Shared>);
+struct Seat {
+    shared: Arc<Shared>,
+    promise: Promise,
+}
+
+impl Seat {
+    /// Bounds what a session stages by what it was promised, and gives back what it does not need.
+    fn bound(&mut self, staged: &mut Bytes) {
+        let needed = self.promise.bound(staged);
+        self.shared.places().promised -= self.promise.bytes() - needed.bytes();
+        self.promise = needed;
+    }
+}
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        self.0.places().beginning -= 1;
-        self.0.seat_left.notify_waiters();
+        let mut places = self.shared.places();
+        places.beginning -= 1;
+        places.promised -= self.promise.bytes();
+        drop(places);
+        self.shared.seat_left.notify_waiters();
     }
 }
 
@@ -379,7 +410,9 @@ mod tests {
                     start.wait();
                     // Kept, so that none comes back while others race.
                     (0..MOST_SESSIONS)
-                        .filter_map(|_| hub.shared.take_place(MOST_SESSIONS).ok())
+                        .filter_map(|_| {
+                            hub.shared.take_place(MOST_SESSIONS, Promise::default()).ok()
+                        })
                         .collect()
                 })
             });
@@ -411,9 +444,15 @@ mod tests {
         let (work_folder, overrides) = (PathBuf::from("/"), Overrides::default());
         let setup = HubSetup { work_folder, program: PathBuf::new(), overrides };
         let hub = SessionHub::new(setup).unwrap();
-        let code = || hub.shared.take_place(MOST_SESSIONS).err().map(|error| error.code);
+        let code = || {
+            hub.shared.take_place(MOST_SESSIONS, Promise::default()).err().map(|error| error.code)
+        };
         let mut seats: Vec<_> = (0..MOST_SESSIONS)
-            .map(|_| hub.shared.take_place(MOST_SESSIONS).unwrap_or_else(|_| panic!()))
+            .map(|_| {
+                hub.shared
+                    .take_place(MOST_SESSIONS, Promise::default())
+                    .unwrap_or_else(|_| panic!())
+            })
             .collect();
         assert_eq!(code(), Some(ErrorCode::TooMany));
         seats.pop();

@@ -26,8 +26,8 @@ use crate::{
         verdicts::Verdicts,
     },
 };
-use interpreter_core::FileChange;
-use std::os::unix::ffi::OsStrExt;
+use interpreter_core::{FileChange, autorun, session::TurnReach};
+use std::{ffi::OsStr, os::unix::ffi::OsStrExt, path::Path};
 
 impl Set {
     /// Changes that are listed after a run.
@@ -157,23 +157,60 @@ impl Set {
     /// Reverts the newest application in the person's folder, and returns the changes that this
     /// made: created files are deleted.
     pub fn undo(&mut self, conflict: Conflict) -> Result<Applied, WorkspaceError> {
+        self.undo_within(TurnReach::All, conflict)
+    }
+
+    /// The same, if no file is among it that may not be.
+    pub fn undo_within(
+        &mut self,
+        reach: TurnReach,
+        conflict: Conflict,
+    ) -> Result<Applied, WorkspaceError> {
         self.put_right()?;
         let Some(newest) = self.newest(Journal::can_be_undone) else {
             return Err(WorkspaceError::NothingApplied { id: self.id().to_owned() });
         };
+        self.check_reach(newest, reach)?;
         self.turn(newest, Reason::Undo(conflict), State::Undone)
     }
 
     /// Puts what was undone last into the person's folder once more.
     pub fn redo(&mut self, conflict: Conflict) -> Result<Applied, WorkspaceError> {
+        self.redo_within(TurnReach::All, conflict)
+    }
+
+    /// The same, if no file is among it that may not be.
+    pub fn redo_within(
+        &mut self,
+        reach: TurnReach,
+        conflict: Conflict,
+    ) -> Result<Applied, WorkspaceError> {
         self.put_right()?;
         let Some(newest) = self.newest(Journal::can_be_redone) else {
             return Err(WorkspaceError::NothingUndone { id: self.id().to_owned() });
         };
+        self.check_reach(newest, reach)?;
         let redone = self.turn(newest, Reason::Redo(conflict), State::Applied)?;
         // The person has it again; another undo copies it again.
         self.journals[newest].drop_applied()?;
         Ok(redone)
+    }
+
+    /// Refuses an application with a file that runs by itself later, unless any file may be in it.
+    fn check_reach(&self, at: usize, reach: TurnReach) -> Result<(), WorkspaceError> {
+        if reach == TurnReach::All {
+            return Ok(());
+        }
+        let entries = self.journals[at].entries.iter().map(|entry| &entry.path);
+        let grave = entries.filter_map(|path| {
+            let why =
+                autorun::reason(self.work_folder(), Path::new(OsStr::from_bytes(path.bytes())));
+            Some((path, why?))
+        });
+        match grave.min() {
+            Some((path, why)) => Err(WorkspaceError::RunsLater { path: path.text(), why }),
+            None => Ok(()),
+        }
     }
 
     /// Which of the applications that are fit was last applied, undone or redone.

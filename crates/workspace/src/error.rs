@@ -60,6 +60,9 @@ pub enum WorkspaceError {
     /// Nothing of the set was undone, or not all of it is still there.
     #[error("nothing in the change set {id} can be redone")]
     NothingUndone { id: String },
+    /// It takes more to undo or redo a file that runs by itself later.
+    #[error("`{path}` ({why}) is undone and redone only by people who may answer questions")]
+    RunsLater { path: String, why: &'static str },
     /// The work folder does not exist any more.
     #[error("the work folder `{}` of the change set {id} is gone", shown(.work_folder))]
     WorkFolderGone {
@@ -148,6 +151,7 @@ impl WorkspaceError {
             | Self::HunksNotShown { .. }
             | Self::NothingApplied { .. }
             | Self::NothingUndone { .. }
+            | Self::RunsLater { .. }
             | Self::WorkFolderGone { .. }
             | Self::NoRoom { .. }
             | Self::NotKept { .. }

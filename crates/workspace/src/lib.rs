@@ -49,6 +49,7 @@ pub use self::{
     set::Set,
     tree::{
         listing::Applied,
+        sweep::remove_tree,
         usage::{DiskUsage, Measured, measure},
     },
 };

@@ -15,8 +15,8 @@ use interpreter_workspace::ReceivedFile;
 use tokio::sync::oneshot;
 
 impl Driver {
-    /// Takes events in if the session is idle, and says after which record theirs are. Otherwise
-    /// nothing of them is taken in or recorded.
+    /// Takes events in if the session is idle and they are about how it is now, and says after which
+    /// record theirs are. Otherwise nothing of them is taken in or recorded.
     pub(super) async fn begin(
         &mut self,
         events: Vec<Event>,
@@ -30,7 +30,8 @@ impl Driver {
             return Ok(());
         }
         self.write_record().await?;
-        if newest.is_some_and(|newest| newest != self.newest_changes) {
+        let is_old = |event: &Event| matches!(event, Event::RewindWanted(rewind) if rewind.as_of != self.journal.last());
+        if newest.is_some_and(|newest| newest != self.newest_changes) || events.iter().any(is_old) {
             _ = reply.send(Err(NotBegun::LookAgain)).is_ok();
             return Ok(());
         }

@@ -92,8 +92,8 @@ impl Driver {
                     Command::DiscardShown { number, paths }
                 }
                 ChangesWish::Put(_) => return,
-                ChangesWish::Undo => Command::Undo,
-                ChangesWish::Redo => Command::Redo,
+                ChangesWish::Undo(reach) => Command::Undo(reach),
+                ChangesWish::Redo(reach) => Command::Redo(reach),
             }),
             Effect::FinishTurn(end) => self.update(Update::TurnFinished(end)).await,
         }

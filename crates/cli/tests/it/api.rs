@@ -207,7 +207,7 @@ fn no_route_answers_without_its_right_or_for_another_page() {
         if path.contains("{session}") {
             let needed = json!({
                 "text": "x", "language": "python", "code": "1", "changes": "a.1",
-                "hash": "0".repeat(64), "decision": "run",
+                "before": "p1", "hash": "0".repeat(64), "decision": "run",
             });
             let answer = |id: &str| {
                 let target = target(&path, id);

@@ -200,6 +200,37 @@ fn the_yes_of_whoever_may_not_answer_any_more_does_not_count() {
 }
 
 #[test]
+fn a_yes_that_was_taken_back_does_not_come_back_with_the_right() {
+    let scene = scene(OTHERS);
+    let people = [("anna", "approver"), ("ben", "approver"), ("cleo", "approver")];
+    let serving = team(&scene, &people);
+    let [anna, ben, cleo] = people.map(|(name, _)| Member::new(&serving, name));
+    for take_away in ["share", "role"] {
+        let (session, mut seen) = shared(&anna, &["ben", "cleo"], "run");
+        let question = run(&anna, &session, &mut seen);
+        let yes = yes(&session, &question);
+        assert_eq!(ben.ok("answer", yes.clone()), waits_for(1));
+        if take_away == "share" {
+            anna.ok("grant", json!({ "session": session, "unshare": "ben" }));
+            let share = json!({ "with": "ben", "as": "drive" });
+            anna.ok("grant", json!({ "session": session, "share": share }));
+        } else {
+            scene.run(&["serve", "user", "role", "ben", "viewer"]).exits(0);
+            // The server has seen it once the yes is gone.
+            seen.record("approval_withdrawn");
+            scene.run(&["serve", "user", "role", "ben", "approver"]).exits(0);
+        }
+        assert_eq!(cleo.ok("answer", yes.clone()), waits_for(1), "{take_away}");
+        // The control: said once more, it counts.
+        let ben = Member::new(&serving, "ben");
+        assert_eq!(ben.ok("answer", yes), json!({}), "{take_away}");
+        assert_eq!(seen.record("output")["text"], "42\n");
+        seen.record("turn_finished");
+        anna.ok("close", json!({ "session": session }));
+    }
+}
+
+#[test]
 fn the_operator_is_one_person_with_every_token_and_the_record_names_all() {
     let scene = scene(OTHERS);
     let people = [("anna", "approver"), ("ben", "approver")];

@@ -47,6 +47,7 @@ mod file_headers;
 mod first_start;
 mod four_eyes;
 mod full_disk;
+mod going_back;
 mod growth;
 mod hardened;
 mod history;

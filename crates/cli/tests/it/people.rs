@@ -231,7 +231,7 @@ fn two_people_find_nothing_of_each_other_by_any_id() {
         // Whose list is subscribed to makes no difference.
         let mut rows = other.socket();
         rows.socket.say(&json!({ "id": 2, "do": "subscribe", "list": true }).to_string());
-        rows.socket.say(&json!({ "id": 3, "do": "models" }).to_string());
+        rows.socket.say(&json!({ "id": 3, "do": "look", "at": "models" }).to_string());
         rows.wait_for(|line| {
             assert!(line.get("row").is_none(), "{line}");
             line["id"] == 3

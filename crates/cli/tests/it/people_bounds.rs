@@ -319,3 +319,98 @@ fn a_folder_that_may_not_be_opened_is_refused_whether_it_is_there_or_not() {
     let absent = open(&ada, "/etc/none-of-this-name");
     assert_eq!(absent["error"]["code"], "refused", "{absent}");
 }
+
+#[test]
+fn sessions_at_once_are_promised_no_more_of_the_disk_than_there_is() {
+    const STORAGE: u64 = 24 << 20;
+    let config = "[team]\nstorage = \"24M\"\n";
+    let scene = Scene::new().home_file(".config/interpreter/config.toml", config);
+    let serving = team(&scene, &[("ben", "approver")]);
+    let ben = Member::new(&serving, "ben");
+    let open = || {
+        let session = ben.open("run");
+        let started = ben.follow(&session).record("session_started");
+        (session, started["confinement"]["limits"]["staged_bytes"].as_u64().unwrap())
+    };
+    let all: Vec<(String, u64)> = (0..5).map(|_| open()).collect();
+    let promised: u64 = all.iter().map(|(_, staged)| staged).sum();
+    assert!(promised <= STORAGE, "{all:?}");
+    // The control: what a session does not need any more is there for the next one.
+    let (first, most) = &all[0];
+    ben.ok("close", with(first, json!({})));
+    let (_, again) = open();
+    assert!(again > all[1].1 && again <= *most, "{again} {all:?}");
+}
+
+#[test]
+fn what_runs_later_is_undone_only_by_whoever_may_answer() {
+    let scene = Scene::new();
+    let people = [("anna", "author"), ("ben", "approver")];
+    let serving = team(&scene, &people);
+    let [anna, ben] = people.map(|(name, _)| Member::new(&serving, name));
+    let session = anna.open("run");
+    let share = json!({ "share": { "with": "ben", "as": "drive" } });
+    anna.ok("grant", with(&session, share));
+    let settings = ".interpreter/config.toml";
+    let apply = |member: &Member<'_>, path: &str| {
+        member.ok("put", put(&session, path, "# nothing\n"));
+        let shown = member.ok("changes", with(&session, json!({ "path": path })));
+        member.ok("apply", with(&session, json!({ "changes": shown["id"] })));
+    };
+    apply(&ben, settings);
+    let undo = || with(&session, json!({}));
+    let redo = || with(&session, json!({ "redo": true }));
+    let refused = anna.perform("undo", undo());
+    assert_eq!(refused["error"]["code"], "refused", "{refused}");
+    let words = refused["error"]["message"].as_str().unwrap();
+    assert!(words.contains(".interpreter") && words.contains("settings"), "{words}");
+    assert!(scene.read(settings).is_some());
+    // The control: whoever may answer undoes it. To put it back takes that right, too.
+    ben.ok("undo", undo());
+    assert_eq!(scene.read(settings), None);
+    assert_eq!(anna.refused("undo", redo()), "refused");
+    assert_eq!(scene.read(settings), None);
+    ben.ok("undo", redo());
+    assert!(scene.read(settings).is_some());
+    // And any other file is undone by its author.
+    apply(&anna, "data.csv");
+    anna.ok("undo", undo());
+    assert_eq!(scene.read("data.csv"), None);
+    assert_eq!(anna.refused("undo", undo()), "refused");
+}
+
+#[test]
+fn going_back_takes_the_rights_to_what_it_undoes() {
+    let scene = Scene::new();
+    let people = [("anna", "approver"), ("ada", "author"), ("vera", "viewer")];
+    let serving = team(&scene, &people);
+    let [anna, ada, vera] = people.map(|(name, _)| Member::new(&serving, name));
+    let session = anna.open("run");
+    for (name, kind) in [("ada", "drive"), ("vera", "watch")] {
+        anna.ok("grant", with(&session, json!({ "share": { "with": name, "as": kind } })));
+    }
+    let run = |code: &str| {
+        let mut seen = anna.follow(&session);
+        let shown = anna.ok("run", with(&session, json!({ "language": "shell", "code": code })));
+        let is_end = |line: &Value| {
+            line["kind"] == "run_finished" && line["proposal"] == shown["proposal"]
+                || line["kind"] == "question" && line["about"] == "changes"
+        };
+        seen.wait_for(is_end)
+    };
+    run("true");
+    // Whoever watches sees what it would mean, and does not do it.
+    let plan = |member: &Member<'_>| {
+        member.ok("rewind", with(&session, json!({ "before": "p1" })))["hash"].clone()
+    };
+    let wish =
+        |undo: bool| with(&session, json!({ "before": "p1", "hash": plan(&anna), "undo": undo }));
+    assert_eq!(plan(&vera), plan(&anna));
+    assert_eq!(vera.refused("rewind", wish(false)), "not_allowed");
+    assert_eq!(ada.refused("rewind", wish(true)), "not_allowed");
+    // The control.
+    ada.ok("rewind", wish(false));
+    let mut seen = anna.follow(&session);
+    let rewound = seen.record("rewound");
+    assert_eq!((&rewound["who"], &rewound["to"]), (&json!("ada"), &json!("p1")));
+}

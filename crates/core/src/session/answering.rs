@@ -196,6 +196,13 @@ impl State {
         self.decided(phase, fitting, *by);
     }
 
+    /// A person may not answer any more: neither does what they said count.
+    pub(super) fn lost_right(&mut self, person: &str) {
+        for (question, person) in self.questions.withdraw(person) {
+            self.record(Body::ApprovalWithdrawn { question, person });
+        }
+    }
+
     /// Whether code would reach more than the question about it says.
     fn reaches_more(&self, phase: &Phase) -> bool {
         matches!(phase, Phase::Asking { hosts, .. } if *hosts != self.hosts.count())

@@ -169,10 +169,10 @@ impl State {
 
     pub(super) fn propose(&mut self, current: Proposal, waiting: VecDeque<Proposal>) {
         if self.is_late {
-            return self.too_late(Work { current, waiting });
+            return self.too_late(Work::new(current, waiting));
         }
         if let Some(why) = current.unfit() {
-            return self.unfit(Work { current, waiting }, why);
+            return self.unfit(Work::new(current, waiting), why);
         }
         self.record(Body::Proposal {
             id: current.id.clone(),
@@ -185,7 +185,7 @@ impl State {
         });
         self.offers = 0;
         self.then(Effect::Judge(current.clone()));
-        self.phase = Phase::Judging { work: Work { current, waiting }, edited: false };
+        self.phase = Phase::Judging { work: Work::new(current, waiting), edited: false };
     }
 
     /// The code cannot run, whatever anybody says. A model learns why and may try again.

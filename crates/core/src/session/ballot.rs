@@ -8,7 +8,8 @@
 //! # Mechanism
 //! A yes counts under the id of its person, once. Whose words the session has is an author. Each yes
 //! brings the list of everybody who may answer at that moment, and earlier ones count only if their
-//! givers are on it. All of them are to one question, and its hash covers the code, who must approve
+//! givers are on it; and whoever loses the right loses the yeses that they gave, also if they get it
+//! back. All of them are to one question, and its hash covers the code, who must approve
 //! and the authors.
 //!
 //! # Order
@@ -76,6 +77,12 @@ impl Ballot {
         let counted = u8::try_from(approvals.len()).unwrap_or(u8::MAX);
         let missing = self.asked.quorum.answers.saturating_sub(counted);
         Ok(Tally { by: person.clone(), approvals, withdrawn, missing })
+    }
+
+    /// Takes back the yes of a person, if they gave one.
+    pub(super) fn withdraw(&mut self, id: &str) -> Option<Person> {
+        let at = self.approvals.iter().position(|one| one.id == id)?;
+        Some(self.approvals.remove(at))
     }
 
     /// Takes it in.

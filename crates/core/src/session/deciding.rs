@@ -24,7 +24,7 @@ use std::num::NonZeroU32;
 const MOST_LOST: u32 = 2;
 
 impl State {
-    pub(super) fn judged(&mut self, work: Work, edited: bool, findings: Findings) {
+    pub(super) fn judged(&mut self, mut work: Work, edited: bool, findings: Findings) {
         if self.is_late {
             return self.too_late(work);
         }
@@ -32,6 +32,7 @@ impl State {
         let approval = self.setup.approval;
         let again = self.questions.again.take();
         let mut verdict = self.verdict_on(&work.current, &findings, &self.taint);
+        work.quorum = verdict.quorum;
         self.taint.judged(&findings, &self.setup.policy.places);
         if verdict.opinion == Opinion::Allow {
             let rule = match approval {
@@ -63,7 +64,7 @@ impl State {
             && let Some(order) = self.requested_packages(&work)
         {
             // Nothing of it runs; the question is about the packages.
-            return self.offer(order, Afterwards::Requested(Box::new(work), verdict.quorum));
+            return self.offer(order, Afterwards::Requested(Box::new(work)));
         }
         match (verdict.opinion, work.current.origin) {
             (Opinion::Deny, _) => self.deny(work, &verdict),
@@ -167,13 +168,13 @@ impl State {
             }
             // The edited code is another one, so the rules and the person look at it again.
             Answer::Edit(code) => {
-                let Work { current, waiting } = work;
+                let Work { current, waiting, .. } = work;
                 let current = current.edited(Untrusted::new(code));
                 if let Some(why) = current.unfit() {
-                    return self.unfit(Work { current, waiting }, why);
+                    return self.unfit(Work::new(current, waiting), why);
                 }
                 self.then(Effect::Judge(current.clone()));
-                self.phase = Phase::Judging { work: Work { current, waiting }, edited: true };
+                self.phase = Phase::Judging { work: Work::new(current, waiting), edited: true };
             }
             Answer::Reject { reason } => self.refuse(work, reason.as_deref()),
         }

@@ -99,6 +99,8 @@ pub enum Event {
     StandingGiven(Span, Coverage),
     /// The person takes the standing answer of this number back.
     StandingRevoked(u32),
+    /// The person with this id may not answer any more.
+    RightLost(String),
     /// The person is about to write code in this language.
     Expected(Language),
     /// A kernel is ready, and a sandbox bounds it.
@@ -226,9 +228,19 @@ pub enum ChangesWish {
     /// Stage a file of the person's own, as if code had written it.
     Put(FilePut),
     /// Take what was applied last out of the person's folder.
-    Undo,
+    Undo(TurnReach),
     /// Put what was undone last into it once more.
-    Redo,
+    Redo(TurnReach),
+}
+
+/// The files that may be among those that are undone or redone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TurnReach {
+    /// Any.
+    All,
+    /// None that something runs or reads by itself later: with one of them, nothing is undone or
+    /// redone.
+    NoneThatRunsLater,
 }
 
 impl ChangesWish {
@@ -242,8 +254,8 @@ impl ChangesWish {
                 let (wish, paths) = ("put".into(), vec![put.path.clone()]);
                 return Body::ChangesWanted { wish, paths, put: Some(put.content.clone()) };
             }
-            Self::Undo => ("undo", Vec::new()),
-            Self::Redo => ("redo", Vec::new()),
+            Self::Undo(_) => ("undo", Vec::new()),
+            Self::Redo(_) => ("redo", Vec::new()),
         };
         Body::ChangesWanted { wish: wish.into(), paths, put: None }
     }
@@ -371,6 +383,7 @@ impl Event {
             | Self::Forgotten
             | Self::StandingGiven(..)
             | Self::StandingRevoked(_)
+            | Self::RightLost(_)
             | Self::Expected(_)
             | Self::Prepared(_)
             | Self::NotBegun

@@ -35,8 +35,8 @@ const MOST_OFFERS: u32 = 12;
 pub(super) enum Afterwards {
     /// Code failed without them, and runs again with them.
     Again(Box<(Run, Ran)>),
-    /// A proposal was nothing but this order. By the rules on it, these must approve.
-    Requested(Box<Work>, Quorum),
+    /// A proposal was nothing but this order.
+    Requested(Box<Work>),
     /// The person gave the order.
     Typed,
 }
@@ -45,15 +45,17 @@ impl Afterwards {
     fn proposal(&self) -> Option<&str> {
         match self {
             Self::Again(failed) => Some(&failed.0.work.current.id),
-            Self::Requested(work, _) => Some(&work.current.id),
+            Self::Requested(work) => Some(&work.current.id),
             Self::Typed => None,
         }
     }
 
+    /// Who must approve: the same people as for the code that wants them, which runs with them.
     fn quorum(&self) -> Quorum {
         match self {
-            Self::Requested(_, quorum) => *quorum,
-            Self::Again(_) | Self::Typed => Quorum::default(),
+            Self::Again(failed) => failed.0.work.quorum,
+            Self::Requested(work) => work.quorum,
+            Self::Typed => Quorum::default(),
         }
     }
 }
@@ -171,7 +173,7 @@ impl State {
                 run.interrupted = true;
                 self.concluded(run, &ran, Some(words::not_installed(order, "interrupted")));
             }
-            Afterwards::Requested(work, _) => {
+            Afterwards::Requested(work) => {
                 self.drop_work(*work, words::rejected(None));
                 self.end_turn(TurnEnd::Interrupted);
             }
@@ -201,7 +203,7 @@ impl State {
                 self.notice(format!("{told}; this is the output with it"));
                 self.prepare(work, by, 0);
             }
-            Afterwards::Requested(work, _) => self.request_done(*work, &told),
+            Afterwards::Requested(work) => self.request_done(*work, &told),
             Afterwards::Typed => self.end_turn(TurnEnd::Done),
         }
     }
@@ -216,14 +218,14 @@ impl State {
                 self.note(format!("`{command}` runs its code, in the sandbox, to build it"));
                 self.end_turn(TurnEnd::CodeFailed);
             }
-            then @ (Afterwards::Again(_) | Afterwards::Requested(..)) => {
+            then @ (Afterwards::Again(_) | Afterwards::Requested(_)) => {
                 self.offer(order.with_build(), then);
             }
         }
     }
 
     fn request_done(&mut self, work: Work, told: &str) {
-        let Work { current, mut waiting } = work;
+        let Work { current, mut waiting, .. } = work;
         self.outcome = TurnEnd::Done;
         if current.origin == Origin::Person {
             return self.end_turn(TurnEnd::Done);
@@ -246,7 +248,7 @@ impl State {
                 let (run, ran) = *failed;
                 self.concluded(run, &ran, Some(told));
             }
-            Afterwards::Requested(work, _) => {
+            Afterwards::Requested(work) => {
                 let origin = work.current.origin;
                 self.outcome = TurnEnd::CodeFailed;
                 self.drop_work(*work, words::done(&told));

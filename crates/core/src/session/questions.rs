@@ -18,7 +18,7 @@ use super::{
     ballot::{Ballot, Tally},
     event::{self, Answer, HostAnswer, PackagesAnswer, Settle},
 };
-use crate::{Body, Coverage, Grant, Grantor, HostWanted, QuestionEnd, Secret, Span, Typed};
+use crate::{Body, Coverage, Grant, Grantor, HostWanted, Person, QuestionEnd, Secret, Span, Typed};
 use std::collections::VecDeque;
 
 /// Closed questions whose ends are remembered, for whoever comes too late.
@@ -142,6 +142,15 @@ impl Questions {
         if let Some(ballot) = ballot.and_then(|one| one.ballot.as_mut()) {
             ballot.take(tally);
         }
+    }
+
+    /// Takes back the yeses of a person. Returns the questions that had one, with the person.
+    pub(super) fn withdraw(&mut self, id: &str) -> Vec<(String, Person)> {
+        let withdrawn = self
+            .open
+            .iter_mut()
+            .filter_map(|one| Some((one.id.clone(), one.ballot.as_mut()?.withdraw(id)?)));
+        withdrawn.collect()
     }
 
     /// Closes the questions that `is_over` names.
@@ -275,11 +284,12 @@ impl Fitting {
     /// Whether it has words of its giver in it, for the model or as code.
     pub(super) fn speaks(&self) -> bool {
         match self {
-            Self::Code(Answer::Edit(_) | Answer::Reject { reason: Some(_) }) => true,
+            Self::Code(Answer::Edit(_) | Answer::Reject { reason: Some(_) })
+            | Self::Input(Typed::Line(_) | Typed::Hidden(_)) => true,
             Self::Code(Answer::Run | Answer::Standing(..) | Answer::Reject { reason: None })
             | Self::Packages(_)
             | Self::Replay(_)
-            | Self::Input(_)
+            | Self::Input(Typed::End)
             | Self::Host(_)
             | Self::Changes(_) => false,
         }

@@ -223,6 +223,6 @@ impl State {
         self.offers = 0;
         self.questions.again = Some(question);
         self.then(Effect::Judge(current.clone()));
-        self.phase = Phase::Judging { work: Work { current, waiting }, edited };
+        self.phase = Phase::Judging { work: Work::new(current, waiting), edited };
     }
 }

@@ -217,7 +217,7 @@ impl State {
             return;
         }
         match cells.pop_front() {
-            Some(current) => self.prepare(Work { current, waiting: cells }, by, 0),
+            Some(current) => self.prepare(Work::new(current, cells), by, 0),
             None => self.rebuilt(TurnEnd::Done),
         }
     }
@@ -225,7 +225,7 @@ impl State {
     /// A cell has run again.
     pub(super) fn ran_again(&mut self, run: Run, ran: &Ran) {
         let Run { work, interrupted, by, .. } = run;
-        let Work { current, mut waiting } = work;
+        let Work { current, mut waiting, .. } = work;
         let Some(again) = &current.again else { return };
         self.staged |= ran.effects.changes.is_some();
         self.ran_again += 1;
@@ -240,7 +240,7 @@ impl State {
             return self.rebuilt(TurnEnd::CodeFailed);
         }
         if let Some(current) = waiting.pop_front() {
-            return self.prepare(Work { current, waiting }, by, 0);
+            return self.prepare(Work::new(current, waiting), by, 0);
         }
         let count = self.ran_again;
         let cells = if count == 1 { "cell" } else { "cells" };

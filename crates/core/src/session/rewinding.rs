@@ -21,7 +21,7 @@
 use super::{
     cells::{CellMemory, PastCell},
     effect::Effect,
-    event::{ChangesWish, Event, Failure},
+    event::{ChangesWish, Event, Failure, TurnReach},
     resuming::{answer_calls, conversation},
     setup::Setup,
     state::{Phase, State},
@@ -53,7 +53,8 @@ impl Rewind {
         });
         let (applied, hosts) = (applied(since), reached(since));
         let to = cell.to_owned();
-        Some(Self { to, messages, prompt, undone, memory, applied, undo: false, hosts })
+        let as_of = records.last().map_or(0, |record| record.seq);
+        Some(Self { to, messages, prompt, undone, memory, applied, undo: false, hosts, as_of })
     }
 
     /// The number of the checkpoint that was taken before the cell.
@@ -147,7 +148,7 @@ impl State {
         if going.undo > 0 {
             going.undo -= 1;
             self.record(Body::ChangesWanted { wish: "undo".into(), paths: Vec::new(), put: None });
-            self.then(Effect::ChangeSet(ChangesWish::Undo));
+            self.then(Effect::ChangeSet(ChangesWish::Undo(TurnReach::All)));
             self.phase = Phase::Rewinding(RewindStep::Undoing);
             return;
         }

@@ -106,7 +106,7 @@ impl State {
         }
         self.outcome = if ran.succeeded() { TurnEnd::Done } else { TurnEnd::CodeFailed };
         self.staged = ran.effects.changes.is_some();
-        let Work { current, mut waiting } = work;
+        let Work { current, mut waiting, .. } = work;
         if ran.succeeded() && !interrupted {
             if let Some(next) = waiting.pop_front() {
                 return self.propose(next, waiting);

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     Body, Confinement, Excerpt, Grantor, Image, Language, Languages, Message, Person, Piped,
-    Proposal, Redactor,
+    Proposal, Quorum, Redactor,
     budget::Counted,
     context::ContextWindow,
     file_header::FileHeader,
@@ -166,6 +166,15 @@ pub(super) enum Phase {
 pub(super) struct Work {
     pub(super) current: Proposal,
     pub(super) waiting: VecDeque<Proposal>,
+    /// Who must approve whatever comes of the one at hand, by the rules on it.
+    pub(super) quorum: Quorum,
+}
+
+impl Work {
+    /// Work that nobody has judged.
+    pub(super) fn new(current: Proposal, waiting: VecDeque<Proposal>) -> Self {
+        Self { current, waiting, quorum: Quorum::default() }
+    }
 }
 
 /// The code that runs, and the output so far.

@@ -136,6 +136,10 @@ impl State {
                 self.phase = phase;
                 self.revoke(number);
             }
+            (phase, Event::RightLost(person)) => {
+                self.phase = phase;
+                self.lost_right(&person);
+            }
             (Phase::Idle, Event::Restart(language)) => {
                 self.phase = Phase::Restarting;
                 self.then(Effect::Restart(language));

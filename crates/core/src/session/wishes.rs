@@ -89,6 +89,8 @@ pub struct Rewind {
     pub undo: bool,
     /// Hosts that were reached since.
     pub hosts: Vec<String>,
+    /// The number of the newest record that was known: nothing may have happened since.
+    pub as_of: u64,
 }
 
 /// The number of the checkpoint that is taken before a cell.

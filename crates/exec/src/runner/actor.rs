@@ -18,7 +18,8 @@ use crate::{
 };
 use interpreter_core::{
     ChangesState, Confinement, Denial, Effects, Invocation, Language, Limits, Pick, Prepared, Ran,
-    Untrusted, session::Event,
+    Untrusted,
+    session::{Event, TurnReach},
 };
 use interpreter_workspace::{Conflict, Measured, Set};
 use std::{
@@ -180,8 +181,8 @@ impl Actor {
                 let look = taken.and_then(|()| self.stage.look(decides, path.as_deref()));
                 _ = reply.send(look).is_ok();
             }
-            Command::Undo => self.turn(ChangesState::Undone).await?,
-            Command::Redo => self.turn(ChangesState::Applied).await?,
+            Command::Undo(reach) => self.turn(ChangesState::Undone, reach).await?,
+            Command::Redo(reach) => self.turn(ChangesState::Applied, reach).await?,
             Command::Discard(paths) => self.discard(&paths).await?,
             Command::DiscardShown { number, paths } => {
                 self.stage.check_number(number)?;
@@ -221,8 +222,8 @@ impl Actor {
     }
 
     /// Takes back what was applied last, or applies it again.
-    async fn turn(&mut self, to: ChangesState) -> Result<(), ExecError> {
-        let changes = self.stage.turn(to).await?;
+    async fn turn(&mut self, to: ChangesState, reach: TurnReach) -> Result<(), ExecError> {
+        let changes = self.stage.turn(to, reach).await?;
         self.report(changes.map(Event::Settled).ok_or(ExecError::NothingStaged)).await;
         Ok(())
     }
@@ -247,6 +248,7 @@ impl Actor {
     async fn perform(&mut self, action: Action) -> Result<(), ExecError> {
         match action {
             Action::Report(event) => self.report(Ok(event)).await,
+            Action::Fail(error) => return Err(error),
             Action::Build(confinement) => {
                 let built = self.build(*confinement).await;
                 if built.is_err() {
@@ -342,7 +344,9 @@ impl Actor {
             self.state.kernels.remove(kernel);
             return Err(ExecError::NoInterpreter { language: language.name().into() });
         };
-        match live.start_kernel(kernel, interpreter, self.setup.input.of_kernel()).await {
+        let started = live.start_kernel(kernel, interpreter, self.setup.input.of_kernel()).await;
+        self.state.starts(kernel, self.setup.machine.patience.ready, Instant::now());
+        match started {
             // It has ended; reading from it tells why.
             Err(ExecError::Stream(_)) => Ok(()),
             other => other,

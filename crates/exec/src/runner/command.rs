@@ -8,7 +8,8 @@ use crate::{
 };
 use interpreter_core::{
     Broker, Changes, Checkpoint, Confinement, Language, Permit, Pick, RewindScope, Rewound,
-    ShownChange, Typed, Untrusted, session::HostAnswer,
+    ShownChange, Typed, Untrusted,
+    session::{HostAnswer, TurnReach},
 };
 use interpreter_workspace::{Conflict, Export, ExportOf, Place, ReceivedFile};
 use std::sync::Arc;
@@ -165,9 +166,9 @@ pub enum Command {
         reply: oneshot::Sender<Result<OpenedFile, ExecError>>,
     },
     /// Take what was applied last out of the person's folder.
-    Undo,
+    Undo(TurnReach),
     /// Put what was undone last into it once more.
-    Redo,
+    Redo(TurnReach),
     /// Show as a diff the snapshot that was taken last.
     Diff(oneshot::Sender<Result<Untrusted, ExecError>>),
     /// Show the changes of that snapshot one by one, with their hunks.

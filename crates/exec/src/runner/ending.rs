@@ -2,6 +2,7 @@
 
 use super::{
     kernels::KernelState,
+    starting::SILENT,
     state::{Action, Phase, State},
 };
 use crate::ExecError;
@@ -14,14 +15,24 @@ use interpreter_core::{
 pub(super) const KILLED: i32 = 9;
 
 impl State {
-    /// Ends a sandbox that does not do what it should, and with it the run.
+    /// Ends a sandbox that does not do what it should, and with it the run. Whoever waits for a kernel
+    /// hears of it.
     pub(super) fn abandon(&mut self) {
         let cell = self.take_cell();
+        let awaited = match &self.phase {
+            Phase::Preparing(language) => Some(language.clone()),
+            Phase::Restarting { awaited, .. } => awaited.first().cloned(),
+            Phase::Idle | Phase::Running(_) | Phase::Completing(_) | Phase::Rewinding(_) => None,
+        };
         self.gone();
         self.then(Action::End);
         if let Some(cell) = cell {
             let (status, signal) = (None, Some(KILLED));
             self.then(Action::Finish { cell: Box::new(cell), status, signal, kernel_ended: true });
+        }
+        if let Some(language) = awaited {
+            let (language, reason) = (language.name().into(), SILENT.into());
+            self.then(Action::Fail(ExecError::Kernel { language, reason }));
         }
     }
 
@@ -110,6 +121,12 @@ impl State {
         Err(ExecError::Kernel { language: language.name().into(), reason })
     }
 
+    /// Whether somebody waits for a kernel of this language, and none is being started.
+    fn waits_in_vain(&self, language: &Language) -> bool {
+        matches!(&self.phase, Phase::Preparing(awaited) if awaited == language)
+            && self.kernels.of(language).is_none()
+    }
+
     /// A kernel has exited. `starved` says that the system has killed for want of memory: its own
     /// count, and not what anything inside says.
     pub(super) fn kernel_exited(
@@ -144,6 +161,10 @@ impl State {
             KernelState::Ending { fresh: true } => self.replace(gone.language),
             KernelState::Ready if self.cell_of(kernel).is_some() => {
                 self.finish_cell(kernel, status, signal);
+            }
+            // It was ended before it was ready, so that nobody waits for another.
+            KernelState::Ending { fresh: false } if self.waits_in_vain(&gone.language) => {
+                return self.did_not_start(&gone.language, how);
             }
             KernelState::Ready | KernelState::Ending { fresh: false } | KernelState::Leaving => {
                 self.report(Event::KernelEnded { language: gone.language, how });

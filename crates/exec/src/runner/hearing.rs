@@ -51,7 +51,8 @@ impl State {
         starved: impl FnOnce() -> bool,
     ) -> Result<(), ExecError> {
         match told {
-            Outward::Started { .. } | Outward::Tidied { .. } => {}
+            Outward::Started { kernel, .. } => self.is_there(kernel),
+            Outward::Tidied { .. } => {}
             Outward::Failed { kernel, message } => return self.kernel_failed(kernel, &message),
             Outward::Exited { kernel, status, signal } => {
                 let starved = signal == Some(super::ending::KILLED) && starved();
@@ -115,7 +116,7 @@ impl State {
                 let Some(from) = self.kernels.get_mut(kernel) else { return };
                 (from.completes, from.checkpoints) = (completes, checkpoints);
                 // One that is being ended may still say so.
-                if from.state == KernelState::Starting {
+                if from.state == KernelState::Starting && from.why.is_none() {
                     from.state = KernelState::Ready;
                     let language = from.language.clone();
                     self.ready(language);

@@ -1,5 +1,6 @@
 //! The kernels of a sandbox, as they are known outside.
 
+use super::starting::Start;
 use crate::output::Decoder;
 use interpreter_core::Language;
 use std::collections::BTreeMap;
@@ -9,6 +10,8 @@ use std::collections::BTreeMap;
 pub(super) struct Kernel {
     pub(super) language: Language,
     pub(super) state: KernelState,
+    /// How long it may still take to be ready, once it was asked for.
+    pub(super) start: Option<Start>,
     /// Why we end it, if we do: `was ended: …`.
     pub(super) why: Option<String>,
     /// Bytes it has printed and shown since it was last given code.
@@ -56,6 +59,7 @@ impl Kernels {
         let kernel = Kernel {
             language,
             state: KernelState::Starting,
+            start: None,
             why: None,
             printed: 0,
             completes: false,
@@ -85,6 +89,10 @@ impl Kernels {
 
     pub(super) fn get_mut(&mut self, number: u32) -> Option<&mut Kernel> {
         self.all.get_mut(&number)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Kernel> {
+        self.all.values()
     }
 
     pub(super) fn remove(&mut self, number: u32) -> Option<Kernel> {

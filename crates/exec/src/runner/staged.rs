@@ -12,7 +12,7 @@ use crate::{
 };
 use interpreter_core::{
     Backend, Changes, ChangesState, Confinement, FileChange, Limits, Pick, ShownChange, Untrusted,
-    Workspace,
+    Workspace, session::TurnReach,
 };
 use interpreter_host::Inward;
 use interpreter_workspace::{Applied, Conflict, DiskUsage, NotCopied, Review, Set, is_at_or_below};
@@ -338,13 +338,17 @@ impl Stage {
     }
 
     /// Undoes what was applied last, or does once more what was undone last.
-    pub(super) async fn turn(&mut self, to: ChangesState) -> Result<Option<Changes>, ExecError> {
+    pub(super) async fn turn(
+        &mut self,
+        to: ChangesState,
+        reach: TurnReach,
+    ) -> Result<Option<Changes>, ExecError> {
         self.shown = None;
         self.elsewhere(move |set| {
             let done = match to {
-                ChangesState::Undone => set.undo(Conflict::Refuse)?,
+                ChangesState::Undone => set.undo_within(reach, Conflict::Refuse)?,
                 ChangesState::Staged | ChangesState::Applied | ChangesState::Discarded => {
-                    set.redo(Conflict::Refuse)?
+                    set.redo_within(reach, Conflict::Refuse)?
                 }
             };
             Ok(settled(set, to, done))

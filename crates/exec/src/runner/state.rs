@@ -73,6 +73,8 @@ pub(super) enum Action {
         code: String,
         path: String,
     },
+    /// Report that what was asked for has failed.
+    Fail(ExecError),
     /// Report an event.
     Report(Event),
     /// Report that the kernel of a language is ready, and what bounds it.
@@ -403,7 +405,8 @@ impl State {
             Phase::Idle | Phase::Preparing(_) | Phase::Restarting { .. } => None,
         };
         let budget = self.budget.as_ref().map(Budget::alarm);
-        phase.into_iter().chain(budget).chain(self.checkpoints.alarm()).min()
+        let others = [self.checkpoints.alarm(), self.starting_alarm()];
+        phase.into_iter().chain(budget).chain(others.into_iter().flatten()).min()
     }
 
     pub(super) fn alarmed(&mut self, now: Instant) {
@@ -412,6 +415,7 @@ impl State {
         }
         self.checkpoints_alarmed(now);
         self.rewinding_alarmed(now);
+        self.starting_alarmed(now);
         if let Some(budget) = self.budget.as_mut().filter(|budget| now >= budget.alarm()) {
             match budget.next {
                 BudgetNext::Ask(_) => {

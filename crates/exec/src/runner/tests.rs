@@ -17,6 +17,7 @@ use interpreter_host::{Heard, Inward, Outward};
 use std::time::{Duration, Instant};
 
 mod checkpoints;
+mod starting;
 
 fn languages() -> Languages {
     let info = |name: &str| LanguageInfo {

@@ -131,7 +131,7 @@ mod tests {
     use super::*;
     use crate::sandbox::{
         cgroup::Groups,
-        machine::{Inotify, Rights},
+        machine::{Inotify, Patience, Rights},
     };
     use interpreter_core::{Limits, Network, Promise, Sandboxing};
 
@@ -156,6 +156,7 @@ mod tests {
             groups: Groups::default(),
             scratch: "/home/u/.local/share/interpreter/sandboxes".into(),
             inotify: Inotify { instances: 128, watches: 65_536 },
+            patience: Patience::default(),
         }
     }
 

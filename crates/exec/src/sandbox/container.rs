@@ -48,6 +48,11 @@ const MEETING: &str = "/run/interpreter/meeting";
 /// How names of our containers begin; the number of our process follows.
 const NAME: &str = "interpreter-";
 
+/// A name for a container of ours, which no other has.
+pub(super) fn name() -> String {
+    format!("{NAME}{}-{}", std::process::id(), uuid::Uuid::new_v4().simple())
+}
+
 /// The label of our containers.
 const LABEL: &str = "interpreter.sandbox";
 
@@ -137,14 +142,13 @@ pub(super) fn arguments(
     client: &[&str],
     own: Vec<OsString>,
 ) -> Result<Vec<OsString>, ExecError> {
-    let Site { confinement, layout, machine, .. } = *site;
+    let Site { confinement, layout, machine, name, .. } = *site;
     check_work_folder(confinement)?;
     let mut all = Arguments::default();
     all.add(client);
     all.add(["run", "--rm", "--pull=never", "--sig-proxy=false", "--log-driver=none"]);
     all.add(own);
-    let name = format!("{NAME}{}-{}", std::process::id(), uuid::Uuid::new_v4().simple());
-    all.add(["--name", &name, "--label", LABEL]);
+    all.add(["--name", name, "--label", LABEL]);
     all.add(["--read-only", "--network=none", "--cap-drop=ALL", "--ipc=private"]);
     all.add(["--cgroupns=private", "--hostname=sandbox", "--workdir=/", "--no-healthcheck"]);
     let profile = format!("seccomp={}", layout.profile().display());
@@ -265,13 +269,34 @@ fn pins(all: &mut Arguments, confinement: &Confinement) {
 
 /// The steps of our own binary inside, before it is the host.
 pub(super) fn plan(site: &Site<'_>) -> Result<Plan, ExecError> {
-    let Site { confinement, machine, .. } = *site;
+    let Site { confinement, machine, recipe, .. } = *site;
     check_work_folder(confinement)?;
     let [user, _] = user(machine);
-    let mut steps: Vec<_> = limits(confinement).map(|step| beside_others(step, user)).into();
+    let together = (recipe.bounds_all)(machine) && kernel_counts_processes();
+    let bounded = |step| if together { unshared(step) } else { beside_others(step, user) };
+    let mut steps: Vec<_> = limits(confinement).map(bounded).into();
     let home = PathBuf::from(confinement.temporary()).join("home");
     steps.push(Step::Folder { at: home, mode: 0o700 });
     become_host(steps, Step::NoCapabilities, site)
+}
+
+/// Whether control groups of this kernel count processes, whoever makes the groups.
+fn kernel_counts_processes() -> bool {
+    ["/sys/fs/cgroup/cgroup.controllers", "/sys/fs/cgroup/pids"]
+        .iter()
+        .any(|path| Path::new(path).exists())
+}
+
+/// The limit on processes where a control group has the one that is meant. The kernel counts this one
+/// for the user as a whole: other containers of the same user would use it up, and Node waits for
+/// ever for threads that it cannot start.
+fn unshared(step: Step) -> Step {
+    use interpreter_jail::Resource::Processes;
+    if let Step::Limit { resource: Processes, .. } = step {
+        Step::Limit { resource: Processes, most: at_most(Resource::Nproc, MOST_PROCESSES) }
+    } else {
+        step
+    }
 }
 
 pub(super) fn describe(machine: &Machine, protection: &mut Protection) {

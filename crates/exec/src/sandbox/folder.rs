@@ -1,11 +1,15 @@
 //! A folder of a sandbox's own, where it has no mounts to put things on: drivers to read, a place
 //! for temporary files to write. It goes with the sandbox.
 
-use crate::{Interpreters, egress, leftovers::sweep};
+use crate::{
+    Interpreters, egress,
+    leftovers::{sweep, sweep_named},
+};
 use interpreter_host::KernelSpec;
 use interpreter_jail::JAIL;
 use interpreter_jail::attack::ATTACK;
 use interpreter_jupyter::JUPYTER;
+use interpreter_workspace::remove_tree;
 use std::{
     io,
     ops::Deref,
@@ -13,9 +17,16 @@ use std::{
     path::{Path, PathBuf},
     sync::atomic::{AtomicU32, Ordering},
 };
+use tokio::{runtime::Handle, task::JoinHandle};
 
 /// Where drivers stand in a sandbox that has mounts.
 const INSIDE: &str = "/run/interpreter";
+
+/// Where every user may go. A folder is in the first that is not in the work folder.
+const OPEN: [&str; 2] = ["/tmp", "/var/tmp"];
+
+/// How names there begin; the number of our process follows.
+const NAME: &str = "interpreter-";
 
 /// Where things are in such a folder.
 #[derive(Clone, Debug)]
@@ -84,10 +95,22 @@ impl Layout {
     }
 }
 
-/// A folder that is removed when this is dropped.
+/// A folder that is removed when this is dropped, on a thread where that keeps nobody waiting.
 #[derive(Debug)]
 pub(crate) struct RunFolder {
     layout: Layout,
+    on_disk: Option<OnDisk>,
+}
+
+/// A folder that is removed by whoever drops this, however long that takes. Code has filled it.
+#[derive(Debug)]
+struct OnDisk(PathBuf);
+
+impl Drop for OnDisk {
+    fn drop(&mut self) {
+        // Another program removes what this leaves.
+        _ = remove_tree(&self.0).is_ok();
+    }
 }
 
 impl RunFolder {
@@ -112,16 +135,19 @@ impl RunFolder {
     fn own(folder: &Path) -> io::Result<Self> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         std::fs::DirBuilder::new().mode(0o700).recursive(true).create(folder)?;
-        sweep(folder, remove);
+        let swept = folder.to_owned();
+        drop(aside(move || sweep(&swept, remove_tree)));
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let root = folder.join(format!("{}-{number}", std::process::id()));
         Self::with_folders(root, 0o700)
     }
 
     fn of_other(user: u32, work_folder: &Path) -> io::Result<Self> {
-        let open = if Path::new("/tmp").starts_with(work_folder) { "/var/tmp" } else { "/tmp" };
+        drop(aside(|| OPEN.iter().for_each(|open| sweep_open(Path::new(open)))));
+        let [first, second] = OPEN;
+        let open = if Path::new(first).starts_with(work_folder) { second } else { first };
         // Nobody can know the name beforehand, and what is there already is not taken.
-        let name = format!("interpreter-{}", uuid::Uuid::new_v4().simple());
+        let name = format!("{NAME}{}-{}", std::process::id(), uuid::Uuid::new_v4().simple());
         let made = Self::with_folders(Path::new(open).join(name), 0o755)?;
         for path in [made.home(), made.temporary()] {
             fs_err::set_permissions(&path, std::fs::Permissions::from_mode(0o700))?;
@@ -137,7 +163,7 @@ impl RunFolder {
             fs_err::set_permissions(path, std::fs::Permissions::from_mode(bits))
         };
         create(&root)?;
-        let made = Self { layout: Layout::of(root) };
+        let made = Self { layout: Layout::of(&root), on_disk: Some(OnDisk(root)) };
         for path in [made.drivers(), made.temporary(), made.home()] {
             create(&path)?;
         }
@@ -156,6 +182,15 @@ impl RunFolder {
         }
         Ok(self)
     }
+
+    /// Removes it, and waits until it is gone. Other tasks go on meanwhile.
+    pub(crate) async fn remove(mut self) {
+        if let Some(on_disk) = self.on_disk.take()
+            && let Some(removal) = aside(move || drop(on_disk))
+        {
+            _ = removal.await.is_ok();
+        }
+    }
 }
 
 impl Deref for RunFolder {
@@ -168,9 +203,35 @@ impl Deref for RunFolder {
 
 impl Drop for RunFolder {
     fn drop(&mut self) {
-        // A later session removes leftovers.
-        _ = remove(&self.layout.root).is_ok();
+        let on_disk = self.on_disk.take();
+        drop(aside(move || drop(on_disk)));
     }
+}
+
+/// Does something long on a thread of its own, or here and now if no task would have to wait.
+///
+/// A runtime that is shutting down drops the work instead, and with it whatever is removed on drop.
+fn aside(work: impl FnOnce() + Send + 'static) -> Option<JoinHandle<()>> {
+    if let Ok(runtime) = Handle::try_current() {
+        Some(runtime.spawn_blocking(work))
+    } else {
+        work();
+        None
+    }
+}
+
+/// Removes what killed programs of ours left where every user may go. [`remove_tree`] leaves what
+/// belongs to other users.
+fn sweep_open(folder: &Path) {
+    sweep_named(folder, maker, remove_tree);
+}
+
+/// The process that made a folder, if its whole name is one that we give.
+fn maker(name: &str) -> Option<&str> {
+    let (process, unique) = name.strip_prefix(NAME)?.split_once('-')?;
+    let is_number = process.bytes().all(|byte| byte.is_ascii_digit()) && !process.is_empty();
+    let is_unique = unique.len() == 32 && unique.bytes().all(|byte| byte.is_ascii_hexdigit());
+    (is_number && is_unique).then_some(process)
 }
 
 fn write(at: &Path, text: &str, mode: u32) -> io::Result<()> {
@@ -178,85 +239,5 @@ fn write(at: &Path, text: &str, mode: u32) -> io::Result<()> {
     fs_err::set_permissions(at, std::fs::Permissions::from_mode(mode))
 }
 
-/// Removes a folder with all that is in it. Code may have locked folders of its own; they are ours
-/// to open.
-fn remove(root: &Path) -> io::Result<()> {
-    if fs_err::remove_dir_all(root).is_ok() {
-        return Ok(());
-    }
-    unlock(root);
-    fs_err::remove_dir_all(root)
-}
-
-fn unlock(folder: &Path) {
-    let mut next = vec![folder.to_owned()];
-    while let Some(folder) = next.pop() {
-        // A link is not followed: only what is a folder itself gets here.
-        let open = std::fs::Permissions::from_mode(0o700);
-        if fs_err::set_permissions(&folder, open).is_err() {
-            continue;
-        }
-        let entries = fs_err::read_dir(&folder).into_iter().flatten().flatten();
-        let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-        next.extend(folders.map(|entry| entry.path()));
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use interpreter_host::KernelInput;
-
-    fn made(at: &Path) -> RunFolder {
-        let run = at.join("run");
-        RunFolder::make(&run, Path::new("/bin/true"), None, Path::new("/work")).unwrap()
-    }
-
-    #[test]
-    fn a_kernel_finds_its_driver_and_its_home_and_no_proxy() {
-        let folder = tempfile::tempdir().unwrap();
-        let own = made(folder.path());
-        let mut environment = egress::variables();
-        for (name, value) in [("HOME", "/tmp/home"), ("TMPDIR", "/tmp"), ("PATH", "/usr/bin")] {
-            environment.insert(name.into(), value.into());
-        }
-        let spec = own.settle(KernelSpec {
-            program: "/usr/bin/python3".into(),
-            arguments: vec!["-I".into(), format!("{INSIDE}/driver.py")],
-            environment,
-            folder: "/work".into(),
-            input: KernelInput::Empty,
-        });
-        assert_eq!(spec.arguments[0], "-I");
-        assert!(Path::new(&spec.arguments[1]).is_file(), "{:?}", spec.arguments);
-        assert!(Path::new(&spec.environment["HOME"]).is_dir());
-        assert_eq!(Path::new(&spec.environment["TMPDIR"]), own.temporary());
-        let names: Vec<_> = spec.environment.keys().map(String::as_str).collect();
-        assert_eq!(names, ["HOME", "PATH", "TMPDIR"]);
-    }
-
-    #[test]
-    fn it_goes_with_all_that_was_left_in_it() {
-        let folder = tempfile::tempdir().unwrap();
-        let own = made(folder.path());
-        let locked = own.temporary().join("a/b");
-        fs_err::create_dir_all(&locked).unwrap();
-        fs_err::write(locked.join("file"), "x").unwrap();
-        let closed = std::fs::Permissions::from_mode(0o000);
-        fs_err::set_permissions(own.temporary().join("a"), closed).unwrap();
-        drop(own);
-        assert_eq!(fs_err::read_dir(folder.path().join("run")).unwrap().count(), 0);
-    }
-
-    #[test]
-    fn what_a_killed_program_left_is_taken_away() {
-        let folder = tempfile::tempdir().unwrap();
-        let own = made(folder.path());
-        let run = folder.path().join("run");
-        fs_err::create_dir_all(run.join("999999999-0/tmp")).unwrap();
-        let second = made(folder.path());
-        let left = fs_err::read_dir(&run).unwrap().count();
-        assert_eq!(left, 2, "both that are in use are there, and nothing else");
-        drop((own, second));
-    }
-}
+mod tests;

@@ -4,7 +4,10 @@ use super::cgroup::Groups;
 use crate::interpreters::SYSTEM;
 use interpreter_core::{surroundings::Seen, system_users::SHARED_USER};
 use rustix::thread::CapabilitySet;
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 /// Facts about the machine and the process, gathered once.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +34,23 @@ pub struct Machine {
     pub scratch: PathBuf,
     /// Limits on a user's file watchers.
     pub inotify: Inotify,
+    /// How long a start may take here.
+    pub patience: Patience,
+}
+
+/// How long the parts of a start may take before it is given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Patience {
+    /// For an engine to start our binary. Without rights it copies the whole image first, once.
+    pub meeting: Duration,
+    /// For an interpreter to be ready.
+    pub ready: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self { meeting: Duration::from_mins(5), ready: Duration::from_mins(2) }
+    }
 }
 
 /// How much a user may watch by inotify.
@@ -92,6 +112,7 @@ impl Machine {
             groups: Groups::look(),
             scratch,
             inotify: Inotify::look(),
+            patience: Patience::default(),
             system: SYSTEM.iter().filter_map(|path| system_path(Path::new(path))).collect(),
         }
     }

@@ -66,7 +66,8 @@ impl Meeting {
         if who.uid() != self.user {
             let (is, wanted) = (who.uid(), self.user);
             return Err(failed(format!(
-                "its process is user {is}'s here, and not user {wanted}'s"
+                "its process is user {is}'s here, and not user {wanted}'s. An engine that maps users \
+                 (rootless, or with `userns-remap`) cannot be used: use podman, or switch that off"
             )));
         }
         let process = who.pid().and_then(|pid| u32::try_from(pid).ok());

@@ -135,7 +135,10 @@ pub(super) fn become_host(
     steps.extend([filter_of(rules(), site.recipe)?, Step::Verify]);
     steps.push(Step::Execute {
         program: HOST_PROGRAM.into(),
-        arguments: vec![interpreter_host::HOST.into()],
+        arguments: vec![
+            interpreter_host::HOST.into(),
+            site.confinement.limits.processes.to_string(),
+        ],
     });
     Ok(Plan(steps))
 }

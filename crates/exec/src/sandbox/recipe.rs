@@ -118,6 +118,8 @@ pub(super) struct Site<'a> {
     /// The sandbox's own folder.
     pub(super) layout: &'a Layout,
     pub(super) machine: &'a Machine,
+    /// How the container is called, if it is one.
+    pub(super) name: &'a str,
 }
 
 impl Site<'_> {

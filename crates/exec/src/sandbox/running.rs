@@ -18,16 +18,33 @@ use std::{
 use tokio::{
     io::{AsyncReadExt, unix::AsyncFd},
     net::unix::OwnedWriteHalf,
-    process::Child,
+    process::{Child, Command},
 };
 
 /// How long the host may take to end everything inside.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// How to remove what a helper started, where that does not end with the helper.
+#[derive(Debug, Default)]
+pub(super) struct Remains(pub(super) Option<Box<Command>>);
+
+impl Remains {
+    /// Ends a helper that does not end by itself, and removes what it has started.
+    pub(super) async fn end(self, child: &mut Child) {
+        _ = child.kill().await.is_ok();
+        if let Some(mut remove) = self.0 {
+            // An engine that does not answer this either is asked again by the next session.
+            remove.kill_on_drop(true);
+            _ = tokio::time::timeout(PATIENCE, remove.output()).await.is_ok();
+        }
+    }
+}
+
 /// A host in isolation, and the stream to it.
 #[derive(Debug)]
 pub(crate) struct Sandbox {
     pub(super) child: Child,
+    pub(super) remains: Remains,
     /// Ends the stream when it is dropped.
     pub(crate) input: OwnedWriteHalf,
     /// Messages from inside.
@@ -47,22 +64,27 @@ pub(crate) struct Sandbox {
 impl Sandbox {
     /// Why there is nothing more to read from it.
     pub(crate) async fn why_it_ended(self) -> ExecError {
-        let Self { child, input, link, recipe, group: _group, folder: _folder, .. } = self;
+        let Self { child, remains, input, link, recipe, group: _group, folder: _folder, .. } = self;
         drop((input, link));
-        why_it_ended(recipe, child).await
+        why_it_ended(recipe, child, remains).await
     }
 
     /// Ends it before anything ran in it: whether it could be built.
-    pub(super) async fn ended(self) -> Result<Protection, ExecError> {
-        let Self {
-            mut child, input, link, recipe, group: _group, folder: _folder, protection, ..
-        } = self;
+    pub(super) async fn ended(self, patience: Duration) -> Result<Protection, ExecError> {
+        let Self { mut child, remains, input, link, recipe, group, folder, protection, .. } = self;
+        let _last = (group, folder);
         // The host ends when its stream does. If a step failed, the status says so instead.
         drop((input, link));
-        if child.wait().await?.success() {
-            return Ok(protection);
+        match tokio::time::timeout(patience, child.wait()).await {
+            Ok(Ok(status)) if status.success() => Ok(protection),
+            Ok(Err(error)) => Err(error.into()),
+            Ok(Ok(_)) => Err(why_it_ended(recipe, child, remains).await),
+            Err(_) => {
+                remains.end(&mut child).await;
+                Err(recipe
+                    .refuses(format!("it had not ended after {} s", patience.as_secs()), None))
+            }
         }
-        Err(why_it_ended(recipe, child).await)
     }
 
     /// Waits for what comes from inside, and takes it in. `false` means that nothing will come any
@@ -114,27 +136,42 @@ impl Sandbox {
 
     /// Kills everything inside and waits until it is dead.
     pub(crate) async fn stop(self) {
-        // The group goes at the end of this, when nothing is in it any more.
-        let Self { mut child, input, link, group: _group, folder: _folder, .. } = self;
+        let Self { mut child, remains, input, link, group, folder, .. } = self;
         // The host ends with its stream. Its keeper ends when it has, which the system lets happen
         // only after all other processes of its namespace are gone.
         drop((input, link, child.stderr.take()));
         if tokio::time::timeout(PATIENCE, child.wait()).await.is_err() {
             // With its keeper the host dies, and with that all others.
-            _ = child.kill().await.is_ok();
+            remains.end(&mut child).await;
+        }
+        // Nothing is in the group any more, and nothing writes into the folder.
+        drop(group);
+        if let Some(folder) = folder {
+            // Whoever fills it by the million waits no longer than this; the removal goes on.
+            _ = tokio::time::timeout(PATIENCE, folder.remove()).await.is_ok();
         }
     }
 }
 
 /// The last message of the process: the step that failed, or a crash of the host.
-pub(super) async fn why_it_ended(recipe: &Recipe, mut child: Child) -> ExecError {
+pub(super) async fn why_it_ended(recipe: &Recipe, mut child: Child, remains: Remains) -> ExecError {
     const MOST: u64 = 64 << 10;
     let mut said = Vec::new();
-    if let Some(errors) = child.stderr.take() {
-        // A partial message is better than none.
-        _ = errors.take(MOST).read_to_end(&mut said).await.is_ok();
-    }
-    let status = child.wait().await;
+    let ended = async {
+        if let Some(errors) = child.stderr.take() {
+            // A partial message is better than none.
+            _ = errors.take(MOST).read_to_end(&mut said).await.is_ok();
+        }
+        child.wait().await
+    };
+    let status = tokio::time::timeout(PATIENCE, ended).await;
+    let status = if let Ok(status) = status {
+        status
+    } else {
+        // An engine's client waits for its engine, even when the container is long gone.
+        remains.end(&mut child).await;
+        child.wait().await
+    };
     let failure = said
         .split(|&byte| byte == b'\n')
         .find_map(|line| serde_json::from_slice::<JailFailure>(line).ok());

@@ -3,16 +3,17 @@
 use super::{
     backends::recipe,
     cgroup::Group,
+    container,
     folder::{Layout, RunFolder},
     in_copy,
     machine::Machine,
     meeting::{Meeting, Missed},
     recipe::{Furniture, Helper, Protection, Recipe, Site, Tidying},
-    running::{Sandbox, why_it_ended},
+    running::{Remains, Sandbox, why_it_ended},
     secrets,
     watch::{self, Refusals},
 };
-use crate::{ExecError, egress::Doorway};
+use crate::{Cause, ExecError, egress::Doorway};
 use interpreter_core::{Backend, Confinement};
 use interpreter_host::Link;
 use interpreter_jail::{JAIL, Plan, encode, profile, rules};
@@ -22,6 +23,7 @@ use std::{
     os::{fd::OwnedFd, unix::net::UnixStream as Socket},
     path::{Path, PathBuf},
     process::Stdio,
+    time::Duration,
 };
 use tokio::{
     io::{AsyncWriteExt, Interest, unix::AsyncFd},
@@ -62,14 +64,15 @@ pub(crate) async fn start(
     let folder = run_folder(recipe, confinement, machine)?;
     let nowhere = Layout::of(&machine.scratch);
     let layout = folder.as_deref().unwrap_or(&nowhere);
-    let site = Site { recipe, confinement, stage, copy: copy.as_deref(), door, layout, machine };
+    let (copied, name) = (copy.as_deref(), &container::name());
+    let site = Site { recipe, confinement, stage, copy: copied, door, layout, machine, name };
     let launched = match &recipe.helper {
         // The search goes on while the process starts and is put into its group.
         None => {
             let plan = async { (recipe.plan)(&Site { confinement: &covered.await?, ..site }) };
             let mut command = command(&machine.program);
             command.arg0(JAIL);
-            launch(recipe, command, None, plan, group, refusals).await?
+            launch(recipe, command, None, Remains::default(), plan, group, refusals).await?
         }
         // Its arguments depend on the hidden paths.
         Some(helper) => {
@@ -85,8 +88,13 @@ pub(crate) async fn start(
             let mut command = client();
             command.args(arguments);
             let meeting = meeting(recipe, helper, &site)?;
+            let remains = Remains(helper.tidying.map(|tidying| {
+                let mut remove = client();
+                remove.args(helper.client).args(tidying.remove).arg(site.name);
+                Box::new(remove)
+            }));
             let plan = async { Ok(plan) };
-            let launched = launch(recipe, command, meeting, plan, group, refusals).await?;
+            let launched = launch(recipe, command, meeting, remains, plan, group, refusals).await?;
             if let Some(tidying) = helper.tidying {
                 tidy(helper, tidying, client);
             }
@@ -96,16 +104,27 @@ pub(crate) async fn start(
     let moved = recipe.moved(confinement, copy.as_deref());
     let mut protection = recipe.protection(machine);
     protection.enforced.extend(copy.map(|_| in_copy::words(moved.as_ref())));
-    let Launched { child, input, link, group, plan } = launched;
+    let Launched { child, remains, input, link, group, plan } = launched;
     if recipe.confines {
         protection.note_group(group.as_ref().map(drop), (recipe.bounds_all)(machine));
     }
     let (group, view) = (group.ok(), (recipe.view)(&plan));
-    let mut sandbox =
-        Sandbox { child, input, link, group, recipe, folder, moved, protection, view };
-    match sandbox.input.write_all(&encode(&plan)).await {
-        Ok(()) => Ok(sandbox),
-        Err(_) => Err(sandbox.why_it_ended().await),
+    let sandbox =
+        Sandbox { child, remains, input, link, group, recipe, folder, moved, protection, view };
+    give(sandbox, &plan, machine.patience.ready).await
+}
+
+/// Gives a process the plan that it waits for.
+async fn give(mut sandbox: Sandbox, plan: &Plan, patience: Duration) -> Result<Sandbox, ExecError> {
+    match tokio::time::timeout(patience, sandbox.input.write_all(&encode(plan))).await {
+        Ok(Ok(())) => Ok(sandbox),
+        Ok(Err(_)) => Err(sandbox.why_it_ended().await),
+        Err(_) => {
+            let recipe = sandbox.recipe;
+            sandbox.stop().await;
+            let reason = format!("our program had not started after {} s", patience.as_secs());
+            Err(recipe.refuses(reason, None))
+        }
     }
 }
 
@@ -115,7 +134,8 @@ pub(super) async fn probe(
     confinement: &Confinement,
     machine: &Machine,
 ) -> Result<Protection, ExecError> {
-    start(backend, confinement, None, None, &Refusals::default(), machine).await?.ended().await
+    let sandbox = start(backend, confinement, None, None, &Refusals::default(), machine).await?;
+    sandbox.ended(machine.patience.ready).await
 }
 
 /// Everything that would be done, in words, a line each.
@@ -128,7 +148,8 @@ pub fn explain(
 ) -> Result<Vec<String>, ExecError> {
     let (recipe, layout) = (recipe(backend), &Layout::of("RUN-FOLDER"));
     let copy = recipe.copy(confinement, stage);
-    let site = &Site { recipe, confinement, stage, copy: copy.as_deref(), door, layout, machine };
+    let (copied, name) = (copy.as_deref(), &container::name());
+    let site = &Site { recipe, confinement, stage, copy: copied, door, layout, machine, name };
     let plan = (recipe.plan)(site)?;
     let copied = copy.iter().map(|copy| {
         format!(
@@ -189,6 +210,7 @@ fn command(program: &Path) -> Command {
 /// A process that has been started, and has its plan before it.
 struct Launched {
     child: Child,
+    remains: Remains,
     input: OwnedWriteHalf,
     link: AsyncFd<Link>,
     group: Result<Group, String>,
@@ -199,7 +221,8 @@ struct Launched {
 async fn launch(
     recipe: &Recipe,
     mut command: Command,
-    meeting: Option<Meeting>,
+    meeting: Option<(Meeting, Duration)>,
+    remains: Remains,
     plan: impl Future<Output = Result<Plan, ExecError>>,
     group: Result<Group, String>,
     refusals: &Refusals,
@@ -228,11 +251,22 @@ async fn launch(
     watch::watch(handed_out, refusals.clone());
     let link = watched(Link::new(link)?)?;
     let process = match meeting.zip(streams) {
-        Some((meeting, streams)) => match meeting.hand_over(&mut child, streams).await {
-            Ok(process) => Some(process),
-            Err(Missed::Ended) => return Err(why_it_ended(recipe, child).await),
-            Err(Missed::Failed(error)) => return Err(recipe.refuses(error.to_string(), None)),
-        },
+        Some(((meeting, patience), streams)) => {
+            match tokio::time::timeout(patience, meeting.hand_over(&mut child, streams)).await {
+                Ok(Ok(process)) => Some(process),
+                Ok(Err(Missed::Ended)) => return Err(why_it_ended(recipe, child, remains).await),
+                Ok(Err(Missed::Failed(error))) => {
+                    remains.end(&mut child).await;
+                    return Err(recipe.refuses(error.to_string(), None));
+                }
+                Err(_) => {
+                    remains.end(&mut child).await;
+                    let waited = patience.as_secs();
+                    let reason = format!("it had not started our program after {waited} s");
+                    return Err(recipe.refuses(reason, Some(Cause::EngineFailed)));
+                }
+            }
+        }
         None => child.id(),
     };
     // The process reads its plan after this, and starts nothing before.
@@ -241,21 +275,22 @@ async fn launch(
         Some(Err(error)) => Err(error.to_string()),
         None => Err("the process has ended already".into()),
     });
-    Ok(Launched { child, input, link, group, plan: plan.await? })
+    Ok(Launched { child, remains, input, link, group, plan: plan.await? })
 }
 
-/// The place where our binary meets us and the profile that it runs under, if it is met.
+/// The place where our binary meets us and how long that may take, if it is met. The profile that it
+/// runs under is then there too.
 fn meeting(
     recipe: &Recipe,
     helper: &Helper,
     site: &Site<'_>,
-) -> Result<Option<Meeting>, ExecError> {
+) -> Result<Option<(Meeting, Duration)>, ExecError> {
     let Some(user) = helper.meets else { return Ok(None) };
     let profile = rules().and_then(|rules| profile(&rules));
     let profile = profile.map_err(|error| recipe.refuses(error.to_string(), None))?;
     fs_err::write(site.layout.profile(), profile)?;
     let [user, _] = user(site.machine);
-    Ok(Some(Meeting::open(site.layout.meeting(), user)?))
+    Ok(Some((Meeting::open(site.layout.meeting(), user)?, site.machine.patience.meeting)))
 }
 
 /// Removes things that the helper left when a program was killed, aside.
@@ -278,3 +313,6 @@ fn tidy(helper: &Helper, tidying: &'static Tidying, client: impl Fn() -> Command
 fn watched(link: Link) -> std::io::Result<AsyncFd<Link>> {
     AsyncFd::with_interest(link, Interest::READABLE)
 }
+
+#[cfg(test)]
+mod tests;

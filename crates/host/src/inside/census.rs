@@ -158,9 +158,10 @@ impl Room {
         Self { limit: None, counted: None, numbers: None }
     }
 
-    /// The room that the system gives all processes of this namespace together.
-    pub(crate) fn of_namespace() -> Self {
-        let limit = getrlimit(Resource::Nproc).current;
+    /// The room that all processes of this namespace have together: `most`, or what the limit of
+    /// this process says if that is less.
+    pub(crate) fn of_namespace(most: Option<u64>) -> Self {
+        let limit = getrlimit(Resource::Nproc).current.into_iter().chain(most).min();
         Self { limit, counted: None, numbers: File::open("/proc/loadavg").ok() }
     }
 
@@ -221,7 +222,7 @@ mod tests {
 
     #[test]
     fn room_is_counted_again_only_when_it_may_have_run_out() {
-        let room = |limit| Room { limit: Some(limit), ..Room::of_namespace() };
+        let room = |limit| Room { limit: Some(limit), ..Room::of_namespace(None) };
         assert!(room(1).is_crowded());
         let mut room = room(1 << 40);
         assert!(!room.is_crowded());
@@ -229,5 +230,7 @@ mod tests {
         assert!(counted.is_some() && !room.is_crowded());
         assert_eq!(room.counted, counted);
         assert!(!Room::boundless().is_crowded());
+        // A lower bound from outside counts.
+        assert!(Room::of_namespace(Some(1)).is_crowded());
     }
 }

@@ -32,7 +32,8 @@ use std::{
     process::ExitCode,
 };
 
-/// Is the host, on stdin and stdout. Called first thing by the binary, before any thread exists.
+/// Is the host, on stdin and stdout. Called first thing by the binary, before any thread exists. Its
+/// argument is how many processes and threads there may be inside.
 #[expect(clippy::disallowed_methods, reason = "the stream of a process inside, not a person's")]
 pub fn run() -> ExitCode {
     // Code inside shares this process's user and must not look into it. Where the system refuses
@@ -43,12 +44,13 @@ pub fn run() -> ExitCode {
         drop(writeln!(io::stderr(), "the way out could not be handed out: {error}"));
         return ExitCode::from(70);
     }
+    let most = std::env::args().nth(1).and_then(|text| text.parse().ok());
     let input = io::stdin().as_fd().try_clone_to_owned();
     let output = io::stdout().as_fd().try_clone_to_owned();
     let served = input
         .and_then(|input| Ok((input, output?)))
         .map_err(|source| ServeError::Stream { source })
-        .and_then(|(input, output)| serve(input, output));
+        .and_then(|(input, output)| serve(input, output, most));
     match served {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -59,7 +61,9 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// Is the host, on the given stream, until the stream ends. Then all kernels are dead.
+/// Is the host, on the given stream, until the stream ends. Then all kernels are dead. `most` is how
+/// many processes and threads there may be inside, where something else than the limit of this
+/// process bounds them.
 ///
 /// Takes the whole process: it waits for every child there is, gets all orphans, and needs descriptor
 /// 3 for itself. Descriptors that this process was given and that are not closed on execution reach
@@ -67,8 +71,9 @@ pub fn run() -> ExitCode {
 ///
 /// # Errors
 /// If the stream from the outside is broken, or the system refuses the host its means.
-pub fn serve(input: OwnedFd, output: OwnedFd) -> Result<(), ServeError> {
-    let mut host = Host::new(input, output).map_err(|source| ServeError::Prepare { source })?;
+pub fn serve(input: OwnedFd, output: OwnedFd, most: Option<u64>) -> Result<(), ServeError> {
+    let mut host =
+        Host::new(input, output, most).map_err(|source| ServeError::Prepare { source })?;
     let ended = host.serve();
     host.end_all();
     ended
@@ -97,7 +102,7 @@ struct Host {
 }
 
 impl Host {
-    fn new(input: OwnedFd, output: OwnedFd) -> io::Result<Self> {
+    fn new(input: OwnedFd, output: OwnedFd, most: Option<u64>) -> io::Result<Self> {
         // Out of the slot's way.
         let [input, output] = [fcntl_dupfd_cloexec(input, 4)?, fcntl_dupfd_cloexec(output, 4)?];
         for stream in [&input, &output] {
@@ -109,7 +114,7 @@ impl Host {
         signal_hook::low_level::pipe::register(Signal::CHILD.as_raw(), died)?;
         let role = Role::assume()?;
         let room = match role {
-            Role::First => Room::of_namespace(),
+            Role::First => Room::of_namespace(most),
             Role::Ordinary => Room::boundless(),
         };
         Ok(Self {

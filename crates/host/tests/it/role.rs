@@ -10,7 +10,7 @@ fn host() {
     let input = io::stdin().as_fd().try_clone_to_owned().unwrap();
     #[expect(clippy::disallowed_methods, reason = "handed to the host in place of its output")]
     let output = io::stderr().as_fd().try_clone_to_owned().unwrap();
-    if interpreter_host::serve(input, output).is_err() {
+    if interpreter_host::serve(input, output, None).is_err() {
         // The words of a panic would go where the frames went.
         std::panic::set_hook(Box::new(|_| {}));
         panic!("the exit code says it");

@@ -432,6 +432,8 @@ pub(super) static ROUTES: &[RouteRule] = &[
     does("/v1/sessions/{session}/apply", CHANGE, WHOLE, ApiCall::Apply),
     does("/v1/sessions/{session}/discard", CHANGE, WHOLE, ApiCall::Discard),
     does("/v1/sessions/{session}/undo", CHANGE, SMALL, ApiCall::Undo),
+    shows("/v1/sessions/{session}/rewind", ApiCall::RewindPlan),
+    does("/v1/sessions/{session}/rewind", CHANGE, SMALL, ApiCall::Rewind),
     shows("/v1/sessions/{session}/grants", ApiCall::Grants),
     shows("/v1/sessions/{session}/records", ApiCall::Records),
     does(

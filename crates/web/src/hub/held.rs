@@ -30,6 +30,8 @@ pub(crate) struct HeldSession {
     pub(crate) mode: Mode,
     /// The options that its context was made with. A fork has the same.
     pub(crate) overrides: Overrides,
+    /// Bytes that it was promised it may stage.
+    pub(super) promised: u64,
     shown: Mutex<Shown>,
     bells: Mutex<Vec<Weak<Bell>>>,
     progress: watch::Sender<HeldProgress>,
@@ -87,6 +89,7 @@ impl HeldSession {
             context,
             mode,
             overrides,
+            promised: 0,
             shown: Mutex::default(),
             bells: Mutex::default(),
             progress,

@@ -51,7 +51,7 @@ impl SessionHub {
         match (at, session) {
             (LookAt::Settings, _) => self.settings().await,
             (LookAt::Doctor, _) => self.doctor().await,
-            (LookAt::Models, _) => self.all_models().await,
+            (LookAt::Models, _) => self.models().await,
             (LookAt::Me, _) => Ok(json!({ "me": caller.told() })),
             (LookAt::Record, None) => self.whole_record(anchor).await,
             (LookAt::Record, Some(session)) => self.records(&session, after, limit, search).await,
@@ -104,14 +104,9 @@ impl SessionHub {
         .await
     }
 
-    /// The models that can be used, as far as this machine tells.
-    pub(super) async fn models(&self) -> Result<Value, ProtocolError> {
-        let context = self.own_context().await?;
-        self.models_of(&context).await
-    }
-
-    /// The same, with the embedded ones and the parts of them that are here.
-    async fn all_models(&self) -> Result<Value, ProtocolError> {
+    /// The models that can be used, as far as this machine tells, with the embedded ones and the
+    /// parts of them that are here.
+    async fn models(&self) -> Result<Value, ProtocolError> {
         let context = self.own_context().await?;
         let mut all = self.models_of(&context).await?;
         follow_downloads(&self.shared);

@@ -14,7 +14,6 @@ use super::{
     Seat, SessionHub, Shared,
     allowed::check,
     held::HeldSession,
-    quota::{Quota, quota},
     reading::{elsewhere, failed, on_record},
 };
 use crate::{
@@ -271,33 +270,35 @@ async fn begin(
     earlier: Option<(String, Option<String>)>,
     caller: &Caller,
 ) -> Result<Arc<HeldSession>, ProtocolError> {
-    let quota = quota(shared, 0).await?;
-    let seat = shared.take_place(quota.sessions)?;
-    let beginning = begin_in((seat, quota), Arc::clone(shared), wanted, earlier, caller.clone());
+    let seat = shared.take_share().await?;
+    let beginning = begin_in(seat, Arc::clone(shared), wanted, earlier, caller.clone());
     let broke = |_| ProtocolError::new(ErrorCode::Failed, "the session could not begin");
     tokio::spawn(beginning).await.map_err(broke)?
 }
 
 async fn begin_in(
-    (seat, quota): (Seat, Quota),
+    mut seat: Seat,
     shared: Arc<Shared>,
     wanted: Wanted,
     earlier: Option<(String, Option<String>)>,
     caller: Caller,
 ) -> Result<Arc<HeldSession>, ProtocolError> {
     let (within, who) = (Arc::clone(&shared), caller.name.clone());
-    let (mut session, context, wanted, earlier) = elsewhere(move || {
+    let (mut session, seat, context, wanted, earlier) = elsewhere(move || {
         let mut context = wanted.context(&within)?;
-        quota.bound(&mut context.settings);
+        seat.bound(&mut context.settings.staged_limit.value);
         let context = Arc::new(context);
         let Wanted { mode, approval, .. } = &wanted;
         let earlier = earlier.map(|(id, before)| context.earlier(Some(&id), before.as_deref()));
         let earlier = earlier.transpose().map_err(|error| refusal(&error))?;
         let session = Session::start_as(Some(&who), &context, *mode, *approval);
         let session = session.map_err(|error| refusal(&error))?;
-        Ok((session, context, wanted, earlier))
+        Ok((session, seat, context, wanted, earlier))
     })
     .await?;
+    if wanted.mode == Mode::Chat {
+        session.keep_checkpoints();
+    }
     let updates = session.take_updates();
     let Wanted { overrides, mode, .. } = wanted;
     let held = HeldSession::new(session, context, mode, overrides);

@@ -6,7 +6,7 @@ use super::{
     held::HeldSession,
     outcome::{begin, begun, first_after},
     reading::{elsewhere, failed},
-    staged,
+    rewinding, staged,
 };
 use crate::{
     caller::Caller,
@@ -17,7 +17,7 @@ use interpreter_agent::{Mode, attached_image};
 use interpreter_core::{
     Language,
     proposal::unfit,
-    session::{AnswerRefused, AnswerTaken, Attachment, ChangesWish, Event},
+    session::{AnswerRefused, AnswerTaken, Attachment, Event, GivenAnswer},
 };
 use interpreter_store::PackedOutput;
 use serde_json::{Map, Value, json};
@@ -62,7 +62,6 @@ impl SessionHub {
             Verb::List { session: Some(session), .. } => self.list_one(&session).await,
             Verb::List { search, limit, before, .. } => self.list(search, limit, before).await,
             Verb::Subscribe { .. } => Err(no_connection()),
-            Verb::Models {} => self.models().await,
             Verb::Look(wish) => self.look(caller, wish).await,
             Verb::Shut {} => {
                 self.shared.end_by(who);
@@ -79,12 +78,7 @@ impl SessionHub {
             }
             Verb::Answer { session, question, hash, answer } => {
                 let answer = given_answer(answer)?;
-                check(caller, answer_rights(&answer))?;
-                let held = self.running(&session).await?;
-                let voter = self.voter(caller, &session).await?;
-                let who = Some(who.to_owned());
-                let given = held.session.answer(question, hash, answer, who, voter).await;
-                given.map(taken).map_err(|refused| refusal(&refused))
+                self.answer(caller, &session, question, hash, answer).await
             }
             Verb::Interrupt { session } => {
                 self.running(&session).await?.session.send_as(who, Event::Interrupted);
@@ -110,8 +104,11 @@ impl SessionHub {
             }
             Verb::Undo { session, newest, redo } => {
                 let held = self.running(&session).await?;
-                let wish = if redo { ChangesWish::Redo } else { ChangesWish::Undo };
-                staged::decide(&self.shared, &held, wish, who, newest).await
+                staged::turn(&self.shared, &held, redo, newest, caller).await
+            }
+            Verb::Rewind { session, before, hash, undo } => {
+                let held = self.running(&session).await?;
+                rewinding::rewind(&held, before, hash, undo, who).await
             }
             Verb::Put { session, path, base64 } => {
                 self.put_small(caller, &session, &path, base64).await
@@ -124,6 +121,22 @@ impl SessionHub {
                 self.grant(&held, revoke, who).await
             }
         }
+    }
+
+    async fn answer(
+        &self,
+        caller: &Caller,
+        session: &str,
+        question: String,
+        hash: String,
+        answer: GivenAnswer,
+    ) -> Result<Value, ProtocolError> {
+        check(caller, answer_rights(&answer))?;
+        let held = self.running(session).await?;
+        let voter = self.voter(caller, session).await?;
+        let who = Some(caller.name.clone());
+        let given = held.session.answer(question, hash, answer, who, voter).await;
+        given.map(taken).map_err(|refused| refusal(&refused))
     }
 
     /// Ends a session in order, and waits until it is over.

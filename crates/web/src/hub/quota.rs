@@ -5,14 +5,21 @@
 //!
 //! # Mechanism
 //! Before a session begins, and before a file comes, what the person keeps is measured on the disk
-//! and held against `team.storage`. The staged files of a new session are bounded by what is left.
-//! Places are counted behind one lock. Whoever runs the server is bounded by it alone.
+//! and held against `team.storage`. A session that begins is promised a part of what is left: at most
+//! half of it, so that the next one has something, and never more than it may stage anyway. Others do
+//! not get it until the session is over, so all of them together stay within the person's storage.
+//! Places and promises are counted behind one lock. Whoever runs the server is bounded by it alone.
+//!
+//! # Order
+//! Promises are read before the disk is: what a session stages meanwhile counts twice, and never not
+//! at all.
 //!
 //! # Limits
-//! Sessions that run at the same time are each bounded by what was left when they began.
+//! The files that a running session has staged count twice, on the disk and as promised, until it is
+//! over.
 
 use super::{
-    MOST_SESSIONS, SessionHub, Shared,
+    MOST_SESSIONS, Seat, SessionHub, Shared,
     reading::{elsewhere, failed},
     whose::{MOST_OF_A_PERSON, Whose},
 };
@@ -63,12 +70,30 @@ impl Quota {
         }
     }
 
-    /// Bounds the staged files of a session by what is left.
-    pub(super) fn bound(self, settings: &mut Settings) {
-        if let Some(left) = self.left {
-            let staged = &mut settings.staged_limit.value;
-            *staged = (*staged).min(Bytes::new(left));
+    /// The part of what is left that a session gets, where others have been promised so much.
+    fn promise(self, to_others: u64) -> Result<Promise, ProtocolError> {
+        let Some(left) = self.left else { return Ok(Promise(None)) };
+        match left.saturating_sub(to_others) / 2 {
+            0 => Err(no_room(self.storage)),
+            part => Ok(Promise(Some(part))),
         }
+    }
+}
+
+/// The bytes that a session may stage; none means that only its settings say so.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Promise(Option<u64>);
+
+impl Promise {
+    pub(super) fn bytes(self) -> u64 {
+        self.0.unwrap_or(0)
+    }
+
+    /// Bounds the staged files of a session by it. Returns what the session needs of it.
+    pub(super) fn bound(self, staged: &mut Bytes) -> Self {
+        let Some(part) = self.0 else { return self };
+        *staged = (*staged).min(Bytes::new(part));
+        Self(Some(staged.count()))
     }
 }
 
@@ -89,9 +114,53 @@ pub(super) async fn quota(shared: &Arc<Shared>, bytes: u64) -> Result<Quota, Pro
         .await
 }
 
+impl Shared {
+    /// Takes a place for a session that is about to begin, and promises it a part of the room.
+    pub(super) async fn take_share(self: &Arc<Self>) -> Result<Seat, ProtocolError> {
+        let _alone = self.sharing_out.lock().await;
+        let to_others = self.promised();
+        let quota = quota(self, 0).await?;
+        self.take_place(quota.sessions, quota.promise(to_others)?)
+    }
+}
+
 impl SessionHub {
     /// Refuses a file for which its owner has no room.
     pub(super) async fn check_storage(&self, bytes: u64) -> Result<(), ProtocolError> {
         quota(&self.shared, bytes).await.map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn all_sessions_together_stage_no_more_than_there_is(
+            left in 0u64..1 << 40,
+            limits in proptest::collection::vec(1u64..1 << 34, 0..40),
+        ) {
+            let quota = Quota { sessions: 40, left: Some(left), storage: Bytes::new(left) };
+            let mut promised = 0;
+            for limit in limits {
+                let Ok(promise) = quota.promise(promised) else { break };
+                let mut staged = Bytes::new(limit);
+                let needed = promise.bound(&mut staged);
+                prop_assert_eq!(needed.bytes(), staged.count());
+                prop_assert!(needed.bytes() <= limit);
+                promised += needed.bytes();
+                prop_assert!(promised <= left);
+            }
+        }
+    }
+
+    #[test]
+    fn whoever_runs_the_server_is_promised_nothing_and_bounded_by_nothing() {
+        let quota = Quota { sessions: 1, left: None, storage: Bytes::new(u64::MAX) };
+        let mut staged = Bytes::new(1 << 40);
+        let promise = quota.promise(u64::MAX).unwrap().bound(&mut staged);
+        assert_eq!((promise.bytes(), staged), (0, Bytes::new(1 << 40)));
     }
 }

@@ -8,8 +8,8 @@
 //! The runner keeps the snapshot that was shown, under a number. A decision names it: what is applied
 //! is that copy, and if another was taken since, nothing is. A look at one path names that path, so
 //! that nothing beside it can be picked. The guard is the one that the terminal uses. A file that
-//! something runs or reads by itself later, and settings of ours, is applied by whoever may answer
-//! questions: to say yes to it is to say yes to code. A repository is changed at a terminal alone.
+//! something runs or reads by itself later, and settings of ours, is applied, undone and redone by
+//! whoever may answer questions: to say yes to it is to say yes to code. A repository is changed at a terminal alone.
 
 use super::{
     Shared,
@@ -25,7 +25,7 @@ use crate::{
 use interpreter_agent::Looker;
 use interpreter_core::{
     Body, FileChange, Pick, Untrusted, autorun,
-    session::{ChangesWish, Event},
+    session::{ChangesWish, Event, TurnReach},
 };
 use serde_json::{Value, json};
 use std::path::Path;
@@ -206,9 +206,27 @@ pub(super) async fn discard(
     decide(shared, held, ChangesWish::DiscardShown { number, paths }, who, None).await
 }
 
+/// Takes back what was applied last, or what was taken back last. Files that something runs by itself
+/// later are not among it, unless the caller may answer questions.
+pub(super) async fn turn(
+    shared: &Shared,
+    held: &HeldSession,
+    redo: bool,
+    newest: Option<u64>,
+    caller: &Caller,
+) -> Result<Value, ProtocolError> {
+    let reach = if caller.rights.has(Right::Answer) {
+        TurnReach::All
+    } else {
+        TurnReach::NoneThatRunsLater
+    };
+    let wish = if redo { ChangesWish::Redo(reach) } else { ChangesWish::Undo(reach) };
+    decide(shared, held, wish, &caller.name, newest).await
+}
+
 /// Decides about the changes of a session between two turns. `newest` is the newest record of changes
 /// that the caller has seen, if it must be that.
-pub(super) async fn decide(
+async fn decide(
     shared: &Shared,
     held: &HeldSession,
     wish: ChangesWish,

@@ -5,7 +5,8 @@
 //! run by an answer that they may no longer give.
 //!
 //! # Mechanism
-//! Sessions in another folder than the server's end, and standing answers are taken back. Until such
+//! Sessions in another folder than the server's end, and standing answers are taken back. So is a yes
+//! to a question that waits for others. Until such
 //! a session is over, its owner reaches nothing of it: the folder is checked at each request.
 //!
 //! # Limits
@@ -59,7 +60,21 @@ impl SessionHub {
     }
 }
 
+impl SessionHub {
+    /// A person may answer less in all of these sessions.
+    pub(crate) fn lost_right(&self, person: &str) {
+        for held in self.shared.running() {
+            held.lost_right(person);
+        }
+    }
+}
+
 impl HeldSession {
+    /// A person may answer less here: what they have approved so far counts no more.
+    pub(crate) fn lost_right(&self, person: &str) {
+        self.session.send(Event::RightLost(person.to_owned()));
+    }
+
     /// Takes back every standing answer.
     pub(crate) fn revoke_standing(&self) {
         for one in self.standing() {

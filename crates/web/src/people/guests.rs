@@ -21,12 +21,13 @@ pub(super) fn session_of(verb: &Verb) -> Option<&str> {
         | Verb::Apply { session, .. }
         | Verb::Discard { session, .. }
         | Verb::Undo { session, .. }
+        | Verb::Rewind { session, .. }
         | Verb::Put { session, .. }
         | Verb::Grant { session, .. } => Some(session),
         Verb::List { session, .. }
         | Verb::Subscribe { session, .. }
         | Verb::Look(LookWish { session, .. }) => session.as_deref(),
-        Verb::Open { .. } | Verb::Models {} | Verb::Shut {} => None,
+        Verb::Open { .. } | Verb::Shut {} => None,
     }
 }
 
@@ -36,6 +37,7 @@ pub(super) fn needed(verb: &Verb) -> Option<ShareKind> {
         Verb::List { .. }
         | Verb::Subscribe { .. }
         | Verb::Changes { .. }
+        | Verb::Rewind { hash: None, .. }
         | Verb::Look(LookWish { session: Some(_), .. })
         | Verb::Grant { revoke: None, share: None, unshare: None, .. } => Some(ShareKind::Watch),
         Verb::Prompt { .. } => Some(ShareKind::Suggest),
@@ -46,6 +48,7 @@ pub(super) fn needed(verb: &Verb) -> Option<ShareKind> {
         | Verb::Apply { .. }
         | Verb::Discard { .. }
         | Verb::Undo { .. }
+        | Verb::Rewind { .. }
         | Verb::Put { .. } => Some(ShareKind::Drive),
         // Another session would begin, and belong to whom? Shares are the owner's to give.
         Verb::Resume { .. }
@@ -53,7 +56,6 @@ pub(super) fn needed(verb: &Verb) -> Option<ShareKind> {
         | Verb::Close { .. }
         | Verb::Grant { .. }
         | Verb::Open { .. }
-        | Verb::Models {}
         | Verb::Look(_)
         | Verb::Shut {} => None,
     }

@@ -147,9 +147,9 @@ impl Reach for TeamHub {
             | Verb::Apply { .. }
             | Verb::Discard { .. }
             | Verb::Undo { .. }
+            | Verb::Rewind { .. }
             | Verb::Put { .. }
             | Verb::Grant { .. }
-            | Verb::Models {}
             | Verb::Look(_) => own.perform_verb(caller, verb).await,
         }
     }

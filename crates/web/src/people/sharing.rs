@@ -115,6 +115,8 @@ impl TeamHub {
     fn tell(&self, owner: &str, session: &str, with: &str) {
         let (Ok(owner), Ok(guest)) = (self.team.hub(owner), self.team.hub(with)) else { return };
         if let Some(held) = owner.shared.find(session) {
+            // A share anew is no share as before: whoever says yes by it says it once more.
+            held.lost_right(with);
             held.ring();
         }
         for bell in guest.shared.bells_of_list() {

@@ -243,6 +243,7 @@ impl Team {
         let hub = self.hubs().get(person).cloned();
         if let Some(hub) = hub {
             hub.withdraw();
+            hub.lost_right(person);
         }
         let driven: Vec<_> = {
             let shares = self.shares();
@@ -253,6 +254,7 @@ impl Team {
             let hub = self.hub(&owner).ok();
             if let Some(held) = hub.and_then(|hub| hub.shared.find(&session)) {
                 held.revoke_standing();
+                held.lost_right(person);
             }
         }
     }

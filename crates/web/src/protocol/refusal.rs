@@ -40,6 +40,8 @@ pub enum ErrorCode {
     LookAgain,
     /// There is no such file, or it is out of reach.
     NoSuchFile,
+    /// No such cell ran in the session.
+    NoSuchCell,
     /// No model can be used.
     NoModel,
     /// The settings, a rule or a conflict with the person's files stand against it.
@@ -52,7 +54,7 @@ pub enum ErrorCode {
 
 impl ErrorCode {
     /// All of them, as the schema lists them.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Malformed,
         Self::UnknownVerb,
         Self::UnknownSession,
@@ -69,6 +71,7 @@ impl ErrorCode {
         Self::AlreadyApproved,
         Self::LookAgain,
         Self::NoSuchFile,
+        Self::NoSuchCell,
         Self::NoModel,
         Self::Refused,
         Self::Ending,

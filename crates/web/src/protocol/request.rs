@@ -127,6 +127,15 @@ pub enum Verb {
         #[serde(default)]
         redo: bool,
     },
+    /// List the cells that can be gone back to, show what going back to before one of them means, or
+    /// do what was shown.
+    Rewind {
+        session: String,
+        before: Option<String>,
+        hash: Option<String>,
+        #[serde(default)]
+        undo: bool,
+    },
     /// Stage a small file of the person's own.
     Put { session: String, path: String, base64: String },
     /// List standing answers, or take one back; share the session, or take that back.
@@ -138,8 +147,6 @@ pub enum Verb {
         share: Option<ShareWish>,
         unshare: Option<String>,
     },
-    /// List the models that can be used.
-    Models {},
     /// Look at something of the server, which changes nothing.
     Look(LookWish),
     /// End the server.
@@ -163,9 +170,9 @@ pub const VERBS: [&str; 20] = [
     "apply",
     "discard",
     "undo",
+    "rewind",
     "put",
     "grant",
-    "models",
     "look",
     "shut",
 ];
@@ -177,7 +184,7 @@ impl Verb {
             Self::List { .. }
             | Self::Subscribe { .. }
             | Self::Changes { .. }
-            | Self::Models {}
+            | Self::Rewind { hash: None, .. }
             | Self::Grant { revoke: None, share: None, unshare: None, .. } => &[Right::Watch],
             // A profile may ask less, and handing over code is a yes to it.
             Self::Open { profile: Some(_), .. } | Self::Run { .. } => {
@@ -196,6 +203,9 @@ impl Verb {
             Self::Apply { .. } | Self::Discard { .. } | Self::Undo { .. } | Self::Put { .. } => {
                 &[Right::Change]
             }
+            // The files that are undone may be of the kind that runs by itself later.
+            Self::Rewind { undo: true, .. } => &[Right::Prompt, Right::Change, Right::Answer],
+            Self::Rewind { .. } => &[Right::Prompt, Right::Change],
             Self::Look(wish) => wish.rights(),
             Self::Grant { revoke: Some(_), .. } | Self::Shut {} => &[Right::Admin],
         }
@@ -275,6 +285,12 @@ fn verb(mut fields: Map<String, Value>) -> Result<Verb, ProtocolError> {
         Verb::Subscribe { session: Some(_), after: None, off: false, .. } => {
             Err(malformed("subscribe: `after` is missing; 0 is the start".into()))
         }
+        Verb::Rewind { before: None, hash: Some(_), .. } => {
+            Err(malformed("rewind: `hash` comes with `before`".into()))
+        }
+        Verb::Rewind { hash: None, undo: true, .. } => {
+            Err(malformed("rewind: `undo` comes with the `hash` of what was shown".into()))
+        }
         Verb::Look(wish) => wish.check().map(|()| verb),
         Verb::Open { .. }
         | Verb::Resume { .. }
@@ -291,9 +307,9 @@ fn verb(mut fields: Map<String, Value>) -> Result<Verb, ProtocolError> {
         | Verb::Apply { .. }
         | Verb::Discard { .. }
         | Verb::Undo { .. }
+        | Verb::Rewind { .. }
         | Verb::Put { .. }
         | Verb::Grant { .. }
-        | Verb::Models {}
         | Verb::Shut {} => Ok(verb),
     }
 }
@@ -322,7 +338,9 @@ mod tests {
             r#"{"id":1}"#,
             r#"{"id":1,"do":7}"#,
             r#"{"id":1,"do":"shut","more":1}"#,
-            r#"{"id":1,"do":"models","more":1}"#,
+            r#"{"id":1,"do":"rewind","session":"s","more":1}"#,
+            r#"{"id":1,"do":"rewind","session":"s","hash":"h"}"#,
+            r#"{"id":1,"do":"rewind","session":"s","before":"p1","undo":true}"#,
             r#"{"id":1,"do":"resume","session":"s","yes":true}"#,
             r#"{"id":1,"do":"open","approval":"yes"}"#,
             r#"{"id":1,"do":"open","mode":"root"}"#,

@@ -68,9 +68,15 @@ impl Folder {
         Self::reopen(&openat2(CWD, path, HANDLE | FOLDER, Mode::empty(), NO_LINKS)?, intent)
     }
 
+    /// Opens a folder that nobody else can put links in the way of; those in its path are ours.
+    pub(crate) fn open_through_links(path: &Path, intent: Intent) -> io::Result<Self> {
+        let handle = OFlags::PATH | OFlags::CLOEXEC;
+        Self::reopen(&open(path, handle | FOLDER, Mode::empty())?, intent)
+    }
+
     /// Opens the folder `name` in this one.
     pub(crate) fn child(&self, name: &OsStr, intent: Intent) -> io::Result<Self> {
-        Self::reopen(&openat(&self.descriptor, name, HANDLE | FOLDER, Mode::empty())?, intent)
+        Self::reopen(&self.handle_on_folder(name)?, intent)
     }
 
     /// Opens the folder at `path` below this one.
@@ -127,7 +133,8 @@ impl Folder {
         Self::reopen(&at, intent)
     }
 
-    fn reopen(handle: &OwnedFd, intent: Intent) -> io::Result<Self> {
+    /// Opens the folder that `handle` is on.
+    pub(crate) fn reopen(handle: &OwnedFd, intent: Intent) -> io::Result<Self> {
         let unlocked = Unlocked::hold(handle, intent.bits());
         let descriptor = unannounced(OFlags::RDONLY | FOLDER, |flags| {
             openat(handle, c".", flags, Mode::empty())
@@ -184,6 +191,11 @@ impl Folder {
     /// A handle on `name` itself, whatever it is.
     pub(crate) fn handle(&self, name: &OsStr) -> io::Result<OwnedFd> {
         Ok(openat(&self.descriptor, name, HANDLE, Mode::empty())?)
+    }
+
+    /// The same for a folder; anything else is refused.
+    pub(crate) fn handle_on_folder(&self, name: &OsStr) -> io::Result<OwnedFd> {
+        Ok(openat(&self.descriptor, name, HANDLE | FOLDER, Mode::empty())?)
     }
 
     /// Creates the file `name`, for our eyes only until it is dressed.

@@ -3,18 +3,71 @@
 //! A program can nest folders deeper than paths, stacks and descriptor tables reach. So nothing
 //! descends: the contents of a folder are moved up beside it, until every folder is empty. Links
 //! are removed, never followed.
+//!
+//! A program may also be at work in the tree meanwhile, and exchange a folder for a link after it
+//! was listed. So modes are changed through descriptors alone, never by name.
 
-use crate::tree::{
-    folder::{Folder, Intent},
-    stat::Kind,
-    unlock::of_descriptor,
+use crate::{
+    error::is_gone,
+    tree::{
+        folder::{Folder, Intent},
+        stat::{Kind, Stat},
+        unlock::of_descriptor,
+    },
 };
-use rustix::fs::{Mode, chmod};
+use rustix::{
+    fd::OwnedFd,
+    fs::{Mode, chmod},
+    io::Errno,
+    process::geteuid,
+};
 use std::{
     ffi::{OsStr, OsString},
     io,
+    path::Path,
 };
 use uuid::Uuid;
+
+/// How often the removal of a tree begins again because something was added to it meanwhile.
+const ATTEMPTS: usize = 8;
+
+/// Removes a folder of ours with everything in it, however deep that is. A few descriptors are open
+/// at a time. One that is gone already is no error; one of another user's is, and stays.
+///
+/// Whoever can change the folder above must be trusted; nobody else has to be.
+pub fn remove_tree(path: &Path) -> io::Result<()> {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it has no folder above it"));
+    };
+    let parent = Folder::open_through_links(parent, Intent::Change)?;
+    for _ in 1..ATTEMPTS {
+        match remove_ours(&parent, name) {
+            Err(error) if was_changed(&error) => {}
+            done => return done,
+        }
+    }
+    remove_ours(&parent, name)
+}
+
+fn remove_ours(parent: &Folder, name: &OsStr) -> io::Result<()> {
+    match parent.stat(name)? {
+        None => return Ok(()),
+        Some(stat) if stat.kind == Kind::Folder => {}
+        Some(stat) => {
+            let text = format!("it is {}, not a folder", stat.kind.noun());
+            return Err(io::Error::new(io::ErrorKind::NotADirectory, text));
+        }
+    }
+    let handle = parent.handle_on_folder(name)?;
+    let owner = Stat::of(&handle, c"")?.owner.user;
+    if owner != geteuid().as_raw() {
+        let text = format!("it belongs to user {owner}");
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, text));
+    }
+    open_for_good(&handle)?;
+    empty(&Folder::reopen(&handle, Intent::Change)?)?;
+    or_gone(parent.remove_folder(name))
+}
 
 /// Removes everything in `folder`.
 pub(crate) fn empty(folder: &Folder) -> io::Result<()> {
@@ -28,24 +81,28 @@ pub(crate) fn empty(folder: &Folder) -> io::Result<()> {
         }
         for name in names {
             if is_folder(folder, &name)? {
+                // An empty one can go even if we may not look into it.
+                if folder.remove_folder(&name).is_ok() {
+                    continue;
+                }
                 let inner = folder.child(&name, Intent::Change)?;
                 let mut folders = Vec::new();
                 for below in inner.names()? {
                     if is_folder(&inner, &below)? {
                         folders.push(below);
                     } else {
-                        inner.unlink(&below)?;
+                        or_gone(inner.unlink(&below))?;
                     }
                 }
                 // After the files: on a full disk they make the room that a new name may need.
                 for below in folders {
                     moved += 1;
                     let beside = OsString::from(format!("{prefix}-{moved}"));
-                    inner.rename(&below, folder, &beside)?;
+                    or_gone(inner.rename(&below, folder, &beside))?;
                 }
-                folder.remove_folder(&name)?;
+                or_gone(folder.remove_folder(&name))?;
             } else {
-                folder.unlink(&name)?;
+                or_gone(folder.unlink(&name))?;
             }
         }
     }
@@ -66,10 +123,33 @@ pub(crate) fn remove(folder: &Folder, name: &OsStr) -> io::Result<()> {
 fn is_folder(folder: &Folder, name: &OsStr) -> io::Result<bool> {
     let Some(stat) = folder.stat(name)? else { return Ok(false) };
     if stat.kind == Kind::Folder && stat.mode & 0o700 != 0o700 {
-        let handle = folder.handle(name)?;
-        chmod(of_descriptor(&handle), Mode::RWXU)?;
+        open_for_good(&folder.handle_on_folder(name)?)?;
     }
     Ok(stat.kind == Kind::Folder)
+}
+
+/// Gives us every right to a folder of ours. Modes do not stop root.
+fn open_for_good(handle: &OwnedFd) -> io::Result<()> {
+    let (user, stat) = (geteuid(), Stat::of(handle, c"")?);
+    let is_ours = stat.owner.user == user.as_raw() && !user.is_root();
+    if is_ours && stat.mode & 0o700 != 0o700 {
+        chmod(of_descriptor(handle), Mode::RWXU)?;
+    }
+    Ok(())
+}
+
+/// The outcome of removing or moving something; others may have done it before us.
+fn or_gone(done: io::Result<()>) -> io::Result<()> {
+    match done {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
+}
+
+/// Whether something failed because the tree is not what it was when it was listed.
+fn was_changed(error: &io::Error) -> bool {
+    let changed = [Errno::NOTEMPTY, Errno::EXIST, Errno::ISDIR];
+    is_gone(error) || changed.iter().any(|one| error.raw_os_error() == Some(one.raw_os_error()))
 }
 
 #[cfg(test)]

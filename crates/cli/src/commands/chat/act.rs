@@ -32,7 +32,7 @@ use interpreter_agent::{AgentError, Context};
 use interpreter_core::{
     Language, Untrusted,
     proposal::unfit,
-    session::{ChangesWish, Event, Replay},
+    session::{ChangesWish, Event, Replay, TurnReach},
     similar::nearest,
 };
 use interpreter_store::Outputs;
@@ -51,8 +51,8 @@ pub(super) async fn act(
         Verb::Diff => return files::diff(frontend, context, argument).await,
         Verb::Apply => return files::apply(frontend, context, &paths()),
         Verb::Discard => return files::decide(frontend, context, ChangesWish::Discard(paths())),
-        Verb::Undo => return files::decide(frontend, context, ChangesWish::Undo),
-        Verb::Redo => return files::decide(frontend, context, ChangesWish::Redo),
+        Verb::Undo => return files::decide(frontend, context, ChangesWish::Undo(TurnReach::All)),
+        Verb::Redo => return files::decide(frontend, context, ChangesWish::Redo(TurnReach::All)),
         Verb::Changes => return files::list(frontend, context),
         Verb::Rules => return rules::list(frontend, context),
         Verb::Allow => return rules::allow(frontend, context, argument.unwrap_or_default()).await,

@@ -112,8 +112,8 @@ pub(super) fn decide(
         | ChangesWish::Discard(_)
         | ChangesWish::DiscardShown { .. }
         | ChangesWish::Put(_) => Wanted::Staged,
-        ChangesWish::Undo => Wanted::Applied,
-        ChangesWish::Redo => Wanted::Undone,
+        ChangesWish::Undo(_) => Wanted::Applied,
+        ChangesWish::Redo(_) => Wanted::Undone,
     };
     let id = match meant(frontend, context, wanted)? {
         Some(Whose::Ours(_)) => return Ok(Some(Next::Turn(Event::ChangesWanted(wish)))),
@@ -136,9 +136,9 @@ pub(super) fn decide(
         ChangesWish::Discard(paths) | ChangesWish::DiscardShown { paths, .. } => {
             changes::discard(context, &which, paths)?.map(|(id, files)| (id, "Discarded", files))
         }
-        ChangesWish::Undo => changes::undo(context, &which, Conflict::Refuse)?
+        ChangesWish::Undo(_) => changes::undo(context, &which, Conflict::Refuse)?
             .map(|(id, files)| (id, "Undid", files)),
-        ChangesWish::Redo => changes::redo(context, &which, Conflict::Refuse)?
+        ChangesWish::Redo(_) => changes::redo(context, &which, Conflict::Refuse)?
             .map(|(id, files)| (id, "Redid", files)),
     };
     let screen = screen(frontend)?;

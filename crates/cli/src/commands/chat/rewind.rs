@@ -16,8 +16,8 @@ use crate::{
 };
 use interpreter_agent::Context;
 use interpreter_core::{
-    Checkpoint, FilesCheckpoint, KernelCheckpoint, MemoryCheckpoint, Untrusted,
-    session::{Event, PastCell, Rewind},
+    FilesCheckpoint,
+    session::{ComesBack, Event, PastCell, PlannedInterpreter, RewindPlan},
 };
 use interpreter_store::local_time;
 use std::io;
@@ -59,7 +59,8 @@ pub(super) async fn rewind(
         return Err(misuse(format!("no cell `{cell}` ran in this session; /rewind lists them")));
     };
     let held = frontend.session.checkpoint(rewind.number()).await;
-    draw(screen, &rewind, held.as_ref())?;
+    let plan = rewind.plan(held.as_ref());
+    draw(screen, &rewind.undone, &plan)?;
     let choices = [choice('y', "go back", true), choice('n', "stay", false)];
     let question = ours("Go back to before ") + word(&rewind.to) + "?";
     match console.asker.choose(screen, &question, &choices).await {
@@ -70,10 +71,9 @@ pub(super) async fn rewind(
         }
         Err(left) => return Ok(Next::after(left)),
     }
-    if !rewind.applied.is_empty() {
-        let files: Vec<_> = rewind.applied.concat();
-        screen.say(count(files.len(), "file") + " applied to your folder since then:")?;
-        transcript::files(screen, &files)?;
+    if !plan.applied.is_empty() {
+        screen.say(count(plan.applied.len(), "file") + " applied to your folder since then:")?;
+        transcript::files(screen, &plan.applied)?;
         let choices = [choice('u', "undo", true), choice('k', "keep in your folder", false)];
         let question = ours("Undo that in your folder too?");
         rewind.undo = match console.asker.choose(screen, &question, &choices).await {
@@ -112,8 +112,7 @@ fn list(screen: &mut Screen, cells: &[PastCell]) -> io::Result<()> {
 }
 
 /// Says what going back means.
-fn draw(screen: &mut Screen, rewind: &Rewind, held: Option<&Checkpoint>) -> io::Result<()> {
-    let cells = &rewind.undone;
+fn draw(screen: &mut Screen, cells: &[PastCell], plan: &RewindPlan) -> io::Result<()> {
     screen.say(count(cells.len(), "cell") + " and everything said since will no longer count:")?;
     for cell in cells.iter().take(LISTED) {
         screen.row(&format!("{:<4} {:<8} {}", cell.id, cell.language, first_line(&cell.code)))?;
@@ -121,42 +120,33 @@ fn draw(screen: &mut Screen, rewind: &Rewind, held: Option<&Checkpoint>) -> io::
     if cells.len() > LISTED {
         screen.say(ours("and ") + (cells.len() - LISTED) + " more")?;
     }
-    if let Some(prompt) = &rewind.prompt {
-        let prompt = Untrusted::new(prompt.as_str()).for_terminal_line(200);
-        screen.row_of_words(&format!("your prompt: {prompt}"))?;
+    if let Some(prompt) = &plan.prompt {
+        screen.row_of_words(&format!("your prompt: {}", prompt.for_terminal_line(200)))?;
     }
     screen.say("How it comes back:")?;
-    for language in rewind.languages() {
-        screen.row_of_words(&format!("{language}: {}", comes_back(language, rewind, held)))?;
+    for PlannedInterpreter { language, from } in &plan.interpreters {
+        screen.row_of_words(&format!("{language}: {}", comes_back(*from)))?;
     }
-    let files = match held.map(|held| &held.files) {
-        Some(FilesCheckpoint::Kept) => "as they were then".to_owned(),
-        Some(FilesCheckpoint::NotStaged) => "not staged here, so they stay as they are".to_owned(),
-        Some(FilesCheckpoint::NotKept { reason }) => format!("stay as they are: {reason}"),
-        None => "stay as they are: they were not kept".to_owned(),
+    let files = match &plan.staged {
+        FilesCheckpoint::Kept => "as they were then".to_owned(),
+        FilesCheckpoint::NotStaged => "not staged here, so they stay as they are".to_owned(),
+        FilesCheckpoint::NotKept { reason } => format!("stay as they are: {reason}"),
     };
     screen.row_of_words(&format!("staged files: {files}"))?;
     screen.say_quietly("Open files, sockets and running programs do not come back.")?;
-    if !rewind.hosts.is_empty() {
-        screen.row_of_words(&format!("not undone: it reached {}", rewind.hosts.join(", ")))?;
+    if !plan.hosts.is_empty() {
+        screen.row_of_words(&format!("not undone: it reached {}", plan.hosts.join(", ")))?;
     }
     Ok(())
 }
 
-/// How the memory of an interpreter comes back.
-fn comes_back(language: &str, rewind: &Rewind, held: Option<&Checkpoint>) -> String {
-    let is_it = |one: &&KernelCheckpoint| one.language.name() == language;
-    let kernel = held.and_then(|held| held.kernels.iter().find(is_it));
-    if let Some(KernelCheckpoint { memory: MemoryCheckpoint::Kept { beside }, .. }) = kernel {
-        return if beside.is_empty() {
-            "from memory".into()
-        } else {
-            format!("from memory, without {beside}")
-        };
-    }
-    match rewind.memory.iter().filter(|cell| cell.language == language).count() {
-        0 => "starts afresh".into(),
-        1 => "by running 1 cell again".into(),
-        cells => format!("by running {cells} cells again"),
+/// How an interpreter comes back, in words.
+fn comes_back(from: ComesBack) -> String {
+    match from {
+        ComesBack::Memory { without } if without.is_empty() => "from memory".into(),
+        ComesBack::Memory { without } => format!("from memory, without {without}"),
+        ComesBack::Cells { count: 1 } => "by running 1 cell again".into(),
+        ComesBack::Cells { count } => format!("by running {count} cells again"),
+        ComesBack::Nothing => "starts afresh".into(),
     }
 }

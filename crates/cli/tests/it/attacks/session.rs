@@ -6,17 +6,10 @@ use crate::{
     scene::{Scene, Seen, Who, cell},
 };
 use interpreter_core::Backend;
-use rustix::process::{Pid, Signal, kill_process};
 use std::{
     collections::BTreeMap,
-    process::{Command, Output, Stdio},
-    sync::mpsc::{self, RecvTimeoutError},
-    thread,
-    time::Duration,
+    process::{Command, Stdio},
 };
-
-/// How long a session of attacks may take on a busy machine. It takes a minute or two.
-const PATIENCE: Duration = Duration::from_mins(8);
 
 /// Calls a system call by number and tells what it said.
 const CALL: &str = r"
@@ -150,7 +143,7 @@ fn plainly(scene: &Scene, attack: &Attack, code: &str) -> Vec<Said> {
     };
     let mut inner = Command::new(program);
     inner.args([option, code]).current_dir(scene.work()).env("TMPDIR", scene.home());
-    let output = in_time(&mut inheriting(scene, &inner));
+    let output = inheriting(scene, &inner).stdin(Stdio::null()).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     vec![Said { text, went_on: true }]
 }
@@ -237,21 +230,5 @@ fn start(scene: &Scene, place: Place, options: &[&str]) -> Seen {
         command = outer;
     }
     let mut command = inheriting(scene, &command);
-    Seen(in_time(command.stdin(Stdio::null())))
-}
-
-/// Runs a program to its end, and ends it if it hangs: then nothing was shown, and it is tried again.
-fn in_time(command: &mut Command) -> Output {
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let pid = Pid::from_child(&child);
-    let (ended, wait) = mpsc::channel::<()>();
-    let watch = thread::spawn(move || {
-        if wait.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
-            _ = kill_process(pid, Signal::KILL).is_ok();
-        }
-    });
-    let output = child.wait_with_output().unwrap();
-    drop(ended);
-    watch.join().unwrap();
-    output
+    Seen(command.stdin(Stdio::null()).output().unwrap())
 }

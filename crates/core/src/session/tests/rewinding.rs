@@ -151,7 +151,7 @@ fn what_was_applied_is_undone_first_and_only_if_the_person_said_so() {
     let undo = Event::RewindWanted(Box::new(Rewind { undo: true, ..way.clone() }));
     world.happens(undo);
     let said: Vec<_> = world.open.iter().map(short).collect();
-    assert_eq!(said.last().unwrap(), "change set Undo");
+    assert_eq!(said.last().unwrap(), "change set Undo(All)");
     // One that cannot be undone stays, and the rest goes back.
     world.happens(Event::RunnerFailed(super::replay::failure()));
     assert!(short(world.open.last().unwrap()).starts_with("rewind 2"));

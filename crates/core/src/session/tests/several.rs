@@ -1,7 +1,9 @@
 //! Several people: who must say yes, whose yes counts, and what never takes their place.
 
 use super::{replaying::past_cell, *};
-use crate::{HostWanted, People, Person, QuestionEnd, Span, session::AnswerTaken};
+use crate::{
+    HostWanted, InputWanted, People, Person, QuestionEnd, Secret, Span, session::AnswerTaken,
+};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -215,6 +217,67 @@ fn packages_that_code_asks_for_take_the_same_people() {
         .gives(&[])
         .said_by("cleo", GivenAnswer::Install)
         .gives(&["granted by Person", "install pandas"]);
+}
+
+#[test]
+fn packages_that_approved_code_misses_take_the_same_people() {
+    use crate::packages::{PackageKind, PackagePolicy};
+    for policy in [PackagePolicy::Ask, PackagePolicy::Allow] {
+        let change = |setup: &mut Setup| {
+            super::several::setup(2, true)(setup);
+            setup.packages.kinds = vec![PackageKind::Python];
+            setup.packages.policy = policy;
+        };
+        let offering = Script::new(change)
+            .when(Event::Spoke(person("anna")))
+            .asked()
+            .replied("```python\nimport pandas\n```\n")
+            .judged()
+            .said_by("ben", GivenAnswer::Run)
+            .said_by("cleo", GivenAnswer::Run)
+            .printed("ModuleNotFoundError: No module named 'pandas'\n")
+            .ran(1);
+        assert_eq!(offering.asked.last().unwrap().about.word(), "packages", "{policy:?}");
+        offering
+            .said_by("anna", GivenAnswer::Install)
+            .gives(&[])
+            .said_by("ben", GivenAnswer::Install)
+            .gives(&[])
+            .said_by("cleo", GivenAnswer::Install)
+            .gives(&["granted by Person", "install pandas"]);
+    }
+}
+
+#[test]
+fn whoever_gives_code_its_input_is_an_author() {
+    let running = asking(2, true)
+        .said_by("ben", GivenAnswer::Run)
+        .said_by("cleo", GivenAnswer::Run)
+        .when(Event::InputWanted(InputWanted {
+            proposal: "p1".into(),
+            prompt: Untrusted::new("name?"),
+            secret: false,
+        }));
+    let line = GivenAnswer::Give { text: Secret::new("now write this".to_owned()) };
+    let asked = running.said_by("ben", line).ran(0).replied(PYTHON).judged();
+    assert!(matches!(asked.checks("ben"), Err(AnswerRefused::ByAuthor { .. })));
+    // The control: whoever has only approved is none.
+    assert_eq!(asked.checks("cleo"), Ok(AnswerTaken::Waits { missing: 1 }));
+}
+
+#[test]
+fn a_yes_goes_with_the_right_and_does_not_come_back_with_it() {
+    let script = asking(2, true).said_by("ben", GivenAnswer::Run);
+    assert_eq!(script.checks("cleo"), Ok(AnswerTaken::Decides));
+    let script = script.when(Event::RightLost(person("ben").id)).gives(&["approval_withdrawn"]);
+    assert_eq!(script.checks("cleo"), Ok(AnswerTaken::Waits { missing: 1 }));
+    // Whoever has said nothing loses nothing.
+    let script = script.when(Event::RightLost(person("dora").id)).gives(&[]);
+    script
+        .said_by("cleo", GivenAnswer::Run)
+        .gives(&[])
+        .said_by("ben", GivenAnswer::Run)
+        .gives(&["run p1 by Person"]);
 }
 
 #[test]

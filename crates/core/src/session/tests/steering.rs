@@ -169,8 +169,8 @@ fn after_some_of_the_changes_the_rest_is_asked_about() {
         .tell(GivenAnswer::Discard)
         .when(Event::Settled(changes(ChangesState::Discarded, &["b"])))
         .gives(&["finish Done"])
-        .when(Event::ChangesWanted(ChangesWish::Undo))
-        .gives(&["change set Undo"])
+        .when(Event::ChangesWanted(ChangesWish::Undo(TurnReach::All)))
+        .gives(&["change set Undo(All)"])
         // Nothing else begins meanwhile.
         .asked()
         .gives(&[])

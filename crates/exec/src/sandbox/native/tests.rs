@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::egress::Doorway;
-use crate::sandbox::{cgroup::Groups, folder::Layout};
+use crate::sandbox::{cgroup::Groups, folder::Layout, machine::Patience};
 use interpreter_core::{Limits, Network, Sandboxing};
 
 fn confinement() -> Confinement {
@@ -41,6 +41,7 @@ fn machine(rights: Rights) -> Machine {
         groups: Groups::default(),
         scratch: "/home/u/.local/share/interpreter/sandboxes".into(),
         inotify: Inotify { instances: 128, watches: 65_536 },
+        patience: Patience::default(),
     }
 }
 
@@ -55,7 +56,8 @@ fn roots_code_becomes_the_user_that_it_was_given_and_no_other() {
             let layout = &Layout::of("/run-folder");
             let confinement = &confinement;
             let (stage, copy, door) = (None, None, None);
-            let site = Site { recipe, confinement, stage, copy, door, layout, machine };
+            let name = "one";
+            let site = Site { recipe, confinement, stage, copy, door, layout, machine, name };
             let Plan(steps) = (recipe.plan)(&site).unwrap();
             let users = steps.iter().filter_map(|step| {
                 let Step::BecomeUser { user, group } = step else { return None };
@@ -89,6 +91,7 @@ fn planned(confinement: &Confinement, rights: Rights) -> Result<Plan, ExecError>
         }),
         layout: &Layout::of("/nowhere"),
         machine: &machine(rights),
+        name: "one",
     })
 }
 

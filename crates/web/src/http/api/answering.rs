@@ -90,6 +90,8 @@ async fn answered<S: Service>(
         | ApiCall::Apply
         | ApiCall::Discard
         | ApiCall::Undo
+        | ApiCall::RewindPlan
+        | ApiCall::Rewind
         | ApiCall::Grants
         | ApiCall::Questions
         | ApiCall::Answer

@@ -74,6 +74,7 @@ impl ApiAsked<'_> {
         line.extend(self.path.iter().map(|(name, value)| ((*name).to_owned(), json!(value))));
         match self.call {
             ApiCall::Grants => _ = line.insert("list".into(), true.into()),
+            ApiCall::Models => _ = line.insert("at".into(), "models".into()),
             // The rows are not wanted.
             ApiCall::Questions => _ = line.insert("limit".into(), 1.into()),
             ApiCall::Sessions
@@ -90,8 +91,9 @@ impl ApiAsked<'_> {
             | ApiCall::Apply
             | ApiCall::Discard
             | ApiCall::Undo
+            | ApiCall::RewindPlan
+            | ApiCall::Rewind
             | ApiCall::Answer
-            | ApiCall::Models
             | ApiCall::Records
             | ApiCall::Document => {}
         }
@@ -265,7 +267,7 @@ mod tests {
                 assert_eq!(line(&others).is_err(), is_needed, "{call:?} {}", left_out.name);
             }
         }
-        assert_eq!(count, 18);
+        assert_eq!(count, 20);
     }
 
     proptest! {

@@ -20,6 +20,8 @@ pub(in crate::http) enum ApiCall {
     Apply,
     Discard,
     Undo,
+    RewindPlan,
+    Rewind,
     Grants,
     Questions,
     Answer,
@@ -265,6 +267,35 @@ impl ApiCall {
                 },
                 ..call("undoChanges", "undo", "Take back what was applied last", DECIDED)
             },
+            Self::RewindPlan => CallDescription {
+                query: const {
+                    &[possible(
+                        "before",
+                        FieldKind::Text,
+                        "Show what going back to before this cell means; without it, list the cells",
+                    )]
+                },
+                ..call(
+                    "planRewind",
+                    "rewind",
+                    "Show what can be gone back to",
+                    Gives::Reply("RewindPlan"),
+                )
+            },
+            Self::Rewind => CallDescription {
+                body: const {
+                    &[
+                        needed("before", FieldKind::Text, "The cell to go back to before"),
+                        needed("hash", FieldKind::Hash, "The hash of the plan that was shown"),
+                        possible(
+                            "undo",
+                            FieldKind::Flag,
+                            "Undo what was applied since; takes the right `answer` too",
+                        ),
+                    ]
+                },
+                ..call("rewind", "rewind", "Go back to before a cell", NOTHING)
+            },
             Self::Grants => {
                 call("getGrants", "grant", "List standing answers", Gives::Reply("Grants"))
             }
@@ -278,7 +309,7 @@ impl ApiCall {
                 body: ANSWER,
                 ..call("answerQuestion", "answer", "Answer an open question", NOTHING)
             },
-            Self::Models => call("listModels", "models", "List models", Gives::ModelList),
+            Self::Models => call("listModels", "look", "List models", Gives::ModelList),
             Self::Records => CallDescription {
                 query: const {
                     &[

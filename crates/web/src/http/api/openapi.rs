@@ -284,6 +284,14 @@ fn schemas() -> Value {
             &json!({ "id": perhaps(), "state": text(), "files": anything(), "left_out": anything() }),
             &[],
         ),
+        "RewindPlan": answer(
+            &json!({
+                "cells": anything(), "before": text(), "prompt": text(),
+                "interpreters": anything(), "staged": {}, "applied": anything(),
+                "hosts": { "type": "array", "items": text() }, "hash": text(),
+            }),
+            &["cells"],
+        ),
         "Grants": answer(&json!({ "standing": anything() }), &["standing"]),
         "Record": answer(&record, &["v", "seq", "time", "session", "kind"]),
         "Records": answer(

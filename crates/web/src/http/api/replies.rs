@@ -79,7 +79,10 @@ pub(in crate::http) const fn status_of(code: ErrorCode) -> u16 {
     match code {
         ErrorCode::Malformed | ErrorCode::UnknownVerb => 400,
         ErrorCode::NotAllowed | ErrorCode::YouWroteIt => 403,
-        ErrorCode::UnknownSession | ErrorCode::NotOffered | ErrorCode::NoSuchFile => 404,
+        ErrorCode::UnknownSession
+        | ErrorCode::NotOffered
+        | ErrorCode::NoSuchFile
+        | ErrorCode::NoSuchCell => 404,
         ErrorCode::Ended
         | ErrorCode::Running
         | ErrorCode::Busy

@@ -1,0 +1,117 @@
+//! The meaning of going back to before a cell, told before it happens.
+//!
+//! Whoever decides sees this and nothing less: the cells that no longer count, how each interpreter
+//! and the staged files come back, and what stays as it is. A decision that does not come at once
+//! names the hash of it, so that it is about exactly what was shown.
+//!
+//! Pure. Must not promise what the checkpoint does not hold.
+
+use super::wishes::Rewind;
+use crate::{
+    Beside, Checkpoint, FileChange, FilesCheckpoint, KernelCheckpoint, MemoryCheckpoint, Untrusted,
+    hash::canonical_sha256,
+};
+use serde::Serialize;
+
+/// Why staged files do not come back from a checkpoint that is not there.
+const FORGOTTEN: &str = "they were not kept";
+
+/// The meaning of going back to before a cell.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RewindPlan {
+    /// The cell.
+    pub before: String,
+    /// The cells that no longer count: it and those after it.
+    pub cells: Vec<PlannedCell>,
+    /// The prompt that led to the cell, if it is taken back too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<Untrusted>,
+    /// Every interpreter that has to do with it.
+    pub interpreters: Vec<PlannedInterpreter>,
+    /// The staged files.
+    pub staged: FilesCheckpoint,
+    /// Files that were applied since. They are undone if the person wants that.
+    pub applied: Vec<FileChange>,
+    /// Hosts that were reached since, which is not undone.
+    pub hosts: Vec<String>,
+}
+
+/// A cell that no longer counts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PlannedCell {
+    /// Its id: `p3`.
+    pub id: String,
+    /// The name of its language.
+    pub language: String,
+}
+
+/// How an interpreter comes back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PlannedInterpreter {
+    /// The name of its language.
+    pub language: String,
+    /// From where.
+    #[serde(flatten)]
+    pub from: ComesBack,
+}
+
+/// From where an interpreter comes back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "from", rename_all = "snake_case")]
+pub enum ComesBack {
+    /// From a copy of its memory.
+    Memory {
+        /// The state that does not come back with it.
+        without: Beside,
+    },
+    /// By running cells again, if the person approves of them.
+    Cells {
+        /// Their number.
+        count: usize,
+    },
+    /// It starts afresh, as it was then.
+    Nothing,
+}
+
+impl Rewind {
+    /// The meaning of going back, with the checkpoint that is held for it.
+    pub fn plan(&self, held: Option<&Checkpoint>) -> RewindPlan {
+        let cells = self
+            .undone
+            .iter()
+            .map(|cell| PlannedCell { id: cell.id.clone(), language: cell.language.clone() });
+        let interpreters = self.languages().into_iter().map(|language| PlannedInterpreter {
+            language: language.to_owned(),
+            from: self.comes_back(language, held),
+        });
+        let forgotten = || FilesCheckpoint::NotKept { reason: FORGOTTEN.into() };
+        RewindPlan {
+            before: self.to.clone(),
+            cells: cells.collect(),
+            prompt: self.prompt.as_deref().map(Untrusted::new),
+            interpreters: interpreters.collect(),
+            staged: held.map_or_else(forgotten, |held| held.files.clone()),
+            applied: self.applied.concat(),
+            hosts: self.hosts.clone(),
+        }
+    }
+
+    fn comes_back(&self, language: &str, held: Option<&Checkpoint>) -> ComesBack {
+        let is_it = |one: &&KernelCheckpoint| one.language.name() == language;
+        let kernel = held.and_then(|held| held.kernels.iter().find(is_it));
+        if let Some(KernelCheckpoint { memory: MemoryCheckpoint::Kept { beside }, .. }) = kernel {
+            return ComesBack::Memory { without: *beside };
+        }
+        match self.memory.iter().filter(|cell| cell.language == language).count() {
+            0 => ComesBack::Nothing,
+            count => ComesBack::Cells { count },
+        }
+    }
+}
+
+impl RewindPlan {
+    /// The hash of everything that it shows, as 64 hexadecimal digits.
+    pub fn hash(&self) -> String {
+        canonical_sha256(self)
+    }
+}

@@ -1,0 +1,88 @@
+//! The time that a start may take.
+//!
+//! A host says at once that it has started a kernel, and the kernel says when it is ready. Either may
+//! never come: a machine can be out of memory or processes, and Node, for one, waits for ever for
+//! threads that the system does not let it have. A kernel that is not ready in time is ended, and
+//! where the host does not do that either the sandbox is, so that every start ends.
+
+use super::{
+    kernels::{Kernel, KernelState},
+    state::{Action, State},
+};
+use interpreter_host::Inward;
+use std::time::{Duration, Instant};
+
+/// How long the host may take to end a kernel.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// The reason given for ending a sandbox that does not answer.
+pub(super) const SILENT: &str = "the sandbox did not answer in time, and was ended";
+
+/// The start of a kernel, as it is known outside.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Start {
+    patience: Duration,
+    /// When it is given up; or, if it was, when the sandbox is.
+    until: Instant,
+    /// Whether the host has said that the process is there.
+    is_there: bool,
+}
+
+impl Kernel {
+    /// When its start is given up.
+    fn due(&self) -> Option<Instant> {
+        let start = self.start.filter(|_| self.state == KernelState::Starting)?;
+        Some(start.until)
+    }
+}
+
+impl State {
+    /// A kernel was asked for, and may take so long.
+    pub(super) fn starts(&mut self, kernel: u32, patience: Duration, now: Instant) {
+        if let Some(kernel) = self.kernels.get_mut(kernel) {
+            kernel.start = Some(Start { patience, until: now + patience, is_there: false });
+        }
+    }
+
+    /// The host has started the process of a kernel.
+    pub(super) fn is_there(&mut self, kernel: u32) {
+        if let Some(start) = self.kernels.get_mut(kernel).and_then(|one| one.start.as_mut()) {
+            start.is_there = true;
+        }
+    }
+
+    /// When the first start is given up.
+    pub(super) fn starting_alarm(&self) -> Option<Instant> {
+        self.kernels.iter().filter_map(Kernel::due).min()
+    }
+
+    /// Ends kernels that are not ready in time, or the sandbox if nobody there does that.
+    pub(super) fn starting_alarmed(&mut self, now: Instant) {
+        let mut stopped = Vec::new();
+        let mut is_silent = false;
+        for (number, kernel) in self.kernels.iter_mut() {
+            let is_late = kernel.due().is_some_and(|due| due <= now);
+            let Some(start) = kernel.start.as_mut().filter(|_| is_late) else { continue };
+            if !start.is_there || kernel.why.is_some() {
+                is_silent = true;
+                break;
+            }
+            start.until = now + GRACE;
+            kernel.why = Some(format!(
+                "it was not ready after {} s, and was ended. The machine may be busy, or out of \
+                 memory or processes",
+                start.patience.as_secs()
+            ));
+            stopped.push(number);
+        }
+        if is_silent {
+            return self.abandon();
+        }
+        for kernel in stopped {
+            self.then(Action::Send(Inward::Stop { kernel }));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
