@@ -29,3 +29,4 @@ pub mod packages;
 mod runner;
 pub mod sandbox;
 mod scan;
+mod socket_path;

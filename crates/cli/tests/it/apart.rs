@@ -15,6 +15,8 @@ use std::{
     process::Command,
 };
 
+mod containers;
+
 /// The user of root's own sessions.
 const SHARED: u32 = 0x7000_0000;
 

@@ -3,6 +3,7 @@
 //! The Unix socket is in a folder that only the person can enter, and is removed as soon as the
 //! host has connected. The received descriptor must be a socket that listens on loopback.
 
+use crate::socket_path::short_path;
 use rustix::{
     fs::{FlockOperation, flock},
     net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg, sockopt},
@@ -52,15 +53,12 @@ impl Door {
         // A door that does not listen yet looks like one that was left. So nobody sweeps while
         // somebody opens one; whoever cannot sweep leaves that to a later session.
         if flock(&opened, FlockOperation::NonBlockingLockExclusive).is_ok() {
-            sweep(folder);
+            sweep(folder, &opened);
         }
         flock(&opened, FlockOperation::LockShared)?;
         let path = folder.join(uuid::Uuid::new_v4().simple().to_string());
-        // The path of a socket may be no longer than 107 bytes; by the folder's number it is not.
         let name = path.file_name().unwrap_or_default();
-        let number = std::os::fd::AsRawFd::as_raw_fd(&opened);
-        let short = Path::new("/proc/self/fd").join(number.to_string()).join(name);
-        let listener = UnixListener::bind(short)?;
+        let listener = UnixListener::bind(short_path(&opened, name))?;
         let path = Removed(path);
         // The folder keeps others out; inside it is another user who connects.
         fs_err::set_permissions(&path.0, std::fs::Permissions::from_mode(0o666))?;
@@ -117,10 +115,11 @@ async fn receive_one(stream: &UnixStream) -> io::Result<Option<OwnedFd>> {
 }
 
 /// Takes away doors that were left by a program that was killed: nobody answers there.
-fn sweep(folder: &Path) {
+fn sweep(folder: &Path, opened: &fs_err::File) {
     let Ok(entries) = fs_err::read_dir(folder) else { return };
     for entry in entries.flatten() {
-        let answered = std::os::unix::net::UnixStream::connect(entry.path());
+        let answered =
+            std::os::unix::net::UnixStream::connect(short_path(opened, &entry.file_name()));
         if answered.is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused) {
             _ = fs_err::remove_file(entry.path()).is_ok();
         }
@@ -143,10 +142,8 @@ mod tests {
         fs_err::create_dir(&deep).unwrap();
         let door = Door::open(&deep.join("doors")).unwrap();
         let path = door.path().to_owned();
-        let near = Path::new("/proc/self/fd");
         let folder = fs_err::File::open(path.parent().unwrap()).unwrap();
-        let number = std::os::fd::AsRawFd::as_raw_fd(&folder).to_string();
-        let short = near.join(number).join(path.file_name().unwrap());
+        let short = short_path(&folder, path.file_name().unwrap());
         let handed = tokio::task::spawn_blocking(move || hand_out(&short, ANY));
         let listener = door.receive().await.unwrap();
         handed.await.unwrap().unwrap();
@@ -223,10 +220,12 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
         let _inside = runtime.enter();
         let root = tempfile::tempdir().unwrap();
-        let folder = root.path().join("doors");
+        // Longer than the path of a socket may be.
+        let folder = root.path().join("x".repeat(120));
         let alive = Door::open(&folder).unwrap();
         let dead = folder.join("dead");
-        drop(std::os::unix::net::UnixListener::bind(&dead).unwrap());
+        let opened = fs_err::File::open(&folder).unwrap();
+        drop(UnixListener::bind(short_path(&opened, "dead".as_ref())).unwrap());
         assert!(dead.exists());
         let another = Door::open(&folder).unwrap();
         assert!(!dead.exists() && alive.path().exists() && another.path().exists());

@@ -15,6 +15,7 @@
 //! Outside and inside must share a kernel. Another process of the same user that finds the private
 //! folder could come first; it has that user's rights already.
 
+use crate::socket_path::short_path;
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use std::{
     io::{self, IoSlice},
@@ -45,7 +46,9 @@ pub(super) enum Missed {
 impl Meeting {
     /// Listens at `path` for a process of `user`.
     pub(super) fn open(path: PathBuf, user: u32) -> io::Result<Self> {
-        let listener = UnixListener::bind(&path)?;
+        let folder = fs_err::File::open(path.parent().unwrap_or_else(|| Path::new("/")))?;
+        let name = path.file_name().unwrap_or_default();
+        let listener = UnixListener::bind(short_path(&folder, name))?;
         // As root, the jail is another user's process.
         std::os::unix::fs::chown(&path, Some(user), None)?;
         Ok(Self { listener, path, user })
@@ -81,7 +84,7 @@ impl Meeting {
 impl Drop for Meeting {
     fn drop(&mut self) {
         // The folder that it is in goes with the sandbox.
-        _ = fs_err::remove_file(Path::new(&self.path)).is_ok();
+        _ = fs_err::remove_file(&self.path).is_ok();
     }
 }
 
@@ -104,11 +107,15 @@ mod tests {
 
     /// The outcome for a process of ours that connects where one of `user` is expected.
     async fn met_as(user: u32) -> (Result<u32, Missed>, bool) {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("meeting");
+        let root = tempfile::tempdir().unwrap();
+        // Longer than the path of a socket may be.
+        let folder = root.path().join("x".repeat(120));
+        fs_err::create_dir(&folder).unwrap();
+        let path = folder.join("meeting");
         let mut meeting = Meeting::open(path.clone(), rustix::process::geteuid().as_raw()).unwrap();
         meeting.user = user;
-        let came = UnixStream::connect(&path).unwrap();
+        let opened = fs_err::File::open(&folder).unwrap();
+        let came = UnixStream::connect(short_path(&opened, "meeting".as_ref())).unwrap();
         let (one, other) = UnixStream::pair().unwrap();
         #[expect(clippy::disallowed_methods, reason = "it stands for a client that keeps running")]
         let mut starter = tokio::process::Command::new("sleep").arg("60").spawn().unwrap();
