@@ -6,7 +6,7 @@ import { appendFile } from "node:fs/promises";
 import { spawnSync } from "node:child_process";
 import { join, resolve } from "node:path";
 import { HostileProvider, cookieOf, listen, plain } from "./hostile-provider.mjs";
-import { accessible, begin, check, enter, equal, interpreter, picture, say, state, story } from "./scene.mjs";
+import { accessible, begin, check, enter, equal, interpreter, say, state, story } from "./scene.mjs";
 
 const SECRET = "client-secret-canary-0123456789";
 const PROVIDER = resolve(import.meta.dirname ?? ".", "../../../../target/test-tools/oidc-provider/node_modules/oidc-provider/lib/index.js");
@@ -93,15 +93,12 @@ async function realProvider(browser, scene) {
 }
 
 async function logsInAndOut(browser, place, server) {
-  const anna = await browser.person({ viewport: { width: 320, height: 640 }, colorScheme: "dark" });
+  const anna = await browser.person();
   const page = await anna.newPage();
   await page.goto(server.origin);
   await page.waitForSelector("[data-act=provider]");
   equal(await page.textContent("[data-act=provider]"), "Log in with Example", "the name of the provider");
-  equal(await page.evaluate(() => document.documentElement.scrollWidth), 320, "nothing is wider than the page");
   await accessible(page, "the ways to log in");
-  await picture(page, "provider-narrow-dark");
-  await page.setViewportSize({ width: 1280, height: 900 });
   await page.keyboard.press("Tab");
   equal(await page.evaluate(() => document.activeElement.dataset.act), "provider", "the keyboard reaches it");
   await page.keyboard.press("Enter");
@@ -135,11 +132,6 @@ async function strangerIsShownTheirName(browser, place, server) {
   await page.waitForSelector(".welcome code");
   equal(await page.textContent(".welcome code"), "anna", "their subject");
   await accessible(page, "the page of a stranger");
-  await page.emulateMedia({ colorScheme: "dark" });
-  await page.setViewportSize({ width: 320, height: 640 });
-  equal(await page.evaluate(() => document.documentElement.scrollWidth), 320, "nothing is wider than the page");
-  await accessible(page, "the page of a stranger, narrow and dark");
-  await picture(page, "provider-stranger");
   equal(await ours(person, server), [], "no cookie is left");
   const taken = run(place, ["serve", "user", "add", "eve", "--role", "admin", "--subject", "anna-7"]);
   check(taken.code === 2 && taken.text.includes("somebody else"), taken.text);
@@ -157,11 +149,11 @@ async function attacksOnTheWay(anna, server) {
     equal([reply.status, reply.headers.location], [403, undefined], `${reason}: ${reply.text}`);
   };
 
-  // In another browser: without a cookie, or with one of its own. The state is spent by it.
+  // In another browser: without a cookie, or with one of its own. Nothing is spent by it.
   const one = await returnOf(anna, origin);
   check(/; Path=\/; Max-Age=660; HttpOnly; SameSite=Lax$/.test(one.set), "the cookie on the way");
   await refused(one.url, undefined, "no cookie");
-  await refused(one.url, one.cookie, "a spent state");
+  equal((await plain(one.url, { headers: { cookie: one.cookie } })).status, 303, "the browser that began");
   const other = cookieOf(await plain(`${origin}/login/oidc`));
   const two = await returnOf(anna, origin);
   await refused(two.url, other, "the cookie of another browser");
@@ -199,7 +191,7 @@ async function attacksOnTheWay(anna, server) {
     const headers = { "sec-fetch-site": site, "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" };
     equal((await plain(`${origin}/login/oidc`, { headers })).status, 403, site);
   }
-  check(await figure(server, "refused_logins_total") >= 8, "they are counted");
+  check(await figure(server, "refused_logins_total") >= 7, "they are counted");
 }
 
 async function removedAtOnce(anna, place, server) {

@@ -57,7 +57,6 @@ await story("rich", async (browser, scene) => {
     return (performance.now() - from) / 30;
   });
   console.log(`  a jump in a table of 100,000 rows takes ${frames.toFixed(1)} ms`);
-  await picture(page, "rich-1-table");
   await accessible(page, "a long table");
 
   // Charts have the page's colours, and one that is not known is shown as its values.
@@ -74,7 +73,6 @@ await story("rich", async (browser, scene) => {
   check((await page.locator("[data-cell=p2] .data-table").first().textContent()).includes("North"), "the values of a chart");
   await page.locator("[data-cell=p2] .forms >> text=Chart").first().click();
   await page.locator("[data-cell=p2] .chart").first().scrollIntoViewIfNeeded();
-  await picture(page, "rich-3-bars");
   await accessible(page, "charts");
 
   await run(2);
@@ -86,18 +84,8 @@ await story("rich", async (browser, scene) => {
   const drawn = await colours(page, "[data-cell=p3] img.picture");
   check((drawn["15,118,110"] ?? 0) > 5000, "the drawing is not drawn");
   await page.waitForSelector("[data-cell=p3] iframe");
-  await picture(page, "rich-4-formula");
   await accessible(page, "formulas");
 
-  await page.click("[data-act=theme]");
-  await page.locator("[data-cell=p2] .chart").first().scrollIntoViewIfNeeded();
-  await picture(page, "rich-5-dark");
-  await accessible(page, "rich results in the dark");
-  await page.setViewportSize({ width: 320, height: 640 });
-  await page.locator("[data-cell=p2] .chart").first().scrollIntoViewIfNeeded();
-  equal(await page.evaluate(() => document.documentElement.scrollWidth), 320, "nothing is wider than the page");
-  await picture(page, "rich-6-narrow");
-  await accessible(page, "rich results on a narrow page");
   const foreign = browser.requests.filter((url) => !url.startsWith(server.origin) && !/^(?:data|blob|about):/.test(url));
   equal(foreign, [], "requests to somebody else");
   equal(browser.complaints, [], "complaints of the page");

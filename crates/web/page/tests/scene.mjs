@@ -45,10 +45,10 @@ export class Scene {
     return scene;
   }
 
-  /** Starts a server and waits until it says where it is. */
-  async serve(more = []) {
+  /** Starts a server, at a free port unless told otherwise, and waits until it says where it is. */
+  async serve(more = [], port = 0) {
     const environment = { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: this.home, TERM: "xterm", LANG: "C.UTF-8" };
-    const child = spawn(interpreter, ["serve", "--no-open", "--port", "0", "--json", ...more], { cwd: this.work, env: environment, stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(interpreter, ["serve", "--no-open", "--port", String(port), "--json", ...more], { cwd: this.work, env: environment, stdio: ["ignore", "pipe", "pipe"] });
     const server = new Server(child);
     this.servers.push(server);
     await server.next();
@@ -139,11 +139,11 @@ class Server {
 
 /** The browser, and everything that pages of it complain about. */
 export class Browser {
-  static async start() {
+  static async start(more = []) {
     const browser = new Browser();
     const path = process.env.CHROMIUM ?? "/usr/bin/chromium";
     check(existsSync(path), `there is no ${path}`);
-    browser.inner = await chromium.launch({ executablePath: path, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+    browser.inner = await chromium.launch({ executablePath: path, args: ["--no-sandbox", "--disable-dev-shm-usage", ...more] });
     browser.complaints = [];
     browser.requests = [];
     return browser;
@@ -249,9 +249,9 @@ export function state(page, word) {
   return page.waitForSelector(`.head .state-${word}`);
 }
 
-/** Runs a test, with a scene's end whatever happens. */
-export async function story(name, tell) {
-  const browser = await Browser.start();
+/** Runs a test, with a scene's end whatever happens. `flags` are more ones of Chromium. */
+export async function story(name, tell, flags = []) {
+  const browser = await Browser.start(flags);
   const scenes = [];
   try {
     await tell(browser, async (...all) => {
@@ -284,9 +284,43 @@ export async function picture(page, name) {
   if (into !== undefined) await page.screenshot({ path: join(into, `${name}.png`) });
 }
 
-/** What axe finds. Its script goes in by the debugger, which the page's policy does not bind. */
+/** The width of a small phone, and of an ordinary page at 400 %. */
+const NARROW = 320;
+const GROUNDS = { light: "rgb(246, 245, 242)", dark: "rgb(22, 21, 19)" };
+
+/** Shows the page in a colour scheme: the system's, and the one that the person chose, if any. */
+async function wear(page, scheme, chosen) {
+  await page.emulateMedia({ colorScheme: scheme });
+  await page.evaluate((chosen) => {
+    if (chosen !== undefined) document.documentElement.dataset.theme = chosen;
+    return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  }, chosen);
+}
+
+/**
+ * Asserts that axe finds nothing in a view and that nothing is wider than the page: in light and dark,
+ * at its width and at 320 pixels. The view is afterwards as it was. Leaves a picture of each look.
+ */
 export async function accessible(page, where) {
-  await page.evaluate(axe);
-  const found = await page.evaluate(() => globalThis.axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] }));
-  equal(found.violations.map((one) => [one.id, one.nodes.slice(0, 3).map((node) => [node.target, node.failureSummary])]), [], `axe, ${where}`);
+  const size = page.viewportSize();
+  const { scheme, chosen } = await page.evaluate(() => ({
+    scheme: matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light",
+    chosen: document.documentElement.dataset.theme,
+  }));
+  // Its script goes in by the debugger, which the page's policy does not bind.
+  if (await page.evaluate(() => globalThis.axe === undefined)) await page.evaluate(axe);
+  for (const width of new Set([size.width, NARROW])) {
+    if (width !== size.width) await page.setViewportSize({ width, height: 640 });
+    for (const [shade, ground] of Object.entries(GROUNDS)) {
+      const look = `${where}, ${width === NARROW ? "narrow" : "wide"} and ${shade}`;
+      await wear(page, shade, chosen === undefined ? undefined : shade);
+      equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), ground, `the ground, ${look}`);
+      equal(await page.evaluate(() => document.documentElement.scrollWidth), width, `nothing is wider than the page, ${look}`);
+      const found = await page.evaluate(() => globalThis.axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] }));
+      equal(found.violations.map((one) => [one.id, one.nodes.slice(0, 3).map((node) => [node.target, node.failureSummary])]), [], `axe, ${look}`);
+      await picture(page, look.replace(/[^a-z]+/g, "-"));
+    }
+  }
+  await page.setViewportSize(size);
+  await wear(page, scheme, chosen);
 }

@@ -1,7 +1,7 @@
 // A team: each person sees who they are, an author shares a session, an approver says yes in their own
 // name, a viewer only watches, and what is taken back is gone at once.
 
-import { accessible, act, begin, check, equal, picture, say, state, story } from "./scene.mjs";
+import { accessible, act, begin, check, equal, say, state, story } from "./scene.mjs";
 
 const PASSWORD = "correct-horse-battery";
 
@@ -42,7 +42,6 @@ await story("team", async (browser, scene) => {
   await anna.waitForSelector("[data-share=vera]");
   await share("nobody", "watch");
   await anna.waitForSelector(".sharing .problem");
-  await picture(anna, "team-1-share");
   await accessible(anna, "sharing");
   await anna.keyboard.press("Escape");
   await anna.waitForFunction(() => document.querySelector(".sharing") === null);
@@ -56,14 +55,13 @@ await story("team", async (browser, scene) => {
   }
   equal(await vera.locator("#composer, [data-act=attach]").count(), 0, "a viewer has a place to write");
   check((await vera.textContent(".head")).includes("of anna"), "whose it is");
-  await picture(vera, "team-2-viewer");
   await accessible(vera, "a session that is watched");
   await act(ben, "run", ".card.open");
   for (const [page, who] of [[anna, "ben"], [vera, "ben"], [ben, "you"]]) {
     await page.waitForFunction((who) => document.querySelector("[data-cell=p1] .source-head")?.textContent.includes(`Approved by ${who}`), who);
   }
   check((await ben.getAttribute(".prompt", "aria-label")).includes("anna"), "who asked");
-  await picture(ben, "team-3-answered");
+  await accessible(ben, "who asked and who approved");
 
   // Taken back: it is gone at once.
   await anna.click(".head .menu > summary");
@@ -79,6 +77,7 @@ await story("team", async (browser, scene) => {
   // Out: nothing of the login is left.
   await vera.click("[data-act=logout]");
   await vera.waitForSelector(".welcome input[name=password]");
+  await accessible(vera, "the page to log in with a password");
   equal(await vera.evaluate(() => localStorage.getItem("interpreter.key")), null, "the key after a logout");
   await vera.reload();
   await vera.waitForSelector(".welcome");

@@ -4,23 +4,9 @@
 import { open, readFile, rm } from "node:fs/promises";
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
-import { accessible, act, begin, check, enter, equal, interpreter, picture, say, state, story } from "./scene.mjs";
+import { accessible, act, begin, check, enter, equal, interpreter, say, state, story } from "./scene.mjs";
 
 const PART = "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf.part";
-
-/** Looks at a view in all widths and colours. */
-async function everywhere(page, name) {
-  await accessible(page, name);
-  await picture(page, `views-${name}-wide`);
-  await page.emulateMedia({ colorScheme: "dark" });
-  await page.setViewportSize({ width: 320, height: 640 });
-  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
-  equal(await page.evaluate(() => document.documentElement.scrollWidth), 320, `nothing is wider than the page, ${name}`);
-  await accessible(page, `${name}, narrow and dark`);
-  await picture(page, `views-${name}-narrow-dark`);
-  await page.emulateMedia({ colorScheme: "light" });
-  await page.setViewportSize({ width: 1280, height: 900 });
-}
 
 /** Whether elements of the page have these words. */
 function shows(page, selector, words) {
@@ -43,7 +29,7 @@ await story("views", async (browser, scene) => {
   const all = await page.locator("[data-setting]").count();
   check(all > 30, `${all} settings`);
   await shows(page, "[data-setting=model]", "config.toml:1");
-  await everywhere(page, "settings");
+  await accessible(page, "settings");
   await page.fill("[data-field=settings]", "approval");
   await page.waitForFunction((all) => {
     const count = document.querySelectorAll("[data-setting]").length;
@@ -59,7 +45,7 @@ await story("views", async (browser, scene) => {
   await page.click("[data-act=examine]");
   await page.waitForSelector(".verdict[data-ready]");
   await page.waitForSelector("[data-finding=record]");
-  await everywhere(page, "doctor");
+  await accessible(page, "doctor");
 
   // The whole record, against an anchor.
   await page.click(".side-foot [href='#/record']");
@@ -70,7 +56,7 @@ await story("views", async (browser, scene) => {
   await page.fill("[data-field=anchor]", anchor);
   await page.click("[data-act=verify]");
   await page.waitForSelector("[data-anchor=holds]");
-  await everywhere(page, "record");
+  await accessible(page, "record");
   await page.fill("[data-field=anchor]", anchor.replace(/[0-9a-f]{64}$/, "0".repeat(64)));
   await page.click("[data-act=verify]");
   await page.waitForSelector("[data-anchor=broken]");
@@ -87,7 +73,7 @@ await story("views", async (browser, scene) => {
   const file = await open(part, "w");
   await file.truncate(400_000_000);
   await page.waitForFunction(() => document.querySelector("progress")?.value === 400_000_000);
-  await everywhere(page, "models");
+  await accessible(page, "models");
   await file.truncate(800_000_000);
   await page.waitForFunction(() => document.querySelector("progress")?.value === 800_000_000);
   await file.close();
@@ -103,7 +89,7 @@ await story("views", async (browser, scene) => {
   await page.focus(".kept-list");
   await page.keyboard.press("ArrowDown");
   await shows(page, ".kept-one", "session_started");
-  await everywhere(page, "records");
+  await accessible(page, "records");
   await page.click("[data-act=close-record]");
   await page.fill("[data-field=records]", "NEEDLE");
   await page.waitForFunction(() => {
@@ -173,7 +159,7 @@ await story("cards", async (browser, scene) => {
   await runs("Your name?");
   await page.waitForSelector(".card.open [data-act=give]");
   await shows(page, ".card.open .field", "Your name?");
-  await everywhere(page, "input");
+  await accessible(page, "input");
   await page.fill(".card.open .field input", "Ada");
   await page.press(".card.open .field input", "Enter");
   await shows(page, "[data-cell=p1]", "hello Ada");
@@ -184,14 +170,14 @@ await story("cards", async (browser, scene) => {
   check(await page.locator(".card.open [data-act=allow-always]").count() === 0, "for good takes a second step");
   await page.click(".card.open [data-act=allow-for-good]");
   await page.waitForSelector(".card.open [data-act=allow-always]");
-  await everywhere(page, "host");
+  await accessible(page, "host");
   await act(page, "refuse", ".card.open");
   await shows(page, "[data-cell=p2]", "not reached");
 
   await runs("no_such_package_of_ours");
   await page.waitForSelector(".card.open [data-act=install]");
   await shows(page, ".card.open .packages", "no_such_package_of_ours");
-  await everywhere(page, "packages");
+  await accessible(page, "packages");
   await act(page, "refuse", ".card.open");
   await shows(page, "[data-cell=p3]", "no package");
 
@@ -199,7 +185,7 @@ await story("cards", async (browser, scene) => {
   await shows(page, ".card.open .code", "print('one')");
   await page.click(".card.open [data-act=stand]");
   await page.waitForSelector(".card.open .standing");
-  await everywhere(page, "stand");
+  await accessible(page, "stand");
   await act(page, "stand-turn", ".card.open");
   await shows(page, "[data-cell=p4]", "one");
   await shows(page, "[data-cell=p5]", "two");
@@ -215,7 +201,7 @@ await story("cards", async (browser, scene) => {
   equal(await parts.count(), 2, "two parts");
   await parts.nth(1).uncheck();
   await page.waitForFunction(() => document.querySelector("[data-file='long.txt'] .file-head input").indeterminate);
-  await everywhere(page, "hunks");
+  await accessible(page, "hunks");
   await page.click(".changes-acts [data-act=apply]");
   await page.waitForSelector(".changes-acts [data-act=undo]:enabled");
   equal((await readFile(join(place.work, "long.txt"), "utf8")).split("\n").filter((line, at) => line !== (lines[at] ?? "")), ["second"], "only the first part");
@@ -255,7 +241,7 @@ await story("again", async (browser, scene) => {
   await page.waitForSelector(".card.open .replayed");
   equal(await page.locator(".card.open .replayed").count(), 2, "both cells");
   await shows(page, ".card.open", "it was rejected");
-  await everywhere(page, "again");
+  await accessible(page, "again");
   await act(page, "run", ".card.open");
   for (; sent.length === 0;) await page.evaluate(() => new Promise((done) => requestAnimationFrame(done)));
   equal([sent[0].question, sent[0].hash, sent[0].decision], ["q1", "0".repeat(64), "run"], "the answer names what was shown");

@@ -4,7 +4,7 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { accessible, act, check, colours, coloursOf, enter, equal, PATIENCE, picture, shown, state, story } from "./scene.mjs";
+import { accessible, act, check, colours, coloursOf, enter, equal, PATIENCE, shown, state, story } from "./scene.mjs";
 
 const PLOT = `class Plot:
     def _repr_svg_(self):
@@ -58,6 +58,7 @@ await story("whole", async (browser, scene) => {
   await tabTo(other, ".side-link[href='#/inbox']");
   await other.keyboard.press("Enter");
   await other.waitForSelector(".waiting");
+  await accessible(other, "the inbox");
   await tabTo(other, ".waiting");
   await other.keyboard.press("Enter");
   await other.waitForFunction(() => document.activeElement?.classList.contains("card"));
@@ -86,16 +87,17 @@ await story("whole", async (browser, scene) => {
   await page.waitForSelector("[data-act=redo]:enabled");
   check(!existsSync(join(place.work, "kept.md")), "undo left the file");
   await page.setViewportSize({ width: 1600, height: 900 });
-  await picture(page, "whole-1-wide");
+  await accessible(page, "a session beside its changes");
   await page.setViewportSize({ width: 1280, height: 900 });
 
   // Killed: the new server shows the same, and the session goes on.
   // What was staged is no longer, once the session has ended.
-  const told = async () => (await shown(page)).map((text) => text.replace(/1 (?:staged|changed) file$/, ""));
+  // Only a session that runs offers to go back.
+  const told = async () => (await shown(page)).map((text) => text.replace(/1 (?:staged|changed) file$/, "").replace("Go back to before this cell", ""));
   const before = await told();
   await server.end("SIGKILL");
   await page.waitForSelector(".lost");
-  await picture(page, "whole-2-lost");
+  await accessible(page, "a lost connection");
   const second = await place.serve();
   await page.goto(second.url);
   await page.waitForSelector(".app");
@@ -106,7 +108,6 @@ await story("whole", async (browser, scene) => {
   await page.click("[data-act=resume]");
   await page.waitForFunction((old) => location.hash.startsWith("#/s/") && location.hash !== `#/s/${old}`, session);
   await page.waitForFunction(() => document.querySelector("#composer") !== null && document.querySelector(".prompt-text")?.textContent === "Plot it.");
-  await picture(page, "whole-3-resumed");
   await accessible(page, "a session that goes on");
 
   // No flash: the ground is dark before the page's own script has come.

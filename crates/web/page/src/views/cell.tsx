@@ -4,10 +4,11 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Cell, Shown } from "../model";
 import { showChanges } from "../place";
-import { enter } from "../store";
-import { person } from "../who";
+import { enter, rows } from "../store";
+import { may, person } from "../who";
 import { count, duration, languageName, RISKS } from "../words";
 import { oneLine } from "../foreign";
+import { GoingBack } from "./back";
 import { CodeCard } from "./card";
 import { CodeLines } from "./code";
 import { TextOutput } from "./output";
@@ -23,7 +24,7 @@ const LONG = 24;
 export const CellView = memo(
   ({ session, cell, rev, ended }: { session: string; cell: Cell; rev: number; ended: boolean }): JSX.Element => (
     <article class={`cell ${cell.rewound ? "rewound" : ""}`} aria-label={`${languageName(cell.language)}, ${cell.id}`} data-cell={cell.id}>
-      {cell.asked?.open === true && !ended ? <CodeCard key={cell.asked.question.id} session={session} asked={cell.asked} rev={rev} /> : <Source cell={cell} session={session} rev={rev} />}
+      {cell.asked?.open === true && !ended ? <CodeCard key={cell.asked.question.id} session={session} asked={cell.asked} rev={rev} /> : <Source cell={cell} session={session} rev={rev} ended={ended} />}
       <Outputs session={session} cell={cell} rev={rev} />
       {cell.running && cell.shown.length === 0 && <p class="running muted">Running…</p>}
       <Outcome cell={cell} ended={ended} />
@@ -54,7 +55,10 @@ function ShownView({ session, shown, running }: { session: string; shown: Shown;
     : <Rich session={session} seq={shown.seq} output={shown.output} />;
 }
 
-function Source({ cell, session }: { cell: Cell; session: string; rev: number }): JSX.Element {
+function Source({ cell, session, ended }: { cell: Cell; session: string; rev: number; ended: boolean }): JSX.Element {
+  const [back, setBack] = useState(false);
+  const row = rows.value.get(session);
+  const canGoBack = !ended && !cell.rewound && cell.finished !== undefined && may("prompt", row) && may("change", row);
   const code = cell.edited ?? cell.code;
   const length = code.split("\n").length;
   const [open, setOpen] = useState(length <= LONG);
@@ -66,12 +70,14 @@ function Source({ cell, session }: { cell: Cell; session: string; rev: number })
         <span class="muted">{answered(cell)}</span>
         <Menu label="More about this cell">
           <button type="button" onClick={() => void enter("fork", { session, before: cell.id })}>Fork before this cell</button>
+          {canGoBack && <button type="button" data-act="rewind" onClick={() => setBack(true)}>Go back to before this cell</button>}
         </Menu>
       </header>
       {open
         ? <CodeLines code={code} language={cell.language} {...(cell.line === undefined ? {} : { at: cell.line })} label={`Code of ${cell.id}`} />
         : <CodeLines code={code.split("\n").slice(0, 8).join("\n")} language={cell.language} label={`First lines of ${cell.id}`} />}
       {length > LONG && <button type="button" class="unfold" onClick={() => setOpen(!open)}>{open ? "Fold the code" : count(length - 8, "more line")}</button>}
+      {back && canGoBack && <GoingBack session={session} cell={cell.id} onClose={() => setBack(false)} />}
     </div>
   );
 }

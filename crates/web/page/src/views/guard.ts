@@ -22,6 +22,8 @@ export function useGuard(card: { current: HTMLElement | null }, isOpen: boolean)
     const element = card.current;
     const own = state.current;
     own.still = Number.POSITIVE_INFINITY;
+    // A card that is asked anew in the same place is seen anew, too.
+    own.top = NaN;
     if (!isOpen || element === null) return;
     let frame = 0;
     const look = (now: number) => {

@@ -46,7 +46,7 @@ function LoginForm({ letIn }: { letIn: (key: string) => void }): JSX.Element {
       {refusal !== "" && <p class="problem" role="alert"><Foreign text={refusal} /></p>}
       <p><label>Name <input name="name" type="text" autocomplete="username" autocapitalize="none" spellcheck={false} required maxLength={40} /></label></p>
       <p><label>Password <input name="password" type="password" autocomplete="current-password" required /></label></p>
-      <p><button type="submit" disabled={isBusy}>Log in</button></p>
+      <p><button type="submit" class="primary" disabled={isBusy}>Log in</button></p>
     </form>
   );
 }

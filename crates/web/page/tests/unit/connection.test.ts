@@ -34,7 +34,7 @@ test("replies find their requests, and records come before them", async () => {
   const wire = wires[0] as Fake;
   wire.onopen?.();
   const one = connection.request("list");
-  const other = connection.request("models");
+  const other = connection.request("look", { at: "models" });
   assert.deepEqual(JSON.parse(wire.sent[0] as string), { id: 1, do: "list" });
   wire.onmessage?.({ data: '{"v":1,"seq":1,"session":"s","kind":"note"}\n{"id":2,"error":{"code":"failed","message":"no"}}\n{"v":1,"beat":3}\n{"id":1,"ok":{"a":1}}' });
   assert.deepEqual(await one, { a: 1 });
