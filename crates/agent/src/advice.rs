@@ -341,7 +341,7 @@ impl Advise for WorkspaceError {
             Self::CannotPut { .. } | Self::NoSuchFile { .. } | Self::TooLarge { .. } => {
                 return None;
             }
-            Self::RunsLater { .. } => "somebody who may answer questions can do it",
+            Self::RunsLater { .. } => "ask somebody who has the right `answer`",
             Self::Indivisible { .. } => "name the file without numbers",
             Self::NoSuchHunk { .. } => "`interpreter changes diff` shows the numbers of hunks",
             Self::HunksNotShown { .. } => {

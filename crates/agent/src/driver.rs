@@ -84,6 +84,8 @@ pub(crate) struct Driver {
     received: Option<ReceivedFile>,
     /// The number of the newest record of changes.
     newest_changes: u64,
+    /// The number of the newest record that says how the session stands.
+    newest_standing: u64,
     /// Where models come from, and where the person's config file is.
     context: Arc<Context>,
 }
@@ -165,6 +167,7 @@ impl Driver {
             output: RedactedOutput::default(),
             received: None,
             newest_changes: 0,
+            newest_standing: 0,
             context: Arc::clone(context),
         };
         if mode == Mode::Chat {
@@ -410,6 +413,8 @@ impl Driver {
     async fn show_records(&mut self, records: Vec<Record>) {
         let newest = records.iter().rev().find(|one| matches!(one.body, Body::Changes(_)));
         self.newest_changes = newest.map_or(self.newest_changes, |record| record.seq);
+        let standing = records.iter().rfind(|one| !one.body.is_passing());
+        self.newest_standing = standing.map_or(self.newest_standing, |record| record.seq);
         self.update(Update::Records(records)).await;
     }
 

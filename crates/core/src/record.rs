@@ -327,6 +327,21 @@ pub enum Body {
     SessionEnded {},
 }
 
+impl Body {
+    /// Whether it changes nothing about the conversation, the files and the variables: it tells of
+    /// something printed, of somebody who looked or is typing, or of old outputs.
+    pub fn is_passing(&self) -> bool {
+        matches!(
+            self,
+            Self::Output(_)
+                | Self::DiffShown { .. }
+                | Self::CompletionWanted { .. }
+                | Self::StartedAhead { .. }
+                | Self::OutputsPruned { .. }
+        )
+    }
+}
+
 /// A record by its place and hash: the newest of a session at some time.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct SessionHead {

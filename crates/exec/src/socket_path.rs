@@ -6,8 +6,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Another path to `name` in an open folder. A socket's path may be no longer than 107 bytes; by the
-/// folder's number it is not. It holds in this process and while the folder is open.
+/// A short path to `name` in an open folder, by the number of its descriptor: the path of a socket
+/// has at most 107 bytes. It is valid only in this process, and only while the folder is open.
 pub(crate) fn short_path(folder: &impl AsFd, name: &OsStr) -> PathBuf {
     let number = folder.as_fd().as_raw_fd().to_string();
     Path::new("/proc/self/fd").join(number).join(name)

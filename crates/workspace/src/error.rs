@@ -60,8 +60,8 @@ pub enum WorkspaceError {
     /// Nothing of the set was undone, or not all of it is still there.
     #[error("nothing in the change set {id} can be redone")]
     NothingUndone { id: String },
-    /// It takes more to undo or redo a file that runs by itself later.
-    #[error("`{path}` ({why}) is undone and redone only by people who may answer questions")]
+    /// Only somebody who may answer questions undoes or redoes a file that runs by itself later.
+    #[error("only people who may answer questions can undo or redo `{path}` ({why})")]
     RunsLater { path: String, why: &'static str },
     /// The work folder does not exist any more.
     #[error("the work folder `{}` of the change set {id} is gone", shown(.work_folder))]

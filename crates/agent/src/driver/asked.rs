@@ -30,7 +30,7 @@ impl Driver {
             return Ok(());
         }
         self.write_record().await?;
-        let is_old = |event: &Event| matches!(event, Event::RewindWanted(rewind) if rewind.as_of != self.journal.last());
+        let is_old = |event: &Event| matches!(event, Event::RewindWanted(rewind) if rewind.as_of != self.newest_standing);
         if newest.is_some_and(|newest| newest != self.newest_changes) || events.iter().any(is_old) {
             _ = reply.send(Err(NotBegun::LookAgain)).is_ok();
             return Ok(());

@@ -94,8 +94,86 @@ fn a_plan_that_is_out_of_date_is_not_followed() {
     // The control: what was shown last is followed. Cells that rebuild the memory are asked about.
     let shown = plan(&mut client, &session, "p2");
     client.ok("rewind", wish(&session, &shown));
+    client.record("rewound");
     through(&mut client);
     assert_eq!(client.run(&session, "python", "print(x)"), "1\n");
+}
+
+/// A plan shows a colleague's prompt and file, or it is another plan.
+#[test]
+fn whatever_would_be_lost_was_shown() {
+    let scene = scripted(Scene::new().model_says(&[
+        &cell("python", "x = 1"),
+        "One.",
+        &cell("python", "x = 2"),
+        "Two.",
+        "Only words.",
+    ]));
+    let (_server, mut client) = Server::stdio(&scene);
+    let session = client.open(json!({}));
+    prompt(&mut client, &session, "first");
+    prompt(&mut client, &session, "second");
+    let mut shown = plan(&mut client, &session, "p2");
+    assert_eq!((&shown["prompts"], &shown["sent"]), (&json!(1), &json!([])));
+    let put = json!({ "session": session, "path": "mine.txt", "base64": "bWluZQo=" });
+    for step in ["prompt", "put"] {
+        if step == "prompt" {
+            prompt(&mut client, &session, "third");
+        } else {
+            client.ok("put", put.clone());
+        }
+        assert_eq!(client.refused("rewind", wish(&session, &shown)), "look_again", "{step}");
+        shown = plan(&mut client, &session, "p2");
+    }
+    assert_eq!((&shown["prompts"], &shown["sent"]), (&json!(2), &json!(["mine.txt"])));
+    // The control: looking at the changes makes it no other plan.
+    client.ok("changes", json!({ "session": session }));
+    client.ok("rewind", wish(&session, &shown));
+    client.record("rewound");
+    through(&mut client);
+    let staged = client.ok("changes", json!({ "session": session }));
+    assert_eq!(staged["files"], json!([]), "it was shown, and is gone");
+}
+
+#[test]
+fn code_that_goes_on_printing_does_not_keep_anybody_from_going_back() {
+    let scene = Scene::new();
+    let (_server, mut client) = Server::stdio(&scene);
+    let session = client.open(json!({ "mode": "run" }));
+    client.run(&session, "python", "x = 1");
+    let printing = "import threading, time\n\
+                    def go():\n while True: print('still', flush=True); time.sleep(0.02)\n\
+                    threading.Thread(target=go, daemon=True).start()\nx = 2";
+    client.run(&session, "python", printing);
+    let shown = plan(&mut client, &session, "p2");
+    for _ in 0..3 {
+        // It has printed since.
+        client.record("output");
+    }
+    client.ok("rewind", wish(&session, &shown));
+    client.record("rewound");
+    through(&mut client);
+    assert_eq!(client.run(&session, "python", "print(x)"), "1\n");
+}
+
+#[test]
+fn going_back_again_and_again_stays_quick_for_everybody() {
+    let scene = Scene::new();
+    let (_server, mut client) = Server::stdio(&scene);
+    let session = client.open(json!({ "mode": "run" }));
+    client.run(&session, "shell", "echo first > a.txt");
+    for _ in 0..40 {
+        client.run(&session, "shell", "true");
+        let listed = client.ok("rewind", json!({ "session": session }));
+        let newest = listed["cells"].as_array().unwrap().last().unwrap()["id"].clone();
+        let shown = plan(&mut client, &session, newest.as_str().unwrap());
+        client.ok("rewind", wish(&session, &shown));
+        client.record("rewound");
+        through(&mut client);
+    }
+    // Each way back once doubled the work of the next.
+    let listed = client.ok("rewind", json!({ "session": session }));
+    assert_eq!(listed["cells"].as_array().unwrap().len(), 1);
 }
 
 #[test]

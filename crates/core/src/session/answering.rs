@@ -196,7 +196,7 @@ impl State {
         self.decided(phase, fitting, *by);
     }
 
-    /// A person may not answer any more: neither does what they said count.
+    /// A person may no longer answer, so the approvals that they gave no longer count.
     pub(super) fn lost_right(&mut self, person: &str) {
         for (question, person) in self.questions.withdraw(person) {
             self.record(Body::ApprovalWithdrawn { question, person });

@@ -8,15 +8,16 @@
 //! # Mechanism
 //! A yes counts under the id of its person, once. Whose words the session has is an author. Each yes
 //! brings the list of everybody who may answer at that moment, and earlier ones count only if their
-//! givers are on it; and whoever loses the right loses the yeses that they gave, also if they get it
-//! back. All of them are to one question, and its hash covers the code, who must approve
-//! and the authors.
+//! givers are on it. Whoever loses the right loses the yeses that they gave, even if they get the
+//! right back. All yeses are to one question, and its hash covers the code, who must approve and
+//! the authors.
 //!
 //! # Order
 //! Each yes is on record before the question goes on or closes.
 //!
 //! # Limits
-//! Somebody who puts a file into the work folder is no author by that.
+//! Somebody who puts a file into the work folder is no author by that. The list of those who may
+//! answer is made just before an answer is taken: a right that is lost in between counts that once.
 //!
 //! Pure.
 

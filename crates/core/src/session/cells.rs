@@ -63,17 +63,18 @@ impl PastCell {
         for cell in &mut fold.cells {
             cell.lose();
         }
-        for Record { body, time, .. } in records {
+        let mut moments = Moments::of(records);
+        for (at, Record { body, time, .. }) in records.iter().enumerate() {
+            moments.pass(at, &fold.cells);
             let Body::Rewound { to, .. } = body else {
                 fold.take(body, time);
                 continue;
             };
-            let at = fold.cells[earlier.len()..].iter().position(|cell| cell.id == *to);
-            if let (Some(at), Some(then)) = (at, Self::before(records, to)) {
-                fold.cells.truncate(earlier.len() + at);
-                let then = Self::all(earlier, then);
+            let cell = fold.cells[earlier.len()..].iter().position(|cell| cell.id == *to);
+            if let (Some(cell), Some(then)) = (cell, moments.before(to)) {
+                fold.cells.truncate(earlier.len() + cell);
                 for (cell, then) in fold.cells.iter_mut().zip(then) {
-                    cell.memory = then.memory;
+                    cell.memory = *then;
                 }
             }
         }
@@ -103,16 +104,64 @@ impl PastCell {
 pub(super) fn before(records: &[Record], cell: &str) -> Option<usize> {
     let is_it = |body: &Body| matches!(body, Body::Proposal { id, .. } if id == cell);
     let at = records.iter().position(|record| is_it(&record.body))?;
-    let Body::Proposal { origin: Origin::Model, .. } = &records[at].body else { return Some(at) };
+    Some(before_proposal(records, at))
+}
+
+/// The same for the cell that is proposed in a record.
+pub(super) fn before_proposal(records: &[Record], at: usize) -> usize {
+    let Body::Proposal { origin: Origin::Model, .. } = &records[at].body else { return at };
     let is_reply = |record: &Record| matches!(record.body, Body::Reply { .. });
-    let Some(reply) = records[..at].iter().rposition(is_reply) else { return Some(at) };
+    let Some(reply) = records[..at].iter().rposition(is_reply) else { return at };
     let is_code = |record: &Record| matches!(record.body, Body::Proposal { .. });
     if records[reply..at].iter().any(is_code) {
-        return Some(at);
+        return at;
     }
     let is_prompt = |record: &Record| matches!(record.body, Body::Prompt { .. });
     let prompt = records[..reply].iter().rposition(is_prompt);
-    Some(prompt.filter(|prompt| !records[*prompt..reply].iter().any(is_reply)).unwrap_or(reply))
+    prompt.filter(|prompt| !records[*prompt..reply].iter().any(is_reply)).unwrap_or(reply)
+}
+
+/// The moments to which somebody goes back, and the memory of the cells at each of them: noted as
+/// the records pass by, because to work out the past anew each time is work without end.
+struct Moments<'a> {
+    /// How many records come before each cell that somebody goes back to.
+    ends: HashMap<&'a str, usize>,
+    memory: HashMap<usize, Vec<CellMemory>>,
+    wanted: HashSet<usize>,
+}
+
+impl<'a> Moments<'a> {
+    fn of(records: &'a [Record]) -> Self {
+        let targets: HashSet<_> = records
+            .iter()
+            .filter_map(|record| {
+                let Body::Rewound { to, .. } = &record.body else { return None };
+                Some(to.as_str())
+            })
+            .collect();
+        let mut ends = HashMap::new();
+        for (at, record) in records.iter().enumerate() {
+            let Body::Proposal { id, .. } = &record.body else { continue };
+            // The first of an id counts.
+            if targets.contains(id.as_str()) && !ends.contains_key(id.as_str()) {
+                ends.insert(id.as_str(), before_proposal(records, at));
+            }
+        }
+        let wanted = ends.values().copied().collect();
+        Self { ends, memory: HashMap::new(), wanted }
+    }
+
+    /// So many records have passed.
+    fn pass(&mut self, at: usize, cells: &[PastCell]) {
+        if self.wanted.contains(&at) {
+            self.memory.insert(at, cells.iter().map(|cell| cell.memory).collect());
+        }
+    }
+
+    /// The memory of the cells before this one.
+    fn before(&self, cell: &str) -> Option<&[CellMemory]> {
+        self.memory.get(self.ends.get(cell)?).map(Vec::as_slice)
+    }
 }
 
 /// The cells so far, and what is known of those to come.

@@ -233,12 +233,12 @@ pub enum ChangesWish {
     Redo(TurnReach),
 }
 
-/// The files that may be among those that are undone or redone.
+/// The files that may be undone or redone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TurnReach {
-    /// Any.
+    /// Any file.
     All,
-    /// None that something runs or reads by itself later: with one of them, nothing is undone or
+    /// No file that something runs or reads by itself later: if there is one, nothing is undone or
     /// redone.
     NoneThatRunsLater,
 }

@@ -16,6 +16,12 @@ use serde::Serialize;
 /// Why staged files do not come back from a checkpoint that is not there.
 const FORGOTTEN: &str = "they were not kept";
 
+/// Applied files that are named.
+const NAMED: usize = 1_000;
+
+/// Characters of the prompt that are shown.
+const PROMPT: usize = 2_000;
+
 /// The meaning of going back to before a cell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RewindPlan {
@@ -26,14 +32,23 @@ pub struct RewindPlan {
     /// The prompt that led to the cell, if it is taken back too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompt: Option<Untrusted>,
+    /// Prompts that no longer count.
+    pub prompts: usize,
     /// Every interpreter that has to do with it.
     pub interpreters: Vec<PlannedInterpreter>,
     /// The staged files.
     pub staged: FilesCheckpoint,
-    /// Files that were applied since. They are undone if the person wants that.
+    /// Files that people sent since, and that are no longer staged.
+    pub sent: Vec<String>,
+    /// Files that were applied since, the first of them. They are undone if the person wants that.
     pub applied: Vec<FileChange>,
+    /// How many there are.
+    pub applied_count: usize,
     /// Hosts that were reached since, which is not undone.
     pub hosts: Vec<String>,
+    /// The number of the newest record that this takes into account. Anything later
+    /// makes it another plan.
+    pub as_of: u64,
 }
 
 /// A cell that no longer counts.
@@ -85,14 +100,21 @@ impl Rewind {
             from: self.comes_back(language, held),
         });
         let forgotten = || FilesCheckpoint::NotKept { reason: FORGOTTEN.into() };
+        let staged = held.map_or_else(forgotten, |held| held.files.clone());
+        let go_with_it = matches!(staged, FilesCheckpoint::Kept);
+        let prompt = self.prompt.as_ref().map(|text| text.chars().take(PROMPT).collect());
         RewindPlan {
             before: self.to.clone(),
             cells: cells.collect(),
-            prompt: self.prompt.as_deref().map(Untrusted::new),
+            prompt: prompt.map(|text: String| Untrusted::new(text)),
+            prompts: self.prompts,
             interpreters: interpreters.collect(),
-            staged: held.map_or_else(forgotten, |held| held.files.clone()),
-            applied: self.applied.concat(),
+            staged,
+            sent: if go_with_it { self.sent.clone() } else { Vec::new() },
+            applied: self.applied.iter().flatten().take(NAMED).cloned().collect(),
+            applied_count: self.applied.iter().map(Vec::len).sum(),
             hosts: self.hosts.clone(),
+            as_of: self.as_of,
         }
     }
 

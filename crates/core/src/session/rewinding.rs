@@ -19,7 +19,7 @@
 //! it.
 
 use super::{
-    cells::{CellMemory, PastCell},
+    cells::{CellMemory, PastCell, before_proposal},
     effect::Effect,
     event::{ChangesWish, Event, Failure, TurnReach},
     resuming::{answer_calls, conversation},
@@ -32,7 +32,11 @@ use crate::{
     Admission, Body, Changes, ChangesState, FileChange, FilesRewound, KernelRewound, MemoryRewound,
     Message, Record, RewindScope, Rewound, record::TurnEnd,
 };
-use std::{mem, sync::Arc};
+use std::{
+    collections::{BTreeSet, HashMap},
+    mem,
+    sync::Arc,
+};
 
 impl Rewind {
     /// The way back to before a cell of the session that these records tell of. `earlier` are the
@@ -51,10 +55,20 @@ impl Rewind {
             let Body::Prompt { text } = &record.body else { return None };
             Some(text.clone())
         });
-        let (applied, hosts) = (applied(since), reached(since));
-        let to = cell.to_owned();
-        let as_of = records.last().map_or(0, |record| record.seq);
-        Some(Self { to, messages, prompt, undone, memory, applied, undo: false, hosts, as_of })
+        let counts = |record: &&Record| !record.body.is_passing();
+        Some(Self {
+            to: cell.to_owned(),
+            messages,
+            prompt,
+            undone,
+            memory,
+            applied: applied(since),
+            undo: false,
+            hosts: reached(since),
+            prompts: prompts(records, then.len()),
+            sent: sent(since),
+            as_of: records.iter().rfind(counts).map_or(0, |record| record.seq),
+        })
     }
 
     /// The number of the checkpoint that was taken before the cell.
@@ -74,18 +88,53 @@ impl Rewind {
     }
 }
 
-/// Files that were applied and not undone, by application.
+/// Files that were applied and not undone, by application. One that was applied before, and then
+/// undone and redone, is none of them.
 fn applied(since: &[Record]) -> Vec<Vec<FileChange>> {
-    let mut applied = Vec::new();
+    let (mut applied, mut undone, mut is_redo) = (Vec::new(), Vec::new(), false);
     for record in since {
+        if let Body::ChangesWanted { wish, .. } = &record.body {
+            is_redo = wish == "redo";
+        }
         let Body::Changes(Changes { state, files, .. }) = &record.body else { continue };
         match state {
-            ChangesState::Applied => applied.push(files.clone()),
-            ChangesState::Undone => _ = applied.pop(),
+            ChangesState::Applied => match undone.pop().filter(|_| is_redo) {
+                Some(again) => applied.extend(again),
+                None => applied.push(files.clone()),
+            },
+            ChangesState::Undone => undone.push(applied.pop()),
             ChangesState::Staged | ChangesState::Discarded => {}
         }
     }
     applied
+}
+
+/// How many prompts behind the first `then` records still count.
+fn prompts(records: &[Record], then: usize) -> usize {
+    let (mut proposed, mut prompts) = (HashMap::new(), Vec::new());
+    for (at, record) in records.iter().enumerate() {
+        #[expect(clippy::wildcard_enum_match_arm, reason = "the rest is not about prompts")]
+        match &record.body {
+            Body::Proposal { id, .. } => _ = proposed.entry(id.as_str()).or_insert(at),
+            Body::Prompt { .. } if at >= then => prompts.push(at),
+            Body::Rewound { to, .. } => {
+                let end = proposed.get(to.as_str()).map(|at| before_proposal(records, *at));
+                while prompts.last().is_some_and(|prompt| end.is_some_and(|end| *prompt >= end)) {
+                    prompts.pop();
+                }
+            }
+            _ => {}
+        }
+    }
+    prompts.len()
+}
+
+fn sent(since: &[Record]) -> Vec<String> {
+    let paths = since.iter().filter_map(|record| {
+        let Body::ChangesWanted { paths, put: Some(_), .. } = &record.body else { return None };
+        Some(paths)
+    });
+    paths.flatten().cloned().collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 fn reached(since: &[Record]) -> Vec<String> {

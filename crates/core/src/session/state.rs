@@ -166,7 +166,7 @@ pub(super) enum Phase {
 pub(super) struct Work {
     pub(super) current: Proposal,
     pub(super) waiting: VecDeque<Proposal>,
-    /// Who must approve whatever comes of the one at hand, by the rules on it.
+    /// Who must approve whatever follows from the current proposal, by the rules about it.
     pub(super) quorum: Quorum,
 }
 

@@ -89,7 +89,12 @@ pub struct Rewind {
     pub undo: bool,
     /// Hosts that were reached since.
     pub hosts: Vec<String>,
-    /// The number of the newest record that was known: nothing may have happened since.
+    /// Prompts that no longer count.
+    pub prompts: usize,
+    /// Paths of files that people sent since, each once.
+    pub sent: Vec<String>,
+    /// The number of the newest record that says how the session stands, when this was worked out.
+    /// Refused if another has come since.
     pub as_of: u64,
 }
 

@@ -1,9 +1,11 @@
 //! The kernels of a sandbox, as they are known outside.
 
-use super::starting::Start;
 use crate::output::Decoder;
 use interpreter_core::Language;
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    time::{Duration, Instant},
+};
 
 /// A process inside that reads code.
 #[derive(Debug)]
@@ -24,6 +26,24 @@ pub(super) struct Kernel {
     pub(super) asked: u32,
     pub(super) stdout: Decoder,
     pub(super) stderr: Decoder,
+}
+
+/// The start of a kernel, as it is known outside.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Start {
+    pub(super) patience: Duration,
+    /// When it is given up; or, if it was, when the sandbox is.
+    pub(super) until: Instant,
+    /// Whether the host has said that the process is there.
+    pub(super) is_there: bool,
+}
+
+impl Kernel {
+    /// When its start is given up.
+    pub(super) fn due(&self) -> Option<Instant> {
+        let start = self.start.filter(|_| self.state == KernelState::Starting)?;
+        Some(start.until)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

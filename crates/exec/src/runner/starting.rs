@@ -1,12 +1,12 @@
 //! The time that a start may take.
 //!
-//! A host says at once that it has started a kernel, and the kernel says when it is ready. Either may
-//! never come: a machine can be out of memory or processes, and Node, for one, waits for ever for
-//! threads that the system does not let it have. A kernel that is not ready in time is ended, and
-//! where the host does not do that either the sandbox is, so that every start ends.
+//! A host says at once that it has started a kernel, and the kernel says when it is ready. Either
+//! message may never come: a machine can be out of memory or processes, and Node, for one, waits
+//! for ever for threads that the system does not let it have. A kernel that is not ready in time is
+//! ended. If the host does not do that in time either, the whole sandbox is, so no start hangs.
 
 use super::{
-    kernels::{Kernel, KernelState},
+    kernels::{Kernel, Start},
     state::{Action, State},
 };
 use interpreter_host::Inward;
@@ -17,24 +17,6 @@ const GRACE: Duration = Duration::from_secs(10);
 
 /// The reason given for ending a sandbox that does not answer.
 pub(super) const SILENT: &str = "the sandbox did not answer in time, and was ended";
-
-/// The start of a kernel, as it is known outside.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Start {
-    patience: Duration,
-    /// When it is given up; or, if it was, when the sandbox is.
-    until: Instant,
-    /// Whether the host has said that the process is there.
-    is_there: bool,
-}
-
-impl Kernel {
-    /// When its start is given up.
-    fn due(&self) -> Option<Instant> {
-        let start = self.start.filter(|_| self.state == KernelState::Starting)?;
-        Some(start.until)
-    }
-}
 
 impl State {
     /// A kernel was asked for, and may take so long.

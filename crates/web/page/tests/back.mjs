@@ -51,9 +51,11 @@ await story("back", async (browser, scene) => {
   await page.waitForFunction(() => document.querySelector("[data-cell=p3] .outcome")?.textContent.includes("Done"));
   await act(page, "later", ".card.open:not(.back)");
   await state(page, "idle");
+  await server.perform("put", { session, path: "mine.txt", base64: btoa("mine") });
   await act(page, "back", "[data-back=p2]");
   await page.waitForFunction(() => document.querySelector("[data-back=p2]")?.textContent.includes("2 cells") === true);
   check((await page.$(".cell.rewound")) === null, "it went back to what was not shown");
+  check((await page.textContent("[data-back=p2]")).includes("No longer staged: mine.txt"), "the file that goes with it");
   await act(page, "back", "[data-back=p2]");
   await page.waitForFunction(() => [...document.querySelectorAll(".mark")].some((one) => one.textContent.includes("Went back to before p2")));
   await state(page, "idle");

@@ -87,8 +87,8 @@ impl Guesses {
         self.count(&Counted::of(name, address), now)
     }
 
-    /// Counts a login that begins at a provider, or comes back, where nobody has a name yet.
-    /// Whether it may.
+    /// Counts a login that begins at a provider or comes back from it, when nobody has a name yet.
+    /// Returns whether it may go on.
     pub(super) fn may_come(&mut self, address: IpAddr, now: Instant) -> bool {
         self.count(&Counted::of_addresses(address), now)
     }

@@ -16,10 +16,10 @@
 //! only ever sent to the provider and to our own page.
 //!
 //! Browsers keep the logins that they have begun ([`begun`]), and a state is remembered only once
-//! it has let somebody in ([`pending`]), so strangers have nothing to fill. An address begins a
-//! number of logins in a minute, and the logins that began there come back as often: that bounds
-//! how often a stranger makes us ask the provider. The address of the beginning counts, because the
-//! state proves it and it cannot be changed on the way back.
+//! it has let somebody in ([`pending`]), so strangers have nothing to fill. An address may
+//! begin a limited number of logins in a minute, and logins that began there may come back as
+//! often: that bounds how often a stranger makes us ask the provider. An answer counts for the
+//! address where its login began, because the state proves it and nobody can change it on the way.
 //!
 //! # Order
 //! The state is checked, found unspent and counted before anything is asked, the signature is
@@ -27,7 +27,7 @@
 //! in one step, and only whoever spends it is let in.
 //!
 //! # Limits
-//! Whoever rules the provider is everybody who logs in through it. Somebody who is removed there
+//! Whoever controls the provider can log in as anybody who uses it. Somebody who is removed there
 //! stays in here until their login ends or they are removed here. Until a state has let somebody
 //! in, its browser can come back with it several times, each time with a code that the provider
 //! must take. People behind one address share its number of logins.

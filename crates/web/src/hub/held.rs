@@ -32,6 +32,8 @@ pub(crate) struct HeldSession {
     pub(crate) overrides: Overrides,
     /// Bytes that it was promised it may stage.
     pub(super) promised: u64,
+    /// Held by whoever works out what going back means, which reads the whole record.
+    pub(super) rewinding: Arc<tokio::sync::Mutex<()>>,
     shown: Mutex<Shown>,
     bells: Mutex<Vec<Weak<Bell>>>,
     progress: watch::Sender<HeldProgress>,
@@ -90,6 +92,7 @@ impl HeldSession {
             mode,
             overrides,
             promised: 0,
+            rewinding: Arc::default(),
             shown: Mutex::default(),
             bells: Mutex::default(),
             progress,
@@ -102,6 +105,16 @@ impl HeldSession {
 
     fn bells(&self) -> MutexGuard<'_, Vec<Weak<Bell>>> {
         self.bells.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until a question that was decided is no longer shown as open.
+    pub(super) async fn closed(&self, question: &str) {
+        let is_closed = |at: &HeldProgress| {
+            at.doing == Doing::Ended
+                || !self.questions().iter().any(|one| one.question.id == question)
+        };
+        // The sender is held by the session itself.
+        _ = self.progress().wait_for(is_closed).await.is_ok();
     }
 
     /// Wakes this client from now on, and now.

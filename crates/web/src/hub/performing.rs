@@ -135,8 +135,13 @@ impl SessionHub {
         let held = self.running(session).await?;
         let voter = self.voter(caller, session).await?;
         let who = Some(caller.name.clone());
-        let given = held.session.answer(question, hash, answer, who, voter).await;
-        given.map(taken).map_err(|refused| refusal(&refused))
+        let given = held.session.answer(question.clone(), hash, answer, who, voter).await;
+        let given = given.map_err(|refused| refusal(&refused))?;
+        if given == AnswerTaken::Decides {
+            // Whoever goes on at once must not find it open.
+            held.closed(&question).await;
+        }
+        Ok(taken(given))
     }
 
     /// Ends a session in order, and waits until it is over.

@@ -8,8 +8,9 @@
 //! The runner keeps the snapshot that was shown, under a number. A decision names it: what is applied
 //! is that copy, and if another was taken since, nothing is. A look at one path names that path, so
 //! that nothing beside it can be picked. The guard is the one that the terminal uses. A file that
-//! something runs or reads by itself later, and settings of ours, is applied, undone and redone by
-//! whoever may answer questions: to say yes to it is to say yes to code. A repository is changed at a terminal alone.
+//! something runs or reads by itself later, or a settings file of ours, is applied, undone and
+//! redone only by people who may answer questions: to say yes to it is to say yes to code. A
+//! repository is changed at a terminal alone.
 
 use super::{
     Shared,
@@ -206,8 +207,8 @@ pub(super) async fn discard(
     decide(shared, held, ChangesWish::DiscardShown { number, paths }, who, None).await
 }
 
-/// Takes back what was applied last, or what was taken back last. Files that something runs by itself
-/// later are not among it, unless the caller may answer questions.
+/// Undoes what was applied last, or redoes what was undone last. If a file that something runs by
+/// itself later is among it, the caller must be allowed to answer questions.
 pub(super) async fn turn(
     shared: &Shared,
     held: &HeldSession,

@@ -5,9 +5,9 @@
 //! run by an answer that they may no longer give.
 //!
 //! # Mechanism
-//! Sessions in another folder than the server's end, and standing answers are taken back. So is a yes
-//! to a question that waits for others. Until such
-//! a session is over, its owner reaches nothing of it: the folder is checked at each request.
+//! Sessions in another folder than the server's end. Until such a session is over, its owner
+//! reaches nothing of it: the folder is checked at each request. In the others, standing answers
+//! are taken back, and so is a yes to a question that still waits for other people.
 //!
 //! # Limits
 //! Their record stays theirs. An answer that is on its way while the role changes may still hold.
@@ -61,7 +61,7 @@ impl SessionHub {
 }
 
 impl SessionHub {
-    /// A person may answer less in all of these sessions.
+    /// A person has lost rights in all of these sessions.
     pub(crate) fn lost_right(&self, person: &str) {
         for held in self.shared.running() {
             held.lost_right(person);
@@ -70,7 +70,7 @@ impl SessionHub {
 }
 
 impl HeldSession {
-    /// A person may answer less here: what they have approved so far counts no more.
+    /// A person has lost rights here: their approvals so far no longer count.
     pub(crate) fn lost_right(&self, person: &str) {
         self.session.send(Event::RightLost(person.to_owned()));
     }

@@ -113,12 +113,13 @@ impl TeamHub {
     /// Wakes whoever is concerned: a subscription that no share carries any more ends, and a list
     /// shows what is new.
     fn tell(&self, owner: &str, session: &str, with: &str) {
-        let (Ok(owner), Ok(guest)) = (self.team.hub(owner), self.team.hub(with)) else { return };
+        let Ok(owner) = self.team.hub(owner) else { return };
         if let Some(held) = owner.shared.find(session) {
-            // A share anew is no share as before: whoever says yes by it says it once more.
+            // A changed share starts anew: a yes that was given under the old one must be repeated.
             held.lost_right(with);
             held.ring();
         }
+        let Ok(guest) = self.team.hub(with) else { return };
         for bell in guest.shared.bells_of_list() {
             owner.shared.wake_for_rows(&bell);
             bell.ring_for_row(session);

@@ -31,8 +31,8 @@ use uuid::Uuid;
 /// How often the removal of a tree begins again because something was added to it meanwhile.
 const ATTEMPTS: usize = 8;
 
-/// Removes a folder of ours with everything in it, however deep that is. A few descriptors are open
-/// at a time. One that is gone already is no error; one of another user's is, and stays.
+/// Removes a folder of ours with everything in it, however deep that is. Only a few descriptors are
+/// open at a time. A folder that is already gone is not an error. Another user's is, and it stays.
 ///
 /// Whoever can change the folder above must be trusted; nobody else has to be.
 pub fn remove_tree(path: &Path) -> io::Result<()> {

@@ -72,7 +72,7 @@ pub(super) async fn rewind(
         Err(left) => return Ok(Next::after(left)),
     }
     if !plan.applied.is_empty() {
-        screen.say(count(plan.applied.len(), "file") + " applied to your folder since then:")?;
+        screen.say(count(plan.applied_count, "file") + " applied to your folder since then:")?;
         transcript::files(screen, &plan.applied)?;
         let choices = [choice('u', "undo", true), choice('k', "keep in your folder", false)];
         let question = ours("Undo that in your folder too?");
@@ -120,6 +120,9 @@ fn draw(screen: &mut Screen, cells: &[PastCell], plan: &RewindPlan) -> io::Resul
     if cells.len() > LISTED {
         screen.say(ours("and ") + (cells.len() - LISTED) + " more")?;
     }
+    if plan.prompts > 1 {
+        screen.say(count(plan.prompts, "prompt") + " no longer count")?;
+    }
     if let Some(prompt) = &plan.prompt {
         screen.row_of_words(&format!("your prompt: {}", prompt.for_terminal_line(200)))?;
     }
@@ -133,6 +136,9 @@ fn draw(screen: &mut Screen, cells: &[PastCell], plan: &RewindPlan) -> io::Resul
         FilesCheckpoint::NotKept { reason } => format!("stay as they are: {reason}"),
     };
     screen.row_of_words(&format!("staged files: {files}"))?;
+    if !plan.sent.is_empty() {
+        screen.row_of_words(&format!("no longer staged: {}", plan.sent.join(", ")))?;
+    }
     screen.say_quietly("Open files, sockets and running programs do not come back.")?;
     if !plan.hosts.is_empty() {
         screen.row_of_words(&format!("not undone: it reached {}", plan.hosts.join(", ")))?;

@@ -265,7 +265,7 @@ pub(super) const HOLES: &[Hole] = &[
             "web/http/oidc/id_token/tests::a_key_serves_only_its_purpose",
             "web/http/oidc/id_token/tests::every_claim_must_be_there_and_be_right",
             "web/http/oidc/id_token/tests::addresses_and_names_make_nobody_somebody_else",
-            "web/http/oidc/pending::a_state_goes_on_once_in_the_browser_that_began_it_and_for_ten_minutes",
+            "web/http/oidc/pending::a_state_lets_in_once",
             "web/http/oidc/pending::a_code_for_the_page_works_once_in_its_browser_and_for_a_minute",
             "page/provider: a code in another browser",
             "page/provider: a redirect is not followed",

@@ -257,9 +257,8 @@ proptest! {
     }
 }
 
-/// The records of a session in which cells ran, one of them edited.
-fn ran_before() -> Vec<crate::Record> {
-    let proposal = |id: &str, language: &str, code: &str| Body::Proposal {
+fn proposal(id: &str, language: &str, code: &str) -> Body {
+    Body::Proposal {
         id: id.into(),
         origin: Origin::Model,
         language: language.into(),
@@ -267,22 +266,32 @@ fn ran_before() -> Vec<crate::Record> {
         hash: crate::hash::sha256(code.as_bytes()),
         invocation: None,
         again: None,
-    };
-    let started = |id: &str, code: &str| Body::RunStarted {
+    }
+}
+
+fn started(id: &str, code: &str) -> Body {
+    Body::RunStarted {
         proposal: id.into(),
         hash: crate::hash::sha256(code.as_bytes()),
         backend: "native".into(),
         enforced: vec![],
         missing: vec![],
-    };
-    let finished = |id: &str, status, kernel_ended| Body::RunFinished {
+    }
+}
+
+fn finished(id: &str, status: i32, kernel_ended: bool) -> Body {
+    Body::RunFinished {
         proposal: id.into(),
         status: Some(status),
         signal: None,
         limit: None,
         kernel_ended,
         ms: 1,
-    };
+    }
+}
+
+/// The records of a session in which cells ran, one of them edited.
+fn ran_before() -> Vec<crate::Record> {
     let edited = Body::Answer {
         proposal: "p2".into(),
         decision: Decision::Edit,
@@ -338,4 +347,66 @@ fn the_cells_of_a_session_are_those_that_ran() {
     assert!(cells.iter().all(|cell| cell.memory == CellMemory::Lost));
     let python = language::example().find("python").unwrap();
     assert_eq!(Replay::of(cells, Some(&python)).cells.len(), 2);
+}
+
+/// Records of cells and of ways back: a cell ends well, or with its interpreter, or somebody goes
+/// back to before one.
+fn ways_back(choices: &[(u8, u8)]) -> Vec<crate::Record> {
+    let (mut all, mut ran) = (Vec::new(), 0_usize);
+    for (choice, which) in choices {
+        if choice % 3 == 2 && ran > 0 {
+            let to = format!("p{}", usize::from(*which) % ran + 1);
+            all.push(Body::Rewound { to, cells: vec![] });
+            continue;
+        }
+        ran += 1;
+        let id = format!("p{ran}");
+        let language = ["python", "shell"][usize::from(*which) % 2];
+        all.extend([
+            proposal(&id, language, "x"),
+            started(&id, "x"),
+            finished(&id, 0, *choice == 1),
+        ]);
+    }
+    numbered(all)
+}
+
+proptest! {
+    /// After a way back, the memory of each cell is that of the records before.
+    #[test]
+    fn memory_goes_back_to_what_it_was(choices in prop::collection::vec(any::<(u8, u8)>(), 0..24)) {
+        let records = ways_back(&choices);
+        for (at, record) in records.iter().enumerate() {
+            let Body::Rewound { to, .. } = &record.body else { continue };
+            let was_there = PastCell::all(&[], &records[..at]).iter().any(|cell| cell.id == *to);
+            let now = PastCell::all(&[], &records[..=at]);
+            if was_there {
+                let then = PastCell::all(&[], PastCell::before(&records, to).unwrap());
+                prop_assert!(now.iter().all(|cell| cell.id != *to));
+                for (now, then) in now.iter().zip(&then) {
+                    prop_assert_eq!(now.memory, then.memory);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_session_may_go_back_thousands_of_times() {
+    let once = |number: usize| {
+        let id = format!("p{}", number + 2);
+        [
+            proposal(&id, "python", "x"),
+            started(&id, "x"),
+            finished(&id, 0, false),
+            Body::Rewound { to: id, cells: vec![] },
+        ]
+    };
+    let first = [proposal("p1", "python", "x"), started("p1", "x"), finished("p1", 0, false)];
+    let records = numbered(first.into_iter().chain((0..3_000).flat_map(once)));
+    let cells = PastCell::all(&[], &records);
+    assert_eq!(
+        cells.iter().map(|cell| (&*cell.id, cell.memory)).collect::<Vec<_>>(),
+        [("p1", CellMemory::Kept)]
+    );
 }

@@ -31,9 +31,12 @@ interface Interpreter {
 interface Plan {
   cells: { id: string; language: string }[];
   prompt?: string;
+  prompts: number;
   interpreters: Interpreter[];
   staged: "kept" | "not_staged" | { not_kept: { reason: string } };
+  sent: string[];
   applied: FileChange[];
+  applied_count: number;
   hosts: string[];
   hash: string;
 }
@@ -86,9 +89,9 @@ export function GoingBack({ session, cell, onClose }: { session: string; cell: s
       {plan === null ? problem === "" && <p class="muted">Looking…</p> : <Meaning plan={plan} />}
       {plan !== null && plan.applied.length > 0 && (
         <>
-          <p>{count(plan.applied.length, "file")} applied to your folder since then:</p>
+          <p>{count(plan.applied_count, "file")} applied to your folder since then:</p>
           <ul class="back-files">{plan.applied.slice(0, NAMED).map((file) => <li key={file.path}>{file.change} <Name text={file.path} most={120} /></li>)}</ul>
-          {plan.applied.length > NAMED && <p class="muted">And {plan.applied.length - NAMED} more.</p>}
+          {plan.applied_count > NAMED && <p class="muted">And {plan.applied_count - NAMED} more.</p>}
           {may("answer", rows.value.get(session)) && <label class="check"><input type="checkbox" checked={undo} onChange={(event) => setUndo(event.currentTarget.checked)} /> Undo that in your folder, too</label>}
         </>
       )}
@@ -101,15 +104,17 @@ export function GoingBack({ session, cell, onClose }: { session: string; cell: s
 }
 
 function Meaning({ plan }: { plan: Plan }): JSX.Element {
-  const { cells, prompt, interpreters, staged, hosts } = plan;
+  const { cells, prompt, prompts, interpreters, staged, sent, hosts } = plan;
   return (
     <>
       <p>{count(cells.length, "cell")} and everything said since will no longer count. The record keeps all of it.</p>
-      {prompt !== undefined && <p>Your prompt: <span class="muted"><Foreign text={prompt.split("\n", 1)[0] ?? ""} /></span></p>}
+      {prompts > 1 && <p>{count(prompts, "prompt")} and the answers to them go with it.</p>}
+      {prompt !== undefined && <p>The prompt of that cell: <span class="muted"><Foreign text={prompt.split("\n", 1)[0] ?? ""} /></span></p>}
       <ul class="back-how" aria-label="How it comes back">
         {interpreters.map((one) => <li key={one.language}>{languageName(one.language)}: {how(one)}</li>)}
         <li>Staged files: {staged === "kept" ? "as they were then" : staged === "not_staged" ? "not staged here, so they stay as they are" : <>stay as they are: <Foreign text={staged.not_kept.reason} /></>}</li>
       </ul>
+      {sent.length > 0 && <p>No longer staged: {sent.slice(0, NAMED).map((path, at) => <span key={path}>{at > 0 ? ", " : ""}<Name text={path} most={120} /></span>)}{sent.length > NAMED ? ` and ${sent.length - NAMED} more` : ""}</p>}
       <p class="muted">Open files, sockets and running programs do not come back.</p>
       {hosts.length > 0 && <p>Not undone: it reached {hosts.slice(0, NAMED).map((host, at) => <span key={host}>{at > 0 ? ", " : ""}<Name text={host} most={80} /></span>)}{hosts.length > NAMED ? ` and ${hosts.length - NAMED} more` : ""}</p>}
     </>

@@ -278,7 +278,7 @@ impl ApiCall {
                 ..call(
                     "planRewind",
                     "rewind",
-                    "Show what can be gone back to",
+                    "List the cells to go back to, or show what going back means",
                     Gives::Reply("RewindPlan"),
                 )
             },

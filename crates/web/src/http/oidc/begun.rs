@@ -1,9 +1,9 @@
 //! Logins at a provider that have begun, of which the server keeps nothing.
 //!
 //! # Threat
-//! An answer of the provider to a login that somebody else began, that comes late, or in another
-//! browser: a person would be logged in as somebody else without noticing. And a crowd of strangers
-//! who begin logins and finish none, until there is room for nobody else.
+//! An answer of the provider that comes late, in another browser, or to a login that somebody else
+//! began: a person would be logged in as somebody else without noticing. And a crowd of strangers
+//! who begin logins and finish none, until there is no room for anybody else.
 //!
 //! # Mechanism
 //! The browser that begins keeps the login itself, in its cookie: a random value, the time, the
@@ -41,7 +41,7 @@ const STATE: &[u8] = b"state\0";
 const NONCE: &[u8] = b"nonce\0";
 const VERIFIER: &[u8] = b"verifier\0";
 
-/// A text of a login on its way that is not for everybody.
+/// A text of an unfinished login that must not be shown.
 pub(in super::super) struct BegunSecret(String);
 
 impl BegunSecret {
@@ -109,9 +109,9 @@ impl BegunKey {
         Ok(self.login(cookie, beginning))
     }
 
-    /// The login of a state, by the cookies of the browser that brings it. Nothing if it began in
-    /// another browser, with another key or too long ago. Another server on this computer can put
-    /// many cookies in front.
+    /// Finds the login of a state among the cookies of the browser that brings it. `None` if the
+    /// login began in another browser, with another key or too long ago. All cookies are tried:
+    /// another server on this computer can put many in front.
     pub(super) fn find<'a>(
         &self,
         state: &str,

@@ -14,14 +14,14 @@
 //!
 //! So a stranger cannot put anything in here, whatever cookies and states they have, and even with
 //! an account at the provider. Of each person a number of states is remembered until they are long
-//! over, and none is forgotten before. Whoever has as many must wait, and nobody else: the memory
-//! has a bound for each person of the team.
+//! over, and none is forgotten before. Whoever reaches that number must wait, and nobody else does:
+//! the memory is bounded for each person of the team.
 //!
 //! The code for the page works in the same browser only, once and for a minute.
 //!
 //! # Limits
-//! Whoever has the account of a person at the provider can keep that person from coming in here by
-//! it: by coming in as them, again and again.
+//! Whoever controls a person's account at the provider can keep that person from logging in with it
+//! here, by logging in as them again and again.
 //!
 //! Reads no clock: the time is given.
 
@@ -35,8 +35,8 @@ use super::{
 };
 use std::time::{Duration, Instant};
 
-/// How long a state is remembered after its end: far longer than the provider is waited for, about
-/// an answer that came before the end.
+/// How long a state is remembered after its end: far longer than we wait for the provider to
+/// confirm an answer that came before the end.
 const LONGEST_WAY: Duration = Duration::from_mins(10);
 
 /// Spent states of one person.

@@ -65,16 +65,16 @@ impl ProviderRefusal {
     pub(in super::super) const fn message(&self) -> &'static str {
         match self {
             Self::TooMany => {
-                "Too many logins from your network within a minute, or of yours within twenty. \
-                 Wait, and begin again."
+                "Too many logins from your network within a minute, or by you within twenty \
+                 minutes. Wait, then begin again."
             }
             Self::Unreachable(_) => "The login provider does not answer this server.",
             Self::Metadata => {
                 "The login provider does not fit the settings of this server. Tell whoever runs it."
             }
             Self::State => {
-                "This login began in another browser or tab, is over, is older than ten minutes, or \
-                 began before the server's last start. Begin again."
+                "This login began in another browser or tab, was already used, is older than ten \
+                 minutes, or began before the server was restarted. Begin again."
             }
             Self::OtherProvider => "The answer comes from another login provider.",
             Self::Denied => "The login provider did not log you in.",
