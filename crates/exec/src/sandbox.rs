@@ -42,6 +42,7 @@ mod bubblewrap;
 mod cgroup;
 mod choose;
 mod container;
+mod counting;
 mod docker;
 mod firejail;
 mod folder;

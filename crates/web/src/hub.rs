@@ -11,7 +11,7 @@ use self::{
     bell::Bell,
     clock::TurnTime,
     held::HeldSession,
-    quota::Promise,
+    promise::Promise,
     weights::SeenWeights,
     whose::{Member, Whose},
 };
@@ -41,6 +41,7 @@ mod looking;
 pub(crate) mod opening;
 mod outcome;
 pub(crate) mod performing;
+mod promise;
 mod quota;
 pub(crate) mod reading;
 mod rewinding;

@@ -99,7 +99,7 @@ pub enum WorkspaceError {
         number: u32,
     },
     /// There is too much to keep for a checkpoint.
-    #[error("more than {} MB are staged anew, the most that a checkpoint keeps", most >> 20)]
+    #[error("more than {} MB are staged, the most that a checkpoint keeps", most >> 20)]
     TooMuchToKeep {
         /// Bytes that it keeps.
         most: u64,

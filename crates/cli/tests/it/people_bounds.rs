@@ -322,8 +322,8 @@ fn a_folder_that_may_not_be_opened_is_refused_whether_it_is_there_or_not() {
 
 #[test]
 fn sessions_at_once_are_promised_no_more_of_the_disk_than_there_is() {
-    const STORAGE: u64 = 24 << 20;
-    let config = "[team]\nstorage = \"24M\"\n";
+    const STORAGE: u64 = 96 << 20;
+    let config = "[team]\nstorage = \"96M\"\n";
     let scene = Scene::new().home_file(".config/interpreter/config.toml", config);
     let serving = team(&scene, &[("ben", "approver")]);
     let ben = Member::new(&serving, "ben");

@@ -8,7 +8,7 @@ use crate::{
     ExecError,
     sandbox::{BACK, LOWER},
 };
-use interpreter_core::{FilesCheckpoint, FilesRewound, Rewound, Untrusted};
+use interpreter_core::{FilesCheckpoint, FilesRewound, Limits, Rewound, Untrusted};
 use interpreter_host::Inward;
 use interpreter_workspace::WayBack;
 use std::{collections::BTreeSet, path::Path};
@@ -21,6 +21,8 @@ const LONGEST_REASON: usize = 300;
 pub(super) struct FilesBack {
     /// Checkpoints from before anything could be staged.
     early: BTreeSet<u32>,
+    /// Bytes that may be staged. All checkpoints together keep no more than that either.
+    most: u64,
     going: Option<Going>,
 }
 
@@ -62,16 +64,23 @@ impl Stage {
             self.back.early.insert(number);
             return FilesCheckpoint::Kept;
         }
-        match self.elsewhere(move |set| Ok(set.keep(number)?)).await {
+        let most = self.back.most;
+        match self.elsewhere(move |set| Ok(set.keep(number, most)?)).await {
             Ok(_) => FilesCheckpoint::Kept,
             Err(error) => FilesCheckpoint::NotKept { reason: reason(&error) },
         }
     }
 
+    /// As much may be kept as may be staged.
+    pub(super) fn bound_kept(&mut self, limits: &Limits) {
+        self.back.most = limits.staged_bytes;
+    }
+
     /// Nothing is staged yet: so it was at the checkpoints before.
     pub(super) async fn keep_early(&mut self) -> Result<(), ExecError> {
+        let most = self.back.most;
         for number in std::mem::take(&mut self.back.early) {
-            self.elsewhere(move |set| Ok(set.keep(number)?)).await?;
+            self.elsewhere(move |set| Ok(set.keep(number, most)?)).await?;
         }
         Ok(())
     }
@@ -162,5 +171,53 @@ impl Stage {
             Ok(false) => FilesRewound::NotRestored { reason: MEANWHILE.into() },
             Err(error) => FilesRewound::NotRestored { reason: reason(&error.into()) },
         }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "a test panics with the path that it names")]
+mod tests {
+    use super::*;
+    use crate::{
+        Interpreters, RunnerSetup, StandardInput, runner::tests::confinement, sandbox::Machine,
+    };
+    use interpreter_core::{Confinement, Workspace, hash::SealKey};
+    use interpreter_workspace::Place;
+    use std::fs;
+
+    #[tokio::test]
+    async fn no_more_is_kept_than_may_be_staged() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for name in ["work", "scratch", "changes"] {
+            fs::create_dir(at(name)).unwrap();
+        }
+        let setup = RunnerSetup {
+            interpreters: Interpreters::elsewhere([]),
+            machine: Machine::look(at("host"), at("scratch"), None),
+            changes: Place::new(at("changes"), SealKey::new(&[7; 32])),
+            undo_bytes: 0,
+            session: "one".into(),
+            upstream: None,
+            broker: None,
+            asks: None,
+            input: StandardInput::Empty,
+        };
+        let bounded = |staged_bytes: u64| Confinement {
+            work_folder: at("work"),
+            workspace: Workspace::Stage,
+            ..confinement(Limits { staged_bytes, ..Limits::default() })
+        };
+        let mut stage = Stage::default();
+        stage.begin_set(&bounded(64 << 10), &setup).await.unwrap();
+        assert_eq!(stage.checkpoint(1, true).await, FilesCheckpoint::Kept);
+        fs::write(stage.set().unwrap().upper().join("a"), vec![1; 100 << 10]).unwrap();
+        let refused = stage.checkpoint(2, true).await;
+        assert!(matches!(refused, FilesCheckpoint::NotKept { .. }), "{refused:?}");
+        // The one before it stays.
+        assert!(stage.set().unwrap().has_kept(1));
+        // The control.
+        stage.begin_set(&bounded(1 << 20), &setup).await.unwrap();
+        assert_eq!(stage.checkpoint(2, true).await, FilesCheckpoint::Kept);
     }
 }

@@ -142,6 +142,7 @@ impl Stage {
         confinement: &Confinement,
         setup: &RunnerSetup,
     ) -> Result<(), ExecError> {
+        self.bound_kept(&confinement.limits);
         if self.set.is_none() && confinement.workspace == Workspace::Stage {
             let RunnerSetup { changes, session, .. } = setup;
             self.set = Some(Set::create(changes, &confinement.work_folder, session)?);

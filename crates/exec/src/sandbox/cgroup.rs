@@ -20,6 +20,7 @@
 //! Without delegation there is no group, and then memory is bounded for each process alone.
 //! Nothing inside sees the groups: no part of them is mounted there.
 
+use self::mounts::{group_in, mounts};
 use interpreter_core::Limits;
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
@@ -106,21 +107,14 @@ impl Groups {
         Self::parse(&read("/proc/self/mountinfo"), &read("/proc/self/cgroup"))
     }
 
-    fn parse(mounts: &str, groups: &str) -> Self {
+    fn parse(mountinfo: &str, groups: &str) -> Self {
         let mut found = Self::default();
-        for line in mounts.lines() {
-            // ID parent device root MOUNT options … - TYPE source OPTIONS
-            let Some((before, after)) = line.split_once(" - ") else { continue };
-            let mut before = before.split(' ').skip(3);
-            let (Some(root), Some(at)) = (before.next(), before.next()) else { continue };
-            let mut after = after.split(' ');
-            let (kind, options) = (after.next(), after.nth(1).unwrap_or_default());
-            let has = |controller: &str| options.split(',').any(|option| option == controller);
-            let own = |controller: &str| own_group(groups, controller, root, at);
-            match kind {
-                Some("cgroup2") => (found.own, found.top) = (own(""), at.into()),
-                Some("cgroup") if has("memory") => found.memory = own("memory"),
-                Some("cgroup") if has("pids") => found.processes = own("pids"),
+        for mount in mounts(mountinfo) {
+            let own = |controller: &str| own_group(groups, controller, mount.root, mount.at);
+            match mount.kind {
+                "cgroup2" => (found.own, found.top) = (own(""), mount.at.into()),
+                "cgroup" if mount.has("memory") => found.memory = own("memory"),
+                "cgroup" if mount.has("pids") => found.processes = own("pids"),
                 _ => {}
             }
         }
@@ -192,13 +186,9 @@ fn make_freezer(own: &Path, name: &str) -> Option<PathBuf> {
 
 /// Our own group in the hierarchy of a controller, as a path that can be opened.
 fn own_group(groups: &str, controller: &str, root: &str, at: &str) -> Option<PathBuf> {
-    let path = groups.lines().find_map(|line| {
-        let mut parts = line.splitn(3, ':').skip(1);
-        let (controllers, path) = (parts.next()?, parts.next()?);
-        controllers.split(',').any(|one| one == controller).then_some(path)
-    })?;
+    let path = group_in(groups, controller)?;
     // In a container the mount begins at a group and not at the top.
-    let below = Path::new(path).strip_prefix(root).unwrap_or_else(|_| Path::new(""));
+    let below = path.strip_prefix(root).unwrap_or_else(|_| Path::new(""));
     (!below.components().any(|part| part == std::path::Component::ParentDir))
         .then(|| Path::new(at).join(below))
 }
@@ -353,6 +343,8 @@ fn count(text: &str, name: &str) -> u64 {
     let mut pairs = text.lines().filter_map(|line| line.split_once(' '));
     pairs.find(|(key, _)| *key == name).and_then(|(_, count)| count.parse().ok()).unwrap_or(0)
 }
+
+pub(super) mod mounts;
 
 #[cfg(test)]
 mod tests {

@@ -13,7 +13,8 @@
 //! far as the engine lets us, volumes. An image is never fetched. The engine's socket is not inside.
 //!
 //! # Order
-//! The socket and the profile are there before the client starts; the plan is sent after the meeting.
+//! The socket and the profile are there before the client starts. The plan is made and sent after
+//! the meeting, when it is known whether a control group bounds the processes.
 //! A host ends when its stream does and the container with it, also if this program is killed.
 //!
 //! # Limits
@@ -23,6 +24,7 @@
 //! cannot be bound. As root, code is another user, who cannot change a folder that is not staged.
 
 use super::{
+    counting::Counting,
     in_copy::uncovered,
     landlock::beside_others,
     machine::{Machine, Rights},
@@ -30,7 +32,7 @@ use super::{
     recipe::{Protection, Recipe, Site, Tidying},
 };
 use crate::{Cause, ExecError, Interpreters, egress::TRUSTED};
-use interpreter_core::{Access, Confinement, Workspace};
+use interpreter_core::{Access, Confinement, Limits, Workspace};
 use interpreter_jail::{JAIL, Plan, Step, attack::ATTACK};
 use interpreter_jupyter::JUPYTER;
 use rustix::process::{Resource, getrlimit};
@@ -80,6 +82,11 @@ const MOST_PROCESSES: u64 = 32_768;
 
 /// Processes beside those of code: the host, and threads of its own that the engine has inside.
 const OURS: u64 = 16;
+
+/// All processes of a container together.
+pub(super) fn most_processes(limits: &Limits) -> u64 {
+    limits.processes.saturating_add(OURS)
+}
 
 pub(super) fn admits(
     recipe: &Recipe,
@@ -187,7 +194,7 @@ fn bounds(all: &mut Arguments, site: &Site<'_>) {
     all.add(["--ulimit", &format!("nproc={processes}:{processes}")]);
     if (site.recipe.bounds_all)(site.machine) {
         all.add(["--memory", &memory.to_string(), "--memory-swap", &memory.to_string()]);
-        all.add(["--pids-limit", &(limits.processes + OURS).to_string()]);
+        all.add(["--pids-limit", &most_processes(limits).to_string()]);
     }
     all.add(["--ulimit", &format!("nofile={open}:{open}"), "--ulimit", "core=0:0"]);
     all.add(["--shm-size", &limits.temporary_bytes.to_string()]);
@@ -269,27 +276,22 @@ fn pins(all: &mut Arguments, confinement: &Confinement) {
 
 /// The steps of our own binary inside, before it is the host.
 pub(super) fn plan(site: &Site<'_>) -> Result<Plan, ExecError> {
-    let Site { confinement, machine, recipe, .. } = *site;
+    let Site { confinement, machine, counting, .. } = *site;
     check_work_folder(confinement)?;
     let [user, _] = user(machine);
-    let together = (recipe.bounds_all)(machine) && kernel_counts_processes();
-    let bounded = |step| if together { unshared(step) } else { beside_others(step, user) };
+    let bounded = |step| match counting {
+        Counting::Apart => unshared(step),
+        Counting::WithUser => beside_others(step, user),
+    };
     let mut steps: Vec<_> = limits(confinement).map(bounded).into();
     let home = PathBuf::from(confinement.temporary()).join("home");
     steps.push(Step::Folder { at: home, mode: 0o700 });
     become_host(steps, Step::NoCapabilities, site)
 }
 
-/// Whether control groups of this kernel count processes, whoever makes the groups.
-fn kernel_counts_processes() -> bool {
-    ["/sys/fs/cgroup/cgroup.controllers", "/sys/fs/cgroup/pids"]
-        .iter()
-        .any(|path| Path::new(path).exists())
-}
-
-/// The limit on processes where a control group has the one that is meant. The kernel counts this one
-/// for the user as a whole: other containers of the same user would use it up, and Node waits for
-/// ever for threads that it cannot start.
+/// Raises the limit on processes, where a control group enforces the real one. The kernel counts
+/// this one for the user as a whole: other containers of the same user would use it up, and Node
+/// waits for ever for threads that it cannot start.
 fn unshared(step: Step) -> Step {
     use interpreter_jail::Resource::Processes;
     if let Step::Limit { resource: Processes, .. } = step {
@@ -348,6 +350,48 @@ mod tests {
             assert!(!can_be_bound(Path::new(path)), "{path}");
         }
         assert!(can_be_bound(Path::new("/home/u/my project (2)=ü:x")));
+    }
+
+    /// A fork bomb is bounded by the group, or by the limit for the user: never by neither.
+    #[test]
+    fn the_limit_for_the_user_is_raised_only_where_a_group_counts_apart() {
+        use crate::sandbox::{docker, folder::Layout};
+        let scratch = PathBuf::from("/nowhere");
+        let machine = Machine::look("/bin/true".into(), scratch.clone(), None);
+        let confinement = Confinement {
+            work_folder: "/home/u/project".into(),
+            workspace: Workspace::Stage,
+            files: [].into(),
+            granted: [].into(),
+            shown: [].into(),
+            network: interpreter_core::Network::None,
+            secrets: vec![],
+            limits: Limits { processes: 7, ..Limits::default() },
+            sandbox: interpreter_core::Sandboxing::default(),
+            environment: [].into(),
+        };
+        let [apart, with_user] = [Counting::Apart, Counting::WithUser].map(|counting| {
+            let planned = plan(&Site {
+                recipe: &docker::RECIPE,
+                confinement: &confinement,
+                stage: None,
+                copy: None,
+                door: None,
+                layout: &Layout::of(&scratch),
+                machine: &machine,
+                name: "one",
+                counting,
+            });
+            let limits = planned.unwrap().0.into_iter().filter_map(|step| {
+                use interpreter_jail::Resource::Processes;
+                let Step::Limit { resource: Processes, most } = step else { return None };
+                Some(most)
+            });
+            limits.collect::<Vec<_>>()
+        });
+        assert_eq!(apart, [at_most(Resource::Nproc, MOST_PROCESSES)]);
+        assert!(matches!(with_user[..], [most] if most >= 7), "{with_user:?}");
+        assert!(with_user < apart, "{with_user:?}");
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! A folder of a sandbox's own, where it has no mounts to put things on: drivers to read, a place
-//! for temporary files to write. It goes with the sandbox.
+//! for temporary files to write. It goes with the sandbox, and is claimed for as long: programs that
+//! do not see its maker would sweep it away.
 
+use self::claim::Claim;
 use crate::{
     Interpreters, egress,
     leftovers::{sweep, sweep_named},
@@ -10,12 +12,12 @@ use interpreter_jail::JAIL;
 use interpreter_jail::attack::ATTACK;
 use interpreter_jupyter::JUPYTER;
 use interpreter_workspace::remove_tree;
+use rustix::io::Errno;
 use std::{
     io,
     ops::Deref,
     os::unix::fs::{DirBuilderExt, PermissionsExt},
     path::{Path, PathBuf},
-    sync::atomic::{AtomicU32, Ordering},
 };
 use tokio::{runtime::Handle, task::JoinHandle};
 
@@ -27,6 +29,10 @@ const OPEN: [&str; 2] = ["/tmp", "/var/tmp"];
 
 /// How names there begin; the number of our process follows.
 const NAME: &str = "interpreter-";
+
+/// How often a folder is made anew because a program that sees other processes swept it away before
+/// it was claimed.
+const ATTEMPTS: usize = 8;
 
 /// Where things are in such a folder.
 #[derive(Clone, Debug)]
@@ -104,12 +110,44 @@ pub(crate) struct RunFolder {
 
 /// A folder that is removed by whoever drops this, however long that takes. Code has filled it.
 #[derive(Debug)]
-struct OnDisk(PathBuf);
+struct OnDisk {
+    at: PathBuf,
+    /// Released after the removal. None where the file system has no locks.
+    _claim: Option<Claim>,
+}
+
+impl OnDisk {
+    /// Makes a folder that nobody can know the name of beforehand, and that only its owner may
+    /// enter. One that is there already is not taken.
+    fn make(folder: &Path, prefix: &str) -> io::Result<Self> {
+        for _ in 1..ATTEMPTS {
+            if let Some(made) = Self::make_once(folder, prefix)? {
+                return Ok(made);
+            }
+        }
+        let last = Self::make_once(folder, prefix)?;
+        last.ok_or_else(|| io::Error::other("another program removes it at once"))
+    }
+
+    /// Makes one, unless another program sweeps it away at once.
+    fn make_once(folder: &Path, prefix: &str) -> io::Result<Option<Self>> {
+        let unique = uuid::Uuid::new_v4().simple();
+        let at = folder.join(format!("{prefix}{}-{unique}", std::process::id()));
+        std::fs::DirBuilder::new().mode(0o700).create(&at)?;
+        let claim = match Claim::on(&at) {
+            Ok(claim) => Some(claim),
+            Err(Errno::WOULDBLOCK | Errno::NOENT) => return Ok(None),
+            // Without locks nobody can claim it, and whoever cannot claim it does not sweep it.
+            Err(_) => None,
+        };
+        Ok(Some(Self { at, _claim: claim }))
+    }
+}
 
 impl Drop for OnDisk {
     fn drop(&mut self) {
         // Another program removes what this leaves.
-        _ = remove_tree(&self.0).is_ok();
+        _ = remove_tree(&self.at).is_ok();
     }
 }
 
@@ -133,22 +171,17 @@ impl RunFolder {
     }
 
     fn own(folder: &Path) -> io::Result<Self> {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
         std::fs::DirBuilder::new().mode(0o700).recursive(true).create(folder)?;
         let swept = folder.to_owned();
-        drop(aside(move || sweep(&swept, remove_tree)));
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let root = folder.join(format!("{}-{number}", std::process::id()));
-        Self::with_folders(root, 0o700)
+        drop(aside(move || sweep(&swept, remove_unclaimed)));
+        Self::with_folders(OnDisk::make(folder, "")?, 0o700)
     }
 
     fn of_other(user: u32, work_folder: &Path) -> io::Result<Self> {
         drop(aside(|| OPEN.iter().for_each(|open| sweep_open(Path::new(open)))));
         let [first, second] = OPEN;
         let open = if Path::new(first).starts_with(work_folder) { second } else { first };
-        // Nobody can know the name beforehand, and what is there already is not taken.
-        let name = format!("{NAME}{}-{}", std::process::id(), uuid::Uuid::new_v4().simple());
-        let made = Self::with_folders(Path::new(open).join(name), 0o755)?;
+        let made = Self::with_folders(OnDisk::make(Path::new(open), NAME)?, 0o755)?;
         for path in [made.home(), made.temporary()] {
             fs_err::set_permissions(&path, std::fs::Permissions::from_mode(0o700))?;
             std::os::unix::fs::chown(path, Some(user), Some(user))?;
@@ -156,16 +189,15 @@ impl RunFolder {
         Ok(made)
     }
 
-    fn with_folders(root: PathBuf, bits: u32) -> io::Result<Self> {
+    fn with_folders(root: OnDisk, bits: u32) -> io::Result<Self> {
         // Exactly these, whatever the umask.
-        let create = |path: &Path| {
-            std::fs::DirBuilder::new().mode(bits).create(path)?;
-            fs_err::set_permissions(path, std::fs::Permissions::from_mode(bits))
-        };
-        create(&root)?;
-        let made = Self { layout: Layout::of(&root), on_disk: Some(OnDisk(root)) };
+        let set =
+            |path: &Path| fs_err::set_permissions(path, std::fs::Permissions::from_mode(bits));
+        let made = Self { layout: Layout::of(&root.at), on_disk: Some(root) };
+        set(&made.layout.root)?;
         for path in [made.drivers(), made.temporary(), made.home()] {
-            create(&path)?;
+            std::fs::DirBuilder::new().mode(bits).create(&path)?;
+            set(&path)?;
         }
         Ok(made)
     }
@@ -208,9 +240,11 @@ impl Drop for RunFolder {
     }
 }
 
-/// Does something long on a thread of its own, or here and now if no task would have to wait.
+/// Does long work on a thread of its own, or on this one if there is no runtime whose tasks would
+/// wait.
 ///
-/// A runtime that is shutting down drops the work instead, and with it whatever is removed on drop.
+/// A runtime that is shutting down drops the work without running it. A folder in it that is
+/// removed on drop is then removed all the same.
 fn aside(work: impl FnOnce() + Send + 'static) -> Option<JoinHandle<()>> {
     if let Ok(runtime) = Handle::try_current() {
         Some(runtime.spawn_blocking(work))
@@ -223,7 +257,14 @@ fn aside(work: impl FnOnce() + Send + 'static) -> Option<JoinHandle<()>> {
 /// Removes what killed programs of ours left where every user may go. [`remove_tree`] leaves what
 /// belongs to other users.
 fn sweep_open(folder: &Path) {
-    sweep_named(folder, maker, remove_tree);
+    sweep_named(folder, maker, remove_unclaimed);
+}
+
+/// Removes a folder whose maker is not among the processes that we see, unless it lives elsewhere
+/// and claims it. Where there are no locks nobody knows, and it stays.
+fn remove_unclaimed(folder: &Path) -> io::Result<()> {
+    let _claim = Claim::on(folder)?;
+    remove_tree(folder)
 }
 
 /// The process that made a folder, if its whole name is one that we give.
@@ -239,5 +280,6 @@ fn write(at: &Path, text: &str, mode: u32) -> io::Result<()> {
     fs_err::set_permissions(at, std::fs::Permissions::from_mode(mode))
 }
 
+mod claim;
 #[cfg(test)]
 mod tests;

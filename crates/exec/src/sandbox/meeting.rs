@@ -69,11 +69,13 @@ impl Meeting {
         if who.uid() != self.user {
             let (is, wanted) = (who.uid(), self.user);
             return Err(failed(format!(
-                "its process is user {is}'s here, and not user {wanted}'s. An engine that maps users \
+                "its process belongs to user {is}, not to user {wanted}. An engine that maps users \
                  (rootless, or with `userns-remap`) cannot be used: use podman, or switch that off"
             )));
         }
-        let process = who.pid().and_then(|pid| u32::try_from(pid).ok());
+        // The kernel says 0 for one of a namespace that is not below ours, and whoever writes that
+        // into a control group puts itself there.
+        let process = who.pid().and_then(|pid| u32::try_from(pid).ok()).filter(|pid| *pid != 0);
         let process = process.ok_or_else(|| failed("its process has no number here".into()))?;
         stream.writable().await.map_err(Missed::Failed)?;
         send(&stream, &streams).map_err(Missed::Failed)?;

@@ -4,6 +4,7 @@
 //! explaining a sandbox read the recipe and never ask which backend it is.
 
 use super::{
+    counting::Counting,
     folder::Layout,
     in_copy::{self, Moved},
     machine::{Machine, Rights},
@@ -41,7 +42,8 @@ pub(crate) struct Recipe {
     pub(super) own_system: bool,
     /// Where drivers and temporary files are.
     pub(super) furniture: Furniture,
-    /// Whether the helper bounds memory and processes of all together, where we cannot.
+    /// Whether the helper is asked to bound memory and processes of all together, where we cannot.
+    /// Whether it does is seen once it has started.
     pub(super) bounds_all: fn(&Machine) -> bool,
     /// The steps of our own binary.
     pub(super) plan: fn(&Site<'_>) -> Result<Plan, ExecError>,
@@ -118,8 +120,11 @@ pub(super) struct Site<'a> {
     /// The sandbox's own folder.
     pub(super) layout: &'a Layout,
     pub(super) machine: &'a Machine,
-    /// How the container is called, if it is one.
+    /// The name of the container, if the sandbox is one.
     pub(super) name: &'a str,
+    /// How its processes are counted. Known for certain once it has started; only plans are made
+    /// by it.
+    pub(super) counting: Counting,
 }
 
 impl Site<'_> {
@@ -273,11 +278,28 @@ pub struct Protection {
 
 impl Protection {
     /// Notes whether a control group bounds all processes together: ours, or that of a helper.
-    pub(super) fn note_group(&mut self, group: Result<(), &String>, helper_bounds: bool) {
+    pub(super) fn note_group(
+        &mut self,
+        group: Result<(), &String>,
+        helper_bounds: bool,
+        counting: Counting,
+    ) {
         match group {
-            Err(_) if helper_bounds => self.enforced.push(
-                "the engine's limits on memory and on processes for all of them together".into(),
-            ),
+            Err(_) if helper_bounds => match counting {
+                Counting::Apart => self.enforced.push(
+                    "the engine's limits on memory and on processes for all of them together"
+                        .into(),
+                ),
+                Counting::WithUser => {
+                    self.enforced
+                        .push("the engine's limit on memory for all of them together".into());
+                    self.missing.push(
+                        "a limit on processes that counts those of the sandbox alone, because the \
+                         engine does not enforce the one that it was given"
+                            .into(),
+                    );
+                }
+            },
             Ok(()) => self.enforced.push(
                 "a control group: a limit on memory and on processes for all of them together"
                     .into(),

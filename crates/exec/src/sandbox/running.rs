@@ -147,7 +147,8 @@ impl Sandbox {
         // Nothing is in the group any more, and nothing writes into the folder.
         drop(group);
         if let Some(folder) = folder {
-            // Whoever fills it by the million waits no longer than this; the removal goes on.
+            // A session waits no longer than this for a folder with millions of files. The removal
+            // goes on, and at its own end the program waits until it is done.
             _ = tokio::time::timeout(PATIENCE, folder.remove()).await.is_ok();
         }
     }

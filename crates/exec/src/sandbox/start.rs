@@ -4,6 +4,7 @@ use super::{
     backends::recipe,
     cgroup::Group,
     container,
+    counting::{Counting, is_bounded},
     folder::{Layout, RunFolder},
     in_copy,
     machine::Machine,
@@ -65,48 +66,41 @@ pub(crate) async fn start(
     let nowhere = Layout::of(&machine.scratch);
     let layout = folder.as_deref().unwrap_or(&nowhere);
     let (copied, name) = (copy.as_deref(), &container::name());
-    let site = Site { recipe, confinement, stage, copy: copied, door, layout, machine, name };
-    let launched = match &recipe.helper {
+    // Until it is known better.
+    let counting = Counting::WithUser;
+    let site =
+        Site { recipe, confinement, stage, copy: copied, door, layout, machine, name, counting };
+    let (mut launched, covered) = match &recipe.helper {
         // The search goes on while the process starts and is put into its group.
         None => {
-            let plan = async { (recipe.plan)(&Site { confinement: &covered.await?, ..site }) };
             let mut command = command(&machine.program);
             command.arg0(JAIL);
-            launch(recipe, command, None, Remains::default(), plan, group, refusals).await?
+            let remains = Remains::default();
+            let launched = launch(recipe, command, None, remains, group, refusals).await?;
+            (launched, covered.await?)
         }
         // Its arguments depend on the hidden paths.
         Some(helper) => {
             let covered = covered.await?;
             let site = Site { confinement: &covered, ..site };
-            let plan = (recipe.plan)(&site)?;
-            let (program, arguments) = helped(recipe, helper, &site)?;
-            let client = || {
-                let mut command = command(&program);
-                command.envs((helper.environment)(&site));
-                command
-            };
-            let mut command = client();
-            command.args(arguments);
-            let meeting = meeting(recipe, helper, &site)?;
-            let remains = Remains(helper.tidying.map(|tidying| {
-                let mut remove = client();
-                remove.args(helper.client).args(tidying.remove).arg(site.name);
-                Box::new(remove)
-            }));
-            let plan = async { Ok(plan) };
-            let launched = launch(recipe, command, meeting, remains, plan, group, refusals).await?;
-            if let Some(tidying) = helper.tidying {
-                tidy(helper, tidying, client);
-            }
-            launched
+            (launch_by(helper, &site, group, refusals).await?, covered)
+        }
+    };
+    let counting = launched.counting(recipe, confinement, machine);
+    let plan = match (recipe.plan)(&Site { confinement: &covered, counting, ..site }) {
+        Ok(plan) => plan,
+        Err(error) => {
+            launched.remains.end(&mut launched.child).await;
+            return Err(error);
         }
     };
     let moved = recipe.moved(confinement, copy.as_deref());
     let mut protection = recipe.protection(machine);
     protection.enforced.extend(copy.map(|_| in_copy::words(moved.as_ref())));
-    let Launched { child, remains, input, link, group, plan } = launched;
+    let Launched { child, remains, input, link, group, .. } = launched;
     if recipe.confines {
-        protection.note_group(group.as_ref().map(drop), (recipe.bounds_all)(machine));
+        let by_helper = (recipe.bounds_all)(machine);
+        protection.note_group(group.as_ref().map(drop), by_helper, counting);
     }
     let (group, view) = (group.ok(), (recipe.view)(&plan));
     let sandbox =
@@ -138,7 +132,8 @@ pub(super) async fn probe(
     sandbox.ended(machine.patience.ready).await
 }
 
-/// Everything that would be done, in words, a line each.
+/// Everything that would be done, in words, a line each. Whether an engine enforces the limit that
+/// it is given is not known before it has started something; here it is believed.
 pub fn explain(
     backend: Backend,
     confinement: &Confinement,
@@ -149,7 +144,9 @@ pub fn explain(
     let (recipe, layout) = (recipe(backend), &Layout::of("RUN-FOLDER"));
     let copy = recipe.copy(confinement, stage);
     let (copied, name) = (copy.as_deref(), &container::name());
-    let site = &Site { recipe, confinement, stage, copy: copied, door, layout, machine, name };
+    let counting = if (recipe.bounds_all)(machine) { Counting::Apart } else { Counting::WithUser };
+    let site =
+        &Site { recipe, confinement, stage, copy: copied, door, layout, machine, name, counting };
     let plan = (recipe.plan)(site)?;
     let copied = copy.iter().map(|copy| {
         format!(
@@ -207,23 +204,65 @@ fn command(program: &Path) -> Command {
     command
 }
 
-/// A process that has been started, and has its plan before it.
+/// A process that has been started, and waits for its plan.
 struct Launched {
     child: Child,
     remains: Remains,
     input: OwnedWriteHalf,
     link: AsyncFd<Link>,
     group: Result<Group, String>,
-    plan: Plan,
+    /// Our own binary in the sandbox, as it is numbered here.
+    process: Option<u32>,
 }
 
-/// Starts a process, puts it into its group, and waits for its plan.
+impl Launched {
+    /// How its processes are counted: a group of ours bounds them, or that of an engine does, if
+    /// the kernel says so.
+    fn counting(&self, recipe: &Recipe, confinement: &Confinement, machine: &Machine) -> Counting {
+        let most = container::most_processes(&confinement.limits);
+        let by_helper = || {
+            let asked = (recipe.bounds_all)(machine);
+            asked && self.process.is_some_and(|process| is_bounded(process, most))
+        };
+        if self.group.is_ok() || by_helper() { Counting::Apart } else { Counting::WithUser }
+    }
+}
+
+/// Starts a process by a helper.
+async fn launch_by(
+    helper: &'static Helper,
+    site: &Site<'_>,
+    group: Result<Group, String>,
+    refusals: &Refusals,
+) -> Result<Launched, ExecError> {
+    let recipe = site.recipe;
+    let (program, arguments) = helped(recipe, helper, site)?;
+    let client = || {
+        let mut command = command(&program);
+        command.envs((helper.environment)(site));
+        command
+    };
+    let mut command = client();
+    command.args(arguments);
+    let meeting = meeting(recipe, helper, site)?;
+    let remains = Remains(helper.tidying.map(|tidying| {
+        let mut remove = client();
+        remove.args(helper.client).args(tidying.remove).arg(site.name);
+        Box::new(remove)
+    }));
+    let launched = launch(recipe, command, meeting, remains, group, refusals).await?;
+    if let Some(tidying) = helper.tidying {
+        tidy(helper, tidying, client);
+    }
+    Ok(launched)
+}
+
+/// Starts a process and puts it into its group.
 async fn launch(
     recipe: &Recipe,
     mut command: Command,
     meeting: Option<(Meeting, Duration)>,
     remains: Remains,
-    plan: impl Future<Output = Result<Plan, ExecError>>,
     group: Result<Group, String>,
     refusals: &Refusals,
 ) -> Result<Launched, ExecError> {
@@ -275,7 +314,7 @@ async fn launch(
         Some(Err(error)) => Err(error.to_string()),
         None => Err("the process has ended already".into()),
     });
-    Ok(Launched { child, remains, input, link, group, plan: plan.await? })
+    Ok(Launched { child, remains, input, link, group, process })
 }
 
 /// The place where our binary meets us and how long that may take, if it is met. The profile that it

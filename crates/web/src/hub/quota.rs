@@ -6,26 +6,33 @@
 //! # Mechanism
 //! Before a session begins, and before a file comes, what the person keeps is measured on the disk
 //! and held against `team.storage`. A session that begins is promised a part of what is left: at most
-//! half of it, so that the next one has something, and never more than it may stage anyway. Others do
-//! not get it until the session is over, so all of them together stay within the person's storage.
+//! half of it, so that the next one has something, and never more than it may stage anyway. Others
+//! do not get it until the session is over, so all of them together stage no more than there was
+//! room for. A session that would get next to nothing does not begin.
 //! Places and promises are counted behind one lock. Whoever runs the server is bounded by it alone.
 //!
 //! # Order
-//! Promises are read before the disk is: what a session stages meanwhile counts twice, and never not
-//! at all.
+//! Promises are read before the disk is, so whatever a session stages meanwhile may count twice,
+//! but is never missed.
 //!
 //! # Limits
 //! The files that a running session has staged count twice, on the disk and as promised, until it is
-//! over.
+//! over. Copies of them are not promised: those at its checkpoints, bounded by the same number once
+//! more, and the one that somebody decides on. They are gone when it is over. Neither is anything
+//! else that it keeps, such as its record. It counts when the next one asks.
 
 use super::{
     MOST_SESSIONS, Seat, SessionHub, Shared,
+    promise::Promise,
     reading::{elsewhere, failed},
     whose::{MOST_OF_A_PERSON, Whose},
 };
 use crate::protocol::{ErrorCode, ProtocolError};
 use interpreter_store::{Bytes, ConfigFiles, Settings, StoreError};
 use std::sync::Arc;
+
+/// The least that a session is promised, in bytes. With less it could do nothing.
+const LEAST: u64 = 1 << 20;
 
 /// The share of a person.
 #[derive(Clone, Copy, Debug)]
@@ -72,28 +79,11 @@ impl Quota {
 
     /// The part of what is left that a session gets, where others have been promised so much.
     fn promise(self, to_others: u64) -> Result<Promise, ProtocolError> {
-        let Some(left) = self.left else { return Ok(Promise(None)) };
+        let Some(left) = self.left else { return Ok(Promise::default()) };
         match left.saturating_sub(to_others) / 2 {
-            0 => Err(no_room(self.storage)),
-            part => Ok(Promise(Some(part))),
+            part if part < LEAST => Err(no_room(self.storage)),
+            part => Ok(Promise::of(part)),
         }
-    }
-}
-
-/// The bytes that a session may stage; none means that only its settings say so.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Promise(Option<u64>);
-
-impl Promise {
-    pub(super) fn bytes(self) -> u64 {
-        self.0.unwrap_or(0)
-    }
-
-    /// Bounds the staged files of a session by it. Returns what the session needs of it.
-    pub(super) fn bound(self, staged: &mut Bytes) -> Self {
-        let Some(part) = self.0 else { return self };
-        *staged = (*staged).min(Bytes::new(part));
-        Self(Some(staged.count()))
     }
 }
 
@@ -102,8 +92,8 @@ fn no_room(storage: Bytes) -> ProtocolError {
         "what you keep on this server takes up all of the {storage} that `team.storage` lets a \
          person have"
     );
-    let hint = "discard staged changes; whoever keeps the server can remove old sessions or raise \
-                the limit";
+    let hint = "end a session or discard staged changes; whoever keeps the server can remove old \
+                sessions or raise the limit";
     ProtocolError::new(ErrorCode::TooMany, text).hint(hint)
 }
 
@@ -145,7 +135,11 @@ mod tests {
             let quota = Quota { sessions: 40, left: Some(left), storage: Bytes::new(left) };
             let mut promised = 0;
             for limit in limits {
-                let Ok(promise) = quota.promise(promised) else { break };
+                let Ok(promise) = quota.promise(promised) else {
+                    prop_assert!(left - promised < 2 * LEAST);
+                    break;
+                };
+                prop_assert!(promise.bytes() >= LEAST);
                 let mut staged = Bytes::new(limit);
                 let needed = promise.bound(&mut staged);
                 prop_assert_eq!(needed.bytes(), staged.count());

@@ -12,7 +12,8 @@
 //!
 //! # Limits
 //! The copy is of no single moment if something writes meanwhile. Special files are not brought back.
-//! At most [`MOST`] are kept, and about [`BYTES`]; the oldest goes first.
+//! At most [`MOST`] are kept, and about [`BYTES`] or as much as may be staged, whichever is less;
+//! the oldest goes first. While one is being taken there may be twice that.
 
 use crate::{
     copy::{
@@ -45,7 +46,8 @@ use std::{
 /// Copies that are kept.
 const MOST: usize = 16;
 
-/// Bytes that all of them may take, as far as they do not share them with the layer.
+/// Bytes that all of them may take, as far as they do not share them with the layer, where as much
+/// may be staged.
 const BYTES: u64 = 1 << 30;
 
 /// The folder that a sandbox shows to its host, in that of the set.
@@ -69,16 +71,22 @@ impl WayBack {
 
 impl Set {
     /// Keeps what is staged under `number`, and forgets all that was kept under it or a higher one.
-    pub fn keep(&mut self, number: u32) -> Result<(), WorkspaceError> {
+    /// All that is kept takes at most `most` bytes; the oldest goes first.
+    pub fn keep(&mut self, number: u32, most: u64) -> Result<(), WorkspaceError> {
+        let most = most.min(BYTES);
         self.kept.split_off(&number);
         while self.kept.len() >= MOST {
             self.kept.pop_first();
         }
         let upper = self.open_upper(Intent::Look)?;
         let previous = self.kept.last_key_value().map(|(_, snapshot)| snapshot);
-        let snapshot = Snapshot::take_after(&self.folder, &upper, previous, BYTES)?;
+        let snapshot = Snapshot::take_after(&self.folder, &upper, previous, most)?;
+        // Once those before it have gone, all that it shares with them is its own.
+        if snapshot.sizes().0 > most {
+            return Err(WorkspaceError::TooMuchToKeep { most });
+        }
         self.kept.insert(number, snapshot);
-        while self.kept.len() > 1 && self.kept_bytes() > BYTES {
+        while self.kept_bytes() > most {
             self.kept.pop_first();
         }
         Ok(())

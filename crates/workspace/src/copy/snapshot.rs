@@ -51,6 +51,9 @@ const SNAPSHOTS: &str = "snapshots";
 /// Free space that the disk must keep.
 const FREE: u64 = 1 << 30;
 
+/// Bytes that disks hand out at once. The least that a folder takes, too.
+const BLOCK: u64 = 4096;
+
 /// How long before a copy a file must have been left alone, for its time to tell that it is the
 /// same: file systems count in steps of some milliseconds.
 pub(crate) const SETTLED: u32 = 50_000_000;
@@ -88,7 +91,7 @@ struct Private {
     place: PathBuf,
     /// When it was begun.
     begun: Moment,
-    /// Bytes of all files in it, and of those that it does not share with the one before.
+    /// Bytes of everything in it, and of what it does not share with the one before.
     sizes: (u64, u64),
 }
 
@@ -151,7 +154,7 @@ impl Snapshot {
         self.copy.as_ref().map(|copy| copy.place.as_path())
     }
 
-    /// Bytes of all files in a copy, and of those that it does not share with the one before.
+    /// Bytes of everything in a copy, and of what it does not share with the one before.
     pub(crate) fn sizes(&self) -> (u64, u64) {
         self.copy.as_ref().map_or((0, 0), |copy| copy.sizes)
     }
@@ -222,7 +225,7 @@ struct Taking<'a> {
     before: Option<&'a Snapshot>,
     /// Bytes that may be copied.
     most: u64,
-    /// Bytes of all files, and of those that were copied.
+    /// Bytes of everything, and of what was copied.
     sizes: (u64, u64),
 }
 
@@ -273,6 +276,8 @@ impl Taking<'_> {
         match kind {
             Kind::Whiteout => layer::create_whiteout(to, name).map_err(stop)?,
             Kind::Folder => {
+                // Folders are never shared, and code can make many.
+                self.charge(stat.size.max(BLOCK), false).map_err(Stop::Give)?;
                 to.create_folder(name).map_err(stop)?;
                 self.folders.push((path.clone(), stat));
             }
@@ -298,13 +303,10 @@ impl Taking<'_> {
         self.moments.insert(path.clone(), stat.changed);
         let blocks = file.metadata().map_err(stop)?.blocks().saturating_mul(512);
         let bytes = blocks.min(stat.size);
-        self.sizes.0 = self.sizes.0.saturating_add(bytes);
-        if self.shares(to, path, &stat) {
+        let is_shared = self.shares(to, path, &stat);
+        self.charge(bytes, is_shared).map_err(Stop::Give)?;
+        if is_shared {
             return Ok(());
-        }
-        self.sizes.1 = self.sizes.1.saturating_add(bytes);
-        if self.sizes.1 > self.most {
-            return Err(Stop::Give(WorkspaceError::TooMuchToKeep { most: self.most }));
         }
         self.make_room(bytes, path).map_err(Stop::Give)?;
         let copied = || -> io::Result<()> {
@@ -316,6 +318,20 @@ impl Taking<'_> {
             plain(Shape::File { size: stat.size, hash: String::new() }, &stat).dress(&new)
         };
         copied().during("copy", || path.text()).map_err(Stop::Give)
+    }
+
+    /// Counts what is about to be in the copy, and refuses what would be too much.
+    fn charge(&mut self, bytes: u64, is_shared: bool) -> Result<(), WorkspaceError> {
+        let bytes = bytes.checked_next_multiple_of(BLOCK).unwrap_or(bytes);
+        self.sizes.0 = self.sizes.0.saturating_add(bytes);
+        if is_shared {
+            return Ok(());
+        }
+        self.sizes.1 = self.sizes.1.saturating_add(bytes);
+        if self.sizes.1 > self.most {
+            return Err(WorkspaceError::TooMuchToKeep { most: self.most });
+        }
+        Ok(())
     }
 
     /// Whether a file is the one of the copy before, and is now in this one too.

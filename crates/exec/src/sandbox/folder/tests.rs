@@ -10,7 +10,7 @@ use std::{
     os::unix::fs::{MetadataExt, symlink},
     sync::{
         Barrier,
-        atomic::{AtomicBool, AtomicUsize},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
 };
 
@@ -95,6 +95,67 @@ fn what_a_killed_program_left_is_taken_away() {
     let left = fs_err::read_dir(&run).unwrap().count();
     assert_eq!(left, 2, "both that are in use are there, and nothing else");
     drop((own, second));
+}
+
+/// Two programs can share a folder and see different processes.
+#[test]
+fn what_a_program_has_that_is_not_seen_here_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let unique = uuid::Uuid::new_v4().simple().to_string();
+    let at = |name: String| {
+        let path = folder.path().join(name);
+        fs_err::create_dir_all(path.join("tmp")).unwrap();
+        path
+    };
+    let held = [at(format!("{NAME}{}-{unique}", u32::MAX)), at(format!("{}-{unique}", u32::MAX))];
+    let left = at(format!("{NAME}{}-{unique}", u32::MAX - 1));
+    let claims = held.each_ref().map(|path| Claim::on(path).unwrap());
+    let sweep_both = || {
+        sweep_open(folder.path());
+        sweep(folder.path(), remove_unclaimed);
+    };
+    sweep_both();
+    assert!(!left.exists());
+    assert!(held.iter().all(|path| path.join("tmp").exists()));
+    drop(claims);
+    assert!(claim::soon(|| {
+        sweep_both();
+        !held.iter().any(|path| path.exists())
+    }));
+}
+
+#[test]
+fn a_folder_is_claimed_until_it_is_gone() {
+    let folder = tempfile::tempdir().unwrap();
+    let own = made(folder.path());
+    let root = own.layout.root.clone();
+    nest(&own.temporary(), DEEP);
+    let removal = std::thread::spawn(move || drop(own));
+    let mut refused = 0;
+    loop {
+        match Claim::on(&root) {
+            Err(Errno::WOULDBLOCK) => refused += 1,
+            Err(Errno::NOENT) => break,
+            got => panic!("{got:?}"),
+        }
+    }
+    assert!(refused > 0);
+    removal.join().unwrap();
+}
+
+#[test]
+fn a_folder_where_every_user_may_go_is_claimed_and_open_to_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = OnDisk::make(folder.path(), NAME).unwrap();
+    assert_eq!(fs_err::metadata(&made.at).unwrap().mode() & 0o777, 0o700);
+    let name = made.at.file_name().unwrap().to_str().unwrap();
+    assert_eq!(maker(name), Some(&*std::process::id().to_string()));
+    let made = RunFolder::with_folders(made, 0o755).unwrap();
+    let root = &made.layout.root;
+    for path in [root, &made.drivers(), &made.temporary()] {
+        assert_eq!(fs_err::metadata(path).unwrap().mode() & 0o777, 0o755);
+    }
+    assert_eq!(Claim::on(root).unwrap_err(), Errno::WOULDBLOCK);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::egress::Doorway;
-use crate::sandbox::{cgroup::Groups, folder::Layout, machine::Patience};
+use crate::sandbox::{cgroup::Groups, counting::Counting, folder::Layout, machine::Patience};
 use interpreter_core::{Limits, Network, Sandboxing};
 
 fn confinement() -> Confinement {
@@ -56,8 +56,9 @@ fn roots_code_becomes_the_user_that_it_was_given_and_no_other() {
             let layout = &Layout::of("/run-folder");
             let confinement = &confinement;
             let (stage, copy, door) = (None, None, None);
-            let name = "one";
-            let site = Site { recipe, confinement, stage, copy, door, layout, machine, name };
+            let (name, counting) = ("one", Counting::WithUser);
+            let site =
+                Site { recipe, confinement, stage, copy, door, layout, machine, name, counting };
             let Plan(steps) = (recipe.plan)(&site).unwrap();
             let users = steps.iter().filter_map(|step| {
                 let Step::BecomeUser { user, group } = step else { return None };
@@ -92,6 +93,7 @@ fn planned(confinement: &Confinement, rights: Rights) -> Result<Plan, ExecError>
         layout: &Layout::of("/nowhere"),
         machine: &machine(rights),
         name: "one",
+        counting: Counting::WithUser,
     })
 }
 

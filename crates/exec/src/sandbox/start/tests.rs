@@ -35,7 +35,6 @@ impl Engine {
             self.client(),
             Some((meeting, patience)),
             Remains(Some(Box::new(remove))),
-            async { Ok(Plan(vec![])) },
             Err("none".into()),
             &Refusals::default(),
         )
