@@ -15,6 +15,9 @@ const FENCE: &str = "```";
 /// How long something may take before the test gives up. Nothing is measured by it.
 const PATIENCE: Duration = Duration::from_mins(2);
 
+/// How long something that a program has left behind may keep its terminal open.
+const LEFT_OPEN: Duration = Duration::from_secs(5);
+
 /// Rows of the window.
 const ROWS: u16 = 60;
 
@@ -211,12 +214,23 @@ impl Terminal {
     #[track_caller]
     pub(crate) fn exits(&self, code: i32) {
         let status = self.child.lock().unwrap().wait().unwrap();
+        self.is_read_to_its_end();
         assert_eq!(status.code(), Some(code), "{}", self.screen.0.lock().unwrap().text());
     }
 
     /// Waits until the program has ended, however it did.
     pub(crate) fn ends(&self) {
         self.child.lock().unwrap().wait().unwrap();
+        self.is_read_to_its_end();
+    }
+
+    /// Waits until everything that the program has printed is on the screen. Something that it left
+    /// behind may keep the terminal open, and is not waited for.
+    fn is_read_to_its_end(&self) {
+        let (screen, changed) = &*self.screen;
+        let is_open = |screen: &mut Screen| !screen.closed;
+        let wait = changed.wait_timeout_while(screen.lock().unwrap(), LEFT_OPEN, is_open);
+        drop(wait.unwrap());
     }
 
     pub(crate) fn raw(&self) -> Vec<u8> {
