@@ -11,10 +11,11 @@ pub use self::{
     answers::{AnswerRefused, AnswerTaken, Covered, GivenAnswer, Posed, QuestionAnswer, Voter},
     approval::{Approval, HowAsked},
     cells::{CellEnd, CellMemory, PastCell},
+    changes_wish::{ChangesWish, TurnReach},
     effect::{Effect, PackagesQuestion, Question},
     event::{
-        Answer, AttachedFile, Attachment, ChangesWish, Earlier, Event, Failure, HostAnswer,
-        NewModel, PackagesAnswer, Settle, TurnReach,
+        Answer, AttachedFile, Attachment, Earlier, Event, Failure, HostAnswer, NewModel,
+        PackagesAnswer, Settle,
     },
     rewind_plan::{ComesBack, PlannedCell, PlannedInterpreter, RewindPlan},
     setup::{ModelProfile, Setup},
@@ -29,6 +30,7 @@ mod approval;
 mod asking;
 mod ballot;
 mod cells;
+mod changes_wish;
 mod deciding;
 mod effect;
 mod event;

@@ -3,7 +3,8 @@
 use super::{
     answers::Posed,
     cells::PastCell,
-    event::{ChangesWish, HostAnswer, Settle},
+    changes_wish::ChangesWish,
+    event::{HostAnswer, Settle},
     wishes::ReplayQuestion,
 };
 use crate::{

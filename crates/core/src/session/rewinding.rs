@@ -20,8 +20,9 @@
 
 use super::{
     cells::{CellMemory, PastCell, before_proposal},
+    changes_wish::{ChangesWish, TurnReach},
     effect::Effect,
-    event::{ChangesWish, Event, Failure, TurnReach},
+    event::{Event, Failure},
     resuming::{answer_calls, conversation},
     setup::Setup,
     state::{Phase, State},
