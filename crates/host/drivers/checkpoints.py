@@ -17,6 +17,7 @@ from os import _exit, fork, getpid, getppid, listdir, setpgid, waitpid
 
 sys, modules, control = driver.sys, driver.modules, driver.control
 ENDED_FIRST = "/proc/self/oom_score_adj"
+TURN = 0.0002  # Seconds.
 left = None  # The process between the kernel and its copy: to be buried.
 
 
@@ -115,10 +116,15 @@ def sleep(number, kernel, between, threads):
     # One that was there at the fork may have ended since, and changed what this copy does not have.
     every = max(every, threads)
     sockets, files = count_open()
+    programs = count_programs(kernel, between)
+    # It ends at once, or as soon as it gets a turn. Until then this is no child of the host, which
+    # goes back to nothing else.
+    while getppid() == between:
+        sigtimedwait([], TURN)
     control.claim(
         "checkpointed",
         f'"number":{number},"process":{getpid()},"threads":{every},"sockets":{sockets}'
-        f',"files":{files},"programs":{count_programs(kernel, between)}',
+        f',"files":{files},"programs":{programs}',
     )
     before = give_way()
     while True:

@@ -229,6 +229,17 @@ fn what_does_not_come_back_is_counted() {
     scene.run("await asyncio.sleep(0, 'awaited')").succeeds().results("'awaited'");
 }
 
+/// The process between a kernel and its copy takes its time to end.
+#[test]
+fn a_copy_is_told_of_once_it_can_be_gone_back_to() {
+    let mut scene = python();
+    let lingers = "import os, time\nos.register_at_fork(after_in_parent=lambda: time.sleep(0.5))";
+    scene.run(lingers).succeeds();
+    checkpoint(&mut scene, 1);
+    rewind(&mut scene, 1);
+    scene.run("1 + 1").succeeds().results("2");
+}
+
 /// A thread that ends after the fork, and before its copy looks, may have changed what the copy lacks.
 #[test]
 fn a_thread_that_ends_after_the_fork_is_counted() {
