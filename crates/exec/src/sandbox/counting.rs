@@ -27,7 +27,7 @@ pub(super) enum Counting {
     WithUser,
 }
 
-/// Whether a group that this process is in has at most so many.
+/// Whether a group that this process is in allows no more processes than that.
 pub(super) fn is_bounded(process: u32, most: u64) -> bool {
     let read = |path: &Path| fs_err::read_to_string(path).ok();
     let groups = read(&Path::new("/proc").join(process.to_string()).join("cgroup"));

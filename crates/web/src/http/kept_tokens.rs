@@ -34,7 +34,7 @@ pub enum TokenError {
     Refused(&'static str),
 }
 
-/// Makes a token with this name and these rights, for so many days or for good.
+/// Makes a token with this name and these rights, for a number of days or for good.
 pub fn make_token(
     tokens: &KeptTokens,
     name: &str,

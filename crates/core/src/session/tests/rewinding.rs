@@ -166,6 +166,32 @@ fn what_was_applied_is_undone_first_and_only_if_the_person_said_so() {
     assert!(last.contains("applied to their folder since then are still there"), "{last}");
 }
 
+/// An application from before the cell, undone since and redone, is none that came since.
+#[test]
+fn only_what_was_applied_since_counts_as_applied_since() {
+    use ChangesState::{Applied, Undone};
+    let count = |all: &[ChangesState]| {
+        let mut world = two_turns();
+        for (at, state) in all.iter().enumerate() {
+            let is_redo = *state == Applied && at > 0 && all[at - 1] == Undone;
+            let wish = if *state == Undone {
+                "undo"
+            } else if is_redo {
+                "redo"
+            } else {
+                "apply"
+            };
+            world.records.push(Body::ChangesWanted { wish: wish.into(), paths: vec![], put: None });
+            world.records.push(Body::Changes(Changes { state: *state, ..no_changes() }));
+        }
+        rewind(&world, "p2").unwrap().applied.len()
+    };
+    assert_eq!(count(&[Applied, Undone, Applied]), 1);
+    assert_eq!(count(&[Applied, Undone]), 0);
+    assert_eq!(count(&[Undone, Applied]), 0);
+    assert_eq!(count(&[Applied, Applied, Undone, Applied]), 2);
+}
+
 proptest! {
     /// Wherever the person goes back to: the conversation is that of the records before the cell,
     /// the records tell of it after every step, and without their yes nothing runs.

@@ -81,7 +81,7 @@ pub(in crate::http) async fn records<S: Service>(
     }
 }
 
-/// A session on record, and the part of it that is wanted.
+/// A session on record, and the part of it to show.
 struct FoundRecords {
     session: String,
     after: u64,
