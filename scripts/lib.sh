@@ -192,6 +192,25 @@ need_account() {
   make_account interpreter-test-python /usr/bin/python3
 }
 
+# in_time MINUTES COMMAND…: where it does not end, shows what is running, ends it and fails.
+in_time() {
+  local minutes=$1 watch work status=0
+  shift
+  (
+    exec 3>&2 2>/dev/null
+    sleep "$((minutes * 60))" >/dev/null || exit 0
+    exec 2>&3
+    echo "Not ended after $minutes minutes: $*"
+    ps -eo pid,ppid,stat,etime,wchan:24,args --forest
+  ) &
+  watch=$!
+  timeout --kill-after=30 "$((minutes * 60 + 15))" "$@" &
+  work=$!
+  wait "$work" || status=$?
+  pkill -P "$watch" || true
+  return "$status"
+}
+
 # Container engines, for the tests of the sandboxes that use one. The data of an engine that we start
 # is beside what is built, and it ends with the script. Where they cannot run, their tests say that
 # they were not tried.
@@ -213,8 +232,6 @@ start_engines() {
   if ! docker info >/dev/null 2>&1; then
     dockerd --iptables=false --bridge=none --data-root "$folder/data" --exec-root "$folder/run" \
       --pidfile "$folder/pid" --group interpreter-test >"$log" 2>&1 &
-    # Nothing that a script began outlives it.
-    trap 'kill $(jobs -p) 2>/dev/null' EXIT
     timeout 30 sh -c 'until docker info >/dev/null 2>&1; do sleep 0.2; done' || true
   fi
   for engine in docker podman; do

@@ -261,7 +261,7 @@ export async function story(name, tell, flags = []) {
     });
     console.log(`${name}: ok`);
   } catch (problem) {
-    console.error(`${name}: ${problem.stack}`);
+    console.error(`${name}: FAILED: ${problem.stack}`);
     for (const one of scenes) for (const server of one.servers) console.error(`  the server (${server.child.exitCode ?? server.child.signalCode ?? "runs"}) said: ${server.errors.slice(-2000)}`);
     const pages = browser.inner.contexts().flatMap((context) => context.pages());
     for (const [at, page] of pages.entries()) {
