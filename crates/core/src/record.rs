@@ -77,6 +77,9 @@ pub enum Body {
         /// The place of its code in the reply that it came in.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         place: Option<ReplyPlace>,
+        /// Whether code of that conversation may have read a secret.
+        #[serde(skip_serializing_if = "is_false", default)]
+        secret: bool,
     },
     /// From here on the model is another one, and the conversation has another opening.
     ModelChanged {

@@ -11,22 +11,21 @@
 //! nothing is staged. Code that would both read a secret and reach the network is denied, unless a
 //! rule of the person's names what it does. It makes no difference in how many pieces of code that
 //! is done: what one has read, a variable, a file or the conversation may hold for all that follow.
-//! The state is left with the conversation only.
+//! The state is left with the conversation only: it goes along into a session that resumes it.
 //!
 //! # Limits
 //! It rests on findings, which code can evade; the sandbox and the list of hosts hold all the
-//! same. `--yes` is the person's own word and stays one, but for what is denied. A session that
-//! resumes another does not know what that one's code has read. Outside text may still mislead a
-//! model into wrong answers.
+//! same. `--yes` is the person's own word and stays one, but for what is denied. Outside text may
+//! still mislead a model into wrong answers.
 
 use crate::{
-    Access, Capability, Confinement, Deed, Findings, Opinion, Origin, Proposal, Risk, Verdict,
-    Workspace,
+    Access, Body, Capability, Confinement, Deed, Findings, Opinion, Origin, Proposal, Record, Risk,
+    Verdict, Workspace,
     policy::{Ground, Places},
     sensitive::{self, SensitiveForm},
 };
 use serde::{Deserialize, Serialize};
-use std::path::Path;
+use std::{collections::HashMap, path::Path};
 
 /// How outside text came in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -110,6 +109,11 @@ impl Taint {
         self.would_hold = would_hold;
     }
 
+    /// A conversation is taken over, in which code may have read a secret.
+    pub fn brings(&mut self, secret: bool) {
+        self.holds.secret |= secret;
+    }
+
     /// The code that was judged last is about to run.
     pub fn permitted(&mut self) {
         self.holds = self.holds.and(self.would_hold);
@@ -164,6 +168,27 @@ impl Taint {
         };
         stricter(Opinion::Ask, format!("the model has read outside text, and this code {why}"))
     }
+}
+
+/// Whether code that ran according to these records may have read a secret, in the session itself or
+/// in one that it resumes.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the rest runs nothing")]
+pub fn may_hold_a_secret(records: &[Record], places: &Places) -> bool {
+    let mut reads = HashMap::new();
+    for record in records {
+        match &record.body {
+            Body::Resumed { secret: true, .. } => return true,
+            Body::Findings { proposal, capabilities, .. } => {
+                let secret = capabilities.iter().any(|one| reads_a_secret(one, places));
+                reads.insert(proposal, secret);
+            }
+            Body::RunStarted { proposal, .. } if reads.get(proposal) == Some(&true) => {
+                return true;
+            }
+            _ => {}
+        }
+    }
+    false
 }
 
 fn sends(one: &Capability) -> bool {

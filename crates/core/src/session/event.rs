@@ -40,6 +40,8 @@ pub struct Earlier {
     pub(super) not_asked: Option<String>,
     /// The people of a team whose words are in it.
     pub(super) authors: Vec<Person>,
+    /// Whether code in it may have read a secret.
+    pub(super) holds_secret: bool,
 }
 
 /// Something that happened.

@@ -15,7 +15,7 @@ use super::{
 use crate::{
     Body, Message, Person, Record, ToolCall,
     record::{SessionHead, TurnEnd},
-    taint::OutsideText,
+    taint::{self, OutsideText},
 };
 use std::sync::Arc;
 
@@ -52,6 +52,7 @@ impl Earlier {
         let next_question = next_question(records);
         let not_asked = None;
         let authors = authors(records);
+        let holds_secret = taint::may_hold_a_secret(&records[..end], &of_now.policy.places);
         Some(Self {
             session,
             messages,
@@ -62,6 +63,7 @@ impl Earlier {
             open,
             not_asked,
             authors,
+            holds_secret,
         })
     }
 
@@ -144,6 +146,7 @@ impl State {
             open,
             not_asked,
             authors,
+            holds_secret,
         } = earlier;
         if self.messages.len() > self.setup.profile.opening.len() {
             self.note(words::NOT_RESUMED);
@@ -153,7 +156,15 @@ impl State {
             return;
         }
         let place = open.as_ref().and_then(|open| open.place);
-        self.record(Body::Resumed { from: session, before, at, question, place });
+        self.record(Body::Resumed {
+            from: session,
+            before,
+            at,
+            question,
+            place,
+            secret: holds_secret,
+        });
+        self.taint.brings(holds_secret);
         for author in authors {
             self.heard_from(author);
         }

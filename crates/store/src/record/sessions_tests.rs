@@ -141,7 +141,7 @@ fn a_list_reads_no_more_than_it_shows() {
 
 fn resumed(from: &str, question: Option<&str>) -> Body {
     let (from, question) = (from.into(), question.map(Into::into));
-    Body::Resumed { from, before: None, at: None, question, place: None }
+    Body::Resumed { from, before: None, at: None, question, place: None, secret: false }
 }
 
 /// A session goes on at its question only once; another one that leaves the question does not count.

@@ -1,7 +1,7 @@
 //! A question that was open when its session ended is asked again, once its code is known to be that.
 
 use super::{replay::numbered, *};
-use crate::{QuestionAbout, Record};
+use crate::{Capability, Deed, QuestionAbout, Record, Risk};
 
 /// A session and its record, as the driver would have it.
 struct Told {
@@ -99,6 +99,47 @@ fn the_same_question_is_open_again_and_its_yes_runs_that_code() {
         assert_eq!(call.as_deref(), Some("c1"));
         assert!(text.raw().contains("the interpreters are new"), "{text:?}");
     }
+}
+
+/// Code of a session, with these findings, which ran or was refused.
+fn having(all: &[(&str, &str)], runs: bool) -> Told {
+    let one = |(name, argument): &(&str, &str)| {
+        Capability::new(Deed::named(name).unwrap(), *argument, 1, Risk::High)
+    };
+    let told = Told::new(Script::new(|_| {}).state)
+        .when(Event::Asked("do it".into()))
+        .when(Event::Replied(Reply { calls: vec![call("c1", "print(1)")], ..Reply::default() }))
+        .when(Event::Judged(Findings::new(all.iter().map(one).collect())));
+    if !runs {
+        return told.answered(GivenAnswer::Reject { reason: Some("no".into()) });
+    }
+    let python = language::example().find("python").unwrap();
+    let ran = Ran { proposal: "p1".into(), status: Some(0), ..Ran::default() };
+    told.answered(GivenAnswer::Run).when(prepared(python)).when(Event::Ran(ran))
+}
+
+#[test]
+fn what_earlier_code_may_have_read_is_not_sent_after_resuming_either() {
+    const SECRET: (&str, &str) = ("reads", "/home/ann/.ssh/id_ed25519");
+    const SENDS: (&str, &str) = ("connects", "example.org");
+    let sends = |mut told: Told| {
+        let call = call("c2", "print(2)");
+        told = told
+            .when(Event::Asked("go on".into()))
+            .when(Event::Replied(Reply { calls: vec![call], ..Reply::default() }));
+        let one = Capability::new(Deed::named(SENDS.0).unwrap(), SENDS.1, 1, Risk::Medium);
+        told = told.when(Event::Judged(Findings::new(vec![one])));
+        let verdict = |body: &Body| match body {
+            Body::Verdict { decision, .. } => Some(*decision),
+            _ => None,
+        };
+        told.records.iter().rev().find_map(verdict).unwrap()
+    };
+    let held = having(&[SECRET], true);
+    assert_eq!(sends(held.resumed()), Opinion::Deny);
+    assert_eq!(sends(held.resumed().resumed().resumed()), Opinion::Deny, "however often");
+    assert_eq!(sends(having(&[SECRET], false).resumed()), Opinion::Ask, "it never ran");
+    assert_eq!(sends(having(&[("reads", "a.csv")], true).resumed()), Opinion::Ask);
 }
 
 #[test]

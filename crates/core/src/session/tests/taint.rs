@@ -212,6 +212,7 @@ fn an_earlier_conversation_brings_its_outside_text_along() {
             open: None,
             not_asked: None,
             authors: vec![],
+            holds_secret: false,
         }
     };
     let said = vec![crate::Message::user("do it")];
