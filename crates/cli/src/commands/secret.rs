@@ -406,6 +406,9 @@ fn import(
         return Ok(Exit::Done.into());
     }
     let names: Vec<_> = chosen.iter().map(|(name, _)| name.clone()).collect();
+    let is_short = |value: &Secret| value.reveal().len() < LEAST;
+    let short = chosen.iter().filter(|(_, value)| is_short(value)).map(|(name, _)| name.as_str());
+    let short = short.collect::<Vec<_>>().join(", ");
     KeptSecrets::change(folders, |all| {
         for (name, value) in chosen {
             all.set(&name, value);
@@ -413,6 +416,9 @@ fn import(
         Some(())
     })?;
     screen.tell(&format!("Kept {}.", names.join(", ")))?;
+    if !short.is_empty() {
+        screen.tell(&format!("Not redacted, as shorter than {LEAST} characters: {short}."))?;
+    }
     Ok(Exit::Done.into())
 }
 
