@@ -1,13 +1,13 @@
-//! Whether a control group bounds the number of a container's processes, as seen from outside.
+//! Whether a control group bounds the processes and the memory of a container, as seen from outside.
 //!
 //! # Threat
 //! An engine that takes a limit, warns that it discards it, and starts the container all the same.
-//! If the kernel's limit for the user were raised then, nothing would stop a fork bomb.
+//! If the kernel's limit for the user were raised then, nothing would stop a fork bomb; and the
+//! record would tell of a limit on memory that there is not.
 //!
 //! # Mechanism
-//! The kernel says in which groups the container's process is, and a group's `pids.max` says how
-//! many processes there may be in it and in all below it. Both versions of control groups are
-//! looked at.
+//! The kernel says in which groups the container's process is, and a group's file says how much
+//! there may be in it and in all below it. Both versions of control groups are looked at.
 //!
 //! # Order
 //! After the process was met, and before it is sent its plan, which has the limit for the user.
@@ -27,30 +27,69 @@ pub(super) enum Counting {
     WithUser,
 }
 
-/// Whether a group that this process is in allows no more processes than that.
-pub(super) fn is_bounded(process: u32, most: u64) -> bool {
-    let read = |path: &Path| fs_err::read_to_string(path).ok();
-    let groups = read(&Path::new("/proc").join(process.to_string()).join("cgroup"));
-    let mounts = read(Path::new("/proc/self/mountinfo"));
-    mounts.zip(groups).is_some_and(|(mounts, groups)| bounded(&mounts, &groups, most, read))
+/// What bounds the processes of a sandbox together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Bounds {
+    /// How they are counted.
+    pub(super) counting: Counting,
+    /// Whether their memory has one limit.
+    pub(super) memory: bool,
 }
 
-/// The same, by the mounts as we see them, the process's line for each hierarchy, and a reader of
-/// files. Whatever cannot be read or understood bounds nothing.
+impl Bounds {
+    /// A group that was made for them bounds both.
+    pub(super) const GROUP: Self = Self { counting: Counting::Apart, memory: true };
+
+    /// Nothing does.
+    pub(super) const NONE: Self = Self { counting: Counting::WithUser, memory: false };
+
+    /// What the groups of this process bound: no more processes and bytes than that.
+    pub(super) fn of(process: u32, most_processes: u64, most_bytes: u64) -> Self {
+        let read = |path: &Path| fs_err::read_to_string(path).ok();
+        let groups = read(&Path::new("/proc").join(process.to_string()).join("cgroup"));
+        let mounts = read(Path::new("/proc/self/mountinfo"));
+        let Some((mounts, groups)) = mounts.zip(groups) else { return Self::NONE };
+        let is_bounded = |what: &Bounded, most| bounded(what, &mounts, &groups, most, read);
+        Self {
+            counting: if is_bounded(&PROCESSES, most_processes) {
+                Counting::Apart
+            } else {
+                Counting::WithUser
+            },
+            memory: is_bounded(&MEMORY, most_bytes),
+        }
+    }
+}
+
+/// Something that control groups bound, and the files that say how far.
+struct Bounded {
+    controller: &'static str,
+    one: &'static str,
+    two: &'static str,
+}
+
+const PROCESSES: Bounded = Bounded { controller: "pids", one: "pids.max", two: "pids.max" };
+
+const MEMORY: Bounded =
+    Bounded { controller: "memory", one: "memory.limit_in_bytes", two: "memory.max" };
+
+/// Whether a group allows no more of it than that, by the mounts as we see them, the process's line
+/// for each hierarchy, and a reader of files. Whatever cannot be read or understood bounds nothing.
 fn bounded(
+    what: &Bounded,
     mountinfo: &str,
     groups: &str,
     most: u64,
     read: impl Fn(&Path) -> Option<String>,
 ) -> bool {
-    let bounds = |group: &Path| {
-        let max = read(&group.join("pids.max")).and_then(|text| text.trim().parse::<u64>().ok());
+    let bounds = |file: &Path| {
+        let max = read(file).and_then(|text| text.trim().parse::<u64>().ok());
         max.is_some_and(|max| max <= most)
     };
     mounts(mountinfo).any(|mount| {
-        let controller = match mount.kind {
-            "cgroup2" => "",
-            "cgroup" if mount.has("pids") => "pids",
+        let (controller, file) = match mount.kind {
+            "cgroup2" => ("", what.two),
+            "cgroup" if mount.has(what.controller) => (what.controller, what.one),
             _ => return false,
         };
         let below =
@@ -59,7 +98,7 @@ fn bounded(
         let inside =
             |path: &&Path| path.components().all(|part| matches!(part, Component::Normal(_)));
         below.filter(inside).is_some_and(|below| {
-            below.ancestors().any(|group| bounds(&Path::new(mount.at).join(group)))
+            below.ancestors().any(|group| bounds(&Path::new(mount.at).join(group).join(file)))
         })
     })
 }
@@ -79,7 +118,11 @@ mod tests {
 
     /// Whether processes of these groups are bounded, where these files are there.
     fn with(mounts: &str, groups: &str, files: &[(&str, &str)]) -> bool {
-        bounded(mounts, groups, MOST, |path| {
+        has(&PROCESSES, mounts, groups, files)
+    }
+
+    fn has(what: &Bounded, mounts: &str, groups: &str, files: &[(&str, &str)]) -> bool {
+        bounded(what, mounts, groups, MOST, |path| {
             let file = files.iter().find(|(at, _)| Path::new("/sys/fs/cgroup").join(at) == path);
             file.map(|(_, text)| (*text).to_owned())
         })
@@ -106,6 +149,19 @@ mod tests {
         let both = "31 23 0:27 / /sys/fs/cgroup/both rw - cgroup cgroup rw,memory,pids";
         let file = [("both/docker/abc/pids.max", "5\n")];
         assert!(with(both, "8:memory,pids:/docker/abc\n", &file));
+    }
+
+    #[test]
+    fn memory_has_files_of_its_own() {
+        let groups = "8:pids:/docker/abc\n4:memory:/other\n0::/\n";
+        let one = |at, text| has(&MEMORY, ONE, groups, &[(at, text)]);
+        assert!(one("memory/other/memory.limit_in_bytes", "272\n"));
+        assert!(!one("memory/other/memory.limit_in_bytes", "9223372036854771712\n"));
+        assert!(!one("memory/docker/abc/memory.limit_in_bytes", "272\n"));
+        assert!(!one("memory/other/memory.max", "272\n"), "that is the other version's");
+        let two = |at, text| has(&MEMORY, TWO, "0::/docker/abc\n", &[(at, text)]);
+        assert!(two("docker/abc/memory.max", "272\n") && two("docker/memory.max", "1\n"));
+        assert!(!two("docker/abc/memory.max", "max\n") && !two("docker/abc/pids.max", "1\n"));
     }
 
     /// The case that this is for: control groups are there, and that controller is not.
@@ -140,6 +196,6 @@ mod tests {
 
     #[test]
     fn a_process_that_is_gone_is_not_bounded() {
-        assert!(!is_bounded(u32::MAX, u64::MAX));
+        assert_eq!(Bounds::of(u32::MAX, u64::MAX, u64::MAX), Bounds::NONE);
     }
 }

@@ -4,7 +4,7 @@
 //! explaining a sandbox read the recipe and never ask which backend it is.
 
 use super::{
-    counting::Counting,
+    counting::{Bounds, Counting},
     folder::Layout,
     in_copy::{self, Moved},
     machine::{Machine, Rights},
@@ -282,24 +282,32 @@ impl Protection {
         &mut self,
         group: Result<(), &String>,
         helper_bounds: bool,
-        counting: Counting,
+        bounds: Bounds,
     ) {
         match group {
-            Err(_) if helper_bounds => match counting {
-                Counting::Apart => self.enforced.push(
-                    "the engine's limits on memory and on processes for all of them together"
-                        .into(),
-                ),
-                Counting::WithUser => {
-                    self.enforced
-                        .push("the engine's limit on memory for all of them together".into());
-                    self.missing.push(
-                        "a limit on processes that counts those of the sandbox alone, because the \
-                         engine does not enforce the one that it was given"
-                            .into(),
-                    );
+            Err(_) if helper_bounds => {
+                let apart = bounds.counting == Counting::Apart;
+                let held = match (bounds.memory, apart) {
+                    (true, true) => Some("limits on memory and on processes"),
+                    (true, false) => Some("limit on memory"),
+                    (false, true) => Some("limit on processes"),
+                    (false, false) => None,
+                };
+                let all = |held| format!("the engine's {held} for all of them together");
+                self.enforced.extend(held.map(all));
+                let discarded = "the engine does not enforce the one that it was given";
+                if !bounds.memory {
+                    self.missing.push(format!(
+                        "a limit on the memory of all processes together, because {discarded}"
+                    ));
                 }
-            },
+                if !apart {
+                    self.missing.push(format!(
+                        "a limit on processes that counts those of the sandbox alone, because \
+                         {discarded}"
+                    ));
+                }
+            }
             Ok(()) => self.enforced.push(
                 "a control group: a limit on memory and on processes for all of them together"
                     .into(),

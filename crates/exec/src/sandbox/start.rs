@@ -4,7 +4,7 @@ use super::{
     backends::recipe,
     cgroup::Group,
     container,
-    counting::{Counting, is_bounded},
+    counting::{Bounds, Counting},
     folder::{Layout, RunFolder},
     in_copy,
     machine::Machine,
@@ -86,7 +86,8 @@ pub(crate) async fn start(
             (launch_by(helper, &site, group, refusals).await?, covered)
         }
     };
-    let counting = launched.counting(recipe, confinement, machine);
+    let bounds = launched.bounds(recipe, confinement, machine);
+    let counting = bounds.counting;
     let plan = match (recipe.plan)(&Site { confinement: &covered, counting, ..site }) {
         Ok(plan) => plan,
         Err(error) => {
@@ -100,7 +101,7 @@ pub(crate) async fn start(
     let Launched { child, remains, input, link, group, .. } = launched;
     if recipe.confines {
         let by_helper = (recipe.bounds_all)(machine);
-        protection.note_group(group.as_ref().map(drop), by_helper, counting);
+        protection.note_group(group.as_ref().map(drop), by_helper, bounds);
     }
     let (group, view) = (group.ok(), (recipe.view)(&plan));
     let sandbox =
@@ -216,15 +217,16 @@ struct Launched {
 }
 
 impl Launched {
-    /// How its processes are counted: a group of ours bounds them, or that of an engine does, if
-    /// the kernel says so.
-    fn counting(&self, recipe: &Recipe, confinement: &Confinement, machine: &Machine) -> Counting {
-        let most = container::most_processes(&confinement.limits);
-        let by_helper = || {
-            let asked = (recipe.bounds_all)(machine);
-            asked && self.process.is_some_and(|process| is_bounded(process, most))
-        };
-        if self.group.is_ok() || by_helper() { Counting::Apart } else { Counting::WithUser }
+    /// What bounds its processes together: a group of ours does, or that of an engine, as far as the
+    /// kernel says so.
+    fn bounds(&self, recipe: &Recipe, confinement: &Confinement, machine: &Machine) -> Bounds {
+        if self.group.is_ok() {
+            return Bounds::GROUP;
+        }
+        let asked = self.process.filter(|_| (recipe.bounds_all)(machine));
+        let limits = &confinement.limits;
+        let most = container::most_processes(limits);
+        asked.map_or(Bounds::NONE, |process| Bounds::of(process, most, limits.memory_bytes))
     }
 }
 
