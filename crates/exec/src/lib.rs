@@ -20,10 +20,10 @@ pub use crate::{
     scan::{Scan, ScanFailure, scan, scanner_reads},
 };
 
+mod claimed;
 pub mod egress;
 mod error;
 mod interpreters;
-mod leftovers;
 mod output;
 pub mod packages;
 mod runner;

@@ -15,7 +15,7 @@ use std::path::Path;
 
 /// The claim on a folder, until this is dropped.
 #[derive(Debug)]
-pub(super) struct Claim {
+pub(crate) struct Claim {
     /// Closed in whatever is started, and with it the lock.
     _locked: OwnedFd,
 }
@@ -23,7 +23,7 @@ pub(super) struct Claim {
 impl Claim {
     /// Claims a folder, and never waits. [`Errno::WOULDBLOCK`] means that another program has it,
     /// and [`Errno::NOENT`] that it is gone.
-    pub(super) fn on(folder: &Path) -> rustix::io::Result<Self> {
+    pub(crate) fn on(folder: &Path) -> rustix::io::Result<Self> {
         let locked = opened(folder)?;
         flock(&locked, FlockOperation::NonBlockingLockExclusive)?;
         // Whoever had it may have removed it meanwhile.
@@ -52,7 +52,7 @@ fn opened(folder: &Path) -> rustix::io::Result<OwnedFd> {
 /// Tries something until it succeeds. Between its fork and its start, a program that another test
 /// starts has every claim of this process too.
 #[cfg(test)]
-pub(super) fn soon(mut is_so: impl FnMut() -> bool) -> bool {
+pub(crate) fn soon(mut is_so: impl FnMut() -> bool) -> bool {
     let until = std::time::Instant::now() + std::time::Duration::from_secs(20);
     while !is_so() {
         if std::time::Instant::now() > until {

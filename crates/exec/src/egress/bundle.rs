@@ -3,7 +3,7 @@
 //!
 //! It holds no secret: certificates are public. It goes with the sandbox.
 
-use crate::leftovers::sweep;
+use crate::claimed::{ClaimedFolder, sweep};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use rustls::pki_types::CertificateDer;
 use std::{
@@ -33,7 +33,11 @@ const VARIABLES: [&str; 11] = [
 
 /// Such a file, which is removed when this is dropped.
 #[derive(Debug)]
-pub(super) struct Bundle(PathBuf);
+pub(super) struct Bundle {
+    at: PathBuf,
+    /// It is in there alone.
+    _folder: ClaimedFolder,
+}
 
 impl Bundle {
     /// Writes one in `folder`, which is made if need be, and takes away what programs left there
@@ -45,28 +49,21 @@ impl Bundle {
         match std::fs::DirBuilder::new().mode(0o700).create(folder) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                sweep(folder, |path| fs_err::remove_file(path));
+                sweep(folder, "");
             }
             Err(error) => return Err(error),
         }
-        let name = format!("{}-{}.pem", std::process::id(), uuid::Uuid::new_v4().simple());
-        let bundle = Self(folder.join(name));
+        let folder = ClaimedFolder::make(folder, "")?;
+        let at = folder.path().join("trusted.pem");
         let text: String = certificates.map(|one| pem(one)).collect();
-        fs_err::write(&bundle.0, text)?;
+        fs_err::write(&at, text)?;
         // Inside it is another user who reads it.
-        fs_err::set_permissions(&bundle.0, std::fs::Permissions::from_mode(0o444))?;
-        Ok(bundle)
+        fs_err::set_permissions(&at, std::fs::Permissions::from_mode(0o444))?;
+        Ok(Self { at, _folder: folder })
     }
 
     pub(super) fn path(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl Drop for Bundle {
-    fn drop(&mut self) {
-        // A later session removes leftovers.
-        _ = fs_err::remove_file(&self.0).is_ok();
+        &self.at
     }
 }
 
@@ -103,7 +100,8 @@ mod tests {
         let text = fs_err::read_to_string(bundle.path()).unwrap();
         assert!(text.starts_with("-----BEGIN CERTIFICATE-----\n"), "{text}");
         assert!(text.lines().all(|line| line.len() <= 64));
-        fs_err::write(folder.join("999999999-x.pem"), "").unwrap();
+        let left = folder.join(format!("{}-{}", u32::MAX, uuid::Uuid::new_v4().simple()));
+        fs_err::create_dir(&left).unwrap();
         let second = Bundle::write(&folder, [&certificate].into_iter()).unwrap();
         assert_eq!(fs_err::read_dir(&folder).unwrap().count(), 2);
         drop((bundle, second));

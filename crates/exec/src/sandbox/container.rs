@@ -47,12 +47,19 @@ const DEFAULT_IMAGE: &str = "interpreter:default";
 /// Where the jail meets us.
 const MEETING: &str = "/run/interpreter/meeting";
 
-/// How names of our containers begin; the number of our process follows.
+/// How names of our containers begin.
 const NAME: &str = "interpreter-";
 
 /// A name for a container of ours, which no other has.
 pub(super) fn name() -> String {
-    format!("{NAME}{}-{}", std::process::id(), uuid::Uuid::new_v4().simple())
+    format!("{NAME}{}-{}-{}", numbering(), std::process::id(), uuid::Uuid::new_v4().simple())
+}
+
+/// The namespace in which our process has its number. Programs that see different processes can
+/// share an engine, and the same number means another process to each.
+fn numbering() -> String {
+    let link = fs_err::read_link("/proc/self/ns/pid").unwrap_or_default();
+    link.to_string_lossy().chars().filter(char::is_ascii_digit).collect()
 }
 
 /// The label of our containers.
@@ -70,8 +77,9 @@ pub(super) static TIDYING: Tidying = Tidying {
 };
 
 fn left_over(names: &str) -> Vec<String> {
+    let ours = format!("{NAME}{}-", numbering());
     let is_gone = |name: &&str| {
-        let process = name.strip_prefix(NAME).and_then(|rest| rest.split('-').next());
+        let process = name.strip_prefix(&ours).and_then(|rest| rest.split('-').next());
         process.is_some_and(|process| !Path::new("/proc").join(process).exists())
     };
     names.lines().map(str::trim).filter(is_gone).map(str::to_owned).collect()
@@ -339,9 +347,12 @@ mod tests {
 
     #[test]
     fn containers_of_programs_that_are_gone_are_left_over() {
-        let own = format!("interpreter-{}-abc", std::process::id());
-        let names = format!("{own}\ninterpreter-999999999-abc\nsomebody-999999999\n\n");
-        assert_eq!(left_over(&names), ["interpreter-999999999-abc"]);
+        let own = name();
+        let left = format!("interpreter-{}-999999999-abc", numbering());
+        // Its process may be among those that another program sees.
+        let unseen = "interpreter-1-999999999-abc";
+        let names = format!("{own}\n{left}\n{unseen}\nsomebody-999999999\n\n");
+        assert_eq!(left_over(&names), [left]);
     }
 
     #[test]

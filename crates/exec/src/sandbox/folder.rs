@@ -2,17 +2,15 @@
 //! for temporary files to write. It goes with the sandbox, and is claimed for as long: programs that
 //! do not see its maker would sweep it away.
 
-use self::claim::Claim;
 use crate::{
-    Interpreters, egress,
-    leftovers::{sweep, sweep_named},
+    Interpreters,
+    claimed::{ClaimedFolder, sweep},
+    egress,
 };
 use interpreter_host::KernelSpec;
 use interpreter_jail::JAIL;
 use interpreter_jail::attack::ATTACK;
 use interpreter_jupyter::JUPYTER;
-use interpreter_workspace::remove_tree;
-use rustix::io::Errno;
 use std::{
     io,
     ops::Deref,
@@ -29,10 +27,6 @@ const OPEN: [&str; 2] = ["/tmp", "/var/tmp"];
 
 /// How names there begin; the number of our process follows.
 const NAME: &str = "interpreter-";
-
-/// How often a folder is made anew because a program that sees other processes swept it away before
-/// it was claimed.
-const ATTEMPTS: usize = 8;
 
 /// Where things are in such a folder.
 #[derive(Clone, Debug)]
@@ -105,50 +99,7 @@ impl Layout {
 #[derive(Debug)]
 pub(crate) struct RunFolder {
     layout: Layout,
-    on_disk: Option<OnDisk>,
-}
-
-/// A folder that is removed by whoever drops this, however long that takes. Code has filled it.
-#[derive(Debug)]
-struct OnDisk {
-    at: PathBuf,
-    /// Released after the removal. None where the file system has no locks.
-    _claim: Option<Claim>,
-}
-
-impl OnDisk {
-    /// Makes a folder that nobody can know the name of beforehand, and that only its owner may
-    /// enter. One that is there already is not taken.
-    fn make(folder: &Path, prefix: &str) -> io::Result<Self> {
-        for _ in 1..ATTEMPTS {
-            if let Some(made) = Self::make_once(folder, prefix)? {
-                return Ok(made);
-            }
-        }
-        let last = Self::make_once(folder, prefix)?;
-        last.ok_or_else(|| io::Error::other("another program removes it at once"))
-    }
-
-    /// Makes one, unless another program sweeps it away at once.
-    fn make_once(folder: &Path, prefix: &str) -> io::Result<Option<Self>> {
-        let unique = uuid::Uuid::new_v4().simple();
-        let at = folder.join(format!("{prefix}{}-{unique}", std::process::id()));
-        std::fs::DirBuilder::new().mode(0o700).create(&at)?;
-        let claim = match Claim::on(&at) {
-            Ok(claim) => Some(claim),
-            Err(Errno::WOULDBLOCK | Errno::NOENT) => return Ok(None),
-            // Without locks nobody can claim it, and whoever cannot claim it does not sweep it.
-            Err(_) => None,
-        };
-        Ok(Some(Self { at, _claim: claim }))
-    }
-}
-
-impl Drop for OnDisk {
-    fn drop(&mut self) {
-        // Another program removes what this leaves.
-        _ = remove_tree(&self.at).is_ok();
-    }
+    on_disk: Option<ClaimedFolder>,
 }
 
 impl RunFolder {
@@ -173,15 +124,15 @@ impl RunFolder {
     fn own(folder: &Path) -> io::Result<Self> {
         std::fs::DirBuilder::new().mode(0o700).recursive(true).create(folder)?;
         let swept = folder.to_owned();
-        drop(aside(move || sweep(&swept, remove_unclaimed)));
-        Self::with_folders(OnDisk::make(folder, "")?, 0o700)
+        drop(aside(move || sweep(&swept, "")));
+        Self::with_folders(ClaimedFolder::make(folder, "")?, 0o700)
     }
 
     fn of_other(user: u32, work_folder: &Path) -> io::Result<Self> {
-        drop(aside(|| OPEN.iter().for_each(|open| sweep_open(Path::new(open)))));
+        drop(aside(|| OPEN.iter().for_each(|open| sweep(Path::new(open), NAME))));
         let [first, second] = OPEN;
         let open = if Path::new(first).starts_with(work_folder) { second } else { first };
-        let made = Self::with_folders(OnDisk::make(Path::new(open), NAME)?, 0o755)?;
+        let made = Self::with_folders(ClaimedFolder::make(Path::new(open), NAME)?, 0o755)?;
         for path in [made.home(), made.temporary()] {
             fs_err::set_permissions(&path, std::fs::Permissions::from_mode(0o700))?;
             std::os::unix::fs::chown(path, Some(user), Some(user))?;
@@ -189,11 +140,11 @@ impl RunFolder {
         Ok(made)
     }
 
-    fn with_folders(root: OnDisk, bits: u32) -> io::Result<Self> {
+    fn with_folders(root: ClaimedFolder, bits: u32) -> io::Result<Self> {
         // Exactly these, whatever the umask.
         let set =
             |path: &Path| fs_err::set_permissions(path, std::fs::Permissions::from_mode(bits));
-        let made = Self { layout: Layout::of(&root.at), on_disk: Some(root) };
+        let made = Self { layout: Layout::of(root.path()), on_disk: Some(root) };
         set(&made.layout.root)?;
         for path in [made.drivers(), made.temporary(), made.home()] {
             std::fs::DirBuilder::new().mode(bits).create(&path)?;
@@ -254,32 +205,10 @@ fn aside(work: impl FnOnce() + Send + 'static) -> Option<JoinHandle<()>> {
     }
 }
 
-/// Removes what killed programs of ours left where every user may go. [`remove_tree`] leaves what
-/// belongs to other users.
-fn sweep_open(folder: &Path) {
-    sweep_named(folder, maker, remove_unclaimed);
-}
-
-/// Removes a folder whose maker is not among the processes that we see, unless it lives elsewhere
-/// and claims it. Where there are no locks nobody knows, and it stays.
-fn remove_unclaimed(folder: &Path) -> io::Result<()> {
-    let _claim = Claim::on(folder)?;
-    remove_tree(folder)
-}
-
-/// The process that made a folder, if its whole name is one that we give.
-fn maker(name: &str) -> Option<&str> {
-    let (process, unique) = name.strip_prefix(NAME)?.split_once('-')?;
-    let is_number = process.bytes().all(|byte| byte.is_ascii_digit()) && !process.is_empty();
-    let is_unique = unique.len() == 32 && unique.bytes().all(|byte| byte.is_ascii_hexdigit());
-    (is_number && is_unique).then_some(process)
-}
-
 fn write(at: &Path, text: &str, mode: u32) -> io::Result<()> {
     fs_err::write(at, text)?;
     fs_err::set_permissions(at, std::fs::Permissions::from_mode(mode))
 }
 
-mod claim;
 #[cfg(test)]
 mod tests;

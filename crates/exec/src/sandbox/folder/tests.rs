@@ -1,10 +1,13 @@
 //! A folder of a sandbox: what is in it, and that it goes whatever code has left there.
 
 use super::*;
+use crate::claimed::claim::Claim;
 use interpreter_host::KernelInput;
+use interpreter_workspace::remove_tree;
 use rustix::{
     fd::OwnedFd,
     fs::{CWD, Mode, OFlags, RenameFlags, mkdirat, openat, renameat_with},
+    io::Errno,
 };
 use std::{
     os::unix::fs::{MetadataExt, symlink},
@@ -90,38 +93,12 @@ fn what_a_killed_program_left_is_taken_away() {
     let folder = tempfile::tempdir().unwrap();
     let own = made(folder.path());
     let run = folder.path().join("run");
-    fs_err::create_dir_all(run.join("999999999-0/tmp")).unwrap();
+    fs_err::create_dir_all(run.join(format!("{}-{}/tmp", u32::MAX, uuid::Uuid::new_v4().simple())))
+        .unwrap();
     let second = made(folder.path());
     let left = fs_err::read_dir(&run).unwrap().count();
     assert_eq!(left, 2, "both that are in use are there, and nothing else");
     drop((own, second));
-}
-
-/// Two programs can share a folder and see different processes.
-#[test]
-fn what_a_program_has_that_is_not_seen_here_stays() {
-    let folder = tempfile::tempdir().unwrap();
-    let unique = uuid::Uuid::new_v4().simple().to_string();
-    let at = |name: String| {
-        let path = folder.path().join(name);
-        fs_err::create_dir_all(path.join("tmp")).unwrap();
-        path
-    };
-    let held = [at(format!("{NAME}{}-{unique}", u32::MAX)), at(format!("{}-{unique}", u32::MAX))];
-    let left = at(format!("{NAME}{}-{unique}", u32::MAX - 1));
-    let claims = held.each_ref().map(|path| Claim::on(path).unwrap());
-    let sweep_both = || {
-        sweep_open(folder.path());
-        sweep(folder.path(), remove_unclaimed);
-    };
-    sweep_both();
-    assert!(!left.exists());
-    assert!(held.iter().all(|path| path.join("tmp").exists()));
-    drop(claims);
-    assert!(claim::soon(|| {
-        sweep_both();
-        !held.iter().any(|path| path.exists())
-    }));
 }
 
 #[test]
@@ -146,10 +123,8 @@ fn a_folder_is_claimed_until_it_is_gone() {
 #[test]
 fn a_folder_where_every_user_may_go_is_claimed_and_open_to_all() {
     let folder = tempfile::tempdir().unwrap();
-    let made = OnDisk::make(folder.path(), NAME).unwrap();
-    assert_eq!(fs_err::metadata(&made.at).unwrap().mode() & 0o777, 0o700);
-    let name = made.at.file_name().unwrap().to_str().unwrap();
-    assert_eq!(maker(name), Some(&*std::process::id().to_string()));
+    let made = ClaimedFolder::make(folder.path(), NAME).unwrap();
+    assert_eq!(fs_err::metadata(made.path()).unwrap().mode() & 0o777, 0o700);
     let made = RunFolder::with_folders(made, 0o755).unwrap();
     let root = &made.layout.root;
     for path in [root, &made.drivers(), &made.temporary()] {
@@ -305,40 +280,4 @@ fn a_runtime_that_ends_leaves_nothing_behind() {
     runtime.block_on(tokio::task::yield_now());
     drop(runtime);
     assert_eq!(fs_err::read_dir(folder.path().join("run")).unwrap().count(), 0);
-}
-
-#[test]
-fn leftovers_where_every_user_may_go_are_taken_away_if_they_are_ours() {
-    let folder = tempfile::tempdir().unwrap();
-    let at = |name: &str| folder.path().join(name);
-    let unique = uuid::Uuid::new_v4().simple().to_string();
-    let (ours, dead) = (std::process::id(), u32::MAX);
-    let left = at(&format!("{NAME}{dead}-{unique}"));
-    fs_err::create_dir_all(left.join("tmp")).unwrap();
-    nest(&left.join("tmp"), 5_000);
-    let mut stay = vec![
-        at(&format!("{NAME}{ours}-{unique}")),
-        at(&format!("{NAME}{dead}-notes")),
-        at(&format!("{NAME}notes-{unique}")),
-        at(&unique),
-    ];
-    for path in &stay {
-        fs_err::create_dir(path).unwrap();
-    }
-    let other =
-        |number: u128| at(&format!("{NAME}{dead}-{}", uuid::Uuid::from_u128(number).simple()));
-    let link = other(1);
-    symlink(at(&unique), &link).unwrap();
-    stay.push(link);
-    if rustix::process::geteuid().is_root() {
-        let theirs = other(2);
-        fs_err::create_dir_all(theirs.join("tmp")).unwrap();
-        std::os::unix::fs::chown(&theirs, Some(65_534), None).unwrap();
-        stay.push(theirs.join("tmp"));
-    }
-    sweep_open(folder.path());
-    assert!(!left.exists());
-    for path in stay {
-        assert!(path.exists(), "{}", path.display());
-    }
 }
