@@ -232,6 +232,8 @@ pub enum Body {
         granted: Grant,
         by: Grantor,
     },
+    /// This host, which was granted for more than one run, may be reached no more.
+    HostRevoked { host: Host, port: u16 },
     /// It may not.
     HostRefused { proposal: String, host: Host, port: u16, by: Grantor },
     /// A request of the code is about to use a secret, or tried to and goes out without it.

@@ -19,13 +19,13 @@
 //! still mislead a model into wrong answers.
 
 use crate::{
-    Access, Body, Capability, Confinement, Deed, Findings, Opinion, Origin, Proposal, Record, Risk,
-    Verdict, Workspace,
+    Access, Capability, Confinement, Deed, Findings, Opinion, Origin, Proposal, Risk, Verdict,
+    Workspace,
     policy::{Ground, Places},
     sensitive::{self, SensitiveForm},
 };
 use serde::{Deserialize, Serialize};
-use std::{collections::HashMap, path::Path};
+use std::path::Path;
 
 /// How outside text came in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -170,27 +170,6 @@ impl Taint {
     }
 }
 
-/// Whether code that ran according to these records may have read a secret, in the session itself or
-/// in one that it resumes.
-#[expect(clippy::wildcard_enum_match_arm, reason = "the rest runs nothing")]
-pub fn may_hold_a_secret(records: &[Record], places: &Places) -> bool {
-    let mut reads = HashMap::new();
-    for record in records {
-        match &record.body {
-            Body::Resumed { secret: true, .. } => return true,
-            Body::Findings { proposal, capabilities, .. } => {
-                let secret = capabilities.iter().any(|one| reads_a_secret(one, places));
-                reads.insert(proposal, secret);
-            }
-            Body::RunStarted { proposal, .. } if reads.get(proposal) == Some(&true) => {
-                return true;
-            }
-            _ => {}
-        }
-    }
-    false
-}
-
 fn sends(one: &Capability) -> bool {
     one.is_a(Deed::Connects.name())
 }
@@ -214,7 +193,7 @@ fn lands(one: &Capability, within: &Confinement, places: &Places) -> bool {
 }
 
 /// Whether it reads something that sandboxes hide.
-fn reads_a_secret(one: &Capability, places: &Places) -> bool {
+pub(crate) fn reads_a_secret(one: &Capability, places: &Places) -> bool {
     if one.is_a(Deed::Credentials.name()) {
         return true;
     }

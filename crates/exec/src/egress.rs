@@ -175,6 +175,11 @@ impl Egress {
         self.gate.answer(host, port, grant);
     }
 
+    /// Takes back what was granted.
+    pub(crate) fn close(&self, host: &Host, port: u16) {
+        self.gate.close(host, port);
+    }
+
     /// Carries over what was granted for the session in an earlier sandbox.
     pub(crate) fn grant(&self, granted: &[Place]) {
         for (host, port) in granted {

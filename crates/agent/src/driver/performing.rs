@@ -6,7 +6,7 @@ use interpreter_analyze::{Past, analyze_after};
 use interpreter_core::{
     Body, Pick, Proposal,
     look::Look,
-    session::{ChangesWish, Effect, Event, Settle},
+    session::{ChangesWish, Effect, Event, HostAnswer, Settle},
 };
 use interpreter_exec::{Command, PutOrder};
 use interpreter_workspace::Conflict;
@@ -39,12 +39,8 @@ impl Driver {
             Effect::ShowLine(line) => self.update(Update::Line(line)).await,
             Effect::AskInput(wanted) => self.update(Update::Input(wanted)).await,
             Effect::AskHost(wanted) => self.update(Update::Host(wanted)).await,
-            Effect::AnswerHost(answer) => {
-                if let Some(text) = network::keep(&self.context.folders, &answer) {
-                    self.journal.note(Body::Note { text });
-                }
-                self.runner.tell(Command::AnswerHost(answer));
-            }
+            Effect::AnswerHost(answer) => self.answer_host(answer),
+            Effect::CloseHost(host, port) => self.runner.tell(Command::CloseHost(host, port)),
             Effect::AnswerUse { number, goes_out } => {
                 self.runner.tell(Command::AnswerUse { number, goes_out });
             }
@@ -97,6 +93,13 @@ impl Driver {
             }),
             Effect::FinishTurn(end) => self.update(Update::TurnFinished(end)).await,
         }
+    }
+
+    fn answer_host(&mut self, answer: HostAnswer) {
+        if let Some(text) = network::keep(&self.context.folders, &answer) {
+            self.journal.note(Body::Note { text });
+        }
+        self.runner.tell(Command::AnswerHost(answer));
     }
 
     fn put_file(&mut self, path: String) {

@@ -272,6 +272,7 @@ impl Chat {
             | Body::Changes(_)
             | Body::StandingGiven(_)
             | Body::StandingRevoked { .. }
+            | Body::HostRevoked { .. }
             | Body::NotProposed { .. }
             | Body::PackagesGranted { .. }
             | Body::PackagesChanged { .. }
@@ -402,7 +403,7 @@ impl Chat {
         let alarming = confined::is_alarming(&self.confinement);
         let screen = self.screen();
         screen.announce(words, alarming)?;
-        granted.iter().try_for_each(|row| screen.row(row))?;
+        granted.iter().chain(&question.hosts).try_for_each(|row| screen.row(row))?;
         let found = question.findings.by_severity();
         let most = if screen.folds() { FINDINGS } else { usize::MAX };
         findings(screen, &found[..found.len().min(most)])?;

@@ -92,6 +92,10 @@ pub(super) fn show(screen: &mut Screen, body: &Body, every_host: bool) -> io::Re
         Body::StandingRevoked { number } => {
             screen.say(ours("Standing answer ") + *number + " no longer holds.")
         }
+        Body::HostRevoked { host, port } => {
+            screen.say(ours("Code can no longer reach this host:"))?;
+            screen.row(&host.with_port(*port))
+        }
         Body::Restarted { .. } | Body::Rewound { .. } | Body::CameBack(_) => {
             again::show(screen, body)
         }

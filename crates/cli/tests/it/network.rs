@@ -9,7 +9,7 @@ use crate::{
 };
 use std::{
     collections::BTreeMap,
-    io::{BufRead, BufReader, Write},
+    io::{BufRead, BufReader, Read, Write},
     net::TcpListener,
     process::Command,
     sync::{Arc, Mutex},
@@ -307,6 +307,57 @@ fn what_is_no_host_is_told_so() {
 /// Asks for `localhost`, which is not listed by that name.
 fn asks_for_localhost(port: u16) -> String {
     format!("{PROXIED}print(get('http://localhost:{port}/hello'))")
+}
+
+/// A connection through the proxy that stays open from cell to cell.
+#[test]
+fn a_granted_host_is_taken_back_and_its_connections_end() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            thread::spawn(move || {
+                let mut bytes = [0; 64];
+                while let Ok(count @ 1..) = stream.read(&mut bytes) {
+                    stream.write_all(&bytes[..count]).unwrap();
+                }
+            });
+        }
+    });
+    let place = format!("localhost:{port}");
+    let connects = cell(
+        "python",
+        &format!(
+            "import os, socket, urllib.parse\nproxy = urllib.parse.urlparse(os.environ['HTTPS_PROXY'])\n\
+             s = socket.create_connection((proxy.hostname, proxy.port), 60)\n\
+             s.sendall(b'CONNECT {place} HTTP/1.1\\r\\n\\r\\n')\n\
+             print('status', s.recv(1000).split()[1].decode())"
+        ),
+    );
+    let says = |word: &str| {
+        let code = format!(
+            "try:\n    s.sendall(b'{word}')\n    print('got', s.recv(64).decode() or 'nothing')\n\
+             except OSError as error:\n    print('got nothing')"
+        );
+        cell("python", &code)
+    };
+    let replies = [&connects, "A.", &says("ping"), "B.", &says("pong"), "C.", &connects, "D."];
+    let scene = Scene::new().model_says(&replies);
+    let terminal = Terminal::open(&scene, &["--allow-host", &format!("127.0.0.1:{port}")]);
+    let run = || terminal.types("go").shows("Run it?").types("y");
+    run().shows("Allow it?").types("s").shows("status 200").shows("A.").waits();
+    terminal.types("go").shows("hosts granted in this session").shows("Run it?").types("y");
+    terminal.shows("got ping").shows("B.").waits();
+    terminal.types("/deny host example.org").shows("was not granted in this session").waits();
+    terminal.types("/rules").shows(&format!("granted host: {place}")).waits();
+    terminal.types(&format!("/deny host {place}")).shows("no longer reach this host").waits();
+    terminal.types("/rules").waits().lacks("granted host");
+    terminal.types("go").shows("Run it?").lacks("hosts granted").types("y");
+    terminal.shows("got nothing").shows("C.").waits();
+    run().shows("Allow it?").types("n").shows("status 403").shows("D.").types("/quit").exits(0);
+    let revoked = scene.run(&["history", "show", "--json"]).of_kind("host_revoked");
+    assert_eq!((&revoked[0]["host"], &revoked[0]["port"]), (&"localhost".into(), &port.into()));
+    scene.run(&["history", "show"]).mentions("taken back by person");
 }
 
 #[test]

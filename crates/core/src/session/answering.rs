@@ -205,7 +205,7 @@ impl State {
 
     /// Whether code would reach more than the question about it says.
     fn reaches_more(&self, phase: &Phase) -> bool {
-        matches!(phase, Phase::Asking { hosts, .. } if *hosts != self.hosts.count())
+        matches!(phase, Phase::Asking { hosts, .. } if *hosts != self.hosts.given())
     }
 
     /// From here on words of this person are in what the session has.

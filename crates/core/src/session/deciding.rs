@@ -15,8 +15,8 @@ use super::{
 };
 use crate::{
     AskedQuorum, Body, CodeKind, CodeQuestion, Coverage, Findings, Grantor, Language, Opinion,
-    Origin, Permit, Prepared, Proposal, QuestionAbout, Quorum, Span, Untrusted, Verdict, landing,
-    policy::Ground, record::TurnEnd, standing, taint::Taint,
+    Origin, Permit, Prepared, Proposal, QuestionAbout, Quorum, Span, Untrusted, Verdict,
+    egress::Host, landing, policy::Ground, record::TurnEnd, standing, taint::Taint,
 };
 use std::num::NonZeroU32;
 
@@ -83,13 +83,14 @@ impl State {
             }
             (Opinion::Ask, _) => {
                 let proposal = work.current.clone();
-                let question = Question { proposal, findings, verdict, may_stand, may_last };
+                let hosts = self.hosts.line();
+                let question = Question { proposal, findings, verdict, may_stand, may_last, hosts };
                 let about = QuestionAbout::Code(Box::new(self.recorded(&question, &kind, edited)));
                 let subject = Subject::Code { kind, may_stand, may_last };
                 self.questions.again = again;
                 let posed = self.pose(about, subject, question);
                 self.then(Effect::Ask(posed));
-                let hosts = self.hosts.count();
+                let hosts = self.hosts.given();
                 self.phase = Phase::Asking { work, edited, hosts };
             }
         }
@@ -97,11 +98,11 @@ impl State {
 
     /// A question about code as the record has it.
     fn recorded(&self, question: &Question, kind: &Coverage, edited: bool) -> CodeQuestion {
-        let Question { proposal, findings, verdict, may_stand, may_last } = question;
+        let Question { proposal, findings, verdict, may_stand, may_last, hosts } = question;
         let Setup { confinement, asks_for_hosts, .. } = &self.setup;
         let rule = kind.lasting(confinement);
         let mut confinement = confinement.lines(*asks_for_hosts);
-        confinement.extend(self.hosts.line());
+        confinement.extend(hosts.clone());
         CodeQuestion {
             proposal: proposal.id.clone(),
             language: proposal.language.name().into(),
@@ -218,6 +219,17 @@ impl State {
             self.record(Body::StandingRevoked { number });
         } else {
             self.note(format!("there is no standing answer {number}"));
+        }
+    }
+
+    /// A host that was granted for more than one run may be reached no more.
+    pub(super) fn revoke_host(&mut self, host: Host, port: u16) {
+        if self.hosts.take_back(&host, port) {
+            self.record(Body::HostRevoked { host: host.clone(), port });
+            self.then(Effect::CloseHost(host, port));
+        } else {
+            let place = host.with_port(port);
+            self.note(format!("{place} was not granted in this session"));
         }
     }
 

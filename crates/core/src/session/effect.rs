@@ -10,6 +10,7 @@ use super::{
 use crate::{
     Body, Changes, Confinement, Findings, HostWanted, InputWanted, Language, Message, Permit,
     Proposal, RewindScope, Rule, Typed, Verdict,
+    egress::Host,
     look::Look,
     packages::{PackageOrder, PackagePermit},
     record::TurnEnd,
@@ -65,6 +66,8 @@ pub enum Effect {
     AskHost(Posed<HostWanted>),
     /// Let it through or refuse it, and keep what was granted for good.
     AnswerHost(HostAnswer),
+    /// Code reaches this host no more, by its port. Connections to it end.
+    CloseHost(Host, u16),
     /// Let a request go out whose use of a secret is on record, or end it.
     AnswerUse {
         /// By which the proxy knows it.
@@ -124,6 +127,8 @@ pub struct Question {
     pub may_stand: bool,
     /// Whether a yes to this kind of code could become a rule.
     pub may_last: bool,
+    /// The hosts that were granted for more than one run, in words.
+    pub hosts: Option<String>,
 }
 
 /// The question to a person before packages are installed.
@@ -157,6 +162,7 @@ impl Effect {
             | Self::GiveInput(_)
             | Self::AskHost(_)
             | Self::AnswerHost(_)
+            | Self::CloseHost(..)
             | Self::AnswerUse { .. }
             | Self::KeepRule(_)
             | Self::AskPackages(_)

@@ -102,6 +102,8 @@ pub enum Event {
     StandingGiven(Span, Coverage),
     /// The person takes the standing answer of this number back.
     StandingRevoked(u32),
+    /// The person takes back that code may reach a host, by its port.
+    HostRevoked(Host, u16),
     /// The person with this id may not answer any more.
     RightLost(String),
     /// The person is about to write code in this language.
@@ -326,6 +328,7 @@ impl Event {
             | Self::Forgotten
             | Self::StandingGiven(..)
             | Self::StandingRevoked(_)
+            | Self::HostRevoked(..)
             | Self::RightLost(_)
             | Self::Expected(_)
             | Self::Prepared(_)

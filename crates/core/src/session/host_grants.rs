@@ -7,6 +7,7 @@
 //! # Mechanism
 //! A grant is noted as it is given, and every later question about code lists it, under its hash.
 //! A yes to a question that was put before the grant leads to the question anew, see `deciding.rs`.
+//! One that was put before a grant was taken back stands: the code reaches less than it says.
 //!
 //! Must not decide who reaches what: that is the gate's of `interpreter-exec`. Pure.
 
@@ -18,27 +19,37 @@ const NAMED: usize = 20;
 
 /// The hosts that were granted, with their ports.
 #[derive(Debug, Default)]
-pub(super) struct HostGrants(BTreeSet<(Host, u16)>);
+pub(super) struct HostGrants {
+    hosts: BTreeSet<(Host, u16)>,
+    given: u64,
+}
 
 impl HostGrants {
     /// Takes note of an answer. A grant for one run ends with it.
     pub(super) fn note(&mut self, host: &Host, port: u16, grant: Option<Grant>) {
         match grant {
-            Some(Grant::Session | Grant::Always) => _ = self.0.insert((host.clone(), port)),
+            Some(Grant::Session | Grant::Always) => {
+                self.given += u64::from(self.hosts.insert((host.clone(), port)));
+            }
             Some(Grant::Once) | None => {}
         }
     }
 
-    /// How many there are. None is ever taken back.
-    pub(super) fn count(&self) -> usize {
-        self.0.len()
+    /// Takes one back. Whether there was one.
+    pub(super) fn take_back(&mut self, host: &Host, port: u16) -> bool {
+        self.hosts.remove(&(host.clone(), port))
+    }
+
+    /// How many were ever given.
+    pub(super) fn given(&self) -> u64 {
+        self.given
     }
 
     /// They in one line, or `None` without any.
     pub(super) fn line(&self) -> Option<String> {
         let mut names: Vec<_> =
-            self.0.iter().take(NAMED).map(|(host, port)| host.with_port(*port)).collect();
-        let more = self.0.len().saturating_sub(NAMED);
+            self.hosts.iter().take(NAMED).map(|(host, port)| host.with_port(*port)).collect();
+        let more = self.hosts.len().saturating_sub(NAMED);
         if more > 0 {
             names.push(format!("{more} more"));
         }

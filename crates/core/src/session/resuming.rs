@@ -14,10 +14,11 @@ use super::{
 };
 use crate::{
     Body, Message, Person, Record, ToolCall,
+    policy::Places,
     record::{SessionHead, TurnEnd},
     taint::{self, OutsideText},
 };
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 impl Earlier {
     /// The conversation that these records of a session tell of, or the part of it before a cell.
@@ -52,7 +53,7 @@ impl Earlier {
         let next_question = next_question(records);
         let not_asked = None;
         let authors = authors(records);
-        let holds_secret = taint::may_hold_a_secret(&records[..end], &of_now.policy.places);
+        let holds_secret = may_hold_a_secret(&records[..end], &of_now.policy.places);
         Some(Self {
             session,
             messages,
@@ -92,6 +93,27 @@ fn authors(records: &[Record]) -> Vec<Person> {
         _ => None,
     };
     records.iter().filter_map(author).collect()
+}
+
+/// Whether code that ran according to these records may have read a secret, in the session itself or
+/// in one that it resumes.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the rest runs nothing")]
+fn may_hold_a_secret(records: &[Record], places: &Places) -> bool {
+    let mut reads = HashMap::new();
+    for record in records {
+        match &record.body {
+            Body::Resumed { secret: true, .. } => return true,
+            Body::Findings { proposal, capabilities, .. } => {
+                let secret = capabilities.iter().any(|one| taint::reads_a_secret(one, places));
+                reads.insert(proposal, secret);
+            }
+            Body::RunStarted { proposal, .. } if reads.get(proposal) == Some(&true) => {
+                return true;
+            }
+            _ => {}
+        }
+    }
+    false
 }
 
 /// The conversation that these records tell of, without the opening, and the number of the next run.

@@ -116,7 +116,7 @@ pub(super) enum Phase {
         /// As in `Judging`.
         edited: bool,
         /// How many granted hosts the question knows of.
-        hosts: usize,
+        hosts: u64,
     },
     /// It may run, once its kernel is ready and the record says what bounds it.
     Preparing {

@@ -252,6 +252,7 @@ fn short(effect: &Effect) -> String {
         Effect::AnswerHost(answer) => {
             format!("answer {} {:?}", answer.host.with_port(answer.port), answer.grant)
         }
+        Effect::CloseHost(host, port) => format!("close {}", host.with_port(*port)),
         Effect::AnswerUse { number, goes_out } => format!("use {number} goes out: {goes_out}"),
         Effect::AskPackages(Posed { about: PackagesQuestion { order, .. }, .. }) => {
             let verb = if order.build { "build" } else { "install" };

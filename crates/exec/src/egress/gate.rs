@@ -8,7 +8,8 @@
 //! A denied host is refused at once, without a question. So is an address of this machine, of a
 //! neighbour or of a private network, which must be listed by number. Any other unlisted host leads
 //! to a question, once per run for each host and port, and only during a run; the connection waits
-//! for the answer. A run can ask at most [`MOST_ASKED`] times. A grant for one run ends with it.
+//! for the answer. A run can ask at most [`MOST_ASKED`] times. A grant for one run ends with it. One
+//! that is taken back ends the connections that it let through.
 //!
 //! # Limits
 //! A grant is for a host and a port, whoever inside uses it.
@@ -26,7 +27,7 @@ use std::{
     net::IpAddr,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 
 /// Questions that one run may lead to.
 const MOST_ASKED: usize = 20;
@@ -44,6 +45,8 @@ pub(super) struct Gate {
     /// Finds this machine's own addresses.
     survey: Arc<dyn Survey>,
     state: Mutex<State>,
+    /// How often something was taken back.
+    closings: watch::Sender<u64>,
 }
 
 /// Whether anybody is asked about what is not listed.
@@ -66,6 +69,8 @@ enum Reach {
 struct State {
     /// Granted until the session ends.
     granted: BTreeSet<Place>,
+    /// Places that were taken back, each with the number of its newest closing.
+    closed: BTreeMap<Place, u64>,
     run: Option<Run>,
     ledger: Ledger,
 }
@@ -94,7 +99,15 @@ impl Gate {
             Network::Only(hosts) => (hosts.clone(), Reach::Listed),
             Network::Open(hosts) => (hosts.clone(), Reach::Everything),
         };
-        Self { hosts, reach, asks, questions, survey, state: Mutex::default() }
+        Self {
+            hosts,
+            reach,
+            asks,
+            questions,
+            survey,
+            state: Mutex::default(),
+            closings: watch::Sender::default(),
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -184,6 +197,43 @@ impl Gate {
             if grant.is_some() {
                 // Whoever waited may have left.
                 _ = tell.send(()).is_ok();
+            }
+        }
+    }
+
+    /// Takes a grant back. The list is not affected.
+    pub(super) fn close(&self, host: &Host, port: u16) {
+        let place = (host.clone(), port);
+        let mut state = self.state();
+        state.granted.remove(&place);
+        if let Some(run) = &mut state.run {
+            run.granted.remove(&place);
+            // Code that tries again leads to a question again.
+            run.asked.remove(&place);
+        }
+        self.closings.send_modify(|count| {
+            *count += 1;
+            state.closed.insert(place, *count);
+        });
+    }
+
+    /// How often something was taken back until now.
+    pub(super) fn closings(&self) -> u64 {
+        *self.closings.borrow()
+    }
+
+    /// Waits until this is taken back, or is not let through any more because it was since then.
+    pub(super) async fn closed(&self, host: &Host, port: u16, since: u64) {
+        let mut closings = self.closings.subscribe();
+        let place = (host.clone(), port);
+        loop {
+            let closing = self.state().closed.get(&place).copied();
+            let is_newer = closing.is_some_and(|closing| closing > since);
+            if is_newer && self.decide(host, port) != Some(Ok(())) {
+                return;
+            }
+            if closings.changed().await.is_err() {
+                std::future::pending::<()>().await;
             }
         }
     }
@@ -284,6 +334,41 @@ mod tests {
         assert_eq!(admit(&gate, "b.org", 443).await, Ok(()));
         // For that port alone.
         assert!(admit(&gate, "b.org", 80).await.is_err());
+    }
+
+    #[tokio::test]
+    async fn what_is_taken_back_is_asked_about_again_and_its_connections_end() {
+        let (gate, mut asked) = gate(&Network::Only(only(&["a.org"], &[])));
+        let ends = |name: &'static str, since| {
+            let gate = Arc::clone(&gate);
+            tokio::spawn(async move { gate.closed(&host(name), 443, since).await })
+        };
+        gate.begin_run();
+        gate.answer(&host("b.org"), 443, Some(Grant::Session));
+        gate.answer(&host("c.org"), 443, Some(Grant::Once));
+        let since = gate.closings();
+        for name in ["a.org", "b.org", "c.org"] {
+            assert_eq!(admit(&gate, name, 443).await, Ok(()));
+        }
+        let (a, b, c) = (ends("a.org", since), ends("b.org", since), ends("c.org", since));
+        for name in ["a.org", "b.org"] {
+            gate.close(&host(name), 443);
+        }
+        b.await.unwrap();
+        // One that began before and was let through just then.
+        ends("b.org", since).await.unwrap();
+        assert_eq!(admit(&gate, "a.org", 443).await, Ok(()), "it is listed");
+        assert_eq!(admit(&gate, "c.org", 443).await, Ok(()));
+        let again = tokio::spawn({
+            let gate = Arc::clone(&gate);
+            async move { admit(&gate, "b.org", 443).await }
+        });
+        assert_eq!(asked.recv().await, Some((host("b.org"), 443)));
+        gate.answer(&host("b.org"), 443, Some(Grant::Session));
+        assert_eq!(again.await.unwrap(), Ok(()));
+        let new = ends("b.org", gate.closings());
+        tokio::task::yield_now().await;
+        assert!(!new.is_finished() && !a.is_finished() && !c.is_finished());
     }
 
     #[tokio::test]

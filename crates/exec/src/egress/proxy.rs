@@ -114,10 +114,12 @@ impl Proxy {
         let Some((host, port)) = wanted.map_err(|_| io::ErrorKind::TimedOut)?? else {
             return Ok(());
         };
+        let closings = self.gate.closings();
         match self.connect(&host, port).await {
             Ok((outside, traffic)) => {
                 socks::answer(&mut stream, socks::Reply::Connected).await?;
-                self.tunnel(stream, outside, (&host, port), &traffic).await
+                let tunnel = Box::pin(self.tunnel(stream, outside, (&host, port), &traffic));
+                self.while_open((&host, port), closings, tunnel).await
             }
             Err(Unreached::Refused(_)) => {
                 socks::answer(&mut stream, socks::Reply::NotAllowed).await
@@ -137,12 +139,14 @@ impl Proxy {
             Ok(Err(error)) => return Err(error),
             Err(_) => return refuse(stream, 408, "the head did not arrive in time").await,
         };
+        let closings = self.gate.closings();
         match head::parse(&head) {
             Err(why) => refuse(stream, 400, why).await,
             Ok(Request::Tunnel { host, port }) => match self.connect(&host, port).await {
                 Ok((outside, traffic)) => {
                     stream.write_all(b"HTTP/1.1 200 Connected\r\n\r\n").await?;
-                    self.tunnel(stream, outside, (&host, port), &traffic).await
+                    let tunnel = Box::pin(self.tunnel(stream, outside, (&host, port), &traffic));
+                    self.while_open((&host, port), closings, tunnel).await
                 }
                 Err(unreached) => answer(stream, unreached).await,
             },
@@ -154,11 +158,26 @@ impl Proxy {
                 }
                 match self.connect(&host, port).await {
                     Ok((outside, traffic)) => {
-                        self.forward(stream, outside, &head, body, &traffic).await
+                        let request =
+                            Box::pin(self.forward(stream, outside, &head, body, &traffic));
+                        self.while_open((&host, port), closings, request).await
                     }
                     Err(unreached) => answer(stream, unreached).await,
                 }
             }
+        }
+    }
+
+    /// Serves a connection until it ends, or its host is taken back.
+    async fn while_open(
+        &self,
+        (host, port): (&Host, u16),
+        closings: u64,
+        connection: impl Future<Output = io::Result<()>>,
+    ) -> io::Result<()> {
+        tokio::select! {
+            done = connection => done,
+            () = self.gate.closed(host, port, closings) => Ok(()),
         }
     }
 

@@ -145,6 +145,7 @@ impl Actor {
             Command::Interrupt => self.state.interrupt(now),
             Command::Answer(typed) => self.state.answer(typed),
             Command::AnswerHost(answer) => self.state.host_answered(answer),
+            Command::CloseHost(host, port) => self.way_out.close(host, port),
             Command::AnswerUse { number, goes_out } => self.way_out.answer_use(number, goes_out),
             Command::Complete { language, code, cursor, reply } => {
                 self.state.complete(&language, code, cursor, reply, now);
@@ -167,14 +168,12 @@ impl Actor {
                 } else {
                     self.review().await?;
                 }
-                let changes = self.stage.apply(picks, Conflict::Refuse).await?;
-                self.report(changes.map(Event::Settled).ok_or(ExecError::NothingStaged)).await;
+                self.apply_now(picks).await?;
             }
             Command::ApplyShown { number, picks } => {
                 self.stage.check_number(number)?;
                 self.stage.check_shown(&picks)?;
-                let changes = self.stage.apply(picks, Conflict::Refuse).await?;
-                self.report(changes.map(Event::Settled).ok_or(ExecError::NothingStaged)).await;
+                self.apply_now(picks).await?;
             }
             Command::Look { anew, decides, path, reply } => {
                 let taken = self.look(anew).await;
@@ -218,6 +217,13 @@ impl Actor {
             }
             Command::Stop => {}
         }
+        Ok(())
+    }
+
+    /// Applies what was picked, and says so if nothing is staged.
+    async fn apply_now(&mut self, picks: Vec<Pick>) -> Result<(), ExecError> {
+        let changes = self.stage.apply(picks, Conflict::Refuse).await?;
+        self.report(changes.map(Event::Settled).ok_or(ExecError::NothingStaged)).await;
         Ok(())
     }
 

@@ -9,6 +9,7 @@ use crate::{
 use interpreter_core::{
     Broker, Changes, Checkpoint, Confinement, Language, Permit, Pick, RewindScope, Rewound,
     ShownChange, Typed, Untrusted,
+    egress::Host,
     session::{HostAnswer, TurnReach},
 };
 use interpreter_workspace::{Conflict, Export, ExportOf, Place, ReceivedFile};
@@ -88,6 +89,8 @@ pub enum Command {
     Answer(Typed),
     /// Let code reach a host, or refuse it.
     AnswerHost(HostAnswer),
+    /// Let code reach this host no more, by its port, and end the connections to it.
+    CloseHost(Host, u16),
     /// Let a request go out whose use of a secret is on record, or end it.
     AnswerUse {
         /// Which.

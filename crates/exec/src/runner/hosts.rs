@@ -110,6 +110,15 @@ impl WayOut {
         }
     }
 
+    /// Lets code reach a host no more that was granted since.
+    pub(super) fn close(&mut self, host: Host, port: u16) {
+        if let Some(egress) = &self.egress {
+            egress.close(&host, port);
+        }
+        let place = (host, port);
+        self.granted.retain(|granted| *granted != place);
+    }
+
     /// The attempts since the last call.
     pub(super) fn tried(&mut self) -> Vec<HostContact> {
         let mut tried = std::mem::take(&mut self.tried_before);

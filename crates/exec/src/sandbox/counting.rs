@@ -27,7 +27,7 @@ pub(super) enum Counting {
     WithUser,
 }
 
-/// What bounds the processes of a sandbox together.
+/// The bounds that the processes of a sandbox have together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Bounds {
     /// How they are counted.
@@ -43,7 +43,7 @@ impl Bounds {
     /// Nothing does.
     pub(super) const NONE: Self = Self { counting: Counting::WithUser, memory: false };
 
-    /// What the groups of this process bound: no more processes and bytes than that.
+    /// The bounds by the groups of this process, if they allow no more processes and bytes than that.
     pub(super) fn of(process: u32, most_processes: u64, most_bytes: u64) -> Self {
         let read = |path: &Path| fs_err::read_to_string(path).ok();
         let groups = read(&Path::new("/proc").join(process.to_string()).join("cgroup"));

@@ -217,7 +217,7 @@ struct Launched {
 }
 
 impl Launched {
-    /// What bounds its processes together: a group of ours does, or that of an engine, as far as the
+    /// The bounds of its processes together: a group of ours does, or that of an engine, as far as the
     /// kernel says so.
     fn bounds(&self, recipe: &Recipe, confinement: &Confinement, machine: &Machine) -> Bounds {
         if self.group.is_ok() {

@@ -14,9 +14,10 @@ use super::{
     tail::{Lacking, Tail},
 };
 use interpreter_agent::{Context, Mode, Session, Update};
-use interpreter_core::{Body, Record, StandingAnswer};
+use interpreter_core::{Body, Record, StandingAnswer, egress::Host};
 use interpreter_store::Overrides;
 use std::{
+    collections::BTreeSet,
     mem,
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
 };
@@ -154,6 +155,11 @@ impl HeldSession {
     /// The standing answers that hold.
     pub(crate) fn standing(&self) -> Vec<StandingAnswer> {
         self.shown().portrait.standing().to_vec()
+    }
+
+    /// The hosts that were granted for more than one run.
+    pub(crate) fn granted_hosts(&self) -> BTreeSet<(Host, u16)> {
+        self.shown().portrait.granted_hosts().clone()
     }
 
     /// How far it is, and will be.

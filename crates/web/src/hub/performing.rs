@@ -16,6 +16,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use interpreter_agent::{Mode, attached_image};
 use interpreter_core::{
     Language,
+    egress::authority,
     proposal::unfit,
     session::{AnswerRefused, AnswerTaken, Attachment, Event, GivenAnswer},
 };
@@ -116,9 +117,9 @@ impl SessionHub {
             Verb::Grant { share: Some(_), .. } | Verb::Grant { unshare: Some(_), .. } => {
                 Err(no_team())
             }
-            Verb::Grant { session, revoke, .. } => {
+            Verb::Grant { session, revoke, close, .. } => {
                 let held = self.running(&session).await?;
-                self.grant(&held, revoke, who).await
+                self.grant(&held, revoke, close.as_deref(), who).await
             }
         }
     }
@@ -220,14 +221,28 @@ impl SessionHub {
         &self,
         held: &HeldSession,
         revoke: Option<u32>,
+        close: Option<&str>,
         who: &str,
     ) -> Result<Value, ProtocolError> {
+        let refused = |text| Err(ProtocolError::new(ErrorCode::Refused, text));
+        let mut events = Vec::new();
         if let Some(number) = revoke {
             if !held.standing().iter().any(|one| one.number == number) {
-                let text = format!("there is no standing answer {number}");
-                return Err(ProtocolError::new(ErrorCode::Refused, text));
+                return refused(format!("there is no standing answer {number}"));
             }
-            let after = begin(held, vec![Event::StandingRevoked(number)], who).await?;
+            events.push(Event::StandingRevoked(number));
+        }
+        if let Some(place) = close {
+            let (host, port) = authority(place, Some(443))
+                .map_err(|error| malformed(format!("grant: `close`: {error}")))?;
+            if !held.granted_hosts().contains(&(host.clone(), port)) {
+                let place = host.with_port(port);
+                return refused(format!("{place} was not granted in this session"));
+            }
+            events.push(Event::HostRevoked(host, port));
+        }
+        if !events.is_empty() {
+            let after = begin(held, events, who).await?;
             first_after(&self.shared, held, after, |_| false).await?;
         }
         let told = |one: &interpreter_core::StandingAnswer| {
@@ -235,7 +250,10 @@ impl SessionHub {
             told["words"] = one.covers.words().into();
             told
         };
-        Ok(json!({ "standing": held.standing().iter().map(told).collect::<Vec<_>>() }))
+        let hosts = held.granted_hosts();
+        let hosts = hosts.iter().map(|(host, port)| host.with_port(*port)).collect::<Vec<_>>();
+        let standing = held.standing().iter().map(told).collect::<Vec<_>>();
+        Ok(json!({ "standing": standing, "hosts": hosts }))
     }
 }
 

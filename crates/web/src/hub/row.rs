@@ -2,10 +2,12 @@
 //!
 //! Pure: a fold of records, so that a row is the same for whoever looks, whenever.
 
-use interpreter_core::{Body, Person, Record, RecordedQuestion, Span, StandingAnswer, Untrusted};
+use interpreter_core::{
+    Body, Grant, Person, Record, RecordedQuestion, Span, StandingAnswer, Untrusted, egress::Host,
+};
 use interpreter_store::SessionSummary;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Characters of a title.
 const TITLE: usize = 120;
@@ -84,6 +86,7 @@ pub(crate) struct Portrait {
     row: Row,
     questions: BTreeMap<String, OpenQuestion>,
     standing: Vec<StandingAnswer>,
+    hosts: BTreeSet<(Host, u16)>,
     change_set: Option<String>,
     is_in_turn: bool,
     runs: bool,
@@ -102,6 +105,11 @@ impl Portrait {
     /// The standing answers that hold.
     pub(crate) fn standing(&self) -> &[StandingAnswer] {
         &self.standing
+    }
+
+    /// The hosts that were granted for more than one run.
+    pub(crate) fn granted_hosts(&self) -> &BTreeSet<(Host, u16)> {
+        &self.hosts
     }
 
     /// The id of its change set, if something was ever staged.
@@ -162,6 +170,10 @@ impl Portrait {
             Body::Changes(changes) => self.change_set = Some(changes.id.clone()),
             Body::StandingGiven(answer) => self.standing.push(answer.clone()),
             Body::StandingRevoked { number } => self.standing.retain(|one| one.number != *number),
+            Body::HostGranted { host, port, granted: Grant::Session | Grant::Always, .. } => {
+                self.hosts.insert((host.clone(), *port));
+            }
+            Body::HostRevoked { host, port } => _ = self.hosts.remove(&(host.clone(), *port)),
             Body::TurnFinished { .. } => {
                 (self.is_in_turn, self.runs) = (false, false);
                 self.standing.retain(|one| one.span != Span::Turn);

@@ -75,10 +75,13 @@ impl HeldSession {
         self.session.send(Event::RightLost(person.to_owned()));
     }
 
-    /// Takes back every standing answer.
+    /// Takes back every standing answer, and that code may reach hosts which were not listed.
     pub(crate) fn revoke_standing(&self) {
         for one in self.standing() {
             self.session.send(Event::StandingRevoked(one.number));
+        }
+        for (host, port) in self.granted_hosts() {
+            self.session.send(Event::HostRevoked(host, port));
         }
     }
 }

@@ -39,7 +39,9 @@ pub(super) fn needed(verb: &Verb) -> Option<ShareKind> {
         | Verb::Changes { .. }
         | Verb::Rewind { hash: None, .. }
         | Verb::Look(LookWish { session: Some(_), .. })
-        | Verb::Grant { revoke: None, share: None, unshare: None, .. } => Some(ShareKind::Watch),
+        | Verb::Grant { revoke: None, close: None, share: None, unshare: None, .. } => {
+            Some(ShareKind::Watch)
+        }
         Verb::Prompt { .. } => Some(ShareKind::Suggest),
         Verb::Run { .. }
         | Verb::Answer { .. }

@@ -115,7 +115,7 @@ impl Reach for TeamHub {
                 own.summary(session).await?;
                 self.share(caller, session, share.clone(), unshare.clone()).await
             }
-            Verb::Grant { ref session, list: true, revoke: None, .. } => {
+            Verb::Grant { ref session, list: true, .. } => {
                 let session = session.clone();
                 let mut listed = own.perform_verb(caller, verb).await?;
                 listed["shares"] = json!(self.guests(caller, &session).await?);

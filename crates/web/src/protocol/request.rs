@@ -138,12 +138,15 @@ pub enum Verb {
     },
     /// Stage a small file of the person's own.
     Put { session: String, path: String, base64: String },
-    /// List standing answers, or take one back; share the session, or take that back.
+    /// List standing answers and granted hosts, or take one back; share the session, or take that
+    /// back.
     Grant {
         session: String,
         #[serde(default)]
         list: bool,
         revoke: Option<u32>,
+        /// A granted host, with its port if that is not 443.
+        close: Option<String>,
         share: Option<ShareWish>,
         unshare: Option<String>,
     },
@@ -185,7 +188,9 @@ impl Verb {
             | Self::Subscribe { .. }
             | Self::Changes { .. }
             | Self::Rewind { hash: None, .. }
-            | Self::Grant { revoke: None, share: None, unshare: None, .. } => &[Right::Watch],
+            | Self::Grant { revoke: None, close: None, share: None, unshare: None, .. } => {
+                &[Right::Watch]
+            }
             // A profile may ask less, and handing over code is a yes to it.
             Self::Open { profile: Some(_), .. } | Self::Run { .. } => {
                 &[Right::Prompt, Right::Answer]
@@ -197,7 +202,7 @@ impl Verb {
             | Self::Prompt { .. }
             | Self::Interrupt { .. }
             | Self::Restart { .. }
-            | Self::Grant { revoke: None, .. } => &[Right::Prompt],
+            | Self::Grant { revoke: None, close: None, .. } => &[Right::Prompt],
             // Some answers take more, see `answer_rights`.
             Self::Answer { .. } => &[Right::Answer],
             Self::Apply { .. } | Self::Discard { .. } | Self::Undo { .. } | Self::Put { .. } => {
@@ -207,7 +212,7 @@ impl Verb {
             Self::Rewind { undo: true, .. } => &[Right::Prompt, Right::Change, Right::Answer],
             Self::Rewind { .. } => &[Right::Prompt, Right::Change],
             Self::Look(wish) => wish.rights(),
-            Self::Grant { revoke: Some(_), .. } | Self::Shut {} => &[Right::Admin],
+            Self::Grant { .. } | Self::Shut {} => &[Right::Admin],
         }
     }
 }
@@ -272,14 +277,14 @@ fn verb(mut fields: Map<String, Value>) -> Result<Verb, ProtocolError> {
         | Verb::Subscribe { session: None, after: Some(_), .. } => {
             Err(malformed("subscribe: `list` comes without `session` and `after`".into()))
         }
-        Verb::Grant { list, revoke, share, unshare, .. }
-            if [*list, revoke.is_some(), share.is_some(), unshare.is_some()]
+        Verb::Grant { list, revoke, close, share, unshare, .. }
+            if [*list, revoke.is_some(), close.is_some(), share.is_some(), unshare.is_some()]
                 .into_iter()
                 .filter(|is_there| *is_there)
                 .count()
                 > 1 =>
         {
-            let text = "grant: `list`, `revoke`, `share` and `unshare` come one at a time";
+            let text = "grant: `list`, `revoke`, `close`, `share` and `unshare` come one at a time";
             Err(malformed(text.into()))
         }
         Verb::Subscribe { session: Some(_), after: None, off: false, .. } => {

@@ -3,9 +3,11 @@
 use crate::report::Error;
 use interpreter_agent::Context;
 use interpreter_core::{
-    Body, Output, Record, Span, StandingAnswer, Untrusted, output::words as output_words,
+    Body, Grant, Output, Record, Span, StandingAnswer, Untrusted, egress::Host,
+    output::words as output_words,
 };
 use interpreter_store::{Log, Outputs, Restored};
+use std::collections::BTreeSet;
 
 /// Bytes of an output that are paged.
 const PAGED: usize = 64 << 20;
@@ -126,20 +128,33 @@ pub(super) fn spent(context: &Context, session: &str) -> Result<Spent, Error> {
     Ok(spent)
 }
 
-/// The standing answers that hold between two turns.
-#[expect(clippy::wildcard_enum_match_arm, reason = "the rest does not change them")]
-pub(super) fn standing(context: &Context, session: &str) -> Result<Vec<StandingAnswer>, Error> {
-    let mut all: Vec<StandingAnswer> = Vec::new();
+/// Everything that holds between two turns without a question.
+#[derive(Default)]
+pub(super) struct Held {
+    /// The standing answers.
+    pub(super) standing: Vec<StandingAnswer>,
+    /// The hosts that were granted for more than one run.
+    pub(super) hosts: BTreeSet<(Host, u16)>,
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "the rest does not change it")]
+pub(super) fn held(context: &Context, session: &str) -> Result<Held, Error> {
+    let mut held = Held::default();
+    let Held { standing, hosts } = &mut held;
     each(context, session, |record| {
         match record.body {
-            Body::StandingGiven(answer) => all.push(answer),
-            Body::StandingRevoked { number } => all.retain(|one| one.number != number),
-            Body::TurnFinished { .. } => all.retain(|one| one.span != Span::Turn),
+            Body::StandingGiven(answer) => standing.push(answer),
+            Body::StandingRevoked { number } => standing.retain(|one| one.number != number),
+            Body::TurnFinished { .. } => standing.retain(|one| one.span != Span::Turn),
+            Body::HostGranted { host, port, granted: Grant::Session | Grant::Always, .. } => {
+                hosts.insert((host, port));
+            }
+            Body::HostRevoked { host, port } => _ = hosts.remove(&(host, port)),
             _ => {}
         }
         Ok(())
     })?;
-    Ok(all)
+    Ok(held)
 }
 
 #[cfg(test)]

@@ -7,13 +7,13 @@ use crate::{
 };
 use interpreter_agent::Context;
 use interpreter_core::{
-    ApprovalMode, Coverage, Opinion, Patterns, Rule, Span, findings, session::Event,
-    standing::ceiling,
+    ApprovalMode, Coverage, Opinion, Patterns, Rule, Span, egress::authority, findings,
+    session::Event, standing::ceiling,
 };
 
 /// Lists the rules of the settings and of the project, and the standing answers.
 pub(super) fn list(frontend: &mut Frontend, context: &Context) -> Result<Option<Next>, Error> {
-    let standing = past::standing(context, &frontend.session.id)?;
+    let past::Held { standing, hosts } = past::held(context, &frontend.session.id)?;
     let Some(screen) = frontend.view.screen() else { return Ok(None) };
     let (user, project) = (context.settings.user_rules(), context.settings.project_rules());
     let of = |whose: &str, rules: &[Rule]| -> Vec<String> {
@@ -37,6 +37,10 @@ pub(super) fn list(frontend: &mut Frontend, context: &Context) -> Result<Option<
         screen
             .row(&format!("standing answer {number}: {words} ({back} {number} takes it back)"))?;
     }
+    for (host, port) in &hosts {
+        let place = host.with_port(*port);
+        screen.row(&format!("granted host: {place} (/deny host {place} takes it back)"))?;
+    }
     if standing.iter().any(|answer| answer.covers.is_yes()) {
         let most = ceiling(&context.confinement()).word();
         screen.say(ours("A standing yes holds up to risk ") + most + "; deny always wins.")?;
@@ -51,7 +55,7 @@ fn revoked(
     number: u32,
     is_yes: bool,
 ) -> Result<Option<Next>, Error> {
-    let standing = past::standing(context, &frontend.session.id)?;
+    let standing = past::held(context, &frontend.session.id)?.standing;
     match standing.iter().find(|answer| answer.number == number) {
         Some(answer) if answer.covers.is_yes() == is_yes => {
             Ok(Some(Next::Turn(Event::StandingRevoked(number))))
@@ -64,6 +68,19 @@ fn revoked(
         }
         None => Err(misuse(format!("there is no standing answer {number}; `/rules` lists them"))),
     }
+}
+
+/// A host that was granted for more than one run, and is taken back.
+fn closed(frontend: &Frontend, context: &Context, place: &str) -> Result<Option<Next>, Error> {
+    let (host, port) = authority(place, Some(443)).map_err(|error| misuse(error.to_string()))?;
+    let place = (host, port);
+    if !past::held(context, &frontend.session.id)?.hosts.contains(&place) {
+        let shown = place.0.with_port(port);
+        let hint = "`/rules` lists those that were";
+        return Err(misuse(format!("{shown} was not granted in this session; {hint}")));
+    }
+    let (host, port) = place;
+    Ok(Some(Next::Turn(Event::HostRevoked(host, port))))
 }
 
 /// `/allow`: a standing yes for the session, after a second key; or a no that is taken back.
@@ -108,6 +125,9 @@ pub(super) fn deny(
     if let Ok(number) = what.parse() {
         return revoked(frontend, context, number, true);
     }
+    if let Some(place) = what.strip_prefix("host ") {
+        return closed(frontend, context, place.trim());
+    }
     let rule = Rule::of(Opinion::Deny);
     let table = context.interpreters().languages();
     let rule = if let Some(pattern) = what.strip_prefix("line ") {
@@ -118,8 +138,8 @@ pub(super) fn deny(
         Rule { language: Some(Patterns::one(language.name())), ..rule }
     } else {
         return Err(misuse(format!(
-            "`/deny` takes a language, a finding ({}), `line PATTERN` or the number of a yes, and \
-             not `{what}`",
+            "`/deny` takes a language, a finding ({}), `line PATTERN`, `host HOST[:PORT]` or the \
+             number of a yes, and not `{what}`",
             findings::NAMES.join(", ")
         )));
     };

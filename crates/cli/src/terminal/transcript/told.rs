@@ -114,6 +114,7 @@ fn tell_happening(screen: &mut Screen, body: &Body, head: impl Fn(Ours) -> Ours)
         Body::HostWanted(HostWanted { .. })
         | Body::HostGranted { .. }
         | Body::HostRefused { .. }
+        | Body::HostRevoked { .. }
         | Body::SecretUsed(_) => hosts::tell(screen, body, head),
         Body::Resumed { .. }
         | Body::Restarted { .. }

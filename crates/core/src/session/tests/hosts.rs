@@ -138,6 +138,50 @@ fn later_questions_show_the_hosts_that_were_granted() {
     }
 }
 
+fn taken_back() -> Event {
+    Event::HostRevoked("files.example.org".parse().unwrap(), 443)
+}
+
+#[test]
+fn a_grant_is_taken_back_at_any_time_and_only_once() {
+    const CLOSED: [&str; 2] = ["host_revoked", "close files.example.org:443"];
+    for span in [Grant::Session, Grant::Always] {
+        let granted = || running().when(wanted()).tell(allow(span));
+        // While the code runs, too.
+        granted().when(taken_back()).gives(&CLOSED).ran(0).gives(&["call 1"]);
+        let script = granted().ran(0).replied("Done.").when(taken_back());
+        script
+            .gives(&[&CLOSED[..], &["finish Done"]].concat())
+            .when(taken_back())
+            .gives(&["note", "finish Done"]);
+    }
+    // One for a single run ends with that.
+    running().when(wanted()).tell(allow(Grant::Once)).when(taken_back()).gives(&["note"]);
+}
+
+#[test]
+fn a_question_from_before_it_was_taken_back_can_be_answered_and_a_later_grant_asks_anew() {
+    let script = Script::new(|_| {}).asked().replied(PYTHON).judged();
+    let script = script.tell(GivenAnswer::Run).when(wanted()).tell(allow(Grant::Session));
+    let script = script.ran(0).replied(PYTHON).judged();
+    assert_eq!(bounds(&script).len(), 2);
+    let code = script.asked.last().unwrap().clone();
+    let run = answer_to(&code, GivenAnswer::Run, Grantor::Person);
+    // It reaches less than the question says.
+    let script = script.when(taken_back()).when(run).gives(&["run p2 by Person"]);
+    let script = script.ran(0).replied(PYTHON).judged();
+    assert_eq!(bounds(&script).len(), 1, "it is not shown any more");
+    // As many as then, and yet one that the question does not name.
+    let script = Script::new(|_| {}).asked().replied(PYTHON).judged().tell(GivenAnswer::Run);
+    let script = script.when(wanted()).tell(allow(Grant::Session)).when(wanted());
+    let host = script.asked.last().unwrap().clone();
+    let script = script.ran(0).replied(PYTHON).judged();
+    let run = answer_to(script.asked.last().unwrap(), GivenAnswer::Run, Grantor::Person);
+    let script = script.when(taken_back());
+    let script = script.when(answer_to(&host, allow(Grant::Session), Grantor::Person));
+    script.when(run).gives(&["note", "judge print(1)⏎"]);
+}
+
 #[test]
 fn a_yes_to_a_question_from_before_a_grant_runs_nothing() {
     let script = Script::new(|_| {}).asked().replied(PYTHON).judged();

@@ -296,9 +296,12 @@ impl ApiCall {
                 },
                 ..call("rewind", "rewind", "Go back to before a cell", NOTHING)
             },
-            Self::Grants => {
-                call("getGrants", "grant", "List standing answers", Gives::Reply("Grants"))
-            }
+            Self::Grants => call(
+                "getGrants",
+                "grant",
+                "List standing answers and granted hosts",
+                Gives::Reply("Grants"),
+            ),
             Self::Questions => call(
                 "listQuestions",
                 "list",

@@ -292,7 +292,10 @@ fn schemas() -> Value {
             }),
             &["cells"],
         ),
-        "Grants": answer(&json!({ "standing": anything() }), &["standing"]),
+        "Grants": answer(
+            &json!({ "standing": anything(), "hosts": { "type": "array", "items": text() } }),
+            &["standing", "hosts"],
+        ),
         "Record": answer(&record, &["v", "seq", "time", "session", "kind"]),
         "Records": answer(
             &json!({ "records": list("Record"), "after": number(), "more": { "type": "boolean" } }),
