@@ -7,7 +7,7 @@ import { approve, ask, changed, close, earlier, list, note, propose, running, sh
 import { noReply, takePiece } from "./live";
 import type { Entry, Session } from "./model";
 import type { Live, Record, Risk } from "./wire";
-import { size } from "./words";
+import { size, spanWords } from "./words";
 
 /** What became of a record or a piece: it counted, it was known, or something before it is missing. */
 export type Taken = "new" | "known" | "gap";
@@ -230,10 +230,12 @@ function fold(session: Session, record: Record): void {
       return note(session, record, "error", `The packages could not be changed: ${text(record["reason"])}`);
     case "host_granted":
       return note(session, record, "mark", `${text(record["host"])}:${Number(record["port"])} may be reached (${text(record["for"])}).`);
+    case "host_revoked":
+      return note(session, record, "mark", `${text(record["host"])}:${Number(record["port"])} may no longer be reached.`);
     case "host_refused":
       return note(session, record, "mark", `${text(record["host"])}:${Number(record["port"])} stays out of reach.`);
     case "standing_given":
-      return note(session, record, "mark", `Standing answer ${Number(record["number"])} holds ${span(text(record["span"]))}.`);
+      return note(session, record, "mark", `Standing answer ${Number(record["number"])} holds ${spanWords(text(record["span"]))}.`);
     case "standing_revoked":
       return note(session, record, "mark", `Standing answer ${Number(record["number"])} holds no more.`);
     case "time_up":
@@ -259,8 +261,4 @@ function fold(session: Session, record: Record): void {
     default:
       return;
   }
-}
-
-function span(word: string): string {
-  return word === "turn" ? "for this turn" : word === "session" ? "for this session" : "for good";
 }

@@ -35,5 +35,6 @@ export function turnSides(): void {
   chosenSides.value = !sideBySide.peek();
 }
 
-/** Whether the people of a session are shown, to share it. */
-export const showSharing = signal(false);
+/** The dialog over a session: its people, or everything that is allowed in it without a question. */
+export type Aside = "sharing" | "grants";
+export const aside = signal<Aside | null>(null);

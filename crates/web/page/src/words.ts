@@ -39,6 +39,11 @@ const DEEDS: { [name: string]: [string, string] } = {
   unreadable: ["cannot be analysed:", "cannot be analysed"],
 };
 
+/** How long an answer holds. */
+export function spanWords(span: string): string {
+  return span === "turn" ? "for this turn" : span === "session" ? "for this session" : "for good";
+}
+
 /** A finding in words. */
 export function deed(one: Capability): string {
   const [known, computed] = DEEDS[one.name] ?? [oneLine(one.name), oneLine(one.name)];

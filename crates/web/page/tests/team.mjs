@@ -30,7 +30,7 @@ await story("team", async (browser, scene) => {
   await state(anna, "idle");
   await anna.click(".head .menu > summary");
   await anna.click("[data-act=share]");
-  await anna.waitForSelector(".sharing[open]");
+  await anna.waitForSelector("[data-aside=sharing][open]");
   const share = async (name, kind) => {
     await anna.fill("[data-field=share-name]", name);
     await anna.selectOption(".share-form select", kind);
@@ -41,10 +41,10 @@ await story("team", async (browser, scene) => {
   await share("vera", "watch");
   await anna.waitForSelector("[data-share=vera]");
   await share("nobody", "watch");
-  await anna.waitForSelector(".sharing .problem");
+  await anna.waitForSelector("[data-aside=sharing] .problem");
   await accessible(anna, "sharing");
   await anna.keyboard.press("Escape");
-  await anna.waitForFunction(() => document.querySelector(".sharing") === null);
+  await anna.waitForFunction(() => document.querySelector("[data-aside=sharing]") === null);
 
   // Who watches has no place to write and no answer; the author may not say yes to their own.
   await say(anna, "Compute.");
@@ -67,7 +67,7 @@ await story("team", async (browser, scene) => {
   await anna.click(".head .menu > summary");
   await anna.click("[data-act=share]");
   await anna.click("[data-share=ben] [data-act=unshare]");
-  await anna.waitForFunction(() => document.querySelector(".shares") !== null && document.querySelector("[data-share=ben]") === null);
+  await anna.waitForFunction(() => document.querySelector("[data-aside=sharing] .granted") !== null && document.querySelector("[data-share=ben]") === null);
   await anna.keyboard.press("Escape");
   await ben.reload();
   await ben.waitForSelector(".app");

@@ -4,7 +4,7 @@
 import { open, readFile, rm } from "node:fs/promises";
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
-import { accessible, act, begin, check, enter, equal, interpreter, say, state, story } from "./scene.mjs";
+import { accessible, act, begin, check, enter, equal, interpreter, picture, say, state, story } from "./scene.mjs";
 
 const PART = "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf.part";
 
@@ -205,6 +205,47 @@ await story("cards", async (browser, scene) => {
   await page.click(".changes-acts [data-act=apply]");
   await page.waitForSelector(".changes-acts [data-act=undo]:enabled");
   equal((await readFile(join(place.work, "long.txt"), "utf8")).split("\n").filter((line, at) => line !== (lines[at] ?? "")), ["second"], "only the first part");
+  equal(browser.complaints, [], "complaints of the page");
+});
+
+// Whatever holds for more than one run is listed, and taken back while code still waits.
+await story("granted", async (browser, scene) => {
+  const reach = { text: "A page.", call: REPLIES[1].call };
+  const place = await scene([reach, { text: "One.", call: REPLIES[3].call }, { text: "Two.", call: REPLIES[4].call }, reach, { text: "Done." }]);
+  const server = await place.serve();
+  const person = await browser.person();
+  const page = await enter(person, server.url);
+  await begin(page);
+  await say(page, "Go.");
+  await act(page, "run", ".card.open");
+  await page.waitForSelector(".card.open .host");
+  await act(page, "allow-session", ".card.open");
+  await shows(page, "[data-cell=p1]", "not reached");
+  await shows(page, ".card.open .code", "print('one')");
+  await shows(page, ".card.open", "hosts granted in this session: files.example.org:80");
+  await page.click(".card.open [data-act=stand]");
+  await act(page, "stand-session", ".card.open");
+  await shows(page, "[data-cell=p3]", "two");
+  // The host that code reaches is asked about no more; that it would reach one is.
+  await shows(page, ".card.open .code", "files.example.org");
+
+  await page.click(".head .menu summary");
+  await page.click("[data-act=grants]");
+  await shows(page, "[data-aside=grants] [data-standing='1']", "for this session");
+  await shows(page, "[data-aside=grants] [data-host]", "files.example.org:80");
+  await accessible(page, "granted");
+  await picture(page, "granted");
+  await page.click("[data-standing='1'] [data-act=take-back]");
+  await page.waitForFunction(() => document.querySelector("[data-standing]") === null);
+  await page.click("[data-host] [data-act=take-back]");
+  await shows(page, "[data-aside=grants] .granted", "you are asked each time");
+  await page.keyboard.press("Escape");
+  await page.waitForFunction(() => document.querySelector("[data-aside]") === null);
+  await shows(page, ".entries", "files.example.org:80 may no longer be reached.");
+  await act(page, "run", ".card.open");
+  await page.waitForSelector(".card.open .host");
+  await act(page, "refuse", ".card.open");
+  await shows(page, "[data-cell=p4]", "not reached");
   equal(browser.complaints, [], "complaints of the page");
 });
 

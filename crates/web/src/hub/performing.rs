@@ -225,12 +225,12 @@ impl SessionHub {
         who: &str,
     ) -> Result<Value, ProtocolError> {
         let refused = |text| Err(ProtocolError::new(ErrorCode::Refused, text));
-        let mut events = Vec::new();
+        let mut taken = None;
         if let Some(number) = revoke {
             if !held.standing().iter().any(|one| one.number == number) {
                 return refused(format!("there is no standing answer {number}"));
             }
-            events.push(Event::StandingRevoked(number));
+            taken = Some(Event::StandingRevoked(number));
         }
         if let Some(place) = close {
             let (host, port) = authority(place, Some(443))
@@ -239,11 +239,18 @@ impl SessionHub {
                 let place = host.with_port(port);
                 return refused(format!("{place} was not granted in this session"));
             }
-            events.push(Event::HostRevoked(host, port));
+            taken = Some(Event::HostRevoked(host, port));
         }
-        if !events.is_empty() {
-            let after = begin(held, events, who).await?;
-            first_after(&self.shared, held, after, |_| false).await?;
+        if let Some(event) = taken {
+            // Also while something is under way: that is when it matters.
+            let after = held.progress().borrow().seq;
+            held.session.send_as(who, event);
+            let is_it = |record: &Value| {
+                // A note says that somebody else was faster.
+                let kinds = ["standing_revoked", "host_revoked", "note"];
+                kinds.iter().any(|kind| record["kind"] == *kind)
+            };
+            first_after(&self.shared, held, after, is_it).await?;
         }
         let told = |one: &interpreter_core::StandingAnswer| {
             let mut told = json!(one);

@@ -16,6 +16,7 @@ import { memo } from "./memo";
 import { Composer } from "./composer";
 import { GrowingProse, Prose } from "./prose";
 import { QuestionCard } from "./questions";
+import { Granted, GrantsButton } from "./grants";
 import { ShareButton, Sharing } from "./sharing";
 import { Foreign, Icon, Name } from "./text";
 import { useDropping } from "./uploads";
@@ -46,6 +47,7 @@ function Whole({ session, rev }: { session: Session; rev: number }): JSX.Element
       {showChanges.value && <ChangesPane session={session} rev={rev} ended={ended} />}
       {dropping.isOver && <div class="drop" aria-hidden="true"><p>Drop files here. They are staged in <Name text={lastPart(session.folder)} most={40} />.</p></div>}
       <Sharing session={session.id} />
+      <Granted session={session.id} />
     </div>
   );
 }
@@ -69,6 +71,7 @@ function Head({ session, ended, staged }: { session: Session; rev: number; ended
         <Menu label="More">
             {!ended && drives(row) && may("prompt", row) && <button type="button" data-act="restart" onClick={() => void attempt("restart", { session: session.id })}>Restart the interpreters</button>}
             {own && may("prompt", undefined) && <button type="button" data-act="fork" onClick={() => void enter("fork", { session: session.id })}>Fork this session</button>}
+            {!ended && <GrantsButton />}
             {own && !ended && <ShareButton />}
             <button type="button" data-act="records" onClick={() => location.hash = `#/s/${encodeURIComponent(session.id)}/record`}>Show its record</button>
             {own && !ended && may("prompt", undefined) && <button type="button" data-act="close" onClick={() => void attempt("close", { session: session.id })}>End this session</button>}

@@ -1,13 +1,11 @@
 //! The people of a session: who sees it, and as what. Only in a team, and only for its owner.
 
 import type { JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
-import { showSharing } from "../place";
-import { request } from "../store";
-import type { Failure } from "../wire";
+import { useState } from "preact/hooks";
+import { aside } from "../place";
 import { me } from "../who";
-import { failureOf, Problem } from "./looked";
-import { Icon, Name } from "./text";
+import { Dialog, useGrants } from "./dialog";
+import { Name } from "./text";
 
 interface Share {
   with: string;
@@ -18,50 +16,25 @@ const KINDS = [["watch", "Watch", "see everything"], ["suggest", "Suggest", "als
 
 export function ShareButton(): JSX.Element | null {
   if (me.value?.team !== true || !me.value.rights.includes("prompt")) return null;
-  return <button type="button" data-act="share" onClick={() => showSharing.value = true}>Share this session…</button>;
+  return <button type="button" data-act="share" onClick={() => aside.value = "sharing"}>Share this session…</button>;
 }
 
 export function Sharing({ session }: { session: string }): JSX.Element | null {
-  return showSharing.value ? <People key={session} session={session} /> : null;
+  return aside.value === "sharing" ? <People key={session} session={session} /> : null;
 }
 
 function People({ session }: { session: string }): JSX.Element {
-  const box = useRef<HTMLDialogElement>(null);
-  const [shares, setShares] = useState<Share[] | null>(null);
-  const [failure, setFailure] = useState<Failure | null>(null);
-  const [busy, setBusy] = useState(false);
-  const grant = async (fields: { [field: string]: unknown }): Promise<boolean> => {
-    setBusy(true);
-    try {
-      const ok = await request("grant", { session, ...fields });
-      setShares(Array.isArray(ok["shares"]) ? ok["shares"] as Share[] : []);
-      setFailure(null);
-      return true;
-    } catch (problem) {
-      setFailure(failureOf(problem));
-      return false;
-    } finally {
-      setBusy(false);
-    }
-  };
-  useEffect(() => {
-    box.current?.showModal();
-    void grant({ list: true });
-  }, []);
+  const { all, failure, busy, grant } = useGrants(session);
+  const shares = Array.isArray(all?.["shares"]) ? all["shares"] as Share[] : [];
   return (
-    <dialog ref={box} class="sharing" aria-labelledby="sharing-title" onClose={() => showSharing.value = false}>
-      <header>
-        <h2 id="sharing-title">Share this session</h2>
-        <button type="button" class="icon-button" aria-label="Close" onClick={() => box.current?.close()}><Icon name="close" /></button>
-      </header>
+    <Dialog name="sharing" title="Share this session" failure={failure}>
       <p class="muted">Nobody can do more than their role allows. Everything that they do is recorded under their name.</p>
-      {failure !== null && <Problem failure={failure} />}
-      {shares !== null && (
-        <ul class="shares" aria-label="Shared with">
+      {all !== null && (
+        <ul class="granted" aria-label="Shared with">
           {shares.length === 0 && <li class="muted">Nobody else sees it.</li>}
           {shares.map((share) => (
             <li key={share.with} data-share={share.with}>
-              <span class="myself-name"><Name text={share.with} most={40} /></span>
+              <span class="granted-name"><Name text={share.with} most={40} /></span>
               <Kind value={share.as} label={`${share.with} may`} disabled={busy} onChoose={(kind) => void grant({ share: { with: share.with, as: kind } })} />
               <button type="button" class="danger" data-act="unshare" disabled={busy} onClick={() => void grant({ unshare: share.with })}>Remove</button>
             </li>
@@ -69,7 +42,7 @@ function People({ session }: { session: string }): JSX.Element {
         </ul>
       )}
       <AddForm busy={busy} onAdd={(share) => grant({ share })} />
-    </dialog>
+    </Dialog>
   );
 }
 
