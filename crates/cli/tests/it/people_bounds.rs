@@ -47,9 +47,12 @@ fn files_named(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) {
 }
 
 #[test]
-fn a_lower_role_ends_sessions_elsewhere_and_takes_back_standing_answers() {
+fn a_lower_role_ends_sessions_elsewhere_and_takes_back_what_was_allowed() {
     let (first, second) = (cell("python", "print(6 * 7)"), cell("python", "print(1)"));
-    let scene = Scene::new().model_says(&[&first, "Done.", &second, "Done."]);
+    let reaches = "import urllib.request\ntry:\n    \
+                   urllib.request.urlopen('http://files.example.org/')\nexcept Exception:\n    pass";
+    let reaches = cell("python", reaches);
+    let scene = Scene::new().model_says(&[&first, "Done.", &reaches, "Done.", &second, "Done."]);
     let scene = scripted(scene).file("mine.txt", "mine");
     let other = scene.home().join("other");
     fs_err::create_dir(&other).unwrap();
@@ -74,8 +77,24 @@ fn a_lower_role_ends_sessions_elsewhere_and_takes_back_standing_answers() {
     });
     ben.ok("answer", with(&chat, stand));
     seen.record("turn_finished");
+    // A host for the session.
+    ben.ok("prompt", with(&chat, json!({ "text": "fetch" })));
+    let allows = |asked: &Value, more: Value| {
+        let mut answer = json!({ "question": asked["id"], "hash": asked["hash"] });
+        answer.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        ben.ok("answer", with(&chat, answer));
+    };
+    allows(&seen.record("question"), json!({ "decision": "run" }));
+    allows(&seen.record("question"), json!({ "decision": "allow", "for": "session" }));
+    seen.record("turn_finished");
     let standing = ben.ok("grant", with(&chat, json!({ "list": true })));
     assert_eq!(standing["standing"].as_array().unwrap().len(), 1, "{standing}");
+    assert_eq!(standing["hosts"], json!(["files.example.org:80"]));
+    // Not by whoever may only answer.
+    assert_eq!(
+        ben.refused("grant", with(&chat, json!({ "close": "files.example.org:80" }))),
+        "not_allowed"
+    );
 
     set_role(&scene, "ada", "author");
     set_role(&scene, "ben", "author");
@@ -92,10 +111,11 @@ fn a_lower_role_ends_sessions_elsewhere_and_takes_back_standing_answers() {
     // The yes is gone, so the next code is asked about.
     let mut seen = ben.follow(&chat);
     assert_eq!(seen.record("standing_revoked")["number"], 1);
+    assert_eq!(seen.record("host_revoked")["host"], "files.example.org");
     ben.ok("prompt", with(&chat, json!({ "text": "again" })));
     seen.record("question");
     let standing = ben.ok("grant", with(&chat, json!({ "list": true })));
-    assert_eq!(standing["standing"], json!([]));
+    assert_eq!((&standing["standing"], &standing["hosts"]), (&json!([]), &json!([])));
 }
 
 #[test]
