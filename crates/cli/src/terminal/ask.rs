@@ -420,10 +420,10 @@ impl Asker {
                     // An editor has Ctrl-C as a key. It came before the editor had the terminal.
                     (Asked::Interrupt, Editing::Line) => {
                         interrupted = true;
-                        keyboard.rest();
+                        keyboard.withdraw();
                     }
                     (Asked::End, _) => {
-                        keyboard.rest();
+                        keyboard.withdraw();
                         return Err(Left::Terminated);
                     }
                     (Asked::Gone, _) => break Heard::Ended,

@@ -12,6 +12,10 @@
 //! `PAUSE` (in `desk.rs`); the mark that a person answers behind appears at that moment. An answer is one key
 //! that comes alone: several at once are a paste, with or without brackets, and never an answer.
 //!
+//! Ctrl-C is never lost. It comes as a signal until a line editor has the terminal, and as a key from
+//! then on. A signal that is heeded when the editor has it already ends its reading: a flag says so,
+//! and a window that seems to have changed has the editor look at it.
+//!
 //! At the controlling terminal, which other programs of a pipeline or script may read too, a key
 //! counts only if it comes while the terminal's modes are still ours; and none counts once another
 //! program was seen to read one (`tty.rs`).
@@ -31,11 +35,16 @@ use reedline::Reedline;
 use rustix::{
     event::{EventfdFlags, eventfd},
     fd::OwnedFd,
+    process::Signal,
 };
 use std::{
     future::pending,
     io,
-    sync::{Arc, mpsc},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+        mpsc,
+    },
     thread,
 };
 use tokio::{
@@ -98,6 +107,8 @@ enum Request {
 #[derive(Debug)]
 pub(crate) struct Keyboard {
     requests: mpsc::Sender<Request>,
+    /// Whether a line editor is to give the terminal back.
+    withdrawn: Arc<AtomicBool>,
     bell: Arc<OwnedFd>,
     drafts: watch::Receiver<String>,
     device: Device,
@@ -118,12 +129,15 @@ impl Keyboard {
         let (requests, inbox) = mpsc::channel();
         let bell = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
         let heard = Arc::clone(&bell);
+        let withdrawn = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&withdrawn);
         let (drafted, drafts) = watch::channel(String::new());
         let thread = thread::Builder::new().name("keyboard".into()).spawn(move || {
-            Desk::new(inbox, heard, tty, drafted, editor()).serve();
+            Desk::new(inbox, (heard, seen), tty, drafted, editor()).serve();
         })?;
         let thread = device.is_shared().then_some(thread);
-        Ok(Self { requests, bell, drafts, device: device.clone(), thread, _quiet: quiet })
+        let device = device.clone();
+        Ok(Self { requests, withdrawn, bell, drafts, device, thread, _quiet: quiet })
     }
 
     /// The line that is being typed for the next prompt, whenever it changes while nothing is asked.
@@ -203,9 +217,17 @@ impl Keyboard {
         result.await.ok()
     }
 
-    /// Withdraws what is asked.
+    /// Nothing is asked any more. Whatever still reads the keys does so no longer.
     pub(crate) fn rest(&self) {
         self.send(Request::Rest);
+    }
+
+    /// The same, also if a line editor has the terminal.
+    pub(crate) fn withdraw(&self) {
+        self.withdrawn.store(true, Ordering::SeqCst);
+        self.rest();
+        // Where no editor waits for that nothing hears it.
+        _ = signal_hook::low_level::raise(Signal::WINCH.as_raw()).is_ok();
     }
 
     /// Makes the terminal quiet again.

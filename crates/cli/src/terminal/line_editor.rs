@@ -10,7 +10,7 @@ use reedline::{
     PromptEditMode, PromptHistorySearch, Reedline, ReedlineEvent, ReedlineRawEvent, Signal,
     SimpleMatchHighlighter,
 };
-use std::borrow::Cow;
+use std::{borrow::Cow, time::Duration};
 
 /// The program's own command for the editor.
 const SUSPEND: &str = "suspend";
@@ -24,10 +24,13 @@ pub(super) fn in_own_colour() -> Reedline {
 /// Has the person write a line. Ctrl-Z suspends the program, and they go on where they were.
 pub(super) fn read(editor: &mut Reedline, tty: &Tty, mark: String) -> Heard {
     let mark = Mark(mark);
+    // From now on a signal that the window has changed wakes the editor.
+    _ = terminal_event::poll(Duration::ZERO).is_ok();
     loop {
         return match editor.read_line(&mark) {
             Ok(Signal::Success(line)) => Heard::Text(line),
             Ok(Signal::CtrlC) => Heard::Interrupted,
+            Ok(Signal::ExternalBreak(_)) => Heard::Withdrawn,
             Ok(Signal::HostCommand(command)) if command == SUSPEND => {
                 tty.lend(suspend);
                 continue;

@@ -2,6 +2,7 @@
 //! servers of the test, and some of them are hostile.
 
 use crate::{models::servers::Plain, scene::Scene, terminal::Terminal};
+use rustix::process::Signal;
 use std::fs;
 
 const KEY: &str = "sk-canary-0123456789";
@@ -123,6 +124,19 @@ fn a_hostile_list_is_bounded_and_cannot_write_to_the_terminal() {
     let terminal = Terminal::start(&scene, &[]);
     terminal.types("1").shows("sent more than 4194304 bytes as");
     terminal.shows("This session uses openai/gpt-4.1.").types("/quit").exits(0);
+}
+
+/// Ctrl-C that was pressed a moment before the editor had the terminal is a signal, which may be
+/// heeded when the editor has it.
+#[test]
+fn an_interrupt_that_comes_as_a_signal_ends_a_line_that_is_being_typed() {
+    let scene = openai_at(&Plain::serving(&["good-1", "good-2"], ""));
+    for typed in ["", "goo"] {
+        let terminal = Terminal::start(&scene, &[]);
+        terminal.types("1").shows("OpenAI has 2 models.").waits().goes_on(typed);
+        terminal.shows(&format!("❚ ? {typed}")).signal(Signal::INT);
+        terminal.shows("no model is selected").exits(2);
+    }
 }
 
 #[test]

@@ -2,9 +2,13 @@
 
 use crate::scene::Scene;
 use pty_process::blocking::{Command, Pty};
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    process::{PidfdFlags, pidfd_open},
+};
 use std::{
     io::{Read, Write},
-    process::Child,
+    process::{Child, ExitStatus},
     sync::{Arc, Condvar, Mutex},
     thread,
     time::{Duration, Instant},
@@ -213,15 +217,34 @@ impl Terminal {
 
     #[track_caller]
     pub(crate) fn exits(&self, code: i32) {
-        let status = self.child.lock().unwrap().wait().unwrap();
+        let status = self.ended();
         self.is_read_to_its_end();
         assert_eq!(status.code(), Some(code), "{}", self.screen.0.lock().unwrap().text());
     }
 
     /// Waits until the program has ended, however it did.
+    #[track_caller]
     pub(crate) fn ends(&self) {
-        self.child.lock().unwrap().wait().unwrap();
+        self.ended();
         self.is_read_to_its_end();
+    }
+
+    #[track_caller]
+    fn ended(&self) -> ExitStatus {
+        let process = pidfd_open(self.process(), PidfdFlags::empty()).unwrap();
+        let mut ends = [PollFd::new(&process, PollFlags::IN)];
+        let patience = Timespec::try_from(PATIENCE).unwrap();
+        if poll(&mut ends, Some(&patience)).unwrap() == 0 {
+            self.child.lock().unwrap().kill().unwrap();
+            panic!("it did not end:\n{}", self.screen.0.lock().unwrap().text());
+        }
+        self.child.lock().unwrap().wait().unwrap()
+    }
+
+    /// Sends it a signal.
+    pub(crate) fn signal(&self, signal: rustix::process::Signal) -> &Self {
+        rustix::process::kill_process(self.process(), signal).unwrap();
+        self
     }
 
     /// Waits until everything that the program has printed is on the screen. Something that it left

@@ -18,7 +18,11 @@ use rustix::{
     fd::OwnedFd,
 };
 use std::{
-    sync::{Arc, mpsc},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+        mpsc,
+    },
     time::{Duration, Instant},
 };
 use tokio::sync::watch;
@@ -30,6 +34,10 @@ const PAUSE: Duration = Duration::from_millis(200);
 
 /// The same where the terminal cannot say whether it has drawn the question.
 const LONG_PAUSE: Duration = Duration::from_millis(500);
+
+/// The longest time between two looks of a line editor whether it is to give the terminal back. A
+/// signal has it look at once.
+const LOOK: Duration = Duration::from_hours(1);
 
 /// How long an answer must stay alone.
 const ALONE: Duration = Duration::from_millis(5);
@@ -52,6 +60,8 @@ pub(super) struct Desk {
     /// The request that replaced this one.
     next: Option<Request>,
     bell: Arc<OwnedFd>,
+    /// Whether a line editor is to give the terminal back.
+    withdrawn: Arc<AtomicBool>,
     pub(super) tty: Arc<Tty>,
     strokes: Strokes,
     draft: Draft,
@@ -88,15 +98,21 @@ pub(super) enum Stopped {
 impl Desk {
     pub(super) fn new(
         inbox: mpsc::Receiver<Request>,
-        bell: Arc<OwnedFd>,
+        (bell, withdrawn): (Arc<OwnedFd>, Arc<AtomicBool>),
         tty: Arc<Tty>,
         drafted: watch::Sender<String>,
         prompts: Reedline,
     ) -> Self {
+        let attentive = |editor: Reedline| {
+            editor.with_break_signal(Arc::clone(&withdrawn)).with_poll_interval(LOOK)
+        };
+        let answers = in_own_colour().with_edit_mode(Box::new(Careful::default()));
+        let (prompts, answers) = (attentive(prompts), attentive(answers));
         Self {
             inbox,
             next: None,
             bell,
+            withdrawn,
             tty,
             strokes: Strokes::default(),
             draft: Draft::default(),
@@ -108,7 +124,7 @@ impl Desk {
             is_taken: false,
             drafted,
             prompts,
-            answers: in_own_colour().with_edit_mode(Box::new(Careful::default())),
+            answers,
         }
     }
 
@@ -160,7 +176,8 @@ impl Desk {
                 _ = reply.send(()).is_ok();
             }
             Request::Hush => _ = self.tty.hush().is_ok(),
-            Request::Rest | Request::Leave => {}
+            Request::Rest => self.withdrawn.store(false, Ordering::SeqCst),
+            Request::Leave => {}
         }
     }
 
@@ -373,6 +390,9 @@ impl Desk {
             Typing::Shown => {
                 self.finish_stroke()?;
                 let heard = read(&mut self.answers, &self.tty, mark);
+                if heard == Heard::Withdrawn {
+                    self.answers.run_edit_commands(&[EditCommand::Clear]);
+                }
                 self.keep_rest();
                 Ok(heard)
             }
