@@ -30,7 +30,11 @@ pub(super) fn read(editor: &mut Reedline, tty: &Tty, mark: String) -> Heard {
         return match editor.read_line(&mark) {
             Ok(Signal::Success(line)) => Heard::Text(line),
             Ok(Signal::CtrlC) => Heard::Interrupted,
-            Ok(Signal::ExternalBreak(_)) => Heard::Withdrawn,
+            Ok(Signal::ExternalBreak(_)) => {
+                // As Ctrl-C does.
+                editor.run_edit_commands(&[EditCommand::Clear]);
+                Heard::Withdrawn
+            }
             Ok(Signal::HostCommand(command)) if command == SUSPEND => {
                 tty.lend(suspend);
                 continue;

@@ -12,11 +12,14 @@ use std::{
     process::{Child, ChildStderr, ExitStatus, Stdio},
     sync::{Arc, Condvar, Mutex},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 /// A test that waits longer than this has failed. Nothing is ever that slow.
 const NEVER: Duration = Duration::from_mins(2);
+
+/// The same for something that a connection is kept open for.
+const IN_VAIN: Duration = Duration::from_mins(5);
 
 /// A server that was started.
 pub(crate) struct Serving {
@@ -327,8 +330,11 @@ impl<S: Read + Write> WebSocket<S> {
     }
 
     /// The next text that is no beat, or nothing once the connection has ended. Answers pings.
+    #[track_caller]
     pub(crate) fn hear(&mut self) -> Option<String> {
+        let until = Instant::now() + IN_VAIN;
         loop {
+            assert!(Instant::now() < until, "nothing came but beats");
             let mut head = [0; 2];
             self.0.read_exact(&mut head).ok()?;
             let length = match head[1] & 0x7f {

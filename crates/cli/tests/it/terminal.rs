@@ -444,6 +444,17 @@ fn code_can_ask_the_person_and_a_password_stays_hidden() {
 }
 
 #[test]
+fn an_interrupt_that_comes_as_a_signal_clears_the_line_as_the_key_does() {
+    let scene = Scene::new().model_says(&["Hello."]);
+    let terminal = Terminal::open(&scene, &[]);
+    terminal.waits().goes_on("good night").shows("❚ > good night");
+    terminal.signal(rustix::process::Signal::INT).waits().types("good morning").shows("Hello.");
+    terminal.types("/quit").exits(0);
+    let seen = scene.run(&["history", "show", "--json"]);
+    assert_eq!(seen.of_kind("prompt")[0]["text"], "good morning");
+}
+
+#[test]
 fn ctrl_c_interrupts_the_cell_and_the_session_goes_on() {
     let scene = Scene::new().model_says(&[
         &python("x = 7\nprint('looping', flush=True)\nwhile True: pass"),

@@ -390,9 +390,6 @@ impl Desk {
             Typing::Shown => {
                 self.finish_stroke()?;
                 let heard = read(&mut self.answers, &self.tty, mark);
-                if heard == Heard::Withdrawn {
-                    self.answers.run_edit_commands(&[EditCommand::Clear]);
-                }
                 self.keep_rest();
                 Ok(heard)
             }
