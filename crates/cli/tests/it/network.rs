@@ -341,7 +341,9 @@ fn a_granted_host_is_taken_back_and_its_connections_end() {
         );
         cell("python", &code)
     };
-    let replies = [&connects, "A.", &says("ping"), "B.", &says("pong"), "C.", &connects, "D."];
+    let [ping, pong] = ["ping", "pong"].map(says);
+    let connect = connects.as_str();
+    let replies = [connect, "A.", &ping, "B.", &pong, "C.", connect, "D.", connect, "E."];
     let scene = Scene::new().model_says(&replies);
     let terminal = Terminal::open(&scene, &["--allow-host", &format!("127.0.0.1:{port}")]);
     let run = || terminal.types("go").shows("Run it?").types("y");
@@ -354,7 +356,11 @@ fn a_granted_host_is_taken_back_and_its_connections_end() {
     terminal.types("/rules").waits().lacks("granted host");
     terminal.types("go").shows("Run it?").lacks("hosts granted").types("y");
     terminal.shows("got nothing").shows("C.").waits();
-    run().shows("Allow it?").types("n").shows("status 403").shows("D.").types("/quit").exits(0);
+    run().shows("Allow it?").types("n").shows("status 403").shows("D.").waits();
+    run().shows("Allow it?").types("a").shows("all future sessions").types("w");
+    terminal.shows("status 200").shows("E.").waits();
+    terminal.types(&format!("/deny host {place}")).shows("stays in your config file");
+    terminal.shows("no longer reach this host").types("/quit").exits(0);
     let revoked = scene.run(&["history", "show", "--json"]).of_kind("host_revoked");
     assert_eq!((&revoked[0]["host"], &revoked[0]["port"]), (&"localhost".into(), &port.into()));
     scene.run(&["history", "show"]).mentions("taken back by person");

@@ -7,7 +7,7 @@ use interpreter_core::{
     output::words as output_words,
 };
 use interpreter_store::{Log, Outputs, Restored};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 /// Bytes of an output that are paged.
 const PAGED: usize = 64 << 20;
@@ -134,7 +134,7 @@ pub(super) struct Held {
     /// The standing answers.
     pub(super) standing: Vec<StandingAnswer>,
     /// The hosts that were granted for more than one run.
-    pub(super) hosts: BTreeSet<(Host, u16)>,
+    pub(super) hosts: BTreeMap<(Host, u16), Grant>,
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "the rest does not change it")]
@@ -146,9 +146,12 @@ pub(super) fn held(context: &Context, session: &str) -> Result<Held, Error> {
             Body::StandingGiven(answer) => standing.push(answer),
             Body::StandingRevoked { number } => standing.retain(|one| one.number != number),
             Body::TurnFinished { .. } => standing.retain(|one| one.span != Span::Turn),
-            Body::HostGranted { host, port, granted: Grant::Session | Grant::Always, .. } => {
-                hosts.insert((host, port));
-            }
+            Body::HostGranted {
+                host,
+                port,
+                granted: granted @ (Grant::Session | Grant::Always),
+                ..
+            } => _ = hosts.insert((host, port), granted),
             Body::HostRevoked { host, port } => _ = hosts.remove(&(host, port)),
             _ => {}
         }

@@ -7,7 +7,7 @@ use crate::{
 };
 use interpreter_agent::Context;
 use interpreter_core::{
-    ApprovalMode, Coverage, Opinion, Patterns, Rule, Span, egress::authority, findings,
+    ApprovalMode, Coverage, Grant, Opinion, Patterns, Rule, Span, egress::authority, findings,
     session::Event, standing::ceiling,
 };
 
@@ -37,7 +37,7 @@ pub(super) fn list(frontend: &mut Frontend, context: &Context) -> Result<Option<
         screen
             .row(&format!("standing answer {number}: {words} ({back} {number} takes it back)"))?;
     }
-    for (host, port) in &hosts {
+    for (host, port) in hosts.keys() {
         let place = host.with_port(*port);
         screen.row(&format!("granted host: {place} (/deny host {place} takes it back)"))?;
     }
@@ -71,13 +71,17 @@ fn revoked(
 }
 
 /// A host that was granted for more than one run, and is taken back.
-fn closed(frontend: &Frontend, context: &Context, place: &str) -> Result<Option<Next>, Error> {
+fn closed(frontend: &mut Frontend, context: &Context, place: &str) -> Result<Option<Next>, Error> {
     let (host, port) = authority(place, Some(443)).map_err(|error| misuse(error.to_string()))?;
+    let shown = host.with_port(port);
     let place = (host, port);
-    if !past::held(context, &frontend.session.id)?.hosts.contains(&place) {
-        let shown = place.0.with_port(port);
+    let Some(granted) = past::held(context, &frontend.session.id)?.hosts.remove(&place) else {
         let hint = "`/rules` lists those that were";
         return Err(misuse(format!("{shown} was not granted in this session; {hint}")));
+    };
+    if let (Grant::Always, Some(screen)) = (granted, frontend.view.screen()) {
+        let command = format!("`interpreter rules remove {shown}` takes it out");
+        screen.tell(&format!("It stays in your config file for other sessions; {command}."))?;
     }
     let (host, port) = place;
     Ok(Some(Next::Turn(Event::HostRevoked(host, port))))
@@ -118,7 +122,7 @@ pub(super) async fn allow(
 
 /// `/deny`: a standing no for the session; or a yes that is taken back.
 pub(super) fn deny(
-    frontend: &Frontend,
+    frontend: &mut Frontend,
     context: &Context,
     what: &str,
 ) -> Result<Option<Next>, Error> {

@@ -29,7 +29,7 @@ function List({ session }: { session: string }): JSX.Element {
     may("admin", undefined) && <button type="button" class="danger" data-act="take-back" disabled={busy} aria-label={`Take back: ${what}`} onClick={() => void grant(fields)}>Take back</button>;
   return (
     <Dialog name="grants" title="Allowed without asking" failure={failure}>
-      <p class="muted">Your answers for more than one run. A rule that denies still wins.</p>
+      <p class="muted">Your answers for more than one run. A rule that denies still wins. Whatever you allowed for good is also in your settings, and stays there.</p>
       {all !== null && (
         <ul class="granted" aria-label="Allowed without asking">
           {standing.length + hosts.length === 0 && <li class="muted">Nothing: you are asked each time.</li>}
