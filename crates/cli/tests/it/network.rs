@@ -341,9 +341,9 @@ fn a_granted_host_is_taken_back_and_its_connections_end() {
         );
         cell("python", &code)
     };
-    let [ping, pong] = ["ping", "pong"].map(says);
+    let [before, after] = ["ping", "pong"].map(says);
     let connect = connects.as_str();
-    let replies = [connect, "A.", &ping, "B.", &pong, "C.", connect, "D.", connect, "E."];
+    let replies = [connect, "A.", &before, "B.", &after, "C.", connect, "D.", connect, "E."];
     let scene = Scene::new().model_says(&replies);
     let terminal = Terminal::open(&scene, &["--allow-host", &format!("127.0.0.1:{port}")]);
     let run = || terminal.types("go").shows("Run it?").types("y");
