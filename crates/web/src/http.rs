@@ -18,6 +18,7 @@ pub use self::{
 mod answers;
 mod api;
 mod connection;
+mod cookies;
 mod failures;
 mod figures;
 mod gate;

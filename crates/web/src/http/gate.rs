@@ -14,6 +14,7 @@
 //! Must not read, wait, or look at a body.
 
 use super::{
+    cookies::cookies,
     host_names::{HostNames, HostPort},
     jupyter::has_xsrf_header,
     logins::{Known, Logins, Shown},
@@ -24,7 +25,7 @@ use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use hyper::{
     HeaderMap, Method, Uri, Version,
     header::{
-        AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, HOST, HeaderName, ORIGIN,
+        AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderName, ORIGIN,
         SEC_WEBSOCKET_PROTOCOL, TRANSFER_ENCODING,
     },
 };
@@ -182,15 +183,6 @@ impl<F: Fn(&str) -> bool + Copy> GateKeeper<'_, F> {
     ) -> Option<Known> {
         logins.by_cookie(cookies(headers, self.cookie), shown, now)
     }
-}
-
-/// Every cookie of a name.
-pub(super) fn cookies<'a>(headers: &'a HeaderMap, name: &str) -> impl Iterator<Item = &'a str> {
-    let lines = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
-    lines.flat_map(|line| line.split(';')).filter_map(move |pair| {
-        let (known, value) = pair.trim_matches(' ').split_once('=')?;
-        (known == name).then_some(value)
-    })
 }
 
 /// The token of a request, if its route takes one.

@@ -12,8 +12,9 @@
 use super::{
     answers::{self, Answered, Notice},
     connection::{Asked, lock},
+    cookies::cookies,
     failures::AfterFailure,
-    gate::{cookies, one},
+    gate::one,
     logins::{Known, LOGIN_LIFE, LoginSecrets, PROGRAM_COOKIE_LIFE},
     notices::ServerNotice,
     oidc::{BEGUN_SECONDS, ProviderDoor, ProviderRefusal},

@@ -3,11 +3,8 @@
 //!
 //! Must not be all that opens something: whoever can set a cookie of a client chooses the text.
 
-use crate::http::random_key::KeyHash;
-use hyper::{
-    HeaderMap,
-    header::{COOKIE, HeaderName},
-};
+use crate::http::{cookies::cookies, random_key::KeyHash};
+use hyper::{HeaderMap, header::HeaderName};
 
 /// The cookie with the random text, as clients expect it.
 pub(super) const XSRF_COOKIE: &str = "_xsrf";
@@ -24,13 +21,7 @@ pub(in crate::http) fn has_xsrf_header(headers: &HeaderMap) -> bool {
 /// Whether a cookie has this text.
 pub(super) fn is_xsrf_cookie(headers: &HeaderMap, text: &str) -> bool {
     let given = KeyHash::of(text);
-    let lines = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
-    let pairs = lines.flat_map(|line| line.split(';'));
-    let mut ours = pairs.filter_map(|pair| {
-        let (name, value) = pair.trim_matches(' ').split_once('=')?;
-        (name == XSRF_COOKIE).then_some(value)
-    });
-    !text.is_empty() && ours.any(|value| KeyHash::of(value).fits(&given))
+    !text.is_empty() && cookies(headers, XSRF_COOKIE).any(|value| KeyHash::of(value).fits(&given))
 }
 
 #[cfg(test)]
