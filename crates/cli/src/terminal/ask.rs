@@ -422,8 +422,10 @@ impl Asker {
                         interrupted = true;
                         keyboard.withdraw();
                     }
+                    // Nobody types any more: an editor that would set the terminal back later than we
+                    // do is left alone.
                     (Asked::End, _) => {
-                        keyboard.withdraw();
+                        keyboard.rest();
                         return Err(Left::Terminated);
                     }
                     (Asked::Gone, _) => break Heard::Ended,
