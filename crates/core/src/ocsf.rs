@@ -229,6 +229,9 @@ fn authorised(body: &Body, source: &OcsfSource<'_>) -> Option<Happened> {
         Body::HostRefused { host: name, port, by, .. } => {
             (host(name, *port), Some(false), word(*by))
         }
+        Body::HostRevoked { host: name, port } => {
+            (host(name, *port), Some(false), "person".to_owned())
+        }
         Body::SecretUsed(WantedUse { of, .. }) => {
             (of.line(), Some(of.verdict == Admission::Allowed), "secret grants".to_owned())
         }

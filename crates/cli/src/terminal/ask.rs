@@ -438,6 +438,7 @@ impl Asker {
         };
         drop(answer);
         match heard {
+            Heard::Text(_) | Heard::Withdrawn if interrupted => Err(Left::Interrupted),
             Heard::Text(text) => Ok(Some(text)),
             Heard::Interrupted => {
                 keyboard.rest();
@@ -457,7 +458,6 @@ impl Asker {
                 }
                 Ok(None)
             }
-            Heard::Withdrawn if interrupted => Err(Left::Interrupted),
             Heard::Withdrawn => Ok(None),
         }
     }

@@ -33,7 +33,7 @@ pub(super) fn tell(
         Body::HostRefused { host, port, by, .. } => {
             (ours("refused by ") + grantor(*by), host, port)
         }
-        Body::HostRevoked { host, port } => (ours("taken back by person"), host, port),
+        Body::HostRevoked { host, port } => (ours("taken back"), host, port),
         Body::SecretUsed(WantedUse { proposal, of, .. }) => {
             screen.say(head(word(proposal) + " secret"))?;
             return screen.row_of_words(&of.line());

@@ -14,7 +14,7 @@
 //!
 //! Ctrl-C is never lost. It comes as a signal until a line editor has the terminal, and as a key from
 //! then on. A signal that is heeded when the editor has it already ends its reading: a flag says so,
-//! and a window that seems to have changed has the editor look at it.
+//! and a signal that the window has changed makes the editor look at the flag.
 //!
 //! At the controlling terminal, which other programs of a pipeline or script may read too, a key
 //! counts only if it comes while the terminal's modes are still ours; and none counts once another
@@ -42,7 +42,7 @@ use std::{
     io,
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU32, Ordering},
         mpsc,
     },
     thread,
@@ -99,16 +99,41 @@ enum Request {
     Hush,
     /// Nothing is asked any more.
     Rest,
+    /// The same, and a line editor was told.
+    Withdrawn,
     /// Nothing will be.
     Leave,
+}
+
+/// Questions that are withdrawn while a line editor may have the terminal.
+#[derive(Debug, Default)]
+struct Withdrawals {
+    /// Whether an editor is to give the terminal back.
+    is_wanted: Arc<AtomicBool>,
+    /// Those that the thread has not heard of yet.
+    open: AtomicU32,
+}
+
+impl Withdrawals {
+    fn begin(&self) {
+        self.open.fetch_add(1, Ordering::SeqCst);
+        self.is_wanted.store(true, Ordering::SeqCst);
+    }
+
+    /// The thread has heard of one. Another one may have begun since.
+    fn end(&self) {
+        self.is_wanted.store(false, Ordering::SeqCst);
+        if self.open.fetch_sub(1, Ordering::SeqCst) > 1 {
+            self.is_wanted.store(true, Ordering::SeqCst);
+        }
+    }
 }
 
 /// The keyboard. The terminal is quiet for as long as it lives.
 #[derive(Debug)]
 pub(crate) struct Keyboard {
     requests: mpsc::Sender<Request>,
-    /// Whether a line editor is to give the terminal back.
-    withdrawn: Arc<AtomicBool>,
+    withdrawals: Arc<Withdrawals>,
     bell: Arc<OwnedFd>,
     drafts: watch::Receiver<String>,
     device: Device,
@@ -129,15 +154,15 @@ impl Keyboard {
         let (requests, inbox) = mpsc::channel();
         let bell = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
         let heard = Arc::clone(&bell);
-        let withdrawn = Arc::new(AtomicBool::new(false));
-        let seen = Arc::clone(&withdrawn);
+        let withdrawals = Arc::new(Withdrawals::default());
+        let seen = Arc::clone(&withdrawals);
         let (drafted, drafts) = watch::channel(String::new());
         let thread = thread::Builder::new().name("keyboard".into()).spawn(move || {
             Desk::new(inbox, (heard, seen), tty, drafted, editor()).serve();
         })?;
         let thread = device.is_shared().then_some(thread);
         let device = device.clone();
-        Ok(Self { requests, withdrawn, bell, drafts, device, thread, _quiet: quiet })
+        Ok(Self { requests, withdrawals, bell, drafts, device, thread, _quiet: quiet })
     }
 
     /// The line that is being typed for the next prompt, whenever it changes while nothing is asked.
@@ -224,9 +249,9 @@ impl Keyboard {
 
     /// The same, also if a line editor has the terminal.
     pub(crate) fn withdraw(&self) {
-        self.withdrawn.store(true, Ordering::SeqCst);
-        self.rest();
-        // Where no editor waits for that nothing hears it.
+        self.withdrawals.begin();
+        self.send(Request::Withdrawn);
+        // Where no editor waits, nothing hears it.
         _ = signal_hook::low_level::raise(Signal::WINCH.as_raw()).is_ok();
     }
 

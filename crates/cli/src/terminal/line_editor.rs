@@ -31,8 +31,9 @@ pub(super) fn read(editor: &mut Reedline, tty: &Tty, mark: String) -> Heard {
             Ok(Signal::Success(line)) => Heard::Text(line),
             Ok(Signal::CtrlC) => Heard::Interrupted,
             Ok(Signal::ExternalBreak(_)) => {
-                // As Ctrl-C does.
+                // As Ctrl-C does. If the terminal is gone, the next look at the keyboard says so.
                 editor.run_edit_commands(&[EditCommand::Clear]);
+                _ = tty.device().put(b"\n").is_ok();
                 Heard::Withdrawn
             }
             Ok(Signal::HostCommand(command)) if command == SUSPEND => {

@@ -363,7 +363,7 @@ fn a_granted_host_is_taken_back_and_its_connections_end() {
     terminal.shows("no longer reach this host").types("/quit").exits(0);
     let revoked = scene.run(&["history", "show", "--json"]).of_kind("host_revoked");
     assert_eq!((&revoked[0]["host"], &revoked[0]["port"]), (&"localhost".into(), &port.into()));
-    scene.run(&["history", "show"]).mentions("taken back by person");
+    scene.run(&["history", "show"]).mentions("taken back");
 }
 
 #[test]

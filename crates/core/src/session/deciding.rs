@@ -18,7 +18,7 @@ use crate::{
     Origin, Permit, Prepared, Proposal, QuestionAbout, Quorum, Span, Untrusted, Verdict,
     egress::Host, landing, policy::Ground, record::TurnEnd, standing, taint::Taint,
 };
-use std::num::NonZeroU32;
+use std::{num::NonZeroU32, sync::Arc};
 
 /// How often a kernel may be gone between being ready and being given the code.
 const MOST_LOST: u32 = 2;
@@ -222,14 +222,23 @@ impl State {
         }
     }
 
-    /// A host that was granted for more than one run may be reached no more.
-    pub(super) fn revoke_host(&mut self, host: Host, port: u16) {
-        if self.hosts.take_back(&host, port) {
-            self.record(Body::HostRevoked { host: host.clone(), port });
-            self.then(Effect::CloseHost(host, port));
-        } else {
+    /// A host that was granted for more than one run may be reached no more. Whoever takes it back may
+    /// know it from the record alone, where a secret in its name is not.
+    pub(super) fn revoke_host(&mut self, host: &Host, port: u16) {
+        let revoked = |host: &Host, port| Body::HostRevoked { host: host.clone(), port };
+        let redactor = Arc::clone(&self.setup.redactor);
+        let meant = revoked(host, port);
+        let taken = self.hosts.take_back(|one, of| {
+            let one = revoked(one, of);
+            one == meant || redactor.body(one) == meant
+        });
+        if taken.is_empty() {
             let place = host.with_port(port);
             self.note(format!("{place} was not granted in this session"));
+        }
+        for (host, port) in taken {
+            self.record(revoked(&host, port));
+            self.then(Effect::CloseHost(host, port));
         }
     }
 

@@ -35,9 +35,9 @@ impl HostGrants {
         }
     }
 
-    /// Takes one back. Whether there was one.
-    pub(super) fn take_back(&mut self, host: &Host, port: u16) -> bool {
-        self.hosts.remove(&(host.clone(), port))
+    /// Takes back all that are meant, and gives them.
+    pub(super) fn take_back(&mut self, is_meant: impl Fn(&Host, u16) -> bool) -> Vec<(Host, u16)> {
+        self.hosts.extract_if(.., |(host, port)| is_meant(host, *port)).collect()
     }
 
     /// How many were ever given.

@@ -137,12 +137,12 @@ impl State {
                 self.revoke(number);
             }
             (Phase::Idle, Event::HostRevoked(host, port)) => {
-                self.revoke_host(host, port);
+                self.revoke_host(&host, port);
                 self.finish(TurnEnd::Done);
             }
             (phase, Event::HostRevoked(host, port)) => {
                 self.phase = phase;
-                self.revoke_host(host, port);
+                self.revoke_host(&host, port);
             }
             (phase, Event::RightLost(person)) => {
                 self.phase = phase;

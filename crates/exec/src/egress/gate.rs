@@ -12,7 +12,8 @@
 //! that is taken back ends the connections that it let through.
 //!
 //! # Limits
-//! A grant is for a host and a port, whoever inside uses it.
+//! A grant is for a host and a port, whoever inside uses it. While changes are applied or staged files
+//! are looked through, nothing is taken back until that is done.
 
 use super::{
     ledger::{Ledger, Traffic},

@@ -176,8 +176,10 @@ impl Proxy {
         connection: impl Future<Output = io::Result<()>>,
     ) -> io::Result<()> {
         tokio::select! {
-            done = connection => done,
+            // First, so that nothing goes out afterwards.
+            biased;
             () = self.gate.closed(host, port, closings) => Ok(()),
+            done = connection => done,
         }
     }
 

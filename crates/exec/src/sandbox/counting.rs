@@ -46,10 +46,12 @@ impl Bounds {
     /// The bounds by the groups of this process, if they allow no more processes and bytes than that.
     pub(super) fn of(process: u32, most_processes: u64, most_bytes: u64) -> Self {
         let read = |path: &Path| fs_err::read_to_string(path).ok();
-        let groups = read(&Path::new("/proc").join(process.to_string()).join("cgroup"));
+        let groups = |process: &str| read(&Path::new("/proc").join(process).join("cgroup"));
         let mounts = read(Path::new("/proc/self/mountinfo"));
-        let Some((mounts, groups)) = mounts.zip(groups) else { return Self::NONE };
-        let is_bounded = |what: &Bounded, most| bounded(what, &mounts, &groups, most, read);
+        let all = mounts.zip(groups(&process.to_string()).zip(groups("self")));
+        let Some((mounts, (theirs, ours))) = all else { return Self::NONE };
+        let groups = (theirs.as_str(), ours.as_str());
+        let is_bounded = |what: &Bounded, most| bounded(what, &mounts, groups, most, read);
         Self {
             counting: if is_bounded(&PROCESSES, most_processes) {
                 Counting::Apart
@@ -73,12 +75,13 @@ const PROCESSES: Bounded = Bounded { controller: "pids", one: "pids.max", two: "
 const MEMORY: Bounded =
     Bounded { controller: "memory", one: "memory.limit_in_bytes", two: "memory.max" };
 
-/// Whether a group allows no more of it than that, by the mounts as we see them, the process's line
-/// for each hierarchy, and a reader of files. Whatever cannot be read or understood bounds nothing.
+/// Whether a group allows no more of it than that, by the mounts as we see them, the lines of the
+/// process and our own for each hierarchy, and a reader of files. A group that we are in ourselves is
+/// not theirs. Whatever cannot be read or understood bounds nothing.
 fn bounded(
     what: &Bounded,
     mountinfo: &str,
-    groups: &str,
+    (theirs, ours): (&str, &str),
     most: u64,
     read: impl Fn(&Path) -> Option<String>,
 ) -> bool {
@@ -92,13 +95,18 @@ fn bounded(
             "cgroup" if mount.has(what.controller) => (what.controller, what.one),
             _ => return false,
         };
-        let below =
-            group_in(groups, controller).and_then(|path| path.strip_prefix(mount.root).ok());
+        let [theirs, ours] = [theirs, ours].map(|groups| {
+            group_in(groups, controller).and_then(|path| path.strip_prefix(mount.root).ok())
+        });
+        let is_theirs = |group: &&Path| !ours.is_some_and(|ours| ours.starts_with(group));
         // A group outside of our own namespace has a path that begins with `/..`.
         let inside =
             |path: &&Path| path.components().all(|part| matches!(part, Component::Normal(_)));
-        below.filter(inside).is_some_and(|below| {
-            below.ancestors().any(|group| bounds(&Path::new(mount.at).join(group).join(file)))
+        theirs.filter(inside).is_some_and(|below| {
+            below
+                .ancestors()
+                .filter(is_theirs)
+                .any(|group| bounds(&Path::new(mount.at).join(group).join(file)))
         })
     })
 }
@@ -122,7 +130,8 @@ mod tests {
     }
 
     fn has(what: &Bounded, mounts: &str, groups: &str, files: &[(&str, &str)]) -> bool {
-        bounded(what, mounts, groups, MOST, |path| {
+        let ours = "8:pids:/a/us\n4:memory,pids:/us\n0::/a/us\n";
+        bounded(what, mounts, (groups, ours), MOST, |path| {
             let file = files.iter().find(|(at, _)| Path::new("/sys/fs/cgroup").join(at) == path);
             file.map(|(_, text)| (*text).to_owned())
         })
@@ -179,7 +188,9 @@ mod tests {
             let files = [("a/b/c/pids.max", "max\n"), (at, "272\n")];
             with(TWO, "0::/a/b/c\n", &files)
         };
-        assert!(of("a/b/pids.max") && of("a/pids.max") && of("pids.max"));
+        assert!(of("a/b/pids.max"));
+        // A group above both of us is not theirs.
+        assert!(!of("a/pids.max") && !of("pids.max"));
         assert!(!of("a/b/c/d/pids.max") && !of("a/other/pids.max") && !of("../pids.max"));
     }
 

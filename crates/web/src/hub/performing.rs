@@ -6,7 +6,9 @@ use super::{
     held::HeldSession,
     outcome::{begin, begun, first_after},
     reading::{elsewhere, failed},
-    rewinding, staged,
+    rewinding,
+    row::Doing,
+    staged,
 };
 use crate::{
     caller::Caller,
@@ -226,6 +228,7 @@ impl SessionHub {
     ) -> Result<Value, ProtocolError> {
         let refused = |text| Err(ProtocolError::new(ErrorCode::Refused, text));
         let mut taken = None;
+        let mut closed = None;
         if let Some(number) = revoke {
             if !held.standing().iter().any(|one| one.number == number) {
                 return refused(format!("there is no standing answer {number}"));
@@ -239,18 +242,21 @@ impl SessionHub {
                 let place = host.with_port(port);
                 return refused(format!("{place} was not granted in this session"));
             }
+            closed = Some((host.clone(), port));
             taken = Some(Event::HostRevoked(host, port));
         }
         if let Some(event) = taken {
             // Also while something is under way: that is when it matters.
-            let after = held.progress().borrow().seq;
+            let mut progress = held.progress();
             held.session.send_as(who, event);
-            let is_it = |record: &Value| {
-                // A note says that somebody else was faster.
-                let kinds = ["standing_revoked", "host_revoked", "note"];
-                kinds.iter().any(|kind| record["kind"] == *kind)
+            let stands = || {
+                revoke.is_some_and(|number| held.standing().iter().any(|one| one.number == number))
+                    || closed.as_ref().is_some_and(|place| held.granted_hosts().contains(place))
             };
-            first_after(&self.shared, held, after, is_it).await?;
+            while stands() && progress.borrow_and_update().doing != Doing::Ended {
+                // The sender is held by the session that is waited for.
+                _ = progress.changed().await.is_ok();
+            }
         }
         let told = |one: &interpreter_core::StandingAnswer| {
             let mut told = json!(one);

@@ -6,8 +6,8 @@
 //!
 //! # Mechanism
 //! Sessions in another folder than the server's end. Until such a session is over, its owner
-//! reaches nothing of it: the folder is checked at each request. In the others, standing answers
-//! are taken back, and so is a yes to a question that still waits for other people.
+//! reaches nothing of it: the folder is checked at each request. In the others, standing answers and
+//! granted hosts are taken back, and so is a yes to a question that still waits for other people.
 //!
 //! # Limits
 //! Their record stays theirs. An answer that is on its way while the role changes may still hold.
@@ -27,12 +27,12 @@ impl Shared {
 }
 
 impl SessionHub {
-    /// Ends the sessions that are in another folder than the server's, and takes back the standing
-    /// answers of the others. Reads the disk.
+    /// Ends the sessions that are in another folder than the server's, and takes back everything that
+    /// the others do without a question. Reads the disk.
     pub(crate) fn withdraw(&self) {
         for held in self.shared.running() {
             if self.shared.is_ours(&held.context.work_folder) {
-                held.revoke_standing();
+                held.take_back();
             } else {
                 held.session.send(Event::Quit);
             }
@@ -75,8 +75,8 @@ impl HeldSession {
         self.session.send(Event::RightLost(person.to_owned()));
     }
 
-    /// Takes back every standing answer, and that code may reach hosts which were not listed.
-    pub(crate) fn revoke_standing(&self) {
+    /// Takes back every standing answer, and every host that was granted.
+    pub(crate) fn take_back(&self) {
         for one in self.standing() {
             self.session.send(Event::StandingRevoked(one.number));
         }

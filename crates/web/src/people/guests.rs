@@ -45,6 +45,7 @@ pub(super) fn needed(verb: &Verb) -> Option<ShareKind> {
         Verb::Prompt { .. } => Some(ShareKind::Suggest),
         Verb::Run { .. }
         | Verb::Answer { .. }
+        | Verb::Grant { close: Some(_), revoke: None, share: None, unshare: None, .. }
         | Verb::Interrupt { .. }
         | Verb::Restart { .. }
         | Verb::Apply { .. }

@@ -253,7 +253,7 @@ impl Team {
         for (session, owner) in driven {
             let hub = self.hub(&owner).ok();
             if let Some(held) = hub.and_then(|hub| hub.shared.find(&session)) {
-                held.revoke_standing();
+                held.take_back();
                 held.lost_right(person);
             }
         }

@@ -204,7 +204,8 @@ impl Verb {
             | Self::Restart { .. }
             | Self::Grant { revoke: None, close: None, .. } => &[Right::Prompt],
             // Some answers take more, see `answer_rights`.
-            Self::Answer { .. } => &[Right::Answer],
+            // Whoever may open a host may close it.
+            Self::Answer { .. } | Self::Grant { close: Some(_), .. } => &[Right::Answer],
             Self::Apply { .. } | Self::Discard { .. } | Self::Undo { .. } | Self::Put { .. } => {
                 &[Right::Change]
             }

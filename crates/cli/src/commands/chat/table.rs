@@ -140,7 +140,7 @@ pub(super) const TABLE: &[Row] = &[
     row(Verb::Changes, "/changes", NOTHING, "list the change sets of this folder", &[]),
     row(Verb::Rules, "/rules", NOTHING, "show the rules, your standing answers and the hosts that you allowed", &[]),
     row(Verb::Allow, "/allow", ("all|LANGUAGE|N", Arity::One, Values::Languages), "run such code without asking in this session, or take back a no by its number", &[]),
-    row(Verb::Deny, "/deny", ("LANGUAGE|FINDING|line PATTERN|host HOST|N", Arity::One, Values::Languages), "reject such code in this session, or take back a host that you allowed or a yes by its number", &[]),
+    row(Verb::Deny, "/deny", ("LANGUAGE|FINDING|line PATTERN|host HOST|N", Arity::One, Values::Languages), "reject such code in this session, or take back a host or a yes by its number", &[]),
     row(Verb::Sandbox, "/sandbox", NOTHING, "show how code is confined", &[]),
     row(Verb::Restart, "/restart", LANGUAGE, "restart one interpreter, or all; variables are lost", &[]),
     row(Verb::Languages, "/languages", NOTHING, "list the available languages", &[]),

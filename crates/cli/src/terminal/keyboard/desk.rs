@@ -2,7 +2,7 @@
 //! at a time. [`super`] says why, and in which order.
 
 use super::{
-    Heard, Request, Typing,
+    Heard, Request, Typing, Withdrawals,
     answers::{Answers, Backdrop},
 };
 use crate::terminal::{
@@ -18,11 +18,7 @@ use rustix::{
     fd::OwnedFd,
 };
 use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-        mpsc,
-    },
+    sync::{Arc, mpsc},
     time::{Duration, Instant},
 };
 use tokio::sync::watch;
@@ -60,8 +56,7 @@ pub(super) struct Desk {
     /// The request that replaced this one.
     next: Option<Request>,
     bell: Arc<OwnedFd>,
-    /// Whether a line editor is to give the terminal back.
-    withdrawn: Arc<AtomicBool>,
+    withdrawals: Arc<Withdrawals>,
     pub(super) tty: Arc<Tty>,
     strokes: Strokes,
     draft: Draft,
@@ -98,13 +93,14 @@ pub(super) enum Stopped {
 impl Desk {
     pub(super) fn new(
         inbox: mpsc::Receiver<Request>,
-        (bell, withdrawn): (Arc<OwnedFd>, Arc<AtomicBool>),
+        (bell, withdrawals): (Arc<OwnedFd>, Arc<Withdrawals>),
         tty: Arc<Tty>,
         drafted: watch::Sender<String>,
         prompts: Reedline,
     ) -> Self {
         let attentive = |editor: Reedline| {
-            editor.with_break_signal(Arc::clone(&withdrawn)).with_poll_interval(LOOK)
+            let wanted = Arc::clone(&withdrawals.is_wanted);
+            editor.with_break_signal(wanted).with_poll_interval(LOOK)
         };
         let answers = in_own_colour().with_edit_mode(Box::new(Careful::default()));
         let (prompts, answers) = (attentive(prompts), attentive(answers));
@@ -112,7 +108,7 @@ impl Desk {
             inbox,
             next: None,
             bell,
-            withdrawn,
+            withdrawals,
             tty,
             strokes: Strokes::default(),
             draft: Draft::default(),
@@ -176,8 +172,8 @@ impl Desk {
                 _ = reply.send(()).is_ok();
             }
             Request::Hush => _ = self.tty.hush().is_ok(),
-            Request::Rest => self.withdrawn.store(false, Ordering::SeqCst),
-            Request::Leave => {}
+            Request::Withdrawn => self.withdrawals.end(),
+            Request::Rest | Request::Leave => {}
         }
     }
 

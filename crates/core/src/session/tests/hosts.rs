@@ -1,7 +1,8 @@
 //! Questions about hosts.
 
 use super::*;
-use crate::{Admission, Grant, HostContact, HostWanted, QuestionAbout};
+use crate::{Admission, Grant, HostContact, HostWanted, QuestionAbout, Secret, redact::Redactor};
+use std::sync::Arc;
 
 fn wanted() -> Event {
     let host = "files.example.org".parse().unwrap();
@@ -157,6 +158,23 @@ fn a_grant_is_taken_back_at_any_time_and_only_once() {
     }
     // One for a single run ends with that.
     running().when(wanted()).tell(allow(Grant::Once)).when(taken_back()).gives(&["note"]);
+}
+
+/// Others know it from the record, where a secret in a name is not.
+#[test]
+fn a_host_whose_name_holds_a_secret_is_taken_back_by_its_name_on_record() {
+    let host = "abcdefgh12.example.org".parse().unwrap();
+    let wanted = HostWanted { proposal: "p1".into(), host, port: 443 };
+    let secret = Secret::new("abcdefgh12".into());
+    let redactor = Arc::new(Redactor::default().knowing([("N", &secret)]));
+    for name in ["redacted.example.org", "abcdefgh12.example.org"] {
+        let mut script =
+            running().when(Event::HostWanted(wanted.clone())).tell(allow(Grant::Session));
+        script.state.redact_with(Arc::clone(&redactor));
+        let named = |port| Event::HostRevoked(name.parse().unwrap(), port);
+        script = script.when(named(444)).gives(&["note"]);
+        script.when(named(443)).gives(&["host_revoked", "close abcdefgh12.example.org:443"]);
+    }
 }
 
 #[test]
