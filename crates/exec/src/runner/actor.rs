@@ -18,10 +18,9 @@ use crate::{
 };
 use interpreter_core::{
     ChangesState, Confinement, Denial, Effects, Invocation, Language, Limits, Pick, Prepared, Ran,
-    Untrusted,
-    session::{Event, TurnReach},
+    session::Event,
 };
-use interpreter_workspace::{Conflict, Measured, Set};
+use interpreter_workspace::{Measured, Set};
 use std::{
     future::pending,
     time::{Duration, Instant},
@@ -30,6 +29,7 @@ use tokio::sync::mpsc;
 
 mod going_back;
 mod putting;
+mod settling;
 
 /// The shortest run that can use up the memory of all processes together.
 const NOTICED: Duration = Duration::from_millis(1);
@@ -217,20 +217,6 @@ impl Actor {
             }
             Command::Stop => {}
         }
-        Ok(())
-    }
-
-    /// Applies what was picked, and says so if nothing is staged.
-    async fn apply_now(&mut self, picks: Vec<Pick>) -> Result<(), ExecError> {
-        let changes = self.stage.apply(picks, Conflict::Refuse).await?;
-        self.report(changes.map(Event::Settled).ok_or(ExecError::NothingStaged)).await;
-        Ok(())
-    }
-
-    /// Takes back what was applied last, or applies it again.
-    async fn turn(&mut self, to: ChangesState, reach: TurnReach) -> Result<(), ExecError> {
-        let changes = self.stage.turn(to, reach).await?;
-        self.report(changes.map(Event::Settled).ok_or(ExecError::NothingStaged)).await;
         Ok(())
     }
 
@@ -440,66 +426,6 @@ impl Actor {
         self.search.refused(backend, error, confinement.sandbox.backend)?;
         if let Some(language) = awaited {
             self.state.prepare(language, confinement);
-        }
-        Ok(())
-    }
-
-    async fn review(&mut self) -> Result<interpreter_core::Changes, ExecError> {
-        let frozen = self.live.as_ref().and_then(Live::freeze);
-        self.stage.review(frozen).await
-    }
-
-    async fn look(&mut self, anew: bool) -> Result<(), ExecError> {
-        if anew || !self.stage.is_reviewed() {
-            let frozen = self.live.as_ref().and_then(Live::freeze);
-            self.stage.review_again(frozen).await?;
-        }
-        Ok(())
-    }
-
-    /// The changes that were reviewed last, line by line; if none were, those that are staged now.
-    async fn diff(&mut self) -> Result<Untrusted, ExecError> {
-        if !self.stage.is_reviewed() {
-            self.review().await?;
-        }
-        self.stage.diff(&[])
-    }
-
-    async fn discard(&mut self, paths: &[String]) -> Result<(), ExecError> {
-        let work = self.live.as_ref().map(|live| live.confinement.work_folder.clone());
-        if self.stage.set().is_none() {
-            return Err(ExecError::NothingStaged);
-        }
-        let restore = self.stage.begin_discard(work.as_deref(), paths)?;
-        if let (Some(restore), Some(live)) = (restore, &mut self.live)
-            && live.send(&restore).await.is_ok()
-        {
-            return Ok(());
-        }
-        // Too much to say, or nobody listens: it is forgotten from outside.
-        self.discarded().await
-    }
-
-    /// The outside view counts, not the claim from inside. If the host could not restore something,
-    /// or could not be asked to, the sandbox is ended, and the lost kernels are reported.
-    async fn discarded(&mut self) -> Result<(), ExecError> {
-        if !self.stage.is_discarding() {
-            return Ok(());
-        }
-        if self.live.is_none() || self.stage.is_copy() {
-            self.stage.discard_files()?;
-        }
-        if self.stage.is_not_discarded()? {
-            // Something that still runs has changed it again, or there was no room to begin.
-            let lost = self.state.lose_kernels("was ended, so that changes could be discarded");
-            self.end().await;
-            self.stage.discard_files()?;
-            for event in lost {
-                self.report(Ok(event)).await;
-            }
-        }
-        if let Some(changes) = self.stage.discarded()? {
-            self.report(Ok(Event::Settled(changes))).await;
         }
         Ok(())
     }
