@@ -1,9 +1,10 @@
 //! Counts what a session spends, and adds it to what was spent today.
 
 use interpreter_core::{
-    Message, Reply,
+    Message, Usage,
     budget::{Allowance, Counted, Spent},
 };
+use interpreter_model::{Price, ReplyPiece};
 use interpreter_store::{Ledger, StoreError};
 use std::{
     sync::Arc,
@@ -62,27 +63,43 @@ const TOKEN: usize = 4;
 pub(crate) struct Sent {
     messages: Arc<Vec<Message>>,
     since: Instant,
+    /// The price of whoever answers, if it is known.
+    price: Option<Price>,
+    /// Bytes that came so far.
+    received: usize,
 }
 
 impl Sent {
     pub(crate) fn now(messages: Arc<Vec<Message>>) -> Self {
-        Self { messages, since: Instant::now() }
+        Self { messages, since: Instant::now(), price: None, received: 0 }
     }
 
-    /// The amounts of the call, by the provider's own count; without one, tokens are estimated.
-    pub(crate) fn spent(self, reply: Option<&Reply>) -> Spent {
-        let milliseconds = u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX);
-        if let Some(usage) = reply.and_then(|reply| reply.usage.as_ref()) {
-            return Spent {
-                turns: 0,
-                tokens: usage.input.saturating_add(usage.output),
-                nano_dollars: usage.nano_dollars.unwrap_or(0),
-                milliseconds,
-            };
+    /// Notes the next piece of the reply.
+    pub(crate) fn hear(&mut self, piece: &ReplyPiece) {
+        if let ReplyPiece::Price(price) = piece {
+            self.price.clone_from(price);
         }
-        let sent: usize = self.messages.iter().map(Message::bytes).sum();
-        let received = reply.map_or(0, |reply| reply.text.raw().len());
-        let tokens = ((sent + received) / TOKEN) as u64;
-        Spent { tokens, milliseconds, ..Spent::default() }
+        self.received = self.received.saturating_add(piece.bytes());
+    }
+
+    /// The amounts of the call, by the provider's own count. Without one they are estimated: a call
+    /// that broke off has none, and costs all the same.
+    pub(crate) fn spent(self, counted: Option<Usage>) -> Spent {
+        let usage = counted.unwrap_or_else(|| self.estimated());
+        Spent {
+            turns: 0,
+            tokens: usage.input.saturating_add(usage.output),
+            nano_dollars: usage.nano_dollars.unwrap_or(0),
+            milliseconds: u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX),
+        }
+    }
+
+    fn estimated(&self) -> Usage {
+        let sent = self.messages.iter().map(Message::bytes).sum();
+        let tokens = |bytes: usize| bytes.div_ceil(TOKEN) as u64;
+        let (input, output) = (tokens(sent), tokens(self.received));
+        let usage = Usage { input, output, ..Usage::default() };
+        let nano_dollars = self.price.as_ref().map(|price| price.nano_dollars(&usage));
+        Usage { nano_dollars, ..usage }
     }
 }

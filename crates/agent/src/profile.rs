@@ -4,6 +4,7 @@
 
 use crate::{AgentError, Context, project::Told};
 use interpreter_core::{
+    budget::Budget,
     context::{ContextWindow, Counter},
     instructions::{self, Project, Protocol, Strength, Telling},
     session::ModelProfile,
@@ -19,7 +20,7 @@ pub(crate) struct Chosen {
     pub(crate) model: Model,
     pub(crate) profile: ModelProfile,
     pub(crate) sampling: Sampling,
-    /// Notes about the project's instructions.
+    /// Notes about the project's instructions and about budgets.
     pub(crate) notes: Vec<String>,
 }
 
@@ -34,10 +35,27 @@ impl Context {
     /// The model of this name, or of the settings.
     pub(crate) fn chosen(&self, name: Option<&str>) -> Result<Chosen, AgentError> {
         let model = self.choice()?.chosen(name)?;
-        let Told { files, notes } = self.project_told(&model)?;
+        let Told { files, mut notes } = self.project_told(&model)?;
+        notes.extend(self.uncounted(&model));
         let profile = self.profile(Some(&model), &files);
         let sampling = self.sampling(profile.strength);
         Ok(Chosen { model, profile, sampling, notes })
+    }
+
+    /// A note for each model whose cost no budget can know.
+    fn uncounted(&self, model: &Model) -> Vec<String> {
+        let Budget { session, day } = self.settings.budget();
+        let set = [("session", session), ("day", day)];
+        let Some((span, _)) = set.into_iter().find(|(_, most)| most.nano_dollars.is_some()) else {
+            return vec![];
+        };
+        let note = |name| {
+            format!(
+                "the price of {name} is not known, so `budget.{span}.cost` counts only what its \
+                 provider reports; `budget.{span}.tokens` limits it in any case"
+            )
+        };
+        model.of_unknown_price().map(note).collect()
     }
 
     /// The properties of a model that a session depends on, or the defaults without a model.

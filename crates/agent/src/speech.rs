@@ -44,8 +44,8 @@ impl Speech {
     /// The display updates for the next piece.
     pub(crate) fn hear(&mut self, piece: ReplyPiece) -> Vec<Live> {
         match piece {
-            // Ours: the one is on record, the other passes.
-            ReplyPiece::Note(_) | ReplyPiece::Headway(_) => vec![],
+            // Ours, and no part of what is said.
+            ReplyPiece::Note(_) | ReplyPiece::Headway(_) | ReplyPiece::Price(_) => vec![],
             ReplyPiece::Text(text) => {
                 let text = self.held_text.feed(&self.redactor, Scope::Known, &text);
                 self.add_text(&text)

@@ -78,6 +78,11 @@ impl Remote {
         &self.endpoint
     }
 
+    /// Whether it runs on this machine.
+    pub(crate) fn is_local(&self) -> bool {
+        is_local(&self.url)
+    }
+
     /// Asks, again where that may help, and reads the answer to its end. Once something of a
     /// reply has been shown, nothing is asked again.
     pub(crate) async fn stream(

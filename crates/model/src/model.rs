@@ -3,7 +3,7 @@
 #[cfg(feature = "embedded")]
 use crate::engine::Engine;
 use crate::{
-    Endpoint, ModelError, ReplyPiece, Request, ScriptError, Tools, Weights, http::Remote,
+    Endpoint, ModelError, Price, ReplyPiece, Request, ScriptError, Tools, Weights, http::Remote,
     scripted::Script, sink::Sink,
 };
 use interpreter_core::{
@@ -130,6 +130,33 @@ impl Model {
         }
     }
 
+    /// The models, of this one and those that are asked in its place, whose calls may cost something
+    /// without anybody here knowing how much.
+    pub fn of_unknown_price(&self) -> impl Iterator<Item = &str> {
+        let all = std::iter::once(self).chain(&self.fallbacks);
+        all.filter(|one| one.is_sold() && one.price().is_none()).map(Self::name)
+    }
+
+    /// Whether somebody may want money for its replies.
+    fn is_sold(&self) -> bool {
+        match &self.kind {
+            Kind::Remote(remote) => !remote.is_local(),
+            #[cfg(feature = "embedded")]
+            Kind::Embedded(_) => false,
+            Kind::Scripted(_) => false,
+        }
+    }
+
+    /// The price of its tokens, if it is known.
+    fn price(&self) -> Option<&Price> {
+        match &self.kind {
+            Kind::Remote(remote) => remote.endpoint().price.as_ref(),
+            #[cfg(feature = "embedded")]
+            Kind::Embedded(_) => None,
+            Kind::Scripted(_) => None,
+        }
+    }
+
     /// Begins what takes long before a first reply, if anything does: the person may still be typing.
     /// `opening` is how the conversation will begin.
     #[cfg_attr(not(feature = "embedded"), expect(unused_variables, reason = "it is for engines"))]
@@ -173,6 +200,9 @@ impl Model {
         sink: &Sender<ReplyPiece>,
     ) -> Result<Reply, ModelError> {
         let sink = Sink::new(sink);
+        if let Some(price) = self.price() {
+            sink.price(Some(price.clone())).await;
+        }
         let mut result = self.ask(request, &sink).await;
         for other in &self.fallbacks {
             let Err(error) = &result else { break };
@@ -180,6 +210,7 @@ impl Model {
                 break;
             }
             sink.tell(format!("{error}; asking {} instead", other.name)).await;
+            sink.price(other.price().cloned()).await;
             result = other.ask(&other.adapted(request), &sink).await;
         }
         result

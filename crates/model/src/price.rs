@@ -43,7 +43,7 @@ impl Price {
         clippy::cast_sign_loss,
         reason = "an estimate; prices are checked to be no less than zero, and casts saturate"
     )]
-    pub(crate) fn nano_dollars(&self, usage: &Usage) -> u64 {
+    pub fn nano_dollars(&self, usage: &Usage) -> u64 {
         let plain = usage.input.saturating_sub(usage.cached).saturating_sub(usage.written);
         let parts = [
             (plain, self.input),

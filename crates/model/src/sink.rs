@@ -1,6 +1,6 @@
 //! Where the pieces of a reply go, and whether any has gone.
 
-use crate::{Headway, ReplyPiece};
+use crate::{Headway, Price, ReplyPiece};
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::mpsc::Sender;
 
@@ -33,6 +33,11 @@ impl<'a> Sink<'a> {
     /// Tells how far it has come.
     pub(crate) async fn report(&self, headway: Headway) {
         _ = self.to.send(ReplyPiece::Headway(headway)).await.is_ok();
+    }
+
+    /// Tells what the tokens of whoever is asked now cost.
+    pub(crate) async fn price(&self, price: Option<Price>) {
+        _ = self.to.send(ReplyPiece::Price(price)).await.is_ok();
     }
 
     /// Whether something of the reply has been shown, so that it cannot begin anew.

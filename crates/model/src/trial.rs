@@ -54,7 +54,11 @@ impl Model {
         let read = async {
             let (mut first, mut count) = (None, 0);
             while let Some(piece) = pieces.recv().await {
-                if !matches!(piece, ReplyPiece::Note(_) | ReplyPiece::Headway(_)) {
+                let is_ours = matches!(
+                    piece,
+                    ReplyPiece::Note(_) | ReplyPiece::Headway(_) | ReplyPiece::Price(_)
+                );
+                if !is_ours {
                     first.get_or_insert_with(|| start.elapsed());
                     count += 1;
                 }

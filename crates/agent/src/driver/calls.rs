@@ -83,6 +83,7 @@ impl Driver {
             return self.update(Update::Headway(headway)).await;
         }
         let Some(call) = &mut self.call else { return };
+        call.sent.hear(&piece);
         let (shown, purpose) = (call.speech.hear(piece), call.purpose);
         if purpose == Purpose::Reply {
             self.show(shown).await;
@@ -99,7 +100,7 @@ impl Driver {
         }
         let ended = task.await;
         let reply = ended.as_ref().ok().and_then(|said| said.as_ref().ok());
-        self.count(sent.spent(reply)).await?;
+        self.count(sent.spent(reply.and_then(|reply| reply.usage))).await?;
         match ended {
             Ok(said) if purpose == Purpose::Summary => {
                 let said = said.map_err(|error| model_failure(&error));
@@ -126,7 +127,7 @@ impl Driver {
         task.abort();
         let shown = speech.end();
         let fragment = speech.fragment();
-        let counted = self.meter.count(sent.spent(fragment.as_ref()));
+        let counted = self.meter.count(sent.spent(None));
         // If it cannot be counted, the next call finds that out.
         self.owed.extend(counted.ok().map(Event::Counted));
         let nothing = Reply { finish: Finish::Interrupted, ..Reply::default() };

@@ -1,6 +1,9 @@
 //! Budgets: of a session, and of a day over several processes.
 
-use crate::scene::{Scene, cell};
+use crate::{
+    models::servers::{Paced, Plain},
+    scene::{Scene, Seen, cell},
+};
 
 #[test]
 fn a_session_stops_before_the_call_that_it_has_no_budget_for() {
@@ -58,4 +61,80 @@ fn without_its_file_a_budget_of_the_day_stops_the_session() {
     fs_err::create_dir(&file).unwrap();
     scene.chat(&["--set", "budget.day.turns=9", "hi"]).mentions("spent.json").lacks("Hello.");
     scene.chat(&["hi"]).mentions("Hello.").exits(0);
+}
+
+const FREE: &str = "";
+const DEAR: &str = "price = { input = 100_000.0, output = 100_000.0, as_of = '2025-11-01' }";
+
+/// A home with a provider of one model, `dear/m`, of this price.
+fn selling(address: &str, price: &str) -> Scene {
+    let provider = format!(
+        "title = 'Dear'\nformat = 'openai'\nbase_url = '{address}/v1'\n\n\
+         [[model]]\nname = '*'\ntools = false\n{price}\n"
+    );
+    Scene::new().home_file(".config/interpreter/providers/dear.toml", &provider)
+}
+
+fn refused(seen: &Seen) -> String {
+    seen.of_kind("error")[0]["message"].as_str().unwrap().to_owned()
+}
+
+/// The server does not count tokens, as many do not.
+#[test]
+fn money_that_is_spent_stops_the_session_and_the_day() {
+    let server = Plain::streaming(&cell("python", "print('RAN' + ' ONCE')"));
+    let scene = selling(&server.address, DEAR);
+    let model = ["--yes", "-m", "dear/m", "--json"];
+    let ask = |more: &[&str]| scene.run(&[&model, more, &["go"]].concat());
+    let seen = ask(&["--set", "budget.session.cost=0.5"]).exits(5);
+    assert_eq!(seen.of_kind("run_started").len(), 1);
+    let said = refused(&seen);
+    assert!(said.starts_with("`budget.session.cost` is used up: $"), "{said}");
+    assert_eq!(server.asked().len(), 1);
+
+    // Another session has not spent anything, but the day has.
+    let seen = ask(&["--set", "budget.day.cost=0.5"]).exits(5);
+    let said = refused(&seen);
+    assert!(said.starts_with("`budget.day.cost` is used up: $"), "{said}");
+    assert_eq!(server.asked().len(), 1);
+
+    let server = Plain::streaming("Hello.");
+    let free = selling(&server.address, FREE);
+    let told = ["--set", "budget.session.cost=0.000001", "-m", "dear/m", "go"];
+    free.run(&told).mentions("Hello.").lacks("price").exits(0);
+}
+
+#[test]
+fn a_call_that_broke_off_costs_money_all_the_same() {
+    let server = Paced::start();
+    let scene = selling(&server.address, DEAR);
+    server.says("I will");
+    scene.run(&["-m", "dear/m", "--time-limit", "3s", "go"]).mentions("I will").exits(124);
+    let limited = ["--set", "budget.day.cost=0.5", "-m", "dear/m", "--json", "go"];
+    let said = refused(&scene.run(&limited).exits(5));
+    assert!(said.starts_with("`budget.day.cost` is used up: $"), "{said}");
+}
+
+#[test]
+fn a_budget_of_money_says_if_it_cannot_know_the_price() {
+    let scene = selling("https://model.invalid", FREE);
+    let ask = ["--set", "budget.day.cost=0.5", "-m", "dear/m", "--time-limit", "1s", "go"];
+    scene.run(&ask).mentions("the price of dear/m is not known, so `budget.day.cost` counts only");
+    scene.run(&ask[2..]).lacks("the price of");
+    let scene = selling("https://model.invalid", DEAR);
+    scene.run(&ask).lacks("the price of");
+}
+
+#[test]
+fn calls_of_a_minute_are_counted_over_all_processes() {
+    let server = Plain::streaming("Hello.");
+    let scene = selling(&server.address, FREE);
+    let paced = ["--set", "requests_per_minute=1", "--time-limit", "3s", "-m", "dear/m", "hi"];
+    scene.run(&paced).mentions("Hello.").exits(0);
+    // The next one waits for its turn, and nobody is asked meanwhile.
+    let seen = scene.run(&paced).exits(124);
+    seen.mentions("as `requests_per_minute` has it").lacks("Hello.");
+    assert_eq!(server.asked().len(), 1);
+    scene.run(&["-m", "dear/m", "hi"]).mentions("Hello.").exits(0);
+    assert_eq!(server.asked().len(), 2);
 }

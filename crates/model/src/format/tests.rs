@@ -161,16 +161,7 @@ fn any_stream() -> impl Strategy<Value = Vec<u8>> {
 
 /// How many bytes pieces hold.
 fn size(pieces: &[ReplyPiece]) -> usize {
-    let of = |piece: &ReplyPiece| match piece {
-        ReplyPiece::Text(text)
-        | ReplyPiece::Reasoning(text)
-        | ReplyPiece::CallArguments { text, .. } => text.len(),
-        ReplyPiece::CallStarted { id, name, .. } => id.len() + name.len(),
-        ReplyPiece::Note(_) | ReplyPiece::Headway(_) => {
-            unreachable!("a parser has nothing of its own to say")
-        }
-    };
-    pieces.iter().map(of).sum()
+    pieces.iter().map(ReplyPiece::bytes).sum()
 }
 
 proptest! {

@@ -43,7 +43,7 @@ pub(crate) async fn ask(model: &Model) -> (Vec<ReplyPiece>, Result<Reply, ModelE
     drop(sink);
     let mut seen = Vec::new();
     while let Some(piece) = pieces.recv().await {
-        if !matches!(piece, ReplyPiece::Headway(_)) {
+        if !matches!(piece, ReplyPiece::Headway(_) | ReplyPiece::Price(_)) {
             seen.push(piece);
         }
     }

@@ -4,7 +4,7 @@ use crate::{
     http::{END, EVENTS, HALF, ask, endpoint},
     server::{Server, answer},
 };
-use interpreter_model::{Endpoint, Model, ModelError, Pace, ReplyPiece, Retries};
+use interpreter_model::{Endpoint, Model, ModelError, Pace, Price, ReplyPiece, Retries};
 use std::{
     sync::{
         Arc,
@@ -117,6 +117,28 @@ async fn another_model_is_asked_where_one_cannot_answer() {
     let notes = notes(&pieces);
     assert!(notes[0].ends_with("is out of credit: pay; asking second/gpt-x instead"), "{notes:?}");
     assert!(notes[1].ends_with("no such model; asking third/gpt-x instead"), "{notes:?}");
+}
+
+/// A reply that breaks off is estimated by it, so it has to be that of whoever is asked.
+#[tokio::test]
+async fn the_price_of_whoever_is_asked_comes_first() {
+    let broke = Server::of("402 Payment Required", &[], "pay").await;
+    let works = Server::in_turn(vec![good()]).await;
+    let price =
+        Price { input: 1.0, output: 2.0, cached: None, written: None, as_of: "2025-11-01".into() };
+    let mut dear = patient(&broke.address);
+    dear.price = Some(price.clone());
+    let free = Model::remote(patient(&works.address)).unwrap();
+    let model = Model::remote(dear).unwrap().with_fallbacks(vec![free]);
+    let (sink, mut pieces) = tokio::sync::mpsc::channel(100);
+    model.stream(&crate::http::request(), &sink).await.unwrap();
+    drop(sink);
+    let mut seen = Vec::new();
+    while let Some(piece) = pieces.recv().await {
+        seen.extend(matches!(piece, ReplyPiece::Price(_) | ReplyPiece::Text(_)).then_some(piece));
+    }
+    let text = ReplyPiece::Text("Half".into());
+    assert_eq!(seen, [ReplyPiece::Price(Some(price)), ReplyPiece::Price(None), text]);
 }
 
 #[tokio::test]
