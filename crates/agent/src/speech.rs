@@ -44,7 +44,7 @@ impl Speech {
     /// The display updates for the next piece.
     pub(crate) fn hear(&mut self, piece: ReplyPiece) -> Vec<Live> {
         match piece {
-            // Ours, and no part of what is said.
+            // Ours, and no part of the reply.
             ReplyPiece::Note(_) | ReplyPiece::Headway(_) | ReplyPiece::Price(_) => vec![],
             ReplyPiece::Text(text) => {
                 let text = self.held_text.feed(&self.redactor, Scope::Known, &text);

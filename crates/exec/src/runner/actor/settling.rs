@@ -1,4 +1,4 @@
-//! What is staged is shown, applied, taken back or discarded.
+//! Shows staged changes, applies them, takes them back and discards them.
 
 use super::Actor;
 use crate::{ExecError, runner::live::Live};
