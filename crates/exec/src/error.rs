@@ -18,7 +18,7 @@ pub enum ExecError {
         cause: Option<Cause>,
     },
     /// The backend keeps less than is promised, and nobody allowed that.
-    #[error("{} keeps less than is promised: {}", called(backend), listed(lacks))]
+    #[error("{} keeps less than is promised:{}", called(backend), listed(lacks))]
     Lacking { backend: &'static str, lacks: Vec<Lack> },
     /// The backend has no such way to show the work folder.
     #[error("{} cannot keep changes to the work folder {how}", called(backend))]
@@ -28,9 +28,9 @@ pub enum ExecError {
         how: &'static str,
     },
     /// None of the backends that were tried will do.
-    #[error("cannot build any sandbox that keeps the promises: {}", refused(refusals))]
+    #[error("no sandbox that keeps every promise can be built here:{}", refused(refusals))]
     NoBackend {
-        /// Each with its reason.
+        /// Each with its reason, in short.
         refusals: Vec<(&'static str, String)>,
         /// The first known kind of obstacle, of the strongest backend that has one.
         cause: Option<Cause>,
@@ -132,12 +132,14 @@ fn called(backend: &str) -> String {
 }
 
 fn listed(lacks: &[Lack]) -> String {
-    let words: Vec<_> =
-        lacks.iter().map(|lack| format!("{}: {}", lack.promise, lack.why)).collect();
-    words.join("; ")
+    lacks.iter().map(|lack| row(lack.promise.word(), lack.why)).collect()
 }
 
 fn refused(refusals: &[(&str, String)]) -> String {
-    let words: Vec<_> = refusals.iter().map(|(_, why)| why.as_str()).collect();
-    words.join("; ")
+    refusals.iter().map(|(backend, why)| row(backend, why)).collect()
+}
+
+/// A line below the first one.
+fn row(name: &str, why: &str) -> String {
+    format!("\n  {name}: {why}")
 }

@@ -114,9 +114,19 @@ pub(super) async fn chosen(
         }
         Err(error) => {
             let native = sandboxes.first().and_then(|native| native.fix.clone());
-            (None, chain(&error), fix(&error).or(native))
+            (None, why_none(&error), fix(&error).or(native))
         }
     }
+}
+
+/// Every sandbox has its reason in a row of its own: the strongest one's will do.
+fn why_none(error: &ExecError) -> String {
+    if let ExecError::NoBackend { refusals, .. } = error
+        && let Some((name, reason)) = refusals.first()
+    {
+        return format!("no sandbox that keeps every promise can be built; {name}: {reason}");
+    }
+    chain(error)
 }
 
 /// That memory is bounded for each process alone.

@@ -106,9 +106,21 @@ impl Search {
             if let ExecError::CannotConfine { cause, .. } = error { *cause } else { None }
         });
         let refusals =
-            refusals.into_iter().map(|(backend, error)| (backend.word(), error.to_string()));
+            refusals.into_iter().map(|(backend, error)| (backend.word(), in_short(&error)));
         ExecError::NoBackend { refusals: refusals.collect(), cause }
     }
+}
+
+/// Why a backend is not used, where its name stands beside it and others follow.
+fn in_short(error: &ExecError) -> String {
+    if let ExecError::CannotConfine { reason, .. } = error {
+        return reason.clone();
+    }
+    if let ExecError::Lacking { lacks, .. } = error {
+        let names: Vec<_> = lacks.iter().map(|lack| lack.promise.word()).collect();
+        return format!("does not fully keep {}", names.join(", "));
+    }
+    error.to_string()
 }
 
 /// The backend that is used, found out by building what could be it.
@@ -192,6 +204,12 @@ mod tests {
         assert_eq!(search.next(&confinement, &machine).unwrap(), NATIVE);
         search.refused(NATIVE, broken(NATIVE), Choice::Auto).unwrap();
         let error = search.next(&confinement, &machine).unwrap_err();
+        // What stands in the way of each has a line of its own.
+        let words = "no sandbox that keeps every promise can be built here:\n  \
+                     native: user namespaces are refused\n  \
+                     bubblewrap: does not fully keep network, limits\n  \
+                     landlock: does not fully keep ";
+        assert!(error.to_string().starts_with(words), "{error}");
         let ExecError::NoBackend { refusals, cause } = error else { panic!("{error}") };
         let tried: Vec<_> = refusals.iter().map(|(backend, _)| *backend).collect();
         assert_eq!(tried, ["native", "bubblewrap", "landlock"]);
