@@ -200,7 +200,7 @@ impl Advise for PullError {
                  original"
             }
             Self::NoRoom { .. } => {
-                "free some space, or choose the tiny model: `interpreter model pull \
+                "free some space, or choose a smaller model: `interpreter model pull \
                  qwen2.5-coder-0.5b`"
             }
             Self::Write { .. } => "check the folder and its disk; the next `pull` resumes",
@@ -272,7 +272,8 @@ fn obstacle(cause: Cause) -> String {
             "the system refuses user namespaces: `interpreter doctor` shows why. On Ubuntu 24.04 an \
              AppArmor profile allows them: `interpreter doctor --apparmor-profile`. On Debian: `sudo \
              sysctl -w kernel.unprivileged_userns_clone=1`. In Docker: run the container with \
-             `--security-opt seccomp=unconfined --security-opt apparmor=unconfined`"
+             `--security-opt seccomp=unconfined --security-opt apparmor=unconfined --security-opt \
+             systempaths=unconfined`"
         }
         Cause::UserNamespacesUsedUp => {
             "raise the limit of user namespaces: `sudo sysctl -w user.max_user_namespaces=10000`"

@@ -51,6 +51,7 @@ pub(crate) const FLAGS: &[Flag] = &[
     flag(&["--custom_instructions", "-ci"], Value, Setting("instructions")),
     flag(&["--temperature", "-t"], Value, Setting("temperature")),
     flag(&["--max_tokens", "-x"], Value, Setting("max_tokens")),
+    flag(&["--max_budget", "-b"], Value, Setting("budget.session.cost")),
     flag(&["-o"], Nothing, Named("--offline")),
     flag(&["-l"], Nothing, Named("--local")),
     flag(&["-pl"], Nothing, Named("--plain")),
@@ -100,11 +101,6 @@ pub(crate) const FLAGS: &[Flag] = &[
         Instead("Set `context` of your own `[endpoint.NAME]`; that of known models is known."),
     ),
     flag(
-        &["--max_budget", "-b"],
-        Value,
-        Instead("There is no budget in dollars; `--max-calls` limits calls of the model per turn."),
-    ),
-    flag(
         &["--max_output", "-xo"],
         Value,
         Instead("The model sees an excerpt of long output and can ask for more of it."),
@@ -125,7 +121,8 @@ pub(crate) const FLAGS: &[Flag] = &[
         &["--safe_mode", "-safe"],
         Value,
         Instead(
-            "Code is always analysed, sandboxed and asked about; rules in the config file refine that.",
+            "By default code is analysed, sandboxed and asked about; rules in the config file \
+             refine that.",
         ),
     ),
     flag(
@@ -170,7 +167,7 @@ pub(crate) const FLAGS: &[Flag] = &[
     flag(
         &["--server"],
         Nothing,
-        Instead("There is no server; scripts use `--json` or `--output-schema`."),
+        Instead("Use `interpreter serve`; scripts can also use `--json` or `--output-schema`."),
     ),
     flag(
         &["--contribute_conversation"],
@@ -257,6 +254,7 @@ mod tests {
         for (theirs, here) in [
             ("--temperature 0.2 hello", "--set temperature=0.2 hello"),
             ("-t=0.2", "--set temperature=0.2"),
+            ("-b 0.5 hello", "--set budget.session.cost=0.5 hello"),
             ("-ci Be_brief -y", "--set instructions=Be_brief -y"),
             ("-o -l -pl -dt --stdin hi", "--offline --local --plain hi"),
             ("-ab http://here/v1 hi", "--base-url http://here/v1 hi"),

@@ -180,7 +180,7 @@ pub enum Body {
     Author { person: Person },
     /// One of the yeses to a question that takes several, or not the author's.
     Approval { question: String, person: Person, missing: u8 },
-    /// A yes counts no more, as its giver may not answer any more.
+    /// A yes no longer counts, because its giver may no longer answer.
     ApprovalWithdrawn { question: String, person: Person },
     /// The answer to a question, and who gave it.
     Answer {

@@ -32,7 +32,7 @@ enum AuditCommand {
         /// Check an export made by `audit export` instead of the record of this machine
         #[arg(long, value_name = "FILE")]
         file: Option<PathBuf>,
-        /// Check that everything is still there that was when `audit anchor` printed this line
+        /// Check that every record covered by this line of `audit anchor` is still there, unchanged
         #[arg(long, value_name = "LINE")]
         anchor: Option<String>,
     },

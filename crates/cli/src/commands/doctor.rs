@@ -27,8 +27,8 @@ const INDENT: usize = 21;
 ///
 /// Builds every available sandbox, attacks it from inside and removes it; opens the record, and
 /// looks for interpreters and the model. Says in one line whether the machine is ready, and then
-/// only what is not, with the fix. Exits with 0 only if code would run and every promise would be
-/// kept, or else with 4.
+/// lists only the problems, each with its fix. Exits with 0 only if code would run and every
+/// promise would be kept, or else with 4.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DoctorArgs {
     /// Show everything that was checked
@@ -76,7 +76,7 @@ fn full(report: &Report) -> String {
     report.rows().iter().map(|finding| row(finding) + &fix(finding)).collect()
 }
 
-/// One line that says whether the machine is ready, and only what is not.
+/// One line that says whether the machine is ready, and only the problems.
 fn brief(report: &Report) -> String {
     let problems = report.problems();
     let mut text = report.verdict() + "\n";

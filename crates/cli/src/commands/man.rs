@@ -54,7 +54,10 @@ const FILES: [(&str, &str); 3] = [
         "$XDG_DATA_HOME/interpreter",
         "the record, staged changes and downloaded models; usually ~/.local/share/interpreter",
     ),
-    ("$XDG_STATE_HOME/interpreter", "typed lines; usually ~/.local/state/interpreter"),
+    (
+        "$XDG_STATE_HOME/interpreter",
+        "the history of your prompts; usually ~/.local/state/interpreter",
+    ),
 ];
 
 pub(crate) fn man(args: &ManArgs) -> Result<ExitCode, Error> {

@@ -53,7 +53,7 @@ struct ListArgs {
     json: bool,
 }
 
-/// Tell what would be decided about code, and why
+/// Show what the rules decide about code, and why
 ///
 /// Analyses the file as a model's code, at the beginning of a session. Runs nothing.
 #[derive(Debug, clap::Args)]
@@ -67,7 +67,7 @@ struct TestArgs {
     /// Judge it as code that you type yourself
     #[arg(long)]
     typed: bool,
-    /// Exit with 1 if the decision is another
+    /// Exit with 1 unless this is the decision
     #[arg(long, value_name = "DECISION")]
     expect: Option<Expected>,
     /// Print JSON

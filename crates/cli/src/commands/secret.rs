@@ -35,11 +35,11 @@ const LONGEST_FILE: u64 = 1 << 20;
 
 /// Keep API keys and other secrets
 ///
-/// Keeps them in an encrypted file of your own, whose key is in the system keyring where there is one,
-/// and uses them wherever a variable of that name is
-/// looked for, such as the key of a model provider. A variable in your environment comes first.
-/// Sandboxed code never gets them, and they are redacted from everything that is shown, recorded or
-/// sent. Code can use one without seeing it, where you allow that.
+/// Keeps them in an encrypted file of your own, whose key is in the system keyring where there is
+/// one, and uses them wherever a variable of that name is looked for, such as the key of a model
+/// provider. A variable in your environment comes first. Sandboxed code never gets them, and they
+/// are redacted from everything that is shown, recorded or sent. Code can use one without seeing
+/// it, where you allow that.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SecretArgs {
     #[command(subcommand)]
@@ -78,7 +78,7 @@ enum SecretCommand {
         #[arg(long, conflicts_with = "header")]
         field: Option<String>,
     },
-    /// Take that back, for one host or for all
+    /// Stop letting code use a secret, at one host or at all of them
     Disallow {
         /// Name of the secret
         name: String,

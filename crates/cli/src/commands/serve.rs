@@ -59,8 +59,9 @@ pub(crate) struct ServeArgs {
     socket: Option<PathBuf>,
     /// Serve several people, who log in by name and password or through a login provider
     ///
-    /// `interpreter serve user` adds them, and `login.issuer` in the settings names the provider. Each has sessions of their own, and shares them with
-    /// others as they like. The link is for you, with every right.
+    /// `interpreter serve user` adds them, and `login.issuer` in the settings names the provider.
+    /// Each has sessions of their own, and shares them with others as they like. The link is for
+    /// you, with every right.
     #[arg(long, conflicts_with_all = ["stdio", "socket"])]
     team: bool,
     /// Write one line per request to standard error

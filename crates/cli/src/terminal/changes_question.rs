@@ -98,7 +98,7 @@ impl Console {
         pager::rows(&mut self.asker, screen, &numbered).await.unwrap_or(Err(Left::Ended))?;
         loop {
             let draw = |screen: &mut Screen| {
-                screen.say("Which files? Numbers such as `1 3-5`; nothing goes back.")
+                screen.say("Which files? Type numbers such as `1 3-5`, or press Enter to go back.")
             };
             let typed = self.asker.line(screen, draw, Typing::Shown).await?;
             if typed.trim().is_empty() {

@@ -258,7 +258,7 @@ impl Chat {
                 reason,
                 ..
             } => {
-                let told = if reason.is_some() { "; the model is told why." } else { "." };
+                let told = if reason.is_some() { "; the model gets the reason." } else { "." };
                 self.screen().say(ours("Rejected. ") + word(proposal) + " did not run" + told)
             }
             // The end of the turn says so too, and without code that comes at once.

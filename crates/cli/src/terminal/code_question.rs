@@ -91,15 +91,15 @@ impl Console {
         }
     }
 
-    /// Asks for what code from now on nobody is asked. It takes a second key, different from the
-    /// first, because it holds for code that nobody has seen yet.
+    /// Asks which code runs from now on without a question. It takes a second key, different from
+    /// the first, because it holds for code that nobody has seen yet.
     async fn standing(
         &mut self,
         screen: &mut Screen,
         question: &Question,
     ) -> Result<Option<GivenAnswer>, Left> {
         let kind = Coverage::kind_of(&question.proposal, &question.findings);
-        gone(screen.say("This kind of thing is:"))?;
+        gone(screen.say("This kind means:"))?;
         gone(screen.row(&kind.words()))?;
         gone(screen.say(
             "Rules, edited code and higher risk are still asked about. /rules lists what holds; \
@@ -114,7 +114,7 @@ impl Console {
         if question.may_last {
             choices.insert(2, choice('f', "this kind, for good", Standing::Lasting));
         }
-        let asked = ours("Run it, and from now on what without asking?");
+        let asked = ours("Run it, and from now on run which code without asking?");
         let stand = |span, covers| Some(GivenAnswer::Stand { span, covers });
         Ok(match self.asker.choose(screen, &asked, &choices).await? {
             Standing::Turn => stand(Span::Turn, Covered::All),

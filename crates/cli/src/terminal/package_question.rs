@@ -58,10 +58,10 @@ fn draw_question(screen: &mut Screen, order: &PackageOrder) -> io::Result<Ours> 
     let packages = order.packages();
     let names: Vec<_> = packages.iter().map(Requirement::text).collect();
     let unknown = packages.iter().filter(|one| one.kind() == PackageKind::Python && !is_known(one));
-    let (subject, it) = match names.as_slice() {
-        [one] if word(one).as_str() == *one => (word(one) + " is", "it"),
-        [_] => (ours("This package is"), "it"),
-        _ => (count(names.len(), "package") + " are", "them"),
+    let (subject, it, its) = match names.as_slice() {
+        [one] if word(one).as_str() == *one => (word(one) + " is", "it", "its"),
+        [_] => (ours("This package is"), "it", "its"),
+        _ => (count(names.len(), "package") + " are", "them", "their"),
     };
     if names.len() != 1 || subject.as_str().starts_with("This") {
         names.iter().try_for_each(|name| screen.row(name))?;
@@ -74,7 +74,12 @@ fn draw_question(screen: &mut Screen, order: &PackageOrder) -> io::Result<Ours> 
         ))?;
     }
     Ok(if order.build {
-        subject + " only there as source. Run its code in the sandbox to build " + it + "?"
+        subject
+            + " available only as source. Run "
+            + its
+            + " code in the sandbox to build "
+            + it
+            + "?"
     } else {
         subject + " not installed. Install " + it + " for this folder?"
     })

@@ -71,7 +71,7 @@ fn setting(
         ("llm.supports_vision" | "llm.supports_functions", _) => {
             Err("set `images` and `tools` of your own endpoint")
         }
-        ("safe_mode", _) => Err("code is always analysed, sandboxed and asked about"),
+        ("safe_mode", _) => Err("by default code is analysed, sandboxed and asked about"),
         _ => Err("it has no equal here"),
     }
 }

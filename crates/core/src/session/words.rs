@@ -309,7 +309,7 @@ pub(super) fn stopped_again(cell: &str, how: &str, left: usize) -> String {
 pub(super) const NOT_RESUMED: &str = "this conversation has begun already; nothing is resumed";
 
 pub(super) const APPROVALS_GONE: &str = "this question has been approved in the session before; that \
-    counts no more, so everybody is asked again";
+    no longer counts, so everybody is asked again";
 
 /// Interpreters that the person restarted.
 pub fn restarted(languages: &[String]) -> String {

@@ -44,7 +44,7 @@ struct NewArgs {
     days: Option<u32>,
 }
 
-/// List the tokens, without themselves
+/// List the tokens by name, with their expiry dates and rights
 #[derive(Debug, clap::Args)]
 struct ListArgs {
     /// Print JSON

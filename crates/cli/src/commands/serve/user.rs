@@ -55,7 +55,7 @@ struct AddArgs {
     /// viewer, author, approver or admin
     #[arg(long, value_name = "ROLE", value_parser = role)]
     role: TeamRole,
-    /// Name by which the login provider knows them; it is shown to whoever logs in unknown
+    /// Their subject at the login provider; whoever is not yet added sees it when logging in
     #[arg(long, value_name = "SUBJECT")]
     subject: Option<String>,
 }

@@ -204,7 +204,7 @@ fn tell_steering(screen: &mut Screen, body: &Body, head: impl Fn(Ours) -> Ours) 
         }
         Body::ApprovalWithdrawn { question, person } => {
             let words = ours("question ") + word(question) + ": the approval of ";
-            screen.say(head(words + word(&person.name) + " counts no more"))
+            screen.say(head(words + word(&person.name) + " no longer counts"))
         }
         Body::StandingGiven(answer) => {
             screen.say(head(ours("standing answer ") + answer.number))?;
