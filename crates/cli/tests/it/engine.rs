@@ -4,7 +4,7 @@
 //! The details of the engine are tested beside it (`model/tests/engine.rs`).
 
 use crate::{
-    scene::{Scene, Seen},
+    scene::{Scene, Seen, without},
     terminal::Terminal,
 };
 use serde_json::Value;
@@ -18,11 +18,10 @@ const FILE: &str = "SmolLM2-135M-Instruct.Q4_1.gguf";
 const MODEL: &str = "embedded/smollm2-135m";
 
 /// A scene with the weights installed, or `None` if they were not fetched.
-#[expect(clippy::print_stderr, reason = "who runs the tests should know")]
 fn scene() -> Option<Scene> {
     let weights = Path::new(TOOLS).join(FILE);
     if !weights.exists() {
-        eprintln!("not tried: {} is not there; `scripts/test` fetches it", weights.display());
+        without(FILE);
         return None;
     }
     let scene = Scene::new()

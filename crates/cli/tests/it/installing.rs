@@ -4,7 +4,7 @@
 use crate::{
     engines::people,
     pages::root,
-    scene::{Scene, Seen, binary},
+    scene::{Scene, Seen, binary, without},
 };
 use std::{
     collections::BTreeSet,
@@ -27,10 +27,15 @@ fn output(program: &str, arguments: &[&str]) -> String {
     Seen(Command::new(program).args(arguments).output().unwrap()).exits(0).stdout()
 }
 
+/// Programs that `scripts/test` installs.
+const PROMISED: [&str; 5] = ["zsh", "fish", "man", "checkmodule", "semodule_package"];
+
 fn is_there(program: &str) -> bool {
     let found = Command::new("sh").args(["-c", &format!("command -v {program}")]).output();
     let is_there = found.unwrap().status.success();
-    if !is_there {
+    if !is_there && PROMISED.contains(&program) {
+        without(program);
+    } else if !is_there {
         let text = format!("not tried: {program} is not installed\n");
         io::stderr().write_all(text.as_bytes()).unwrap();
     }

@@ -4,7 +4,7 @@
 use crate::{
     api::Caller,
     kernels_served::{KernelClient, printed, token},
-    scene::Scene,
+    scene::{Scene, without},
     serving::Serving,
 };
 use serde_json::{Value, json};
@@ -112,8 +112,7 @@ impl FrontEnd {
     /// Nothing where its libraries are not there.
     fn start(serving: &Serving) -> Option<Self> {
         if !Path::new(PYTHON).exists() {
-            let text = b"not tried: no front end is there; `scripts/test` fetches its libraries\n";
-            std::io::stderr().write_all(text).unwrap();
+            without("a front end for Jupyter");
             return None;
         }
         let mut command = Command::new(PYTHON);

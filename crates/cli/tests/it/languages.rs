@@ -3,7 +3,7 @@
 //! Perl, Lua, C and SQL must be installed. The others are tested if they are, and skipped with a
 //! message.
 
-use crate::scene::{Scene, Who};
+use crate::scene::{Scene, Who, without};
 use std::{
     io::{BufRead, BufReader},
     path::{Path, PathBuf},
@@ -421,7 +421,7 @@ fn javascript_runs_in_deno_and_bun_too() {
     for name in ["deno", "bun"] {
         let tools = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/test-tools/bin");
         let Ok(program) = std::fs::canonicalize(tools.join(name)) else {
-            eprintln!("not here and not tried: {name}");
+            without(name);
             continue;
         };
         let program = program.to_str().unwrap();

@@ -70,6 +70,7 @@ mod meant;
 mod models;
 mod network;
 mod openai;
+mod opening;
 mod output;
 mod own_folders;
 mod packages;

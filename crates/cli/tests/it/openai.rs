@@ -5,7 +5,7 @@
 
 use crate::{
     protocol_client::scripted,
-    scene::{Scene, cell},
+    scene::{Scene, cell, without},
     serving::Serving,
 };
 use serde_json::{Value, json};
@@ -96,6 +96,8 @@ impl Official {
             let mut command = Command::new(python);
             command.args(["-c", PYTHON, &serving.origin(), token]);
             all.push(("python", Self::start(command)));
+        } else {
+            without("OpenAI's client for Python");
         }
         if node.exists() {
             let script = Path::new(TOOLS).join("openai-node/client.cjs");
@@ -106,10 +108,8 @@ impl Official {
             let mut command = Command::new("node");
             command.arg(script).args([&serving.origin(), token]).arg(node.canonicalize().unwrap());
             all.push(("node", Self::start(command)));
-        }
-        if all.is_empty() {
-            let text = b"not tried: no official client is there; `scripts/test` fetches them\n";
-            std::io::stderr().write_all(text).unwrap();
+        } else {
+            without("OpenAI's client for Node.js");
         }
         all
     }

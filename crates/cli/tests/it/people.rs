@@ -13,7 +13,7 @@ use std::{collections::VecDeque, io::Write};
 pub(crate) const PASSWORD: &str = "correct-horse-battery";
 
 /// A session that nobody has.
-const NONE: &str = "01980000-0000-7000-8000-000000000000";
+pub(crate) const NONE: &str = "01980000-0000-7000-8000-000000000000";
 
 pub(crate) fn add(scene: &Scene, name: &str, role: &str) -> Seen {
     let arguments = ["serve", "user", "add", name, "--role", role];

@@ -1,8 +1,8 @@
 //! The bounds of a team: what a role, a share and a token lead to, and what they do not.
 
 use crate::{
-    api::{Caller, new_token},
-    people::{Member, team},
+    api::{Caller, Events, new_token},
+    people::{Member, NONE, team},
     pictures::red,
     protocol_client::scripted,
     scene::{Scene, cell},
@@ -431,4 +431,35 @@ fn going_back_takes_the_rights_to_what_it_undoes() {
     let mut seen = anna.follow(&session);
     let rewound = seen.record("rewound");
     assert_eq!((&rewound["who"], &rewound["to"]), (&json!("ada"), &json!("p1")));
+}
+
+/// A stream of them is no more than a page of them: for somebody else the session is like none.
+#[test]
+fn nobody_else_hears_the_records_of_a_session() {
+    let scene = Scene::new();
+    let serving = team(&scene, &[("anna", "approver"), ("ben", "admin")]);
+    let (anna, ben) = (Member::new(&serving, "anna"), Member::new(&serving, "ben"));
+    let operator = Member { serving: &serving, login: serving.log_in() };
+    let session = anna.open("run");
+    let host = serving.host();
+    for other in [&ben, &operator] {
+        let [cookie, key] = other.login.lines();
+        for more in ["Cache-Control: no-cache", "Last-Event-ID: 0", "Last-Event-ID: 9"] {
+            let ask = |session: &str| {
+                let first = format!("GET /v1/sessions/{session}/records HTTP/1.1");
+                let kind = "Accept: text/event-stream";
+                let head = [first.as_str(), &host, "Connection: close", kind, more, &cookie, &key];
+                let answer = serving.send(&head, "");
+                (answer.status, answer.body.replace(session, "S"))
+            };
+            let seen = ask(&session);
+            assert_eq!(seen, ask(NONE), "{more}");
+            assert_eq!(seen.0, 404, "{more}: {}", seen.1);
+        }
+    }
+    // The control: their owner hears them.
+    let [cookie, key] = anna.login.lines();
+    let mut events = Events::open(&serving, &session, &[&cookie, &key]);
+    assert_eq!(events.status, 200);
+    assert_eq!(events.next().unwrap()["kind"], "session_started");
 }

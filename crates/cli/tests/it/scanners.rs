@@ -1,7 +1,7 @@
 //! Scanners beside our own analysis: real ones, silenced ones, hostile ones and missing ones.
 
 use crate::{
-    scene::{Scene, cell, put_program},
+    scene::{Scene, cell, put_program, without},
     terminal::Terminal,
 };
 use std::{
@@ -183,10 +183,9 @@ fn a_scanner_that_is_not_installed_is_named_once() {
 }
 
 /// A scene in which Semgrep looks at code, or `None` where it is not installed.
-#[expect(clippy::print_stdout, reason = "it says why nothing is tried")]
 fn semgrep(more: &str) -> Option<Scene> {
     if !path().split(':').any(|folder| Path::new(folder).join("semgrep").exists()) {
-        println!("not tried: Semgrep is not installed");
+        without("Semgrep");
         return None;
     }
     let set = format!("[analysis]\nscanners = [\"semgrep\"]\nscan_time = \"2m\"\n{more}");

@@ -399,6 +399,16 @@ impl Scene {
     }
 }
 
+/// Says that a tool is not here, so that what needs it is not tried. That fails where every tool is
+/// promised: `scripts/test` installs them all.
+#[track_caller]
+#[expect(clippy::print_stderr, reason = "who runs the tests should know")]
+pub(crate) fn without(tool: &str) {
+    let promised = std::env::var_os("INTERPRETER_ALL_TOOLS").is_some_and(|set| !set.is_empty());
+    assert!(!promised, "{tool} is not here, and INTERPRETER_ALL_TOOLS promises that it is");
+    eprintln!("not tried: {tool} is not here; `scripts/test` installs it");
+}
+
 /// A fenced block, as a model writes it.
 pub(crate) fn cell(language: &str, code: &str) -> String {
     format!("```{language}\n{code}\n```\n")

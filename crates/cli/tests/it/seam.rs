@@ -4,7 +4,7 @@
 //! A hostile model, hostile code, a hostile project and a hostile paste, at a real pseudo-terminal.
 
 use crate::{
-    scene::{Scene, cell},
+    scene::{Scene, cell, without},
     terminal::Terminal,
 };
 use rustix::process::{Signal, WaitOptions, kill_process, waitpid};
@@ -343,8 +343,7 @@ fn a_reflow_makes_no_row_of_foreign_text_ours() {
         String::from_utf8_lossy(&seen.stdout).into_owned()
     };
     if Command::new("tmux").arg("-V").output().is_err() {
-        eprintln!("not tried: there is no tmux");
-        return;
+        return without("tmux");
     }
     let template = scene.command(&[]);
     let mut line: Vec<String> = vec!["env".into(), "-i".into(), "TERM=screen".into()];

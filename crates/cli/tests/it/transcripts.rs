@@ -19,6 +19,8 @@ const PROMISED: &str = include_str!("transcripts/promised.txt");
 const CHAT: &str = include_str!("transcripts/chat.jsonl");
 const RUN: &str = include_str!("transcripts/run.jsonl");
 const CHANGES: &str = include_str!("transcripts/changes.jsonl");
+const STEERING: &str = include_str!("transcripts/steering.jsonl");
+const GOING_BACK: &str = include_str!("transcripts/going_back.jsonl");
 const NONSENSE: &str = include_str!("transcripts/nonsense.jsonl");
 
 /// Whether a line has at least what a transcript expects. Learns the names.
@@ -134,6 +136,24 @@ fn own_code_goes_as_written() {
 #[test]
 fn changes_go_as_written() {
     replay(CHANGES);
+}
+
+#[test]
+fn steering_goes_as_written() {
+    replay(STEERING);
+}
+
+#[test]
+fn going_back_goes_as_written() {
+    replay(GOING_BACK);
+}
+
+#[test]
+fn every_verb_is_in_a_transcript() {
+    let all = [CHAT, RUN, CHANGES, STEERING, GOING_BACK, NONSENSE].concat();
+    let missing: Vec<_> =
+        VERBS.iter().filter(|verb| !all.contains(&format!("\"do\":\"{verb}\""))).collect();
+    assert!(missing.is_empty(), "{missing:?}");
 }
 
 #[test]

@@ -122,13 +122,20 @@ impl Outcome {
 
 const DENO: &[&str] = &["run", "--allow-all", "--quiet", "--no-config", "--no-lock"];
 
-/// A tool that `scripts/test` puts beside what is built, if it is there.
-#[expect(clippy::print_stderr, reason = "what is not tried is said")]
+/// A tool that `scripts/test` puts beside what is built, if it is there. It must be where every tool
+/// is promised.
+#[expect(
+    clippy::print_stderr,
+    clippy::disallowed_methods,
+    reason = "who runs the tests should know, and says what is promised"
+)]
 pub(crate) fn tool(name: &str) -> Option<PathBuf> {
     let tools = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/test-tools");
     let found = std::fs::canonicalize(tools.join("bin").join(name)).ok();
     if found.is_none() {
-        eprintln!("not here and not tried: {name}");
+        let promised = std::env::var_os("INTERPRETER_ALL_TOOLS").is_some_and(|set| !set.is_empty());
+        assert!(!promised, "{name} is not here, and INTERPRETER_ALL_TOOLS promises that it is");
+        eprintln!("not tried: {name} is not here; `scripts/test` installs it");
     }
     found
 }

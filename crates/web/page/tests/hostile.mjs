@@ -1,8 +1,9 @@
-// Hostile text, pages, drawings and names: nothing runs, nothing leaves, everything is seen.
+// Hostile text, pages, drawings, formulas and names: nothing runs, nothing leaves, everything is seen. A
+// script that got past everything else is in a cage of two walls, each of which holds alone.
 // Each attack also runs where nothing stands against it, to show that it would be noticed.
 
 import { createServer } from "node:http";
-import { act, begin, check, enter, equal, say, state, story } from "./scene.mjs";
+import { act, begin, check, enter, equal, PATIENCE, say, state, story } from "./scene.mjs";
 
 /** Script that tries every way out, and notes on its own page what it reached. */
 const attacks = (target) => `
@@ -58,12 +59,44 @@ open("evil\\u202egpj.exe", "w").write("x\\u202ey\\x1b[31m\\n")
 open("line\\nbreak", "w").write("x\\n")
 print("\\x1b]8;;${target}/osc\\x07link\\x1b]8;;\\x07 \\x1b[2J \\u202eabc <script>alert(1)</script>")`;
 
-/** A server that counts who comes. */
+/** Formulas that want to be more, each as it must be seen. */
+const formulas = (target) => [
+  "\\frac{1}{", "\\begin{matrix}1 & 2", "\\left( x", "$$x", "\\text{open",
+  "\\def\\a{\\a\\a}\\a", "\\newcommand{\\b}[1]{#1#1}\\b{\\b{\\b{\\b{x}}}}",
+  "\\href{javascript:alert(1)}{x}", `\\href{${target}/tex-href}{x}`, `\\url{${target}/tex-url}`, `\\includegraphics{${target}/tex-graphics}`,
+  "\\htmlId{app}{x}", "\\htmlClass{card open}{x}", "\\htmlData{act=run}{x}", `\\htmlStyle{background: url(${target}/tex-style)}{x}`,
+  `\\unknown{<img src="${target}/tex-unknown" onerror="alert(1)">}`, `\\text{<img src="${target}/tex-text" onerror="alert(1)">}`, `\\mathrm{<script>fetch("${target}/tex-script")</script>}`,
+  "\\begin{<b onclick=alert(1)>}x\\end{<b onclick=alert(1)>}",
+];
+
+/** Ways out of a frame. Each comes to the target at its own name. */
+const WAYS = {
+  fetch: (target) => `fetch("${target}/fetch", { mode: "no-cors" })`,
+  beacon: (target) => `navigator.sendBeacon("${target}/beacon")`,
+  socket: (target) => `new WebSocket("${target.replace("http", "ws")}/socket")`,
+  worker: (target) => `new Worker(URL.createObjectURL(new Blob(['fetch("${target}/worker", { mode: "no-cors" })'])))`,
+  picture: (target) => `new Image().src = "${target}/picture"`,
+  popup: (target) => `open("${target}/popup")`,
+  download: (target) => `Object.assign(document.createElement("a"), { href: "${target}/download", download: "x" }).click()`,
+  form: (target) => `const form = document.body.appendChild(Object.assign(document.createElement("form"), { action: "${target}/form" })); form.submit()`,
+  own: (target) => `location.href = "${target}/own"`,
+  top: (target) => `top.location.href = "${target}/top"`,
+};
+
+const escape = (way, target) => `<!doctype html><body><p>A script</p><script>document.body.dataset.script = 1; ${WAYS[way](target)}</script></body>`;
+
+/** A server that counts who comes, and waits for somebody. */
 async function attacker() {
-  const seen = [];
+  const [seen, waiting] = [[], new Set()];
   const server = createServer((request, reply) => {
     seen.push(request.url);
+    for (const look of waiting) look();
     reply.setHeader("access-control-allow-origin", "*");
+    const [, part, way] = request.url.match(/^\/(outer|inner)\?(\w+)$/) ?? [];
+    if (part !== undefined) {
+      reply.setHeader("content-type", "text/html");
+      return reply.end(part === "inner" ? escape(way, `http://127.0.0.1:${server.address().port}`) : `<!doctype html><iframe src="/inner?${way}"></iframe>`);
+    }
     if (request.url === "/control") {
       reply.setHeader("content-type", "text/html");
       reply.end(page(`http://127.0.0.1:${server.address().port}`, attacks(`http://127.0.0.1:${server.address().port}`).replace("top.location.href", "window.unused")).replace("document.getElementById(\"f\").submit()", "0").replace("http-equiv=\"refresh\"", "name=\"x\""));
@@ -72,7 +105,18 @@ async function attacker() {
   let connections = 0;
   server.on("connection", () => connections += 1);
   await new Promise((done) => server.listen(0, "127.0.0.1", done));
-  return { seen, connections: () => connections, target: `http://127.0.0.1:${server.address().port}`, close: () => server.close() };
+  const comes = (path) => new Promise((done, failed) => {
+    const timer = setTimeout(() => failed(new Error(`${path} was never asked for`)), PATIENCE);
+    const look = () => {
+      if (!seen.some((url) => url.split("?")[0] === path)) return;
+      clearTimeout(timer);
+      waiting.delete(look);
+      done();
+    };
+    waiting.add(look);
+    look();
+  });
+  return { seen, connections: () => connections, comes, target: `http://127.0.0.1:${server.address().port}`, close: () => server.close() };
 }
 
 await story("hostile", async (browser, scene) => {
@@ -169,7 +213,9 @@ await story("hostile", async (browser, scene) => {
     const source = await tab.evaluate(() => document.querySelector(".frame iframe").src);
     const alone = await person.newPage();
     const direct = await alone.goto(source).catch(() => null);
-    if (direct !== null && direct.ok()) equal(await alone.evaluate(() => document.body.dataset.script ?? "none"), "none", "a script ran in a result of its own");
+    check(direct?.ok() === true, `a result of its own was not shown: ${direct?.status()}`);
+    check((await alone.textContent("body")).includes("A page of the code"), "a result of its own is empty");
+    equal(await alone.evaluate(() => document.body.dataset.script ?? "none"), "none", "a script ran in a result of its own");
     await alone.close();
 
     equal(dialogs, 0, "dialogs");
@@ -178,6 +224,129 @@ await story("hostile", async (browser, scene) => {
     const foreign = browser.requests.filter((url) => !url.startsWith(server.origin) && !url.startsWith("data:") && !url.startsWith("blob:") && !url.startsWith("about:"));
     const allowed = foreign.filter((url) => !url.startsWith(target));
     equal(allowed, [], "requests to somebody else");
+  } finally {
+    close();
+  }
+});
+
+await story("formulas", async (browser, scene) => {
+  const { seen, connections, target, close } = await attacker();
+  try {
+    const all = formulas(target);
+    const code = `class Formula:
+    def __init__(self, text): self.text = text
+    def _repr_latex_(self): return self.text
+for text in ${JSON.stringify(all)}: display(Formula(text))
+display(Formula("{" * 10_000)); display(Formula("x" + "^{x" * 10_000)); display(Formula("\\\\sqrt" * 10_000)); display(Formula("$$x^2$$"))`;
+    const place = await scene([]);
+    const server = await place.serve();
+    const page = await enter(await browser.person(), server.url);
+    const dialogs = [];
+    page.on("dialog", (dialog) => {
+      dialogs.push(dialog.message());
+      void dialog.dismiss();
+    });
+    const { session } = await server.perform("open", { mode: "run" });
+    await page.goto(`${server.origin}/#/s/${encodeURIComponent(session)}`);
+    await state(page, "idle");
+    const complaints = browser.complaints.length;
+    await server.perform("run", { session, language: "python", code });
+    await page.waitForFunction(() => document.querySelector("[data-cell=p1] .outcome")?.textContent.startsWith("Done") === true);
+    await state(page, "idle");
+
+    // The control: what is a formula is set. The rest is text, whole.
+    await page.waitForFunction(() => [...document.querySelectorAll("[data-cell=p1] math msup")].some((one) => one.textContent === "x2"));
+    const shown = await page.locator("[data-cell=p1] .rich").allTextContents();
+    equal(shown.length, all.length + 4, "formulas");
+    const bare = (words) => words.replace(/\s+/g, "");
+    for (const [at, source] of all.entries()) {
+      // Of \text and \mathrm only the words are left.
+      const words = source.replace(/^\\(?:text|mathrm)\{(<.*>)\}$/, "$1").replace(/^\$\$/, "");
+      check(bare(shown[at]).includes(bare(words)), `${source} is seen as ${shown[at]}`);
+    }
+    equal(await page.evaluate(() => {
+      const output = [...document.querySelectorAll("[data-cell=p1] .rich")];
+      const wrong = "script, img, iframe, object, a[href], form, b, #app, [onerror], [onclick], [style*=url], [data-act=run], .card.open";
+      return output.flatMap((one) => [...one.querySelectorAll(wrong)].map((found) => found.outerHTML.slice(0, 200)));
+    }), [], "elements of a formula");
+    const names = await page.evaluate(() => [...new Set([...document.querySelectorAll("[data-cell=p1] math, [data-cell=p1] math *")].flatMap((one) => [one.localName, ...one.getAttributeNames().map((name) => `@${name}`)]))].sort());
+    equal(names.filter((name) => !/^(?:m(?:ath|row|i|n|o|text|space|frac|sqrt|root|su[bp]|subsup|over|under|underover|table|t[rd])|@(?:display|mathvariant|stretchy|fence|largeop|movablelimits|width|accent|linethickness|columnalign))$/.test(name)), [], `other names than those of MathML: ${names}`);
+    equal(dialogs, [], "dialogs of a formula");
+    equal([seen, connections()], [[], 0], "requests of a formula");
+    equal(browser.complaints.slice(complaints), [], "complaints of the page");
+  } finally {
+    close();
+  }
+});
+
+await story("cage", async (browser, scene) => {
+  const { seen, connections, comes, target, close } = await attacker();
+  try {
+    // The control: in a plain frame every way leads out.
+    const stranger = await browser.person();
+    for (const way of Object.keys(WAYS)) {
+      const control = await stranger.newPage();
+      await control.goto(`${target}/outer?${way}`);
+      await comes(`/${way}`);
+      await control.close();
+    }
+    await stranger.close();
+
+    // A result as the server gives it: its headers, and the frame that the page makes.
+    const place = await scene([]);
+    const server = await place.serve();
+    // The browser's own wall around this computer is open: it is not the one that is tried.
+    const person = await browser.person({ permissions: ["local-network-access"] });
+    const tab = await enter(person, server.url);
+    const { session } = await server.perform("open", { mode: "run" });
+    await server.perform("run", { session, language: "python", code: "class Page:\n    def _repr_html_(self): return '<p>A page of the code</p>'\nPage()" });
+    await tab.goto(`${server.origin}/#/s/${encodeURIComponent(session)}`);
+    await tab.waitForSelector(".frame iframe");
+    const [source, sandbox] = await tab.evaluate(() => {
+      const frame = document.querySelector(".frame iframe");
+      return [frame.src, frame.getAttribute("sandbox")];
+    });
+    const alone = await person.newPage();
+    const given = await (await alone.goto(source)).allHeaders();
+    await alone.close();
+    check(given["content-security-policy"].includes("sandbox") && sandbox === "", `${given["content-security-policy"]} and ${sandbox}`);
+
+    // The same with a script in it, as if nothing had been taken out.
+    const tried = async (walls, ways) => {
+      const isKept = (name) => !/^(?:content-length|date)$/.test(name) && (walls.includes("policy") || name !== "content-security-policy");
+      const headers = Object.fromEntries(Object.entries(given).filter(([name]) => isKept(name)));
+      await person.route(/\/o\//, (route) => route.fulfill({ status: 200, headers, body: escape(new URL(route.request().url()).searchParams.get("way"), target) }));
+      const left = [];
+      person.on("page", () => left.push("a page"));
+      tab.on("download", () => left.push("a download"));
+      seen.length = 0;
+      const before = connections();
+      const ran = [];
+      for (const way of ways) {
+        const frame = await tab.evaluateHandle(([source, isCaged]) => new Promise((done) => {
+          const frame = document.createElement("iframe");
+          if (isCaged) frame.setAttribute("sandbox", "");
+          frame.onload = () => done(frame);
+          frame.src = source;
+          document.body.append(frame);
+        }), [`${source}&way=${way}`, walls.includes("sandbox")]);
+        const inner = await frame.contentFrame();
+        equal(await inner.evaluate(() => document.body.textContent.startsWith("A script")), true, "the page in the frame");
+        if (await inner.evaluate(() => document.body.dataset.script === "1")) ran.push(way);
+        // Where there is no wall it leaves: the frame stays until it has.
+        if (walls.length === 0) await comes(`/${way}`);
+      }
+      await tab.evaluate(() => document.querySelectorAll("body > iframe").forEach((frame) => frame.remove()));
+      await person.unroute(/\/o\//);
+      return { ran, seen: [...seen], connections: connections() - before, left, origin: new URL(tab.url()).origin };
+    };
+    const nothing = { ran: [], seen: [], connections: 0, left: [], origin: server.origin };
+    equal(await tried(["policy", "sandbox"], Object.keys(WAYS)), nothing, "ways out of a cage of two walls");
+    equal(await tried(["sandbox"], Object.keys(WAYS)), nothing, "ways out of the frame's sandbox alone");
+    equal(await tried(["policy"], Object.keys(WAYS)), nothing, "ways out of the server's policy alone");
+    // The control: in the same frame without a wall.
+    const free = ["fetch", "socket", "worker", "popup"];
+    equal((await tried([], free)).ran, free, "scripts in a frame without a wall");
   } finally {
     close();
   }

@@ -1,6 +1,6 @@
 // A whole chat: login, question, edit, a plot seen as pixels, a staged file applied and undone; on
-// light and dark, wide and narrow pages, which axe finds nothing to say about. With LOOK=FOLDER it
-// leaves pictures there to be looked at.
+// light and dark, wide and narrow pages, which axe finds nothing to say about. And a question that is
+// answered with a thumb. With LOOK=FOLDER it leaves pictures there to be looked at.
 
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -147,5 +147,41 @@ await story("look", async (browser, scene) => {
   await page.click("[aria-label=Sessions] >> visible=true");
   await page.waitForSelector(".side.is-open");
   await accessible(page, "the narrow list");
+  equal(browser.complaints, [], "complaints of the page");
+});
+
+await story("thumb", async (browser, scene) => {
+  const code = Array.from({ length: 60 }, (_, at) => `print(${at})`).join("\n");
+  const place = await scene([{ text: "Many lines.", call: { language: "python", code } }, { text: "Counted." }]);
+  const server = await place.serve();
+  const person = await browser.person({ viewport: { width: 320, height: 640 }, hasTouch: true, isMobile: true });
+  const page = await enter(person, server.url);
+  check(await page.evaluate(() => matchMedia("(pointer: coarse)").matches && navigator.maxTouchPoints > 0), "it is no touch screen");
+  await page.tap("[data-act=open]");
+  await page.waitForSelector("#composer");
+  await page.fill("#composer", "Count.");
+  await page.tap("[data-act=send]");
+  await page.waitForSelector(".card.open [data-act=run]");
+
+  // Each button is as large as a thumb needs it, whole in sight, and nothing lies on it.
+  const seen = () => page.evaluate(() => [...document.querySelectorAll(".card.open .acts button")].map((button) => {
+    const { left, top, right, bottom, width, height } = button.getBoundingClientRect();
+    const hit = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
+    return {
+      name: button.dataset.act, isLarge: width >= 44 && height >= 44, isFree: button.contains(hit),
+      isInSight: left >= 0 && top >= 0 && right <= visualViewport.width && bottom <= visualViewport.height,
+    };
+  }));
+  const fine = (name) => ({ name, isLarge: true, isFree: true, isInSight: true });
+  await page.waitForFunction(() => {
+    const { bottom } = document.querySelector(".card.open .acts").getBoundingClientRect();
+    return bottom <= visualViewport.height;
+  });
+  equal(await seen(), ["run", "edit", "reject-with", "stand"].map(fine), "the buttons of the question");
+  await picture(page, "thumb");
+  await act(page, "run", ".card.open", "tap");
+  await page.waitForFunction(() => document.querySelector("[data-cell=p1] .outcome")?.textContent.startsWith("Done") === true);
+  await page.waitForFunction(() => document.querySelector(".entries").textContent.includes("Counted."));
+  equal(await page.evaluate(() => document.documentElement.scrollWidth), 320, "the width");
   equal(browser.complaints, [], "complaints of the page");
 });

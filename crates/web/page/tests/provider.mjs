@@ -6,7 +6,7 @@ import { appendFile } from "node:fs/promises";
 import { spawnSync } from "node:child_process";
 import { join, resolve } from "node:path";
 import { HostileProvider, cookieOf, listen, plain } from "./hostile-provider.mjs";
-import { accessible, begin, check, enter, equal, interpreter, say, state, story } from "./scene.mjs";
+import { accessible, begin, check, enter, equal, interpreter, say, state, story, without } from "./scene.mjs";
 
 const SECRET = "client-secret-canary-0123456789";
 const PROVIDER = resolve(import.meta.dirname ?? ".", "../../../../target/test-tools/oidc-provider/node_modules/oidc-provider/lib/index.js");
@@ -266,5 +266,5 @@ async function lies(_, scene) {
 }
 
 if (existsSync(PROVIDER)) await story("provider", realProvider);
-else console.log("provider: not tried, because oidc-provider is not installed");
+else without("provider", "oidc-provider");
 await story("hostile provider", lies);

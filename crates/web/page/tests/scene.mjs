@@ -28,6 +28,15 @@ export function equal(one, other, words) {
   if (left !== right) throw new Error(`${words}\n  ${left}\n  ${right}`);
 }
 
+/** Says that a tool is not here, so that a story is not told. That fails where every tool is promised. */
+export function without(name, tool) {
+  const promised = (process.env.INTERPRETER_ALL_TOOLS ?? "") !== "";
+  if (promised) {
+    console.error(`${name}: FAILED: ${tool} is not here, and INTERPRETER_ALL_TOOLS promises that it is`);
+    process.exitCode = 1;
+  } else console.log(`${name}: not tried: ${tool} is not here; \`scripts/test\` installs it`);
+}
+
 /** A home and a work folder, which go with the scene. */
 export class Scene {
   static async make(replies, files = {}) {
@@ -199,14 +208,14 @@ export async function say(page, words) {
   await page.press("#composer", "Enter");
 }
 
-/** Clicks a button of a card, again if the card was not ready yet. */
-export async function act(page, name, within = "") {
+/** Clicks or taps a button of a card, again if the card was not ready yet. */
+export async function act(page, name, within = "", by = "click") {
   // A person acts on the tab that is in front; others are drawn rarely.
   await page.bringToFront();
   const button = page.locator(`${within} [data-act="${name}"]`).first();
   await button.waitFor();
   for (const until = Date.now() + PATIENCE; Date.now() < until;) {
-    await button.click();
+    await button[by]();
     const isTaken = await page.evaluate((selector) => {
       const found = document.querySelector(selector);
       const taken = found?.dataset.taken ?? "yes";

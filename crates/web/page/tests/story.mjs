@@ -1,4 +1,5 @@
-// Two tabs, one question, and a server that is killed while another one is open.
+// Two tabs, one question, and a server that is killed while another one is open. A search that finds what
+// was said and nothing else. Code that is rejected, without a reason and with one.
 
 import { act, begin, check, enter, equal, say, state, story } from "./scene.mjs";
 
@@ -60,6 +61,7 @@ await story("story", async (browser, scene) => {
   await page.waitForSelector("[data-act=resume]");
   await page.click("[data-act=resume]");
   await page.waitForFunction((old) => location.hash.startsWith("#/s/") && location.hash !== `#/s/${old}`, session);
+  const resumed = await page.evaluate(() => location.hash);
   await page.waitForSelector(".card.open [data-act=run]");
   equal(await page.getAttribute(".card.open", "data-question"), asked, "the same question is open again");
   await page.waitForFunction(() => document.querySelector(".prompt-text")?.textContent === "Compute.");
@@ -76,9 +78,65 @@ await story("story", async (browser, scene) => {
   await page.click(".over [data-act=fork]");
   await page.waitForSelector("#composer");
 
-  // What was said is found again.
-  await page.fill(".search input", "Compute");
-  await page.waitForFunction(() => document.querySelectorAll(".side-list .item").length > 0);
+  // A word is found where it was said, and nowhere else.
+  const found = async (words, hrefs) => {
+    await page.fill(".search input", words);
+    await page.waitForFunction((hrefs) => {
+      const items = [...document.querySelectorAll(".side-list .item")].map((one) => one.getAttribute("href"));
+      return document.querySelector(".side-none, .side-title")?.textContent.match(/^(?:Nothing was found\.|Found)$/) && JSON.stringify(items) === JSON.stringify(hrefs);
+    }, hrefs);
+  };
+  check(await page.locator(".side-list .item").count() === 3, "the sessions before a search");
+  await found("xylophone", []);
+  equal(await page.textContent(".side-list"), "Nothing was found.", "the words of an empty list");
+  await found("Compute", [`#/s/${session}`]);
+  await found("second", [resumed, `#/s/${session}`]);
+  await page.fill(".search input", "");
+  await page.waitForFunction(() => document.querySelectorAll(".side-list .item").length === 3);
   const complaints = browser.complaints.filter((one) => !/WebSocket|ERR_CONNECTION|401|Failed to load resource/.test(one));
   equal(complaints, [], "complaints of the page");
+});
+
+await story("reject", async (browser, scene) => {
+  const place = await scene([
+    { text: "One way.", call: { language: "python", code: "print('un' 'wanted')" } },
+    { text: "Another way.", call: { language: "python", code: "print('un' 'wanted', 2)" } },
+    { expect: "use fewer files", text: "As you wish." },
+  ]);
+  const server = await place.serve();
+  const page = await enter(await browser.person(), server.url);
+  const session = await begin(page);
+  const rejected = (cell, words) => page.waitForFunction(([cell, words]) => document.querySelector(`[data-cell=${cell}] .source-head`)?.textContent.includes(words) === true, [cell, words]);
+
+  // Without a reason the model stops. The first step rejects nothing, and leads back.
+  await say(page, "Do it.");
+  await page.click(".card.open [data-act=reject-with]");
+  await page.waitForFunction(() => document.activeElement?.matches(".card.open textarea") === true);
+  equal(await page.locator(".card.open [data-act=run]").count(), 0, "a way to run it beside the way to reject it");
+  await page.click(".card.open .acts .quiet");
+  await page.waitForSelector(".card.open [data-act=run]");
+  await page.click(".card.open [data-act=reject-with]");
+  await act(page, "reject", ".card.open");
+  await rejected("p1", "Rejected by you");
+  await state(page, "idle");
+  equal(await page.locator(".reply").count(), 1, "replies after a rejection without a reason");
+
+  // With one it goes on, and knows it.
+  await say(page, "Again.");
+  await page.waitForSelector("[data-cell=p2] .card.open");
+  await page.click(".card.open [data-act=reject-with]");
+  await page.fill(".card.open textarea", " use fewer files\n");
+  await act(page, "reject", ".card.open");
+  await rejected("p2", "Rejected by you: use fewer files");
+  await page.waitForFunction(() => document.querySelector(".entries").textContent.includes("As you wish."));
+  await state(page, "idle");
+  check(!(await page.textContent("[data-cell=p1] .source-head")).includes("fewer"), "a reason that nobody gave");
+
+  // All of it is on record, and nothing ran.
+  const { records } = await server.perform("look", { at: "record", session, limit: 200 });
+  const answers = records.filter((one) => one.kind === "answer").map((one) => [one.proposal, one.decision, one.reason ?? null]);
+  equal(answers, [["p1", "reject", null], ["p2", "reject", "use fewer files"]], "the answers on record");
+  equal(records.filter((one) => one.kind === "run_started").length, 0, "runs");
+  equal(await page.locator(".output, .outcome").count(), 0, "output of rejected code");
+  equal(browser.complaints, [], "complaints of the page");
 });

@@ -1,6 +1,7 @@
 //! Servers that play providers: one that others wrote, one that answers with fixed bytes, and one
 //! with a certificate that nobody knows.
 
+use crate::scene::without;
 use std::{
     io::{BufRead, BufReader, Read, Write},
     net::{TcpListener, TcpStream},
@@ -37,13 +38,6 @@ impl Drop for Program {
     }
 }
 
-/// Says what cannot be tried here.
-#[expect(clippy::print_stderr, reason = "whoever reads the tests' output should know")]
-fn untried<T>(what: &str) -> Option<T> {
-    eprintln!("not here and not tried: {what}");
-    None
-}
-
 /// `@copilotkit/aimock`, which speaks all five formats and was written by others.
 pub(crate) struct Mock {
     pub(crate) address: String,
@@ -69,13 +63,15 @@ impl Mock {
             "../../target/test-tools/aimock/node_modules/@copilotkit/aimock/dist/index.js";
         let package = Path::new(env!("CARGO_MANIFEST_DIR")).join(package);
         let Ok(package) = package.canonicalize() else {
-            return untried("aimock");
+            without("aimock");
+            return None;
         };
         let mut command = Command::new("node");
         command.args(["--input-type=module", "-e", MOCK]).arg(package);
         let program = Program::start(&mut command);
         if !program.first_line.starts_with("http://") {
-            return untried("a Node.js that is new enough for aimock");
+            without("a Node.js that is new enough for aimock");
+            return None;
         }
         Some(Self { address: program.first_line.clone(), _program: program })
     }
@@ -94,7 +90,11 @@ impl Llama {
         let (program, weights) =
             (folder.join("llama-server"), tools.join("models/SmolLM2-135M-Instruct.Q4_1.gguf"));
         if !program.exists() || !weights.exists() {
-            return untried("llama-server");
+            // There is a build for one kind of processor.
+            if cfg!(target_arch = "x86_64") {
+                without("llama-server");
+            }
+            return None;
         }
         let mut child = Command::new(program)
             .arg("-m")
@@ -289,7 +289,8 @@ impl Tls {
             .stderr(Stdio::null())
             .status();
         if !made.unwrap().success() {
-            return untried("openssl");
+            without("openssl");
+            return None;
         }
         let mut command = Command::new("/usr/bin/python3");
         command.args(["-c", TLS]).arg(folder.path()).arg(stream("Over TLS."));

@@ -42,6 +42,11 @@ pub(super) const HOLES: &[Hole] = &[
             "it/served_elsewhere::behind_a_proxy_only_its_name_and_its_word_count",
             "web/http/gate/tests::no_other_host_is_answered_whatever_is_asked",
             "web/http/host_names::names_that_look_like_ours_are_not",
+            "page/rebinding: the socket",
+            "page/rebinding: it came by the attacker's name",
+            "page/rebinding: a socket to another origin",
+            "page/rebinding: a window with a form",
+            "page/rebinding: the sessions",
         ],
     },
     Hole {
@@ -76,6 +81,7 @@ pub(super) const HOLES: &[Hole] = &[
         seen: "Jupyter CVE-2026-86049",
         tests: &[
             "it/page_server::no_secret_is_ever_written_down",
+            "it/opening::the_browser_opens_and_nobody_reads_the_link_among_its_arguments",
             "it/people::a_password_is_kept_nowhere_and_is_no_argument",
             "it/kernel_front_end::a_wrong_password_or_a_token_in_the_address_runs_nothing",
             "web/http/gate/tests::a_token_in_an_address_opens_nothing_and_is_named_as_the_reason",
@@ -134,6 +140,7 @@ pub(super) const HOLES: &[Hole] = &[
         seen: "Open WebUI CVE-2026-45349",
         tests: &[
             "it/people::two_people_find_nothing_of_each_other_by_any_id",
+            "it/people_bounds::nobody_else_hears_the_records_of_a_session",
             "it/kernels_served::nobody_reaches_the_kernel_of_another_or_a_session_that_is_none",
             "it/web_overreach::a_response_of_somebody_else_cannot_be_gone_on_from",
             "web/http/openai/conversations::a_conversation_goes_on_where_only_it_was",
@@ -165,6 +172,8 @@ pub(super) const HOLES: &[Hole] = &[
             "it/page_server::a_drawing_is_shown_as_a_picture_and_nowhere_else",
             "web/http/shown_results::no_page_has_a_tag_that_runs_loads_or_connects",
             "page/hostile: elements in the reply",
+            "page/hostile: elements of a formula",
+            "page/hostile: requests of a formula",
         ],
     },
     Hole {
@@ -174,6 +183,9 @@ pub(super) const HOLES: &[Hole] = &[
             "web/http/answers::a_result_has_no_origin_no_script_and_loads_nothing",
             "page/hostile: the frame's sandbox",
             "page/hostile: a script ran in a result of its own",
+            "page/hostile: ways out of a cage of two walls",
+            "page/hostile: ways out of the frame's sandbox alone",
+            "page/hostile: ways out of the server's policy alone",
         ],
     },
     Hole {
@@ -226,6 +238,8 @@ pub(super) const HOLES: &[Hole] = &[
         tests: &[
             "it/web_overreach::nothing_that_a_client_sends_makes_the_server_fetch_it",
             "core/egress/range::no_dress_makes_a_refused_address_pass",
+            "web/http/oidc/metadata::no_document_leads_to_this_computer_or_into_the_clear",
+            "web/http/oidc/metadata::no_document_leads_into_somebodys_own_network_by_a_number",
         ],
     },
     Hole {

@@ -6,14 +6,18 @@
 //!
 //! # Mechanism
 //! The issuer in it must be the configured one, byte by byte. Each address in it must be https; only
-//! where the issuer itself is this machine may it be this machine's, and then also without TLS.
+//! where the issuer itself is this machine may it be this machine's, and then also without TLS. A
+//! number that leads into somebody's own network, as that of a cloud's metadata service does, is
+//! refused unless the issuer is at that very number.
 //!
 //! # Limits
-//! A provider can name any server that has a certificate. It is asked, and its answer must still be
-//! signed by a key of the provider.
+//! A provider can name any server that has a certificate, one inside a company's network among them.
+//! It is asked, and its answer must still be signed by a key of the provider.
 
 use interpreter_agent::DocumentAddress;
+use interpreter_core::egress::refused;
 use serde::Deserialize;
+use std::net::{IpAddr, SocketAddr};
 
 /// Where and how to ask.
 #[derive(Clone, Debug)]
@@ -65,9 +69,9 @@ impl ProviderMetadata {
         if written.issuer != issuer {
             return None;
         }
-        let is_here = DocumentAddress::parse(issuer)?.is_local();
+        let issuer = DocumentAddress::parse(issuer)?;
         let address =
-            |text: &str| DocumentAddress::parse(text).filter(|one| is_here || !one.is_local());
+            |text: &str| DocumentAddress::parse(text).filter(|one| may_name(&issuer, one));
         let methods = written.token_endpoint_auth_methods_supported;
         let takes =
             |method: &str| methods.as_ref().is_some_and(|all| all.iter().any(|one| one == method));
@@ -86,6 +90,24 @@ impl ProviderMetadata {
             names_itself: written.authorization_response_iss_parameter_supported,
         })
     }
+}
+
+/// Whether an issuer may have us, or a browser of ours, ask there.
+fn may_name(issuer: &DocumentAddress, address: &DocumentAddress) -> bool {
+    if issuer.is_local() {
+        return true;
+    }
+    let host = address.host();
+    let name = host.split(':').next().unwrap_or_default();
+    let inside = number(&host).filter(|number| refused(*number).is_some());
+    let is_here = address.is_local() || name.ends_with("localhost.");
+    !is_here && inside.is_none_or(|inside| number(&issuer.host()) == Some(inside))
+}
+
+/// The number of a host that has no name, with or without a port.
+fn number(host: &str) -> Option<IpAddr> {
+    let with_port = || host.parse().ok().map(|address: SocketAddr| address.ip());
+    host.trim_matches(['[', ']']).parse().ok().or_else(with_port)
 }
 
 #[cfg(test)]
@@ -152,6 +174,52 @@ mod tests {
         }
         let here = "http://127.0.0.1:4000";
         assert!(parsed(&document(here), here).is_some());
+    }
+
+    #[test]
+    fn no_document_leads_into_somebodys_own_network_by_a_number() {
+        let ours = "https://id.example";
+        for field in ["authorization_endpoint", "token_endpoint", "jwks_uri"] {
+            for wrong in [
+                "https://169.254.169.254/latest/meta-data",
+                "https://169.254.169.254:8443/x",
+                "https://10.0.0.1/x",
+                "https://172.16.0.1/x",
+                "https://192.168.1.1:8443/x",
+                "https://0.0.0.0/x",
+                "https://100.64.0.1/x",
+                "https://2852039166/x",
+                "https://0xa9.0xfe.0xa9.0xfe/x",
+                "https://0177.0.0.1/x",
+                "https://127.0.0.1./x",
+                "https://localhost./x",
+                "https://a.localhost.:8443/x",
+                "https://[::]/x",
+                "https://[::ffff:127.0.0.1]/x",
+                "https://[::ffff:10.0.0.1]:8443/x",
+                "https://[64:ff9b::a9fe:a9fe]/x",
+                "https://[fd00:ec2::254]/x",
+                "https://[fe80::1]/x",
+            ] {
+                let mut document = document(ours);
+                document[field] = wrong.into();
+                assert!(parsed(&document, ours).is_none(), "{field}: {wrong}");
+            }
+            // The controls: a public number, and the number that a person has configured.
+            let mut public = document(ours);
+            public[field] = "https://8.8.8.8:8443/x".into();
+            assert!(parsed(&public, ours).is_some(), "{field}");
+            for own in ["https://10.0.0.1", "https://10.0.0.1:8443", "https://[fd00::1]:8443"] {
+                assert!(parsed(&document(own), own).is_some(), "{own}");
+                let mut another = document(own);
+                another[field] = "https://10.0.0.2/x".into();
+                assert!(parsed(&another, own).is_none(), "{field}: {own}");
+            }
+            let own = "https://10.0.0.1:8443";
+            let mut another_port = document(own);
+            another_port[field] = "https://10.0.0.1/x".into();
+            assert!(parsed(&another_port, own).is_some(), "{field}");
+        }
     }
 
     #[test]
