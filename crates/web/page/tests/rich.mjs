@@ -23,6 +23,14 @@ class Drawing:
 class Page:
     def _repr_html_(self): return "<table border=1><thead><tr><th>a</th><th>b</th></tr></thead>" + "".join(f"<tr><td>{i}</td><td>{i * i}</td></tr>" for i in range(8)) + "</table>"
 display(Drawing()); display(Page())`,
+  `def figure(data, layout={}, html="<script>fetch('http://attack.invalid/')</script>"):
+    display({"text/plain": "Figure", "text/html": html, "application/vnd.plotly.v1+json": json.dumps({"data": data, "layout": layout})}, raw=True)
+figure([{"type": "pie", "labels": ["Rent", "Food", "Travel", "Other"], "values": [900, 450, 250, 120], "hole": 0.4}], {"title": {"text": "Costs"}})
+figure([{"type": "histogram", "x": [((i * 7919) % 1000 + (i * 104729) % 1000) / 20 for i in range(800)]}], {"title": {"text": "Ages"}, "xaxis": {"title": {"text": "Years"}}})
+figure([{"type": "heatmap", "x": ["a", "b", "c"], "y": ["a", "b", "c"], "z": [[1, 0.4, -0.8], [0.4, 1, None], [-0.8, 0, 1]]}], {"title": {"text": "Correlation"}, "yaxis": {"autorange": "reversed"}})
+figure([{"type": "bar", "orientation": "h", "x": [3, 5], "y": ["A long name of a product", "B"]}, {"type": "bar", "orientation": "h", "x": [1, 2], "y": ["A long name of a product", "B"]}], {"barmode": "stack"})
+figure([{"type": "scatter3d", "x": [1, 2], "y": [3, 4], "z": [5, 6]}], {"title": {"text": "Deep"}})
+figure([{"type": "strange"}], {}, "<p>Sales were <b>good</b></p>")`,
 ];
 
 await story("rich", async (browser, scene) => {
@@ -85,6 +93,33 @@ await story("rich", async (browser, scene) => {
   check((drawn["15,118,110"] ?? 0) > 5000, "the drawing is not drawn");
   await page.waitForSelector("[data-cell=p3] iframe");
   await accessible(page, "formulas");
+
+  // Everyday charts are drawn, and what is not is a table with a line that says so, or the page that
+  // says something; never a description alone.
+  await run(3);
+  const everyday = page.locator("[data-cell=p4] .rich");
+  equal(await everyday.count(), 6, "figures");
+  equal(await page.locator("[data-cell=p4] .drawing").count(), 4, "everyday charts");
+  equal(await everyday.nth(0).locator("path.slice").count(), 4, "slices");
+  check((await everyday.nth(0).textContent()).includes("52.3 %"), "the share of a slice");
+  check((await everyday.nth(1).locator(".drawing").getAttribute("aria-label")).startsWith("Histogram: Ages. "), "a histogram says what it is");
+  equal(await everyday.nth(2).locator(".cell-values text").allTextContents(), ["1", "0.4", "-0.8", "0.4", "1", "-0.8", "0", "1"], "the values of a heatmap");
+  check((await everyday.nth(3).textContent()).includes("A long name of a product"), "the names of bars that lie");
+  check((await everyday.nth(4).textContent()).includes("does not draw charts in three dimensions"), "the kind that is not drawn");
+  equal(await everyday.nth(4).locator("tbody td").allTextContents(), ["1", "3", "5", "2", "4", "6"], "the values of what is not drawn");
+  equal(await everyday.nth(5).locator("iframe").count(), 1, "the page is the only form that can be read");
+  equal(await page.locator("[data-cell=p4] iframe").count(), 1, "pages of a script");
+  for (const at of [0, 1, 2, 3]) {
+    await everyday.nth(at).locator(".forms >> text=Values").click();
+    await everyday.nth(at).locator(".data-table").waitFor();
+    await everyday.nth(at).locator(".forms >> text=Chart").click();
+    await everyday.nth(at).locator(".drawing").waitFor();
+  }
+  await everyday.nth(0).scrollIntoViewIfNeeded();
+  await picture(page, "rich-4-pie");
+  await everyday.nth(2).scrollIntoViewIfNeeded();
+  await picture(page, "rich-4-heatmap");
+  await accessible(page, "everyday charts");
 
   const foreign = browser.requests.filter((url) => !url.startsWith(server.origin) && !/^(?:data|blob|about):/.test(url));
   equal(foreign, [], "requests to somebody else");

@@ -24,7 +24,8 @@ export function tableOf(mime: string, text: string): Table | null {
   }
 }
 
-function whole(names: string[], rows: string[][]): Table | null {
+/** A table of cells that are text already, if there are some and not too many. */
+export function ofRows(names: string[], rows: string[][]): Table | null {
   if (names.length === 0 || rows.length === 0 || names.length * rows.length > MOST_CELLS) return null;
   const numeric = names.map((_, at) => rows.slice(0, 200).every((row) => /^(?:[-−+]?[\d.,_]+(?:e[-+]?\d+)?%?|nan|null|)$/i.test(row[at] ?? "")));
   return { names, rows, numeric };
@@ -58,7 +59,7 @@ function ofJson(text: string): Table | null {
 export function ofRecords(all: unknown[], known?: string[]): Table | null {
   if (all.length === 0 || !all.every(isFields)) return null;
   const names = known ?? [...new Set(all.slice(0, 200).flatMap((record) => Object.keys(record)))];
-  return whole(names, all.map((record) => names.map((name) => cellText(record[name]))));
+  return ofRows(names, all.map((record) => names.map((name) => cellText(record[name]))));
 }
 
 /** Comma separated values, with quotes. The first line has the names. */
@@ -89,7 +90,7 @@ function delimited(text: string, separator: string): Table | null {
   }
   if (row.length > 0) rows.push(text.endsWith(separator) ? [...row, ""] : row);
   const [names, ...rest] = rows;
-  return names === undefined ? null : whole(names, rest.filter((one) => one.length > 1 || one[0] !== ""));
+  return names === undefined ? null : ofRows(names, rest.filter((one) => one.length > 1 || one[0] !== ""));
 }
 
 /** A tag. One that is longer is none, so that a search never looks at everything for each `<`. */
@@ -125,7 +126,24 @@ function ofHtml(html: string): Table | null {
     }
   }
   const [names, ...rest] = rows;
-  return tables !== 1 || heads > 1 || names === undefined || rest.some((one) => one.length !== names.length) ? null : whole(names, rest);
+  return tables !== 1 || heads > 1 || names === undefined || rest.some((one) => one.length !== names.length) ? null : ofRows(names, rest);
+}
+
+/** Whether a page says something without its scripts and styles. */
+export function hasWords(html: string): boolean {
+  const lower = html.toLowerCase();
+  for (let at = 0; at < html.length;) {
+    const open = lower.indexOf("<", at);
+    if (/[^\s]/.test(html.slice(at, open < 0 ? html.length : open).replace(/&nbsp;/g, " "))) return true;
+    if (open < 0) return false;
+    const hidden = /^<(?:script|style|template|!--)/.exec(lower.slice(open, open + 12))?.[0];
+    const end = hidden === undefined ? ">" : hidden === "<!--" ? "-->" : `</${hidden.slice(1)}`;
+    if (/^<(?:img|svg|table)\b/.test(lower.slice(open, open + 10))) return true;
+    const close = lower.indexOf(end, open + 1);
+    if (close < 0) return false;
+    at = hidden === undefined || hidden === "<!--" ? close + end.length : close;
+  }
+  return false;
 }
 
 function decoded(text: string): string {

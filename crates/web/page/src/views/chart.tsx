@@ -1,22 +1,32 @@
 //! A chart as a drawing of the page's own, in its colours, with its data as a table.
 
-import type { JSX } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { oneLine } from "../foreign";
-import type { Chart, Series } from "../rich/chart";
-import { type Scale, scales, stacked, ticks } from "../rich/scale";
-import { ofRecords } from "../rich/table";
+import { dataOf, spoken } from "../rich/data";
+import type { Chart, Plane } from "../rich/figure";
+import { LEVELS, levelClass, type Levels, levelsOf } from "../rich/level";
+import { numberText, type Scale, scales, ticks } from "../rich/scale";
+import { GridView } from "./heat";
+import { label, Marks, tone } from "./marks";
+import { PieView } from "./pie";
 import { TableView } from "./table";
 
+/** Pixels beside the axes. */
 const ROOM = { left: 64, right: 16, top: 16, bottom: 52 };
+/** Pixels of a letter, more or less. */
+const LETTER = 6.5;
+/** Characters of a label below the chart. */
+const LABEL = 14;
+
 /** Width and height between the axes. */
-interface Inner {
+export interface Inner {
+  left: number;
   width: number;
   height: number;
 }
 
 /** The room that a drawing has, in the page's own pixels, so that its letters are as large as others. */
-function useRoom(): [{ current: HTMLDivElement | null }, Inner] {
+function useRoom(): [{ current: HTMLDivElement | null }, number] {
   const box = useRef<HTMLDivElement>(null);
   const [wide, setWide] = useState(720);
   useLayoutEffect(() => {
@@ -28,30 +38,26 @@ function useRoom(): [{ current: HTMLDivElement | null }, Inner] {
     look();
     return () => observer.disconnect();
   }, []);
-  const inner = useMemo(() => ({ width: wide - ROOM.left - ROOM.right, height: Math.min(320, Math.round(wide * 0.5)) }), [wide]);
-  return [box, inner];
+  return [box, wide];
 }
-/** Characters of a label, and labels below the chart. */
-const LABEL = 14;
-const COLOURS = 8;
+
+/** The room of a chart whose names are on the left. */
+function innerOf(wide: number, names: string[], row: number, most: number): Inner {
+  const longest = names.reduce((most, name) => Math.max(most, Math.min(24, name.length)), 0);
+  const left = Math.max(ROOM.left, Math.min(longest * LETTER + 36, wide * 0.4));
+  const usual = Math.min(320, Math.round(wide * 0.5));
+  return { left, width: wide - left - ROOM.right, height: Math.max(usual, Math.min(most, names.length * row)) };
+}
 
 export function ChartView({ chart }: { chart: Chart }): JSX.Element {
-  const [box, inner] = useRoom();
-  const drawn = useMemo(() => scales(chart, inner.width, inner.height), [chart, inner]);
-  const title = chart.title === "" ? `Chart of ${[chart.y.title, chart.x.title].filter((one) => one !== "").join(" by ") || "values"}` : chart.title;
-  const named = chart.series.filter((one) => one.name !== "");
+  const [box, wide] = useRoom();
+  const words = useMemo(() => label(spoken(chart), 400), [chart]);
   return (
     <div ref={box} class="chart">
-      {chart.title !== "" && <p class="chart-title"><bdi>{oneLine(chart.title, 120)}</bdi></p>}
-      {named.length > 1 && (
-        <ul class="legend">{chart.series.map((one, at) => <li key={at}><span class={`swatch tone-${at % COLOURS}`} aria-hidden="true" /><bdi>{oneLine(one.name, 40)}</bdi></li>)}</ul>
-      )}
-      <svg class="drawing" viewBox={`0 0 ${inner.width + ROOM.left + ROOM.right} ${inner.height + ROOM.top + ROOM.bottom}`} role="img" aria-label={oneLine(title, 200)}>
-        <g transform={`translate(${ROOM.left} ${ROOM.top})`}>
-          <Axes chart={chart} inner={inner} x={drawn.x} y={drawn.y} />
-          {chart.series.map((one, at) => <Marks key={at} chart={chart} one={one} at={at} x={drawn.x} y={drawn.y} />)}
-        </g>
-      </svg>
+      {chart.title !== "" && <p class="chart-title"><bdi>{label(chart.title, 120)}</bdi></p>}
+      {chart.shape === "pie" ? <PieView chart={chart} wide={wide} words={words} />
+        : chart.shape === "grid" ? <GridChart chart={chart} wide={wide} words={words} />
+          : <PlaneView chart={chart} wide={wide} words={words} />}
     </div>
   );
 }
@@ -62,45 +68,118 @@ export function ValuesView({ chart }: { chart: Chart }): JSX.Element | null {
   return table === null ? null : <TableView table={table} />;
 }
 
-function dataOf(chart: Chart) {
-  const name = chart.x.title === "" ? "x" : chart.x.title;
-  const value = chart.y.title === "" || chart.y.title === name ? "y" : chart.y.title;
-  const shown = (x: number | string) => (chart.x.kind === "time" ? new Date(Number(x)).toISOString() : x);
-  return ofRecords(chart.series.flatMap((one) => one.points.map(({ x, y }) => ({ ...(chart.series.length > 1 ? { series: one.name } : {}), [name]: shown(x), [value]: y }))));
-}
-
-function Axes({ chart, inner, x, y }: { chart: Chart; inner: Inner; x: Scale; y: Scale }): JSX.Element {
+function Drawing({ inner, words, children }: { inner: Inner; words: string; children: ComponentChildren }): JSX.Element {
   return (
-    <g class="axes" aria-hidden="true">
-      {ticks(y, 6).map(({ at, label }) => (
-        <g key={label}><line class="grid" x1={0} x2={inner.width} y1={at} y2={at} /><text x={-8} y={at} dy="0.32em" text-anchor="end">{oneLine(label, LABEL)}</text></g>
-      ))}
-      {ticks(x, Math.max(2, Math.min(8, Math.floor(inner.width / 80)))).map(({ at, label }) => <text key={`${label}${at}`} x={at} y={inner.height + 18} text-anchor="middle">{oneLine(label, LABEL)}</text>)}
-      <line class="base" x1={0} x2={inner.width} y1={inner.height} y2={inner.height} />
-      {chart.x.title !== "" && <text class="axis-title" x={inner.width / 2} y={inner.height + 42} text-anchor="middle">{oneLine(chart.x.title, 60)}</text>}
-      {chart.y.title !== "" && <text class="axis-title" transform={`translate(-50 ${inner.height / 2}) rotate(-90)`} text-anchor="middle">{oneLine(chart.y.title, 40)}</text>}
-    </g>
+    <svg class="drawing" viewBox={`0 0 ${inner.width + inner.left + ROOM.right} ${inner.height + ROOM.top + ROOM.bottom}`} role="img" aria-label={words}>
+      <g transform={`translate(${inner.left} ${ROOM.top})`}>{children}</g>
+    </svg>
   );
 }
 
-function Marks({ chart, one, at, x, y }: { chart: Chart; one: Series; at: number; x: Scale; y: Scale }): JSX.Element {
-  const tone = `tone-${at % COLOURS}`;
-  if (one.kind === "bar") {
-    const bars = chart.series.filter((other) => other.kind === "bar");
-    const place = chart.isStacked ? 0 : bars.indexOf(one);
-    const width = Math.max(1, (x.step * 0.8) / (chart.isStacked ? 1 : bars.length));
-    const path = stacked(chart, one).map(({ x: value, from, to }) => {
-      const left = x.place(value) - x.step * 0.4 + place * width;
-      const [top, bottom] = [y.place(Math.max(from, to)), y.place(Math.min(from, to))];
-      return `M${left.toFixed(1)} ${bottom.toFixed(1)}V${top.toFixed(1)}h${Math.max(1, width - 1).toFixed(1)}V${bottom.toFixed(1)}z`;
-    });
-    return <path class={`bars ${tone}`} d={path.join("")} />;
-  }
-  const points = one.points.map((point) => `${x.place(point.x).toFixed(1)} ${y.place(point.y).toFixed(1)}`);
+function PlaneView({ chart, wide, words }: { chart: Plane; wide: number; words: string }): JSX.Element {
+  const inner = useMemo(() => innerOf(wide, chart.isFlat ? chart.x.names : [], 20, 560), [chart, wide]);
+  const drawn = useMemo(() => scales(chart, inner.width, inner.height), [chart, inner]);
+  const named = chart.series.filter((one) => one.name !== "");
+  const levels = useMemo(() => {
+    const heats = chart.series.flatMap((one) => one.points.flatMap(({ heat }) => (heat === undefined ? [] : [heat])));
+    return heats.length === 0 ? null : levelsOf(heats);
+  }, [chart]);
+  const [across, up] = chart.isFlat ? [drawn.y, drawn.x] : [drawn.x, drawn.y];
+  const [acrossTitle, upTitle] = chart.isFlat ? [chart.y.title, chart.x.title] : [chart.x.title, chart.y.title];
   return (
     <>
-      {one.kind !== "points" && <path class={`line ${tone}`} d={`M${points.join("L")}`} />}
-      {one.kind !== "line" && <path class={`points ${tone}`} d={points.map((point) => `M${point}h0`).join("")} />}
+      {named.length > 1 && (
+        <ul class="legend">{chart.series.map((one, at) => one.name !== "" && <li key={at}><span class={`swatch ${tone(at)}`} aria-hidden="true" /><bdi>{label(one.name, 40)}</bdi></li>)}</ul>
+      )}
+      {levels !== null && <ScaleLegend levels={levels} title={chart.heat} />}
+      <Drawing inner={inner} words={words}>
+        <Axes inner={inner} across={across} up={up} acrossTitle={acrossTitle} upTitle={upTitle} unit={chart.together === "share" ? " %" : ""} grid={chart.isFlat ? "across" : "up"} />
+        <Marks chart={chart} x={drawn.x} y={drawn.y} inner={inner} levels={levels} />
+      </Drawing>
     </>
+  );
+}
+
+function GridChart({ chart, wide, words }: { chart: Extract<Chart, { shape: "grid" }>; wide: number; words: string }): JSX.Element {
+  const inner = useMemo(() => innerOf(wide, chart.y.names, 22, Math.min(560, wide)), [chart, wide]);
+  const levels = useMemo(() => levelsOf(chart.cells.flatMap((row) => row.filter((value) => value !== null))), [chart]);
+  const scale = (names: string[], room: number): Scale => {
+    const step = room / names.length;
+    // Names may be there twice, so a place is its number.
+    return { kind: "category", low: 0, high: names.length, names: names.map((_, at) => String(at)), step, place: (value) => (Number(value) + 0.5) * step };
+  };
+  const [across, up] = [scale(chart.x.names, inner.width), scale(chart.y.names, inner.height)];
+  return (
+    <>
+      <ScaleLegend levels={levels} title={chart.value} />
+      <Drawing inner={inner} words={words}>
+        <Axes inner={inner} across={across} up={up} acrossTitle={chart.x.title} upTitle={chart.y.title} unit="" grid="none" names={[chart.x.names, chart.y.names]} />
+        <GridView chart={chart} inner={inner} levels={levels} />
+      </Drawing>
+    </>
+  );
+}
+
+/** Which values the colours stand for. */
+function ScaleLegend({ levels, title }: { levels: Levels; title: string }): JSX.Element {
+  return (
+    <p class="legend scale">
+      {title !== "" && <bdi>{label(title, 40)}</bdi>}
+      <span>{numberText(levels.low, 4)}</span>
+      <span class="steps" aria-hidden="true">{Array.from({ length: LEVELS }, (_, at) => <span key={at} class={`swatch ${levelClass(levels, at)}`} />)}</span>
+      <span>{numberText(levels.high, 4)}</span>
+    </p>
+  );
+}
+
+/** Where zero is on an axis, or its end. */
+const zeroOf = (scale: Scale, end: number): number => (scale.kind === "number" && scale.low < 0 && scale.high > 0 ? scale.place(0) : end);
+
+interface AxesOf {
+  inner: Inner;
+  across: Scale;
+  up: Scale;
+  acrossTitle: string;
+  upTitle: string;
+  /** Stands behind each value. */
+  unit: string;
+  /** The axis that has lines through the chart. */
+  grid: "across" | "up" | "none";
+  /** Labels of the places, by their numbers. */
+  names?: [string[], string[]];
+}
+
+function Axes({ inner, across, up, acrossTitle, upTitle, unit, grid, names }: AxesOf): JSX.Element {
+  const upLetters = Math.max(6, Math.floor((inner.left - (upTitle === "" ? 12 : 30)) / LETTER));
+  const named = (text: string, all: string[] | undefined, most: number) => label(all === undefined ? text : all[Number(text)] ?? "", most);
+  const longest = names === undefined ? LABEL : names[0].reduce((most, name) => Math.max(most, Math.min(LABEL, name.length)), 1);
+  // Dates are longer than numbers.
+  const wanted = Math.max(3, Math.min(8, Math.floor(inner.width / (across.kind === "time" ? 80 : 56))));
+  // Numbers stand for the names here, so the room that a name needs is counted beforehand.
+  const every = names === undefined ? 1 : Math.max(1, Math.ceil((longest * LETTER + 10) / Math.max(across.step, 0.001)));
+  const below = names === undefined ? ticks(across, wanted, LABEL) : across.names.filter((_, at) => at % every === 0).map((name) => ({ at: across.place(name), label: name }));
+  return (
+    <g class="axes" aria-hidden="true">
+      {ticks(up, 6, 0).map(({ at, label: text }) => (
+        <g key={at}>
+          {grid === "up" && <line class="grid" x1={0} x2={inner.width} y1={at} y2={at} />}
+          <text x={-8} y={at} dy="0.32em" text-anchor="end">{named(text, names?.[1], upLetters)}{grid === "up" && unit}</text>
+        </g>
+      ))}
+      {below.map(({ at, label: text }) => {
+        const shown = named(text, names?.[0], LABEL) + (grid === "across" ? unit : "");
+        const half = (shown.length * LETTER) / 2;
+        return (
+          <g key={at}>
+            {grid === "across" && <line class="grid" x1={at} x2={at} y1={0} y2={inner.height} />}
+            <text x={Math.min(at, Math.max(0, inner.width + ROOM.right - half))} y={inner.height + 18} text-anchor="middle">{shown}</text>
+          </g>
+        );
+      })}
+      {grid === "across" ? <line class="base" x1={zeroOf(across, 0)} x2={zeroOf(across, 0)} y1={0} y2={inner.height} />
+        : grid === "up" && <line class="base" x1={0} x2={inner.width} y1={zeroOf(up, inner.height)} y2={zeroOf(up, inner.height)} />}
+      {acrossTitle !== "" && <text class="axis-title" x={inner.width / 2} y={inner.height + 42} text-anchor="middle">{label(acrossTitle, Math.max(10, Math.floor(inner.width / LETTER)))}</text>}
+      {upTitle !== "" && <text class="axis-title" transform={`translate(${14 - inner.left} ${inner.height / 2}) rotate(-90)`} text-anchor="middle">{label(upTitle, Math.max(10, Math.floor(inner.height / LETTER)))}</text>}
+    </g>
   );
 }

@@ -7,9 +7,11 @@ import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { oneLine } from "../foreign";
 import { proof, sha256 } from "../login";
-import { type Chart, chartOf, vegaTable } from "../rich/chart";
+import { chartOf, PLOTLY } from "../rich/chart";
+import type { Chart } from "../rich/figure";
 import { formula, type MathNode } from "../rich/formula";
-import { type Table, tableOf } from "../rich/table";
+import { hasWords, type Table, tableOf } from "../rich/table";
+import { undrawnOf } from "../rich/undrawn";
 import { currentKey } from "../store";
 import type { Output } from "../wire";
 import { size } from "../words";
@@ -21,7 +23,6 @@ import { Prose } from "./prose";
 import { TableView } from "./table";
 
 const PICTURES = ["image/png", "image/jpeg", "image/gif", "image/webp", "image/svg+xml"];
-const PLOTLY = "application/vnd.plotly.v1+json";
 const ORDER = [...PICTURES, "text/html", "text/markdown", "text/latex", "application/json"];
 /** A table of a page with more rows than this is shown as a table at first. */
 const LONG_TABLE = 60;
@@ -34,6 +35,8 @@ interface FormSeen {
   /** Whether the values of the chart are shown and not the chart. */
   values?: boolean;
   table?: Table;
+  /** Why a figure is not drawn. */
+  note?: string;
   formula?: MathNode;
 }
 
@@ -41,11 +44,13 @@ interface FormSeen {
 export function forms(output: Output): FormSeen[] {
   const all = new Map<string, string>(Object.entries(output.bundle ?? {}));
   if (output.text !== "" || all.size === 0) all.set(output.mime, output.text);
-  // The page that comes beside such a chart is a script that would fetch another one.
-  if (all.has(PLOTLY)) all.delete("text/html");
-  const rank = ({ mime, chart, values, table }: FormSeen): number => {
+  // The page that comes beside such a chart is mostly a script that would fetch another one.
+  if (all.has(PLOTLY) && !hasWords(all.get("text/html") ?? "")) all.delete("text/html");
+  const rank = ({ mime, chart, values, table, note }: FormSeen): number => {
     if (values === true) return -1.5;
     if (chart !== undefined) return -2;
+    // A picture of a figure says more than its values.
+    if (table !== undefined && note !== undefined) return PICTURES.length - 0.5;
     if (table !== undefined) return mime === "text/html" && table.rows.length <= LONG_TABLE ? ORDER.indexOf(mime) + 0.5 : -1;
     const at = ORDER.indexOf(mime);
     return at >= 0 ? at : mime.endsWith("json") ? ORDER.length : ORDER.length + 1;
@@ -56,9 +61,11 @@ export function forms(output: Output): FormSeen[] {
     if (chart !== null) found.push({ mime, text, chart }, { mime, text, chart, values: true });
     const tree = mime === "text/latex" ? formula(text) : null;
     if (tree !== null) found.push({ mime, text, formula: tree });
-    const table = chart === null ? tableOf(mime, text) ?? vegaTable(mime, text) : null;
-    if (table !== null) found.push({ mime, text, table });
-    found.push({ mime, text });
+    const undrawn = chart === null ? undrawnOf(mime, text) : null;
+    const table = chart !== null ? null : undrawn !== null ? undrawn.table : tableOf(mime, text);
+    const note = undrawn === null ? {} : { note: undrawn.note };
+    if (table !== null) found.push({ mime, text, table, ...note });
+    found.push({ mime, text, ...(table === null ? note : {}) });
   }
   return found.sort((one, other) => rank(one) - rank(other));
 }
@@ -92,6 +99,7 @@ export function Rich({ session, seq, output }: { session: string; seq: number; o
   const form = all[Math.min(wanted, all.length - 1)] as FormSeen;
   return (
     <figure class="rich">
+      {form.note !== undefined && <p class="muted">{form.note}</p>}
       {form.chart !== undefined ? form.values === true ? <ValuesView chart={form.chart} /> : <ChartView chart={form.chart} />
         : form.formula !== undefined ? <Formula tree={form.formula} />
           : form.table !== undefined ? <TableView table={form.table} />
@@ -133,14 +141,7 @@ function Form(all: FormOf): JSX.Element {
   if (text === "" && output.kept !== undefined) return <p class="muted">{size(output.kept.bytes)} of output are kept beside the record.</p>;
   if (mime === "text/markdown") return <Prose text={text} />;
   if (mime === "text/latex") return <CodeLines code={text} language="latex" label="Formula, as LaTeX" />;
-  if (mime.endsWith("json")) {
-    return (
-      <>
-        {/vnd\.(?:plotly|vega)/.test(mime) && <p class="muted">The page draws lines, bars and points. This is the description of a chart that may want more.</p>}
-        <CodeLines code={pretty(text)} language="json" label="Data" />
-      </>
-    );
-  }
+  if (mime.endsWith("json")) return <CodeLines code={pretty(text)} language="json" label="Data" />;
   return <TextOutput text={text} stream="result" running={false} />;
 }
 

@@ -1,12 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { chartOf } from "../../src/rich/chart";
 import { formula, type MathNode } from "../../src/rich/formula";
-import { scales, stacked, ticks } from "../../src/rich/scale";
-import { tableOf } from "../../src/rich/table";
-
-const PLOTLY = "application/vnd.plotly.v1+json";
-const VEGA = "application/vnd.vegalite.v5+json";
+import { hasWords, tableOf } from "../../src/rich/table";
 
 test("tables are read from every form of data", () => {
   const wanted = { names: ["a", "b"], rows: [["1", "x, \"y\"\nz"], ["2", ""]] };
@@ -35,38 +30,9 @@ test("a page is a table only if it is one plain table", () => {
   ]) assert.equal(tableOf("text/html", other), null);
 });
 
-test("charts of lines, bars and points are read, and no other is half drawn", () => {
-  const plotly = (data: unknown, layout: unknown = {}) => chartOf(PLOTLY, JSON.stringify({ data, layout }));
-  const line = plotly([{ type: "scatter", mode: "lines", x: [1, 2, 3], y: [1, null, 3], name: "n" }], { title: { text: "T" }, xaxis: { title: { text: "X" } } });
-  assert.deepEqual(line, { title: "T", x: { title: "X", kind: "number" }, y: { title: "" }, isStacked: false, series: [{ kind: "line", name: "n", points: [{ x: 1, y: 1 }, { x: 3, y: 3 }] }] });
-  const bytes = Buffer.from(new Float64Array([1.5, 2.5]).buffer).toString("base64");
-  assert.deepEqual(plotly([{ type: "bar", x: ["a", "b"], y: { dtype: "f8", bdata: bytes } }])?.series[0]?.points, [{ x: "a", y: 1.5 }, { x: "b", y: 2.5 }]);
-  assert.equal(plotly([{ x: ["2026-01-01", "2026-02-01"], y: [1, 2] }])?.x.kind, "time");
-  for (const other of [[{ type: "pie", values: [1] }], [{ y: [1] }, { type: "heatmap", z: [[1]] }], [{ type: "bar", orientation: "h", x: [1], y: ["a"] }], [{ y: ["a"] }], [{ y: [1], yaxis: "y2" }], [], "x"]) assert.equal(plotly(other), null);
-  assert.equal(plotly([{ y: [1] }], { yaxis: { type: "log" } }), null);
-  const vega = (spec: unknown) => chartOf(VEGA, JSON.stringify(spec));
-  const data = { values: [{ a: "q", b: 1 }, { a: "p", b: 2 }, { a: "p", b: 3 }] };
-  const [x, y] = [{ field: "a", type: "nominal" }, { field: "b", type: "quantitative", aggregate: "mean" }];
-  assert.deepEqual(vega({ data, mark: "bar", encoding: { x, y } })?.series[0]?.points, [{ x: "p", y: 2.5 }, { x: "q", y: 1 }]);
-  assert.deepEqual(vega({ data: { name: "d" }, datasets: { d: data.values }, mark: { type: "point" }, encoding: { x, y: { field: "b", type: "quantitative" } } })?.series[0]?.points.length, 3);
-  for (const other of [{ data, mark: "arc", encoding: {} }, { data, mark: "bar", encoding: { x, y, row: {} } }, { data, mark: "line", transform: [], encoding: { x, y } }, { data, mark: "line", encoding: { x: { ...x, bin: true }, y } }]) assert.equal(vega(other), null);
-  assert.equal(chartOf(PLOTLY, "{"), null);
-});
-
-test("scales hold every value, and bars that are stacked begin where the others end", () => {
-  const chart = chartOf(PLOTLY, JSON.stringify({ data: [{ type: "bar", x: ["a"], y: [2] }, { type: "bar", x: ["a"], y: [3] }], layout: { barmode: "stack" } }));
-  assert(chart !== null);
-  assert.deepEqual(stacked(chart, chart.series[1] as (typeof chart.series)[0]), [{ x: "a", from: 2, to: 5 }]);
-  const { y } = scales(chart, 100, 100);
-  assert(y.low <= 0 && y.high >= 5);
-  assert.deepEqual(ticks(y, 5).map(({ label }) => label), ["0", "1", "2", "3", "4", "5"]);
-  for (const values of [[0, 0], [5, 5], [-3, -1], [1e-9, 2e-9], [1e12, 3e12]]) {
-    const one = chartOf(PLOTLY, JSON.stringify({ data: [{ y: values }] }));
-    assert(one !== null);
-    const drawn = scales(one, 100, 100);
-    for (const value of values) assert(drawn.y.place(value) >= -1e-6 && drawn.y.place(value) <= 100 + 1e-6);
-    assert(ticks(drawn.y, 6).length < 20 && ticks(drawn.x, 6).length < 20);
-  }
+test("a page of scripts alone says nothing", () => {
+  for (const empty of ["", " <div><script>x</script>&nbsp;<style>a</style></div> ", "<!-- a --><div id='a'></div>", "<script>".repeat(50_000), "<".repeat(50_000), "<script src=a>"]) assert.equal(hasWords(empty), false, empty.slice(0, 40));
+  for (const full of ["a", "<script>x</script> <p>Sales", "<img src=a>", "<style>a</style><svg></svg>", "<b>" + "<i>".repeat(50_000) + "x"]) assert.equal(hasWords(full), true, full.slice(0, 40));
 });
 
 test("formulas are set, or shown as they are written", () => {
