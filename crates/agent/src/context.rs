@@ -14,7 +14,9 @@ use interpreter_core::{
     Access, Broker, Lack, Network, People, Policy, Redactor, Untrusted,
     confinement::ConfinementSummary,
     policy::Places,
+    redact,
     sandbox::lacks,
+    secret,
     session::{Approval, HowAsked, ModelProfile, Setup},
 };
 use interpreter_exec::{
@@ -75,7 +77,7 @@ pub struct Context {
     pub added_rules: Arc<AddedRules>,
     /// Takes secrets out of what is shown, recorded and sent.
     pub(crate) redactor: Arc<Redactor>,
-    /// Secrets that could not be had, and why, in words.
+    /// Secrets that are not available, or not redacted, and why, in words.
     pub unavailable: Vec<String>,
     /// How many people can answer.
     people: People,
@@ -138,6 +140,7 @@ impl Context {
             Arc::new(Pace::new(take))
         });
         let redactor = Arc::new(redactor(&environment));
+        unavailable.extend(unredacted(&redactor));
         Ok(Self {
             settings,
             folders,
@@ -356,6 +359,18 @@ pub struct Explained {
 fn redactor(environment: &Environment) -> Redactor {
     let known: Vec<_> = environment.secrets().collect();
     Redactor::of_shapes().knowing(known.iter().map(|(name, value)| (*name, value)))
+}
+
+/// A line about secrets that are not looked for, if there are any.
+fn unredacted(redactor: &Redactor) -> Option<String> {
+    let count = redactor.left_out();
+    (count > 0).then(|| {
+        let (most, longest) = (redact::MOST, secret::LONGEST >> 10);
+        format!(
+            "Secrets that are not redacted, or only in part: {count}. Redaction covers {most} \
+             secrets, and the first {longest} KiB of each."
+        )
+    })
 }
 
 /// Which environment of Python the person's shell stands in.

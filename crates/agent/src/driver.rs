@@ -97,6 +97,7 @@ enum Woken {
     Asked(Option<Request>),
     Reported(Option<Report>),
     ReplyPiece(Option<ReplyPiece>),
+    CallIsDue,
     Worked(Event),
 }
 
@@ -241,10 +242,12 @@ impl Driver {
 
     /// Waits until something comes, but not past the moment when what was noted must be written.
     async fn wait(&mut self, inbox: &mut mpsc::UnboundedReceiver<Request>) -> Option<Woken> {
+        let due = self.call.as_ref().and_then(Call::due);
         Some(tokio::select! {
             request = inbox.recv() => Woken::Asked(request),
             report = self.reports.recv() => Woken::Reported(report),
             piece = next_piece(self.call.as_mut()) => Woken::ReplyPiece(piece),
+            () = until(due) => Woken::CallIsDue,
             event = worked(self.work.as_mut()) => Woken::Worked(event),
             () = until(self.journal.due()) => return None,
         })
@@ -274,6 +277,7 @@ impl Driver {
                 Ok(())
             }
             Woken::ReplyPiece(None) => self.model_done().await,
+            Woken::CallIsDue => self.call_is_due().await,
             Woken::Worked(event) => {
                 self.work = None;
                 self.happened(event).await

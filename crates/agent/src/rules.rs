@@ -6,7 +6,9 @@ pub use interpreter_analyze::{AddedRule, AddedRules};
 use interpreter_analyze::{RuleText, Whose, analyze};
 use interpreter_core::{
     Findings, Language, Opinion, Origin, Patterns, Proposal, Rule, Untrusted, Verdict, landing,
-    similar::nearest, standing::ceiling,
+    redact::{Redactor, Scope},
+    similar::nearest,
+    standing::ceiling,
 };
 use interpreter_exec::Interpreters;
 use interpreter_store::{
@@ -28,8 +30,8 @@ pub struct Judged {
 }
 
 impl Context {
-    /// The decision about this code at the beginning of a session. Nothing of it runs; scanners look
-    /// at it.
+    /// The decision about this code at the beginning of a session, without secrets. Nothing of it
+    /// runs; scanners look at it.
     pub async fn judge(&self, origin: Origin, language: Language, code: String) -> Judged {
         let own = analyze(&self.added_rules, &language, &code);
         let within = self.confinement();
@@ -37,11 +39,29 @@ impl Context {
         let id = "p1".to_owned();
         let proposal = Proposal::new(id, origin, None, language, Untrusted::new(code));
         let policy = self.policy();
-        Judged {
+        let judged = Judged {
             opinions: policy.opinions(&proposal, &findings),
             verdict: policy.judge(&proposal, &findings, ceiling(&within)),
             findings,
             note: self.missing_scanners(),
+        };
+        judged.without_secrets(&self.redactor)
+    }
+}
+
+impl Judged {
+    /// It as it is shown: code names secrets, and so may a rule. They were needed to decide.
+    fn without_secrets(self, redactor: &Redactor) -> Self {
+        let clean = |mut words: String| {
+            redactor.clean(&mut words, Scope::All);
+            words
+        };
+        let Self { findings, opinions, verdict, note } = self;
+        Self {
+            findings: redactor.findings(findings),
+            opinions: opinions.into_iter().map(|(one, words)| (one, clean(words))).collect(),
+            verdict: Verdict { rule: clean(verdict.rule), ..verdict },
+            note: note.map(clean),
         }
     }
 }

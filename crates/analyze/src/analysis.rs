@@ -74,6 +74,8 @@ pub(crate) struct Script {
     is_added: bool,
     /// Whether it is about a database that is only in memory.
     pub(crate) is_in_memory: bool,
+    /// The input that its programs get, if it is not the person's.
+    pub(crate) input: Option<Literal>,
     /// The names that earlier code of the session has set.
     pub(crate) known: Known,
 }
@@ -220,8 +222,16 @@ impl Analysis {
     /// Puts the whole of the code first.
     pub(crate) fn begin(&mut self, syntax: Syntax, code: &str, known: Known) {
         let position = Position::Own;
-        let (text, is_added, is_in_memory) = (code.into(), false, false);
-        self.queue.push(Script { syntax, text, position, depth: 0, is_added, is_in_memory, known });
+        self.queue.push(Script {
+            syntax,
+            text: code.into(),
+            position,
+            depth: 0,
+            is_added: false,
+            is_in_memory: false,
+            input: None,
+            known,
+        });
     }
 
     /// Remembers what the whole of the code sets, for code that runs later.
@@ -339,6 +349,22 @@ impl Analysis {
         }
     }
 
+    /// The same for a script whose programs get this input.
+    pub(crate) fn nest_fed(
+        &mut self,
+        outer: &Script,
+        syntax: Syntax,
+        text: &Literal,
+        input: Option<Literal>,
+        at: Site,
+    ) {
+        let before = self.queue.len();
+        self.nest(outer, syntax, text, at);
+        if let Some(script) = self.queue.get_mut(before) {
+            script.input = input;
+        }
+    }
+
     /// The same for a script whose lines are lines of `outer`, from line `first` of it.
     pub(crate) fn nest_lines(
         &mut self,
@@ -368,8 +394,15 @@ impl Analysis {
             self.hides("code inside code, too deep to follow", at);
             return;
         }
-        let (depth, is_added, known) = (outer.depth + 1, self.for_added, Known::default());
-        let is_in_memory = false;
-        self.queue.push(Script { syntax, text, position, depth, is_added, is_in_memory, known });
+        self.queue.push(Script {
+            syntax,
+            text,
+            position,
+            depth: outer.depth + 1,
+            is_added: self.for_added,
+            is_in_memory: false,
+            input: None,
+            known: Known::default(),
+        });
     }
 }

@@ -8,11 +8,15 @@ use crate::{
     literal::Literal,
     rule::Rule,
     says::Site,
-    shell, sql,
+    sql,
     syntax::Syntax,
     value::Value,
 };
 use interpreter_core::Confidence;
+
+mod started;
+
+pub(crate) use self::started::REST;
 
 /// A call and its arguments.
 #[derive(Debug)]
@@ -114,7 +118,13 @@ impl Call {
             }
             let object = match rule.on.runs {
                 None | Some(Runs::Code(_)) => self.object(rule),
-                Some(Runs::Command | Runs::Program | Runs::Words(_)) => self.program(rule),
+                Some(
+                    Runs::Command
+                    | Runs::Program
+                    | Runs::NamedList
+                    | Runs::NamedWords
+                    | Runs::Words(_),
+                ) => self.program(rule),
             };
             analysis.note(rule.says_of_call(), &object, self.at);
             analysis.read_for(rule.is_added(), |analysis| self.run(rule, script, analysis));
@@ -128,21 +138,6 @@ impl Call {
             Some(Object::Receiver) | None => None,
         };
         value.is_some_and(|value| value.is_memory)
-    }
-
-    /// The program that a call starts.
-    fn program(&self, rule: &Rule<CallPattern>) -> Literal {
-        let first_word = |text: &Literal| {
-            let start = text.start().trim_start();
-            match start.split_once(char::is_whitespace) {
-                Some((word, _)) => Literal::known(word),
-                None => text.clone(),
-            }
-        };
-        match self.list(rule) {
-            Some(items) => items.first().cloned().unwrap_or_else(Literal::computed),
-            None => first_word(&self.object(rule)),
-        }
     }
 
     fn run(&self, rule: &Rule<CallPattern>, script: &Script, analysis: &mut Analysis) {
@@ -164,44 +159,10 @@ impl Call {
                 analysis.nest(script, *syntax, &object, self.at);
             }
             Runs::Code(_) => {}
-            Runs::Command => match self.list(rule) {
-                Some(items) => shell::judge(items, script, self.at, analysis),
-                None => analysis.nest(script, Syntax::Shell, &object, self.at),
-            },
-            Runs::Program => {
-                let mut command = vec![object];
-                match self.positional.get(1).map(|value| &value.items) {
-                    Some(Some(items)) => command.extend(items.iter().cloned()),
-                    Some(None) => command.push(Literal::computed()),
-                    None => command.extend(self.unseen()),
-                }
-                // Python's own functions repeat the program as the first of its arguments.
-                if command.len() > 1 && command[0].whole().is_some() && command[0] == command[1] {
-                    command.remove(0);
-                }
-                shell::judge(&command, script, self.at, analysis);
-            }
-            Runs::Words(first) => {
-                let words = self.positional.iter().skip(*first).map(|value| value.text.clone());
-                let words: Vec<_> = words.chain(self.unseen()).collect();
-                shell::judge(&words, script, self.at, analysis);
+            Runs::Command | Runs::Program | Runs::NamedList | Runs::NamedWords | Runs::Words(_) => {
+                self.start(rule, runs, script, analysis);
             }
         }
-    }
-
-    /// The argument that stands for those that cannot be seen.
-    fn unseen(&self) -> Option<Literal> {
-        (self.arguments == Arguments::Spread).then(Literal::computed)
-    }
-
-    /// The list that the object is, for a rule that runs one.
-    fn list(&self, rule: &Rule<CallPattern>) -> Option<&[Literal]> {
-        let value = match (&rule.on.runs, &rule.on.object) {
-            (Some(Runs::Command), Some(Object::Argument(at))) => self.argument(*at, None),
-            (Some(Runs::Command), Some(Object::Named(at, name))) => self.argument(*at, Some(name)),
-            _ => None,
-        };
-        value.and_then(|value| value.items.as_deref())
     }
 }
 

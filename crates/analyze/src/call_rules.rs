@@ -34,6 +34,12 @@ pub(crate) struct CallPattern {
     /// The code that the call runs.
     #[serde(default)]
     pub(crate) runs: Option<Runs>,
+    /// Where a program's options may stand by their position.
+    #[serde(default)]
+    pub(crate) options: Option<Options>,
+    /// Whether code can write to the program later, unless the call says where its input is from.
+    #[serde(default)]
+    pub(crate) fed: bool,
     /// It only saves what the object names.
     #[serde(default)]
     saves: Option<Saves>,
@@ -62,8 +68,9 @@ impl Pattern for CallPattern {
     }
 
     fn is_like(&self, other: &Self) -> bool {
-        let Self { calls: _, imports: _, object, when, runs, saves } = self;
+        let Self { calls: _, imports: _, object, when, runs, options, fed, saves } = self;
         (object, when, runs, saves) == (&other.object, &other.when, &other.runs, &other.saves)
+            && (options, fed) == (&other.options, &other.fed)
             && self.is_vague() == other.is_vague()
     }
 }
@@ -140,10 +147,22 @@ pub(crate) enum Runs {
     Command,
     /// The object as a program, the next argument as the list of its arguments.
     Program,
+    /// The same with a list that has a name for the program as its first.
+    NamedList,
     /// The arguments from this one on as a program and its arguments.
     Words(usize),
+    /// The object as a program, and after it a name for it and its arguments.
+    NamedWords,
     /// The object as code in this language.
     Code(Syntax),
+}
+
+/// The positions of options that also have names.
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Options {
+    pub(crate) executable: usize,
+    pub(crate) stdin: usize,
 }
 
 /// The file of a language.

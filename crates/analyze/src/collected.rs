@@ -8,7 +8,7 @@
 use crate::says::{Says, Site};
 use interpreter_core::{
     Capability, Deed, Findings, Risk, Untrusted,
-    findings::{MOST_ARGUMENT, MOST_SOURCES, listed},
+    findings::{CUT, MOST_ARGUMENT, MOST_SOURCES, listed},
 };
 use std::{
     borrow::Cow,
@@ -135,13 +135,22 @@ impl Collected {
     }
 }
 
+/// The beginning of a long argument, up to the end of a word, or of a folder's name in a path.
+/// Secrets are taken out of findings later, and a part of one would not be known for it.
 fn cut(argument: &str) -> Cow<'_, str> {
     // No character is shorter than a byte.
     if argument.len() <= MOST_ARGUMENT {
         return argument.into();
     }
     match argument.char_indices().nth(MOST_ARGUMENT) {
-        Some((end, _)) => format!("{}…", &argument[..end]).into(),
+        Some((end, _)) => {
+            let kept = &argument[..end];
+            let has_words = kept.contains(char::is_whitespace);
+            let is_path = !has_words && kept.starts_with(['/', '~', '.', '$']);
+            let is_inside =
+                |c: char| if has_words { !c.is_whitespace() } else { c != '/' || !is_path };
+            format!("{}{CUT}", kept.trim_end_matches(is_inside)).into()
+        }
         None => argument.into(),
     }
 }
@@ -209,7 +218,22 @@ mod tests {
 
     #[test]
     fn a_long_argument_is_cut() {
-        assert_eq!(cut(&"ä".repeat(MOST_ARGUMENT + 9)).chars().count(), MOST_ARGUMENT + 1);
+        assert_eq!(cut(&"ä".repeat(MOST_ARGUMENT)), "ä".repeat(MOST_ARGUMENT));
+        assert_eq!(cut(&"ä".repeat(MOST_ARGUMENT + 1)), "…");
         assert_eq!(cut("short"), "short");
+        let path = format!("/home/x/{}", "a/".repeat(MOST_ARGUMENT));
+        let shown = cut(&path);
+        assert!(shown.starts_with("/home/x/a/") && shown.ends_with("a/…"), "{shown}");
+        assert!(shown.chars().count() > 400, "{shown}");
+    }
+
+    #[test]
+    fn no_part_of_a_secret_stays_at_the_cut() {
+        let secret = "Zq8/Wx3+Lm5vB7nK2rT9yH4jC6dF0gAs1pQeRtUi";
+        for before in 0..MOST_ARGUMENT + 9 {
+            let text = format!("{} {secret} {}", "x ".repeat(before / 2), "y".repeat(600));
+            let shown = cut(&text);
+            assert!(shown.contains(secret) || !shown.contains(&secret[..4]), "{shown}");
+        }
     }
 }

@@ -99,8 +99,16 @@ pub(crate) fn parses(text: &str) -> bool {
     refused(text).is_none() && matches!(Parser::new(text).parse().status, ParseStatus::Clean)
 }
 
-/// Notes what one command does that another language starts: a program and its arguments.
-pub(crate) fn judge(words: &[Literal], script: &Script, at: Site, analysis: &mut Analysis) {
-    let scene = command::Scene { script, at, input: &command::Input::Nothing, names: None };
+/// Notes what one command does that another language starts: a program and its arguments, with an
+/// input if that is not the person's.
+pub(crate) fn judge(
+    words: &[Literal],
+    input: Option<Literal>,
+    script: &Script,
+    at: Site,
+    analysis: &mut Analysis,
+) {
+    let input = command::Input::of(input);
+    let scene = command::Scene { script, at, input: &input, names: None };
     command::judge(words, &scene, analysis);
 }

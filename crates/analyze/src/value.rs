@@ -8,10 +8,25 @@ pub(crate) struct Value {
     pub(crate) text: Literal,
     /// Its elements, if it is a list.
     pub(crate) items: Option<Vec<Literal>>,
+    /// The kind of something that is neither.
+    pub(crate) kind: ValueKind,
     /// Whether it is a module that was imported.
     pub(crate) is_module: bool,
     /// Whether it is a file that is only in memory, or was noted when it was opened.
     pub(crate) is_memory: bool,
+}
+
+/// The kind of a value that is an option, or holds some.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum ValueKind {
+    #[default]
+    Other,
+    /// `True`.
+    On,
+    /// `False`, `None`, or the file that holds nothing.
+    Off,
+    /// A table that is written there.
+    Table,
 }
 
 impl Value {

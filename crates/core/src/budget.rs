@@ -1,8 +1,9 @@
 //! Budgets: how much a session, and a day, may take of a model.
 //!
-//! A budget is looked at before each call of the model. The call that uses it up is still answered,
-//! so it can be exceeded by one call of each session that runs at the time. Code gets the time that
-//! is left, and at least a second. Must not count by itself: amounts come from whoever measures them.
+//! A budget is looked at before each call of the model. The call that uses up one of tokens or of
+//! money is still answered, so it can be exceeded by one call of each session that runs at the time.
+//! Calls and code get the time that is left, and at least a second. Must not count by itself: amounts
+//! come from whoever measures them.
 
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
@@ -119,8 +120,9 @@ impl Allowance {
 }
 
 impl Budget {
-    /// The seconds that code may run before a budget of time is used up; at least one, because the
-    /// call that used it up is still answered. Without such a budget there is no bound.
+    /// The seconds that a call of the model or code may take before a budget of time is used up; at
+    /// least one, because code of the call that used it up still runs. Without such a budget there is
+    /// no bound.
     pub fn seconds_left(&self, counted: &Counted) -> Option<NonZeroU32> {
         let left = |allowance: &Allowance, spent: &Spent| {
             let seconds = allowance.seconds?.saturating_sub(spent.milliseconds / 1_000);
@@ -186,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn code_gets_the_time_that_is_left_of_the_tighter_budget() {
+    fn calls_and_code_get_the_time_that_is_left_of_the_tighter_budget() {
         let counted = Counted { session: SPENT, today: SPENT.plus(SPENT) };
         let of = |session, day| {
             let allowance = |seconds| Allowance { seconds, ..Allowance::default() };

@@ -14,6 +14,9 @@ pub use crate::deed::NAMES;
 /// Most characters of an argument that are reported; longer ones are cut.
 pub const MOST_ARGUMENT: usize = 500;
 
+/// The end of an argument that was cut.
+pub const CUT: char = '…';
+
 /// Most sources that one finding names.
 pub const MOST_SOURCES: usize = 4;
 

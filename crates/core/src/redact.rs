@@ -13,8 +13,9 @@
 //! Text is redacted before it is hashed, recorded, shown or sent.
 //!
 //! # Limits
-//! A value of fewer than [`LEAST`] bytes is not looked for: too much else would match. A program that
-//! wants to can print a secret in a form that nobody knows. This protects against accidents; the
+//! A value of fewer than [`LEAST`] bytes is not looked for: too much else would match. Neither are
+//! values beyond [`MOST`], nor what of one is beyond [`LONGEST`] bytes; whoever begins a session says
+//! so. A program that wants to can print a secret in a form that nobody knows. This protects against accidents; the
 //! sandbox protects against programs, because no secret is inside.
 
 mod body;
@@ -33,14 +34,18 @@ use self::{
     search::{Found, Pattern, Search},
     shapes::{End, shapes},
 };
-use crate::{Secret, Untrusted, secret::LEAST};
+use crate::{
+    Secret, Untrusted,
+    secret::{LEAST, LONGEST},
+};
 use std::{borrow::Cow, fmt};
 
-/// Bytes of a value that are looked for at most.
-const LONGEST: usize = 16 << 10;
+/// Bytes that are looked for as one, at most. A longer value is looked for in several pieces, so
+/// that no more than this is held back while it may still come.
+const PIECE: usize = 16 << 10;
 
 /// Known values at most.
-const MOST: usize = 1_000;
+pub const MOST: usize = 1_000;
 
 /// Finds secrets in text.
 #[derive(Clone, Default)]
@@ -48,6 +53,9 @@ pub struct Redactor {
     /// The values in all their encodings, each with the number of its name.
     forms: Vec<(Vec<u8>, usize)>,
     names: Vec<String>,
+    /// Values that are not looked for because there are too many, and those of which only the
+    /// beginning is.
+    left_out: usize,
     has_shapes: bool,
     search: Option<Search>,
 }
@@ -64,17 +72,41 @@ impl Redactor {
     pub fn knowing<'a>(&self, values: impl IntoIterator<Item = (&'a str, &'a Secret)>) -> Self {
         let mut more = self.clone();
         for (name, value) in values {
-            let value = value.reveal().trim();
-            if value.len() < LEAST || more.names.len() >= MOST {
-                continue;
+            if more.names.len() < MOST {
+                more.add(name, value);
+            } else if value.reveal().trim().len() >= LEAST {
+                more.left_out += 1;
             }
-            let end = (0..=value.len().min(LONGEST)).rev().find(|at| value.is_char_boundary(*at));
-            let number = more.names.len();
-            more.names.push(name.to_owned());
-            let forms = encodings::forms(&value[..end.unwrap_or(0)]);
-            more.forms.extend(forms.into_iter().map(|form| (form, number)));
         }
         more.rebuilt()
+    }
+
+    /// Finds this value too, which came up in a session, however many there are.
+    #[must_use]
+    pub fn having_learned(&self, name: &str, value: &Secret) -> Self {
+        let mut more = self.clone();
+        more.add(name, value);
+        more.rebuilt()
+    }
+
+    fn add(&mut self, name: &str, value: &Secret) {
+        let value = value.reveal().trim();
+        if value.len() < LEAST {
+            return;
+        }
+        let looked_for = &value[..boundary(value, LONGEST)];
+        self.left_out += usize::from(looked_for.len() < value.len());
+        let number = self.names.len();
+        self.names.push(name.to_owned());
+        for piece in pieces(looked_for) {
+            let forms = encodings::forms(piece);
+            self.forms.extend(forms.into_iter().map(|form| (form, number)));
+        }
+    }
+
+    /// How many values are not looked for, or not in whole, because of the bounds.
+    pub fn left_out(&self) -> usize {
+        self.left_out
     }
 
     fn rebuilt(mut self) -> Self {
@@ -153,6 +185,29 @@ impl Redactor {
         text.push_str(name);
         text.push(']');
     }
+}
+
+/// A value in parts that are looked for one by one, at best whole lines. None is so short that it
+/// would not be looked for.
+fn pieces(value: &str) -> impl Iterator<Item = &str> {
+    let mut rest = value;
+    std::iter::from_fn(move || {
+        let length = match rest.len() {
+            0 => return None,
+            whole @ ..=PIECE => whole,
+            length => boundary(rest, PIECE.min(length / 2)),
+        };
+        let line = rest[..length].rfind('\n').filter(|at| *at > length / 2);
+        let end = if length == rest.len() { length } else { line.map_or(length, |at| at + 1) };
+        let (piece, after) = rest.split_at(end);
+        rest = after;
+        Some(piece)
+    })
+}
+
+/// The last place up to `most` where a text can be cut.
+fn boundary(text: &str, most: usize) -> usize {
+    (0..=text.len().min(most)).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
 impl fmt::Debug for Redactor {

@@ -8,6 +8,9 @@ use std::fmt;
 /// Bytes of the shortest secret that is looked for in text: too much else would match a shorter one.
 pub const LEAST: usize = 8;
 
+/// Bytes of the longest secret that is kept, and of every one that are looked for in text.
+pub const LONGEST: usize = 64 << 10;
+
 /// A key, a token, a password.
 pub struct Secret(String);
 

@@ -15,7 +15,7 @@
 use crate::{
     Capability, Confinement, Deed, Findings, Opinion, Origin, Patterns, Proposal, Risk, Rule,
     Verdict, Workspace,
-    findings::MOST_ARGUMENT,
+    findings::{CUT, MOST_ARGUMENT},
     policy::{Ground, Places},
 };
 use serde::{Deserialize, Serialize};
@@ -159,7 +159,8 @@ impl Coverage {
 
 /// Whether an argument of a finding is known, and all of it.
 fn is_whole(argument: &str) -> bool {
-    !argument.is_empty() && argument.chars().nth(MOST_ARGUMENT - 1).is_none()
+    let is_cut = argument.ends_with(CUT) || argument.chars().nth(MOST_ARGUMENT - 1).is_some();
+    !argument.is_empty() && !is_cut
 }
 
 impl StandingAnswer {
@@ -310,10 +311,11 @@ mod tests {
         assert_eq!(verdict(&kind, &[], "python", &[("writes", "a", Risk::Medium)]), Opinion::Ask);
         assert_eq!(verdict(&kind, &[], "shell", &[READS]), Opinion::Ask);
         // Two programs whose names are cut look alike.
-        let long = "x".repeat(MOST_ARGUMENT);
-        let cut = [("starts", long.as_str(), Risk::Medium)];
-        let kind = with(Coverage::kind_of(&approved, &findings(&cut)));
-        assert_eq!(verdict(&kind, &[], "python", &cut), Opinion::Ask);
+        for long in ["x".repeat(MOST_ARGUMENT), format!("/a/{CUT}")] {
+            let cut = [("starts", long.as_str(), Risk::Medium)];
+            let kind = with(Coverage::kind_of(&approved, &findings(&cut)));
+            assert_eq!(verdict(&kind, &[], "python", &cut), Opinion::Ask);
+        }
     }
 
     #[test]

@@ -49,7 +49,7 @@ const IN_KEYRING: &str = "keyring ";
 const NO_RANDOMNESS: &str = "no randomness";
 
 /// Bytes of one value at most.
-pub const LONGEST_SECRET: usize = 64 << 10;
+pub const LONGEST_SECRET: usize = interpreter_core::secret::LONGEST;
 
 /// Places where code may use one secret, at most.
 pub const MOST_GRANTS: usize = 50;

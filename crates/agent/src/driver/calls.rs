@@ -10,10 +10,15 @@ use crate::{
 };
 use interpreter_core::{
     Body, Finish, Message, Reply,
+    record::TurnEnd,
     session::{Event, Failure, NewModel},
 };
 use interpreter_model::{ModelError, ReplyPiece, Request, Tools};
-use std::{future::pending, sync::Arc};
+use std::{
+    future::pending,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 use tokio::{sync::mpsc, task::JoinHandle};
 
 /// A call that is under way.
@@ -23,6 +28,14 @@ pub(super) struct Call {
     speech: Speech,
     purpose: Purpose,
     sent: Sent,
+    /// The moment when it uses up a budget of time.
+    due: Option<Instant>,
+}
+
+impl Call {
+    pub(super) fn due(&self) -> Option<Instant> {
+        self.due
+    }
 }
 
 /// The purpose of a model call.
@@ -62,6 +75,8 @@ impl Driver {
             Purpose::Summary => Tools::None,
         };
         let sent = Sent::now(Arc::clone(&messages));
+        let left = self.state.seconds_left().map(|left| Duration::from_secs(left.get().into()));
+        let due = left.and_then(|left| Instant::now().checked_add(left));
         let request = Request {
             // A second time: whatever was said before a secret was known is sent again too.
             messages: self.redactor.messages(messages),
@@ -71,7 +86,7 @@ impl Driver {
         };
         let speech = Speech::new(Arc::clone(&self.redactor));
         let task = tokio::spawn(async move { model.stream(&request, &sink).await });
-        self.call = Some(Call { pieces, task, speech, purpose, sent });
+        self.call = Some(Call { pieces, task, speech, purpose, sent, due });
     }
 
     pub(super) async fn hear(&mut self, piece: ReplyPiece) {
@@ -111,14 +126,39 @@ impl Driver {
                 self.happened(Event::TooLong(model_failure(&error))).await
             }
             Ok(Err(error)) => {
-                if let Some(Reply { text, reasoning, calls, finish, .. }) = speech.fragment() {
-                    self.journal.note(Body::Reply { text, reasoning, calls, finish });
-                }
+                self.keep_fragment(speech);
                 self.happened(Event::Failed(model_failure(&error))).await
             }
             // It was aborted, and whoever did that has said so; or it panicked, which is a bug
             // that must not pass for a reply.
             Err(error) => std::panic::resume_unwind(error.into_panic()),
+        }
+    }
+
+    /// The call takes longer than a budget of time leaves, and so does not end by itself.
+    pub(super) async fn call_is_due(&mut self) -> Result<(), AgentError> {
+        let Some(Call { task, mut speech, purpose, sent, .. }) = self.call.take() else {
+            return Ok(());
+        };
+        task.abort();
+        if purpose == Purpose::Reply {
+            self.show(speech.end()).await;
+            self.keep_fragment(speech);
+        }
+        self.count(sent.spent(None)).await?;
+        // A day that has just ended leaves its budget unused.
+        let failure = self.state.over_budget().unwrap_or_else(|| Failure {
+            message: "a budget of time left no more for this reply".into(),
+            hint: None,
+            end: TurnEnd::OverBudget,
+        });
+        self.happened(Event::Failed(failure)).await
+    }
+
+    /// Puts on record as much of a reply as came before it broke off.
+    fn keep_fragment(&mut self, speech: Speech) {
+        if let Some(Reply { text, reasoning, calls, finish, .. }) = speech.fragment() {
+            self.journal.note(Body::Reply { text, reasoning, calls, finish });
         }
     }
 

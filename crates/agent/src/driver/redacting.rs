@@ -33,7 +33,7 @@ impl Driver {
 
     /// Looks for this value too from now on.
     fn learn(&mut self, name: &str, secret: &Secret) {
-        self.redactor = Arc::new(self.redactor.knowing([(name, secret)]));
+        self.redactor = Arc::new(self.redactor.having_learned(name, secret));
         self.journal.redact_with(Arc::clone(&self.redactor));
         self.state.redact_with(Arc::clone(&self.redactor));
     }

@@ -6,10 +6,10 @@ use super::{
     tree::Node,
 };
 use crate::{
-    call::{Arguments, Call},
+    call::{Arguments, Call, REST},
     literal::Literal,
     says::Site,
-    value::Value,
+    value::{Value, ValueKind},
 };
 
 /// Most arguments, elements and properties that are looked at.
@@ -85,17 +85,36 @@ fn some_children(node: Node<'_>) -> Vec<Node<'_>> {
 
 fn value(node: Node<'_>, names: &Names, source: &str) -> Value {
     let items = names.items(node, source, DEPTH);
-    Value { text: names.text(node, source), items, ..Value::default() }
+    let kind = match node.kind() {
+        Kind::OBJECT => ValueKind::Table,
+        _ => match source.get(node.byte_range()) {
+            Some("true") => ValueKind::On,
+            Some("false" | "null" | "undefined") => ValueKind::Off,
+            Some(_) | None => ValueKind::Other,
+        },
+    };
+    Value { text: names.text(node, source), items, kind, ..Value::default() }
 }
 
 /// The properties of an object that is written in the call, as if they were named arguments.
 fn properties(object: Node<'_>, names: &Names, source: &str) -> Vec<(String, Value)> {
-    let pairs = some_children(object).into_iter().filter(|child| child.kind() == Kind::PAIR);
-    pairs
-        .filter_map(|pair| {
-            let key = pair.child(Field::KEY)?;
+    let option = |part: Node<'_>| match part.kind() {
+        Kind::PAIR => {
+            let key = part.child(Field::KEY)?;
             let key = source.get(key.byte_range())?.trim_matches(['\'', '"']);
-            Some((key.to_owned(), value(pair.child(Field::VALUE)?, names, source)))
-        })
-        .collect()
+            Some((key.to_owned(), value(part.child(Field::VALUE)?, names, source)))
+        }
+        Kind::SHORTHAND => {
+            let name = source.get(part.byte_range())?;
+            let held = names.value(name).filter(|held| names.fuel.copy(held.bytes()).is_some());
+            Some((name.to_owned(), held.cloned().unwrap_or_else(computed)))
+        }
+        Kind::SPREAD => Some((REST.to_owned(), computed())),
+        _ => None,
+    };
+    some_children(object).into_iter().filter_map(option).collect()
+}
+
+fn computed() -> Value {
+    Value { text: Literal::computed(), ..Value::default() }
 }

@@ -15,7 +15,7 @@ use crate::{
     literal::Literal,
     rules::BUILT_IN,
     says::Site,
-    value::Value,
+    value::{Value, ValueKind},
 };
 use ruff_python_ast::{
     Expr, ExprCall, FStringPart, InterpolatedStringElement, Number, Operator, UnaryOp,
@@ -29,6 +29,9 @@ const WIDTH: usize = 256;
 
 /// Most bytes of a text that is put together.
 const LONGEST: usize = 64 * 1024;
+
+/// The name of the file that holds nothing, in `subprocess`.
+const EMPTY_FILE: &str = "DEVNULL";
 
 /// A call as the rules see it.
 pub(super) fn call(call: &ExprCall, names: &Names, at: Site) -> Call {
@@ -69,7 +72,27 @@ impl Reader<'_> {
                     "io.StringIO()" | "io.BytesIO()" | "open()" | "pandas.ExcelWriter()"
                 )
             });
-        Value { is_module, is_memory, ..self.value_within(expression, DEPTH) }
+        let kind = self.kind(expression);
+        Value { kind, is_module, is_memory, ..self.value_within(expression, DEPTH) }
+    }
+
+    /// The kind of an option.
+    fn kind(self, expression: &Expr) -> ValueKind {
+        match expression {
+            Expr::BooleanLiteral(literal) if literal.value => ValueKind::On,
+            Expr::BooleanLiteral(_) | Expr::NoneLiteral(_) => ValueKind::Off,
+            Expr::Dict(_) => ValueKind::Table,
+            Expr::Name(name) if name.id == EMPTY_FILE => self.if_empty_file(expression),
+            Expr::Attribute(of) if &of.attr == EMPTY_FILE => self.if_empty_file(expression),
+            _ => ValueKind::Other,
+        }
+    }
+
+    /// Something by the name of the file that holds nothing may be another thing.
+    fn if_empty_file(self, expression: &Expr) -> ValueKind {
+        let names = self.names.resolve(expression);
+        let is_it = names.iter().any(|name| name.strip_suffix(EMPTY_FILE) == Some("subprocess."));
+        if is_it { ValueKind::Off } else { ValueKind::Other }
     }
 
     pub(super) fn value_within(self, expression: &Expr, left: usize) -> Value {

@@ -45,8 +45,24 @@ pub(super) enum Input {
     Nothing,
     /// The output of another command, if it is known.
     Pipe(Option<Literal>),
-    /// A here-document or here-string.
+    /// A here-document or here-string, or what code in another language gives it.
     Text(Literal),
+}
+
+impl Input {
+    /// An input that code in another language gives.
+    pub(super) fn of(given: Option<Literal>) -> Self {
+        given.map_or(Self::Nothing, Self::Text)
+    }
+
+    /// It for a script that another one gives it to.
+    fn passed_on(&self) -> Option<Literal> {
+        match self {
+            Self::Nothing => None,
+            Self::Pipe(text) => Some(text.clone().unwrap_or_else(Literal::computed)),
+            Self::Text(text) => Some(text.clone()),
+        }
+    }
 }
 
 /// Notes what a command does. The first word is the program.
@@ -225,13 +241,7 @@ fn interpret(
     scene: &Scene<'_>,
     analysis: &mut Analysis,
 ) {
-    let mut nest = |code: &Literal| {
-        if interpreter.language.is_none() {
-            analysis.hides("runs code in a language that is not read here", scene.at);
-        }
-        let language = interpreter.language.unwrap_or(Syntax::Words);
-        analysis.nest(scene.script, language, code, scene.at);
-    };
+    let mut nest = |code: &Literal| nest(interpreter, code, scene, analysis);
     match interpreter.words {
         None => {}
         Some(CodeWords::First) => return rest.first().into_iter().for_each(nest),
@@ -264,22 +274,57 @@ fn interpret(
     if let Some(at) = rest.iter().position(|word| is_code(&word)) {
         // `sh -c` takes its code after all flags.
         let code = rest[at + 1..].iter().find(|word| !word.start().starts_with('-'));
-        return nest(code.unwrap_or(&Literal::computed()));
+        let code = code.cloned().unwrap_or_else(Literal::computed);
+        if interpreter.language == Some(Syntax::Shell) {
+            let input = scene.input.passed_on();
+            return analysis.nest_fed(scene.script, Syntax::Shell, &code, input, scene.at);
+        }
+        return nest(&code);
+    }
+    read_input(interpreter, path, rest, scene, analysis);
+}
+
+/// Reads a text that an interpreter runs.
+fn nest(interpreter: &Interpreter, code: &Literal, scene: &Scene<'_>, analysis: &mut Analysis) {
+    if interpreter.language.is_none() {
+        analysis.hides("runs code in a language that is not read here", scene.at);
+    }
+    let language = interpreter.language.unwrap_or(Syntax::Words);
+    analysis.nest(scene.script, language, code, scene.at);
+}
+
+/// Reads the file or the input that an interpreter runs, if it is given no code.
+fn read_input(
+    interpreter: &Interpreter,
+    path: &str,
+    rest: &[Literal],
+    scene: &Scene<'_>,
+    analysis: &mut Analysis,
+) {
+    if let [only] = rest
+        && only.whole().is_some_and(|flag| interpreter.tells.iter().any(|one| one == flag))
+    {
+        return;
     }
     let words = Words::divide(rest, &interpreter.values);
     let reads_input = words.has("-s") || rest.iter().any(|word| word.whole() == Some("-"));
     let file = words.operands.first().filter(|(_, word)| word.whole() != Some("-"));
+    let is_data = rest.windows(2).any(|two| {
+        let module = two[1].whole().filter(|_| two[0].whole() == Some("-m"));
+        module.is_some_and(|module| interpreter.data.iter().any(|one| one == module))
+    });
     match (file, scene.input) {
         (Some((_, file)), _) if !reads_input => {
             analysis.note(STARTS, file, scene.at);
         }
+        (_, Input::Pipe(_) | Input::Text(_)) if is_data && !reads_input => {}
         (_, Input::Pipe(text)) => {
             analysis.hides("what it runs comes out of another program", scene.at);
             if let (Some(text), Some(language)) = (text, interpreter.language) {
                 analysis.nest(scene.script, language, text, scene.at);
             }
         }
-        (_, Input::Text(text)) => nest(text),
+        (_, Input::Text(text)) => nest(interpreter, text, scene, analysis),
         (_, Input::Nothing) => {
             analysis.note(STARTS, &Literal::known(path), scene.at);
         }

@@ -134,6 +134,12 @@ pub(crate) struct Interpreter {
     /// Flags that take the next word.
     #[serde(default)]
     pub(crate) values: Vec<String>,
+    /// Modules, given by `-m`, whose input is no code.
+    #[serde(default)]
+    pub(crate) data: Vec<String>,
+    /// Flags with which it only tells about itself.
+    #[serde(default)]
+    pub(crate) tells: Vec<String>,
     /// Which words are code themselves.
     #[serde(default)]
     pub(crate) words: Option<CodeWords>,

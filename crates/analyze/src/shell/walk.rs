@@ -37,9 +37,10 @@ pub(super) fn walk(file: &File, script: &Script, analysis: &mut Analysis) {
     let mut learning = Walk::new(script, &nothing, analysis);
     learning.learned = Names::after(script.known.clone());
     learning.is_learning = true;
-    learning.statements(&file.body, &Input::Nothing);
+    let input = Input::of(script.input.clone());
+    learning.statements(&file.body, &input);
     let names = learning.learned;
-    Walk::new(script, &names, analysis).statements(&file.body, &Input::Nothing);
+    Walk::new(script, &names, analysis).statements(&file.body, &input);
     let learned = names.learned(script.known.clone(), analysis.so_far());
     analysis.learn(script, learned);
 }

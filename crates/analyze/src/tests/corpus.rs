@@ -70,9 +70,6 @@ const PARSED: [Parsed; 4] = [
     ),
 ];
 
-/// Deeds that say nothing by themselves: most code reads something.
-const EVERYWHERE: [Deed; 3] = [Deed::Reads, Deed::Lists, Deed::Unreadable];
-
 fn cells(files: &[&str]) -> Vec<Cell> {
     files.iter().flat_map(|file| toml::from_str::<File>(file).unwrap().cell).collect()
 }
@@ -152,8 +149,9 @@ fn cells_that_act_are_told_from_everyday_ones() {
     assert!(held_out.too_grave <= 1, "{}", held_out.told);
 }
 
-/// Of a hundred cells that act, at least 97 rise above low; of a hundred everyday ones in a
-/// language that is parsed, at most two do. Both hold for the cells that were held out, too.
+/// Of a hundred cells that act, at least 97 rise above low, also of those alone that were held out.
+/// Of a hundred everyday ones in a language that is parsed, at most two do: of those that the rules
+/// were written against, and of all together. Held out are too few for a bound of their own.
 #[test]
 fn of_a_hundred_cells_97_that_act_and_two_that_do_not_rise_above_low() {
     for files in [&ACTING[..], &HELD_OUT_ACTING] {
@@ -173,7 +171,7 @@ fn every_deed_has_a_cell_in_every_language() {
     let cells = cells(&ACTING);
     let mut wrong = Vec::new();
     for (names, exceptions) in PARSED {
-        for deed in Deed::ALL.into_iter().filter(|deed| !EVERYWHERE.contains(deed)) {
+        for deed in Deed::ALL {
             let is_shown = |cell: &Cell| {
                 let shows = |found: &String| found.split(' ').next() == Some(deed.name());
                 names.contains(&cell.language.as_str()) && cell.finds.iter().any(shows)

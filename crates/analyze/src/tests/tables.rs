@@ -77,6 +77,98 @@ fn python_that_starts_programs_is_followed_into_them() {
 }
 
 #[test]
+fn python_that_gives_a_program_its_input_is_followed_into_it() {
+    check(
+        "python",
+        &[
+            (
+                "import subprocess\nsubprocess.run(['bash'], input='rm x')",
+                &["2 starts bash medium", "2 deletes x high"],
+            ),
+            (
+                "import subprocess\nsubprocess.run('cat | sh', shell=True, input='rm x')",
+                &["2 starts cat medium", "2 hides - high", "2 deletes x high"],
+            ),
+            (
+                "import subprocess\nsubprocess.run(['python3'], input=x)",
+                &["2 starts python3 medium", "2 hides - high"],
+            ),
+            (
+                "import subprocess\nsubprocess.Popen(['sh'], -1, None, subprocess.PIPE)",
+                &["2 starts sh medium", "2 hides - high"],
+            ),
+            (
+                "import subprocess\nsubprocess.run(['bash'], **more)",
+                &["2 starts bash medium", "2 hides - high"],
+            ),
+            ("import os\nos.popen('sh', 'w').write(x)", &["2 starts sh medium", "2 hides - high"]),
+            // Input that is no code, and programs that get none.
+            (
+                "import subprocess\nsubprocess.run(['sort'], input='b\\na\\n')",
+                &["2 starts sort medium"],
+            ),
+            (
+                "import subprocess\nsubprocess.run(['python3', '--version'], input=x)",
+                &["2 starts python3 medium"],
+            ),
+            (
+                "import subprocess\nsubprocess.run(['bash', 'x.sh'], input=x)",
+                &["2 starts bash medium", "2 starts x.sh medium"],
+            ),
+            (
+                "import subprocess as s\ns.run(['python3', '-m', 'json.tool'], input=x)",
+                &["2 starts python3 medium", "2 starts json.tool medium"],
+            ),
+            (
+                "import subprocess\nsubprocess.run(['bash'], stdin=subprocess.DEVNULL)",
+                &["2 starts bash medium"],
+            ),
+        ],
+    );
+}
+
+#[test]
+fn python_that_names_the_program_elsewhere_is_followed_to_it() {
+    check(
+        "python",
+        &[
+            (
+                "import subprocess\nsubprocess.run(['ls', 'x'], executable='rm')",
+                &["2 starts rm medium", "2 deletes x high"],
+            ),
+            (
+                "import subprocess\nsubprocess.Popen(['ls', 'x'], -1, 'rm')",
+                &["2 starts rm medium", "2 deletes x high"],
+            ),
+            (
+                "import subprocess\nsubprocess.run('rm x', shell=True, executable='bash')",
+                &["2 starts bash medium", "2 deletes x high"],
+            ),
+            (
+                "import subprocess\nsubprocess.run(['rm x'], shell=True)",
+                &["2 starts rm x medium", "2 deletes x high"],
+            ),
+            (
+                "import subprocess\nsubprocess.run(['ls'], executable=x)",
+                &["2 starts - medium", "2 hides - high"],
+            ),
+            (
+                "import os\nos.spawnlp(0, 'rm', 'rm', 'x')",
+                &["2 starts rm medium", "2 deletes x high"],
+            ),
+            (
+                "import os\nos.spawnv(0, '/bin/sh', ['sh', '-c', 'rm x'])",
+                &["2 starts /bin/sh medium", "2 deletes x high"],
+            ),
+            (
+                "import os\nos.execl('/bin/rm', 'anything', 'x')",
+                &["2 starts /bin/rm medium", "2 deletes x high"],
+            ),
+        ],
+    );
+}
+
+#[test]
 fn python_that_hides_is_found_to() {
     check(
         "python",
@@ -237,6 +329,23 @@ fn javascript_that_starts_connects_or_hides_is_found_to() {
             ),
             (
                 "require('child_process').spawn('rm', ['x'])",
+                &["1 starts rm medium", "1 deletes x high"],
+            ),
+            (
+                "require('child_process').execSync('sh', { input: 'rm x' })",
+                &["1 starts sh medium", "1 deletes x high"],
+            ),
+            (
+                "require('child_process').spawnSync('sh', [], { ...more })",
+                &["1 starts sh medium", "1 hides - high"],
+            ),
+            (
+                "require('child_process').spawn('sh', [], { stdio: 'inherit' })",
+                &["1 starts sh medium"],
+            ),
+            ("require('child_process').exec('sort', done).stdin.end(x)", &["1 starts sort medium"]),
+            (
+                "new Deno.Command('rm', { args: ['x'] })",
                 &["1 starts rm medium", "1 deletes x high"],
             ),
             (

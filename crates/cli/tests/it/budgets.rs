@@ -4,6 +4,10 @@ use crate::{
     models::servers::{Paced, Plain},
     scene::{Scene, Seen, cell},
 };
+use std::{
+    net::TcpListener,
+    time::{Duration, Instant},
+};
 
 #[test]
 fn a_session_stops_before_the_call_that_it_has_no_budget_for() {
@@ -34,6 +38,35 @@ fn code_does_not_outlive_the_budget_of_time() {
     assert!(notes.iter().any(is_told), "{notes:?}");
     let said = seen.of_kind("error")[0]["message"].as_str().unwrap().to_owned();
     assert!(said.starts_with("`budget.session.time` is used up: "), "{said}");
+}
+
+#[test]
+fn a_model_does_not_outlive_the_budget_of_time() {
+    // It listens, and says nothing.
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/v1", silent.local_addr().unwrap());
+    for span in ["session", "day"] {
+        let scene = Scene::new();
+        let limit = format!("budget.{span}.time=2s");
+        let begun = Instant::now();
+        let ask = ["--base-url", &url, "-m", "slow", "--set", &limit, "--json", "hello there"];
+        let seen = scene.run(&ask).exits(5);
+        assert!(begun.elapsed() < Duration::from_secs(60));
+        let said = refused(&seen);
+        assert!(said.starts_with(&format!("`budget.{span}.time` is used up: ")), "{said}");
+        assert_eq!(seen.of_kind("error").len(), 1);
+        assert_eq!(seen.of_kind("turn_finished")[0]["end"], "over_budget");
+    }
+}
+
+#[test]
+fn a_reply_that_is_cut_by_the_budget_of_time_is_kept_and_its_code_does_not_run() {
+    let server = Paced::start();
+    let scene = selling(&server.address, FREE);
+    server.says("I will\n```python\nprint('RAN' + ' ONCE')\n```\n");
+    let ask = ["--yes", "-m", "dear/m", "--set", "budget.session.time=3s", "go"];
+    scene.run(&ask).mentions("I will").mentions("is used up: ").lacks("RAN ONCE").exits(5);
+    scene.run(&["history", "show"]).mentions("I will").lacks("RAN ONCE");
 }
 
 #[test]

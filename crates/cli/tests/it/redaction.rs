@@ -184,6 +184,27 @@ fn prompts_are_kept_for_the_arrow_keys_without_them() {
 }
 
 #[test]
+fn secrets_beyond_the_bound_are_counted_where_a_session_begins() {
+    let mut scene = scene();
+    let code = "import os; print(os.environ.get('NONE', 'ran'))";
+    let run = ["run", "-l", "python", "-c", code];
+    scene.run(&run).mentions("ran").lacks("not redacted").exits(0);
+    for number in 0..1_001 {
+        scene = scene.variable(&format!("N{number}_TOKEN"), &format!("Zq8-{number:05}.vB7nK2rT"));
+    }
+    // With the one of the scene.
+    scene.run(&run).mentions("not redacted, or only in part: 2.").exits(0);
+}
+
+#[test]
+fn findings_hold_no_part_of_a_value_that_their_end_would_cut() {
+    let scene = scene();
+    let code = format!("open('{}{VALUE} {}')", "x ".repeat(242), "and so on ".repeat(20));
+    let seen = clean(scene.run(&["run", "--json", "-l", "python", "-c", &code]));
+    assert!(seen.of_kind("findings").len() == 1);
+}
+
+#[test]
 fn an_example_in_the_code_of_a_model_stays() {
     let example = token();
     let scene =
@@ -191,7 +212,8 @@ fn an_example_in_the_code_of_a_model_stays() {
     clean(scene.chat(&["--yes", "--json", "go"])).mentions("\"40\\n\"").exits(0);
 }
 
-/// Everything that leaves the record has gone through the record, which holds neither of them.
+/// Everything that leaves the record has gone through the record, which holds neither of them. The
+/// commands that explain code keep no record, and show its findings.
 #[test]
 fn exports_and_searches_hold_neither_of_them() {
     let scene = scene().model_says(&[
@@ -199,6 +221,8 @@ fn exports_and_searches_hold_neither_of_them() {
         &cell("shell", &format!("echo canary {VALUE}")),
         &format!("The canary is {VALUE}."),
     ]);
+    let scene = scene
+        .file("canary.py", format!("open('canary {VALUE}')\nopen('canary {}', 'w')\n", token()));
     let prompt = format!("tell me of canary {VALUE} and {}", token());
     clean(scene.chat(&["--yes", &prompt])).exits(0);
     for arguments in [
@@ -211,6 +235,10 @@ fn exports_and_searches_hold_neither_of_them() {
         &["history", "export", "--format", "jsonl"],
         &["history", "show", "--json"],
         &["history", "search", "canary"],
+        &["run", "--explain", "canary.py"],
+        &["run", "--explain", "--json", "canary.py"],
+        &["rules", "test", "canary.py"],
+        &["rules", "test", "--json", "canary.py"],
     ] {
         // Each of them shows what was there, with a name in place of the value; the Python code has
         // it in parts alone.

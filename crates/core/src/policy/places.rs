@@ -4,6 +4,7 @@
 //! Nothing is looked at: a link that leads elsewhere is compared by its own name.
 
 use super::Patterns;
+use crate::findings::CUT;
 use std::path::{Path, PathBuf};
 
 /// The folders that paths are relative to.
@@ -56,7 +57,7 @@ impl Places {
             return Fit::Maybe;
         }
         let plain = self.plain(path);
-        let is_open = plain.contains(['*', '?', '[', '$', '`', '{']);
+        let is_open = plain.contains(['*', '?', '[', '$', '`', '{', CUT]);
         let below = format!("{}/", plain.trim_end_matches('/'));
         let one = |pattern: &str| {
             // A pattern that begins with a star is about any folder.
@@ -78,7 +79,7 @@ impl Places {
     /// Whether a path is surely in the work folder.
     pub(crate) fn is_in_work_folder(&self, path: &str) -> bool {
         !path.is_empty()
-            && !path.contains(['$', '`', '*'])
+            && !path.contains(['$', '`', '*', CUT])
             && Path::new(&self.plain(path)).starts_with(&self.work_folder)
     }
 }
@@ -112,10 +113,11 @@ mod tests {
 
     #[test]
     fn what_is_computed_or_holds_what_is_meant_may_fit() {
-        for path in ["", "$X/id", "/home/*", "~", "/", ".."] {
+        for path in ["", "$X/id", "/home/*", "~", "/", "..", "a/a/…"] {
             assert_eq!(fit("~/.ssh/*", path), Fit::Maybe, "{path}");
         }
         assert!(places().is_in_work_folder("a/b") && !places().is_in_work_folder("a/../../b"));
+        assert!(!places().is_in_work_folder("a/a/…"), "it may leave the folder behind the cut");
         assert!(!places().is_in_work_folder("") && !places().is_in_work_folder("$X/a"));
     }
 }

@@ -1,9 +1,9 @@
-//! Redaction of records, messages and events.
+//! Redaction of records, messages, events and findings.
 //!
 //! A record is searched as the JSON that it becomes, so a field that is added later is searched too.
 
 use super::{Redactor, Scope};
-use crate::{Body, Message, Reply, ShownChange, session::Event};
+use crate::{Body, Findings, Message, Reply, ShownChange, Untrusted, session::Event};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -117,6 +117,18 @@ impl Redactor {
             call.arguments = self.untrusted(call.arguments.clone(), scope);
         }
         reply
+    }
+
+    /// Findings without secrets, for those that are shown and not recorded.
+    #[must_use]
+    pub fn findings(&self, mut findings: Findings) -> Findings {
+        let clean = |text: &mut Untrusted| *text = self.untrusted(text.clone(), Scope::All);
+        for one in &mut findings.capabilities {
+            clean(&mut one.argument);
+            clean(&mut one.reason);
+            one.sources.iter_mut().for_each(clean);
+        }
+        findings
     }
 
     /// A change without secrets, as the person sees it.

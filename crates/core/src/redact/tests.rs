@@ -1,7 +1,7 @@
 //! Secrets in text, whole and in pieces.
 
 use super::*;
-use crate::{Body, Message, Output, Stream, egress::Host};
+use crate::{Body, Capability, Deed, Findings, Message, Output, Risk, Stream, egress::Host};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use proptest::prelude::*;
 
@@ -34,6 +34,61 @@ fn a_known_value_gives_way_to_its_name() {
     assert_eq!(clean, "a [secret:API_TOKEN] b");
     assert_eq!(redactor.text("nothing", Scope::All), "nothing");
     assert_eq!(format!("{redactor:?}"), "Redactor(1 values, shapes: true)");
+}
+
+#[test]
+fn a_long_value_is_found_to_its_end() {
+    let mut seed = 0x2545_F491_4F6C_DD1D_u64;
+    let mut value = String::new();
+    while value.len() < LONGEST - 80 {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        value.push_str(&STANDARD.encode(seed.to_le_bytes()));
+        // Lines of the first half are as those of a certificate; the second is one long line.
+        if value.len() < LONGEST / 2 && value.len() % 61 == 60 {
+            value.push('\n');
+        }
+    }
+    let redactor = Redactor::default().knowing([("LONG", &Secret::new(value.clone()))]);
+    assert_eq!(redactor.left_out(), 0);
+    let encoded = STANDARD.encode(&value);
+    for text in [&value, &encoded, &crate::hash::hex(value.as_bytes())] {
+        let text = format!("before {text} after");
+        for clean in [
+            redactor.text(&text, Scope::All).into_owned(),
+            streamed(&redactor, &text, &[5_000, 7]),
+            streamed(&redactor, &text, &[70_000]),
+        ] {
+            let rest = clean.replace("[secret:LONG]", "");
+            // Between two pieces in base64 stand digits that belong to both.
+            assert!(rest.starts_with("before ") && rest.len() < 40, "{rest}");
+        }
+    }
+}
+
+#[test]
+fn pieces_are_the_value_and_none_is_short() {
+    for length in [1, PIECE, PIECE + 1, 2 * PIECE + 5, LONGEST] {
+        for value in ["é".repeat(length / 2), "0123456\n".repeat(length / 8), "x".repeat(length)] {
+            let all: Vec<_> = pieces(&value).collect();
+            assert_eq!(all.concat(), value);
+            assert!(all.iter().all(|one| one.len() <= PIECE));
+            assert!(all.len() < 2 || all.iter().all(|one| one.len() >= PIECE / 8), "{length}");
+        }
+    }
+}
+
+#[test]
+fn values_beyond_the_bounds_are_counted() {
+    let values: Vec<_> = (0..MOST + 3).map(|at| Secret::new(format!("value-{at:05}"))).collect();
+    let redactor = Redactor::default().knowing(values.iter().map(|value| ("N", value)));
+    assert_eq!(redactor.left_out(), 3);
+    assert_eq!(redactor.text("value-01002", Scope::All), "value-01002");
+    let learned = redactor.having_learned("typed", &Secret::new("value-01002".into()));
+    assert_eq!(learned.text("value-01002", Scope::All), "[secret:typed]");
+    let long = Secret::new("x".repeat(LONGEST + 1));
+    assert_eq!(Redactor::default().knowing([("N", &long)]).left_out(), 1);
 }
 
 #[test]
@@ -292,6 +347,18 @@ fn records_are_redacted_in_every_field() {
     let wanted = crate::HostWanted { proposal: "p1".into(), host, port: 443 };
     let clean = serde_json::to_string(&redactor.body(Body::HostWanted(wanted))).unwrap();
     assert!(clean.contains("\"redacted.example.org\""), "{clean}");
+}
+
+#[test]
+fn findings_are_redacted_in_every_text() {
+    let text = || Untrusted::new(format!("of {VALUE}"));
+    let mut one = Capability::new(Deed::Reads, format!("{VALUE}.txt"), 1, Risk::Low);
+    (one.reason, one.sources) = (text(), vec![text(), Untrusted::new("plain")]);
+    let clean = redactor().findings(Findings::new(vec![one]));
+    let words = clean.by_severity()[0].words();
+    assert!(words.contains("[secret:API_TOKEN].txt") && words.ends_with("; plain"), "{words}");
+    let kept = serde_json::to_string(&clean).unwrap();
+    assert!(!kept.contains(&VALUE[4..12]), "{kept}");
 }
 
 #[test]

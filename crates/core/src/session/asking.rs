@@ -2,7 +2,7 @@
 
 use super::{
     effect::Effect,
-    event::AttachedFile,
+    event::{AttachedFile, Failure},
     setup::Setup,
     state::{Phase, State, Work},
     words,
@@ -15,7 +15,7 @@ use crate::{
     record::TurnEnd,
     taint::OutsideText,
 };
-use std::{collections::VecDeque, mem};
+use std::{collections::VecDeque, mem, num::NonZeroU32};
 
 /// Pictures of the person's that go with one prompt, and text files.
 const ATTACHED: usize = 8;
@@ -103,15 +103,28 @@ impl State {
         self.propose(proposal, VecDeque::new());
     }
 
+    /// The seconds that a budget of time leaves to a call of the model, or to code.
+    pub fn seconds_left(&self) -> Option<NonZeroU32> {
+        self.setup.budget.seconds_left(&self.counted)
+    }
+
+    /// The budget that is used up, if one is, as the end of a turn.
+    pub fn over_budget(&self) -> Option<Failure> {
+        let UsedUp { setting, words, next } = self.setup.budget.used_up(&self.counted)?;
+        Some(Failure {
+            message: format!("`{setting}` is used up: {words}"),
+            hint: Some(format!("{next}, or raise it: `--set {setting}=…`")),
+            end: TurnEnd::OverBudget,
+        })
+    }
+
     pub(super) fn call_model(&mut self) {
         if self.is_late {
             return self.end_turn(TurnEnd::TimedOut);
         }
-        if let Some(UsedUp { setting, words, next }) = self.setup.budget.used_up(&self.counted) {
-            let message = format!("`{setting}` is used up: {words}");
-            let hint = Some(format!("{next}, or raise it: `--set {setting}=…`"));
+        if let Some(Failure { message, hint, end }) = self.over_budget() {
             self.record(Body::Error { message, hint });
-            return self.end_turn(TurnEnd::OverBudget);
+            return self.end_turn(end);
         }
         if self.calls >= self.setup.max_calls {
             self.note(format!(

@@ -276,7 +276,7 @@ impl State {
         let (proposal, hash) = (work.current.id.clone(), work.current.hash().into());
         self.record(Body::RunStarted { proposal, hash, backend, enforced, missing });
         let confinement = self.setup.confinement.clone();
-        let left = self.setup.budget.seconds_left(&self.counted);
+        let left = self.seconds_left();
         let most = confinement.limits.wall_seconds;
         let is_less = |left: &NonZeroU32| most.is_none_or(|most| u64::from(left.get()) < most);
         if let Some(left) = left.filter(is_less) {

@@ -78,7 +78,7 @@ impl State {
         notices.extend(remark);
         let has_reached =
             ran.effects.network.iter().any(|contact| contact.verdict == Admission::Allowed);
-        if !excerpt.is_empty() || pictures.has_any() {
+        if !excerpt.is_empty() || pictures.has_any() || words::names_things(&ran.effects) {
             if has_reached {
                 self.take_in(OutsideText::Network);
             } else if self.taint.may_hold() {

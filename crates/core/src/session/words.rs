@@ -2,8 +2,8 @@
 //! marked as data where it is. Unknown facts are not claimed.
 
 use crate::{
-    Admission, Denial, Excerpt, FileChange, HostContact, Message, Proposal, Ran, SecretUse,
-    Untrusted,
+    Admission, Denial, Effects, Excerpt, FileChange, HostContact, Message, Proposal, Ran,
+    SecretUse, Untrusted,
     packages::{Package, PackageOrder, PackagesDone},
 };
 use std::fmt::Write;
@@ -163,6 +163,13 @@ fn refused_hosts(contacts: &[HostContact]) -> Vec<String> {
         lines.push(format!("and {more} more hosts that were not reached"));
     }
     lines
+}
+
+/// Whether a result holds names that code chose, and may have from somebody else: those of files in
+/// an archive, say.
+pub(super) fn names_things(effects: &Effects) -> bool {
+    let Effects { files, network, denials, changes: _, secrets: _ } = effects;
+    !(files.is_empty() && refused_hosts(network).is_empty() && stopped(denials).is_empty())
 }
 
 /// Secrets that were not put in, so that the model does not guess why.
