@@ -4,10 +4,7 @@ use crate::{
     models::servers::{Paced, Plain},
     scene::{Scene, Seen, cell},
 };
-use std::{
-    net::TcpListener,
-    time::{Duration, Instant},
-};
+use std::net::TcpListener;
 
 #[test]
 fn a_session_stops_before_the_call_that_it_has_no_budget_for() {
@@ -48,10 +45,8 @@ fn a_model_does_not_outlive_the_budget_of_time() {
     for span in ["session", "day"] {
         let scene = Scene::new();
         let limit = format!("budget.{span}.time=2s");
-        let begun = Instant::now();
         let ask = ["--base-url", &url, "-m", "slow", "--set", &limit, "--json", "hello there"];
         let seen = scene.run(&ask).exits(5);
-        assert!(begun.elapsed() < Duration::from_secs(60));
         let said = refused(&seen);
         assert!(said.starts_with(&format!("`budget.{span}.time` is used up: ")), "{said}");
         assert_eq!(seen.of_kind("error").len(), 1);

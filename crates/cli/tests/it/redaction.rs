@@ -192,8 +192,8 @@ fn secrets_beyond_the_bound_are_counted_where_a_session_begins() {
     for number in 0..1_001 {
         scene = scene.variable(&format!("N{number}_TOKEN"), &format!("Zq8-{number:05}.vB7nK2rT"));
     }
-    // With the one of the scene.
-    scene.run(&run).mentions("not redacted, or only in part: 2.").exits(0);
+    // With the two of the scene.
+    scene.run(&run).mentions("not redacted, or only in part: 3.").exits(0);
 }
 
 #[test]

@@ -204,7 +204,7 @@ mod tests {
         assert_eq!(search.next(&confinement, &machine).unwrap(), NATIVE);
         search.refused(NATIVE, broken(NATIVE), Choice::Auto).unwrap();
         let error = search.next(&confinement, &machine).unwrap_err();
-        // What stands in the way of each has a line of its own.
+        // Each obstacle has a line of its own.
         let words = "no sandbox that keeps every promise can be built here:\n  \
                      native: user namespaces are refused\n  \
                      bubblewrap: does not fully keep network, limits\n  \
