@@ -18,6 +18,7 @@ FORMS = {
     "application/javascript": "_repr_javascript_",
 }
 PLOTLY = "application/vnd.plotly.v1+json"
+VEGALITE = "application/vnd.vegalite.v5+json"
 BINARY = ("image/png", "image/jpeg", "application/pdf")
 
 last_figure = None  # The figure that the last expression of this cell has shown.
@@ -69,6 +70,9 @@ def forms_of(value):
         bundle = {}
         add(bundle, "", value, "_repr_mimebundle_", every_form)
         forms.update(bundle.get("") or {})
+        if kind.__module__.startswith("altair.") and VEGALITE not in forms:
+            # By default its bundle is a page whose script draws, and nowhere does one run.
+            add(forms, VEGALITE, value, "to_json", lambda make: make())
     for form, method in FORMS.items():
         # A picture is not needed twice.
         needed = form != "image/jpeg" or "image/png" not in forms

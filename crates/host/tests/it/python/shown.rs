@@ -194,6 +194,15 @@ fn an_interactive_figure_is_shown_as_a_page_and_as_data() {
 }
 
 #[test]
+fn a_chart_whose_page_needs_a_script_comes_as_data_too() {
+    let mut scene = python();
+    scene.run("import os\nos.mkdir('altair')\nopen('altair/__init__.py', 'w').close()\nwith open('altair/api.py', 'w') as file:\n    file.write('''\nclass Chart:\n    def __repr__(self): return 'Chart'\n    def to_json(self): return '{}'\n    def _repr_mimebundle_(self, include, exclude): return {'text/html': '<div></div>'}\n''')").succeeds();
+    let outcome = scene.run("from altair.api import Chart\nChart()").succeeds();
+    let data = ("application/vnd.vegalite.v5+json", "{}");
+    forms(&outcome, [data, ("text/html", "<div></div>"), ("text/plain", "Chart")]);
+}
+
+#[test]
 fn an_image_that_is_to_be_shown_on_a_screen_is_a_result() {
     let mut scene = python();
     scene.run("import os\nos.mkdir('PIL')\nopen('PIL/__init__.py', 'w').close()\nwith open('PIL/ImageShow.py', 'w') as file:\n    file.write('''\nviewers = []\nclass Viewer: pass\ndef register(viewer, order): viewers.insert(order, viewer)\ndef show(image): return viewers[0].show(image, title=None)\n''')").succeeds();
