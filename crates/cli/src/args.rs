@@ -93,13 +93,55 @@ impl Args {
     #[expect(clippy::option_option, reason = "the option may come without an id")]
     pub(crate) fn earlier(&self) -> Option<Option<&str>> {
         match self.resume.as_ref().or(self.fork.as_ref()) {
-            Some(id) => Some(id.as_deref()),
+            Some(id) => Some(id.as_deref().or(self.id_behind())),
             None => self.r#continue.then_some(None),
         }
     }
 
+    /// The id behind `--resume` or `--fork`, if it was typed with a space. The space cannot always
+    /// mean an id, because a prompt may come there too.
+    fn id_behind(&self) -> Option<&str> {
+        let is_alone = self.resume.as_ref().or(self.fork.as_ref()).is_some_and(Option::is_none);
+        let first = self.prompt.first().filter(|_| is_alone)?;
+        looks_like_an_id(first).then_some(first)
+    }
+
     /// The prompt that was typed, if any.
     pub(crate) fn prompt(&self) -> Option<String> {
-        (!self.prompt.is_empty()).then(|| self.prompt.join(" "))
+        let words = &self.prompt[usize::from(self.id_behind().is_some())..];
+        (!words.is_empty()).then(|| words.join(" "))
+    }
+}
+
+/// Whether a word has the form of a session's id, or of its short form: no word of a prompt has, but
+/// perhaps a long number.
+fn looks_like_an_id(word: &str) -> bool {
+    let is_hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    (8..=32).contains(&word.len())
+        && word.bytes().all(is_hex)
+        && word.bytes().any(|byte| byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_may_stand_behind_a_space_and_a_prompt_too() {
+        let read = |words: &[&str]| {
+            let words = ["interpreter"].iter().chain(words);
+            let args = Args::try_parse_from(words).unwrap();
+            (args.earlier().map(|id| id.map(str::to_owned)), args.prompt())
+        };
+        let prompt = |text: &str| Some(text.to_owned());
+        let id = |text: &str| Some(Some(text.to_owned()));
+        assert_eq!(read(&["--resume", "0193abcd"]), (id("0193abcd"), None));
+        assert_eq!(read(&["--fork", "0193abcd", "go", "on"]), (id("0193abcd"), prompt("go on")));
+        assert_eq!(read(&["--resume=0193abcd", "12345678"]), (id("0193abcd"), prompt("12345678")));
+        for words in ["deadbeef", "go", "2026", "12345678 apples", "0193ABCD", "0193abcg"] {
+            assert_eq!(read(&["--resume", words]), (Some(None), prompt(words)), "{words}");
+        }
+        assert_eq!(read(&["--continue", "0193abcd"]), (Some(None), prompt("0193abcd")));
+        assert_eq!(read(&["0193abcd"]), (None, prompt("0193abcd")));
     }
 }

@@ -45,6 +45,16 @@ fn a_conversation_goes_on_and_the_model_knows_what_is_gone() {
     scene.run(&arguments).mentions("It was 42.").exits(0);
     let newest = scene.run(&["history", "show", "--json"]);
     assert_eq!(newest.of_kind("resumed")[0]["from"], earlier.as_str());
+    // With a space, and by the short form.
+    for id in [earlier.as_str(), &earlier[earlier.len() - 8..]] {
+        scene.play(&["It was 42."]);
+        let arguments = scene.chat_arguments(&["--resume", id, "once", "more"]);
+        let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
+        scene.run(&arguments).mentions("It was 42.").exits(0);
+        let newest = scene.run(&["history", "show", "--json"]);
+        assert_eq!(newest.of_kind("resumed")[0]["from"], earlier.as_str());
+        assert_eq!(newest.of_kind("prompt")[0]["text"], "once more");
+    }
 }
 
 #[test]
@@ -59,6 +69,7 @@ fn what_cannot_be_resumed_is_told() {
     scene.code("python", "print(1)").exits(0);
     resume(&["--resume", "go on"]).mentions("there is no earlier chat in ").exits(2);
     resume(&["--resume=nothing", "go on"]).mentions("nothing").exits(2);
+    resume(&["--resume", "0badc0de", "go on"]).mentions("`0badc0de`").exits(2);
     let id = scene.run(&["history", "list", "--json"]).records()[0]["session"].clone();
     let id = id.as_str().unwrap();
     resume(&[&format!("--resume={id}"), "go on"]).mentions("no model took part").exits(2);
