@@ -13,9 +13,13 @@ use interpreter_store::{Environment, ResultFiles};
 use interpreter_web::http::{Doorkeeper, ServerNotice};
 use std::{io, path::PathBuf};
 
-/// The name of the file that leads a browser to the link, and of its folder.
+/// The folder of the files that lead browsers to the links of servers.
 const FOLDER: &str = "serve";
-const FILE: &str = "open.html";
+
+/// The name of this server's file: another server of the same person has its own.
+fn file_name() -> String {
+    format!("open-{}.html", std::process::id())
+}
 
 /// Shows what happens.
 pub(super) struct Face<S> {
@@ -83,7 +87,7 @@ impl<S> Face<S> {
                 "<!doctype html><meta charset=\"utf-8\"><meta name=\"referrer\" content=\"no-referrer\">\
                  <meta http-equiv=\"refresh\" content=\"0; url={link}\"><title>Interpreter</title>"
             );
-            self.made = self.files.save(FILE, page.as_bytes())?;
+            self.made = self.files.save(&file_name(), page.as_bytes())?;
         }
         let file = self.made.clone();
         Ok(async move {
