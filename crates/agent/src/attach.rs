@@ -70,22 +70,8 @@ impl Context {
             .ok()
             .filter(|text| !text.contains('\0'))
             .ok_or_else(|| failed("it is neither text nor an image; code can read it".into()))?;
-        let mut end = whole.len().min(SENT);
-        while !whole.is_char_boundary(end) {
-            end -= 1;
-        }
-        let name = Untrusted::new(path.to_string_lossy()).for_terminal_line(200);
-        let total = whole.len();
-        let (text, words) = if end < total {
-            let note =
-                format!("[cut here: {end} of {total} bytes are shown; code can read the rest]");
-            (format!("{}\n{note}\n", &whole[..end]), format!("the first {end} of {total} bytes"))
-        } else {
-            (whole, format!("{total} bytes"))
-        };
-        let (words, bytes) = (format!("{name} ({words})"), total as u64);
-        let text = Untrusted::new(text);
-        Ok((Event::FileAttached(AttachedFile { name, bytes, text }), words))
+        let (attached, words) = attached_text(&path.to_string_lossy(), whole);
+        Ok((Event::FileAttached(attached), words))
     }
 
     /// The bytes of a file, or why it is not sent.
@@ -122,6 +108,24 @@ impl Context {
         }
         Ok(bytes)
     }
+}
+
+/// A text that goes with a prompt, of which the beginning is sent if it is long; and a description.
+pub fn attached_text(name: &str, whole: String) -> (AttachedFile, String) {
+    let mut end = whole.len().min(SENT);
+    while !whole.is_char_boundary(end) {
+        end -= 1;
+    }
+    let name = Untrusted::new(name).for_terminal_line(200);
+    let total = whole.len();
+    let (text, words) = if end < total {
+        let note = format!("[cut here: {end} of {total} bytes are shown; code can read the rest]");
+        (format!("{}\n{note}\n", &whole[..end]), format!("the first {end} of {total} bytes"))
+    } else {
+        (whole, format!("{total} bytes"))
+    };
+    let words = format!("{name} ({words})");
+    (AttachedFile { name, bytes: total as u64, text: Untrusted::new(text) }, words)
 }
 
 /// An image that goes with a prompt, and its bytes, which are not kept yet: whoever sends the prompt

@@ -13,7 +13,7 @@ pub use interpreter_workspace::{Export, ExportOf, ExportedFile, ReceivedFile};
 
 pub use crate::{
     advice::Advise,
-    attach::attached_image,
+    attach::{attached_image, attached_text},
     choose::{ChooseError, providers},
     context::{Context, Explained},
     error::{AgentError, chain, says_look_again},

@@ -43,10 +43,11 @@ impl Context {
         };
         match (earlier.messages.is_empty(), &before) {
             (true, Some(cell)) => return Err(refused(format!("nothing was said before {cell}"))),
-            (true, None) => {
+            // Code of the person's own may still wait for a yes.
+            (true, None) if earlier.question().is_none() => {
                 return Err(refused(format!("no model took part in session {id}")));
             }
-            (false, _) => {}
+            (true, None) | (false, _) => {}
         }
         let seq = earlier.at.take().map(|at| at.seq);
         earlier.at = seq.map(|seq| log.head_at(&id, seq)).transpose()?.flatten();

@@ -13,9 +13,9 @@
 //! Those of findings: code can hide its behaviour. The sandbox bounds what it can do.
 
 use crate::{
-    Capability, Confinement, Deed, Findings, Opinion, Origin, Patterns, Proposal, Risk, Rule,
-    Verdict, Workspace,
-    findings::{CUT, MOST_ARGUMENT},
+    Capability, Confinement, Deed, Findings, Languages, Opinion, Origin, Patterns, Proposal, Risk,
+    Rule, Verdict, Workspace,
+    findings::{self, CUT, MOST_ARGUMENT},
     policy::{Ground, Places},
 };
 use serde::{Deserialize, Serialize};
@@ -83,6 +83,33 @@ pub fn ceiling(confinement: &Confinement) -> Risk {
 }
 
 impl Coverage {
+    /// A yes to code in a language, or to `all` code. `None` if there is no such language.
+    pub fn yes_to(what: &str, languages: &Languages) -> Option<Self> {
+        match what {
+            "all" => Some(Self::All),
+            name => languages.find(name).map(|language| Self::Language(language.name().into())),
+        }
+    }
+
+    /// A no to code in a language. `None` if there is no such language.
+    pub fn no_to_language(name: &str, languages: &Languages) -> Option<Self> {
+        let language = languages.find(name)?;
+        let language = Some(Patterns::one(language.name()));
+        Some(Self::Denied(Rule { language, ..Rule::of(Opinion::Deny) }))
+    }
+
+    /// A no to code with this finding. `None` if no finding has that name.
+    pub fn no_to_finding(name: &str) -> Option<Self> {
+        let finding = findings::NAMES.contains(&name).then(|| Patterns::one(name))?;
+        Some(Self::Denied(Rule { finding: Some(finding), ..Rule::of(Opinion::Deny) }))
+    }
+
+    /// A no to code with a line of this pattern.
+    pub fn no_to_line(pattern: &str) -> Self {
+        let line = Some(Patterns::one(pattern.trim()));
+        Self::Denied(Rule { line, ..Rule::of(Opinion::Deny) })
+    }
+
     /// Code of the same kind as this proposal.
     pub fn kind_of(proposal: &Proposal, findings: &Findings) -> Self {
         let all = findings.capabilities.iter();

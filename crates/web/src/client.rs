@@ -41,6 +41,9 @@ const MOST_WATCHED: usize = 64;
 /// Bytes of one session that are sent before it is another one's turn.
 const AT_ONCE: usize = 256 << 10;
 
+/// The same of its beginning: something is shown while the rest is on its way.
+const FIRST: usize = 32 << 10;
+
 /// The meaning of the end of a client's input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AtEnd {
@@ -371,8 +374,9 @@ impl<R: Reach> Client<R> {
         let Some(Watched { hub, source, place }) = self.watched.get_mut(&session) else {
             return lines;
         };
+        let bytes = if place.after == 0 { FIRST } else { AT_ONCE };
         if let Source::Held(held) = source
-            && let Taken::Lines { lines: taken, is_all } = held.take(place, AT_ONCE)
+            && let Taken::Lines { lines: taken, is_all } = held.take(place, bytes)
         {
             lines.extend(taken);
             if !is_all {

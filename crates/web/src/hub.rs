@@ -33,6 +33,7 @@ pub(crate) mod approvers;
 pub(crate) mod bell;
 mod clock;
 pub(crate) mod files;
+mod granting;
 mod guest_files;
 pub(crate) mod held;
 pub(crate) mod listing;
@@ -42,6 +43,7 @@ pub(crate) mod opening;
 mod outcome;
 pub(crate) mod performing;
 mod promise;
+mod prompting;
 mod quota;
 pub(crate) mod reading;
 mod rewinding;
@@ -49,6 +51,7 @@ pub(crate) mod row;
 mod setup;
 mod staged;
 mod tail;
+mod waking;
 mod weights;
 pub(crate) mod whose;
 mod withdrawing;
@@ -81,6 +84,8 @@ pub(crate) struct Shared {
     seat_left: Notify,
     /// Held by whoever shares out what is left to a person.
     sharing_out: tokio::sync::Mutex<()>,
+    /// Held by whoever wakes a session.
+    waking: tokio::sync::Mutex<()>,
     /// Held by whoever has the machine or the whole record examined.
     examining: Examining,
     weights: SeenWeights,
@@ -153,6 +158,7 @@ impl SessionHub {
             ended_by: OnceLock::new(),
             seat_left: Notify::new(),
             sharing_out: tokio::sync::Mutex::default(),
+            waking: tokio::sync::Mutex::default(),
             examining,
             weights: SeenWeights::default(),
         };
@@ -229,8 +235,8 @@ impl Shared {
 
     fn quit(&self, held: &HeldSession) {
         match self.ended_by.get() {
-            Some(who) => held.session.send_as(who, Event::Quit),
-            None => held.session.send(Event::Quit),
+            Some(who) => held.session.send_as(who, Event::ServerEnds),
+            None => held.session.send(Event::ServerEnds),
         }
     }
 

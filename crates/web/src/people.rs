@@ -14,6 +14,7 @@ pub use self::{
 
 mod approving;
 mod guests;
+mod kept_table;
 mod listing;
 pub(crate) mod reaching;
 mod roles;

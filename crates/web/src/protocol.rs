@@ -15,7 +15,10 @@ pub(crate) use self::{
 pub use self::{
     look::{LookAt, LookWish},
     refusal::{ErrorCode, ProtocolError},
-    request::{OpenMode, PictureSent, ProtocolRequest, RequestId, ShareWish, VERBS, Verb},
+    request::{
+        DenyWish, OpenMode, PictureSent, ProtocolRequest, RequestId, ShareWish, TextFileSent,
+        VERBS, Verb,
+    },
 };
 
 mod answering;

@@ -58,6 +58,7 @@ impl RedactedOutput {
                 | Event::Restarted(_)
                 | Event::RunnerFailed(_)
                 | Event::Quit
+                | Event::ServerEnds
         )
     }
 

@@ -23,7 +23,7 @@ impl QuestionEnd {
             Self::Interrupted
         } else if matches!(event, Event::TimeUp(_)) {
             Self::TimedOut
-        } else if matches!(event, Event::Quit) {
+        } else if matches!(event, Event::Quit | Event::ServerEnds) {
             Self::Ended
         } else {
             Self::Over

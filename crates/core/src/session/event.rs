@@ -171,6 +171,8 @@ pub enum Event {
     Interrupted,
     /// The person wants to leave.
     Quit,
+    /// The server ends. Whoever has been asked about code may still answer when it is back.
+    ServerEnds,
 }
 
 /// A model that the rest of a session may be had with.
@@ -348,7 +350,8 @@ impl Event {
             | Self::Looked(_)
             | Self::PackagesOrdered(_)
             | Self::TimeUp(_)
-            | Self::Quit => vec![],
+            | Self::Quit
+            | Self::ServerEnds => vec![],
         }
     }
 }

@@ -153,6 +153,11 @@ impl Questions {
         withdrawn.collect()
     }
 
+    /// Leaves a question about code open on record: it may be answered in a session that goes on.
+    pub(super) fn leave_code(&mut self) {
+        self.open.retain(|one| !matches!(one.subject, Subject::Code { .. }));
+    }
+
     /// Closes the questions that `is_over` names.
     pub(super) fn close(
         &mut self,

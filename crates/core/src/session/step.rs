@@ -15,8 +15,12 @@ impl State {
     pub fn step(&mut self, event: Event) -> Vec<Effect> {
         let phase = mem::replace(&mut self.phase, Phase::Idle);
         let why = QuestionEnd::by(&event);
+        let stays_open = matches!(event, Event::ServerEnds);
         self.take(phase, event);
         self.record_conversation();
+        if stays_open {
+            self.questions.leave_code();
+        }
         self.close_what_is_over(why);
         mem::take(&mut self.effects)
     }
@@ -24,7 +28,7 @@ impl State {
     pub(super) fn take(&mut self, phase: Phase, event: Event) {
         match (phase, event) {
             (Phase::Ended, _) => self.phase = Phase::Ended,
-            (_, Event::Quit) => {
+            (_, Event::Quit | Event::ServerEnds) => {
                 self.phase = Phase::Ended;
                 self.then(Effect::End);
             }

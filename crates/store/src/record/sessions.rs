@@ -2,7 +2,9 @@
 
 use super::{Log, failure::failure, read::record};
 use crate::StoreError;
-use interpreter_core::{Body, Untrusted, record::SessionHead};
+use interpreter_core::{
+    Body, QuestionAbout, Record, RecordedQuestion, Untrusted, record::SessionHead,
+};
 use rusqlite::{OptionalExtension, params};
 use std::{
     path::PathBuf,
@@ -14,11 +16,27 @@ use uuid::{ContextV7, Timestamp, Uuid};
 /// Records at the beginning of a session among which it says from which one it goes on.
 const EARLY: i64 = 256;
 
+/// Records at the end of a session among which a question is that is still open: approvals and notes
+/// may follow it.
+const LATE: i64 = 128;
+
 /// Sessions that are named when one was meant.
 const MOST_NAMED: u8 = 5;
 
 /// Tells sessions of the same moment apart, in the order in which they began.
 static SEQUENCE: Mutex<ContextV7> = Mutex::new(ContextV7::new());
+
+/// Kinds of records behind which no earlier question is open.
+const CLOSING: [&str; 6] =
+    ["question_closed", "answer", "run_started", "prompt", "turn_finished", "resumed"];
+
+/// How a session goes on in another one.
+enum Continuation {
+    None,
+    In(String),
+    /// In one whose record cannot be read.
+    Unreadable,
+}
 
 /// One line of the list of sessions.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -238,10 +256,22 @@ impl Log {
         Ok(None)
     }
 
-    /// Whether another session goes on from this one at the question that was open in it. Looks at
-    /// all sessions: the order of their ids is that of a clock that may have been set back. A record
+    /// Whether another session goes on from this one at the question that was open in it. A record
     /// that cannot be read counts if it names this session, and costs nobody else.
     pub fn is_continued(&self, session: &str) -> Result<bool, StoreError> {
+        Ok(!matches!(self.continuation(session)?, Continuation::None))
+    }
+
+    /// The session that goes on from this one at its question, if its record can be read.
+    pub fn continued_in(&self, session: &str) -> Result<Option<String>, StoreError> {
+        Ok(match self.continuation(session)? {
+            Continuation::In(id) => Some(id),
+            Continuation::None | Continuation::Unreadable => None,
+        })
+    }
+
+    /// Looks at all sessions: the order of their ids is that of a clock that may have been set back.
+    fn continuation(&self, session: &str) -> Result<Continuation, StoreError> {
         let failed = |error| failure(&self.path, error);
         let mut statement = self
             .connection
@@ -256,15 +286,52 @@ impl Log {
             Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
         });
         for row in rows.map_err(failed)? {
-            match record(row.map_err(failed)?).map(|record| record.body) {
-                Ok(Body::Resumed { from, question: Some(_), .. }) if from == session => {
-                    return Ok(true);
+            match record(row.map_err(failed)?) {
+                Ok(Record {
+                    body: Body::Resumed { from, question: Some(_), .. },
+                    session: id,
+                    ..
+                }) if from == session => {
+                    return Ok(Continuation::In(id));
                 }
                 Ok(_) => {}
-                Err(_) => return Ok(true),
+                Err(_) => return Ok(Continuation::Unreadable),
             }
         }
-        Ok(false)
+        Ok(Continuation::None)
+    }
+
+    /// The question about code that is still open at the end of a session on record, whether or not
+    /// that session runs or another one goes on with it. Reads only the end.
+    pub fn open_question(&self, session: &str) -> Result<Option<RecordedQuestion>, StoreError> {
+        let failed = |error| failure(&self.path, error);
+        let mut statement = self
+            .connection
+            .prepare_cached(
+                "SELECT kind, record.seq, record.session, time, body FROM head JOIN record
+                     ON record.place <= head.place
+                     AND record.place > head.place - min(head.seq, ?2)
+                 WHERE head.session = ?1 ORDER BY record.place DESC",
+            )
+            .map_err(failed)?;
+        let mut rows = statement.query(params![session, LATE]).map_err(failed)?;
+        while let Some(row) = rows.next().map_err(failed)? {
+            let kind: String = row.get(0).map_err(failed)?;
+            if CLOSING.contains(&kind.as_str()) {
+                return Ok(None);
+            }
+            if kind == "question" {
+                let columns = (row.get(1), row.get(2), row.get(3), row.get(4));
+                let (Ok(seq), Ok(id), Ok(time), Ok(body)) = columns else { return Ok(None) };
+                // One that cannot be read cannot be answered.
+                let Ok(Record { body: Body::Question(open), .. }) = record((seq, id, time, body))
+                else {
+                    return Ok(None);
+                };
+                return Ok(Some(open).filter(|open| matches!(open.about, QuestionAbout::Code(_))));
+            }
+        }
+        Ok(None)
     }
 
     /// The record of a session with this number, and its hash.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::record::example::{Place, prompt, started};
-use interpreter_core::Body;
+use interpreter_core::{Body, QuestionEnd};
 use std::path::Path;
 
 #[test]
@@ -153,6 +153,8 @@ fn a_session_that_goes_on_at_its_question_is_known() {
     place.log.append("s4", &resumed("s2", Some("q1"))).unwrap();
     assert!(!place.log.is_continued("s1").unwrap());
     assert!(place.log.is_continued("s2").unwrap());
+    assert_eq!(place.log.continued_in("s2").unwrap().as_deref(), Some("s4"));
+    assert_eq!(place.log.continued_in("s4").unwrap(), None);
     place.log.append("s5", &started()).unwrap();
     place.log.append("s5", &resumed("s1", Some("q2"))).unwrap();
     assert!(place.log.is_continued("s1").unwrap());
@@ -183,4 +185,55 @@ fn an_unreadable_record_costs_only_the_session_that_it_names() {
         assert!(place.log.is_continued("s1").unwrap(), "{damaged}");
         assert!(!place.log.is_continued("s2").unwrap(), "{damaged}");
     }
+}
+
+/// As on record, and no more than a question has to have.
+fn question(about: &str) -> Body {
+    let json = match about {
+        "code" => {
+            r#"{"kind":"question","id":"q1","hash":"h","about":"code","proposal":"p1",
+                "language":"python","code":"1","code_hash":"c","risk":"low","capabilities":[],
+                "decision":"ask","rule":"r","may_stand":true,"may_last":false,
+                "confinement":[],"edited":false}"#
+        }
+        _ => {
+            r#"{"kind":"question","id":"q1","hash":"h","about":"host","proposal":"p1",
+                "host":"example.org","port":443,"grants":[]}"#
+        }
+    };
+    serde_json::from_str(json).unwrap()
+}
+
+#[test]
+fn a_question_about_code_that_nothing_closed_is_open_after_the_end() {
+    let mut place = Place::new();
+    let note = Body::Note { text: "approved by anna".into() };
+    let mut open = |session: &str, bodies: &[Body]| {
+        for body in bodies {
+            place.log.append(session, body).unwrap();
+        }
+        place.log.open_question(session).unwrap().map(|open| open.id)
+    };
+    let is_open = Some("q1".to_owned());
+    assert_eq!(open("s1", &[started(), prompt("x")]), None);
+    assert_eq!(open("s1", &[question("code")]), is_open);
+    assert_eq!(open("s1", &[note, Body::SessionEnded {}]), is_open);
+    assert_eq!(open("s2", &[started(), question("host"), Body::SessionEnded {}]), None);
+    for (session, why) in [("s3", QuestionEnd::Answered), ("s4", QuestionEnd::Ended)] {
+        let closed = Body::QuestionClosed { id: "q1".into(), why };
+        assert_eq!(open(session, &[started(), question("code"), closed]), None);
+    }
+    // So far behind its question is nothing that waits for an answer.
+    let many: Vec<_> = (0..LATE).map(|_| prompt("y")).collect();
+    assert_eq!(open("s5", &[vec![question("code")], many].concat()), None);
+    assert_eq!(open("nobody", &[]), None);
+}
+
+#[test]
+fn a_question_that_cannot_be_read_is_not_open() {
+    let mut place = Place::new();
+    place.log.append("s1", &question("code")).unwrap();
+    let change = "DROP TRIGGER IF EXISTS record_no_update; UPDATE record SET body = '{'";
+    place.log.connection.execute_batch(change).unwrap();
+    assert_eq!(place.log.open_question("s1").unwrap(), None);
 }

@@ -64,6 +64,14 @@ const ENDS: { [end: string]: string } = {
   model_failed: "The model could not answer.",
 };
 
+const OUTSIDE: { [source: string]: string } = {
+  piped: "piped data",
+  file: "a file",
+  output: "output of code that has read something",
+  network: "output of code that has reached a host",
+  earlier: "an earlier session",
+};
+
 function fold(session: Session, record: Record): void {
   const cell = session.cells.get(text(record["proposal"]));
   switch (record.kind) {
@@ -112,6 +120,9 @@ function fold(session: Session, record: Record): void {
         reasoning: text(record["reasoning"]), codes: [], finish: text(record["finish"]),
       });
       return;
+    case "outside_text":
+      session.tainted = true;
+      return note(session, record, "mark", `The model was given outside text: ${OUTSIDE[text(record["source"])] ?? "something from outside"}. Approvals in advance no longer cover code that starts programs, reaches the network, or writes where nothing is staged.`);
     case "usage": {
       const { usage } = session;
       usage.input += Number(record["input"] ?? 0);

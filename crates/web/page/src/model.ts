@@ -77,6 +77,8 @@ export interface Session {
   title: string;
   imported: boolean;
   resumedFrom?: string;
+  /** Whether the model has been given outside text: fewer things then happen without a question. */
+  tainted: boolean;
   /** Messages of the session before it, until it is known that there is one. */
   earlier: { role: string; text?: string }[];
   ended: boolean;
@@ -99,7 +101,7 @@ export interface Session {
 export function newSession(id: string): Session {
   return {
     id, after: 0, rev: 0, entries: [], cells: new Map(), asked: new Map(), live: null, closedReply: 0,
-    state: "idle", folder: "", model: "", title: "", imported: false, ended: false, earlier: [], changes: null,
+    state: "idle", folder: "", model: "", title: "", imported: false, ended: false, tainted: false, earlier: [], changes: null,
     staged: [], applied: 0, putting: false, newest: 0, usage: { input: 0, output: 0, cost: null, context: null }, headway: "",
     attached: [], effectsRev: 0,
   };

@@ -36,5 +36,5 @@ export function turnSides(): void {
 }
 
 /** The dialog over a session: its people, or everything that is allowed in it without a question. */
-export type Aside = "sharing" | "grants";
+export type Aside = "sharing" | "grants" | "model";
 export const aside = signal<Aside | null>(null);

@@ -58,14 +58,14 @@ await story("story", async (browser, scene) => {
   await page.waitForSelector(".app");
   await page.click(`.item[href='#/s/${session}']`);
   await page.waitForSelector("[data-cell=p1] .output");
-  await page.waitForSelector("[data-act=resume]");
-  await page.click("[data-act=resume]");
-  await page.waitForFunction((old) => location.hash.startsWith("#/s/") && location.hash !== `#/s/${old}`, session);
-  const resumed = await page.evaluate(() => location.hash);
   await page.waitForSelector(".card.open [data-act=run]");
   equal(await page.getAttribute(".card.open", "data-question"), asked, "the same question is open again");
-  await page.waitForFunction(() => document.querySelector(".prompt-text")?.textContent === "Compute.");
+  check((await page.textContent(".over")).includes("still waits"), "the session has ended, and says what an answer does");
+  await page.waitForFunction(() => document.title === "(1) Interpreter");
   await act(page, "run", ".card.open");
+  await page.waitForFunction((old) => location.hash.startsWith("#/s/") && location.hash !== `#/s/${old}`, session);
+  const resumed = await page.evaluate(() => location.hash);
+  await page.waitForFunction(() => document.querySelector(".prompt-text")?.textContent === "Compute.");
   await page.waitForFunction(() => [...document.querySelectorAll(".output")].some((one) => one.textContent.includes("second 49")));
 
   // Stopped, restarted, forked and ended from the page.

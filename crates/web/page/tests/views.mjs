@@ -250,41 +250,56 @@ await story("granted", async (browser, scene) => {
 });
 
 await story("again", async (browser, scene) => {
-  const place = await scene([{ text: "Never said." }]);
+  const place = await scene([
+    { text: "One.", call: { language: "python", code: "x = 41\nprint(open('notes.txt').read())" } },
+    { text: "It is there." },
+    { text: "Another way to say it." },
+  ], { "notes.txt": "from elsewhere" });
   const server = await place.serve();
   const person = await browser.person();
-  // No verb asks for a replay, so the question comes from here: the page must show it all the same.
-  let send = () => undefined;
-  const sent = [];
-  await person.routeWebSocket(/\/v1\/socket$/, (socket) => {
-    const behind = socket.connectToServer();
-    send = (record) => socket.send(JSON.stringify(record));
-    socket.onMessage((message) => {
-      const request = JSON.parse(message);
-      if (request.do !== "answer") return behind.send(message);
-      sent.push(request);
-      socket.send(JSON.stringify({ id: request.id, ok: {} }));
-    });
-  });
   const page = await enter(person, server.url);
-  const session = await begin(page);
+  await begin(page);
+  check(await page.locator("[data-tainted]").count() === 0, "nothing came in yet");
+  await say(page, "Compute.");
+  await page.waitForSelector(".card.open [data-act=run]");
+  await act(page, "run", ".card.open");
+  await shows(page, ".entries", "It is there.");
   await state(page, "idle");
-  const after = await page.waitForFunction(() => {
-    const after = Number(document.querySelector(".entries[data-after]")?.dataset.after ?? 0);
-    return after > 0 ? after : false;
-  });
-  const seq = Number(await after.jsonValue()) + 1;
-  const cells = [{ proposal: "p3", cell: "p1", language: "python", code: "x = 41", risk: "low" }, { proposal: "p4", cell: "p2", language: "shell", code: "rm -f old.txt", risk: "medium" }];
-  send({
-    v: 1, seq, time: "2026-11-18T12:00:00Z", session, kind: "question", id: "q1", hash: "0".repeat(64), about: "replay", risk: "medium", cells,
-    capabilities: [{ name: "deletes", argument: "old.txt", line: 1, severity: "medium" }], left_out: [{ cell: "p9", why: "it was rejected" }],
-  });
+
+  // The output may be anybody's words, and the session says so from then on.
+  await shows(page, ".entries", "The model was given outside text: output of code that has read something.");
+  await shows(page, ".head [data-tainted]", "outside text");
+  await accessible(page, "tainted");
+  await picture(page, "tainted");
+
+  const menu = async (name) => {
+    await page.click(".head .menu > summary");
+    await page.click(`.head [data-act=${name}]`);
+  };
+  await menu("again");
+  await shows(page, ".entries", "Another way to say it.");
+  await state(page, "idle");
+
+  // Code that ran runs again, after one question about all of it.
+  await menu("replay");
   await page.waitForSelector(".card.open .replayed");
-  equal(await page.locator(".card.open .replayed").count(), 2, "both cells");
-  await shows(page, ".card.open", "it was rejected");
+  equal(await page.locator(".card.open .replayed").count(), 1, "the one cell");
+  await shows(page, ".card.open", "x = 41");
   await accessible(page, "again");
   await act(page, "run", ".card.open");
-  for (; sent.length === 0;) await page.evaluate(() => new Promise((done) => requestAnimationFrame(done)));
-  equal([sent[0].question, sent[0].hash, sent[0].decision], ["q1", "0".repeat(64), "run"], "the answer names what was shown");
+  await shows(page, ".entries", "Earlier code runs again");
+  await state(page, "idle");
+
+  // Another model hears the same conversation; one that is not there changes nothing.
+  await menu("switch");
+  await page.fill("[data-aside=model] [data-field=model]", "nowhere/none");
+  await accessible(page, "switching");
+  await picture(page, "switching");
+  await page.click("[data-act=switch-model]");
+  await shows(page, ".entries .note-error", "nowhere");
+  await state(page, "idle");
+
+  await menu("forget");
+  await shows(page, ".entries", "your last prompt and everything after it are removed");
   equal(browser.complaints, [], "complaints of the page");
 });

@@ -13,6 +13,12 @@ use std::collections::BTreeSet;
 pub(crate) trait Approvers: Send + Sync {
     /// The ids of everybody who may answer in this session now. Reads the disk.
     fn of(&self, session: &str) -> Result<BTreeSet<String>, ProtocolError>;
+
+    /// The person whose sessions these are, with the rights that they have now. Reads the disk.
+    fn owner(&self) -> Result<Caller, ProtocolError>;
+
+    /// Shares the session `to` as `from` is shared: it goes on from there. Writes to the disk.
+    fn carry_over(&self, from: &str, to: &str) -> Result<(), ProtocolError>;
 }
 
 impl SessionHub {

@@ -25,10 +25,13 @@ use crate::{
 };
 use base64::{Engine, engine::general_purpose::STANDARD};
 use bytes::Bytes;
-use interpreter_agent::{Advise, AgentError, Upload, chain};
+use interpreter_agent::{Advise, AgentError, OpenedFile, Upload, chain};
 use interpreter_core::put::unfit_name;
-use serde_json::Value;
-use std::sync::Arc;
+use serde_json::{Value, json};
+use std::{
+    io::{Read, Seek, SeekFrom},
+    sync::Arc,
+};
 
 /// Bytes of a file that comes with a request of the protocol.
 const SMALL: usize = 1 << 20;
@@ -125,6 +128,25 @@ impl SessionHub {
                 Ok(FilesDownload::zip(&held.id, ZipPlan::of(export)))
             }
         }
+    }
+}
+
+impl HeldSession {
+    /// Reads a piece of a file as code sees it, from this byte on.
+    pub(super) async fn read_part(&self, path: String, from: u64) -> Result<Value, ProtocolError> {
+        let opened = self.session.open_file(path.clone()).await;
+        let missing = |error: AgentError| ProtocolError::new(ErrorCode::NoSuchFile, chain(&error));
+        let OpenedFile { file, bytes } = opened.map_err(missing)?;
+        let piece = elsewhere(move || {
+            let mut piece = Vec::new();
+            let mut file = file;
+            let read = file.seek(SeekFrom::Start(from));
+            let read = read.and_then(|_| file.take(SMALL as u64).read_to_end(&mut piece));
+            let broken = |_| ProtocolError::new(ErrorCode::Failed, "the file cannot be read");
+            read.map(|_| piece).map_err(broken)
+        });
+        let base64 = STANDARD.encode(piece.await?);
+        Ok(json!({ "path": path, "from": from, "bytes": bytes, "base64": base64 }))
     }
 }
 

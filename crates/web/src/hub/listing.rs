@@ -1,8 +1,16 @@
 //! The list of sessions: those that run, then those on record.
 
-use super::{SessionHub, held::HeldSession, reading::on_record, row::Row};
+use super::{
+    SessionHub,
+    held::HeldSession,
+    opening::unknown,
+    reading::on_record,
+    row::{OpenQuestion, Row},
+    waking::waiting,
+};
 use crate::protocol::{ErrorCode, ProtocolError};
-use interpreter_store::SessionFilter;
+use interpreter_core::RecordedQuestion;
+use interpreter_store::{SessionFilter, SessionSummary};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 
@@ -18,14 +26,27 @@ pub(crate) fn rows_of(limit: Option<usize>) -> usize {
 /// Records that a search looks through for each session of its list.
 const HITS: usize = 10;
 
-/// The open questions of a session, each with its name.
-fn open_questions(held: &HeldSession) -> Vec<Value> {
+/// A session on record, and the question that it ended with.
+type PastSession = (SessionSummary, Option<RecordedQuestion>);
+
+/// Questions of a session, each with its name.
+fn named(session: &str, questions: impl IntoIterator<Item = OpenQuestion>) -> Vec<Value> {
     let named = |question| {
         let mut entry = serde_json::to_value(&question).unwrap_or_default();
-        entry["session"] = held.id.clone().into();
+        entry["session"] = session.into();
         entry
     };
-    held.questions().into_iter().map(named).collect()
+    questions.into_iter().map(named).collect()
+}
+
+fn open_questions(held: &HeldSession) -> Vec<Value> {
+    named(&held.id, held.questions())
+}
+
+/// The row of a session on record, and its question.
+fn past_row((summary, question): PastSession) -> (Row, Vec<Value>) {
+    let row = Row::of_past(&summary, usize::from(question.is_some()));
+    (row, named(&summary.id, question.map(OpenQuestion::new)))
 }
 
 impl SessionHub {
@@ -38,16 +59,23 @@ impl SessionHub {
     ) -> Result<Value, ProtocolError> {
         let limit = rows_of(limit);
         let running = self.shared.running();
-        let questions: Vec<_> = running.iter().flat_map(|held| open_questions(held)).collect();
+        let mut questions: Vec<_> = running.iter().flat_map(|held| open_questions(held)).collect();
         let mut rows = Vec::new();
         if search.is_none() && before.is_none() {
             rows.extend(running.iter().rev().map(|held| json!(held.row())));
         }
         let here: HashSet<String> = running.into_iter().map(|held| held.id.clone()).collect();
-        rows.extend(match search {
-            Some(words) => self.found(&words, limit, before).await?,
-            None => self.earlier(&here, limit, before).await?,
-        });
+        match search {
+            Some(words) => rows.extend(self.found(&words, limit, before).await?),
+            None => {
+                for (row, open) in
+                    self.earlier(&here, limit, before).await?.into_iter().map(past_row)
+                {
+                    rows.push(json!(row));
+                    questions.extend(open);
+                }
+            }
+        }
         rows.truncate(limit.max(here.len()));
         Ok(json!({ "sessions": rows, "questions": questions }))
     }
@@ -55,11 +83,19 @@ impl SessionHub {
     /// One session, and its open questions.
     pub(crate) async fn list_one(&self, id: &str) -> Result<Value, ProtocolError> {
         let held = self.shared.find(id);
-        let questions: Vec<_> = held.iter().flat_map(|held| open_questions(held)).collect();
-        let row = match held {
-            Some(held) => held.row(),
-            None => Row::of_past(&self.summary(id).await?),
-        };
+        if let Some(held) = held.as_ref().filter(|held| !held.has_ended()) {
+            return Ok(json!({ "sessions": [held.row()], "questions": open_questions(held) }));
+        }
+        let wanted = id.to_owned();
+        let past = on_record(&self.shared.folders, move |log, folders| {
+            let Some(summary) = log.session(&wanted)? else { return Ok(None) };
+            Ok(Some((summary, waiting(log, folders, &wanted)?)))
+        });
+        let (mut row, questions) = past_row(past.await?.ok_or_else(|| unknown(id))?);
+        if let Some(held) = held {
+            // It knows more than the record says at a glance.
+            row = Row { questions: row.questions, ..held.row() };
+        }
         Ok(json!({ "sessions": [row], "questions": questions }))
     }
 
@@ -69,14 +105,18 @@ impl SessionHub {
         here: &HashSet<String>,
         limit: usize,
         before: Option<String>,
-    ) -> Result<Vec<Value>, ProtocolError> {
+    ) -> Result<Vec<PastSession>, ProtocolError> {
         let filter = SessionFilter { newest: limit + here.len(), work_folder: None };
-        let found = on_record(&self.shared.folders, move |log, _| match before {
-            Some(before) => log.sessions_before(&filter, &before),
-            None => log.sessions(&filter),
-        });
-        let past = found.await?.into_iter().filter(|one| !here.contains(&one.id));
-        Ok(past.take(limit).map(|one| json!(Row::of_past(&one))).collect())
+        let here = here.clone();
+        on_record(&self.shared.folders, move |log, folders| {
+            let found = match before {
+                Some(before) => log.sessions_before(&filter, &before)?,
+                None => log.sessions(&filter)?,
+            };
+            let past = found.into_iter().filter(|one| !here.contains(&one.id)).take(limit);
+            past.map(|one| waiting(log, folders, &one.id).map(|open| (one, open))).collect()
+        })
+        .await
     }
 
     /// Sessions in which something was said, run or printed.
@@ -106,9 +146,9 @@ impl SessionHub {
             }
             Ok(found)
         });
-        let row = |(summary, excerpt): (interpreter_store::SessionSummary, _)| {
+        let row = |(summary, excerpt): (SessionSummary, _)| {
             let held = self.shared.find(&summary.id).map(|held| held.row());
-            let mut row = json!(held.unwrap_or_else(|| Row::of_past(&summary)));
+            let mut row = json!(held.unwrap_or_else(|| Row::of_past(&summary, 0)));
             row["excerpt"] = json!(excerpt);
             row
         };

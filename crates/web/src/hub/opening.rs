@@ -153,7 +153,9 @@ impl SessionHub {
             overrides.profile.clone_from(&asks.profile);
         }
         let folder = self.allowed_folder(caller, folder)?;
-        Ok(Wanted { folder, overrides, mode: Mode::Chat, approval, origin })
+        let is_run = origin.bounds.is_some() && origin.model.is_none();
+        let mode = if is_run { Mode::Run } else { Mode::Chat };
+        Ok(Wanted { folder, overrides, mode, approval, origin })
     }
 
     /// A folder that is there and that the caller may open. Whoever may not learns nothing of it.

@@ -3,42 +3,35 @@
 use super::{
     SessionHub,
     allowed::check,
+    granting::{GrantWish, grant},
     held::HeldSession,
-    outcome::{begin, begun, first_after},
+    outcome::{begin, first_after},
+    prompting::PromptWish,
     reading::{elsewhere, failed},
-    rewinding,
-    row::Doing,
-    staged,
+    rewinding, staged,
 };
 use crate::{
     caller::Caller,
-    protocol::{ErrorCode, PictureSent, ProtocolError, Verb, answer_rights, given_answer},
+    protocol::{ErrorCode, ProtocolError, Verb, answer_rights, given_answer},
 };
-use base64::{Engine, engine::general_purpose::STANDARD};
-use interpreter_agent::{Mode, attached_image};
 use interpreter_core::{
     Language,
-    egress::authority,
     proposal::unfit,
-    session::{AnswerRefused, AnswerTaken, Attachment, Event, GivenAnswer},
+    session::{AnswerRefused, AnswerTaken, Event, GivenAnswer, Replay},
 };
-use interpreter_store::PackedOutput;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
-
-/// Pictures that go with one prompt.
-const MOST_PICTURES: usize = 8;
 
 /// Refuses what the caller may not do.
 pub(crate) fn check_rights(caller: &Caller, verb: &Verb) -> Result<(), ProtocolError> {
     check(caller, verb.rights())
 }
 
-fn malformed(text: impl Into<String>) -> ProtocolError {
+pub(super) fn malformed(text: impl Into<String>) -> ProtocolError {
     ProtocolError::new(ErrorCode::Malformed, text)
 }
 
-fn nothing() -> Value {
+pub(super) fn nothing() -> Value {
     Value::Object(Map::new())
 }
 
@@ -71,9 +64,9 @@ impl SessionHub {
                 Ok(nothing())
             }
             Verb::Close { session } => self.close(&session, who).await,
-            Verb::Prompt { session, text, images } => {
-                let held = self.running(&session).await?;
-                self.prompt(&held, text, images, caller).await
+            Verb::Prompt { session, text, images, files, again, forget, model } => {
+                let wish = PromptWish::of(text, images, files, model, again && !forget);
+                self.prompt(&*self.running(&session).await?, wish, caller).await
             }
             Verb::Run { session, language, code } => {
                 let held = self.running(&session).await?;
@@ -87,15 +80,17 @@ impl SessionHub {
                 self.running(&session).await?.session.send_as(who, Event::Interrupted);
                 Ok(nothing())
             }
-            Verb::Restart { session, language } => {
+            Verb::Restart { session, language, replay } => {
                 let held = self.running(&session).await?;
-                let language = language.map(|name| find_language(&held, &name)).transpose()?;
-                begin(&held, vec![Event::Restart(language)], who).await?;
-                Ok(nothing())
+                restart(&held, language, replay, who).await
             }
-            Verb::Changes { session, path } => {
+            Verb::Changes { session, sets, path, from } => {
                 let held = self.running(&session).await?;
-                staged::changes(&held, path, caller).await
+                match (path, from) {
+                    (Some(path), Some(from)) => held.read_part(path, from).await,
+                    _ if sets => staged::sets(&held).await,
+                    (path, _) => staged::changes(&held, path, caller).await,
+                }
             }
             Verb::Apply { session, changes, picks } => {
                 let held = self.running(&session).await?;
@@ -119,9 +114,10 @@ impl SessionHub {
             Verb::Grant { share: Some(_), .. } | Verb::Grant { unshare: Some(_), .. } => {
                 Err(no_team())
             }
-            Verb::Grant { session, revoke, close, .. } => {
+            Verb::Grant { session, allow, deny, revoke, close, .. } => {
                 let held = self.running(&session).await?;
-                self.grant(&held, revoke, close.as_deref(), who).await
+                let wish = GrantWish::of(&held, allow, deny, revoke, close)?;
+                grant(&self.shared, &held, wish, who).await
             }
         }
     }
@@ -135,16 +131,24 @@ impl SessionHub {
         answer: GivenAnswer,
     ) -> Result<Value, ProtocolError> {
         check(caller, answer_rights(&answer))?;
-        let held = self.running(session).await?;
-        let voter = self.voter(caller, session).await?;
+        let held = self.answering(caller, session, &question, &hash).await?;
+        let goes_on = (held.id != session).then(|| held.id.clone());
+        let voter = self.voter(caller, &held.id).await?;
         let who = Some(caller.name.clone());
         let given = held.session.answer(question.clone(), hash, answer, who, voter).await;
-        let given = given.map_err(|refused| refusal(&refused))?;
+        let given = given.map_err(|refused| match &goes_on {
+            Some(id) => refusal(&refused).hint(format!("session {id} goes on from there")),
+            None => refusal(&refused),
+        })?;
         if given == AnswerTaken::Decides {
             // Whoever goes on at once must not find it open.
             held.closed(&question).await;
         }
-        Ok(taken(given))
+        let mut taken = taken(given);
+        if let Some(id) = goes_on {
+            taken["session"] = id.into();
+        }
+        Ok(taken)
     }
 
     /// Ends a session in order, and waits until it is over.
@@ -168,36 +172,6 @@ impl SessionHub {
         Err(ProtocolError::new(ErrorCode::Ended, text).hint("`resume` goes on with it"))
     }
 
-    async fn prompt(
-        &self,
-        held: &HeldSession,
-        text: String,
-        images: Vec<PictureSent>,
-        caller: &Caller,
-    ) -> Result<Value, ProtocolError> {
-        if held.mode == Mode::Run {
-            let text = "this session runs code and talks to no model";
-            return Err(
-                ProtocolError::new(ErrorCode::NoModel, text).hint("open one of mode `chat`")
-            );
-        }
-        if text.trim().is_empty() {
-            return Err(malformed("prompt: `text` is empty"));
-        }
-        if images.len() > MOST_PICTURES {
-            let text = format!("{MOST_PICTURES} pictures go with one prompt");
-            return Err(ProtocolError::new(ErrorCode::TooMany, text));
-        }
-        let pictures = if images.is_empty() { Vec::new() } else { read_pictures(images).await? };
-        let (attached, beside): (Vec<_>, Vec<_>) = pictures.into_iter().unzip();
-        let mut events: Vec<_> = attached.into_iter().map(Event::Attached).collect();
-        events.push(Event::Asked(text));
-        let events = self.spoken_by(caller, events);
-        let begins = held.session.begin_with(events, beside, Some(caller.name.clone()));
-        begun(held, begins.await).await?;
-        Ok(nothing())
-    }
-
     async fn run(
         &self,
         held: &HeldSession,
@@ -218,72 +192,27 @@ impl SessionHub {
             Some(_) | None => Ok(nothing()),
         }
     }
-
-    async fn grant(
-        &self,
-        held: &HeldSession,
-        revoke: Option<u32>,
-        close: Option<&str>,
-        who: &str,
-    ) -> Result<Value, ProtocolError> {
-        let refused = |text| Err(ProtocolError::new(ErrorCode::Refused, text));
-        let mut taken = None;
-        let mut closed = None;
-        if let Some(number) = revoke {
-            if !held.standing().iter().any(|one| one.number == number) {
-                return refused(format!("there is no standing answer {number}"));
-            }
-            taken = Some(Event::StandingRevoked(number));
-        }
-        if let Some(place) = close {
-            let (host, port) = authority(place, Some(443))
-                .map_err(|error| malformed(format!("grant: `close`: {error}")))?;
-            if !held.granted_hosts().contains(&(host.clone(), port)) {
-                let place = host.with_port(port);
-                return refused(format!("{place} was not granted in this session"));
-            }
-            closed = Some((host.clone(), port));
-            taken = Some(Event::HostRevoked(host, port));
-        }
-        if let Some(event) = taken {
-            // Also while something is under way: that is when it matters.
-            let mut progress = held.progress();
-            held.session.send_as(who, event);
-            let stands = || {
-                revoke.is_some_and(|number| held.standing().iter().any(|one| one.number == number))
-                    || closed.as_ref().is_some_and(|place| held.granted_hosts().contains(place))
-            };
-            while stands() && progress.borrow_and_update().doing != Doing::Ended {
-                // The sender is held by the session that is waited for.
-                _ = progress.changed().await.is_ok();
-            }
-        }
-        let told = |one: &interpreter_core::StandingAnswer| {
-            let mut told = json!(one);
-            told["words"] = one.covers.words().into();
-            told
-        };
-        let hosts = held.granted_hosts();
-        let hosts = hosts.iter().map(|(host, port)| host.with_port(*port)).collect::<Vec<_>>();
-        let standing = held.standing().iter().map(told).collect::<Vec<_>>();
-        Ok(json!({ "standing": standing, "hosts": hosts }))
-    }
 }
 
-/// The pictures of a prompt. They stay in memory until it is taken.
-async fn read_pictures(
-    images: Vec<PictureSent>,
-) -> Result<Vec<(Attachment, PackedOutput)>, ProtocolError> {
-    elsewhere(move || {
-        let attached = images.iter().map(|image| {
-            let bytes = STANDARD.decode(&image.data);
-            let bytes = bytes.map_err(|_| malformed("prompt: `data` is not base64"))?;
-            let refused = |error| ProtocolError { code: ErrorCode::Refused, ..failed(&error) };
-            attached_image(&image.name, &bytes).map_err(refused)
-        });
-        attached.collect()
-    })
-    .await
+/// Starts interpreters afresh, and perhaps asks whether to run what they had run before.
+async fn restart(
+    held: &HeldSession,
+    language: Option<String>,
+    replay: bool,
+    who: &str,
+) -> Result<Value, ProtocolError> {
+    let language = language.map(|name| find_language(held, &name)).transpose()?;
+    let event = if replay { replayed(held, language).await? } else { Event::Restart(language) };
+    begin(held, vec![event], who).await?;
+    Ok(nothing())
+}
+
+/// The cells of a session, to be run again. Reads the whole record.
+async fn replayed(held: &HeldSession, language: Option<Language>) -> Result<Event, ProtocolError> {
+    held.session.written().await;
+    let (context, id) = (Arc::clone(&held.context), held.id.clone());
+    let cells = elsewhere(move || context.cells(&id).map_err(|error| failed(&error))).await?;
+    Ok(Event::ReplayWanted(Box::new(Replay::of(cells, language.as_ref()))))
 }
 
 fn find_language(held: &HeldSession, name: &str) -> Result<Language, ProtocolError> {

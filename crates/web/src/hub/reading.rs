@@ -13,6 +13,9 @@ use tokio::task::JoinError;
 const MOST_LINES: usize = 500;
 const MOST_BYTES: usize = 512 << 10;
 
+/// Records of the page with which a session begins: something is shown while the rest is read.
+const FIRST_LINES: usize = 40;
+
 /// Records of a session, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Page {
@@ -28,11 +31,12 @@ pub(crate) async fn page(
     after: u64,
 ) -> Result<Page, ProtocolError> {
     let session = session.to_owned();
+    let most = if after == 0 { FIRST_LINES } else { MOST_LINES };
     on_record(folders, move |log, folders| {
         let outputs = Outputs::new(folders);
         let mut page = Page { lines: Vec::new(), last: after };
         let mut bytes = 0;
-        for record in log.records_after(&session, after).take(MOST_LINES) {
+        for record in log.records_after(&session, after).take(most) {
             let mut record = record?;
             // One that is no longer stored, or was changed since, stays without its text.
             _ = outputs.restore(&mut record.body).is_ok();

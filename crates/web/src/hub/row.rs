@@ -51,7 +51,7 @@ pub(crate) struct Row {
 
 impl Row {
     /// The row of a session that this server does not run.
-    pub(crate) fn of_past(summary: &SessionSummary) -> Self {
+    pub(crate) fn of_past(summary: &SessionSummary, questions: usize) -> Self {
         let title = summary.first_prompt.as_ref().or(summary.first_code.as_ref());
         Self {
             session: summary.id.clone(),
@@ -60,7 +60,7 @@ impl Row {
             model: None,
             doing: Doing::Ended,
             time: summary.ended.clone().unwrap_or_else(|| summary.started.clone()),
-            questions: 0,
+            questions,
             seq: summary.records,
             failed: None,
         }
@@ -90,6 +90,13 @@ pub(crate) struct Portrait {
     change_set: Option<String>,
     is_in_turn: bool,
     runs: bool,
+}
+
+impl OpenQuestion {
+    /// One that has no yes yet.
+    pub(crate) fn new(question: RecordedQuestion) -> Self {
+        Self { question, approved: Vec::new(), missing: None }
+    }
 }
 
 impl Portrait {
@@ -151,9 +158,8 @@ impl Portrait {
             Body::RunStarted { .. } => self.runs = true,
             Body::RunFinished { .. } => self.runs = false,
             Body::Question(question) => {
-                let (id, question) = (question.id.clone(), question.clone());
-                let open = OpenQuestion { question, approved: Vec::new(), missing: None };
-                _ = self.questions.insert(id, open);
+                let open = OpenQuestion::new(question.clone());
+                _ = self.questions.insert(question.id.clone(), open);
             }
             Body::Approval { question, person, missing } => {
                 if let Some(open) = self.questions.get_mut(question) {

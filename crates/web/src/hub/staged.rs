@@ -17,19 +17,19 @@ use super::{
     allowed::check,
     held::HeldSession,
     outcome::{begun, settled},
-    reading::failed,
+    reading::{elsewhere, failed},
 };
 use crate::{
     caller::{Caller, Right},
     protocol::{ErrorCode, ProtocolError},
 };
-use interpreter_agent::Looker;
+use interpreter_agent::{Looker, changes};
 use interpreter_core::{
     Body, FileChange, Pick, Untrusted, autorun,
     session::{ChangesWish, Event, TurnReach},
 };
 use serde_json::{Value, json};
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 /// The name of a snapshot, or of a part of it.
 struct Snapshot<'a> {
@@ -93,6 +93,24 @@ pub(super) async fn changes(
     let is_told = |one: &str| is_wanted(one) || is_around(one);
     let left_out: Vec<_> = listed.left_out.iter().filter(|one| is_told(&one.path)).collect();
     Ok(json!({ "id": name, "files": files, "left_out": left_out }))
+}
+
+/// Lists the change sets of the session's folder, the newest first.
+pub(super) async fn sets(held: &HeldSession) -> Result<Value, ProtocolError> {
+    let (context, own) = (Arc::clone(&held.context), held.change_set());
+    elsewhere(move || {
+        let sets = changes::list(&context).map_err(|error| failed(&error))?.sets;
+        let told = sets.iter().map(|set| {
+            let is_own = own.as_ref() == Some(&set.id);
+            json!({
+                "id": set.id, "session": set.session, "created": set.created, "state": set.state,
+                "files": set.files, "undoable": set.undoable, "redoable": set.redoable,
+                "in_use": set.in_use && !is_own,
+            })
+        });
+        Ok(json!({ "sets": told.collect::<Vec<_>>() }))
+    })
+    .await
 }
 
 /// Puts what was shown, or what was picked of it, into the person's folder.

@@ -1,23 +1,23 @@
 //! Who may answer in the sessions of a person: they themselves and whoever they share a session with
 //! to drive, as far as the role of each goes at this moment.
 
-use super::{roles::TeamRole, share_kind::ShareKind, shares::ShareTable};
+use super::{kept_table::KeptTable, roles::TeamRole, share_kind::ShareKind};
 use crate::{
-    caller::{OPERATOR, Right, RightSet},
+    caller::{Caller, OPERATOR, Right, RightSet},
     hub::{approvers::Approvers, reading::failed},
-    protocol::ProtocolError,
+    protocol::{ErrorCode, ProtocolError},
 };
 use interpreter_store::KeptUsers;
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
 
 /// Those who may answer in the sessions of one person.
 pub(super) struct TeamApprovers {
     owner: String,
     users: KeptUsers,
-    shares: Arc<Mutex<ShareTable>>,
+    shares: Arc<KeptTable>,
 }
 
 impl TeamApprovers {
@@ -25,7 +25,7 @@ impl TeamApprovers {
     pub(super) fn of(
         owner: &str,
         users: &KeptUsers,
-        shares: &Arc<Mutex<ShareTable>>,
+        shares: &Arc<KeptTable>,
     ) -> Arc<dyn Approvers> {
         let (owner, users, shares) = (owner.to_owned(), users.clone(), Arc::clone(shares));
         Arc::new(Self { owner, users, shares })
@@ -34,16 +34,34 @@ impl TeamApprovers {
 
 impl Approvers for TeamApprovers {
     fn of(&self, session: &str) -> Result<BTreeSet<String>, ProtocolError> {
-        let guests = {
-            let shares = self.shares.lock().unwrap_or_else(PoisonError::into_inner);
-            shares.guests(&self.owner, session)
-        };
+        let guests = self.shares.look().guests(&self.owner, session);
         let users = self.users.list().map_err(|error| failed(&error))?;
         // A role that is not known gives no right.
         let rights = |role: &str| TeamRole::of_word(role).map(TeamRole::rights).unwrap_or_default();
         let roles = users.into_iter().map(|user| (user.id, rights(&user.role)));
         let roles: BTreeMap<_, _> = roles.chain([(OPERATOR.to_owned(), RightSet::all())]).collect();
         Ok(who_may(&self.owner, guests, &roles))
+    }
+
+    fn owner(&self) -> Result<Caller, ProtocolError> {
+        if self.owner == OPERATOR {
+            return Ok(Caller::operator(OPERATOR, RightSet::all()));
+        }
+        let user = self.users.by_id(&self.owner).map_err(|error| failed(&error))?;
+        let gone = || ProtocolError::new(ErrorCode::Refused, "the session's owner has left");
+        let user = user.ok_or_else(gone)?;
+        let rights = TeamRole::of_word(&user.role).map(TeamRole::rights).unwrap_or_default();
+        Ok(Caller { name: user.name, rights, person: Some(user.id) })
+    }
+
+    fn carry_over(&self, from: &str, to: &str) -> Result<(), ProtocolError> {
+        self.shares.change(|table| {
+            for (guest, kind) in table.guests(&self.owner, from) {
+                // Where there is no room for more, whoever is left out asks the owner.
+                _ = table.give(&self.owner, to, &guest, kind).is_ok();
+            }
+            Ok(())
+        })
     }
 }
 

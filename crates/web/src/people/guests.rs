@@ -36,16 +36,27 @@ pub(super) fn needed(verb: &Verb) -> Option<ShareKind> {
     match verb {
         Verb::List { .. }
         | Verb::Subscribe { .. }
-        | Verb::Changes { .. }
+        | Verb::Changes { from: None, sets: false, .. }
         | Verb::Rewind { hash: None, .. }
         | Verb::Look(LookWish { session: Some(_), .. })
-        | Verb::Grant { revoke: None, close: None, share: None, unshare: None, .. } => {
-            Some(ShareKind::Watch)
-        }
-        Verb::Prompt { .. } => Some(ShareKind::Suggest),
-        Verb::Run { .. }
+        | Verb::Grant {
+            allow: None,
+            deny: None,
+            revoke: None,
+            close: None,
+            share: None,
+            unshare: None,
+            ..
+        } => Some(ShareKind::Watch),
+        Verb::Prompt { text: Some(_), .. } => Some(ShareKind::Suggest),
+        // The owner's conversation would go to a provider that has not heard it.
+        Verb::Prompt { model: Some(_), .. } => None,
+        Verb::Prompt { .. }
+        | Verb::Run { .. }
         | Verb::Answer { .. }
-        | Verb::Grant { close: Some(_), revoke: None, share: None, unshare: None, .. }
+        // Tells of the whole folder.
+        | Verb::Changes { .. }
+        | Verb::Grant { revoke: None, share: None, unshare: None, .. }
         | Verb::Interrupt { .. }
         | Verb::Restart { .. }
         | Verb::Apply { .. }

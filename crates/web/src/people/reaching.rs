@@ -34,7 +34,17 @@ impl TeamHub {
         verb: Verb,
     ) -> Result<Value, ProtocolError> {
         let (hub, guest) = self.as_guest(caller, &way, needed(&verb))?;
+        self.check_room_to_wake(&hub, &verb)?;
         hub.perform_verb(&guest, verb).await.map_err(without_details)
+    }
+
+    /// Refuses an answer that would wake a session where there are too many.
+    fn check_room_to_wake(&self, hub: &SessionHub, verb: &Verb) -> Result<(), ProtocolError> {
+        let Verb::Answer { session, .. } = verb else { return Ok(()) };
+        match hub.shared.find(session).filter(|held| !held.has_ended()) {
+            Some(_) => Ok(()),
+            None => self.team.check_room(),
+        }
     }
 
     /// The hub of another, and the caller as a guest there, if a share of this kind is enough.
@@ -96,6 +106,7 @@ impl Reach for TeamHub {
             return self.perform_as_guest(caller, way, verb).await;
         }
         let own = self.own_with(caller, session_of(&verb))?;
+        self.check_room_to_wake(&own, &verb)?;
         match verb {
             Verb::Shut {} => {
                 // Its rights are checked there, and everybody waits for this one.

@@ -92,22 +92,13 @@ impl TeamHub {
         .await
     }
 
-    /// Changes the table, and keeps it before anybody sees the change. The table itself stays free
-    /// for whoever looks something up meanwhile.
+    /// Changes the table, on a thread where that may take its time.
     async fn change(
         &self,
         edit: impl FnOnce(&mut ShareTable) -> Result<(), ProtocolError> + Send + 'static,
     ) -> Result<(), ProtocolError> {
-        let team = Arc::clone(&self.team);
-        elsewhere(move || {
-            let _alone = team.changing();
-            let mut changed = team.shares().clone();
-            edit(&mut changed)?;
-            team.kept.write(&changed.to_keep()).map_err(|error| failed(&error))?;
-            *team.shares() = changed;
-            Ok(())
-        })
-        .await
+        let table = Arc::clone(&self.team.table);
+        elsewhere(move || table.change(edit)).await
     }
 
     /// Wakes whoever is concerned: a subscription that no share carries any more ends, and a list

@@ -13,7 +13,10 @@
 //!
 //! Must not ask a hub that neither ownership nor a share leads to.
 
-use super::{approving::TeamApprovers, roles::TeamRole, share_kind::ShareKind, shares::ShareTable};
+use super::{
+    approving::TeamApprovers, kept_table::KeptTable, roles::TeamRole, share_kind::ShareKind,
+    shares::ShareTable,
+};
 use crate::{
     Caller, HubSetup, SessionHub,
     caller::OPERATOR,
@@ -46,13 +49,12 @@ pub(super) struct Team {
     setup: HubSetup,
     operator: SessionHub,
     pub(super) users: KeptUsers,
-    pub(super) kept: KeptShares,
     hubs: Mutex<BTreeMap<String, SessionHub>>,
     /// Who the code of each person is to the system, if this process can be somebody else.
     system_users: Option<Arc<SystemUsers>>,
-    pub(super) shares: Arc<Mutex<ShareTable>>,
-    /// Held by whoever changes the table, while it is written to the disk.
-    changing: Mutex<()>,
+    pub(super) table: Arc<KeptTable>,
+    /// Held by whoever looks at who is still there.
+    looking: Mutex<()>,
     /// The role of each person, as it was seen last.
     roles: Mutex<BTreeMap<String, Option<TeamRole>>>,
 }
@@ -76,20 +78,18 @@ impl TeamHub {
             Settings::resolve(&files, &environment, &setup.overrides).map_err(StoreError::from)?;
         let system_users =
             SystemUsers::of_server(&folders, settings.team_uids.value)?.map(Arc::new);
-        let (users, kept) = (KeptUsers::new(&folders), KeptShares::new(&folders));
-        let table = ShareTable::of_kept(kept.read()?);
-        let shares = Arc::new(Mutex::new(table));
-        let approvers = TeamApprovers::of(OPERATOR, &users, &shares);
+        let users = KeptUsers::new(&folders);
+        let table = Arc::new(KeptTable::of(KeptShares::new(&folders))?);
+        let approvers = TeamApprovers::of(OPERATOR, &users, &table);
         let operator = SessionHub::of_operator(setup.clone(), approvers)?;
         let team = Team {
             setup,
             operator,
             users,
-            kept,
             hubs: Mutex::default(),
             system_users,
-            shares,
-            changing: Mutex::default(),
+            table,
+            looking: Mutex::default(),
             roles: Mutex::default(),
         };
         let hub = Self { team: Arc::new(team) };
@@ -145,7 +145,7 @@ pub(super) fn person(caller: &Caller) -> &str {
 
 impl Team {
     pub(super) fn shares(&self) -> MutexGuard<'_, ShareTable> {
-        self.shares.lock().unwrap_or_else(PoisonError::into_inner)
+        self.table.look()
     }
 
     fn hubs(&self) -> MutexGuard<'_, BTreeMap<String, SessionHub>> {
@@ -175,7 +175,7 @@ impl Team {
             users: self.users.clone(),
             system_users: self.system_users.clone(),
         };
-        let approvers = TeamApprovers::of(person, &self.users, &self.shares);
+        let approvers = TeamApprovers::of(person, &self.users, &self.table);
         let hub = SessionHub::of_member(self.setup.clone(), member, approvers, &self.operator);
         let hub = hub.map_err(failed)?;
         hubs.insert(person.to_owned(), hub.clone());
@@ -202,29 +202,18 @@ impl Team {
         Err(ProtocolError::new(ErrorCode::TooMany, text).hint("try again when one has ended"))
     }
 
-    /// Takes the place of whoever changes the table of shares.
-    pub(super) fn changing(&self) -> MutexGuard<'_, ()> {
-        self.changing.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn roles(&self) -> MutexGuard<'_, BTreeMap<String, Option<TeamRole>>> {
         self.roles.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Lets go of everybody who is gone, and says who has changed. Reads the disk.
     fn look_at_people(&self) -> Result<Changed, StoreError> {
-        let _alone = self.changing();
+        let _alone = self.looking.lock().unwrap_or_else(PoisonError::into_inner);
         let all = self.users.list()?;
         let there: BTreeMap<_, _> =
             all.into_iter().map(|user| (user.id, TeamRole::of_word(&user.role))).collect();
         let is_there = |person: &str| person == OPERATOR || there.contains_key(person);
-        let mut shares = self.shares().clone();
-        // A share is gone at once, also if that cannot be kept.
-        if shares.retain(is_there) {
-            let kept = shares.to_keep();
-            *self.shares() = shares;
-            self.kept.write(&kept)?;
-        }
+        self.table.retain(is_there)?;
         let mut hubs = self.hubs();
         let left: Vec<_> = hubs.keys().filter(|person| !is_there(person)).cloned().collect();
         let gone = left.iter().filter_map(|person| hubs.remove(person)).collect();

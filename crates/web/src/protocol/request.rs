@@ -52,6 +52,28 @@ pub struct PictureSent {
     pub data: String,
 }
 
+/// A text file that goes with a prompt.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TextFileSent {
+    /// The person's name for it.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// Code that is to be denied from now on, by one of these.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub enum DenyWish {
+    /// Its language.
+    Language(String),
+    /// A finding.
+    Finding(String),
+    /// A pattern of a line.
+    Line(String),
+}
+
 /// A session is to be shared.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -98,12 +120,20 @@ pub enum Verb {
     },
     /// End a session.
     Close { session: String },
-    /// Ask the model.
+    /// Ask the model; have it answer the last prompt again; take that prompt back; or talk to another
+    /// model from now on.
     Prompt {
         session: String,
-        text: String,
+        text: Option<String>,
         #[serde(default)]
         images: Vec<PictureSent>,
+        #[serde(default)]
+        files: Vec<TextFileSent>,
+        #[serde(default)]
+        again: bool,
+        #[serde(default)]
+        forget: bool,
+        model: Option<String>,
     },
     /// Run code of the person's own.
     Run { session: String, language: String, code: String },
@@ -112,10 +142,23 @@ pub enum Verb {
     Answer { session: String, question: String, hash: String, answer: Map<String, Value> },
     /// Stop what is under way.
     Interrupt { session: String },
-    /// Give a language, or all of them, a fresh interpreter.
-    Restart { session: String, language: Option<String> },
-    /// Show what is staged.
-    Changes { session: String, path: Option<String> },
+    /// Give a language, or all of them, a fresh interpreter; perhaps run the cells of before again.
+    Restart {
+        session: String,
+        language: Option<String>,
+        #[serde(default)]
+        replay: bool,
+    },
+    /// Show what is staged; read a file of the work folder as code sees it; or list the change sets
+    /// of the folder.
+    Changes {
+        session: String,
+        #[serde(default)]
+        sets: bool,
+        path: Option<String>,
+        /// The first byte of the file that is wanted.
+        from: Option<u64>,
+    },
     /// Put what was shown into the person's folder.
     Apply { session: String, changes: String, picks: Option<Vec<Pick>> },
     /// Forget what is staged.
@@ -138,12 +181,15 @@ pub enum Verb {
     },
     /// Stage a small file of the person's own.
     Put { session: String, path: String, base64: String },
-    /// List standing answers and granted hosts, or take one back; share the session, or take that
-    /// back.
+    /// List standing answers and granted hosts, give one or take one back; share the session, or take
+    /// that back.
     Grant {
         session: String,
         #[serde(default)]
         list: bool,
+        /// A language whose code runs without a question from now on, or `all`.
+        allow: Option<String>,
+        deny: Option<DenyWish>,
         revoke: Option<u32>,
         /// A granted host, with its port if that is not 443.
         close: Option<String>,
@@ -188,13 +234,20 @@ impl Verb {
             | Self::Subscribe { .. }
             | Self::Changes { .. }
             | Self::Rewind { hash: None, .. }
-            | Self::Grant { revoke: None, close: None, share: None, unshare: None, .. } => {
-                &[Right::Watch]
-            }
-            // A profile may ask less, and handing over code is a yes to it.
-            Self::Open { profile: Some(_), .. } | Self::Run { .. } => {
-                &[Right::Prompt, Right::Answer]
-            }
+            | Self::Grant {
+                allow: None,
+                deny: None,
+                revoke: None,
+                close: None,
+                share: None,
+                unshare: None,
+                ..
+            } => &[Right::Watch],
+            // A profile may ask less, handing over code is a yes to it, and another model hears the
+            // whole conversation.
+            Self::Open { profile: Some(_), .. }
+            | Self::Run { .. }
+            | Self::Prompt { model: Some(_), .. } => &[Right::Prompt, Right::Answer],
             Self::Open { .. }
             | Self::Resume { .. }
             | Self::Fork { .. }
@@ -202,10 +255,14 @@ impl Verb {
             | Self::Prompt { .. }
             | Self::Interrupt { .. }
             | Self::Restart { .. }
-            | Self::Grant { revoke: None, close: None, .. } => &[Right::Prompt],
+            | Self::Grant { allow: None, deny: None, revoke: None, close: None, .. } => {
+                &[Right::Prompt]
+            }
             // Some answers take more, see `answer_rights`.
-            // Whoever may open a host may close it.
-            Self::Answer { .. } | Self::Grant { close: Some(_), .. } => &[Right::Answer],
+            // Whoever may open a host may close it, and whoever says yes or no may say it beforehand.
+            Self::Answer { .. }
+            | Self::Grant { close: Some(_), .. }
+            | Self::Grant { revoke: None, .. } => &[Right::Answer],
             Self::Apply { .. } | Self::Discard { .. } | Self::Undo { .. } | Self::Put { .. } => {
                 &[Right::Change]
             }
@@ -265,59 +322,71 @@ fn verb(mut fields: Map<String, Value>) -> Result<Verb, ProtocolError> {
     }
     let verb: Verb = serde_json::from_value(Value::Object(fields))
         .map_err(|error| malformed(format!("{name}: {error}")))?;
-    match &verb {
+    if let Verb::Look(wish) = &verb {
+        wish.check()?;
+    }
+    misfit(&verb).map_or(Ok(verb), |why| Err(malformed(why.into())))
+}
+
+/// Why the fields of a verb do not go together, if they do not.
+#[expect(clippy::wildcard_enum_match_arm, reason = "most verbs take any of their fields")]
+fn misfit(verb: &Verb) -> Option<&'static str> {
+    Some(match verb {
         Verb::List { session: Some(_), search, limit, before }
             if search.is_some() || limit.is_some() || before.is_some() =>
         {
-            Err(malformed("list: `session` comes without other fields".into()))
+            "list: `session` comes without other fields"
         }
         Verb::Subscribe { session: None, list: false, .. } => {
-            Err(malformed("subscribe: `session` or `list` is missing".into()))
+            "subscribe: `session` or `list` is missing"
         }
         Verb::Subscribe { session: Some(_), list: true, .. }
         | Verb::Subscribe { session: None, after: Some(_), .. } => {
-            Err(malformed("subscribe: `list` comes without `session` and `after`".into()))
-        }
-        Verb::Grant { list, revoke, close, share, unshare, .. }
-            if [*list, revoke.is_some(), close.is_some(), share.is_some(), unshare.is_some()]
-                .into_iter()
-                .filter(|is_there| *is_there)
-                .count()
-                > 1 =>
-        {
-            let text = "grant: `list`, `revoke`, `close`, `share` and `unshare` come one at a time";
-            Err(malformed(text.into()))
+            "subscribe: `list` comes without `session` and `after`"
         }
         Verb::Subscribe { session: Some(_), after: None, off: false, .. } => {
-            Err(malformed("subscribe: `after` is missing; 0 is the start".into()))
+            "subscribe: `after` is missing; 0 is the start"
         }
-        Verb::Rewind { before: None, hash: Some(_), .. } => {
-            Err(malformed("rewind: `hash` comes with `before`".into()))
+        Verb::Prompt { text, again, forget, model, .. }
+            if count(&[text.is_some(), *again, *forget, model.is_some()]) != 1 =>
+        {
+            "prompt: one of `text`, `again`, `forget` and `model` is needed"
         }
+        Verb::Prompt { text: None, images, files, .. }
+            if !images.is_empty() || !files.is_empty() =>
+        {
+            "prompt: `images` and `files` come with `text`"
+        }
+        Verb::Changes { sets: true, path, from, .. } if path.is_some() || from.is_some() => {
+            "changes: `sets` comes without `path` and `from`"
+        }
+        Verb::Changes { path: None, from: Some(_), .. } => {
+            "changes: `from` comes with the `path` of a file"
+        }
+        Verb::Rewind { before: None, hash: Some(_), .. } => "rewind: `hash` comes with `before`",
         Verb::Rewind { hash: None, undo: true, .. } => {
-            Err(malformed("rewind: `undo` comes with the `hash` of what was shown".into()))
+            "rewind: `undo` comes with the `hash` of what was shown"
         }
-        Verb::Look(wish) => wish.check().map(|()| verb),
-        Verb::Open { .. }
-        | Verb::Resume { .. }
-        | Verb::Fork { .. }
-        | Verb::List { .. }
-        | Verb::Subscribe { .. }
-        | Verb::Close { .. }
-        | Verb::Prompt { .. }
-        | Verb::Run { .. }
-        | Verb::Answer { .. }
-        | Verb::Interrupt { .. }
-        | Verb::Restart { .. }
-        | Verb::Changes { .. }
-        | Verb::Apply { .. }
-        | Verb::Discard { .. }
-        | Verb::Undo { .. }
-        | Verb::Rewind { .. }
-        | Verb::Put { .. }
-        | Verb::Grant { .. }
-        | Verb::Shut {} => Ok(verb),
-    }
+        Verb::Grant { list, allow, deny, revoke, close, share, unshare, .. }
+            if count(&[
+                *list,
+                allow.is_some(),
+                deny.is_some(),
+                revoke.is_some(),
+                close.is_some(),
+                share.is_some(),
+                unshare.is_some(),
+            ]) > 1 =>
+        {
+            "grant: `list`, `allow`, `deny`, `revoke`, `close`, `share` and `unshare` come one at a \
+             time"
+        }
+        _ => return None,
+    })
+}
+
+fn count(there: &[bool]) -> usize {
+    there.iter().filter(|is_there| **is_there).count()
 }
 
 #[cfg(test)]
@@ -351,6 +420,12 @@ mod tests {
             r#"{"id":1,"do":"open","approval":"yes"}"#,
             r#"{"id":1,"do":"open","mode":"root"}"#,
             r#"{"id":1,"do":"prompt","session":"s"}"#,
+            r#"{"id":1,"do":"prompt","session":"s","text":"x","again":true}"#,
+            r#"{"id":1,"do":"prompt","session":"s","again":true,"forget":true}"#,
+            r#"{"id":1,"do":"prompt","session":"s","model":"m","files":[{"name":"a","text":"b"}]}"#,
+            r#"{"id":1,"do":"grant","session":"s","allow":"all","revoke":1}"#,
+            r#"{"id":1,"do":"grant","session":"s","deny":{"language":"r","line":"x"}}"#,
+            r#"{"id":1,"do":"changes","session":"s","from":0}"#,
             r#"{"id":1,"do":"list","session":"s","limit":1}"#,
             r#"{"id":1,"do":"subscribe"}"#,
             r#"{"id":1,"do":"subscribe","session":"s"}"#,

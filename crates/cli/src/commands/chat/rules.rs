@@ -7,8 +7,8 @@ use crate::{
 };
 use interpreter_agent::Context;
 use interpreter_core::{
-    ApprovalMode, Coverage, Grant, Opinion, Patterns, Rule, Span, egress::authority, findings,
-    session::Event, standing::ceiling,
+    ApprovalMode, Coverage, Grant, Rule, Span, egress::authority, findings, session::Event,
+    standing::ceiling,
 };
 
 /// Lists the rules of the settings and of the project, and the standing answers.
@@ -96,14 +96,10 @@ pub(super) async fn allow(
     if let Ok(number) = what.parse() {
         return revoked(frontend, context, number, false);
     }
-    let covers = match (what, context.interpreters().languages().find(what)) {
-        ("all", _) => Coverage::All,
-        (_, Some(language)) => Coverage::Language(language.name().into()),
-        (_, None) => {
-            return Err(misuse(format!(
-                "`/allow` takes `all`, a language or the number of a no, and not `{what}`"
-            )));
-        }
+    let Some(covers) = Coverage::yes_to(what, &context.interpreters().languages()) else {
+        return Err(misuse(format!(
+            "`/allow` takes `all`, a language or the number of a no, and not `{what}`"
+        )));
     };
     let (Person::Present(console), Some(screen)) = (&mut frontend.person, frontend.view.screen())
     else {
@@ -132,20 +128,17 @@ pub(super) fn deny(
     if let Some(place) = what.strip_prefix("host ") {
         return closed(frontend, context, place.trim());
     }
-    let rule = Rule::of(Opinion::Deny);
-    let table = context.interpreters().languages();
-    let rule = if let Some(pattern) = what.strip_prefix("line ") {
-        Rule { line: Some(Patterns::one(pattern.trim())), ..rule }
-    } else if findings::NAMES.contains(&what) {
-        Rule { finding: Some(Patterns::one(what)), ..rule }
-    } else if let Some(language) = table.find(what) {
-        Rule { language: Some(Patterns::one(language.name())), ..rule }
-    } else {
+    let named = || {
+        Coverage::no_to_finding(what)
+            .or_else(|| Coverage::no_to_language(what, &context.interpreters().languages()))
+    };
+    let line = what.strip_prefix("line ").map(Coverage::no_to_line);
+    let Some(covers) = line.or_else(named) else {
         return Err(misuse(format!(
             "`/deny` takes a language, a finding ({}), `line PATTERN`, `host HOST[:PORT]` or the \
              number of a yes, and not `{what}`",
             findings::NAMES.join(", ")
         )));
     };
-    Ok(Some(Next::Turn(Event::StandingGiven(Span::Session, Coverage::Denied(rule)))))
+    Ok(Some(Next::Turn(Event::StandingGiven(Span::Session, covers))))
 }

@@ -252,6 +252,27 @@ mod tests {
         }
     }
 
+    /// A chat does nothing that other clients cannot do.
+    #[test]
+    fn the_protocol_offers_every_command() {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/protocol.md");
+        let page = fs_err::read_to_string(page).unwrap();
+        let (_, table) = page.split_once("## A chat in verbs").unwrap();
+        let (table, _) = table.split_once("\n## ").unwrap();
+        let offered: Vec<_> = table
+            .lines()
+            .filter_map(|line| line.strip_prefix("| `/")?.split_once("` | "))
+            .map(|(name, by)| (format!("/{name}"), by))
+            .collect();
+        let names: Vec<_> = offered.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, TABLE.iter().map(|row| row.name).collect::<Vec<_>>());
+        for (name, by) in offered {
+            let verb = by.trim_start_matches('`').split('`').next().unwrap();
+            let is_verb = interpreter_web::protocol::VERBS.contains(&verb);
+            assert!(is_verb || by.starts_with("the client's own"), "{name}: {by}");
+        }
+    }
+
     #[test]
     fn the_reference_has_this_table() {
         let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/chat.md");

@@ -194,6 +194,21 @@ fn whatever_ends_it_closes_a_question_and_the_record_says_why() {
 }
 
 #[test]
+fn the_end_of_a_server_leaves_a_question_about_code_open_on_record_and_no_other() {
+    for (about, mut script) in all() {
+        let question = script.asked.last().unwrap().clone();
+        let effects = script.state.step(Event::ServerEnds);
+        let left =
+            if about == "code" { vec![] } else { vec![(question.id.clone(), QuestionEnd::Ended)] };
+        assert_eq!(closed(&effects), left, "{about}");
+        assert!(effects.iter().any(|effect| matches!(effect, Effect::End)), "{about}");
+        for (_, answer) in answers() {
+            assert!(script.state.check_answer(&given(&question, answer)).is_err());
+        }
+    }
+}
+
+#[test]
 fn a_run_that_is_over_wants_no_input() {
     let mut script = running().when(input(false));
     let ran = Ran { proposal: "p1".into(), status: Some(0), ..Ran::default() };

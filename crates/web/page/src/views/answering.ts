@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { RequestFailed } from "../connection";
-import { request } from "../store";
+import { current, request } from "../store";
 import type { Question } from "../wire";
 import { oneLine } from "../foreign";
 import { person } from "../who";
@@ -23,6 +23,10 @@ export function useAnswer(session: string, question: Question): Answering {
     setSending(true);
     setProblem("");
     request("answer", { session, question: question.id, hash: question.hash, ...answer })
+      .then((ok) => {
+        // The session had ended, and another one goes on with it.
+        if (typeof ok["session"] === "string" && current.peek() === session) location.hash = `#/s/${encodeURIComponent(ok["session"])}`;
+      })
       .catch((failed: unknown) => setProblem(words(failed)))
       .finally(() => setSending(false));
   };

@@ -5,7 +5,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { LiveReply } from "../live";
 import { type Entry, openQuestions, type Session } from "../model";
 import { menuOpen, showChanges } from "../place";
-import { attempt, enter, picture, rows, standing } from "../store";
+import { attempt, enter, inbox, picture, rows, standing } from "../store";
 import { drives, isMe, may, person } from "../who";
 import { count, languageName, lastPart, STATES } from "../words";
 import { CellView } from "./cell";
@@ -18,7 +18,8 @@ import { GrowingProse, Prose } from "./prose";
 import { QuestionCard } from "./questions";
 import { Granted, GrantsButton } from "./grants";
 import { ShareButton, Sharing } from "./sharing";
-import { Foreign, Icon, Name } from "./text";
+import { SwitchButton, Switching } from "./switching";
+import { Foreign, Icon, Name, Tag } from "./text";
 import { useDropping } from "./uploads";
 
 /** Entries that are drawn at first, and with each wish for more. */
@@ -48,6 +49,7 @@ function Whole({ session, rev }: { session: Session; rev: number }): JSX.Element
       {dropping.isOver && <div class="drop" aria-hidden="true"><p>Drop files here. They are staged in <Name text={lastPart(session.folder)} most={40} />.</p></div>}
       <Sharing session={session.id} />
       <Granted session={session.id} />
+      <Switching session={session} />
     </div>
   );
 }
@@ -55,13 +57,14 @@ function Whole({ session, rev }: { session: Session; rev: number }): JSX.Element
 function Head({ session, ended, staged }: { session: Session; rev: number; ended: boolean; staged: number }): JSX.Element {
   const row = rows.value.get(session.id);
   const own = row?.owner === undefined;
+  const idle = !ended && session.state === "idle" && drives(row) && may("prompt", row);
   const busy = !ended && (session.state === "thinking" || session.state === "running" || session.state === "asking");
   return (
     <header class="head">
       <button type="button" class="icon-button only-narrow" aria-label="Sessions" onClick={() => menuOpen.value = true}><Icon name="menu" /></button>
       <div class="head-words">
         <h1 title={session.folder}><Name text={session.title === "" ? "New session" : session.title} most={120} /></h1>
-        <p class="head-about"><StateWord state={ended ? "ended" : session.state} /> {row?.owner !== undefined && <span class="of-other">of <Name text={person(row.owner)} most={40} /></span>} <span class="wide-only"><Name text={session.folder} /></span><span class="narrow-only"><Name text={lastPart(session.folder)} /></span>{session.model !== "" && <span class="wide-only"> · <Name text={session.model} most={60} /></span>}</p>
+        <p class="head-about"><StateWord state={ended ? "ended" : session.state} /> {session.tainted && <><span data-tainted="" title="The model was given text that may be anybody’s. Approvals in advance cover less from then on."><Tag tone="medium">outside text</Tag></span> </>}{row?.owner !== undefined && <span class="of-other">of <Name text={person(row.owner)} most={40} /></span>} <span class="wide-only"><Name text={session.folder} /></span><span class="narrow-only"><Name text={lastPart(session.folder)} /></span>{session.model !== "" && <span class="wide-only"> · <Name text={session.model} most={60} /></span>}</p>
       </div>
       <div class="head-acts">
         {busy && drives(row) && may("prompt", row) && <button type="button" data-act="interrupt" onClick={() => void attempt("interrupt", { session: session.id })}><Icon name="stop" /> <span class="wide-only">Stop</span><span class="sr narrow-only">Stop</span></button>}
@@ -69,7 +72,11 @@ function Head({ session, ended, staged }: { session: Session; rev: number; ended
           <Icon name="changes" /> <span class="wide-only">Changes</span><span class="sr narrow-only">Changes</span>{staged > 0 && <span class="badge">{staged}<span class="sr"> staged files</span></span>}
         </button>
         <Menu label="More">
+            {idle && <button type="button" data-act="again" onClick={() => void attempt("prompt", { session: session.id, again: true })}>Answer the last prompt again</button>}
+            {idle && <button type="button" data-act="forget" onClick={() => void attempt("prompt", { session: session.id, forget: true })}>Take the last prompt back</button>}
+            {!ended && own && may("prompt", row) && may("answer", row) && <SwitchButton />}
             {!ended && drives(row) && may("prompt", row) && <button type="button" data-act="restart" onClick={() => void attempt("restart", { session: session.id })}>Restart the interpreters</button>}
+            {idle && <button type="button" data-act="replay" onClick={() => void attempt("restart", { session: session.id, replay: true })}>Restart them and run the code again</button>}
             {own && may("prompt", undefined) && <button type="button" data-act="fork" onClick={() => void enter("fork", { session: session.id })}>Fork this session</button>}
             {!ended && <GrantsButton />}
             {own && !ended && <ShareButton />}
@@ -87,6 +94,7 @@ export function StateWord({ state }: { state: keyof typeof STATES }): JSX.Elemen
 
 function Over({ session }: { session: Session }): JSX.Element {
   const own = rows.value.get(session.id)?.owner === undefined;
+  if (waitingIn(session.id) !== undefined) return <div class="over"><span class="muted">This session has ended, and its question still waits. With an answer it goes on as a new session.</span></div>;
   return (
     <div class="over">
       <span class="muted">{!own ? "This session has ended." : session.imported ? "This conversation comes from another program." : "This session has ended."}</span>
@@ -96,12 +104,18 @@ function Over({ session }: { session: Session }): JSX.Element {
   );
 }
 
+/** The question of a session that has ended, if it can still be answered. */
+function waitingIn(session: string): string | undefined {
+  return inbox.value.find((one) => one.session === session)?.id;
+}
+
 /** The conversation. The newest entries are drawn first; older ones when they are wanted. */
 function Entries({ session, rev, ended }: { session: Session; rev: number; ended: boolean }): JSX.Element {
   const [drawn, setDrawn] = useState(FIRST);
   const box = useRef<HTMLDivElement>(null);
   const atEnd = useRef(true);
   const all = session.entries;
+  const waits = ended ? waitingIn(session.id) : undefined;
   const from = Math.max(0, all.length - drawn);
   useLayoutEffect(() => {
     const element = box.current;
@@ -124,12 +138,17 @@ function Entries({ session, rev, ended }: { session: Session; rev: number; ended
           });
         }}>Show {count(Math.min(from, MORE), "earlier entry").replace("entrys", "entries")}</button>}
         {all.length === 0 && session.live === null && session.after > 0 && !ended && <Hello session={session} />}
-        {all.slice(from).map((entry) => <EntryView key={entry.key} session={session.id} entry={entry} rev={entry.rev} ended={ended} />)}
+        {all.slice(from).map((entry) => <EntryView key={entry.key} session={session.id} entry={entry} rev={entry.rev} ended={ended && !asks(entry, waits)} />)}
         {session.live !== null && !ended && <LiveView reply={session.live} rev={rev} />}
         {session.live === null && session.state === "thinking" && !ended && !hasOpen && <p class="thinking muted"><span class="pulse" aria-hidden="true" />{session.headway === "" ? "Thinking…" : <Foreign text={session.headway} />}</p>}
       </div>
     </div>
   );
+}
+
+/** Whether the question of this entry is the one that waits. */
+function asks(entry: Entry, waits: string | undefined): boolean {
+  return entry.type === "cell" && waits !== undefined && entry.asked?.question.id === waits;
 }
 
 function Hello({ session }: { session: Session }): JSX.Element {

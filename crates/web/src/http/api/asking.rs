@@ -123,6 +123,7 @@ fn parameter(field: &ApiField, value: &str) -> Result<Value, ProtocolError> {
         | FieldKind::Texts
         | FieldKind::OneOf(_)
         | FieldKind::Pictures
+        | FieldKind::TextFiles
         | FieldKind::Picks
         | FieldKind::Hash => unescaped(value)
             .map(Value::from)
@@ -223,6 +224,7 @@ mod tests {
             FieldKind::Texts => json!(["x"]),
             FieldKind::OneOf(words) => json!(words[0]),
             FieldKind::Pictures => json!([{ "name": "a.png", "data": "AA==" }]),
+            FieldKind::TextFiles => json!([{ "name": "a.txt", "text": "x" }]),
             FieldKind::Picks => json!([{ "path": "x", "hunks": [1] }]),
             FieldKind::Hash => json!("0".repeat(64)),
         }

@@ -41,6 +41,7 @@ pub(super) enum FieldKind {
     Texts,
     OneOf(&'static [&'static str]),
     Pictures,
+    TextFiles,
     Picks,
     /// 64 hexadecimal digits.
     Hash,
@@ -176,6 +177,7 @@ impl ApiCall {
                     &[
                         needed("text", FieldKind::Text, "The prompt"),
                         possible("images", FieldKind::Pictures, "Pictures that go with it"),
+                        possible("files", FieldKind::TextFiles, "Text files that go with it"),
                     ]
                 },
                 ..call("prompt", "prompt", "Ask the model; records tell the rest", NOTHING)
@@ -197,7 +199,10 @@ impl ApiCall {
             Self::Interrupt => call("interrupt", "interrupt", "Stop what is under way", NOTHING),
             Self::Restart => CallDescription {
                 body: const {
-                    &[possible("language", FieldKind::Text, "Language; all of them without one")]
+                    &[
+                        possible("language", FieldKind::Text, "Language; all of them without one"),
+                        possible("replay", FieldKind::Flag, "Run the cells of before again"),
+                    ]
                 },
                 ..call("restart", "restart", "Start fresh interpreters", NOTHING)
             },

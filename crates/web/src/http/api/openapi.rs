@@ -198,6 +198,13 @@ fn schema(kind: FieldKind) -> Value {
                 },
             },
         }),
+        FieldKind::TextFiles => json!({
+            "type": "array", "maxItems": 8,
+            "items": {
+                "type": "object", "additionalProperties": false, "required": ["name", "text"],
+                "properties": { "name": { "type": "string" }, "text": { "type": "string" } },
+            },
+        }),
         FieldKind::Picks => json!({
             "type": "array", "minItems": 1,
             "items": {
