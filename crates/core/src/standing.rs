@@ -24,6 +24,9 @@ use std::collections::BTreeSet;
 /// Standing answers at one time; more are refused.
 pub const MOST: usize = 100;
 
+/// The longest pattern of a line, in bytes.
+const LONGEST_PATTERN: usize = 1_000;
+
 /// The name of the finding that is compared with its argument: starting one program says nothing
 /// about another.
 const STARTS: &str = "starts";
@@ -104,10 +107,15 @@ impl Coverage {
         Some(Self::Denied(Rule { finding: Some(finding), ..Rule::of(Opinion::Deny) }))
     }
 
-    /// A no to code with a line of this pattern.
-    pub fn no_to_line(pattern: &str) -> Self {
-        let line = Some(Patterns::one(pattern.trim()));
-        Self::Denied(Rule { line, ..Rule::of(Opinion::Deny) })
+    /// A no to code with a line of this pattern. `None` if it is empty, or too long to be held against
+    /// every line of code.
+    pub fn no_to_line(pattern: &str) -> Option<Self> {
+        let pattern = pattern.trim();
+        if pattern.is_empty() || pattern.len() > LONGEST_PATTERN {
+            return None;
+        }
+        let line = Some(Patterns::one(pattern));
+        Some(Self::Denied(Rule { line, ..Rule::of(Opinion::Deny) }))
     }
 
     /// Code of the same kind as this proposal.

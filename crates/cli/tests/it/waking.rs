@@ -28,7 +28,11 @@ fn asking(client: &mut Client) -> Vec<String> {
 
 /// A session that was asking when its server ended with this signal.
 fn left_asking(scene: &Scene, signal: Signal) -> (String, Value) {
-    scene.play(&[&cell("python", CODE), "Done."]);
+    left_asking_about(scene, signal, CODE)
+}
+
+fn left_asking_about(scene: &Scene, signal: Signal, code: &str) -> (String, Value) {
+    scene.play(&[&cell("python", code), "Done."]);
     let (mut server, mut client) = Server::stdio(scene);
     let session = client.open(json!({}));
     client.ok("prompt", json!({ "session": session, "text": "go" }));
@@ -139,15 +143,61 @@ fn a_session_that_was_closed_waits_for_nobody() {
     assert!(client.answer(&asked, json!({ "decision": "reject" })).get("ok").is_some());
 }
 
+/// A secret was taken out of the code on record, so the code is not there to be run. The control is
+/// every other test.
+#[test]
+fn code_that_is_not_whole_on_record_waits_for_nobody_and_begins_nothing() {
+    let scene = scripted(Scene::new());
+    let code = format!("print('ghp_{}')", "aB3dE6gH9".repeat(4));
+    let (session, question) = left_asking_about(&scene, Signal::KILL, &code);
+    assert!(question["code"].as_str().unwrap().contains("[secret"), "{question}");
+    let (_server, mut client) = Server::stdio(&scene);
+    assert_eq!(asking(&mut client), [""; 0]);
+    for decision in ["run", "reject"] {
+        assert_eq!(client.refused("answer", answer(&session, &question, decision)), "ended");
+    }
+    assert_eq!(client.ok("list", json!({}))["sessions"].as_array().unwrap().len(), 1);
+}
+
+/// Deleting the session that went on must not make the code run once more.
+#[test]
+fn a_question_does_not_come_back_when_its_answer_is_deleted() {
+    let scene = scripted(Scene::new());
+    let (session, question) = left_asking(&scene, Signal::KILL);
+    let (mut server, mut client) = Server::stdio(&scene);
+    let again = client.ok("answer", answer(&session, &question, "run"))["session"].clone();
+    client.ok("subscribe", json!({ "session": again, "after": 0 }));
+    client.record("output");
+    server.signal(Signal::TERM);
+    server.wait();
+    scene.run(&["history", "delete", again.as_str().unwrap(), "--yes"]).exits(0);
+    let (_server, mut client) = Server::stdio(&scene);
+    assert_eq!(asking(&mut client), [""; 0]);
+    assert_eq!(client.refused("answer", answer(&session, &question, "run")), "ended");
+}
+
+#[test]
+fn code_that_a_rule_of_now_denies_is_not_asked_about() {
+    let scene = scripted(Scene::new());
+    let (session, question) = left_asking(&scene, Signal::KILL);
+    add_rule(&scene, "decision = 'deny'\nlanguage = 'python'");
+    let (_server, mut client) = Server::stdio(&scene);
+    assert_eq!(client.refused("answer", answer(&session, &question, "run")), "refused");
+    assert_eq!(asking(&mut client), [""; 0]);
+}
+
+fn add_rule(scene: &Scene, rule: &str) {
+    let config = scene.home().join(".config/interpreter/config.toml");
+    let settings = fs_err::read_to_string(&config).unwrap_or_default();
+    fs_err::create_dir_all(config.parent().unwrap()).unwrap();
+    fs_err::write(&config, format!("{settings}\n[[rule]]\n{rule}\n")).unwrap();
+}
+
 #[test]
 fn rules_of_now_decide_on_what_was_asked_then() {
     let scene = scripted(Scene::new());
     let (session, question) = left_asking(&scene, Signal::KILL);
-    let config = scene.home().join(".config/interpreter/config.toml");
-    let rule = "\n[[rule]]\ndecision = 'ask'\nlanguage = 'python'\n";
-    let settings = fs_err::read_to_string(&config).unwrap_or_default();
-    fs_err::create_dir_all(config.parent().unwrap()).unwrap();
-    fs_err::write(&config, settings + rule).unwrap();
+    add_rule(&scene, "decision = 'ask'\nlanguage = 'python'");
     let (_server, mut client) = Server::stdio(&scene);
     let reply = client.request("answer", answer(&session, &question, "run"));
     assert_eq!(reply["error"]["code"], "another_hash", "{reply}");
@@ -170,7 +220,7 @@ fn in_a_team_another_answers_after_the_next_start_and_nobody_who_could_not_befor
         [("anna", "approver"), ("ben", "approver"), ("cleo", "approver"), ("dora", "approver")];
     let serving = team(&scene, &people);
     let [anna, ..] = people.map(|(name, _)| Member::new(&serving, name));
-    let (asked, run) = (anna.open("chat"), anna.open("run"));
+    let (asked, run, theirs) = (anna.open("chat"), anna.open("run"), anna.open("chat"));
     for (session, shares) in [
         (&asked, [("ben", "drive"), ("cleo", "watch")]),
         (&run, [("ben", "drive"), ("cleo", "watch")]),
@@ -186,6 +236,11 @@ fn in_a_team_another_answers_after_the_next_start_and_nobody_who_could_not_befor
     let mut seen = anna.follow(&run);
     anna.ok("run", json!({ "session": run, "language": "python", "code": "print(42)" }));
     let own = seen.record("question");
+    let mut seen = anna.follow(&theirs);
+    let share = json!({ "with": "ben", "as": "drive" });
+    anna.ok("grant", json!({ "session": theirs, "share": share }));
+    Member::new(&serving, "ben").ok("prompt", json!({ "session": theirs, "text": "go" }));
+    let of_ben = seen.record("question");
     serving.stop();
 
     scene.play(&["Done."]);
@@ -194,12 +249,15 @@ fn in_a_team_another_answers_after_the_next_start_and_nobody_who_could_not_befor
     let yes = answer(&asked, &question, "run");
     assert_eq!(dora.refused("answer", yes.clone()), "unknown_session");
     assert_eq!(cleo.refused("answer", yes.clone()), "not_allowed");
-    assert_eq!(anna.listed().len(), 2);
+    assert_eq!(anna.listed().len(), 3);
     // The rule wants somebody else's; the session goes on all the same, and waits for that.
     assert_eq!(anna.refused("answer", yes.clone()), "you_wrote_it");
-    assert_eq!(anna.listed().len(), 3);
+    assert_eq!(anna.listed().len(), 4);
     let listed = ben.ok("list", json!({}));
-    assert_eq!(listed["questions"].as_array().unwrap().len(), 2, "{listed}");
+    assert_eq!(listed["questions"].as_array().unwrap().len(), 3, "{listed}");
+    // Who wrote the prompt is the author, and not whoever the session belongs to.
+    assert_eq!(ben.refused("answer", answer(&theirs, &of_ben, "run")), "you_wrote_it");
+    anna.ok("answer", answer(&theirs, &of_ben, "run"));
     for (session, question, printed) in [(&asked, &question, "it ran\n"), (&run, &own, "42\n")] {
         let reply = ben.ok("answer", answer(session, question, "run"));
         let again = reply["session"].as_str().unwrap();

@@ -68,6 +68,11 @@ impl Earlier {
         })
     }
 
+    /// Whether its record says whose words it has.
+    pub fn names_authors(&self) -> bool {
+        !self.authors.is_empty()
+    }
+
     /// This person brings it along, so they answer for its words too.
     pub fn brought_by(&mut self, person: Person) {
         self.authors.push(person);

@@ -7,6 +7,7 @@ use interpreter_core::{
 };
 use rusqlite::{OptionalExtension, params};
 use std::{
+    collections::BTreeSet,
     path::PathBuf,
     sync::Mutex,
     time::{SystemTime, UNIX_EPOCH},
@@ -299,6 +300,58 @@ impl Log {
             }
         }
         Ok(Continuation::None)
+    }
+
+    /// The sessions from which others go on at their question, as far as those say that have later ids
+    /// than `oldest`. One look for a whole list: whoever goes on makes sure with `is_continued`.
+    pub fn continued_since(&self, oldest: &str) -> Result<BTreeSet<String>, StoreError> {
+        let failed = |error| failure(&self.path, error);
+        let mut statement = self
+            .connection
+            .prepare_cached(
+                "SELECT record.seq, record.session, time, body FROM head JOIN record
+                     ON record.place > head.place - head.seq
+                     AND record.place <= min(head.place, head.place - head.seq + ?2)
+                 WHERE head.session > ?1 AND kind = 'resumed'",
+            )
+            .map_err(failed)?;
+        let rows = statement.query_map(params![oldest, EARLY], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+        });
+        let mut continued = BTreeSet::new();
+        for row in rows.map_err(failed)? {
+            // One that cannot be read costs nobody their place in a list.
+            if let Ok(Record { body: Body::Resumed { from, question: Some(_), .. }, .. }) =
+                record(row.map_err(failed)?)
+            {
+                continued.insert(from);
+            }
+        }
+        Ok(continued)
+    }
+
+    /// The newest session that was removed on purpose, as far as sessions with later ids than `oldest`
+    /// say. One that went on from another may be among them.
+    pub fn newest_removed(&self, oldest: &str) -> Result<Option<String>, StoreError> {
+        let failed = |error| failure(&self.path, error);
+        let mut statement = self
+            .connection
+            .prepare_cached(
+                "SELECT record.seq, record.session, time, body FROM head
+                     JOIN record ON record.place = head.place - head.seq + 1
+                 WHERE head.session > ?1 AND kind = 'sessions_removed'",
+            )
+            .map_err(failed)?;
+        let rows = statement
+            .query_map([oldest], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)));
+        let mut newest = None;
+        for row in rows.map_err(failed)? {
+            let Body::SessionsRemoved { sessions, .. } = record(row.map_err(failed)?)?.body else {
+                continue;
+            };
+            newest = newest.max(sessions.into_iter().map(|head| head.session).max());
+        }
+        Ok(newest)
     }
 
     /// The question about code that is still open at the end of a session on record, whether or not

@@ -155,6 +155,9 @@ fn a_session_that_goes_on_at_its_question_is_known() {
     assert!(place.log.is_continued("s2").unwrap());
     assert_eq!(place.log.continued_in("s2").unwrap().as_deref(), Some("s4"));
     assert_eq!(place.log.continued_in("s4").unwrap(), None);
+    let continued = |oldest: &str| place.log.continued_since(oldest).unwrap();
+    assert_eq!(continued("s1"), ["s2".to_owned()].into());
+    assert_eq!(continued("s4"), [].into());
     place.log.append("s5", &started()).unwrap();
     place.log.append("s5", &resumed("s1", Some("q2"))).unwrap();
     assert!(place.log.is_continued("s1").unwrap());

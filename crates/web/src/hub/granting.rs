@@ -50,13 +50,18 @@ impl GrantWish {
             let covers = match &wish {
                 DenyWish::Language(name) => Coverage::no_to_language(name, &languages()),
                 DenyWish::Finding(name) => Coverage::no_to_finding(name),
-                DenyWish::Line(pattern) if pattern.trim().is_empty() => None,
-                DenyWish::Line(pattern) => Some(Coverage::no_to_line(pattern)),
+                DenyWish::Line(pattern) => Coverage::no_to_line(pattern),
             };
-            let known = || format!("findings: {}", findings::NAMES.join(", "));
-            return match covers {
-                Some(covers) => Ok(Self::Stand(covers)),
-                None => refused(format!("grant: nothing is known by that name; {}", known())),
+            return match (covers, wish) {
+                (Some(covers), _) => Ok(Self::Stand(covers)),
+                (None, DenyWish::Line(_)) => {
+                    refused("grant: the pattern of `line` is empty or too long".into())
+                }
+                (None, DenyWish::Language(_)) => refused("grant: no such language".into()),
+                (None, DenyWish::Finding(_)) => {
+                    let known = findings::NAMES.join(", ");
+                    refused(format!("grant: no such finding; findings: {known}"))
+                }
             };
         }
         if let Some(number) = revoke {
@@ -98,7 +103,11 @@ pub(super) async fn grant(
             // Between two turns, as in a chat: whoever is asked just now answers that.
             let given = Event::StandingGiven(Span::Session, covers.clone());
             let after = begin(held, vec![given], who).await?;
-            first_after(shared, held, after, |record| record["kind"] == "standing_given").await?;
+            let is_given = |record: &Value| record["kind"] == "standing_given";
+            if !first_after(shared, held, after, is_given).await?.is_some_and(|one| is_given(&one))
+            {
+                return refused("there are as many standing answers as there may be".into());
+            }
         }
         GrantWish::Revoke(number) => {
             take_back(held, &wish, Event::StandingRevoked(*number), who).await;

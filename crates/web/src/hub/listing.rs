@@ -6,7 +6,7 @@ use super::{
     opening::unknown,
     reading::on_record,
     row::{OpenQuestion, Row},
-    waking::waiting,
+    waking::{waiting, waiting_of},
 };
 use crate::protocol::{ErrorCode, ProtocolError};
 use interpreter_core::RecordedQuestion;
@@ -114,7 +114,9 @@ impl SessionHub {
                 None => log.sessions(&filter)?,
             };
             let past = found.into_iter().filter(|one| !here.contains(&one.id)).take(limit);
-            past.map(|one| waiting(log, folders, &one.id).map(|open| (one, open))).collect()
+            let past: Vec<_> = past.collect();
+            let open = waiting_of(log, folders, &past)?;
+            Ok(past.into_iter().zip(open).collect())
         })
         .await
     }

@@ -23,7 +23,7 @@ use crate::{
 use interpreter_agent::{AgentError, Context, Mode, Session};
 use interpreter_core::{
     Body, Confinement,
-    session::{Approval, Event, HowAsked},
+    session::{Approval, Earlier, Event, HowAsked},
 };
 use interpreter_store::{Overrides, RunningSession, SessionSummary, StoreError};
 use std::{
@@ -39,6 +39,15 @@ struct Wanted {
     approval: Approval,
     /// How the session was that it comes from.
     origin: SessionOrigin,
+}
+
+/// The conversation that a session begins with.
+struct FromSession {
+    id: String,
+    /// The cell before which it is left.
+    before: Option<String>,
+    /// The question at which it goes on, if it is begun for that alone; and who answers that.
+    at: Option<(String, String)>,
 }
 
 /// How a session was, by its record. Records of early versions do not say all of it, and a
@@ -101,10 +110,26 @@ impl SessionHub {
                 ProtocolError::new(ErrorCode::Running, text).hint("subscribe to it, or fork it")
             );
         }
-        let summary = self.past(id).await?;
-        let earlier = (id.to_owned(), None);
-        let wanted = self.like(caller, id, &summary).await?;
-        Ok(begin(&self.shared, wanted, Some(earlier), caller).await?.id.clone())
+        self.go_on(caller, FromSession { id: id.to_owned(), before: None, at: None }).await
+    }
+
+    /// The same as its owner, for its open question alone, which `by` answers. Nothing begins if that
+    /// cannot be put again.
+    pub(super) async fn resume_at(
+        &self,
+        owner: &Caller,
+        id: &str,
+        question: &str,
+        by: &str,
+    ) -> Result<String, ProtocolError> {
+        let at = Some((question.to_owned(), by.to_owned()));
+        self.go_on(owner, FromSession { id: id.to_owned(), before: None, at }).await
+    }
+
+    async fn go_on(&self, caller: &Caller, from: FromSession) -> Result<String, ProtocolError> {
+        let summary = self.past(&from.id).await?;
+        let wanted = self.like(caller, &from.id, &summary).await?;
+        Ok(begin(&self.shared, wanted, Some(from), caller).await?.id.clone())
     }
 
     /// Begins another session with the conversation of this one, or its part before a cell.
@@ -120,7 +145,7 @@ impl SessionHub {
         }
         let summary = self.summary(id).await?;
         let wanted = self.like(caller, id, &summary).await?;
-        let earlier = Some((id.to_owned(), before));
+        let earlier = Some(FromSession { id: id.to_owned(), before, at: None });
         Ok(begin(&self.shared, wanted, earlier, caller).await?.id.clone())
     }
 
@@ -252,6 +277,21 @@ impl Wanted {
     }
 }
 
+impl FromSession {
+    /// The conversation. Slow: it reads the record.
+    fn earlier(self, context: &Context) -> Result<Earlier, ProtocolError> {
+        let earlier = context.earlier(Some(&self.id), self.before.as_deref());
+        let earlier = earlier.map_err(|error| refusal(&error))?;
+        match &self.at {
+            Some((question, _)) if earlier.question() != Some(question) => {
+                let text = format!("question {question} cannot be put again");
+                Err(ProtocolError::new(ErrorCode::Refused, text))
+            }
+            Some(_) | None => Ok(earlier),
+        }
+    }
+}
+
 /// Refuses another model than the one that has heard the conversation.
 fn check_model(context: &Context, model: &str) -> Result<(), ProtocolError> {
     let why = match context.talks_to() {
@@ -269,11 +309,11 @@ fn check_model(context: &Context, model: &str) -> Result<(), ProtocolError> {
 async fn begin(
     shared: &Arc<Shared>,
     wanted: Wanted,
-    earlier: Option<(String, Option<String>)>,
+    from: Option<FromSession>,
     caller: &Caller,
 ) -> Result<Arc<HeldSession>, ProtocolError> {
     let seat = shared.take_share().await?;
-    let beginning = begin_in(seat, Arc::clone(shared), wanted, earlier, caller.clone());
+    let beginning = begin_in(seat, Arc::clone(shared), wanted, from, caller.clone());
     let broke = |_| ProtocolError::new(ErrorCode::Failed, "the session could not begin");
     tokio::spawn(beginning).await.map_err(broke)?
 }
@@ -282,17 +322,21 @@ async fn begin_in(
     mut seat: Seat,
     shared: Arc<Shared>,
     wanted: Wanted,
-    earlier: Option<(String, Option<String>)>,
+    from: Option<FromSession>,
     caller: Caller,
 ) -> Result<Arc<HeldSession>, ProtocolError> {
-    let (within, who) = (Arc::clone(&shared), caller.name.clone());
+    let within = Arc::clone(&shared);
+    let is_woken = from.as_ref().is_some_and(|from| from.at.is_some());
+    let by = from.as_ref().and_then(|from| from.at.as_ref()).map(|(_, by)| by.clone());
+    // Whoever has it begin is on record, also where it is another's.
+    let who = by.unwrap_or_else(|| caller.name.clone());
+    let beginner = who.clone();
     let (mut session, seat, context, wanted, earlier) = elsewhere(move || {
         let mut context = wanted.context(&within)?;
         seat.bound(&mut context.settings.staged_limit.value);
         let context = Arc::new(context);
         let Wanted { mode, approval, .. } = &wanted;
-        let earlier = earlier.map(|(id, before)| context.earlier(Some(&id), before.as_deref()));
-        let earlier = earlier.transpose().map_err(|error| refusal(&error))?;
+        let earlier = from.map(|from| from.earlier(&context)).transpose()?;
         let session = Session::start_as(Some(&who), &context, *mode, *approval);
         let session = session.map_err(|error| refusal(&error))?;
         Ok((session, seat, context, wanted, earlier))
@@ -306,11 +350,12 @@ async fn begin_in(
     let held = HeldSession::new(session, context, mode, overrides);
     // Before anybody else can send something.
     if let Some(mut earlier) = earlier {
-        if shared.approvers.is_some() {
-            // Its record may be older than the team, and not say whose words it has.
+        // Its record may be older than the team, and not say whose words it has. Whoever only has it
+        // woken by somebody else brings nothing along.
+        if shared.approvers.is_some() && !(is_woken && earlier.names_authors()) {
             earlier.brought_by(caller.as_person());
         }
-        held.session.send_as(&caller.name, Event::Resumed(Box::new(earlier)));
+        held.session.send_as(&beginner, Event::Resumed(Box::new(earlier)));
     }
     Ok(shared.admit(seat, held, updates))
 }

@@ -23,6 +23,13 @@ pub(super) async fn begin(
     begun(held, held.session.begin(events, Some(who.to_owned())).await).await
 }
 
+/// That nothing else begins meanwhile.
+pub(super) fn busy() -> ProtocolError {
+    let text = "something is under way in this session";
+    ProtocolError::new(ErrorCode::Busy, text)
+        .hint("wait for `turn_finished`, answer its question, or interrupt it")
+}
+
 /// Waits until the first record of what was begun is known; or says why it was not.
 pub(super) async fn begun(
     held: &HeldSession,
@@ -35,11 +42,7 @@ pub(super) async fn begun(
             return Err(ProtocolError::new(ErrorCode::LookAgain, text)
                 .hint("`newest` is the number of the newest record `changes`"));
         }
-        Err(NotBegun::Busy) => {
-            let text = "something is under way in this session";
-            return Err(ProtocolError::new(ErrorCode::Busy, text)
-                .hint("wait for `turn_finished`, answer its question, or interrupt it"));
-        }
+        Err(NotBegun::Busy) => return Err(busy()),
         Err(NotBegun::NotKept) => {
             return Err(ProtocolError::new(ErrorCode::Failed, "the pictures could not be kept"));
         }

@@ -5,10 +5,12 @@ use super::{
     allowed::check,
     granting::{GrantWish, grant},
     held::HeldSession,
-    outcome::{begin, first_after},
+    outcome::{begin, busy, first_after},
     prompting::PromptWish,
-    reading::{elsewhere, failed},
-    rewinding, staged,
+    reading::failed,
+    rewinding,
+    row::Doing,
+    staged,
 };
 use crate::{
     caller::Caller,
@@ -209,9 +211,14 @@ async fn restart(
 
 /// The cells of a session, to be run again. Reads the whole record.
 async fn replayed(held: &HeldSession, language: Option<Language>) -> Result<Event, ProtocolError> {
+    if held.doing() != Doing::Idle {
+        return Err(busy());
+    }
     held.session.written().await;
-    let (context, id) = (Arc::clone(&held.context), held.id.clone());
-    let cells = elsewhere(move || context.cells(&id).map_err(|error| failed(&error))).await?;
+    let cells = rewinding::worked_out(held, |context, id| {
+        context.cells(id).map_err(|error| failed(&error))
+    });
+    let cells = cells.await?;
     Ok(Event::ReplayWanted(Box::new(Replay::of(cells, language.as_ref()))))
 }
 

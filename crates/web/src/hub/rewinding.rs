@@ -56,7 +56,7 @@ fn another() -> ProtocolError {
 
 /// Works something out of the session's record, aside. One at a time: whoever asks again and again
 /// keeps one thread from others, and not all.
-async fn worked_out<T: Send + 'static>(
+pub(super) async fn worked_out<T: Send + 'static>(
     held: &HeldSession,
     work: impl FnOnce(&Context, &str) -> Result<T, ProtocolError> + Send + 'static,
 ) -> Result<T, ProtocolError> {

@@ -49,8 +49,9 @@ pub(super) fn needed(verb: &Verb) -> Option<ShareKind> {
             ..
         } => Some(ShareKind::Watch),
         Verb::Prompt { text: Some(_), .. } => Some(ShareKind::Suggest),
-        // The owner's conversation would go to a provider that has not heard it.
-        Verb::Prompt { model: Some(_), .. } => None,
+        // The owner's conversation would go to a provider that has not heard it; and change sets tell
+        // of their other sessions.
+        Verb::Prompt { model: Some(_), .. } | Verb::Changes { sets: true, .. } => None,
         Verb::Prompt { .. }
         | Verb::Run { .. }
         | Verb::Answer { .. }

@@ -132,7 +132,7 @@ pub(super) fn deny(
         Coverage::no_to_finding(what)
             .or_else(|| Coverage::no_to_language(what, &context.interpreters().languages()))
     };
-    let line = what.strip_prefix("line ").map(Coverage::no_to_line);
+    let line = what.strip_prefix("line ").and_then(Coverage::no_to_line);
     let Some(covers) = line.or_else(named) else {
         return Err(misuse(format!(
             "`/deny` takes a language, a finding ({}), `line PATTERN`, `host HOST[:PORT]` or the \
