@@ -39,7 +39,7 @@ mod state;
 mod tests;
 mod typed_lines;
 
-pub(crate) use self::bench::{Bench, ToolCommand};
+pub(crate) use self::bench::{Bench, ProgramEnd, ToolCommand};
 pub use self::{
     check::check,
     command::{Command, OpenedFile, PutOrder, RunnerSetup, StagedLook},

@@ -14,15 +14,18 @@
 
 use crate::{
     ExecError,
-    runner::{Bench, ToolCommand},
+    runner::{Bench, ProgramEnd, ToolCommand},
     sandbox::Machine,
 };
 use interpreter_core::{Confinement, Network, Scanner, Workspace};
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
-    time::Duration,
+    time::{Duration, Instant},
 };
+
+/// Crashes of a scanner after which it is tried again, within its time.
+const CRASHES: u8 = 3;
 
 /// A scanner that is installed, and the code that it is given.
 #[derive(Debug)]
@@ -73,7 +76,15 @@ pub async fn scan(
     let Scan { scanner, program, file, rules, most, time } = scan;
     let arguments = scanner.arguments(file, &rules);
     let command = ToolCommand { program, arguments, environment: BTreeMap::new() };
-    let ended = bench.run_within(command, time, most).await;
+    let (begun, mut again) = (Instant::now(), CRASHES);
+    let ended = loop {
+        let left = time.saturating_sub(begun.elapsed());
+        let ended = bench.run_within(command.clone(), left, most).await;
+        if again == 0 || !ended.as_ref().is_ok_and(|ended| has_crashed(scanner, ended)) {
+            break ended;
+        }
+        again -= 1;
+    };
     bench.close().await;
     match ended {
         Err(ExecError::SandboxEnded { .. }) => {
@@ -89,6 +100,15 @@ pub async fn scan(
     }
 }
 
+/// Whether a scanner ended by a fault of its own, which the next attempt may not have. Semgrep's engine
+/// does, now and then, where it cannot have `io_uring`; it tells that in words alone.
+fn has_crashed(scanner: Scanner, ended: &ProgramEnd) -> bool {
+    let words = b"the engine was killed";
+    scanner == Scanner::Semgrep
+        && !matches!(ended.status, Some(0 | 1))
+        && ended.output.windows(words.len()).any(|part| part == words)
+}
+
 /// The paths that a scanner needs to see, beside the system's: itself and its libraries.
 pub fn scanner_reads(program: &Path) -> Vec<PathBuf> {
     let Some(prefix) = program.parent().and_then(Path::parent) else { return Vec::new() };
@@ -100,4 +120,23 @@ pub fn scanner_reads(program: &Path) -> Vec<PathBuf> {
     }
     let libraries = prefix.join("lib");
     [program.to_owned(), libraries].into_iter().filter(|path| path.exists()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_fault_of_the_scanner_is_tried_again() {
+        let ended = |scanner, status, output: &str| {
+            let (said, output) = (String::new(), output.as_bytes().to_vec());
+            has_crashed(scanner, &ProgramEnd { status: Some(status), said, output, is_cut: false })
+        };
+        let words = "You are seeing this because the engine was killed.";
+        assert!(ended(Scanner::Semgrep, 2, words));
+        // Code may hold these words, and so may a report on it.
+        assert!(!ended(Scanner::Semgrep, 0, words) && !ended(Scanner::Semgrep, 1, words));
+        assert!(!ended(Scanner::Semgrep, 2, "Rule parse error"));
+        assert!(!ended(Scanner::Bandit, 2, words));
+    }
 }
