@@ -40,7 +40,9 @@ fetch_npm() {
   local tool=$1 folder=$2
   shift 2
   mkdir -p "$folder"
-  timeout 120 npm install --silent --no-audit --no-fund --ignore-scripts --prefix "$folder" "$@" >/dev/null 2>&1 && return 0
+  for _ in 1 2 3; do
+    timeout 300 npm install --silent --no-audit --no-fund --ignore-scripts --prefix "$folder" "$@" >/dev/null 2>&1 && return 0
+  done
   not_fetched "$tool"
   return 1
 }
@@ -104,7 +106,11 @@ fetch_model_server() {
 # Weights of a tiny model, for the tests of the engine. Wrong bytes end everything.
 fetch_weights() {
   local folder=target/test-tools/models status=0
-  scripts/fetch-weights smollm2-135m "$folder" >/dev/null || status=$?
+  for _ in 1 2 3; do
+    status=0
+    scripts/fetch-weights smollm2-135m "$folder" >/dev/null || status=$?
+    case $status in 0 | 3) break ;; esac
+  done
   [ "$status" -ne 3 ] || exit 1
   [ "$status" -eq 0 ] || not_fetched "The model for the tests of the engine"
 }
