@@ -31,6 +31,9 @@ static SEQUENCE: Mutex<ContextV7> = Mutex::new(ContextV7::new());
 const CLOSING: [&str; 6] =
     ["question_closed", "answer", "run_started", "prompt", "turn_finished", "resumed"];
 
+/// A record near the beginning of a session, which may be damaged, and the id of that session.
+type Beginning = (String, Result<Record, StoreError>);
+
 /// How a session goes on in another one.
 enum Continuation {
     None,
@@ -273,21 +276,8 @@ impl Log {
 
     /// Looks at all sessions: the order of their ids is that of a clock that may have been set back.
     fn continuation(&self, session: &str) -> Result<Continuation, StoreError> {
-        let failed = |error| failure(&self.path, error);
-        let mut statement = self
-            .connection
-            .prepare_cached(
-                "SELECT record.seq, record.session, time, body FROM head JOIN record
-                     ON record.place > head.place - head.seq
-                     AND record.place <= min(head.place, head.place - head.seq + ?2)
-                 WHERE kind = 'resumed' AND instr(body, ?1) > 0",
-            )
-            .map_err(failed)?;
-        let rows = statement.query_map(params![session, EARLY], |row| {
-            Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
-        });
-        for row in rows.map_err(failed)? {
-            match record(row.map_err(failed)?) {
+        for (_, resumed) in self.at_beginnings("resumed", EARLY, "", session)? {
+            match resumed {
                 Ok(Record {
                     body: Body::Resumed { from, question: Some(_), .. },
                     session: id,
@@ -305,53 +295,52 @@ impl Log {
     /// The sessions from which others go on at their question, as far as those say that have later ids
     /// than `oldest`. One look for a whole list: whoever goes on makes sure with `is_continued`.
     pub fn continued_since(&self, oldest: &str) -> Result<BTreeSet<String>, StoreError> {
-        let failed = |error| failure(&self.path, error);
-        let mut statement = self
-            .connection
-            .prepare_cached(
-                "SELECT record.seq, record.session, time, body FROM head JOIN record
-                     ON record.place > head.place - head.seq
-                     AND record.place <= min(head.place, head.place - head.seq + ?2)
-                 WHERE head.session > ?1 AND kind = 'resumed'",
-            )
-            .map_err(failed)?;
-        let rows = statement.query_map(params![oldest, EARLY], |row| {
-            Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+        // One that cannot be read costs nobody their place in a list.
+        let readable = self
+            .at_beginnings("resumed", EARLY, oldest, "")?
+            .into_iter()
+            .filter_map(|(_, one)| one.ok());
+        let from = readable.filter_map(|one| {
+            let Body::Resumed { from, question: Some(_), .. } = one.body else { return None };
+            Some(from)
         });
-        let mut continued = BTreeSet::new();
-        for row in rows.map_err(failed)? {
-            // One that cannot be read costs nobody their place in a list.
-            if let Ok(Record { body: Body::Resumed { from, question: Some(_), .. }, .. }) =
-                record(row.map_err(failed)?)
-            {
-                continued.insert(from);
-            }
-        }
-        Ok(continued)
+        Ok(from.collect())
     }
 
     /// The newest session that was removed on purpose, as far as sessions with later ids than `oldest`
-    /// say. One that went on from another may be among them.
+    /// say. One that went on from another may be among them. An account that cannot be read may name
+    /// any session before it.
     pub fn newest_removed(&self, oldest: &str) -> Result<Option<String>, StoreError> {
+        let newest = |(id, account): Beginning| match account {
+            Ok(Record { body: Body::SessionsRemoved { sessions, .. }, .. }) => {
+                sessions.into_iter().map(|head| head.session).max()
+            }
+            Ok(_) => None,
+            Err(_) => Some(id),
+        };
+        Ok(self
+            .at_beginnings("sessions_removed", 1, oldest, "")?
+            .into_iter()
+            .filter_map(newest)
+            .max())
+    }
+
+    /// The records of a kind among the first so many of each session behind `since`, if this is part
+    /// of their text; each with the id of its session.
+    fn at_beginnings(
+        &self,
+        kind: &str,
+        most: i64,
+        since: &str,
+        part: &str,
+    ) -> Result<Vec<Beginning>, StoreError> {
         let failed = |error| failure(&self.path, error);
-        let mut statement = self
-            .connection
-            .prepare_cached(
-                "SELECT record.seq, record.session, time, body FROM head
-                     JOIN record ON record.place = head.place - head.seq + 1
-                 WHERE head.session > ?1 AND kind = 'sessions_removed'",
-            )
-            .map_err(failed)?;
-        let rows = statement
-            .query_map([oldest], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)));
-        let mut newest = None;
-        for row in rows.map_err(failed)? {
-            let Body::SessionsRemoved { sessions, .. } = record(row.map_err(failed)?)?.body else {
-                continue;
-            };
-            newest = newest.max(sessions.into_iter().map(|head| head.session).max());
-        }
-        Ok(newest)
+        let mut statement = self.connection.prepare_cached(AT_BEGINNINGS).map_err(failed)?;
+        let rows = statement.query_map(params![kind, most, since, part], |row| {
+            let id: String = row.get(1)?;
+            Ok((id.clone(), record((row.get(0)?, id, row.get(2)?, row.get(3)?))))
+        });
+        rows.map_err(failed)?.collect::<Result<_, _>>().map_err(failed)
     }
 
     /// The question about code that is still open at the end of a session on record, whether or not
@@ -453,6 +442,12 @@ impl Log {
         rows.collect()
     }
 }
+
+/// Records of a kind at the beginnings of sessions.
+const AT_BEGINNINGS: &str = "SELECT record.seq, record.session, time, body FROM head JOIN record
+         ON record.place > head.place - head.seq
+         AND record.place <= min(head.place, head.place - head.seq + ?2)
+     WHERE kind = ?1 AND head.session > ?3 AND instr(body, ?4) > 0";
 
 /// The index `record_prompt` serves only queries that name the kind as it is named there.
 const FIRST_PROMPT: &str =

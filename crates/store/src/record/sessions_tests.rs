@@ -240,3 +240,20 @@ fn a_question_that_cannot_be_read_is_not_open() {
     place.log.connection.execute_batch(change).unwrap();
     assert_eq!(place.log.open_question("s1").unwrap(), None);
 }
+
+/// One damaged account must not break a list; the control is one that can be read.
+#[test]
+fn an_account_of_removed_sessions_that_cannot_be_read_may_name_any_before_it() {
+    let mut place = Place::with_records();
+    let removed = r#"{"kind":"sessions_removed","why":"asked","sessions":[
+        {"session":"s2","seq":3,"hash":"h"}]}"#;
+    let removed: Body = serde_json::from_str(removed).unwrap();
+    place.log.append("s8", &removed).unwrap();
+    assert_eq!(place.log.newest_removed("s1").unwrap().as_deref(), Some("s2"));
+    assert_eq!(place.log.newest_removed("s8").unwrap(), None);
+    let change = "DROP TRIGGER IF EXISTS record_no_update;
+         UPDATE record SET body = '{' WHERE kind = 'sessions_removed'";
+    place.log.connection.execute_batch(change).unwrap();
+    assert_eq!(place.log.newest_removed("s1").unwrap().as_deref(), Some("s8"));
+    assert_eq!(place.log.continued_since("s1").unwrap(), [].into());
+}

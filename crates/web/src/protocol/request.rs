@@ -156,7 +156,7 @@ pub enum Verb {
         #[serde(default)]
         sets: bool,
         path: Option<String>,
-        /// The first byte of the file that is wanted.
+        /// Read the file from this byte on.
         from: Option<u64>,
     },
     /// Put what was shown into the person's folder.
