@@ -4,7 +4,7 @@
 
 use crate::{Advise, AgentError, Context, error::chain};
 use interpreter_core::{
-    Body, Changes, ChangesState, FileChange, LeftOut, Pick, ShownChange, Untrusted, redact::Scope,
+    Body, Changes, ChangesState, FileChange, LeftOut, Pick, ShownChange, Untrusted,
 };
 use interpreter_store::{Log, StoreError, new_session_id};
 use interpreter_workspace::{self as workspace, Place, Set};
@@ -95,9 +95,9 @@ pub fn review<'a>(
     // that outlived its session would, the copy is what counts.
     let paths: Vec<_> = picks.iter().map(|pick| pick.path.clone()).collect();
     let look = if picks.iter().any(Pick::is_of_hunks) {
-        set.review_by_number(&paths)?
+        set.review_by_number(&paths, &context.redactor)?
     } else {
-        set.review_of(&paths, ())?
+        set.review_of(&paths, (), &context.redactor)?
     };
     Ok(Some(ChangeReview { context, set, look }))
 }
@@ -120,7 +120,7 @@ impl ChangeReview<'_> {
 
     /// The changes, line by line.
     pub fn diff(&self) -> Result<Untrusted, AgentError> {
-        Ok(self.context.redactor.untrusted(self.set.diff_of(&self.look)?, Scope::All))
+        Ok(self.context.redactor.draw(&self.set.diff_of(&self.look)?).into_text())
     }
 
     /// Puts exactly this into the person's folder.
@@ -131,7 +131,7 @@ impl ChangeReview<'_> {
     /// The changes one by one, with their hunks.
     pub fn shown_changes(&self) -> Result<Vec<ShownChange>, AgentError> {
         let changes = self.set.changes_of(&self.look)?;
-        Ok(changes.into_iter().map(|one| self.context.redactor.shown_change(one)).collect())
+        Ok(changes.into_iter().map(|one| one.drawn(&self.context.redactor)).collect())
     }
 
     /// Puts what was picked into the person's folder. The rest stays staged.
@@ -167,7 +167,7 @@ pub fn diff(
     paths: &[String],
 ) -> Result<Option<Untrusted>, AgentError> {
     let Some(set) = find(context, which, Wanted::Staged)? else { return Ok(None) };
-    Ok(Some(context.redactor.untrusted(set.diff(paths)?, Scope::All)))
+    Ok(Some(context.redactor.draw(&set.diff(paths)?).into_text()))
 }
 
 /// Forgets a set, or some paths of it.

@@ -289,6 +289,7 @@ impl Context {
             broker: self.broker.clone(),
             asks: network::asks(&self.settings),
             input: self.input.clone(),
+            redactor: Arc::clone(&self.redactor),
         })
     }
 

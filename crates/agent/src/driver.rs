@@ -142,7 +142,8 @@ impl Driver {
         // Each may be a quarter of a megabyte, and is taken in sooner while it is in a cache.
         let (tell, reports) = mpsc::channel(4);
         let runner = Runner::start(context.runner_setup(&id)?, tell);
-        let mut journal = Journal::new(running, log, context.outputs(), Arc::clone(&redactor));
+        let (folders, outputs) = (&context.folders, context.outputs());
+        let mut journal = Journal::new(running, folders, log, outputs, Arc::clone(&redactor));
         for text in notes.into_iter().chain(context.unremoved()) {
             journal.note(Body::Note { text });
         }

@@ -15,6 +15,7 @@ use interpreter_core::{
 };
 use interpreter_store::{
     Folders, Log, LogEntry, Outputs, PackedOutput, Restored, Retention, RunningSession, StoreError,
+    UnsealedCode,
 };
 use std::{
     collections::VecDeque,
@@ -38,6 +39,7 @@ const PRUNED: usize = 1_000;
 #[derive(Debug)]
 pub(crate) struct Journal {
     session: String,
+    folders: Folders,
     log: Log,
     outputs: Arc<Outputs>,
     /// Says that the session runs, until the journal is dropped.
@@ -62,19 +64,21 @@ pub(crate) struct Journal {
 enum Waiting {
     /// It can.
     Ready(LogEntry),
-    /// Its output gets a file of its own first.
+    /// Its output gets a file of its own first, or its code is sealed.
     Keeping(JoinHandle<Result<LogEntry, StoreError>>),
 }
 
 impl Journal {
     pub(crate) fn new(
         running: RunningSession,
+        folders: &Folders,
         log: Log,
         outputs: Outputs,
         redactor: Arc<Redactor>,
     ) -> Self {
         Self {
             session: running.id().to_owned(),
+            folders: folders.clone(),
             log,
             outputs: Arc::new(outputs),
             _running: running,
@@ -100,12 +104,20 @@ impl Journal {
     /// Notes what happens now, without secrets.
     pub(crate) fn note(&mut self, body: Body) {
         let is_output = matches!(body, Body::Output(_));
+        let code = UnsealedCode::of(&body);
         let body = if is_output { body } else { self.redactor.body(body) };
+        let unsealed = code.filter(|code| !code.is_in(&body));
         let mut entry = LogEntry::now(body).by(self.who.clone());
         let size = Outputs::size(&entry.body);
         self.size += size;
         self.due.get_or_insert_with(|| Instant::now() + SOON);
-        let waiting = if Outputs::is_large(&entry.body) {
+        let waiting = if let Some(code) = unsealed {
+            let folders = self.folders.clone();
+            Waiting::Keeping(tokio::task::spawn_blocking(move || {
+                code.seal(&folders, &mut entry.body)?;
+                Ok(entry)
+            }))
+        } else if Outputs::is_large(&entry.body) {
             let outputs = Arc::clone(&self.outputs);
             Waiting::Keeping(tokio::task::spawn_blocking(move || {
                 outputs.keep(&mut entry.body)?;
@@ -313,7 +325,7 @@ mod tests {
         let folders = Folders::under(folder.path());
         let log = Log::open(&folders).unwrap();
         let mut journal =
-            Journal::new(running(&folders), log, Outputs::new(&folders), Arc::default());
+            Journal::new(running(&folders), &folders, log, Outputs::new(&folders), Arc::default());
         let large = "x".repeat(1 << 20);
         journal.note(output("one".into()));
         journal.note(output(large.clone()));
@@ -340,7 +352,7 @@ mod tests {
         let folders = Folders::under(folder.path());
         let log = Log::open(&folders).unwrap();
         let outputs = Outputs::bounded(&folders, 2_000);
-        let mut journal = Journal::new(running(&folders), log, outputs, Arc::default());
+        let mut journal = Journal::new(running(&folders), &folders, log, outputs, Arc::default());
         for letter in 'a'..='z' {
             // Some hundred bytes each, once compressed.
             journal.note(output(letter.to_string().repeat(60_000)));
@@ -357,7 +369,7 @@ mod tests {
         let folders = Folders::under(folder.path());
         let log = Log::open(&folders).unwrap();
         let mut journal =
-            Journal::new(running(&folders), log, Outputs::new(&folders), Arc::default());
+            Journal::new(running(&folders), &folders, log, Outputs::new(&folders), Arc::default());
         let pieces = ["é".repeat(30_000), "b".repeat(10), "c".repeat(50_000)];
         journal.note(Body::RunStarted {
             proposal: "p1".into(),

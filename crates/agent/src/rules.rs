@@ -53,7 +53,7 @@ impl Judged {
     /// It as it is shown: code names secrets, and so may a rule. They were needed to decide.
     fn without_secrets(self, redactor: &Redactor) -> Self {
         let clean = |mut words: String| {
-            redactor.clean(&mut words, Scope::All);
+            redactor.clean(&mut words, Scope::Known);
             words
         };
         let Self { findings, opinions, verdict, note } = self;

@@ -8,8 +8,7 @@ use crate::{
     update::{FilesWanted, Looker, Mode, NotBegun, Request, Update},
 };
 use interpreter_core::{
-    Body, Checkpoint, Grantor, Language, Redactor, ShownChange, Untrusted,
-    redact::Scope,
+    Body, Checkpoint, Grantor, Language, ShownChange, Untrusted,
     session::{AnswerRefused, AnswerTaken, Approval, Event, GivenAnswer, QuestionAnswer, Voter},
 };
 use interpreter_exec::{Completions, ExecError, Interpreters, OpenedFile, StagedLook};
@@ -32,7 +31,6 @@ pub struct Session {
     requests: mpsc::UnboundedSender<Request>,
     updates: mpsc::Receiver<Update>,
     interpreters: Interpreters,
-    redactor: Arc<Redactor>,
 }
 
 impl Session {
@@ -57,9 +55,8 @@ impl Session {
         let driver = driver::Driver::new(context, mode, approval, who, updates_in)?;
         let (id, model) = (driver.id().to_owned(), driver.model_name().map(str::to_owned));
         tokio::spawn(driver.run(inbox));
-        let (interpreters, redactor) =
-            (context.interpreters().clone(), Arc::clone(&context.redactor));
-        Ok(Self { id, model, requests, updates, interpreters, redactor })
+        let interpreters = context.interpreters().clone();
+        Ok(Self { id, model, requests, updates, interpreters })
     }
 
     fn request(&self, request: Request) {
@@ -216,9 +213,7 @@ impl Session {
         let (reply, answer) = oneshot::channel();
         self.request(Request::LookAtChanges { id: id.to_owned(), by, reply });
         let Ok(look) = answer.await else { return Err(ExecError::NothingStaged.into()) };
-        let mut look = look?;
-        look.shown = look.shown.into_iter().map(|one| self.redactor.shown_change(one)).collect();
-        Ok(look)
+        Ok(look?)
     }
 
     /// Waits for the next update; none after the last. May be dropped at any time without losing
@@ -240,16 +235,14 @@ impl Session {
     pub async fn diff_now(&self, id: &str, paths: Vec<String>) -> Result<Untrusted, AgentError> {
         let (reply, answer) = oneshot::channel();
         self.request(Request::DiffNow { id: id.to_owned(), paths, reply });
-        let diff = answer.await.unwrap_or_else(|_| Ok(Untrusted::default()))?;
-        Ok(self.redactor.untrusted(diff, Scope::All))
+        Ok(answer.await.unwrap_or_else(|_| Ok(Untrusted::default()))?)
     }
 
     /// The changes that are being reviewed one by one, with their hunks.
     pub async fn shown_changes(&self, id: &str) -> Result<Vec<ShownChange>, AgentError> {
         let (reply, answer) = oneshot::channel();
         self.request(Request::ShowChanges { id: id.to_owned(), reply });
-        let changes = answer.await.unwrap_or_else(|_| Ok(Vec::new()))?;
-        Ok(changes.into_iter().map(|one| self.redactor.shown_change(one)).collect())
+        Ok(answer.await.unwrap_or_else(|_| Ok(Vec::new()))?)
     }
 
     /// The change set that is being reviewed, as a diff.
@@ -257,8 +250,7 @@ impl Session {
         let (reply, answer) = oneshot::channel();
         self.request(Request::Diff { id: id.to_owned(), reply });
         // A runner that is gone has nothing staged.
-        let diff = answer.await.unwrap_or_else(|_| Ok(Untrusted::default()))?;
-        Ok(self.redactor.untrusted(diff, Scope::All))
+        Ok(answer.await.unwrap_or_else(|_| Ok(Untrusted::default()))?)
     }
 }
 

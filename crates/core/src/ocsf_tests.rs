@@ -42,6 +42,7 @@ fn bodies() -> Vec<(u32, u32, Body)> {
         by: Grantor::Person,
         hash: None,
         code: None,
+        sealed: None,
         reason: None,
     };
     let effects = Body::Effects {

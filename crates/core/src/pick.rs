@@ -3,7 +3,7 @@
 //! Pure. A path may end in numbers of hunks, as the diff shows them: `notes.txt:2,4-5`. A file that
 //! is called so is named with `./` before it.
 
-use crate::Untrusted;
+use crate::{Redactor, Untrusted};
 use serde::{Deserialize, Deserializer, de::Error};
 use std::{collections::BTreeSet, fmt};
 
@@ -114,6 +114,19 @@ pub struct ShownChange {
     pub head: Untrusted,
     /// Its hunks. Empty if all of it is kept, or nothing.
     pub hunks: Vec<Untrusted>,
+}
+
+impl ShownChange {
+    /// The change as it is drawn for somebody who decides on it.
+    #[must_use]
+    pub fn drawn(self, redactor: &Redactor) -> Self {
+        let draw = |text: &Untrusted| redactor.draw(text).into_text();
+        Self {
+            path: draw(&Untrusted::new(self.path)).raw().to_owned(),
+            head: draw(&self.head),
+            hunks: self.hunks.iter().map(draw).collect(),
+        }
+    }
 }
 
 #[cfg(test)]

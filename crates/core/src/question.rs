@@ -91,8 +91,11 @@ pub struct CodeQuestion {
     pub proposal: String,
     /// Its language.
     pub language: String,
-    /// The code.
+    /// The code, as it would run but for the values in `masked`.
     pub code: Untrusted,
+    /// The names of known values that are masked in it.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub masked: Vec<String>,
     /// The SHA-256 of the code that would run.
     pub code_hash: String,
     /// How it was called, if it came from a command line.

@@ -150,6 +150,9 @@ pub enum Body {
         /// The earlier cell that it runs again.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         again: Option<String>,
+        /// The code as it is, encrypted, if known values are masked in `code`.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        sealed: Option<String>,
     },
     /// The person wants these cells run again, to rebuild the memory of interpreters.
     Replay {
@@ -193,6 +196,9 @@ pub enum Body {
         /// The code itself, if it was edited.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         code: Option<Untrusted>,
+        /// The edited code as it is, encrypted, if known values are masked in `code`.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        sealed: Option<String>,
         #[serde(skip_serializing_if = "Option::is_none", default)]
         reason: Option<String>,
     },

@@ -10,7 +10,8 @@
 //! [`RedactedStream`], which holds back whatever may still turn out to be a part of one.
 //!
 //! # Order
-//! Text is redacted before it is hashed, recorded, shown or sent.
+//! Text is redacted before it is hashed, recorded, shown or sent. Text that somebody decides on is
+//! never changed by a shape, nor is its record: see [`Drawn`].
 //!
 //! # Limits
 //! A value of fewer than [`LEAST`] bytes is not looked for: too much else would match. Neither are
@@ -19,6 +20,8 @@
 //! sandbox protects against programs, because no secret is inside.
 
 mod body;
+mod decided;
+mod drawn;
 pub(crate) mod encodings;
 mod masked;
 mod output;
@@ -27,7 +30,11 @@ mod shapes;
 mod stream;
 
 pub use self::{
-    masked::MaskedStream, output::RedactedOutput, search::Scope, stream::RedactedStream,
+    drawn::{Drawn, named},
+    masked::MaskedStream,
+    output::RedactedOutput,
+    search::Scope,
+    stream::RedactedStream,
 };
 
 use self::{
@@ -216,5 +223,7 @@ impl fmt::Debug for Redactor {
     }
 }
 
+#[cfg(test)]
+mod decided_tests;
 #[cfg(test)]
 mod tests;

@@ -34,6 +34,7 @@ pub use crate::{
     results::ResultFiles,
     running::RunningSession,
     scans::ScanFolder,
+    sealed_code::{UnsealedCode, unsealed},
     secrets::{KeptSecrets, KeyPlace, LONGEST_SECRET, MOST_GRANTS, read_vault_token},
     shares::{KeptShare, KeptShares},
     system_users::SystemUsers,
@@ -60,6 +61,7 @@ mod record;
 pub mod results;
 mod running;
 mod scans;
+mod sealed_code;
 mod secrets;
 mod shares;
 mod system_users;

@@ -46,7 +46,7 @@ const KEY: usize = 32;
 /// The beginning of the key's file if the key is in the keyring.
 const IN_KEYRING: &str = "keyring ";
 
-const NO_RANDOMNESS: &str = "no randomness";
+pub(crate) const NO_RANDOMNESS: &str = "no randomness";
 
 /// Bytes of one value at most.
 pub const LONGEST_SECRET: usize = interpreter_core::secret::LONGEST;
@@ -112,7 +112,7 @@ impl KeptSecrets {
         let Some(sealed) = content(&path)? else { return Ok(Self::default()) };
         private::check_file(&path)?;
         let damaged = || StoreError::Secrets { path: path.clone(), key: folders.secrets_key() };
-        let key = key(folders)?.ok_or_else(damaged)?;
+        let key = find_key(folders)?.ok_or_else(damaged)?;
         let plain = opened(&key, sealed).ok_or_else(damaged)?;
         let entries: BTreeMap<String, Entry> =
             serde_json::from_slice(&plain).map_err(|_| damaged())?;
@@ -356,7 +356,7 @@ fn lock(folders: &Folders) -> Result<File, StoreError> {
 }
 
 /// The key, or `None` if it is missing or damaged.
-fn key(folders: &Folders) -> Result<Option<LessSafeKey>, StoreError> {
+pub(crate) fn find_key(folders: &Folders) -> Result<Option<LessSafeKey>, StoreError> {
     let digits = match key_text(folders)? {
         None => return Ok(None),
         Some(KeyText::Digits(digits)) => digits,
@@ -421,9 +421,9 @@ fn random() -> Option<String> {
 
 /// The key, made if need be: in the keyring, if that takes it. A damaged one is not replaced as long
 /// as something is sealed with it.
-fn make_key(folders: &Folders) -> Result<LessSafeKey, StoreError> {
+pub(crate) fn make_key(folders: &Folders) -> Result<LessSafeKey, StoreError> {
     let (at, path) = (folders.secrets_key(), folders.secrets_file());
-    if let Some(key) = key(folders)? {
+    if let Some(key) = find_key(folders)? {
         return Ok(key);
     }
     if fs::symlink_metadata(&path).is_ok() {
@@ -442,7 +442,7 @@ fn make_key(folders: &Folders) -> Result<LessSafeKey, StoreError> {
         _ = keyring.forget(entry);
     }
     written?;
-    key(folders)?.ok_or(StoreError::Secrets { path, key: at })
+    find_key(folders)?.ok_or(StoreError::Secrets { path, key: at })
 }
 
 #[cfg(test)]

@@ -30,6 +30,7 @@ use crate::{
         scan::scan,
         side::Side,
         stat::{Kind, Stat},
+        veiled::Veiled,
     },
 };
 use interpreter_core::LeftOut;
@@ -119,7 +120,7 @@ impl Set {
                 let (upper, work) =
                     (self.open_upper(Intent::Look)?, self.open_work_folder(Intent::Look)?);
                 let scan = scan(&upper, work.as_ref(), &History::of(&self.journals))?;
-                let chosen = chosen(&scan, self.work_folder(), &[])?;
+                let chosen = chosen(&scan, self.work_folder(), &[], &Veiled::default())?;
                 let left_out = chosen.left_out.clone();
                 let mut export = Export { root: upper, files: Vec::new(), left_out };
                 for delta in chosen.deltas.iter().filter(|delta| !delta.settled) {
@@ -180,7 +181,7 @@ impl Set {
     ) -> Result<(), WorkspaceError> {
         let (upper, work) = (self.open_upper(Intent::Look)?, self.open_work_folder(Intent::Look)?);
         let scan = scan(&upper, work.as_ref(), &History::of(&self.journals))?;
-        let chosen = chosen(&scan, self.work_folder(), &[])?;
+        let chosen = chosen(&scan, self.work_folder(), &[], &Veiled::default())?;
         let mut above = Walker::new(&upper, Intent::Look);
         let mut below = work.as_ref().map(|work| Walker::new(work, Intent::Look));
         for delta in chosen.deltas.iter().filter(|delta| !delta.settled) {

@@ -6,6 +6,9 @@
 //! made of the person's own file, as it was shown, and of the snapshot, and is then applied like any
 //! other file.
 //!
+//! A change whose text cannot be drawn without masking a known secret is veiled: it is withheld from
+//! an application of everything, because nobody has seen all of it, and is applied if it is named.
+//!
 //! # Limits
 //! The person's own folder is not copied. If it changes between the list and the application so that
 //! another list would be shown, the application is refused.
@@ -29,10 +32,11 @@ use crate::{
         listing::Applied,
         scan::{Scan, scan_with},
         selection::{Chosen, below, choose},
+        veiled::Veiled,
         verdicts::Verdicts,
     },
 };
-use interpreter_core::{FileChange, LeftOut, Pick, ShownChange, Untrusted};
+use interpreter_core::{FileChange, LeftOut, Pick, Redactor, ShownChange, Untrusted};
 use std::{collections::HashMap, path::Path};
 
 /// One snapshot of a set: listed, shown and applied.
@@ -43,6 +47,8 @@ pub struct Review {
     /// The changes that are withheld, and why.
     pub left_out: Vec<LeftOut>,
     paths: Vec<String>,
+    /// The withheld changes in whose text a value is masked.
+    veiled: Veiled,
     /// The person's files that it is about, as they were.
     seen: Seen,
     /// The hunks that an earlier command has shown, if they are picked by its numbers.
@@ -60,39 +66,71 @@ impl Review {
             && self.seen == other.seen
             && self.snapshot.is_same(&other.snapshot)
     }
+
+    /// Every change that was listed or can be looked at line by line.
+    fn shown(&self) -> impl Iterator<Item = &FileChange> {
+        self.files.iter().chain(&self.veiled.files)
+    }
 }
 
 impl Set {
     /// Copies what waits for a decision, and lists it.
     pub fn review(&self) -> Result<Review, WorkspaceError> {
-        self.review_of(&[], ())
+        self.review_of(&[], (), &Redactor::default())
     }
 
     /// The same, of what is at and below `paths`. While `still` lives nothing writes to the set, as
-    /// far as that can be brought about; it goes as soon as the copy is taken.
-    pub fn review_of(&self, paths: &[String], still: impl Sized) -> Result<Review, WorkspaceError> {
+    /// far as that can be brought about; it goes as soon as the copy is taken. The redactor knows the
+    /// values that are masked where it is drawn.
+    pub fn review_of(
+        &self,
+        paths: &[String],
+        still: impl Sized,
+        redactor: &Redactor,
+    ) -> Result<Review, WorkspaceError> {
         let upper = self.open_upper(Intent::Look)?;
         let snapshot = Snapshot::take(&self.folder, &upper)?;
         drop(still);
         let work = self.work_folder_or_gone()?;
-        let mut plan = self.plan(&snapshot, &work, &below(paths), Conflict::Overwrite)?;
+        let picks = below(paths);
+        let planned =
+            |veiled: &Veiled| self.plan(&snapshot, &work, &picks, veiled, Conflict::Overwrite);
+        let told = |plan: &Plan| plan.told(snapshot.layer(), (self.work_folder(), &work));
+        let mut plan = planned(&Veiled::default())?;
+        let (mut files, seen) = (told(&plan), partial::seen(&plan.entries));
+        let veiled = if redactor.knows_values() {
+            let texts = self.texts_of(&snapshot, paths)?;
+            let paths = plan.entries.iter().map(|one| &one.path);
+            Veiled::among(&texts, redactor).with_names(paths, redactor).of(&files)
+        } else {
+            Veiled::default()
+        };
+        if !veiled.is_empty() {
+            plan = planned(&veiled)?;
+            files = told(&plan);
+        }
         plan.left_out.extend(self.made_where_covered()?);
-        let files = plan.told(snapshot.layer(), (self.work_folder(), &work));
-        let (left_out, seen) = (plan.left_out, partial::seen(&plan.entries));
+        let left_out = plan.left_out;
         let (paths, numbered) = (paths.to_vec(), None);
-        Ok(Review { files, left_out, paths, seen, numbered, snapshot })
+        Ok(Review { files, left_out, paths, veiled, seen, numbered, snapshot })
     }
 
     /// The same, for hunks that are picked by the numbers of [`Set::diff`]: only those that it showed
     /// count.
-    pub fn review_by_number(&self, paths: &[String]) -> Result<Review, WorkspaceError> {
+    pub fn review_by_number(
+        &self,
+        paths: &[String],
+        redactor: &Redactor,
+    ) -> Result<Review, WorkspaceError> {
         let numbered = Some(NumberedHunks::noted(&self.place, &self.folder));
-        Ok(Review { numbered, ..self.review_of(paths, ())? })
+        Ok(Review { numbered, ..self.review_of(paths, (), redactor)? })
     }
 
     /// The changes of a review, line by line.
     pub fn diff_of(&self, review: &Review) -> Result<Untrusted, WorkspaceError> {
-        Ok(self.diff_with(&review.snapshot, &review.paths)?.0)
+        let mut diff = self.diff_with(&review.snapshot, &review.paths)?.0;
+        diff.push(&Untrusted::from(joined(&[], &review.veiled.left_out())));
+        Ok(diff)
     }
 
     /// The changes of a review at and below `paths`, line by line.
@@ -126,23 +164,31 @@ impl Set {
     ) -> Result<(Untrusted, Vec<ChangeText>), WorkspaceError> {
         let work = self.open_work_folder(Intent::Look)?;
         let scan = self.scan(snapshot, work.as_ref())?;
-        let chosen = chosen(&scan, self.work_folder(), &below(paths))?;
+        let chosen = chosen(&scan, self.work_folder(), &below(paths), &Veiled::default())?;
         let texts = texts(snapshot.layer(), (self.work_folder(), work.as_ref()), &chosen)?;
-        Ok((Untrusted::from(joined(&texts, &chosen)), texts))
+        Ok((Untrusted::from(joined(&texts, &chosen.left_out)), texts))
     }
 
     /// The changes of a review one by one, each with its hunks: for a person who picks.
     pub fn changes_of(&self, review: &Review) -> Result<Vec<ShownChange>, WorkspaceError> {
-        let (snapshot, work) = (&review.snapshot, self.open_work_folder(Intent::Look)?);
-        let scan = self.scan(snapshot, work.as_ref())?;
-        let chosen = chosen(&scan, self.work_folder(), &below(&review.paths))?;
-        let texts = texts(snapshot.layer(), (self.work_folder(), work.as_ref()), &chosen)?;
         let shown = |one: ChangeText| ShownChange {
             path: one.path.text(),
             head: Untrusted::from(one.head),
             hunks: one.hunks.into_iter().map(Untrusted::from).collect(),
         };
-        Ok(texts.into_iter().map(shown).collect())
+        Ok(self.texts_of(&review.snapshot, &review.paths)?.into_iter().map(shown).collect())
+    }
+
+    /// The changes of a snapshot at and below `paths` as text, also those that are veiled.
+    fn texts_of(
+        &self,
+        snapshot: &Snapshot,
+        paths: &[String],
+    ) -> Result<Vec<ChangeText>, WorkspaceError> {
+        let work = self.open_work_folder(Intent::Look)?;
+        let scan = self.scan(snapshot, work.as_ref())?;
+        let chosen = chosen(&scan, self.work_folder(), &below(paths), &Veiled::default())?;
+        texts(snapshot.layer(), (self.work_folder(), work.as_ref()), &chosen)
     }
 
     /// Puts what was reviewed into the person's folder: all of it, or on an error none.
@@ -169,7 +215,7 @@ impl Set {
         // Hunks are those of the file that was shown, so it must be the same.
         let has_hunks = picks.iter().any(Pick::is_of_hunks);
         let conflict = if has_hunks { Conflict::Refuse } else { conflict };
-        let mut plan = self.plan(snapshot, &work, picks, conflict)?;
+        let mut plan = self.plan(snapshot, &work, picks, &review.veiled, conflict)?;
         let mut told = plan.told(snapshot.layer(), (self.work_folder(), &work));
         let is_all = picks == below(&review.paths);
         // The person's own folder may be another by now, and with it what this comes to.
@@ -177,7 +223,7 @@ impl Set {
             told == review.files
         } else {
             let shown: HashMap<_, _> =
-                review.files.iter().map(|file| (file.path.as_str(), file)).collect();
+                review.shown().map(|file| (file.path.as_str(), file)).collect();
             told.iter().all(|file| shown.get(file.path.as_str()).is_some_and(|it| it.shows(file)))
         };
         if !is_shown {
@@ -215,7 +261,7 @@ impl Set {
         conflict: Conflict,
     ) -> Result<Applied, WorkspaceError> {
         self.put_right()?;
-        let review = self.review_of(paths, ())?;
+        let review = self.review_of(paths, (), &Redactor::default())?;
         self.apply_review(&review, conflict)
     }
 
@@ -225,10 +271,11 @@ impl Set {
         snapshot: &Snapshot,
         work: &Folder,
         picks: &[Pick],
+        veiled: &Veiled,
         conflict: Conflict,
     ) -> Result<Plan, WorkspaceError> {
         let scan = self.scan(snapshot, Some(work))?;
-        let plan = plan(work, chosen(&scan, self.work_folder(), picks)?)?;
+        let plan = plan(work, chosen(&scan, self.work_folder(), picks, veiled)?)?;
         match conflict {
             Conflict::Refuse => {
                 let (history, began) = (History::of(&self.journals), self.description.began);
@@ -252,8 +299,10 @@ pub(crate) fn chosen<'a>(
     scan: &'a Scan,
     root: &Path,
     picks: &[Pick],
+    veiled: &Veiled,
 ) -> Result<Chosen<'a>, WorkspaceError> {
-    Ok(choose(scan, picks)?.without_withheld(root, picks).with_parents(scan))
+    let chosen = choose(scan, picks)?.without_withheld(root, picks);
+    Ok(veiled.withheld_from(chosen, picks).with_parents(scan))
 }
 
 #[cfg(test)]

@@ -19,4 +19,5 @@ pub(crate) mod stat;
 pub(crate) mod sweep;
 pub(crate) mod unlock;
 pub(crate) mod usage;
+pub(crate) mod veiled;
 pub(crate) mod verdicts;

@@ -3,6 +3,7 @@
 use super::Driver;
 use crate::AgentError;
 use interpreter_core::{Secret, redact::RedactedOutput, session::Event};
+use interpreter_exec::Command;
 use std::sync::Arc;
 
 impl Driver {
@@ -35,6 +36,7 @@ impl Driver {
     fn learn(&mut self, name: &str, secret: &Secret) {
         self.redactor = Arc::new(self.redactor.having_learned(name, secret));
         self.journal.redact_with(Arc::clone(&self.redactor));
+        self.runner.tell(Command::MaskWith(Arc::clone(&self.redactor)));
         self.state.redact_with(Arc::clone(&self.redactor));
     }
 }

@@ -7,7 +7,7 @@ use crate::{
     terminal::{json, ours::count, plain::Plain, screen::Screen, transcript},
 };
 use interpreter_core::{
-    Body, Output, Untrusted,
+    Body, Output, Record, Untrusted,
     forms::{self, Names},
 };
 use interpreter_store::{
@@ -74,6 +74,9 @@ enum HistoryCommand {
         /// none
         #[arg(long, value_name = "FOLDER", conflicts_with_all = ["json", "output"])]
         save: Option<PathBuf>,
+        /// Show the secrets that are masked in code
+        #[arg(long, conflicts_with_all = ["json", "output", "save"])]
+        unseal: bool,
     },
     /// Write one session as Markdown, as a Jupyter notebook, as a script, or as its records
     ///
@@ -117,12 +120,15 @@ pub(crate) fn history(args: &HistoryArgs) -> Result<ExitCode, Error> {
         HistoryCommand::Search { words, limit, json } => {
             return search::search(&log, &folders, screen, words, *limit, *json);
         }
-        HistoryCommand::Show { session, json, output, save } => {
+        HistoryCommand::Show { session, json, output, save, unseal } => {
             let Some(id) = find(&log, session.as_deref())? else { return Ok(Exit::Done.into()) };
             return match (output, save) {
                 (Some(run), _) => show_output(&log, &outputs, &id, run),
                 (None, Some(folder)) => save_results(&log, &outputs, &id, folder, screen),
-                (None, None) => show(&log, &outputs, &id, *json, screen),
+                (None, None) => {
+                    let seals = unseal.then_some(&folders);
+                    show(&log, (&outputs, seals), &id, *json, screen)
+                }
             };
         }
         HistoryCommand::Export { session, format, output } => {
@@ -153,7 +159,7 @@ fn find(log: &Log, session: Option<&str>) -> Result<Option<String>, Error> {
 
 fn show(
     log: &Log,
-    outputs: &Outputs,
+    (outputs, seals): (&Outputs, Option<&Folders>),
     id: &str,
     as_json: bool,
     mut screen: Screen,
@@ -161,6 +167,9 @@ fn show(
     let mut exit = Exit::Done;
     for record in log.records(id) {
         let mut record = record?;
+        if let Some(folders) = seals {
+            unseal(folders, &mut record)?;
+        }
         // Outputs that are no longer kept are marked as such; a changed one costs itself alone.
         match outputs.restore(&mut record.body) {
             Err(error @ StoreError::AlteredOutput { .. }) => {
@@ -176,6 +185,24 @@ fn show(
         }
     }
     Ok(exit.into())
+}
+
+/// Puts back what was masked in code.
+fn unseal(folders: &Folders, record: &mut Record) -> Result<(), Error> {
+    let opened = interpreter_store::unsealed(folders, &record.body)?;
+    let (Body::Proposal { code, sealed: Some(_), .. }
+    | Body::Answer { code: Some(code), sealed: Some(_), .. }) = &mut record.body
+    else {
+        return Ok(());
+    };
+    match opened {
+        Some(whole) => *code = whole,
+        None => warn(&format!(
+            "record {}: its code cannot be unsealed; the key is missing or another",
+            record.seq
+        ))?,
+    }
+    Ok(())
 }
 
 /// Prints the output of one run, each stream to its own.

@@ -273,6 +273,7 @@ mod tests {
             hash: String::new(),
             invocation: None,
             again: None,
+            sealed: None,
         };
         let started = |id: &str| Body::RunStarted {
             proposal: id.into(),

@@ -15,6 +15,7 @@ use interpreter_agent::{Headway, Live};
 use interpreter_core::{
     Body, Confinement, Grantor, Merged, Origin, Output, Record, Stream, Untrusted, forms,
     record::Decision,
+    redact::named,
     session::{INTERRUPTED, Question},
 };
 use std::{collections::HashMap, io, time::Instant};
@@ -384,7 +385,7 @@ impl Chat {
         self.screen.close()?;
         let proposal = &question.proposal;
         self.usual = Syntax::of(proposal.language.written_in());
-        if self.shown.take().as_deref() != Some(proposal.code().raw()) {
+        if self.shown.take().as_deref() != Some(question.drawn.text().raw()) {
             self.code(question)?;
         }
         let lines = proposal.code().raw().lines().count();
@@ -410,6 +411,10 @@ impl Chat {
         if let Some(rest) = found.get(most..).filter(|rest| !rest.is_empty()) {
             screen.say(ours("and ") + rest.len() + " more (press d): " + kinds(rest))?;
         }
+        if !question.drawn.is_whole() {
+            let named = named(question.drawn.masked());
+            screen.row(&format!("masked: the value of {named}; a yes is for this code alone"))?;
+        }
         // That a model's code is asked about needs no explaining.
         match (proposal.origin, question.verdict.rule.strip_prefix("default: ")) {
             (Origin::Model, Some(_)) => Ok(()),
@@ -424,7 +429,7 @@ impl Chat {
         let proposal = &question.proposal;
         self.label(Some(&Untrusted::new(proposal.language.name())))?;
         let syntax = Syntax::of(proposal.language.written_in());
-        self.screen.stream(Section::Code(syntax), proposal.code())?;
+        self.screen.stream(Section::Code(syntax), question.drawn.text())?;
         self.screen.close()
     }
 

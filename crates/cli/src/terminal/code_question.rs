@@ -150,7 +150,7 @@ impl Console {
 
     /// Shows the whole code and every finding.
     async fn details(&mut self, screen: &mut Screen, question: &Question) -> Result<(), Left> {
-        let code = question.proposal.code();
+        let code = question.drawn.text();
         let section = Section::Code(Syntax::of(question.proposal.language.written_in()));
         let shown = pager::text(&mut self.asker, screen, section, code);
         shown.await.unwrap_or(Err(Left::Ended))?;

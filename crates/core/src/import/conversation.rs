@@ -110,6 +110,7 @@ impl Conversation {
                     hash: sha256(text.as_bytes()),
                     invocation: None,
                     again: None,
+                    sealed: None,
                 }
             }
             // The line that ran, while it ran.

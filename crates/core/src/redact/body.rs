@@ -2,8 +2,8 @@
 //!
 //! A record is searched as the JSON that it becomes, so a field that is added later is searched too.
 
-use super::{Redactor, Scope};
-use crate::{Body, Findings, Message, Reply, ShownChange, Untrusted, session::Event};
+use super::{Redactor, Scope, decided::Decided};
+use crate::{Body, Findings, Message, Reply, Untrusted, session::Event};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -15,6 +15,18 @@ impl Redactor {
     /// [`super::RedactedOutput`] first.
     #[must_use]
     pub fn body(&self, body: Body) -> Body {
+        let decided = Decided::of(&body);
+        self.redacted(body, decided)
+    }
+
+    /// A record that leaves for somebody else: tokens of a known shape are taken out of code too.
+    #[must_use]
+    pub fn exported(&self, body: Body) -> Body {
+        let decided = Decided::exported(&body);
+        self.redacted(body, decided)
+    }
+
+    fn redacted(&self, body: Body, decided: Decided) -> Body {
         if self.is_empty() {
             return body;
         }
@@ -23,15 +35,16 @@ impl Redactor {
             return body;
         }
         let Ok(value) = serde_json::from_str::<Value>(&text) else { return withheld() };
-        let clean = each_text(value.clone(), &|text| self.text(text, Scope::All).into_owned());
+        let clean =
+            each_field(value.clone(), decided, &|text, scope| self.text(text, scope).into_owned());
         if clean == value {
             return body;
         }
         serde_json::from_value(clean).unwrap_or_else(|_| {
-            let put = |text: &str| {
-                self.replaced(text, Scope::All, |_, text| text.push_str(PLAIN)).into_owned()
+            let put = |text: &str, scope| {
+                self.replaced(text, scope, |_, text| text.push_str(PLAIN)).into_owned()
             };
-            serde_json::from_value(each_text(value, &put)).unwrap_or_else(|_| withheld())
+            serde_json::from_value(each_field(value, decided, &put)).unwrap_or_else(|_| withheld())
         })
     }
 
@@ -99,8 +112,10 @@ impl Redactor {
                 Event::InputWanted(wanted)
             }
             Event::Reviewed(mut changes) => {
-                for file in &mut changes.files {
-                    self.clean(&mut file.path, Scope::All);
+                // A file whose name would change is withheld, so it is not among these.
+                for left_out in &mut changes.left_out {
+                    self.clean(&mut left_out.path, Scope::Known);
+                    self.clean(&mut left_out.why, Scope::Known);
                 }
                 Event::Reviewed(changes)
             }
@@ -119,10 +134,10 @@ impl Redactor {
         reply
     }
 
-    /// Findings without secrets, for those that are shown and not recorded.
+    /// Findings as they are drawn: they name the files and hosts of code that is decided on.
     #[must_use]
     pub fn findings(&self, mut findings: Findings) -> Findings {
-        let clean = |text: &mut Untrusted| *text = self.untrusted(text.clone(), Scope::All);
+        let clean = |text: &mut Untrusted| *text = self.untrusted(text.clone(), Scope::Known);
         for one in &mut findings.capabilities {
             clean(&mut one.argument);
             clean(&mut one.reason);
@@ -130,16 +145,16 @@ impl Redactor {
         }
         findings
     }
+}
 
-    /// A change without secrets, as the person sees it.
-    #[must_use]
-    pub fn shown_change(&self, mut change: ShownChange) -> ShownChange {
-        self.clean(&mut change.path, Scope::All);
-        change.head = self.untrusted(change.head, Scope::All);
-        let hunks = change.hunks.into_iter().map(|hunk| self.untrusted(hunk, Scope::All));
-        change.hunks = hunks.collect();
-        change
-    }
+/// Changes every text of a record, each field in its own scope.
+fn each_field(value: Value, decided: Decided, change: &dyn Fn(&str, Scope) -> String) -> Value {
+    let Value::Object(fields) = value else { return value };
+    let fields = fields.into_iter().map(|(name, one)| {
+        let scope = decided.scope_of(&name);
+        (name, each_text(one, &|text| change(text, scope)))
+    });
+    Value::Object(fields.collect())
 }
 
 /// Changes every text in a value, but no name of a field.

@@ -152,7 +152,7 @@ fn tokens_are_found_by_their_shape() {
 }
 
 /// A token by a shape's own numbers, as if a service had made it.
-fn token_of(shape: &shapes::Shape, start: &str) -> String {
+pub(super) fn token_of(shape: &shapes::Shape, start: &str) -> String {
     let mut seed = 0x2545_F491_4F6C_DD1D_u64;
     for _ in 0..10_000 {
         let rest = shape.example(|| {

@@ -187,15 +187,7 @@ impl State {
         if let Some(why) = current.unfit() {
             return self.unfit(Work::new(current, waiting), why);
         }
-        self.record(Body::Proposal {
-            id: current.id.clone(),
-            origin: current.origin,
-            language: current.language.name().into(),
-            code: current.code().clone(),
-            hash: current.hash().into(),
-            invocation: current.invocation.clone(),
-            again: None,
-        });
+        self.record(current.body());
         self.offers = 0;
         self.then(Effect::Judge(current.clone()));
         self.phase = Phase::Judging { work: Work::new(current, waiting), edited: false };

@@ -16,7 +16,13 @@ use super::{
 use crate::{
     AskedQuorum, Body, CodeKind, CodeQuestion, Coverage, Findings, Grantor, Language, Opinion,
     Origin, Permit, Prepared, Proposal, QuestionAbout, Quorum, Span, Untrusted, Verdict,
-    egress::Host, landing, policy::Ground, record::TurnEnd, standing, taint::Taint,
+    egress::Host,
+    landing,
+    policy::Ground,
+    record::TurnEnd,
+    redact::{Drawn, named},
+    standing,
+    taint::Taint,
 };
 use std::{num::NonZeroU32, sync::Arc};
 
@@ -31,6 +37,7 @@ impl State {
         let findings = landing::weighed(findings, &self.setup.confinement);
         let approval = self.setup.approval;
         let again = self.questions.again.take();
+        let drawn = work.current.drawn(&self.setup.redactor);
         let mut verdict = self.verdict_on(&work.current, &findings, &self.taint);
         work.quorum = verdict.quorum;
         self.taint.judged(&findings, &self.setup.policy.places);
@@ -46,10 +53,13 @@ impl State {
                 verdict = Verdict { opinion, rule: rule.into(), ground, ..verdict };
             }
         }
+        let verdict = unless_masked(verdict, &drawn, &work.current, edited);
         let within = &self.setup.confinement;
         let takes_several = !verdict.quorum.is_plain();
-        let may_stand =
-            verdict.is_default() && !takes_several && findings.risk <= standing::ceiling(within);
+        let may_stand = verdict.is_default()
+            && !takes_several
+            && drawn.is_whole()
+            && findings.risk <= standing::ceiling(within);
         let kind = Coverage::kind_of(&work.current, &findings);
         let may_last = may_stand && kind.lasting(within).is_some();
         let proposal = work.current.id.clone();
@@ -77,14 +87,18 @@ impl State {
                 };
                 self.prepare(work, by, 0);
             }
-            (Opinion::Ask, _) if approval == Approval::Yes && !edited && !takes_several => {
+            (Opinion::Ask, _)
+                if approval == Approval::Yes && !edited && !takes_several && drawn.is_whole() =>
+            {
                 self.record(Answer::Run.body(&proposal, Grantor::Flag));
                 self.prepare(work, Grantor::Flag, 0);
             }
             (Opinion::Ask, _) => {
                 let proposal = work.current.clone();
+                let findings = self.setup.redactor.findings(findings);
                 let hosts = self.hosts.line();
-                let question = Question { proposal, findings, verdict, may_stand, may_last, hosts };
+                let question =
+                    Question { proposal, drawn, findings, verdict, may_stand, may_last, hosts };
                 let about = QuestionAbout::Code(Box::new(self.recorded(&question, &kind, edited)));
                 let subject = Subject::Code { kind, may_stand, may_last };
                 self.questions.again = again;
@@ -98,7 +112,7 @@ impl State {
 
     /// A question about code as the record has it.
     fn recorded(&self, question: &Question, kind: &Coverage, edited: bool) -> CodeQuestion {
-        let Question { proposal, findings, verdict, may_stand, may_last, hosts } = question;
+        let Question { proposal, drawn, findings, verdict, may_stand, may_last, hosts } = question;
         let Setup { confinement, asks_for_hosts, .. } = &self.setup;
         let rule = kind.lasting(confinement);
         let mut confinement = confinement.lines(*asks_for_hosts);
@@ -106,7 +120,8 @@ impl State {
         CodeQuestion {
             proposal: proposal.id.clone(),
             language: proposal.language.name().into(),
-            code: proposal.code().clone(),
+            code: drawn.text().clone(),
+            masked: drawn.masked().to_vec(),
             code_hash: proposal.hash().into(),
             invocation: proposal.invocation.clone(),
             risk: findings.risk,
@@ -301,4 +316,24 @@ impl State {
         self.drop_work(work, words::could_not_run(&message));
         self.end_turn(TurnEnd::CannotConfine);
     }
+}
+
+/// Code in which a known value is masked takes an answer to itself, by somebody who sees the rest of
+/// it: no rule and no earlier answer covers it, and nobody can approve it together with others. Only
+/// the user's own code still runs as it was typed.
+fn unless_masked(verdict: Verdict, drawn: &Drawn, proposal: &Proposal, edited: bool) -> Verdict {
+    if drawn.is_whole() || verdict.opinion == Opinion::Deny {
+        return verdict;
+    }
+    let named = named(drawn.masked());
+    if !verdict.quorum.is_plain() {
+        let rule = format!("{}: others would not see the value of {named} in it", verdict.rule);
+        return Verdict { opinion: Opinion::Deny, rule, ..verdict };
+    }
+    let is_typed = proposal.origin == Origin::Person && !edited;
+    if verdict.opinion == Opinion::Ask || is_typed {
+        return verdict;
+    }
+    let rule = format!("the value of {named} stands in it");
+    Verdict { opinion: Opinion::Ask, rule, ground: Ground::Rule, ..verdict }
 }

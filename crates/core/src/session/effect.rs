@@ -14,6 +14,7 @@ use crate::{
     look::Look,
     packages::{PackageOrder, PackagePermit},
     record::TurnEnd,
+    redact::Drawn,
 };
 use std::sync::Arc;
 
@@ -117,8 +118,10 @@ pub enum Effect {
 /// The question to a person before code runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Question {
-    /// The code.
+    /// The code, with its language.
     pub proposal: Proposal,
+    /// The code as it is drawn.
+    pub drawn: Drawn,
     /// Its findings.
     pub findings: Findings,
     /// Why they are asked.

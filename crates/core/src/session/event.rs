@@ -383,6 +383,7 @@ impl Answer {
             by,
             hash: code.map(|code| crate::hash::sha256(code.as_bytes())),
             code: code.map(Untrusted::new),
+            sealed: None,
             reason,
         }
     }

@@ -211,15 +211,7 @@ impl State {
             one
         });
         let waiting = renumbered.collect();
-        self.record(Body::Proposal {
-            id: current.id.clone(),
-            origin: current.origin,
-            language: current.language.name().into(),
-            code: current.code().clone(),
-            hash: current.hash().into(),
-            invocation: current.invocation.clone(),
-            again: None,
-        });
+        self.record(current.body());
         self.offers = 0;
         self.questions.again = Some(question);
         self.then(Effect::Judge(current.clone()));

@@ -30,6 +30,7 @@ use crate::{
     Proposal, QuestionAbout, Ran, Verdict, landing,
     proposal::unfit,
     record::{CellLeftOut, TurnEnd},
+    redact::named,
 };
 use std::{collections::VecDeque, mem};
 
@@ -133,6 +134,13 @@ impl State {
                 left_out.push(CellLeftOut { cell: was, why });
                 continue;
             }
+            let drawn = proposal.drawn(&self.setup.redactor);
+            if !drawn.is_whole() {
+                let why = format!("the value of {} stands in it", named(drawn.masked()));
+                self.note(format!("not run again: {was}, {why}"));
+                left_out.push(CellLeftOut { cell: was, why });
+                continue;
+            }
             if !verdict.quorum.is_plain() {
                 let why = "it takes the yes of several people, or another's than the author's";
                 self.note(format!("not run again: {was}, {why}"));
@@ -161,15 +169,7 @@ impl State {
     }
 
     fn record_again(&mut self, proposal: &Proposal, findings: &Findings, verdict: &Verdict) {
-        self.record(Body::Proposal {
-            id: proposal.id.clone(),
-            origin: proposal.origin,
-            language: proposal.language.name().into(),
-            code: proposal.code().clone(),
-            hash: proposal.hash().into(),
-            invocation: None,
-            again: proposal.again.as_ref().map(|again| again.cell.clone()),
-        });
+        self.record(proposal.body());
         let (id, capabilities) = (proposal.id.clone(), findings.capabilities.clone());
         self.record(Body::Findings { proposal: id.clone(), risk: findings.risk, capabilities });
         let (decision, rule) = (verdict.opinion, verdict.rule.clone());

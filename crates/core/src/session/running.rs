@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     Admission, Body, Changes, Excerpt, Grantor, HostWanted, Language, Message, Origin,
-    QuestionAbout, Ran, WantedUse, instructions::Strength, output, record::TurnEnd,
+    QuestionAbout, Ran, WantedUse, instructions::Strength, output, record::TurnEnd, redact::named,
     taint::OutsideText,
 };
 use std::mem;
@@ -142,15 +142,22 @@ impl State {
     }
 
     /// Code wants to reach a host that is not listed. The person decides; where nothing runs, or
-    /// the run is being stopped, nobody is asked.
+    /// the run is being stopped, nobody is asked. A name that cannot be shown is refused.
     pub(super) fn host_wanted(&mut self, phase: Phase, wanted: HostWanted) {
         let ask = matches!(phase, Phase::Running(Run { interrupted: false, .. }));
         self.phase = phase;
-        if ask {
+        let masked = self.setup.redactor.masks(&wanted.host.to_string());
+        if ask && masked.is_empty() {
             return self.ask_host(wanted);
         }
         let HostWanted { proposal, host, port } = wanted;
-        let refusal = HostAnswer { proposal, host, port, grant: None, by: Grantor::Nobody };
+        let mut refusal = HostAnswer { proposal, host, port, grant: None, by: Grantor::Nobody };
+        if !masked.is_empty() {
+            let named = named(&masked);
+            self.note(format!("a host was refused: the value of {named} stands in its name"));
+            refusal.by = Grantor::Rule;
+            self.record(refusal.body());
+        }
         self.then(Effect::AnswerHost(refusal));
     }
 

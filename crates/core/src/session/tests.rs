@@ -20,6 +20,7 @@ use crate::{
 
 mod hosts;
 mod longer;
+mod masked;
 mod packages;
 mod pictures;
 mod questions;

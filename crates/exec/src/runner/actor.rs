@@ -23,6 +23,7 @@ use interpreter_core::{
 use interpreter_workspace::{Measured, Set};
 use std::{
     future::pending,
+    sync::Arc,
     time::{Duration, Instant},
 };
 use tokio::sync::mpsc;
@@ -60,13 +61,14 @@ enum Woken {
 
 impl Actor {
     pub(super) fn new(setup: RunnerSetup, events: mpsc::Sender<Result<Event, ExecError>>) -> Self {
+        let stage = Stage::masked_with(Arc::clone(&setup.redactor));
         Self {
             setup,
             events,
             state: State::new(),
             live: None,
             search: Search::default(),
-            stage: Stage::default(),
+            stage,
             way_out: WayOut::default(),
             refusals: Refusals::default(),
             remark: None,
@@ -146,6 +148,7 @@ impl Actor {
             Command::Answer(typed) => self.state.answer(typed),
             Command::AnswerHost(answer) => self.state.host_answered(answer),
             Command::CloseHost(host, port) => self.way_out.close(host, port),
+            Command::MaskWith(redactor) => self.stage.redactor = redactor,
             Command::AnswerUse { number, goes_out } => self.way_out.answer_use(number, goes_out),
             Command::Complete { language, code, cursor, reply } => {
                 self.state.complete(&language, code, cursor, reply, now);

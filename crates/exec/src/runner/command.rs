@@ -7,8 +7,8 @@ use crate::{
     sandbox::Machine,
 };
 use interpreter_core::{
-    Broker, Changes, Checkpoint, Confinement, Language, Permit, Pick, RewindScope, Rewound,
-    ShownChange, Typed, Untrusted,
+    Broker, Changes, Checkpoint, Confinement, Language, Permit, Pick, Redactor, RewindScope,
+    Rewound, ShownChange, Typed, Untrusted,
     egress::Host,
     session::{HostAnswer, TurnReach},
 };
@@ -69,6 +69,8 @@ pub struct RunnerSetup {
     pub asks: Option<Asks>,
     /// The standard input of the code.
     pub input: StandardInput,
+    /// Knows the values that are masked where staged changes are drawn.
+    pub redactor: Arc<Redactor>,
 }
 
 /// A request to a runner.
@@ -91,6 +93,8 @@ pub enum Command {
     AnswerHost(HostAnswer),
     /// Let code reach this host no more, by its port, and end the connections to it.
     CloseHost(Host, u16),
+    /// Mask these values from now on where staged changes are drawn.
+    MaskWith(Arc<Redactor>),
     /// Let a request go out whose use of a secret is on record, or end it.
     AnswerUse {
         /// Which.

@@ -11,8 +11,8 @@ use crate::{
     sandbox::{Frozen, LOWER, Machine, covered, recipe, secrets},
 };
 use interpreter_core::{
-    Backend, Changes, ChangesState, Confinement, FileChange, Limits, Pick, ShownChange, Untrusted,
-    Workspace, session::TurnReach,
+    Backend, Changes, ChangesState, Confinement, FileChange, Limits, Pick, Redactor, ShownChange,
+    Untrusted, Workspace, session::TurnReach,
 };
 use interpreter_host::Inward;
 use interpreter_workspace::{Applied, Conflict, DiskUsage, NotCopied, Review, Set, is_at_or_below};
@@ -20,6 +20,7 @@ use std::{
     collections::{BTreeSet, HashSet},
     io,
     path::Path,
+    sync::Arc,
 };
 
 /// Number of entries missing from a copy that are named.
@@ -76,6 +77,8 @@ pub(super) struct Stage {
     pub(super) back: FilesBack,
     /// The disk space that is staged.
     pub(super) disk: DiskWatch,
+    /// Knows the values that are masked where changes are drawn.
+    pub(super) redactor: Arc<Redactor>,
 }
 
 /// The part of a snapshot that was shown line by line.
@@ -120,6 +123,11 @@ struct Discarding {
 }
 
 impl Stage {
+    /// Nothing is staged yet.
+    pub(super) fn masked_with(redactor: Arc<Redactor>) -> Self {
+        Self { redactor, ..Self::default() }
+    }
+
     /// Makes ready for a sandbox that is about to start: a change set, if changes are staged, and a
     /// copy of the folder, if the sandbox has no overlay. Returns a remark on the copy.
     pub(super) async fn open(
@@ -202,14 +210,18 @@ impl Stage {
     pub(super) async fn review(&mut self, frozen: Option<Frozen>) -> Result<Changes, ExecError> {
         self.forget_review();
         self.looks += 1;
-        self.shown = self.elsewhere(move |set| Ok(set.review_of(&[], frozen)?)).await?;
+        let redactor = Arc::clone(&self.redactor);
+        let review = move |set: &mut Set| Ok(set.review_of(&[], frozen, &redactor)?);
+        self.shown = self.elsewhere(review).await?;
         Ok(self.listed())
     }
 
     /// The same, but a snapshot that is held and differs in nothing stays, with its number: whoever
     /// is about to decide on it can.
     pub(super) async fn review_again(&mut self, frozen: Option<Frozen>) -> Result<(), ExecError> {
-        let taken = self.elsewhere(move |set| Ok(set.review_of(&[], frozen)?)).await?;
+        let redactor = Arc::clone(&self.redactor);
+        let review = move |set: &mut Set| Ok(set.review_of(&[], frozen, &redactor)?);
+        let taken = self.elsewhere(review).await?;
         let is_same = match (&self.shown, &taken) {
             (Some(held), Some(taken)) => held.is_same(taken),
             (None, _) | (_, None) => false,
@@ -280,8 +292,13 @@ impl Stage {
             paths => self.numbered.add(paths.iter().cloned()),
         }
         match (&self.set, &self.shown) {
-            (Some(set), Some(review)) if paths.is_empty() => Ok(set.diff_of(review)?),
-            (Some(set), Some(review)) => Ok(set.diff_of_some(review, paths)?),
+            (Some(set), Some(review)) => {
+                let diff = match paths {
+                    [] => set.diff_of(review)?,
+                    paths => set.diff_of_some(review, paths)?,
+                };
+                Ok(self.redactor.draw(&diff).into_text())
+            }
             (None, _) | (_, None) => Ok(Untrusted::default()),
         }
     }
@@ -319,7 +336,10 @@ impl Stage {
     /// The changes of the snapshot one by one, with their hunks.
     pub(super) fn show_changes(&self) -> Result<Vec<ShownChange>, ExecError> {
         match (&self.set, &self.shown) {
-            (Some(set), Some(review)) => Ok(set.changes_of(review)?),
+            (Some(set), Some(review)) => {
+                let changes = set.changes_of(review)?;
+                Ok(changes.into_iter().map(|one| one.drawn(&self.redactor)).collect())
+            }
             (None, _) | (_, None) => Ok(Vec::new()),
         }
     }

@@ -36,6 +36,7 @@ fn what_is_appended_can_be_read_back() {
             hash: "0".repeat(64),
             invocation: None,
             again: None,
+            sealed: None,
         },
         Body::Output(Output {
             proposal: "p1".into(),

@@ -27,6 +27,7 @@ fn place() -> Place {
         hash: String::new(),
         invocation: None,
         again: None,
+        sealed: None,
     };
     place.log.append("s1", &code).unwrap();
     let output = Output::text("p1", Stream::Stdout, "total 4711\n");

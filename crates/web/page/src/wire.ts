@@ -112,6 +112,7 @@ export interface Question {
   capabilities?: Capability[];
   decision?: string;
   rule?: string;
+  masked?: string[];
   may_stand?: boolean;
   may_last?: boolean;
   code_kind?: { does: string[]; starts: string[]; words: string };

@@ -6,8 +6,8 @@
 use interpreter_core::put::is_invisible;
 use serde_json::Value;
 
-/// Characters of a foreign text in a sentence.
-const LONGEST: usize = 200;
+/// Characters of a foreign text in a sentence. The name of a host is never as long, with its port.
+const LONGEST: usize = 300;
 
 /// A question that is open.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,9 +24,10 @@ impl OpenQuestion {
         let text = |name: &str| question[name].as_str().unwrap_or_default();
         let words = match text("about") {
             "code" => format!(
-                "This {} needs a yes before it runs (risk: {}).",
+                "This {} needs a yes before it runs (risk: {}).{}",
                 span(text("language")),
-                text("risk")
+                text("risk"),
+                masked(&question["masked"])
             ),
             "input" => format!("The code asks for a line of input: {}", span(text("prompt"))),
             "host" => format!(
@@ -50,7 +51,17 @@ fn span(text: &str) -> String {
     let plain = |c: char| if is_odd(c) { ' ' } else { c };
     let short: String = text.chars().map(plain).take(LONGEST).collect();
     let short = short.trim();
-    if short.is_empty() { "code".into() } else { format!("`{short}`") }
+    let more = if text.chars().nth(LONGEST).is_some() { " …" } else { "" };
+    if short.is_empty() { "code".into() } else { format!("`{short}`{more}") }
+}
+
+/// Known values that are masked in the code.
+fn masked(masked: &Value) -> String {
+    let all: Vec<_> = masked.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    match all[..] {
+        [] => String::new(),
+        [..] => format!(" The value of {} is masked in it.", span(&all.join(", "))),
+    }
 }
 
 fn names(packages: &Value) -> String {
@@ -84,6 +95,12 @@ mod tests {
             json!({ "about": "input", "prompt": "a\u{202e}b\u{200b}c\u{2066}d\u{feff}é日" });
         let words = OpenQuestion::of(&turned).words;
         assert_eq!(words, "The code asks for a line of input: `a b c d é日`");
+        let long = json!({ "about": "host", "host": "h".repeat(253), "port": 65535 });
+        assert!(OpenQuestion::of(&long).words.ends_with("h:65535`."));
+        let cut = OpenQuestion::of(&json!({ "about": "input", "prompt": "x".repeat(301) })).words;
+        assert!(cut.ends_with("x` …"), "{cut}");
+        let masked = json!({ "about": "code", "language": "python", "masked": ["A_KEY"] });
+        assert!(OpenQuestion::of(&masked).words.ends_with("The value of `A_KEY` is masked in it."));
         let many = json!({ "about": "changes", "files": [{ "path": "a" }, { "path": "b`" }] });
         assert!(OpenQuestion::of(&many).words.ends_with("`a, b`"));
     }

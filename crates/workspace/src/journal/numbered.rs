@@ -57,7 +57,7 @@ fn hash(hunks: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use crate::{Conflict, WorkspaceError, scene::Scene};
-    use interpreter_core::{Extent, Pick};
+    use interpreter_core::{Extent, Pick, Redactor};
 
     /// Forty lines, of which those of these numbers are changed.
     fn text(changed: &[usize]) -> String {
@@ -68,7 +68,7 @@ mod tests {
 
     fn apply(scene: &mut Scene, name: &str, number: usize) -> Result<(), WorkspaceError> {
         let pick = Pick { path: name.into(), extent: Extent::Hunks([number].into()) };
-        let review = scene.set.review_by_number(&[name.to_owned()])?;
+        let review = scene.set.review_by_number(&[name.to_owned()], &Redactor::default())?;
         scene.set.apply_some(&review, &[pick], Conflict::Refuse).map(drop)
     }
 

@@ -93,7 +93,7 @@ mod tests {
             undo::{Reason, prepare},
         },
         scene::{Scene, snapshot},
-        tree::folder::Intent,
+        tree::{folder::Intent, veiled::Veiled},
     };
     use fs_err as fs;
     use interpreter_core::{ChangesState, Extent, Pick};
@@ -125,7 +125,8 @@ mod tests {
     fn crash_after(scene: &Scene, count: usize) {
         let upper = Snapshot::at_rest(scene.set.open_upper(Intent::Look).unwrap());
         let work = scene.set.open_work_folder(Intent::Change).unwrap().unwrap();
-        let plan = scene.set.plan(&upper, &work, &[], Conflict::Refuse).unwrap();
+        let plan =
+            scene.set.plan(&upper, &work, &[], &Veiled::default(), Conflict::Refuse).unwrap();
         let journal =
             Journal::begin(&scene.changes, &scene.set.folder, &scene.set.journals).unwrap();
         let ready = Application::prepare(upper.layer(), &work, journal, &plan.entries).unwrap();

@@ -19,7 +19,7 @@ use crate::{
         stat::{Kind, PERMISSIONS, Stat},
     },
 };
-use interpreter_core::{Change, Danger, FileChange};
+use interpreter_core::{Change, Danger, FileChange, LeftOut};
 use std::{
     collections::{HashMap, HashSet},
     fmt::Write,
@@ -33,13 +33,13 @@ const ENOUGH: usize = 8 << 20;
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The chosen changes as one text. Names what is left out.
-pub(crate) fn joined(texts: &[ChangeText], chosen: &Chosen<'_>) -> String {
+pub(crate) fn joined(texts: &[ChangeText], left_out: &[LeftOut]) -> String {
     let mut text = String::new();
     for one in texts {
         text.push_str(&one.head);
         one.hunks.iter().for_each(|hunk| text.push_str(hunk));
     }
-    for one in &chosen.left_out {
+    for one in left_out {
         line(&mut text, format_args!("left out {}: {}", quoted("", &one.path), one.why));
     }
     text
@@ -53,6 +53,8 @@ pub(crate) struct ChangeText {
     pub(crate) head: String,
     /// Its hunks, if each can be chosen by itself.
     pub(crate) hunks: Vec<String>,
+    /// Where it was, if it was renamed.
+    pub(crate) from: Option<Relative>,
 }
 
 /// The chosen changes, each as text, most dangerous first. Those that do not fit are named last.
@@ -74,14 +76,16 @@ pub(crate) fn texts(
         if length > ENOUGH {
             let mut head = String::new();
             name(&mut head, &unit);
-            named.push(ChangeText { path: unit.path().clone(), head, hunks: Vec::new() });
+            let (path, hunks) = (unit.path().clone(), Vec::new());
+            named.push(ChangeText { path, head, hunks, from: unit.origin().cloned() });
             continue;
         }
         let text = match unit {
             Unit::Rename { rename, old, new } => {
                 let mut head = String::new();
                 show_rename(&mut head, rename, old, new);
-                ChangeText { path: rename.to.clone(), head, hunks: Vec::new() }
+                let (path, from) = (rename.to.clone(), Some(rename.from.clone()));
+                ChangeText { path, head, hunks: Vec::new(), from }
             }
             Unit::Delta(delta) => {
                 let before = match &mut work {
@@ -112,6 +116,13 @@ impl Unit<'_> {
         match self {
             Self::Delta(delta) => &delta.path,
             Self::Rename { rename, .. } => &rename.to,
+        }
+    }
+
+    fn origin(&self) -> Option<&Relative> {
+        match self {
+            Self::Delta(_) => None,
+            Self::Rename { rename, .. } => Some(&rename.from),
         }
     }
 
@@ -185,7 +196,7 @@ fn name(out: &mut String, unit: &Unit<'_>) {
 fn show(path: &Relative, before: &Side, after: &Side, deadline: Instant) -> ChangeText {
     let mut head = String::new();
     let hunks = show_into(&mut head, &path.text(), before, after, deadline);
-    ChangeText { path: path.clone(), head, hunks }
+    ChangeText { path: path.clone(), head, hunks, from: None }
 }
 
 /// Writes what a change is, and all of it, but for hunks that can be chosen by themselves.

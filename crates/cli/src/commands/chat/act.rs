@@ -30,7 +30,7 @@ use crate::{
 };
 use interpreter_agent::{AgentError, Context};
 use interpreter_core::{
-    Language, Untrusted,
+    Language, Redactor, Untrusted,
     proposal::unfit,
     session::{ChangesWish, Event, Replay, TurnReach},
     similar::nearest,
@@ -263,10 +263,11 @@ fn keep(screen: &mut Screen, context: &Context, session: &str, name: &str) -> Re
         return Err(misuse(save::FORMS));
     };
     let outputs = Outputs::new(&context.folders);
-    let mut records = Vec::new();
+    let (mut records, redactor) = (Vec::new(), Redactor::of_shapes());
     past::each(context, session, |mut record| {
         // An output that is no longer stored is left out.
         outputs.restore(&mut record.body)?;
+        record.body = redactor.exported(record.body);
         records.push(record);
         Ok(())
     })?;

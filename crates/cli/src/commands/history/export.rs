@@ -6,6 +6,7 @@ use crate::{
     report::{Error, misuse},
     terminal::outlet::Outlet,
 };
+use interpreter_core::Redactor;
 use interpreter_store::{Log, Outputs, Restored};
 use std::{path::Path, process::ExitCode};
 
@@ -22,7 +23,7 @@ pub(super) fn export(
         (None, None) => Some(Form::Markdown),
     };
     let Some(form) = form else { return Err(misuse(save::FORMS)) };
-    let mut records = Vec::new();
+    let (mut records, redactor) = (Vec::new(), Redactor::of_shapes());
     let mut exit = Exit::Done;
     for record in log.records(id) {
         let mut record = record?;
@@ -30,6 +31,7 @@ pub(super) fn export(
             super::warn(&format!("record {}: its output is no longer stored", record.seq))?;
             exit = Exit::CodeFailed;
         }
+        record.body = redactor.exported(record.body);
         records.push(record);
     }
     let mut outlet = Outlet::open(file)?;

@@ -55,7 +55,7 @@ pub(crate) fn tell(screen: &mut Screen, record: &Record) -> io::Result<()> {
             screen.say(head(ours("model")))?;
             screen.quote(Section::Prose, text)
         }
-        Body::Proposal { id, language, code, hash, invocation, again, .. } => {
+        Body::Proposal { id, language, code, hash, invocation, again, sealed, .. } => {
             let hash = hash.get(..12).unwrap_or_default();
             let mut words = word(id) + " " + word(language) + " (sha256 " + word(hash) + "…)";
             if let Some(cell) = again {
@@ -65,7 +65,8 @@ pub(crate) fn tell(screen: &mut Screen, record: &Record) -> io::Result<()> {
             if let Some(Invocation { name, arguments, .. }) = invocation {
                 screen.row(&format!("run {} {}", name, arguments.join(" ")))?;
             }
-            screen.quote(Section::Code(Syntax::of(language)), code)
+            screen.quote(Section::Code(Syntax::of(language)), code)?;
+            tell_seal(screen, sealed.as_deref())
         }
         Body::Summary { text } => {
             screen.say(head(ours("model, summarising the conversation so far")))?;
@@ -85,6 +86,14 @@ pub(crate) fn tell(screen: &mut Screen, record: &Record) -> io::Result<()> {
     }
 }
 
+/// Says that code is on record as a whole, although a value in it may be masked here.
+fn tell_seal(screen: &mut Screen, sealed: Option<&str>) -> io::Result<()> {
+    match sealed {
+        Some(_) => screen.say("its secrets are sealed; `history show --unseal` shows them"),
+        None => Ok(()),
+    }
+}
+
 /// A record of something that happened, and not of words or code.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the caller has told the others")]
 fn tell_happening(screen: &mut Screen, body: &Body, head: impl Fn(Ours) -> Ours) -> io::Result<()> {
@@ -93,11 +102,12 @@ fn tell_happening(screen: &mut Screen, body: &Body, head: impl Fn(Ours) -> Ours)
             screen.say(head(word(proposal) + " verdict"))?;
             screen.row(rule)
         }
-        Body::Answer { proposal, decision, by, code, reason, .. } => {
+        Body::Answer { proposal, decision, by, code, reason, sealed, .. } => {
             screen.say(head(word(proposal) + " " + answer(*decision, *by)))?;
             reason.iter().try_for_each(|reason| screen.row(reason))?;
             let section = Section::Code(Syntax::default());
-            code.iter().try_for_each(|code| screen.quote(section, code))
+            code.iter().try_for_each(|code| screen.quote(section, code))?;
+            tell_seal(screen, sealed.as_deref())
         }
         Body::RunStarted { proposal, backend, .. } if backend == Backend::NONE.word() => {
             screen.warn(head(word(proposal) + " runs WITHOUT A SANDBOX"))

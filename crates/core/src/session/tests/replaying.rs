@@ -266,6 +266,7 @@ fn proposal(id: &str, language: &str, code: &str) -> Body {
         hash: crate::hash::sha256(code.as_bytes()),
         invocation: None,
         again: None,
+        sealed: None,
     }
 }
 
@@ -298,6 +299,7 @@ fn ran_before() -> Vec<crate::Record> {
         by: Grantor::Person,
         hash: None,
         code: Some(Untrusted::new("y = 3")),
+        sealed: None,
         reason: None,
     };
     let rejected = proposal("p3", "python", "never = 1");

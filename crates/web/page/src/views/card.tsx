@@ -137,6 +137,7 @@ export function CodeCard({ session, asked }: { session: string; asked: Asked; re
   const [code, setCode] = useState(question.code ?? "");
   const [reason, setReason] = useState("");
   const language = question.language ?? "";
+  const masked = question.masked ?? [];
   const field = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
     if (mode === "reject") field.current?.focus();
@@ -165,6 +166,7 @@ export function CodeCard({ session, asked }: { session: string; asked: Asked; re
           {mode === "edit"
             ? <Editing code={code} language={language} onChange={setCode} />
             : <CodeLines code={question.code ?? ""} language={language} capabilities={question.capabilities ?? []} label={`Code to run, ${languageName(language)}`} />}
+          {masked.length > 0 && <p class="muted" data-masked>{`The value of ${masked.join(" and ")} is masked here. Your answer is for this code alone.`}</p>}
           <Risk question={question} />
           <Bounds question={question} />
           <Approvals asked={asked} not={not} />
@@ -186,7 +188,7 @@ export function CodeCard({ session, asked }: { session: string; asked: Asked; re
                 : <Act guard={guard} kind="primary" name="run" disabled={answer.sending || not !== ""} onAct={run}>{question.quorum === undefined ? "Run" : "Approve"}</Act>}
             {mode === "look" && (
               <>
-                <button type="button" data-act="edit" onClick={() => setMode("edit")}>Edit</button>
+                {masked.length === 0 && <button type="button" data-act="edit" onClick={() => setMode("edit")}>Edit</button>}
                 <button type="button" data-act="reject-with" onClick={() => setMode("reject")}>Reject…</button>
                 {question.may_stand === true && <button type="button" class="quiet" data-act="stand" onClick={() => setMode("stand")}>Ask less…</button>}
                 <span class="hint muted"><kbd>Ctrl</kbd> <kbd>Enter</kbd> {question.quorum === undefined ? "runs" : "approves"} it</span>
