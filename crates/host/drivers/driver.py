@@ -216,15 +216,20 @@ class Cells:
         self.sources[name] = source
         if "linecache" in modules:
             load("errors").keep_sources()
+        # As text: of bytes Python obeys a coding cookie, by which a comment can become code.
+        try:
+            text = source.removeprefix(b"\xef\xbb\xbf").decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise SyntaxError(f"the code is not UTF-8: {error}") from None
         if b"\n" not in source:
             try:
-                code = compile(source, name, "eval", self.flags, True)
+                code = compile(text, name, "eval", self.flags, True)
             except SyntaxError:
                 pass
             else:  # A lone expression needs no tree.
                 return sys.displayhook(self.run_codes(name, [(1, code)]))
         try:
-            tree = compile(source, name, "exec", self.flags | ONLY_TREE, True)
+            tree = compile(text, name, "exec", self.flags | ONLY_TREE, True)
         except SyntaxError:
             if b"!" not in source and b"%" not in source:
                 raise

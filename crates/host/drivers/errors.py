@@ -94,9 +94,5 @@ def text_of(source):
 
 
 def decode(source):
-    text = source.decode("utf-8") if b"coding" not in source else "\r"
-    if "\r" in text or text.startswith("\ufeff"):
-        from importlib.util import decode_source
-
-        text = decode_source(source)
-    return text
+    text = source.decode("utf-8").removeprefix("\ufeff")
+    return text.replace("\r\n", "\n").replace("\r", "\n")

@@ -164,11 +164,21 @@ fn code_that_breaks_builtins_and_modules_breaks_only_itself() {
 }
 
 #[test]
-fn a_source_encoding_is_honoured_and_bad_text_is_a_syntax_error() {
+fn code_means_the_text_that_is_shown_whatever_encoding_it_names() {
     let mut scene = python();
     scene.run("print('é')").succeeds().prints("é\n");
-    scene.link().execute(1, b"# coding: latin-1\nprint('\xe9')", &[]);
-    scene.outcome(1).succeeds().prints("é\n");
+    scene.run("# coding: latin-1\nprint('é')").succeeds().prints("é\n");
+    // By these encodings the comment would be code.
+    for hides in [
+        "# coding: utf-7\n# +AAo-print('hidden')\n",
+        "# coding: unicode_escape\n# \\nprint('hidden')\n",
+    ] {
+        for more in ["", "%time 1\n"] {
+            let ran = scene.run(&format!("{hides}{more}print('shown')")).succeeds();
+            assert!(!String::from_utf8_lossy(&ran.stdout).contains("hidden"), "{hides}{more}");
+        }
+    }
+    scene.run("\u{feff}print('marked')").succeeds().prints("marked\n");
     scene.link().execute(1, b"'\xff'", &[]);
     scene.outcome(1).ends(End::Finished(1));
     scene
