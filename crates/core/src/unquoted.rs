@@ -6,7 +6,7 @@
 //!
 //! # Mechanism
 //! Of the messages that quote, those of serde, the quoted part is left out; the place in the file
-//! says where it stands. What a parser says about its own grammar quotes nothing and stays.
+//! says where it stands. A message about the grammar alone quotes nothing and stays.
 //!
 //! Must not be used for messages of unknown origin: it knows only these forms.
 

@@ -11,7 +11,7 @@
 //! made, before anything is sent.
 //!
 //! # Limits
-//! The conversation itself is sent there. A header or a query is told by its name.
+//! The conversation itself is sent there. A header or a query is known by its name.
 
 use crate::{
     Endpoint, ModelError,

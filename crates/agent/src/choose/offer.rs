@@ -16,7 +16,7 @@
 use super::{Choice, ChooseError, SCRIPTED};
 use interpreter_store::Settings;
 
-/// What an Ollama server adds to a name without a tag.
+/// An Ollama server adds this to a name without a tag.
 const LATEST: &str = ":latest";
 
 impl Choice<'_> {
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn what_the_settings_name_is_offered_by_its_name_in_the_record() {
-        let offers = with(CONFIG, Choice::offers);
+        let offers = with(CONFIG, |choice| choice.offers());
         assert_eq!(
             offers[..4],
             ["scripted:own.toml", "scripted:other.toml", "groq/x", "here/small"]

@@ -1,8 +1,8 @@
 //! Models that clients of the server name: only those on its list, by every way in.
 //!
-//! What the server can read, and a client may not, stands in files of its own. A client names them
-//! in every form that leads to a file somewhere in the program; nothing of them comes back. The
-//! control is the server's own model, by its name.
+//! The server has files that it can read and that are not for clients. A client names them in every
+//! form that leads to a file somewhere in the program; nothing of them comes back. The control is the
+//! server's own model, by its name.
 
 use crate::{
     api::{Caller, new_token},

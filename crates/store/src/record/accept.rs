@@ -3,8 +3,8 @@
 //! A record about the damage is written first, so that it stays known. In the same transaction
 //! every session whose chain is whole in itself is signed as it is, in a new epoch; then the end is
 //! moved to that record. Must not change or remove a record. A session whose chain is broken is
-//! not signed again: the check goes on to report it. What others have put into the database, a
-//! trigger or a table, is taken out before anything is written.
+//! not signed again: the check goes on to report it. A trigger or a table that others have put into
+//! the database is taken out before anything is written.
 
 use super::{
     Log, LogEntry, RecordState,

@@ -58,7 +58,7 @@ const UPDATE_GUARD: &str = "CREATE TRIGGER record_no_update BEFORE UPDATE ON rec
 pub(super) const DELETE_GUARD: &str = "CREATE TRIGGER record_no_delete BEFORE DELETE ON record
     BEGIN SELECT RAISE(ABORT, 'the record is append-only'); END";
 
-/// What the list of a file holds: the kind and the name of each entry, and how it was made.
+/// The list of a file, as this program makes it: kind and name of each entry, and how it is made.
 const ENTRIES: [(&str, &str, &str); 5] = [
     ("table", "record", RECORD),
     ("index", "record_prompt", PROMPTS),
@@ -67,8 +67,8 @@ const ENTRIES: [(&str, &str, &str); 5] = [
     ("trigger", "record_no_delete", DELETE_GUARD),
 ];
 
-/// Characters of a planted name that are told.
-const TOLD: usize = 60;
+/// Characters of a planted name that are shown.
+const SHOWN: usize = 60;
 
 /// The first entry in the list of a file that this program did not make like this, in words; or one
 /// that is missing.
@@ -86,7 +86,7 @@ pub(super) fn foreign(connection: &Connection) -> rusqlite::Result<Option<String
         missing.retain(|(_, known, _)| *known != name);
         if !ENTRIES.contains(&(&kind, &name, &made)) {
             let [kind, name] =
-                [kind, name].map(|text| Untrusted::new(text).for_terminal_line(TOLD));
+                [kind, name].map(|text| Untrusted::new(text).for_terminal_line(SHOWN));
             return Ok(Some(format!("the {kind} `{name}` was not made by this program")));
         }
     }
