@@ -6,7 +6,7 @@
 //!
 //! Must not repeat the message, and must name only commands and options that exist.
 
-use crate::{AgentError, ChooseError, choose::ENGINE};
+use crate::{AgentError, ChooseError, choose::ENGINE, offered::told};
 use interpreter_core::{Untrusted, system_users::NoUser};
 use interpreter_exec::{Cause, ExecError, Interpreters};
 use interpreter_model::{ModelError, ProviderError, pull::PullError, shelf::ShelfError};
@@ -75,6 +75,7 @@ impl Advise for ChooseError {
             Self::NoneLocal if ENGINE => Some(format!("{PULL}; or {SERVER}")),
             Self::NoneLocal => Some(SERVER.into()),
             Self::UnknownEmbedded { .. } => Some(LIST_MODELS.into()),
+            Self::NotOffered { offered, .. } => told(offered),
             Self::Weights(error) => error.advice(),
             Self::Provider(error) => error.advice(),
             Self::Certificates(_) => Some("correct `certificates` in your config file".into()),
@@ -99,6 +100,13 @@ impl Advise for ModelError {
             Self::Certificates { .. } => "correct `certificates` in your config file",
             Self::Offline { .. } => {
                 "choose a local model (`interpreter model list`), or omit `--offline`"
+            }
+            Self::KeyInTheClear { provider, .. } => {
+                return Some(format!(
+                    "use an `https` address, or a tunnel to this machine; if the way there is safe, \
+                     say why with `insecure_http` in `[endpoint.{provider}]`, `[provider.{provider}]` \
+                     or the provider's file"
+                ));
             }
             Self::Unreachable { start: Some(start), .. } => {
                 return Some(format!("start it with `{start}`, or choose another model"));
@@ -399,6 +407,10 @@ impl Advise for StoreError {
             }
             Self::Locked { .. } => "end that process, or try again",
             Self::Corrupt { .. } | Self::NotARecord { .. } => NEW_RECORD,
+            Self::Foreign { .. } => {
+                "another program changed it; `interpreter audit verify` checks the records, and \
+                 `interpreter audit accept` removes what was added and records that"
+            }
             Self::OtherFormat { .. } => {
                 "use that version, or move the file away to start a new record"
             }

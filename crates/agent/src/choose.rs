@@ -10,13 +10,14 @@ use interpreter_model::{
     catalogue::{Catalogue, CatalogueEntry, Role},
     shelf::{Held, Shelf},
 };
-use interpreter_store::{ConfigFiles, EndpointSettings, Environment, Folders, Settings};
-use std::{collections::BTreeMap, io::Read, path::Path, sync::Arc};
+use interpreter_store::{ConfigFiles, EndpointSettings, Environment, Folders, Settings, regular};
+use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 pub use self::error::ChooseError;
 
 mod address;
 mod error;
+mod offer;
 mod recorded;
 mod roster;
 
@@ -83,7 +84,8 @@ pub(crate) fn certificates(
     folders: &Folders,
 ) -> Result<Option<Vec<u8>>, ChooseError> {
     let path = settings.certificates.value.as_deref();
-    let certificates = path.map(|path| read(&folders.config.join(path))).transpose();
+    let read = |path| regular::read_named(&folders.config.join(path), CERTIFICATE_BYTES);
+    let certificates = path.map(read).transpose();
     certificates.map_err(ChooseError::Certificates)
 }
 
@@ -173,7 +175,8 @@ impl<'a> Choice<'a> {
 
     fn model(&self, name: &str, another_follows: bool) -> Result<Model, ChooseError> {
         if let Some(file) = name.strip_prefix(SCRIPTED) {
-            return Ok(Model::scripted(Path::new(file))?);
+            let path = Path::new(file);
+            return Ok(Model::scripted(path, regular::open_named(path))?);
         }
         if let Some(entry) = self.embedded_entry(name)? {
             return self.embedded(&entry);
@@ -276,6 +279,7 @@ impl<'a> Choice<'a> {
         let mut endpoint = Endpoint::new(own.format, own.base_url.clone(), model);
         name.clone_into(&mut endpoint.provider);
         endpoint.key = own.key_variable.as_deref().and_then(|name| self.environment.secret(name));
+        endpoint.insecure_http.clone_from(&own.insecure_http);
         endpoint.key_variables = own.key_variable.iter().cloned().collect();
         // A small one would write a call as text, if at all.
         endpoint.tools = if own.tools && !own.small { Tools::Offer } else { Tools::None };
@@ -284,16 +288,6 @@ impl<'a> Choice<'a> {
         endpoint.context = own.context;
         endpoint
     }
-}
-
-fn read(path: &Path) -> std::io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    fs_err::File::open(path)?.take(CERTIFICATE_BYTES + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > CERTIFICATE_BYTES {
-        let why = format!("`{}` is larger than {} MiB", path.display(), CERTIFICATE_BYTES >> 20);
-        return Err(std::io::Error::new(std::io::ErrorKind::FileTooLarge, why));
-    }
-    Ok(bytes)
 }
 
 #[cfg(test)]

@@ -81,6 +81,8 @@ pub struct Context {
     pub unavailable: Vec<String>,
     /// How many people can answer.
     people: People,
+    /// The way to the model of sessions, if it is another than that of the settings.
+    pub(crate) picked: Option<String>,
     /// The standard input of the code.
     pub(crate) input: StandardInput,
     /// Data that came with a prompt. It is removed with this.
@@ -164,6 +166,7 @@ impl Context {
             redactor,
             unavailable,
             people: People::One,
+            picked: None,
             input: StandardInput::Empty,
             piped: None,
         })

@@ -247,7 +247,11 @@ fn scanners(context: &Context) -> Finding {
 fn model(context: &Context) -> Finding {
     let name = "model".to_owned();
     match context.choice().and_then(|choice| choice.chosen(None)) {
-        Ok(model) => Finding { name, state: Health::Good, detail: model.name().into(), fix: None },
+        Ok(model) => {
+            let parts = std::iter::once(model.name().to_owned()).chain(model.in_the_clear());
+            let detail = parts.collect::<Vec<_>>().join("; ");
+            Finding { name, state: Health::Good, detail, fix: None }
+        }
         Err(error) => {
             let choose = "choose one with `--model` or with `model = …` in your config file";
             let of_model = matches!(error, ChooseError::Model(_));

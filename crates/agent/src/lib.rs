@@ -17,6 +17,7 @@ pub use crate::{
     choose::{ChooseError, providers},
     context::{Context, Explained},
     error::{AgentError, chain, says_look_again},
+    offered::OfferedModel,
     session::{Session, SessionUpdates},
     update::{Live, Looker, Mode, NotBegun, Update},
     upload::Upload,
@@ -42,6 +43,7 @@ mod meter;
 pub mod models;
 mod narrowing;
 mod network;
+mod offered;
 mod packages;
 mod profile;
 mod project;

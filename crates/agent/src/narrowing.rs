@@ -52,7 +52,11 @@ impl Context {
 
     /// The name, in the record, of the model that a session would talk to.
     pub fn talks_to(&self) -> Result<String, AgentError> {
-        Ok(self.choice()?.recorded_name()?)
+        let choice = self.choice()?;
+        Ok(match choice.apart(self.picked.as_deref()) {
+            Some(word) => choice.recorded_name_of(word)?,
+            None => choice.recorded_name()?,
+        })
     }
 }
 

@@ -34,9 +34,12 @@ pub(crate) struct Sampling {
 impl Context {
     /// The model of this name, or of the settings.
     pub(crate) fn chosen(&self, name: Option<&str>) -> Result<Chosen, AgentError> {
-        let model = self.choice()?.chosen(name)?;
+        let choice = self.choice()?;
+        let name = name.or(self.picked.as_deref());
+        let model = choice.chosen(choice.apart(name))?;
         let Told { files, mut notes } = self.project_told(&model)?;
         notes.extend(self.uncounted(&model));
+        notes.extend(model.in_the_clear());
         let profile = self.profile(Some(&model), &files);
         let sampling = self.sampling(profile.strength);
         Ok(Chosen { model, profile, sampling, notes })

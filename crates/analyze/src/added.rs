@@ -24,7 +24,7 @@ use crate::{
     sql::rules::StatementPattern,
     words::rules::{WordIndex, WordPattern},
 };
-use interpreter_core::Untrusted;
+use interpreter_core::{Untrusted, unquoted::unquoted};
 use serde::Deserialize;
 use std::{collections::HashMap, fmt};
 use toml::Spanned;
@@ -217,7 +217,7 @@ impl Reading {
         let AddedFile { language, rule, place } = toml::from_str(&file.text).map_err(|error| {
             let line = error.span().map(|span| line_of(&file.text, span.start));
             let at = line.map(|line| format!("line {line}: ")).unwrap_or_default();
-            of_file(format!("{at}{}", one_line(error.message())))
+            of_file(format!("{at}{}", one_line(&unquoted(error.message()))))
         })?;
         let known = LANGUAGES.into_iter().find(|one| language.as_deref() == Some(one));
         if known.is_none() && (language.is_some() || !rule.is_empty()) {
@@ -282,7 +282,7 @@ impl Reading {
     ) -> Result<Rule<P>, AddedRuleError> {
         let parse = || -> Result<Rule<P>, AddedRuleError> {
             let read: Result<Rule<P>, _> = table.clone().try_into();
-            let rule = read.map_err(|error| at.fault(one_line(error.message())))?;
+            let rule = read.map_err(|error| at.fault(one_line(&unquoted(error.message()))))?;
             Ok(Rule { source: at.source(&rule.reason), ..rule })
         };
         let rule = parse()?;
@@ -316,7 +316,7 @@ impl Reading {
 
     fn place(&mut self, at: &At<'_>, table: toml::Table) -> Result<(), AddedRuleError> {
         let read: Result<Place, _> = table.try_into();
-        let mut place = read.map_err(|error| at.fault(one_line(error.message())))?;
+        let mut place = read.map_err(|error| at.fault(one_line(&unquoted(error.message()))))?;
         let names: Vec<String> =
             [&place.ends, &place.contains].into_iter().flatten().cloned().collect();
         if names.len() != 1 {

@@ -122,6 +122,7 @@ fn choice_exit(error: &ChooseError) -> Exit {
         | ChooseError::NoneLocal
         | ChooseError::NoModel { .. }
         | ChooseError::UnknownEndpoint { .. }
+        | ChooseError::NotOffered { .. }
         | ChooseError::UnknownEmbedded { .. }
         | ChooseError::Provider(_)
         | ChooseError::Certificates(_) => Exit::Misuse,

@@ -6,7 +6,7 @@ use crate::{
 };
 use interpreter_agent::{AgentError, Context};
 use interpreter_store::{ConfigFiles, Environment, Folders, Overrides, Settings};
-use std::io::IsTerminal;
+use std::{io::IsTerminal, time::Duration};
 
 /// The context of the folder that the person is in.
 pub(crate) fn context(overrides: &Overrides) -> Result<Context, Error> {
@@ -47,8 +47,14 @@ pub(crate) fn at_terminal() -> bool {
     std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
 }
 
-/// Runs a future to its end. One thread is enough: slow work happens in other processes.
+/// How long the program waits at its end for slow work on other threads.
+const LAST_WORK: Duration = Duration::from_secs(3);
+
+/// Runs a future to its end. One thread is enough: slow work happens in other processes. Work on
+/// another thread that never ends, as on a file system that does not answer, ends with the program.
 pub(crate) fn wait_for<T>(future: impl Future<Output = T>) -> Result<T, Error> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    Ok(runtime.block_on(future))
+    let done = runtime.block_on(future);
+    runtime.shutdown_timeout(LAST_WORK);
+    Ok(done)
 }

@@ -105,6 +105,7 @@ pub mod surroundings;
 pub mod system_users;
 pub mod taint;
 mod theme;
+pub mod unquoted;
 pub mod untrusted;
 pub mod vault;
 mod wire_format;

@@ -19,6 +19,9 @@ use std::sync::Arc;
 
 mod filter;
 mod ink;
+mod unseen;
+
+use unseen::is_unseen;
 
 pub use filter::{JOINER, Sign, TerminalFilter};
 pub use ink::{Hue, Ink};
@@ -110,23 +113,7 @@ impl From<String> for Untrusted {
 ///
 /// Those that join emoji or change them do so in their place alone: see [`filter`].
 pub fn is_plain(c: char) -> bool {
-    !(c.is_control() || c == MARK || is_invisible(c) || is_odd_blank(c))
-}
-
-/// Characters that draw nothing, or change how others are drawn.
-fn is_invisible(c: char) -> bool {
-    matches!(c,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
-        | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}'
-        | '\u{13430}'..='\u{1345f}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
-        | '\u{e0000}'..='\u{e0fff}')
-}
-
-/// Blanks that look like a space and are not one: to a shell they are part of a word.
-fn is_odd_blank(c: char) -> bool {
-    c != ' ' && c.is_whitespace() || c == '\u{2800}'
+    !(c.is_control() || c == MARK || is_unseen(c))
 }
 
 #[cfg(test)]
@@ -142,7 +129,8 @@ mod tests {
 
     #[test]
     fn invisible_characters_and_odd_blanks_are_spelled_out() {
-        for c in "\u{34f}\u{17b4}\u{180b}\u{fe00}\u{fe0f}\u{13430}\u{1bca0}\u{1d173}\u{e0100}\
+        for c in "\u{34f}\u{17b4}\u{180b}\u{fe00}\u{fe0f}\u{13430}\u{1bca0}\u{1d173}\u{1d159}\
+                  \u{16fe4}\u{2d7f}\u{fdd0}\u{fffc}\u{1fffe}\u{e0100}\
                   \u{a0}\u{1680}\u{2007}\u{202f}\u{205f}\u{3000}\u{2800}\u{85}\u{7f}"
             .chars()
         {

@@ -51,6 +51,8 @@ pub struct Endpoint {
     pub pace: Option<Arc<Pace>>,
     /// Certificates, as PEM, that count beside the system's own.
     pub certificates: Option<Arc<[u8]>>,
+    /// Why its key may go out over plain `http`, if it may.
+    pub insecure_http: Option<String>,
     /// Whether only this machine may be reached.
     pub offline: bool,
     /// The line that starts it, if it is a server on this machine.
@@ -163,6 +165,7 @@ impl Endpoint {
             retries: Retries::default(),
             pace: None,
             certificates: None,
+            insecure_http: None,
             offline: false,
             start: None,
         }

@@ -38,6 +38,10 @@ pub enum ModelError {
     #[error("`{host}` is not on this machine, and only that may be reached (`offline`)")]
     Offline { host: String },
 
+    /// Its key would go out in the clear.
+    #[error("the key for `{provider}` would go to `{host}` over plain `http`, for all to read")]
+    KeyInTheClear { provider: String, host: String },
+
     /// Nobody answers there.
     #[error("`{host}` cannot be reached")]
     Unreachable { host: String, start: Option<String>, source: reqwest::Error },

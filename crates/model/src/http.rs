@@ -17,7 +17,8 @@
 //! Every piece is in the sink before the error that follows it is returned.
 //!
 //! # Limits
-//! Over plain `http://` anyone on the way can read the key. A server that sends a word now and
+//! Over plain `http://` anyone on the way can read the conversation; `in_the_clear.rs` keeps keys from
+//! going that way. A server that sends a word now and
 //! then is listened to for as long as the byte limit lasts; dropping the future ends it.
 
 use crate::{
@@ -26,7 +27,7 @@ use crate::{
     endpoint::{host, is_local},
     fault::Fault,
     format::{self, Reading},
-    retry,
+    in_the_clear, retry,
     sink::Sink,
 };
 use interpreter_core::{Reply, Untrusted};
@@ -69,6 +70,7 @@ impl Remote {
         if endpoint.offline && !is_local(&url) {
             return Err(ModelError::Offline { host });
         }
+        in_the_clear::check(&endpoint, &url)?;
         let certificates = endpoint.certificates.as_deref();
         let client = client(&url, endpoint.timeouts.connect, certificates)?;
         Ok(Self { endpoint, client, url, host })
@@ -76,6 +78,11 @@ impl Remote {
 
     pub(crate) fn endpoint(&self) -> &Endpoint {
         &self.endpoint
+    }
+
+    /// That its key goes out in the clear, and why, if it does.
+    pub(crate) fn in_the_clear(&self) -> Option<String> {
+        in_the_clear::told(&self.endpoint, &self.url)
     }
 
     /// Whether it runs on this machine.

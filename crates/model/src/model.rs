@@ -56,10 +56,15 @@ impl Model {
         Err(ModelError::NoEngine { model: weights.name })
     }
 
-    /// A model that plays the replies in a TOML file, one for each call.
-    pub fn scripted(path: &Path) -> Result<Self, ModelError> {
+    /// A model that plays the replies in a TOML file, one for each call. Whoever opens the file sees
+    /// to it that it is one.
+    pub fn scripted(path: &Path, file: std::io::Result<std::fs::File>) -> Result<Self, ModelError> {
         let name = Self::scripted_name(path);
-        Ok(Self { name, kind: Kind::Scripted(Script::load(path)?), fallbacks: Vec::new() })
+        let named = |error: std::io::Error| {
+            std::io::Error::new(error.kind(), format!("`{}`: {error}", path.display()))
+        };
+        let file = file.map_err(|error| ScriptError::Unreadable { source: named(error) })?;
+        Ok(Self { name, kind: Kind::Scripted(Script::load(path, file)?), fallbacks: Vec::new() })
     }
 
     /// The name in the record of a model that plays this file.
@@ -135,6 +140,18 @@ impl Model {
     pub fn of_unknown_price(&self) -> impl Iterator<Item = &str> {
         let all = std::iter::once(self).chain(&self.fallbacks);
         all.filter(|one| one.is_sold() && one.price().is_none()).map(Self::name)
+    }
+
+    /// Each key that goes out in the clear, of this model and those that are asked in its place, with
+    /// the reason for that.
+    pub fn in_the_clear(&self) -> impl Iterator<Item = String> {
+        let all = std::iter::once(self).chain(&self.fallbacks);
+        all.filter_map(|one| match &one.kind {
+            Kind::Remote(remote) => remote.in_the_clear(),
+            #[cfg(feature = "embedded")]
+            Kind::Embedded(_) => None,
+            Kind::Scripted(_) => None,
+        })
     }
 
     /// Whether somebody may want money for its replies.
@@ -259,6 +276,7 @@ fn another_may_answer(error: &ModelError) -> bool {
         | ModelError::BadWeights { .. } => false,
         ModelError::Client { .. }
         | ModelError::Offline { .. }
+        | ModelError::KeyInTheClear { .. }
         | ModelError::Unreachable { .. }
         | ModelError::KeyMissing { .. }
         | ModelError::KeyRefused { .. }
@@ -288,7 +306,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("script.toml");
         fs_err::write(&path, script).unwrap();
-        Model::scripted(&path).unwrap()
+        Model::scripted(&path, std::fs::File::open(&path)).unwrap()
     }
 
     #[test]

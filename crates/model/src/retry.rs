@@ -58,6 +58,7 @@ fn passing(error: &ModelError) -> Passing {
         | ModelError::Client { .. }
         | ModelError::Certificates { .. }
         | ModelError::Offline { .. }
+        | ModelError::KeyInTheClear { .. }
         | ModelError::KeyMissing { .. }
         | ModelError::KeyRefused { .. }
         | ModelError::UnknownModel { .. }

@@ -25,8 +25,10 @@
 //! script is played exactly, whether tools were offered or not. The file is checked as a whole when
 //! it is opened: an unknown field or an empty reply is an error then, not later.
 
-use crate::{ReplyPiece, Request, Tools, sink::Sink};
-use interpreter_core::{Finish, Message, Reply, ToolCall, Untrusted, Usage, message::EXECUTE};
+use crate::{ReplyPiece, Request, Tools, position::position, sink::Sink};
+use interpreter_core::{
+    Finish, Message, Reply, ToolCall, Untrusted, Usage, message::EXECUTE, unquoted::unquoted,
+};
 use serde::Deserialize;
 use serde_json::json;
 use std::{
@@ -52,8 +54,10 @@ pub enum ScriptError {
     TooLarge { path: PathBuf },
 
     /// The file is not what a script looks like.
-    #[error("the script `{}` is not valid", path.display())]
-    Invalid { path: PathBuf, source: Box<toml::de::Error> },
+    #[error(
+        "the script `{}` is not valid: line {line}, column {column}: {message}", path.display()
+    )]
+    Invalid { path: PathBuf, line: usize, column: usize, message: String },
 
     /// A reply makes no sense.
     #[error("reply {number} of the script `{}` {problem}", path.display())]
@@ -144,21 +148,26 @@ pub(crate) struct Script {
 }
 
 impl Script {
-    pub(crate) fn load(path: &Path) -> Result<Self, ScriptError> {
+    /// Reads a script. `path` is for messages, which never quote the file: whoever sees them may not
+    /// read it.
+    pub(crate) fn load(path: &Path, file: impl Read) -> Result<Self, ScriptError> {
         let unreadable = |source| ScriptError::Unreadable { source };
         let mut bytes = Vec::new();
-        fs_err::File::open(path)
-            .and_then(|file| file.take(SCRIPT_BYTES + 1).read_to_end(&mut bytes))
-            .map_err(unreadable)?;
+        file.take(SCRIPT_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
         let path = path.to_owned();
         if bytes.len() as u64 > SCRIPT_BYTES {
             return Err(ScriptError::TooLarge { path });
         }
-        let text =
-            String::from_utf8(bytes).map_err(|error| unreadable(std::io::Error::other(error)))?;
+        let Ok(text) = String::from_utf8(bytes) else {
+            return Err(unreadable(std::io::Error::other("it is not UTF-8 text")));
+        };
         let file = match toml::from_str::<File>(&text) {
             Ok(file) => file,
-            Err(source) => return Err(ScriptError::Invalid { path, source: Box::new(source) }),
+            Err(error) => {
+                let (line, column) = position(&text, error.span().map_or(0, |span| span.start));
+                let message = unquoted(error.message());
+                return Err(ScriptError::Invalid { path, line, column, message });
+            }
         };
         for (at, line) in file.reply.iter().enumerate() {
             if let Some(problem) = line.problem() {

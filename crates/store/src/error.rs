@@ -111,6 +111,10 @@ pub enum StoreError {
     #[error("`{}` belongs to another program", shown(path))]
     NotARecord { path: PathBuf },
 
+    /// Something in the database is not as this program makes it.
+    #[error("`{}` was changed: {found}", shown(path))]
+    Foreign { path: PathBuf, found: String },
+
     /// Another version of this program wrote it.
     #[error(
         "`{}` was written by another version of the interpreter (format {found}, this one knows \

@@ -58,6 +58,7 @@ mod piped;
 mod private;
 mod quantity;
 mod record;
+pub mod regular;
 pub mod results;
 mod running;
 mod scans;

@@ -3,6 +3,7 @@
 //! People stand there by their ids, and kinds are words. Must not decide what a share allows.
 
 use crate::{Folders, StoreError, private};
+use interpreter_core::unquoted::unquoted;
 use serde::{Deserialize, Serialize};
 use std::{
     fs::File,
@@ -49,7 +50,8 @@ impl KeptShares {
         private::check_file(&self.file)?;
         let mut text = Vec::new();
         file.take(MOST_BYTES).read_to_end(&mut text).map_err(failed)?;
-        serde_json::from_slice(&text).map_err(|error| failed(error.into()))
+        serde_json::from_slice(&text)
+            .map_err(|error| failed(io::Error::other(unquoted(&error.to_string()))))
     }
 
     /// Keeps these and no others. As many as could not be read again are refused.

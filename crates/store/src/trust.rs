@@ -15,8 +15,8 @@
 //! Trusted text can still be bad advice. It adds to the prompt and changes no rule: the model's
 //! proposals are judged, asked about and confined like all others.
 
-use crate::{Folders, StoreError, error::shown, private};
-use interpreter_core::hash::sha256;
+use crate::{Folders, StoreError, error::shown, private, regular};
+use interpreter_core::{hash::sha256, unquoted::unquoted};
 use serde::{Deserialize, Serialize};
 use std::{
     fs::{self, File},
@@ -150,12 +150,8 @@ fn read(work_folder: &Path, name: &str) -> Result<Option<(PathBuf, String)>, Str
     if !path.starts_with(work_folder) {
         return Err("it points outside the folder".into());
     }
-    // Looked at before it is opened: to open a pipe would wait for its writer.
-    if !fs::metadata(&path).map_err(|error| error.to_string())?.is_file() {
-        return Err("it is not a regular file".into());
-    }
     let mut bytes = Vec::new();
-    let read = File::open(&path).and_then(|file| file.take(MOST + 1).read_to_end(&mut bytes));
+    let read = regular::open(&path).and_then(|file| file.take(MOST + 1).read_to_end(&mut bytes));
     read.map_err(|error| error.to_string())?;
     if bytes.len() as u64 > MOST {
         return Err(format!("it is larger than {} KiB", MOST >> 10));
@@ -192,7 +188,7 @@ fn answers(folders: &Folders) -> Result<(Vec<Answer>, Option<String>), StoreErro
     }
     Ok(match serde_json::from_slice(&bytes) {
         Ok(answers) => (answers, None),
-        Err(error) => (Vec::new(), Some(damaged(error.to_string()))),
+        Err(error) => (Vec::new(), Some(damaged(unquoted(&error.to_string())))),
     })
 }
 

@@ -30,10 +30,15 @@ use std::{
     collections::{BTreeMap, VecDeque},
     io,
     sync::Arc,
+    time::Duration,
 };
+use tokio::time::{Instant, sleep_until};
 
 /// Requests of one client that are under way.
 const MOST_PENDING: usize = 64;
+
+/// How long the requests that are under way when the server has ended may take.
+const LAST_REPLIES: Duration = Duration::from_secs(5);
 
 /// Subscriptions of one client.
 const MOST_WATCHED: usize = 64;
@@ -114,6 +119,7 @@ pub(crate) async fn serve<R: Reach>(
     let mut client = Client::new(hub, caller);
     let (mut is_open, mut is_over) = (true, false);
     let mut ending: Option<BoxFuture<'static, ()>> = None;
+    let mut patience = Instant::now();
     let wanted_to_end = hub.wanted_to_end();
     tokio::pin!(wanted_to_end);
     loop {
@@ -142,6 +148,11 @@ pub(crate) async fn serve<R: Reach>(
             },
             () = async { match &mut ending { Some(ending) => ending.await, None => std::future::pending().await } } => {
                 (ending, is_over) = (None, true);
+                patience = Instant::now() + LAST_REPLIES;
+            }
+            () = sleep_until(patience), if is_over && !client.pending.is_empty() => {
+                // Whatever keeps them, the server ends.
+                client.pending.clear();
             }
             () = &mut wanted_to_end, if ending.is_none() && !is_over => {
                 let hub = hub.clone();
@@ -273,7 +284,7 @@ impl<R: Reach> Client<R> {
             let found = match hub {
                 Some(hub) => match find(&hub, &session).await {
                     Ok(found) => Ok((hub, found)),
-                    Err(error) if is_own => Err(error),
+                    Err(error) if is_own => Err(hub.shared.told(error)),
                     Err(error) => Err(without_details(error)),
                 },
                 None => Err(unknown(&session)),
@@ -394,8 +405,10 @@ impl<R: Reach> Client<R> {
             }
             Err(error) => {
                 let hub = self.watched.remove(&session).map(|watched| watched.hub);
-                let is_own = hub.is_some_and(|hub| self.is_own(&hub));
-                let error = if is_own { error } else { without_details(error) };
+                let error = match hub.filter(|hub| self.is_own(hub)) {
+                    Some(hub) => hub.shared.told(error),
+                    None => without_details(error),
+                };
                 lines.push(broken_line(&session, &error));
             }
         }

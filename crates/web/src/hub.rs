@@ -16,17 +16,23 @@ use self::{
     whose::{Member, Whose},
 };
 use crate::protocol::{ErrorCode, ProtocolError};
-use interpreter_agent::{SessionUpdates, Update, embedded::WeightsRow};
-use interpreter_core::session::Event;
+use interpreter_agent::{Context, SessionUpdates, Update, embedded::WeightsRow};
+use interpreter_core::{
+    redact::{Redactor, Scope},
+    session::Event,
+};
 use interpreter_store::{Bytes, Folders, StoreError};
 use std::{
     collections::{BTreeMap, VecDeque},
     future::pending,
     mem,
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak},
-    time::Instant,
+    time::{Duration, Instant},
 };
-use tokio::sync::{Notify, watch};
+use tokio::{
+    sync::{Notify, watch},
+    time::timeout_at,
+};
 
 pub(crate) mod allowed;
 pub(crate) mod approvers;
@@ -59,6 +65,9 @@ mod withdrawing;
 /// Sessions that are over and whose row is still known.
 const MOST_PAST: usize = 64;
 
+/// How long a server that ends waits for sessions that are just beginning.
+const LONGEST_BEGINNING: Duration = Duration::from_secs(5);
+
 /// One examination at a time: of the machine, or of a whole record.
 type Examining = Arc<tokio::sync::Mutex<()>>;
 
@@ -89,6 +98,8 @@ pub(crate) struct Shared {
     /// Held by whoever has the machine or the whole record examined.
     examining: Examining,
     weights: SeenWeights,
+    /// Takes secrets out of refusals: it knows those of the context that was made last.
+    redactor: Mutex<Arc<Redactor>>,
 }
 
 #[derive(Default)]
@@ -146,7 +157,11 @@ impl SessionHub {
         approvers: Option<Arc<dyn Approvers>>,
         examining: Examining,
     ) -> Result<Self, StoreError> {
-        let folders = Arc::new(Folders::find(&whose.environment())?.resolved());
+        let environment = whose.environment();
+        let folders = Arc::new(Folders::find(&environment)?.resolved());
+        let known: Vec<_> = environment.secrets().collect();
+        let known = known.iter().map(|(name, value)| (*name, value));
+        let redactor = Redactor::of_shapes().knowing(known);
         let shared = Shared {
             setup,
             folders,
@@ -161,6 +176,7 @@ impl SessionHub {
             waking: tokio::sync::Mutex::default(),
             examining,
             weights: SeenWeights::default(),
+            redactor: Mutex::new(Arc::new(redactor)),
         };
         Ok(Self { shared: Arc::new(shared) })
     }
@@ -172,9 +188,11 @@ impl SessionHub {
         _ = ending.wait_for(|ending| *ending).await.is_ok();
     }
 
-    /// Ends every session in order, and waits until all are over. No other one begins.
+    /// Ends every session in order, and waits until all are over. No other one begins. One that was
+    /// just about to begin is waited for only for a while: what keeps it may never answer.
     pub async fn shut(&self) {
         self.shared.end();
+        let until = Instant::now() + LONGEST_BEGINNING;
         for held in self.shared.running() {
             self.shared.quit(&held);
         }
@@ -186,7 +204,9 @@ impl SessionHub {
                 self.shared.forget(&held);
             } else if self.shared.places().beginning > 0 {
                 // One was just about to begin.
-                changed.await;
+                if timeout_at(until.into(), changed).await.is_err() {
+                    break;
+                }
             } else {
                 break;
             }
@@ -210,6 +230,21 @@ impl SessionHub {
 impl Shared {
     fn places(&self) -> MutexGuard<'_, Places> {
         self.places.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Refusals are cleaned of what this context knows to be secret.
+    fn redact_like(&self, context: &Context) {
+        *self.redactor.lock().unwrap_or_else(PoisonError::into_inner) = context.redactor();
+    }
+
+    /// A refusal as a client may see it.
+    pub(crate) fn told(&self, mut error: ProtocolError) -> ProtocolError {
+        let redactor = Arc::clone(&self.redactor.lock().unwrap_or_else(PoisonError::into_inner));
+        redactor.clean(&mut error.message, Scope::All);
+        if let Some(hint) = &mut error.hint {
+            redactor.clean(hint, Scope::All);
+        }
+        error
     }
 
     fn list_bells(&self) -> MutexGuard<'_, Vec<Weak<Bell>>> {

@@ -19,6 +19,8 @@ mod files;
 pub mod http;
 mod hub;
 mod lines;
+#[cfg(test)]
+mod page_characters;
 mod people;
 pub mod protocol;
 mod reach;

@@ -14,6 +14,7 @@ pub(crate) use self::{
 };
 pub use self::{
     look::{LookAt, LookWish},
+    model_name::ModelName,
     refusal::{ErrorCode, ProtocolError},
     request::{
         DenyWish, OpenMode, PictureSent, ProtocolRequest, RequestId, ShareWish, TextFileSent,
@@ -24,5 +25,6 @@ pub use self::{
 mod answering;
 mod beside;
 mod look;
+mod model_name;
 mod refusal;
 mod request;

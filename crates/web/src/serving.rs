@@ -37,7 +37,8 @@ impl Service for SessionHub {
         path: &str,
         bytes: u64,
     ) -> Result<FileUpload, ProtocolError> {
-        self.receive_file(caller, session, path, bytes).await
+        let received = self.receive_file(caller, session, path, bytes).await;
+        received.map_err(|error| self.shared.told(error))
     }
 
     async fn open_files(
@@ -46,7 +47,7 @@ impl Service for SessionHub {
         session: &str,
         wish: FilesWish,
     ) -> Result<FilesDownload, ProtocolError> {
-        self.send_files(caller, session, wish).await
+        self.send_files(caller, session, wish).await.map_err(|error| self.shared.told(error))
     }
 
     fn folders_of(&self, caller: &Caller, _session: &str) -> Option<Arc<Folders>> {

@@ -21,6 +21,14 @@ pub enum ChooseError {
         /// The name that may be meant.
         near: Option<String>,
     },
+    /// A client named one that is not on the list.
+    #[error("no model `{name}` is offered")]
+    NotOffered {
+        /// Its word, as it can be shown.
+        name: String,
+        /// The names that are offered.
+        offered: Vec<String>,
+    },
     /// The endpoint has no default model.
     #[error("`{name}` is a provider or an endpoint, without a model")]
     NoModel {

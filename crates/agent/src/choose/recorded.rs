@@ -20,12 +20,30 @@ impl Choice<'_> {
                 return Ok(format!("embedded/{}", self.here().ok_or(ChooseError::None)?.name));
             }
         };
+        self.recorded_name_of(name)
+    }
+
+    /// A word for a model, unless it means the one of the settings at an address of theirs: that has
+    /// no other way.
+    pub(crate) fn apart<'w>(&self, word: Option<&'w str>) -> Option<&'w str> {
+        let is_there = |word: &&str| {
+            self.settings.base_url.value.is_some()
+                && self.recorded_name().is_ok_and(|own| own == **word)
+        };
+        word.filter(|word| !is_there(word))
+    }
+
+    /// The name that the record has for the model to which a word leads.
+    pub(crate) fn recorded_name_of(&self, name: &str) -> Result<String, ChooseError> {
         if let Some(file) = name.strip_prefix(SCRIPTED) {
             return Ok(Model::scripted_name(Path::new(file)));
         }
         match self.embedded_entry(name)? {
             Some(entry) => Ok(format!("embedded/{}", entry.name)),
-            None => Ok(at(self.endpoint(name)?)),
+            None => {
+                let Endpoint { provider, model, .. } = self.endpoint(name)?;
+                Ok(format!("{provider}/{model}"))
+            }
         }
     }
 }

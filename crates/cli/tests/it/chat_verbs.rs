@@ -96,8 +96,8 @@ fn another_model_hears_the_conversation() {
     assert_eq!(text(&turn(&mut client, "prompt", ask), "reply"), "From the other.");
     assert!(other.asked().last().unwrap().contains("the word is plum"));
     // One that is not there leaves the old one.
-    let records = turn(&mut client, "prompt", json!({ "session": session, "model": "nowhere/x" }));
-    assert!(records.iter().any(|one| one["kind"] == "error"), "{records:?}");
+    let switch = json!({ "session": session, "model": "nowhere/x" });
+    assert_eq!(client.refused("prompt", switch), "no_model");
     let ask = json!({ "session": session, "text": "still?" });
     assert_eq!(text(&turn(&mut client, "prompt", ask), "reply"), "From the other.");
 }
@@ -232,7 +232,8 @@ fn a_guest_does_with_the_conversation_only_what_was_shared() {
     for guest in [&wim, &sue, &dan] {
         assert_eq!(guest.refused("prompt", of(json!({ "model": "openai/gpt" }))), "not_allowed");
     }
-    anna.ok("prompt", of(json!({ "model": "nowhere/none" })));
+    assert_eq!(anna.refused("prompt", of(json!({ "model": "nowhere/none" }))), "no_model");
+    anna.ok("prompt", of(json!({ "model": "scripted:script.toml" })));
     seen.record("turn_finished");
     for fields in [json!({ "allow": "all" }), json!({ "deny": { "language": "python" } })] {
         for guest in [&wim, &sue] {

@@ -130,7 +130,7 @@ fn models_are_listed_and_a_download_is_followed() {
     let (_server, mut client) = Server::stdio(&scene);
     client.ok("subscribe", json!({ "list": true }));
     let seen = client.ok("look", json!({ "at": "models" }));
-    assert!(seen["current"].as_str().unwrap().starts_with("scripted"), "{seen}");
+    assert_eq!(seen["current"], "scripted:script.toml", "{seen}");
     let usual = &seen["embedded"]["models"][0];
     assert_eq!((&usual["role"], &usual["here"]), (&json!("default"), &json!(false)), "{seen}");
     assert!(seen["models"].as_array().unwrap().iter().any(|row| row["missing"].is_string()));

@@ -105,6 +105,7 @@ mod served_elsewhere;
 mod serving;
 mod serving_canary;
 mod serving_leaving;
+mod serving_models;
 mod serving_rights;
 mod sessions;
 mod sets;

@@ -171,6 +171,7 @@ fn a_proxy_is_used_for_the_outside_and_never_for_this_machine() {
     let direct = Plain::streaming("Directly.");
     let config = format!(
         "[provider.openai]\nbase_url = 'http://models.example.org/v1'\n\
+         insecure_http = 'the proxy is next door'\n\
          [endpoint.here]\nbase_url = '{}/v1'\nformat = 'openai'\nmodel = 'm'\n",
         direct.address
     );
@@ -182,6 +183,41 @@ fn a_proxy_is_used_for_the_outside_and_never_for_this_machine() {
     assert!(proxy.asked()[0].starts_with("POST http://models.example.org/v1/chat/completions"));
     scene.run(&["--model", "here", "hello"]).mentions("Directly.").exits(0);
     assert_eq!(proxy.asked().len(), 1);
+}
+
+#[test]
+fn a_key_goes_over_plain_http_for_a_reason_or_not_at_all() {
+    let proxy = Plain::streaming("Through the proxy.");
+    for name in ["models.example.org", "10.0.0.5", "192.168.1.5:8080"] {
+        let address = format!("base_url = 'http://{name}/v1'\n");
+        let endpoint = "[endpoint.lab]\nformat = 'openai'\nmodel = 'm'\n";
+        let scene = |more: &str| {
+            let config = format!("{endpoint}{address}{more}");
+            with_keys(Scene::new())
+                .home_file(CONFIG, &config)
+                .variable("http_proxy", &proxy.address)
+        };
+        let key = "key_variable = 'OPENAI_API_KEY'\n";
+        let refused = scene(key).run(&["--model", "lab", "hello"]).exits(5);
+        let host = name.split(':').next().unwrap();
+        refused.mentions("`lab`").mentions(host).mentions("insecure_http").lacks(KEY);
+        assert!(proxy.asked().is_empty(), "{name}: nothing was sent");
+    }
+    let reason = "insecure_http = 'a cable between two machines'\n";
+    let config = "[endpoint.lab]\nformat = 'openai'\nmodel = 'm'\nkey_variable = 'OPENAI_API_KEY'\n\
+                  base_url = 'http://10.0.0.5/v1'\n";
+    let scene = with_keys(Scene::new())
+        .home_file(CONFIG, &format!("{config}{reason}"))
+        .variable("http_proxy", &proxy.address);
+    let seen = scene.run(&["--model", "lab", "hello"]).exits(0);
+    seen.mentions("Through the proxy.").mentions("(a cable between two machines)");
+    let asked = proxy.asked();
+    assert!(asked[0].contains(KEY), "the control: {asked:?}");
+    // Without a reason in words it is none.
+    for wrong in ["insecure_http = true\n", "insecure_http = ''\n"] {
+        let scene = with_keys(Scene::new()).home_file(CONFIG, &format!("{config}{wrong}"));
+        scene.run(&["--model", "lab", "hello"]).exits(2);
+    }
 }
 
 #[test]
@@ -243,7 +279,7 @@ fn a_wrong_provider_file_stops_and_says_where() {
     let wrong =
         "title='Mine'\nformat='openai'\nbase_url='https://h/v1'\nkye=1\n[[model]]\nname='*'\n";
     let scene = Scene::new().home_file(".config/interpreter/providers/mine.toml", wrong);
-    scene.code("python", "1").mentions("providers/mine.toml:4:1: unknown field `kye`").exits(2);
+    scene.code("python", "1").mentions("providers/mine.toml:4:1: unknown key, expected").exits(2);
     let scene =
         Scene::new().file(".interpreter/config.toml", "[provider.openai]\nbase_url='http://h'\n");
     scene.code("python", "1").mentions("a project may not set `provider`").exits(2);

@@ -67,6 +67,23 @@ fn a_damaged_session_costs_itself_alone() {
 }
 
 #[test]
+fn a_trigger_in_the_database_keeps_code_from_running_unrecorded() {
+    let scene = Scene::new();
+    scene.code("shell", "echo first").exits(0);
+    let database = rusqlite::Connection::open(scene.data().join("record.db")).unwrap();
+    let trigger = "CREATE TRIGGER quiet BEFORE INSERT ON record BEGIN SELECT RAISE(IGNORE); END";
+    database.execute_batch(trigger).unwrap();
+    drop(database);
+    let seen = scene.run(&["run", "--workspace", "direct", "-l", "shell", "-c", "touch ran"]);
+    seen.exits(4).mentions("the trigger `quiet` was not made by this program");
+    assert_eq!(scene.read("ran"), None);
+    scene.run(&["audit", "verify"]).mentions("the trigger `quiet`").exits(1);
+    scene.run(&["audit", "accept"]).mentions("New records can follow").exits(0);
+    scene.code("shell", "echo second").prints("second\n").exits(0);
+    scene.run(&["audit", "verify"]).mentions("all linked").mentions("the trigger `quiet`").exits(0);
+}
+
+#[test]
 fn a_flipped_byte_is_found_and_named() {
     let scene = Scene::new();
     scene.code("python", "print('evidence')").exits(0);

@@ -199,12 +199,16 @@ fn a_session_that_comes_from_another_reaches_no_further() {
 
 #[test]
 fn a_conversation_goes_to_no_model_that_has_not_heard_it() {
-    let scene = scripted(Scene::new().model_says(&["Hello."]));
-    let other = scene.home().join("other.toml");
-    fs_err::write(&other, "[[reply]]\ntext = \"Hello.\"\n").unwrap();
+    let scene = Scene::new();
+    let settings = |name: &str| {
+        let script = scene.home().join(name);
+        scene.put(&script, b"[[reply]]\ntext = \"Hello.\"\n");
+        let config = format!("model = 'scripted:{}'\n", script.display());
+        scene.put(&scene.home().join(".config/interpreter/config.toml"), config.as_bytes());
+    };
+    settings("other.toml");
     let (mut server, mut client) = Server::stdio(&scene);
-    let model = format!("scripted:{}", other.display());
-    let session = client.open(json!({ "model": model }));
+    let session = client.open(json!({ "model": "scripted:other.toml" }));
     client.ok("prompt", json!({ "session": session, "text": "a secret" }));
     client.record("turn_finished");
     // The server knows how it was opened.
@@ -212,7 +216,8 @@ fn a_conversation_goes_to_no_model_that_has_not_heard_it() {
     client.end_input();
     client.rest();
     server.wait();
-    // And another one knows its record.
+    // And another one knows its record. The same name leads nowhere once the settings do not have it.
+    settings("script.toml");
     let (_server, mut client) = Server::stdio(&scene);
     for verb in ["fork", "resume"] {
         assert_eq!(client.refused(verb, json!({ "session": session })), "no_model");

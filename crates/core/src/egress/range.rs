@@ -1,8 +1,10 @@
 //! Addresses that lead into somebody's own network, or to no single host.
 //!
 //! Services there often trust whoever can reach them: a database on loopback, a router, the
-//! metadata service of a cloud machine. An address that carries another one inside, as in
-//! NAT64, 6to4 and Teredo, is judged by the one it carries too.
+//! metadata service of a cloud machine. Most platforms have that at a link-local, shared, reserved
+//! or unique local address. Some use public numbers, which lead nowhere but into the platform: those
+//! are listed too. An address that carries another one inside, as in NAT64, 6to4 and Teredo, is
+//! judged by the one it carries too.
 
 use super::vicinity::carried;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -25,6 +27,9 @@ const FOUR: &[Four] = &[
     ([10, 0, 0, 0], 8, "a private address"),
     ([100, 64, 0, 0], 10, "a shared address of a provider (CGNAT)"),
     ([127, 0, 0, 0], 8, "a loopback address"),
+    ([161, 26, 0, 0], 16, "an address inside a cloud (IBM)"),
+    ([166, 8, 0, 0], 14, "an address inside a cloud (IBM)"),
+    ([168, 63, 129, 16], 32, "the address of a cloud's platform (Azure)"),
     ([169, 254, 0, 0], 16, "a link-local address"),
     ([172, 16, 0, 0], 12, "a private address"),
     ([192, 0, 0, 0], 24, "a reserved address"),
@@ -119,6 +124,10 @@ mod tests {
             ("100.127.255.255", "CGNAT"),
             ("127.0.0.1", "loopback"),
             ("127.255.255.254", "loopback"),
+            ("161.26.0.10", "inside a cloud"),
+            ("166.8.0.1", "inside a cloud"),
+            ("166.11.255.255", "inside a cloud"),
+            ("168.63.129.16", "Azure"),
             ("169.254.169.254", "link-local"),
             ("172.16.0.1", "private"),
             ("172.31.255.255", "private"),
@@ -142,6 +151,9 @@ mod tests {
             ("::ffff:127.0.0.1", "loopback"),
             ("::ffff:169.254.169.254", "link-local"),
             ("64:ff9b::10.0.0.1", "private"),
+            ("::ffff:168.63.129.16", "Azure"),
+            ("64:ff9b::168.63.129.16", "Azure"),
+            ("2002:a83f:8110::1", "Azure"),
             ("64:ff9b:1::8.8.8.8", "NAT64"),
             ("100::1", "discard"),
             ("2001:0:808:808::f7f7:f7f7", "Teredo"),
@@ -168,6 +180,31 @@ mod tests {
         }
     }
 
+    /// Where the clouds tell a machine about itself, and hand out its keys.
+    #[test]
+    fn no_platform_of_a_cloud_is_reached() {
+        for address in [
+            "169.254.169.254",
+            "169.254.170.2",
+            "169.254.170.23",
+            "169.254.0.23",
+            "169.254.42.42",
+            "100.100.100.200",
+            "100.88.222.5",
+            "192.0.0.192",
+            "168.63.129.16",
+            "161.26.0.6",
+            "fd00:ec2::254",
+            "fd00:ec2::23",
+            "fd00:42::42",
+            "fd20:ce::254",
+            "fd00:c1::a9fe:a9fe",
+            "fe80::a9fe:a9fe",
+        ] {
+            assert!(said(address).is_some(), "{address}");
+        }
+    }
+
     #[test]
     fn the_public_network_is_not_refused() {
         for address in [
@@ -179,6 +216,12 @@ mod tests {
             "100.128.0.0",
             "126.255.255.255",
             "128.0.0.1",
+            "161.25.255.255",
+            "161.27.0.0",
+            "166.7.255.255",
+            "166.12.0.0",
+            "168.63.129.15",
+            "168.63.129.17",
             "169.253.255.255",
             "169.255.0.0",
             "172.15.255.255",

@@ -25,7 +25,9 @@ use super::{
     start::Start,
     system::is_system,
 };
-use interpreter_core::{Continuity, LanguageInfo, declaration::is_language_name};
+use interpreter_core::{
+    Continuity, LanguageInfo, declaration::is_language_name, unquoted::unquoted,
+};
 use interpreter_jupyter::{Interrupt, Launch};
 use serde::Deserialize;
 use std::{
@@ -245,8 +247,9 @@ fn read_spec(file: &Path) -> Result<Spec, String> {
     match read {
         Err(_) => Err(failed("cannot be read")),
         Ok(_) if text.len() as u64 > LONGEST => Err(failed("is too long to be a kernelspec")),
-        Ok(_) => serde_json::from_slice(&text)
-            .map_err(|error| failed(&format!("is not a kernelspec: {error}"))),
+        Ok(_) => serde_json::from_slice(&text).map_err(|error| {
+            failed(&format!("is not a kernelspec: {}", unquoted(&error.to_string())))
+        }),
     }
 }
 

@@ -1,8 +1,8 @@
 //! A provider's file. `docs/reference/provider.schema.json` is its schema.
 
 use super::ProviderError;
-use crate::{Caching, KeyHeader, Price, UsageReport};
-use interpreter_core::{Untrusted, WireFormat};
+use crate::{Caching, KeyHeader, Price, UsageReport, position::position};
+use interpreter_core::{Untrusted, WireFormat, unquoted::unquoted};
 use reqwest::header::{HeaderName, HeaderValue};
 use serde::Deserialize;
 use std::{collections::BTreeMap, path::Path};
@@ -37,6 +37,8 @@ pub struct Provider {
     pub settings: BTreeMap<String, Setting>,
     /// Its key, or `None` if it needs none.
     pub key: Option<Key>,
+    /// Why its key may be sent over plain `http` to another machine. Without a reason it is not.
+    pub insecure_http: Option<String>,
     /// Further headers of every request.
     #[serde(default)]
     pub headers: BTreeMap<String, String>,
@@ -146,7 +148,7 @@ impl Provider {
     pub fn parse(file: &Path, text: &str) -> Result<Self, ProviderError> {
         let mut provider = toml::from_str::<Self>(text).map_err(|error| {
             let (line, column) = position(text, error.span().map_or(0, |span| span.start));
-            let message = Untrusted::new(without_value(error.message())).for_terminal_line(400);
+            let message = Untrusted::new(unquoted(error.message())).for_terminal_line(400);
             ProviderError::Parse { file: file.to_owned(), line, column, message }
         })?;
         let name = file.file_stem().unwrap_or_default().to_string_lossy();
@@ -202,6 +204,9 @@ impl Provider {
         if !placeholders(&self.base_url).all(known) {
             return Some(("base_url".into(), "names an unknown setting"));
         }
+        if self.insecure_http.as_deref().is_some_and(|reason| !is_reason(reason)) {
+            return Some(("insecure_http".into(), "is no reason in words, on one line"));
+        }
         self.header_problem().or_else(|| self.model_problem())
     }
 
@@ -252,12 +257,10 @@ impl Provider {
     }
 }
 
-/// A message of the reader's without the value that it quotes: someone may have put a key there.
-fn without_value(message: &str) -> String {
-    match message.strip_prefix("invalid ").and_then(|rest| rest.split_once(", expected ")) {
-        Some((_, expected)) => format!("expected {expected}"),
-        None => message.to_owned(),
-    }
+/// Whether a text says why something is safe: words, on one line.
+pub(super) fn is_reason(text: &str) -> bool {
+    let is_worded = text.trim().len() >= 4 && text.len() <= 200;
+    is_worded && text.chars().all(interpreter_core::untrusted::is_plain)
 }
 
 /// The names in braces.
@@ -268,11 +271,4 @@ pub(super) fn placeholders(template: &str) -> impl Iterator<Item = &str> {
 fn is_variable(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
     !name.is_empty() && !name.starts_with(|c: char| c.is_ascii_digit()) && name.chars().all(plain)
-}
-
-/// Line and column, from 1, of a byte of the text.
-fn position(text: &str, at: usize) -> (usize, usize) {
-    let before = text.get(..at).unwrap_or(text);
-    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-    (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
 }

@@ -2,7 +2,7 @@
 //!
 //! Pure: variables and settings come in as values.
 
-use super::{Provider, ProviderError, Setting};
+use super::{Provider, ProviderError, Setting, file::is_reason};
 use crate::{Endpoint, ListAddress, ModelError, Tools};
 use interpreter_core::{Secret, Untrusted, instructions::Strength};
 use reqwest::{
@@ -10,6 +10,9 @@ use reqwest::{
     header::{HeaderName, HeaderValue},
 };
 use std::{collections::BTreeMap, fmt::Write};
+
+/// The setting that says why a key may go out in the clear.
+const INSECURE: &str = "insecure_http";
 
 /// How deep settings may be made of settings.
 const DEPTH: usize = 3;
@@ -59,6 +62,8 @@ impl Provider {
             Some("") => ListAddress::Nowhere,
             Some(path) => ListAddress::Path(path.to_owned()),
         };
+        let own_reason = around.settings.get(INSECURE).filter(|reason| is_reason(reason));
+        endpoint.insecure_http = own_reason.or(self.insecure_http.as_ref()).cloned();
         endpoint.context = can.context;
         endpoint.price = can.price;
         endpoint.start = self.local.as_ref().and_then(|local| local.start.clone());
@@ -93,7 +98,8 @@ impl Provider {
         model: &str,
         around: &Surroundings<'_>,
     ) -> Result<String, ProviderError> {
-        let known = || self.settings.keys().cloned().chain(["base_url".to_owned()]);
+        let always = ["base_url", INSECURE].map(str::to_owned);
+        let known = || self.settings.keys().cloned().chain(always.clone());
         if let Some(unknown) = around.settings.keys().find(|key| known().all(|one| one != **key)) {
             return Err(ProviderError::SettingUnknown {
                 provider: self.name.clone(),

@@ -119,7 +119,10 @@ fn what_is_missing_is_named_with_its_variables() {
         assert_eq!(variables[0], "AWS_REGION");
     });
     let said = url("bedrock", &[("regoin", "x")], &[]);
-    assert_eq!(said, "the provider `bedrock` has no setting `regoin`; it has `region`, `base_url`");
+    assert_eq!(
+        said,
+        "the provider `bedrock` has no setting `regoin`; it has `region`, `base_url`, `insecure_http`"
+    );
 }
 
 #[test]
@@ -151,8 +154,8 @@ fn a_wrong_file_is_told_by_file_key_and_cause() {
         Provider::parse(Path::new(name), &text).map(|_| ()).unwrap_err().to_string()
     };
     for (text, message) in [
-        (format!("{good}modle=1\n{model}"), "p.toml:4:1: unknown field `modle`"),
-        (good.replace("'openai'", "'soap'") + model, "p.toml:2:8: unknown variant `soap`"),
+        (format!("{good}modle=1\n{model}"), "p.toml:4:1: unknown key, expected"),
+        (good.replace("'openai'", "'soap'") + model, "p.toml:2:8: unknown value, expected"),
         (good.to_owned(), "p.toml:1:1: missing field `model`"),
         (good.to_owned() + "[[model]]\nname='a'\n", "p.toml: `model` must have one entry"),
         (good.replace("https", "ftp") + model, "p.toml: `base_url` is not an address"),

@@ -8,7 +8,7 @@ use tokio::sync::mpsc;
 fn open(script: &str) -> Result<Model, ModelError> {
     let mut file = tempfile::Builder::new().prefix("demo").suffix(".toml").tempfile().unwrap();
     file.write_all(script.as_bytes()).unwrap();
-    Model::scripted(file.path())
+    Model::scripted(file.path(), std::fs::File::open(file.path()))
 }
 
 /// Asks with `prompt` as the newest message.
@@ -120,11 +120,22 @@ fn a_bad_script_is_refused_when_it_is_opened() {
         let source = error.source().map(ToString::to_string).unwrap_or_default();
         format!("{error}: {source}")
     };
-    assert!(problem("[[reply]]\ntxt = 'a'").contains("unknown field `txt`"));
+    assert!(
+        problem("[[reply]]\ntxt = 'a'").contains("line 2, column 1: unknown key, expected one of")
+    );
     assert!(problem("[[reply]]\ntext = 'a'\nchunk = 0").contains("nonzero"));
     assert!(problem("[[reply]]\nexpect = 'a'").contains("reply 1 of the script"));
     assert!(problem("[[reply]]\ncall = { code = '1' }").contains("neither `language` and `code`"));
-    assert!(problem("[[reply]]\ntext = 'a'\nfinish = 'soon'").contains("unknown variant"));
-    let missing = Model::scripted("no/such.toml".as_ref()).unwrap_err();
+    assert!(
+        problem("[[reply]]\ntext = 'a'\nfinish = 'soon'")
+            .contains("unknown value, expected one of")
+    );
+    for secret in
+        ["reply = 'CANARY'", "CANARY = 1", "root:CANARY:0", "[[reply]]\nfinish = 'CANARY'"]
+    {
+        assert!(!problem(secret).contains("CANARY"), "{}", problem(secret));
+    }
+    let path = std::path::Path::new("no/such.toml");
+    let missing = Model::scripted(path, std::fs::File::open(path)).unwrap_err();
     assert!(missing.source().unwrap().to_string().contains("no/such.toml"));
 }

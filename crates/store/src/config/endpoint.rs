@@ -1,6 +1,6 @@
 //! A model server of the person's own, as a config file defines it.
 
-use interpreter_core::WireFormat;
+use interpreter_core::{WireFormat, untrusted::is_plain};
 use serde::{Deserialize, Deserializer, Serialize, de};
 
 /// A model server of the person's own.
@@ -18,6 +18,10 @@ pub struct EndpointSettings {
     /// The environment variable that holds the API key. The key itself is never in a config file.
     #[serde(default, deserialize_with = "variable_name")]
     pub key_variable: Option<String>,
+
+    /// Why the key may be sent over plain `http` to another machine. Without a reason it is not.
+    #[serde(default, deserialize_with = "reason")]
+    pub insecure_http: Option<String>,
 
     /// Whether its models can call tools. If not, code is taken from fences.
     #[serde(default = "tools_work")]
@@ -68,6 +72,14 @@ impl<'de> Deserialize<'de> for BaseUrl {
 
 fn tools_work() -> bool {
     true
+}
+
+fn reason<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    if text.trim().len() < 4 || text.len() > 200 || !text.chars().all(is_plain) {
+        return Err(de::Error::custom("expected the reason in words, on one line"));
+    }
+    Ok(Some(text))
 }
 
 fn model_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {

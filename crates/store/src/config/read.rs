@@ -4,10 +4,10 @@
 //! reads, and must not make anything.
 
 use super::ConfigError;
-use crate::{Folders, StoreError, private};
+use crate::{Folders, StoreError, private, regular};
 use interpreter_core::Untrusted;
 use std::{
-    fs::{self, File},
+    fs,
     io::{self, Read},
     path::{Path, PathBuf},
 };
@@ -102,7 +102,7 @@ pub(super) fn read(path: PathBuf) -> Result<Option<ConfigText>, ConfigError> {
 
 fn read_at_most(path: PathBuf, most: u64) -> Result<Option<ConfigText>, ConfigError> {
     let failed = |source| ConfigError::Read { path: path.clone(), source };
-    // Looked at before it is opened: to open a pipe would wait for its writer.
+    // Looked at before it is opened, for the message; and again once it is open.
     match fs::metadata(&path) {
         Ok(metadata) if metadata.is_file() => {}
         Ok(_) => return Err(ConfigError::NotAFile { path }),
@@ -115,7 +115,7 @@ fn read_at_most(path: PathBuf, most: u64) -> Result<Option<ConfigText>, ConfigEr
         Err(source) => return Err(failed(source)),
     }
     let mut bytes = Vec::new();
-    let file = File::open(&path).map_err(failed)?;
+    let file = regular::open(&path).map_err(failed)?;
     file.take(most + 1).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() as u64 > most {
         return Err(ConfigError::TooLarge { path, most });

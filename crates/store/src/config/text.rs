@@ -65,9 +65,18 @@ fn plain(message: &str) -> String {
         let Some((name, expected)) = rest.rsplit_once("`, expected ") else { continue };
         // The names stand between backticks, so every second piece is one.
         let known = expected.split('`').skip(1).step_by(2);
+        if what == "value" && nearest(name, known.clone()).is_none() {
+            // Nor is this one repeated: it is not a slip of a word that is known.
+            return format!(
+                "unknown value; possible here: {}",
+                known.collect::<Vec<_>>().join(", ")
+            );
+        }
         return unknown(what, name, known);
     }
-    if message.starts_with("invalid type: string ")
+    if ["invalid type: string ", "invalid value: string "]
+        .iter()
+        .any(|with| message.starts_with(with))
         && let Some((_, expected)) = message.rsplit_once(", expected ")
     {
         // The text is not repeated: it may be a key in the wrong place.

@@ -3,7 +3,8 @@
 //! A record about the damage is written first, so that it stays known. In the same transaction
 //! every session whose chain is whole in itself is signed as it is, in a new epoch; then the end is
 //! moved to that record. Must not change or remove a record. A session whose chain is broken is
-//! not signed again: the check goes on to report it.
+//! not signed again: the check goes on to report it. A trigger or a table that others have put into
+//! the database is taken out before anything is written.
 
 use super::{
     Log, LogEntry, RecordState,
@@ -11,7 +12,7 @@ use super::{
     failure::failure,
     heads::{Head, Heads, Total},
     log::{Added, check_session, stored},
-    new_session_id,
+    new_session_id, schema,
     verify::check,
 };
 use crate::{Folders, StoreError};
@@ -28,10 +29,20 @@ impl Log {
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(failed)?;
+        let foreign = schema::foreign(&transaction).map_err(failed)?;
+        if foreign.is_some() {
+            schema::repair(&transaction).map_err(failed)?;
+            if let Some(found) = schema::foreign(&transaction).map_err(failed)? {
+                return Err(StoreError::Foreign { path: log.path.clone(), found });
+            }
+        }
         let heads = Heads { connection: &transaction, key: &log.key };
         let found = check(heads).map_err(failed)?;
         let reason = match (&state, found.missing) {
-            (RecordState::Whole, None) => return Ok(None),
+            (RecordState::Whole, None) => match foreign {
+                Some(found) => found,
+                None => return Ok(None),
+            },
             (RecordState::Whole, Some(missing)) => missing.to_string(),
             (RecordState::Cut { hash, .. } | RecordState::Replaced { hash, .. }, _) => {
                 format!("{state} (the last one had the hash {hash})")

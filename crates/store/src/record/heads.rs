@@ -30,7 +30,7 @@
 //! session may have two true heads of one number; so acceptance begins another epoch and seals
 //! every head anew.
 
-use super::chain::before_the_first;
+use super::{chain::before_the_first, log::one_row};
 use interpreter_core::hash::SealKey;
 use rusqlite::{Connection, OptionalExtension, Row, params, types::ValueRef};
 use std::collections::BTreeMap;
@@ -167,12 +167,10 @@ impl Heads<'_> {
         let (place, seq, hash) = row;
         let numbers = numbers(place, seq);
         let seal = self.key.seal(&text(epoch, session.as_bytes(), &numbers, hash.as_bytes()));
-        self.connection
-            .prepare_cached(
-                "REPLACE INTO head (session, place, seq, hash, seal) VALUES (?1, ?2, ?3, ?4, ?5)",
-            )?
-            .execute(params![session, place, seq, hash, seal])
-            .map(drop)
+        let mut statement = self.connection.prepare_cached(
+            "REPLACE INTO head (session, place, seq, hash, seal) VALUES (?1, ?2, ?3, ?4, ?5)",
+        )?;
+        one_row(statement.execute(params![session, place, seq, hash, seal])?)
     }
 
     /// Whether the seal of a row fits.

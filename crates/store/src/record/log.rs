@@ -138,7 +138,8 @@ impl Added {
                 body: body.as_bytes(),
             }
             .hash();
-            statement.execute(params![place, session, seq, time, kind, body, prev, hash])?;
+            let rows = params![place, session, seq, time, kind, body, prev, hash];
+            one_row(statement.execute(rows)?)?;
             self.head = Head { place, seq, hash };
             self.total.records += 1;
         }
@@ -158,6 +159,11 @@ impl Added {
             hash: self.head.hash.clone(),
         }
     }
+}
+
+/// Fails unless one row was written: a table that was exchanged may take it and keep nothing.
+pub(super) fn one_row(rows: usize) -> rusqlite::Result<()> {
+    if rows == 1 { Ok(()) } else { Err(rusqlite::Error::StatementChangedRows(rows)) }
 }
 
 /// Something that happened, with its time, before it has a place in the record.

@@ -34,6 +34,9 @@ impl Log {
             return Err(refused(&end_path, RecordState::cut(0, slot)));
         }
         let mut log = Self::open_unchecked(folders)?;
+        if let Some(found) = log.foreign()? {
+            return Err(StoreError::Foreign { path: log.path, found });
+        }
         let state = log.state()?;
         if state != RecordState::Whole {
             return Err(refused(&end_path, state));
@@ -131,6 +134,11 @@ impl Log {
         }
     }
 
+    /// An entry in the database that this program did not make, in words.
+    pub(super) fn foreign(&self) -> Result<Option<String>, StoreError> {
+        schema::foreign(&self.connection).map_err(|error| failure(&self.path, error))
+    }
+
     /// Whether the record ends where the file beside it says.
     pub fn state(&self) -> Result<RecordState, StoreError> {
         if self.is_fresh {
@@ -159,6 +167,9 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     // The schema in the file is not trusted beyond what we wrote.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    // Nor does anything run that is planted while it is open.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     // Closing would copy the whole log into the main file and wait for the disk. The log is as good
     // where it is, and is copied when it has grown.

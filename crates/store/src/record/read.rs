@@ -2,7 +2,7 @@
 
 use super::{Log, failure::failure, log::Stored};
 use crate::StoreError;
-use interpreter_core::{Record, record::VERSION};
+use interpreter_core::{Record, record::VERSION, unquoted::unquoted};
 use rusqlite::{OptionalExtension, Row, params};
 use std::collections::VecDeque;
 
@@ -109,7 +109,8 @@ pub(super) fn stored_row(row: &Row<'_>) -> rusqlite::Result<StoredRow> {
 /// A row of the file as the record that it is.
 pub(super) fn record((seq, session, time, body): StoredRow) -> Result<Record, StoreError> {
     let unreadable = |source| StoreError::Unreadable { seq, source };
-    let stored: Stored = serde_json::from_str(&body).map_err(|error| unreadable(error.into()))?;
+    let stored: Stored = serde_json::from_str(&body)
+        .map_err(|error| unreadable(unquoted(&error.to_string()).into()))?;
     if stored.v > VERSION {
         let reason = format!("its version is {}, and this interpreter knows {VERSION}", stored.v);
         return Err(unreadable(reason.into()));

@@ -6,6 +6,7 @@ use super::{
     Log, RecordState,
     example::{Place, prompt},
 };
+use crate::StoreError;
 use proptest::{prelude::*, sample::Index};
 use rusqlite::{Connection, types::Value};
 use std::collections::BTreeMap;
@@ -270,4 +271,76 @@ fn a_database_that_is_set_back_while_a_session_runs_takes_no_more() {
     }
     states[3].write(&place.tamperer_again());
     place.log.append("s0", &prompt("x")).unwrap();
+}
+
+/// Each keeps a record from being kept, or has it kept elsewhere.
+const PLANTED: [&str; 8] = [
+    "CREATE TRIGGER t BEFORE INSERT ON record BEGIN SELECT RAISE(IGNORE); END",
+    "CREATE TRIGGER t AFTER INSERT ON record
+     BEGIN DELETE FROM record WHERE place = new.place; END",
+    "CREATE TRIGGER t BEFORE INSERT ON head BEGIN SELECT RAISE(IGNORE); END",
+    "CREATE UNIQUE INDEX i ON record (kind)",
+    "CREATE VIEW v AS SELECT * FROM record",
+    "CREATE TABLE theirs (x)",
+    "DROP INDEX record_prompt",
+    "DROP TRIGGER record_no_update;
+     CREATE TRIGGER record_no_update BEFORE INSERT ON record BEGIN SELECT RAISE(IGNORE); END",
+];
+
+#[test]
+fn whatever_is_planted_in_the_database_keeps_the_record_shut_until_it_is_accepted() {
+    for planted in PLANTED {
+        let mut place = Place::new();
+        place.log.append("s1", &prompt("one")).unwrap();
+        place.tamperer_again().execute_batch(planted).unwrap();
+        let error = Log::open(&place.folders).unwrap_err();
+        assert!(matches!(error, StoreError::Foreign { .. }), "{planted}: {error}");
+        // Reading goes on, and the check names it.
+        let found = Log::open_to_read(&place.folders).unwrap().verify().unwrap();
+        assert!(!found.is_whole() && found.breaks.is_empty(), "{planted}: {found:?}");
+        let name = found.first_fault().unwrap();
+        assert!(error.to_string().ends_with(&name), "{error}");
+        Log::accept(&place.folders).unwrap().unwrap();
+        let mut log = Log::open(&place.folders).unwrap();
+        log.append("s1", &prompt("two")).unwrap();
+        let found = log.verify().unwrap();
+        assert!(found.is_whole() && found.accepted[0].1 == name, "{planted}: {found:?}");
+        assert_eq!(found.records, 3, "{planted}");
+    }
+}
+
+#[test]
+fn what_is_planted_while_a_session_runs_keeps_nothing_from_the_record() {
+    for planted in PLANTED {
+        let mut place = Place::new();
+        place.log.append("s1", &prompt("one")).unwrap();
+        place
+            .tamperer()
+            .execute_batch(planted.trim_start_matches("DROP TRIGGER record_no_update;"))
+            .unwrap();
+        let kept = place.log.append("s1", &prompt("two"));
+        let count = "SELECT count(*) FROM record WHERE session = 's1'";
+        let count: i64 = place.log.connection.query_row(count, [], |row| row.get(0)).unwrap();
+        // Kept, or refused: never taken for kept.
+        assert_eq!(count, if kept.is_ok() { 2 } else { 1 }, "{planted}");
+        assert_eq!(kept.is_ok(), !planted.contains("UNIQUE"), "{planted}: {kept:?}");
+    }
+}
+
+#[test]
+fn a_table_that_takes_rows_and_keeps_none_is_noticed() {
+    let mut place = Place::new();
+    place.log.append("s1", &prompt("one")).unwrap();
+    // The same, but a second row of a kind is silently left out.
+    let exchanged = "ALTER TABLE record RENAME TO old;
+        CREATE TABLE record (place INTEGER PRIMARY KEY, session TEXT NOT NULL, seq INTEGER NOT NULL,
+            time TEXT NOT NULL, kind TEXT NOT NULL UNIQUE ON CONFLICT IGNORE, body TEXT NOT NULL,
+            prev TEXT NOT NULL, hash TEXT NOT NULL);
+        INSERT INTO record SELECT * FROM old; DROP TABLE old";
+    place.tamperer().execute_batch(exchanged).unwrap();
+    let error = place.log.append("s1", &prompt("two")).unwrap_err();
+    assert!(matches!(error, StoreError::Database { .. }), "{error}");
+    assert!(matches!(Log::open(&place.folders).unwrap_err(), StoreError::Foreign { .. }));
+    // Nothing of ours is taken away by accepting: that stays refused.
+    assert!(matches!(Log::accept(&place.folders).unwrap_err(), StoreError::Foreign { .. }));
 }

@@ -33,6 +33,8 @@ pub struct Verification {
     pub accepted: Vec<(String, String)>,
     /// How many sessions were removed on purpose, by the record.
     pub removed: u64,
+    /// An entry of the database that this program did not make, in words. Nothing is appended there.
+    pub foreign: Option<String>,
 }
 
 impl Verification {
@@ -48,6 +50,7 @@ impl Verification {
         broken
             .or_else(|| self.missing.map(|missing| missing.to_string()))
             .or_else(|| state.map(ToString::to_string))
+            .or_else(|| self.foreign.clone())
     }
 }
 
@@ -142,7 +145,8 @@ impl Log {
             .map_err(|error| failure(&self.path, error))?;
         let Checked { records, sessions, breaks, missing, accepted, removed, .. } = checked;
         let removed = removed.len() as u64;
-        Ok(Verification { records, sessions, breaks, missing, state, accepted, removed })
+        let foreign = self.foreign()?;
+        Ok(Verification { records, sessions, breaks, missing, state, accepted, removed, foreign })
     }
 
     /// Checks one session alone: its links, and the signature of its head. `None` if it is whole.

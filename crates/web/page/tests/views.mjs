@@ -296,7 +296,9 @@ await story("again", async (browser, scene) => {
   await accessible(page, "switching");
   await picture(page, "switching");
   await page.click("[data-act=switch-model]");
-  await shows(page, ".entries .note-error", "nowhere");
+  await shows(page, "[data-aside=model] .problem", "nowhere");
+  await page.keyboard.press("Escape");
+  await page.waitForFunction(() => document.querySelector("[data-aside=model]") === null);
   await state(page, "idle");
 
   await menu("forget");

@@ -8,7 +8,7 @@ use super::{
     oidc::LoginProvider,
     random_key::NoRandomness,
 };
-use interpreter_store::Folders;
+use interpreter_store::{Folders, regular};
 use rustls::{
     ServerConfig,
     crypto::ring::default_provider,
@@ -21,6 +21,9 @@ use std::{
     sync::Arc,
 };
 use tokio_rustls::TlsAcceptor;
+
+/// The largest file of certificates or of a key.
+const MOST_PEM: u64 = 4 << 20;
 
 /// The front of the server, towards browsers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -259,7 +262,8 @@ fn acceptor(
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, HttpError> {
-    fs_err::read(path).map_err(|source| HttpError::Unreadable { path: path.into(), source })
+    let read = regular::read_named(path, MOST_PEM);
+    read.map_err(|source| HttpError::Unreadable { path: path.into(), source })
 }
 
 #[cfg(test)]

@@ -132,8 +132,11 @@ impl SessionHub {
             }
             all.push(row);
         }
-        let current = context.model_name().map_err(failed)?;
-        Ok(json!({ "models": all, "current": current }))
+        // By its name in the record, which leads to no file.
+        let current = context.talks_to().ok();
+        Ok(
+            json!({ "models": all, "current": current, "offered": context.offers().map_err(failed)? }),
+        )
     }
 
     /// Whether the record is whole, and whether an anchor holds.
@@ -266,7 +269,7 @@ fn told(found: &Verification, outputs: &KeptOutputs, check: Option<&AnchorCheck>
         "accepted": accepted,
         "removed": found.removed,
         "missing": found.missing.map(|missing| missing.to_string()),
-        "state": state.map(ToString::to_string),
+        "state": state.map(ToString::to_string).or_else(|| found.foreign.clone()),
         "outputs": {
             "whole": outputs.whole, "pruned": outputs.pruned,
             "altered": places(&outputs.altered), "removed": places(&outputs.removed),

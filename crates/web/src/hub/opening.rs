@@ -5,8 +5,9 @@
 //! session that it comes from; or has its conversation go on in wider bounds, or with another model.
 //!
 //! # Mechanism
-//! Settings, rules and trust are those of the folder, read anew. A request names a folder, a model or
-//! a profile of the person's, and nothing else. A resumed or forked session has the folder of the one
+//! Settings, rules and trust are those of the folder, read anew. A request names a folder, a model
+//! that the settings offer or a profile of the person's, and nothing else: a name is looked up in a
+//! list, and no client says which script is played or which address is asked. A resumed or forked session has the folder of the one
 //! that it comes from, talks to the same model, asks no less and reaches no further: the record says
 //! how that was. The conversation goes to no provider that has not heard it.
 
@@ -18,7 +19,7 @@ use super::{
 };
 use crate::{
     caller::{Caller, Right},
-    protocol::{ErrorCode, OpenMode, ProtocolError},
+    protocol::{ErrorCode, ModelName, OpenMode, ProtocolError},
 };
 use interpreter_agent::{AgentError, Context, Mode, Session};
 use interpreter_core::{
@@ -30,11 +31,14 @@ use std::{
     path::{Path, PathBuf},
     sync::Arc,
 };
+use tokio::runtime::Handle;
 
 /// How a session is to be.
 struct Wanted {
     folder: PathBuf,
     overrides: Overrides,
+    /// The client's word for a model, if there is one.
+    model: Option<ModelName>,
     mode: Mode,
     approval: Approval,
     /// How the session was that it comes from.
@@ -81,7 +85,7 @@ impl SessionHub {
         &self,
         caller: &Caller,
         folder: Option<String>,
-        model: Option<String>,
+        model: Option<ModelName>,
         profile: Option<String>,
         mode: OpenMode,
     ) -> Result<String, ProtocolError> {
@@ -89,16 +93,13 @@ impl SessionHub {
         let folder = folder.map_or_else(|| setup.work_folder.clone(), PathBuf::from);
         let folder = self.allowed_folder(caller, folder)?;
         let mut overrides = setup.overrides.clone();
-        if let Some(model) = model {
-            overrides = overrides.set("model", [model]);
-        }
         overrides.profile = profile.or(overrides.profile);
         let mode = match mode {
             OpenMode::Chat => Mode::Chat,
             OpenMode::Run => Mode::Run,
         };
         let (approval, origin) = (Approval::AsRulesSay, SessionOrigin::default());
-        let wanted = Wanted { folder, overrides, mode, approval, origin };
+        let wanted = Wanted { folder, overrides, model, mode, approval, origin };
         Ok(begin(&self.shared, wanted, None, caller).await?.id.clone())
     }
 
@@ -180,7 +181,7 @@ impl SessionHub {
         let folder = self.allowed_folder(caller, folder)?;
         let is_run = origin.bounds.is_some() && origin.model.is_none();
         let mode = if is_run { Mode::Run } else { Mode::Chat };
-        Ok(Wanted { folder, overrides, mode, approval, origin })
+        Ok(Wanted { folder, overrides, model: None, mode, approval, origin })
     }
 
     /// A folder that is there and that the caller may open. Whoever may not learns nothing of it.
@@ -253,15 +254,20 @@ pub(super) fn context(
 impl Wanted {
     /// The context of such a session. Slow: it looks at the machine.
     fn context(&self, shared: &Shared) -> Result<Context, ProtocolError> {
-        let open = |overrides: &Overrides| {
-            context(shared, &self.folder, overrides).map_err(|error| refusal(&error))
-        };
+        let refused = |error: AgentError| refusal(&error);
         let SessionOrigin { asks, bounds, model } = &self.origin;
-        let mut context = open(&self.overrides)?;
+        let mut context = context(shared, &self.folder, &self.overrides).map_err(refused)?;
+        shared.redact_like(&context);
+        if let Some(name) = &self.model {
+            let offered = Handle::current().block_on(context.offered(name.to_look_up()));
+            context.talk_to(offered.map_err(refused)?);
+        }
         if let Some(model) = model
             && context.talks_to().ok().as_ref() != Some(model)
         {
-            context = open(&self.overrides.clone().set("model", [model]))?;
+            if let Ok(offered) = context.offered_before(model) {
+                context.talk_to(offered);
+            }
             check_model(&context, model)?;
         }
         if shared.approvers.is_some() {
@@ -361,7 +367,7 @@ async fn begin_in(
 }
 
 /// Why a session could not begin.
-fn refusal(error: &AgentError) -> ProtocolError {
+pub(super) fn refusal(error: &AgentError) -> ProtocolError {
     let code = match error {
         AgentError::Choose(_) => ErrorCode::NoModel,
         // A client names a model and a profile.

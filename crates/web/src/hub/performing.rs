@@ -39,12 +39,16 @@ pub(super) fn nothing() -> Value {
 
 impl SessionHub {
     /// Performs a verb for a caller. Subscriptions belong to a connection, so they are not
-    /// performed here.
+    /// performed here. A refusal holds no secret.
     pub(crate) async fn perform_verb(
         &self,
         caller: &Caller,
         verb: Verb,
     ) -> Result<Value, ProtocolError> {
+        self.performed(caller, verb).await.map_err(|error| self.shared.told(error))
+    }
+
+    async fn performed(&self, caller: &Caller, verb: Verb) -> Result<Value, ProtocolError> {
         check_rights(caller, &verb)?;
         let who = caller.name.as_str();
         match verb {

@@ -3,13 +3,14 @@
 use super::{
     SessionHub,
     held::HeldSession,
+    opening::refusal,
     outcome::begun,
     performing::{malformed, nothing},
     reading::{elsewhere, failed},
 };
 use crate::{
     caller::Caller,
-    protocol::{ErrorCode, PictureSent, ProtocolError, TextFileSent},
+    protocol::{ErrorCode, ModelName, PictureSent, ProtocolError, TextFileSent},
 };
 use base64::{Engine, engine::general_purpose::STANDARD};
 use interpreter_agent::{Mode, attached_image, attached_text};
@@ -32,8 +33,8 @@ pub(super) enum PromptWish {
     Again,
     /// The last prompt is taken back.
     Forget,
-    /// Another model, by its name.
-    Switch(String),
+    /// Another model, by a name on the list.
+    Switch(ModelName),
 }
 
 impl PromptWish {
@@ -42,7 +43,7 @@ impl PromptWish {
         text: Option<String>,
         images: Vec<PictureSent>,
         files: Vec<TextFileSent>,
-        model: Option<String>,
+        model: Option<ModelName>,
         again: bool,
     ) -> Self {
         match (text, model) {
@@ -71,7 +72,11 @@ impl SessionHub {
             PromptWish::Ask { text, images, files } => asked(text, images, files).await?,
             PromptWish::Again => (vec![Event::Retried], Vec::new()),
             PromptWish::Forget => (vec![Event::Forgotten], Vec::new()),
-            PromptWish::Switch(name) => (vec![Event::ModelWanted(name)], Vec::new()),
+            PromptWish::Switch(name) => {
+                let offered = held.context.offered(name.to_look_up()).await;
+                let offered = offered.map_err(|error| refusal(&error))?;
+                (vec![Event::ModelWanted(offered.word().to_owned())], Vec::new())
+            }
         };
         let events = self.spoken_by(caller, event);
         let begins = held.session.begin_with(events, beside, Some(caller.name.clone()));

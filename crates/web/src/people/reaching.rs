@@ -217,7 +217,10 @@ impl Service for TeamHub {
         let (hub, caller) = self.at_files(caller, session, ShareKind::Drive)?;
         let begun = hub.receive_file(&caller, session, path, bytes).await;
         let is_guest = self.way(&caller, session).is_some();
-        let begun = if is_guest { begun.map_err(without_details) } else { begun };
+        let begun = begun.map_err(|error| match is_guest {
+            true => without_details(error),
+            false => hub.shared.told(error),
+        });
         Ok(begun?.while_allowed(right))
     }
 
@@ -231,7 +234,10 @@ impl Service for TeamHub {
         let way = self.way(caller, session);
         let (hub, caller) = self.at_files(caller, session, ShareKind::Watch)?;
         let files = match (way, wish) {
-            (None, wish) => hub.send_files(&caller, session, wish).await,
+            (None, wish) => {
+                let sent = hub.send_files(&caller, session, wish).await;
+                sent.map_err(|error| hub.shared.told(error))
+            }
             (Some(way), FilesWish::One(path)) if way.kind < ShareKind::Drive => {
                 hub.send_changed_file(&caller, session, path).await.map_err(without_details)
             }

@@ -2,6 +2,7 @@
 
 use super::{
     look::LookWish,
+    model_name::ModelName,
     refusal::{ErrorCode, ProtocolError},
 };
 use crate::{caller::Right, people::share_kind::ShareKind};
@@ -93,7 +94,7 @@ pub enum Verb {
     /// Begin a session.
     Open {
         folder: Option<String>,
-        model: Option<String>,
+        model: Option<ModelName>,
         profile: Option<String>,
         #[serde(default)]
         mode: OpenMode,
@@ -133,7 +134,7 @@ pub enum Verb {
         again: bool,
         #[serde(default)]
         forget: bool,
-        model: Option<String>,
+        model: Option<ModelName>,
     },
     /// Run code of the person's own.
     Run { session: String, language: String, code: String },

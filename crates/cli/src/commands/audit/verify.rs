@@ -38,6 +38,9 @@ pub(super) fn verify(folders: &Folders, anchor: Option<&str>) -> Result<ExitCode
     if verification.state != RecordState::Whole {
         screen.tell(&format!("The record is incomplete: {}.", verification.state))?;
     }
+    if let Some(found) = &verification.foreign {
+        screen.tell(&format!("The database was changed: {found}. Nothing is recorded in it."))?;
+    }
     let outputs = log.verify_outputs(&Outputs::new(folders))?;
     tell_outputs(&mut screen, &outputs)?;
     let holds = match &anchor {

@@ -7,7 +7,7 @@ test("escapes are spelled out", () => {
 });
 
 test("invisible characters and odd blanks are spelled out", () => {
-  const all = "\u034f\u17b4\u180b\ufe00\ufe0f\u{13430}\u{1bca0}\u{1d173}\u{e0100}\u00a0\u1680\u2007\u202f\u205f\u3000\u2800\u0085\u007f";
+  const all = "\u034f\u17b4\u180b\ufe00\ufe0f\u{13430}\u{1bca0}\u{1d173}\u{1d159}\u{16fe4}\u2d7f\ufdd0\ufffc\u{1fffe}\u{e0100}\u00a0\u1680\u2007\u202f\u205f\u3000\u2800\u0085\u007f";
   for (const character of all) {
     assert.equal(spelledOut(`a${character}b`), `a\\u{${character.codePointAt(0)?.toString(16)}}b`);
   }

@@ -61,8 +61,11 @@ fn model_list(ok: &Value) -> Value {
         "id": "interpreter", "object": "model", "created": 0, "owned_by": "interpreter",
     })];
     for place in ok["models"].as_array().into_iter().flatten() {
-        for name in place["models"].as_array().into_iter().flatten() {
-            let is_known = data.iter().any(|one: &Value| one["id"] == *name);
+        let place_name = place["name"].as_str().unwrap_or_default();
+        for model in place["models"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+            // As it is named when a session is begun.
+            let name = json!(format!("{place_name}/{model}"));
+            let is_known = data.iter().any(|one: &Value| one["id"] == name);
             if !is_known {
                 data.push(json!({
                     "id": name, "object": "model", "created": 0, "owned_by": place["name"],
@@ -132,7 +135,9 @@ mod tests {
         let models = r#"{"id":1,"ok":{"models":[{"name":"p","ready":true,"local":true,
             "models":["a","b"]},{"name":"q","models":["a"]}],"current":"a"}}"#;
         let reply = ApiReply::of(ApiCall::Models, models).body;
-        assert_eq!(reply["data"].as_array().unwrap().len(), 3);
+        let ids = |one: &Value| one["id"].as_str().unwrap().to_owned();
+        let ids: Vec<_> = reply["data"].as_array().unwrap().iter().map(ids).collect();
+        assert_eq!(ids, ["interpreter", "p/a", "p/b", "q/a"]);
         assert_eq!((&reply["object"], &reply["current"]), (&json!("list"), &json!("a")));
     }
 }
