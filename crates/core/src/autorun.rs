@@ -18,9 +18,13 @@
 #[cfg(test)]
 mod documented;
 mod names;
+mod rule;
 mod spelling;
 
-pub use self::names::{Autorun, AutorunForm, rules};
+pub use self::{
+    names::rules,
+    rule::{Autorun, AutorunForm},
+};
 
 use self::spelling::folded;
 use std::{
@@ -84,7 +88,7 @@ pub fn reason(work_folder: &Path, path: &Path) -> Option<&'static str> {
     innermost.find_map(|(above, place)| matching(place, place_of(above))).or_else(by_part)
 }
 
-/// What a part of a path is.
+/// The kind of a part of a path.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     /// Its end, and perhaps a file.
@@ -136,7 +140,7 @@ fn is_below(parent: Option<&Path>, path: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{
-        names::{AGENT, HOOK, SERVICE},
+        rule::{AGENT, HOOK, SERVICE},
         *,
     };
     use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! What a person has seen of a list of changed files before all of it is applied.
+//! The part of a long list of changed files that is shown before all of it is applied.
 //!
 //! # Threat
 //! A name that was never drawn, among hundreds that were summed up: a program between tables, a
@@ -77,7 +77,7 @@ impl Unusual {
     }
 }
 
-/// What is shown of many changes: those that are named, and how many are like each other.
+/// The changes that are named among many, and how many of the others are like each other.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outline {
     /// The changes that are named, in the order of [`Unusual`].
@@ -100,14 +100,14 @@ pub struct NamedChange {
 pub struct CountedChanges {
     /// How many they are.
     pub files: usize,
-    /// What is changed.
+    /// The kind of change.
     pub change: Change,
     /// The folder that all of them are in, with a slash at its end. Empty for the work folder.
     pub folder: String,
     /// The same for where renamed ones were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// Their ending, in small letters; none if their names have none.
+    /// Their ending, in small letters, or `None` for names without an ending.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ending: Option<String>,
 }

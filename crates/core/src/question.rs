@@ -82,7 +82,7 @@ pub enum QuestionAbout {
         #[serde(skip_serializing_if = "Vec::is_empty", default)]
         left_out: Vec<LeftOut>,
         /// The names that are shown before all of them are applied, and how the others are counted.
-        /// None if they are few, and all named.
+        /// `None` for a few, which are all named.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         outline: Option<Outline>,
     },

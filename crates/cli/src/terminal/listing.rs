@@ -10,7 +10,7 @@ use interpreter_core::{
 };
 use std::collections::HashMap;
 
-/// Rows of each half of a long list where it is told in passing.
+/// Rows of each half of a long list that is shown in passing.
 const IN_PASSING: usize = 50;
 
 /// The rows of a list.
@@ -41,7 +41,7 @@ pub(crate) fn whole<'a>(files: impl IntoIterator<Item = &'a FileChange>) -> List
 }
 
 /// Every file on a row of its own if there are few. Of many, the first that stand out are named and
-/// the others counted: for a list that is told in passing.
+/// the others counted: for a list that is shown in passing.
 pub(crate) fn short(files: &[FileChange]) -> Listing {
     let Some(outline) = Outline::of(files) else { return whole(files) };
     let unnamed = outline.named.len().saturating_sub(IN_PASSING);

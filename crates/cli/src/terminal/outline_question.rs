@@ -5,8 +5,8 @@
 //!
 //! # Mechanism
 //! Of more changes than a list names, the outline is shown to its end, a window at a time, and only
-//! then a key is taken that is another one than the first. Whoever goes back before the end has
-//! applied nothing.
+//! then a key is taken, which is another one than the first. Going back before the end applies
+//! nothing.
 
 use super::{
     ask::{Asker, Left, choice},

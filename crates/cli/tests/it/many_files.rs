@@ -26,7 +26,7 @@ open('data/\x1b[2Ja\nb.csv', 'w').write('x')
 open('data/' + '長' * 60 + '.csv', 'w').write('x')
 ";
 
-/// What stands out in them, as it's drawn.
+/// The names that stand out in them, as they're drawn.
 const STANDS_OUT: [&str; 10] = [
     "Makefile (runs when the project is built)",
     "data/run.sh",
@@ -83,7 +83,7 @@ fn a_command_of_a_chat_asks_the_same_about_its_own_set_and_an_earlier_one() {
         terminal.waits().types("/apply").shows("Apply all 76 changes, 66 of them only counted?");
         terminal.shows("data/one.py").types("b").waits();
         assert_eq!(landed(&scene), 0);
-        // What was picked is shown, and nothing else of it lands.
+        // The picked files are shown, and nothing else lands.
         terminal.types("/apply data").shows("Apply all 71 changes").types("y").shows("71 ").waits();
         assert_eq!(landed(&scene), 3);
         terminal.types("/quit").exits(0);
@@ -183,7 +183,7 @@ fn a_client_gets_the_outline_with_the_question_and_with_the_list() {
     client.record("turn_finished");
     let shown = client.ok("changes", json!({ "session": session }));
     assert_eq!(shown["outline"], outline);
-    // What is below one path has its own, or none if all of it is named.
+    // The files below one path have an outline of their own, and few have no outline.
     let shown = client.ok("changes", json!({ "session": session, "path": "data/run.sh" }));
     assert_eq!((shown["files"].as_array().unwrap().len(), shown.get("outline")), (1, None));
 }

@@ -10,7 +10,7 @@ fn tables(count: usize) -> Vec<FileChange> {
     (0..count).map(|n| created(&format!("data/{n:03}.csv"))).collect()
 }
 
-/// What one more change among sixty tables is named for.
+/// Why one more change among sixty tables is named.
 fn among_tables(file: FileChange) -> Option<Unusual> {
     let path = file.path.clone();
     let mut files = tables(60);

@@ -17,7 +17,7 @@ use std::{
     path::Path,
 };
 
-/// Number of changes with details. Beyond them only links are told from files.
+/// Number of changes with details. Beyond them only links have any.
 const TOLD: usize = 1_000;
 
 /// One path, with what the person has there and what the program made of it.

@@ -1,6 +1,6 @@
 //! Instructions to agents, and this program's own settings.
 
-use super::{AGENT, INTERPRETER, Names, files, folders};
+use crate::autorun::rule::{AGENT, INTERPRETER, Names, files, folders};
 
 pub(super) const NAMES: &[Names] = &[
     folders(INTERPRETER, &[".interpreter", ".config/interpreter"]),

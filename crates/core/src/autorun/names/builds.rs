@@ -1,6 +1,6 @@
 //! Builds and tasks.
 
-use super::{BUILD, Names, SCRIPTS, beginnings, endings, files, folders, regular};
+use crate::autorun::rule::{BUILD, Names, SCRIPTS, beginnings, endings, files, folders, regular};
 
 pub(super) const NAMES: &[Names] = &[
     files(

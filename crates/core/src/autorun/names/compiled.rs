@@ -1,6 +1,6 @@
 //! Compiled code, which is loaded where a source was reviewed.
 
-use super::{COMPILED, NATIVE, Names, endings, folders};
+use crate::autorun::rule::{COMPILED, NATIVE, Names, endings, folders};
 
 pub(super) const NAMES: &[Names] = &[
     folders(COMPILED, &["__pycache__"]),

@@ -1,6 +1,6 @@
 //! Consoles, debuggers and other languages.
 
-use super::{
+use crate::autorun::rule::{
     DEBUGGER, Names, PLUGINS, REPL, TESTS, TOOL, WEB, beginnings, endings, files, folders,
 };
 

@@ -1,6 +1,6 @@
 //! Containers and machines.
 
-use super::{CONTAINER, Names, beginnings, endings, files, folders};
+use crate::autorun::rule::{CONTAINER, Names, beginnings, endings, files, folders};
 
 pub(super) const NAMES: &[Names] = &[
     folders(CONTAINER, &[".devcontainer", ".idx", ".ddev", ".codesandbox", ".coder", ".vagrant"]),

@@ -1,6 +1,8 @@
 //! Continuous integration, delivery and infrastructure.
 
-use super::{AGENT, CI, INFRASTRUCTURE, Names, PLATFORM, beginnings, endings, files, folders};
+use crate::autorun::rule::{
+    AGENT, CI, INFRASTRUCTURE, Names, PLATFORM, beginnings, endings, files, folders,
+};
 
 pub(super) const NAMES: &[Names] = &[
     folders(

@@ -1,6 +1,6 @@
 //! Editors and development environments.
 
-use super::{EDITOR, Names, endings, files, folders};
+use crate::autorun::rule::{EDITOR, Names, endings, files, folders};
 
 pub(super) const NAMES: &[Names] = &[
     folders(

@@ -1,6 +1,6 @@
 //! JavaScript tools that take programs or plugins for settings.
 
-use super::{Names, PLUGINS, TOOL, beginnings, endings, files};
+use crate::autorun::rule::{Names, PLUGINS, TOOL, beginnings, endings, files};
 
 pub(super) const NAMES: &[Names] = &[
     endings(

@@ -1,6 +1,6 @@
 //! Packages: where they come from, and what runs with them.
 
-use super::{Names, PACKAGES, SCRIPTS, endings, files, folders};
+use crate::autorun::rule::{Names, PACKAGES, SCRIPTS, endings, files, folders};
 
 pub(super) const NAMES: &[Names] = &[
     files(

@@ -1,6 +1,8 @@
 //! Python and its tools.
 
-use super::{BUILD, DEBUGGER, Names, PLUGINS, PYTHON, TESTS, TOOL, endings, files, folders};
+use crate::autorun::rule::{
+    BUILD, DEBUGGER, Names, PLUGINS, PYTHON, TESTS, TOOL, endings, files, folders,
+};
 
 pub(super) const NAMES: &[Names] = &[
     files(

@@ -1,6 +1,6 @@
 //! Shells, and the programs that every shell or terminal reads.
 
-use super::{
+use crate::autorun::rule::{
     ACTIVATED, COMMANDS, ENVIRONMENT, LETS_IN, LOGIN, Names, PREFERRED, SHELL, WINDOWS, beginnings,
     endings, files, folders,
 };

@@ -1,6 +1,6 @@
 //! The system, its sessions, and the programs of a desktop.
 
-use super::{
+use crate::autorun::rule::{
     COMMANDS, CRON, LETS_IN, LOADED, LOGIN, MAIL, Names, ROOT, SERVICE, WINDOWS, beginnings,
     endings, files, folders,
 };

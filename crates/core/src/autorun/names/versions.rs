@@ -1,6 +1,6 @@
 //! Version control systems, and the programs that hang on their hooks.
 
-use super::{COMMANDS, GIT, HOOK, Names, VCS, files, folders};
+use crate::autorun::rule::{COMMANDS, GIT, HOOK, Names, VCS, files, folders};
 
 pub(super) const NAMES: &[Names] = &[
     folders(HOOK, &[".git/hooks", ".githooks", ".husky", ".git-hooks"]),
