@@ -1,3 +1,5 @@
+//! Tests of the outline: each kind of change that stands out, and a property over any list.
+
 use super::*;
 use crate::{About, Turn};
 use proptest::prelude::*;

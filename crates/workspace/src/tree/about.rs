@@ -204,6 +204,25 @@ mod tests {
     }
 
     #[test]
+    fn a_link_among_very_many_files_says_where_it_leads() {
+        let scene = Scene::new(&[]);
+        (0..super::TOLD).for_each(|n| _ = scene.writes(&format!("a{n}"), "x"));
+        scene.writes("z", "-> /etc/passwd");
+        let files = scene.set.changes().unwrap();
+        assert_eq!(files.last().unwrap().details(), "link to /etc/passwd");
+    }
+
+    #[test]
+    fn a_folder_called_like_a_build_file_is_a_folder() {
+        let scene = Scene::new(&[]);
+        scene.writes("build/", "").writes("sub/BUILD", "x");
+        let files = scene.set.changes().unwrap();
+        let told: Vec<_> = files.iter().map(|file| (&*file.path, file.details())).collect();
+        let runs = "runs when the project is built".to_owned();
+        assert_eq!(told, [("sub/BUILD", runs), ("build/", String::new())]);
+    }
+
+    #[test]
     fn a_folder_that_was_renamed_tells_what_is_in_it() {
         let scene = Scene::new(&[("d/workflows/ci.yml", "on: push"), ("e/x", "1")]);
         scene.deletes("d").writes(".github/workflows/ci.yml", "on: push");
