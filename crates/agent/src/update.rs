@@ -88,8 +88,8 @@ pub enum Live {
 /// Who looks at what is staged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Looker {
-    /// The name of the client.
-    pub who: String,
+    /// The name of the client. None at the terminal, which shows the names alone.
+    pub who: Option<String>,
     /// Whether they may decide on it. Whoever may not takes no snapshot from those who may.
     pub decides: bool,
     /// The path that they look at; all of it without one.

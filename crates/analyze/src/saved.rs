@@ -55,7 +55,7 @@ impl Saves {
         path.split('/').all(is_part)
             && match self {
                 Self::File => is_data() && !runs(path),
-                Self::Folder => !runs(path) && !runs(&format!("{path}/x")),
+                Self::Folder => !runs(&format!("{path}/")) && !runs(&format!("{path}/x")),
             }
     }
 }
@@ -74,7 +74,7 @@ fn is_letter(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use interpreter_core::autorun::{AUTORUN, AutorunForm};
+    use interpreter_core::autorun::{AutorunForm, rules};
 
     #[test]
     fn results_are_plain_files() {
@@ -147,15 +147,17 @@ mod tests {
     /// Whatever is put on that list is never plain, wherever it stands.
     #[test]
     fn nothing_that_runs_by_itself_is_plain() {
-        for one in AUTORUN {
+        for one in rules() {
             let path = match one.form {
                 AutorunForm::Folder => format!("{}/x.json", one.path),
-                AutorunForm::File => one.path.to_owned(),
+                AutorunForm::File | AutorunForm::Regular => one.path.to_owned(),
+                AutorunForm::Beginning => format!("{}x", one.path),
                 AutorunForm::Ending => format!("x{}", one.path),
             };
             for path in [path.clone(), format!("sub/{path}"), path.to_ascii_uppercase()] {
                 assert!(!Saves::File.is_plain(&path), "{path}");
-                assert!(!Saves::Folder.is_plain(&path), "{path}");
+                let is_folder_too = one.form != AutorunForm::Regular;
+                assert_eq!(is_folder_too, !Saves::Folder.is_plain(&path), "{path}");
             }
         }
     }

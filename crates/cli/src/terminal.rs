@@ -35,6 +35,7 @@ mod model_question;
 pub(crate) mod opener;
 pub(crate) mod ours;
 pub(crate) mod outlet;
+pub(crate) mod outline_question;
 mod own_rows;
 mod package_question;
 mod packages;

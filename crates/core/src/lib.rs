@@ -77,6 +77,7 @@ pub mod language;
 pub mod look;
 pub mod message;
 pub mod ocsf;
+pub mod outline;
 pub mod output;
 pub mod packages;
 pub mod page;

@@ -3,7 +3,7 @@
 //! Pure. A path may end in numbers of hunks, as the diff shows them: `notes.txt:2,4-5`. A file that
 //! is called so is named with `./` before it.
 
-use crate::{Redactor, Untrusted};
+use crate::{FileChange, Redactor, Untrusted};
 use serde::{Deserialize, Deserializer, de::Error};
 use std::{collections::BTreeSet, fmt};
 
@@ -45,6 +45,23 @@ impl Pick {
             }
             Some(_) | None => Self::below(text),
         }
+    }
+
+    /// The changes that these may take, of all that there are: more than they do rather than fewer.
+    pub fn meant<'a>(picks: &[Self], files: &'a [FileChange]) -> Vec<&'a FileChange> {
+        let is_below = |path: &str, above: &str| {
+            path.strip_prefix(above).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let takes = |pick: &Self, file: &FileChange| {
+            let picked = pick.path.trim_end_matches('/');
+            let mut paths = file.paths().map(|path| path.trim_end_matches('/'));
+            paths.any(|path| is_below(path, picked) || is_below(picked, path))
+        };
+        // One that is written in another way than the list writes it may mean any of them.
+        let is_plain = |pick: &Self| files.iter().any(|file| takes(pick, file));
+        let is_all = picks.is_empty() || !picks.iter().all(is_plain);
+        let is_meant = |file: &&FileChange| is_all || picks.iter().any(|pick| takes(pick, file));
+        files.iter().filter(is_meant).collect()
     }
 
     /// Whether it is some hunks of a file.
@@ -132,6 +149,23 @@ impl ShownChange {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_may_be_meant_is_never_too_little() {
+        let files =
+            ["a/1", "a/2", "b/", "ab"].map(|path| FileChange::new(path, crate::Change::Created));
+        let meant = |words: &[&str]| {
+            let picks: Vec<_> = words.iter().map(|word| Pick::below(*word)).collect();
+            let meant = Pick::meant(&picks, &files);
+            meant.iter().map(|file| file.path.as_str()).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(meant(&["a"]), "a/1 a/2");
+        assert_eq!(meant(&["a/", "b"]), "a/1 a/2 b/");
+        assert_eq!(meant(&["a/1"]), "a/1");
+        for any in [&[][..], &["."], &["./a/1"], &["a//1"], &[r"a/\x31"], &["a/1", "none"]] {
+            assert_eq!(meant(any), "a/1 a/2 b/ ab", "{any:?}");
+        }
+    }
 
     #[test]
     fn numbers_and_ranges_are_read_or_refused_as_a_whole() {

@@ -14,8 +14,8 @@
 
 use crate::{
     AskedQuorum, Capability, Coverage, FileChange, Grant, InputWanted, Invocation, LeftOut,
-    Opinion, Risk, Untrusted, egress::Host, hash::canonical_sha256, packages::PackageOrder,
-    record::CellLeftOut,
+    Opinion, Risk, Untrusted, egress::Host, hash::canonical_sha256, outline::Outline,
+    packages::PackageOrder, record::CellLeftOut,
 };
 use serde::{Deserialize, Serialize};
 
@@ -81,6 +81,10 @@ pub enum QuestionAbout {
         /// Changes that are withheld, and why.
         #[serde(skip_serializing_if = "Vec::is_empty", default)]
         left_out: Vec<LeftOut>,
+        /// The names that are shown before all of them are applied, and how the others are counted.
+        /// `None` for a few, which are all named.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        outline: Option<Outline>,
     },
 }
 
@@ -280,7 +284,12 @@ mod tests {
             QuestionAbout::Input(InputWanted { proposal: "p1".into(), prompt, secret: true }),
             QuestionAbout::Packages { proposal: None, order, runs_again: true, quorum: None },
             QuestionAbout::Replay { cells: vec![], left_out: vec![] },
-            QuestionAbout::Changes { changes: "c1".into(), files: vec![], left_out: vec![] },
+            QuestionAbout::Changes {
+                changes: "c1".into(),
+                files: vec![],
+                left_out: vec![],
+                outline: None,
+            },
         ];
         for about in all {
             let (id, hash) = ("q1".to_owned(), about.hash());

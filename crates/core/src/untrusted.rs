@@ -21,7 +21,7 @@ mod filter;
 mod ink;
 mod unseen;
 
-use unseen::is_unseen;
+pub(crate) use unseen::is_unseen;
 
 pub use filter::{JOINER, Sign, TerminalFilter};
 pub use ink::{Hue, Ink};

@@ -18,6 +18,7 @@ use crate::{
         delta::Delta,
         folder::{Folder, Intent, Walker},
         listing::{Applied, list},
+        node::Shape,
         relative::{Relative, text_of},
         scan::{scan, scan_with},
         selection::{Chosen, below, choose},
@@ -201,11 +202,13 @@ impl Set {
         if reach == TurnReach::All {
             return Ok(());
         }
-        let entries = self.journals[at].entries.iter().map(|entry| &entry.path);
-        let grave = entries.filter_map(|path| {
-            let why =
-                autorun::reason(self.work_folder(), Path::new(OsStr::from_bytes(path.bytes())));
-            Some((path, why?))
+        let grave = self.journals[at].entries.iter().filter_map(|entry| {
+            let mut sides = entry.before.iter().chain(&entry.after);
+            let path = match sides.all(|node| node.shape == Shape::Folder) {
+                true => entry.path.as_folder(),
+                false => Path::new(OsStr::from_bytes(entry.path.bytes())).to_owned(),
+            };
+            Some((&entry.path, autorun::reason(self.work_folder(), &path)?))
         });
         match grave.min() {
             Some((path, why)) => Err(WorkspaceError::RunsLater { path: path.text(), why }),

@@ -89,8 +89,14 @@ impl Driver {
     ) -> Result<(), AgentError> {
         let Looker { who, decides, path } = by;
         if decides {
-            self.journal.heard(Some(who));
-            self.journal.note(Body::DiffShown { id });
+            let shown = match &who {
+                Some(_) => Body::DiffShown { id },
+                None => {
+                    Body::Note { text: format!("the names of what is staged are shown (set {id})") }
+                }
+            };
+            self.journal.heard(who);
+            self.journal.note(shown);
             self.journal.heard(None);
             self.write_record().await?;
         }

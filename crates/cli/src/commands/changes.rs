@@ -3,10 +3,12 @@
 use crate::{
     exit::Exit,
     report::{Error, misuse},
-    start::{context, screen},
+    start::{at_terminal, context, screen, wait_for},
     terminal::{
+        ask::Asker,
         json,
         ours::{count, ours, word},
+        outline_question,
         screen::Screen,
         transcript,
     },
@@ -14,11 +16,13 @@ use crate::{
 use interpreter_agent::{
     AgentError, Context,
     changes::{
-        self, Applied, Catalog, Conflict, Summary, Unreadable, Wanted, Which, WorkspaceError,
+        self, Applied, Catalog, ChangeReview, Conflict, Summary, Unreadable, Wanted, Which,
+        WorkspaceError,
     },
 };
-use interpreter_core::{Pick, Untrusted};
+use interpreter_core::{Pick, Untrusted, outline::NAMED};
 use interpreter_store::{Environment, Overrides, local_time};
+use reedline::Reedline;
 use std::{io, process::ExitCode};
 
 /// Review, apply, discard, undo or redo staged changes
@@ -47,7 +51,8 @@ enum ChangesCommand {
     /// Replaces each file atomically and keeps the old one for undo. Changes nothing if a file in
     /// the folder has changed since the set began. Leaves out secrets and the folders of version
     /// control systems, such as .git, unless you name them. PATH:2,4-5 applies only these hunks of
-    /// a changed text file, by the numbers that `diff` shows; the others stay staged.
+    /// a changed text file, by the numbers that `diff` shows; the others stay staged. Of more than
+    /// 50 changes, a terminal first shows those that stand out, and asks.
     Apply {
         #[command(flatten)]
         chosen: Chosen,
@@ -116,6 +121,9 @@ pub(crate) fn changes(args: &ChangesArgs) -> Result<ExitCode, Error> {
             }
             let which = Which::Named(id.to_owned());
             let Some(review) = changes::review(&context, &which, &picks)? else { return Ok(None) };
+            if !confirmed(&context, &review)? {
+                return Ok(Some(Exit::Refused.into()));
+            }
             let applied = review.apply_some(&picks, conflict(*overwrite))?;
             finished("Applied", id, &applied).map(Some)
         }),
@@ -225,6 +233,20 @@ fn mistaken(context: &Context, error: Error) -> Error {
         )),
         None => error,
     }
+}
+
+/// Whether a person at the terminal has seen what stands out in many changes and wants them. A script
+/// has decided by its command, and reads the same list afterwards.
+fn confirmed(context: &Context, review: &ChangeReview<'_>) -> Result<bool, Error> {
+    let files: Vec<_> = review.files().iter().collect();
+    if files.len() <= NAMED || !at_terminal() {
+        return Ok(true);
+    }
+    let mut screen = screen(context);
+    wait_for(async {
+        let mut asker = Asker::start(&context.environment, Reedline::create)?;
+        Ok(outline_question::all_of(&mut asker, &mut screen, &files).await.unwrap_or(false))
+    })?
 }
 
 fn conflict(overwrite: bool) -> Conflict {

@@ -6,13 +6,15 @@ use super::{
     keyboard::Typing,
     listing,
     ours::{count, ours, word},
-    pager,
+    outline_question, pager,
     person::Console,
     questions::gone,
     screen::Screen,
     transcript,
 };
-use interpreter_core::{Extent, FileChange, LeftOut, Pick, pick::numbers, session::Settle};
+use interpreter_core::{
+    Extent, FileChange, LeftOut, Pick, outline::NAMED, pick::numbers, session::Settle,
+};
 
 /// An answer to the question whether changes are kept.
 #[derive(Clone, Debug)]
@@ -20,8 +22,6 @@ pub(super) enum Keep {
     Settle(Settle),
     /// Show the diff.
     Show,
-    /// Show every name.
-    Names,
     /// Go through the changes one by one.
     Hunks,
 }
@@ -70,7 +70,13 @@ impl Console {
         }
         loop {
             return Ok(match self.asker.choose(screen, &question, &choices).await? {
-                KeepKey::Apply => Keep::Settle(Settle::Apply),
+                KeepKey::Apply => {
+                    let all: Vec<_> = files.iter().collect();
+                    if !outline_question::all_of(&mut self.asker, screen, &all).await? {
+                        continue;
+                    }
+                    Keep::Settle(Settle::Apply)
+                }
                 KeepKey::Choose => match self.chosen(screen, files).await? {
                     Some(picks) => Keep::Settle(Settle::ApplySome(picks)),
                     None => continue,
@@ -78,10 +84,33 @@ impl Console {
                 KeepKey::Discard => Keep::Settle(Settle::Discard),
                 KeepKey::Later => Keep::Settle(Settle::Later),
                 KeepKey::Show => Keep::Show,
-                KeepKey::Names => Keep::Names,
+                KeepKey::Names => {
+                    let rows = listing::whole(files).rows;
+                    pager::rows(&mut self.asker, screen, &rows)
+                        .await
+                        .unwrap_or(Err(Left::Ended))?;
+                    continue;
+                }
                 KeepKey::Hunks => Keep::Hunks,
             });
         }
+    }
+
+    /// Shows what was chosen and asks once more.
+    async fn confirmed(
+        &mut self,
+        screen: &mut Screen,
+        chosen: &[&FileChange],
+    ) -> Result<bool, Left> {
+        if chosen.len() > NAMED {
+            return outline_question::all_of(&mut self.asker, screen, chosen).await;
+        }
+        for file in chosen {
+            gone(screen.row(&listing::row(file)))?;
+        }
+        let question = ours("Apply ") + count(chosen.len(), "change") + " to your folder?";
+        let choices = [choice('y', "yes", true), choice('b', "back", false)];
+        self.asker.choose(screen, &question, &choices).await
     }
 
     /// Has the person choose some of the files by their numbers. The rest stays staged.
@@ -110,12 +139,7 @@ impl Console {
                 continue;
             };
             let chosen: Vec<_> = numbers.iter().map(|number| &files[number - 1]).collect();
-            for file in &chosen {
-                gone(screen.row(&listing::row(file)))?;
-            }
-            let question = ours("Apply ") + count(chosen.len(), "change") + " to your folder?";
-            let choices = [choice('y', "yes", true), choice('b', "back", false)];
-            if self.asker.choose(screen, &question, &choices).await? {
+            if self.confirmed(screen, &chosen).await? {
                 let pick =
                     |file: &&FileChange| Pick { path: file.path.clone(), extent: Extent::Itself };
                 return Ok(Some(chosen.iter().map(pick).collect()));

@@ -5,7 +5,6 @@ use super::{
     changes_question::Keep,
     frontend::{Frontend, View},
     keyboard::Typing,
-    listing,
     ours::word,
     pager,
     person::{Console, Person},
@@ -152,12 +151,6 @@ impl Frontend {
                         Ok(Some(picks)) => break Ok(Settle::ApplySome(picks)),
                         Ok(None) => {}
                         Err(left) => break Err(left),
-                    }
-                }
-                Ok(Keep::Names) => {
-                    let rows = listing::whole(files).rows;
-                    if let Err(left) = pager::rows(&mut console.asker, screen, &rows).await? {
-                        break Err(left);
                     }
                 }
                 Err(left) => break Err(left),

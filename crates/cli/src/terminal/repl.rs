@@ -9,7 +9,6 @@ use super::{
     chat::Chat,
     confined,
     frontend::{Frontend, Turn, View},
-    listing,
     ours::{count, word},
     pager,
     person::{Console, Person},
@@ -177,10 +176,6 @@ async fn settle(context: &Context, frontend: &mut Frontend) -> Result<(), Error>
             Ok(Keep::Show) => {
                 let diff = review.diff()?;
                 pager::text(&mut console.asker, screen, Section::Diff, &diff).await?.map(drop)
-            }
-            Ok(Keep::Names) => {
-                let rows = listing::whole(&files).rows;
-                pager::rows(&mut console.asker, screen, &rows).await?.map(drop)
             }
             Err(left) => Err(left),
         };

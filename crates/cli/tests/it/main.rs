@@ -67,6 +67,7 @@ mod local;
 mod login_provider;
 mod look;
 mod looking;
+mod many_files;
 mod meant;
 mod models;
 mod network;

@@ -9,8 +9,8 @@ use super::{
 };
 use crate::{
     Admission, Body, Changes, Excerpt, Grantor, HostWanted, Language, Message, Origin,
-    QuestionAbout, Ran, WantedUse, instructions::Strength, output, record::TurnEnd, redact::named,
-    taint::OutsideText,
+    QuestionAbout, Ran, WantedUse, instructions::Strength, outline::Outline, output,
+    record::TurnEnd, redact::named, taint::OutsideText,
 };
 use std::mem;
 
@@ -175,7 +175,8 @@ impl State {
         if !changes.files.is_empty() {
             self.phase = Phase::Reviewing { end, partly: false };
             let Changes { id, files, left_out, .. } = changes.clone();
-            let about = QuestionAbout::Changes { changes: id, files, left_out };
+            let outline = Outline::of(&files);
+            let about = QuestionAbout::Changes { changes: id, files, left_out, outline };
             let posed = self.pose(about, Subject::Changes, changes);
             return self.then(Effect::AskChanges(posed));
         }

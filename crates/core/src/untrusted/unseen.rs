@@ -60,7 +60,7 @@ const UNSEEN: &[(u32, u32)] = &[
 ];
 
 /// Whether a character is in the list, or is no character at all.
-pub(super) fn is_unseen(c: char) -> bool {
+pub(crate) fn is_unseen(c: char) -> bool {
     let code = u32::from(c);
     // The usual text pays for nothing.
     code >= 0xa0

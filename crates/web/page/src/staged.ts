@@ -1,7 +1,7 @@
 //! What is staged in a session: asked for, and the decisions about it.
 
 import { request } from "./store";
-import type { FileChange, Hunk, Shown, ShownFile } from "./wire";
+import type { FileChange, Hunk, Outline, Shown, ShownFile } from "./wire";
 
 interface SentHunk {
   number?: number;
@@ -22,5 +22,6 @@ export async function stagedChanges(session: string): Promise<Shown> {
     return { ...(rest as FileChange), shown, ...(file.head === undefined ? {} : { head: file.head }) };
   });
   const leftOut = (Array.isArray(ok["left_out"]) ? ok["left_out"] : []) as { path: string; why: string }[];
-  return { id: typeof ok["id"] === "string" ? ok["id"] : "", files, leftOut };
+  const outline = ok["outline"] as Outline | undefined;
+  return { id: typeof ok["id"] === "string" ? ok["id"] : "", files, leftOut, ...(outline === undefined ? {} : { outline }) };
 }

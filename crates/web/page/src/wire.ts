@@ -134,6 +134,7 @@ export interface Question {
   left_out?: { cell?: string; path?: string; why: string }[];
   changes?: string;
   files?: FileChange[];
+  outline?: Outline;
   [field: string]: unknown;
 }
 
@@ -167,6 +168,13 @@ export interface Shown {
   id: string;
   files: ShownFile[];
   leftOut: { path: string; why: string }[];
+  outline?: Outline;
+}
+
+/** What is shown of many changes before all of them are applied. */
+export interface Outline {
+  named: { path: string; why: string }[];
+  counted: { files: number; change: string; folder: string; from?: string; ending?: string }[];
 }
 
 export interface Failure {

@@ -26,6 +26,7 @@ use crate::{
 use interpreter_agent::{Looker, changes};
 use interpreter_core::{
     Body, FileChange, Pick, Untrusted, autorun,
+    outline::Outline,
     session::{ChangesWish, Event, TurnReach},
 };
 use serde_json::{Value, json};
@@ -64,7 +65,7 @@ pub(super) async fn changes(
         return Ok(json!({ "id": null, "files": [], "left_out": [] }));
     };
     let decides = caller.rights.has(Right::Change);
-    let by = Looker { who: caller.name.clone(), decides, path: path.clone() };
+    let by = Looker { who: Some(caller.name.clone()), decides, path: path.clone() };
     let look = held.session.look_at_changes(&set, by).await.map_err(|error| failed(&error))?;
     let path = path.as_deref();
     let name = match path {
@@ -76,6 +77,7 @@ pub(super) async fn changes(
         return Err(ProtocolError::new(ErrorCode::Failed, "the changes cannot be shown"));
     };
     let is_wanted = |one: &str| path.is_none_or(|path| is_at_or_below(one, path));
+    let outline = Outline::of_some(listed.files.iter().filter(|file| is_wanted(&file.path)));
     let mut files = Vec::new();
     for file in listed.files.iter().filter(|file| is_wanted(&file.path)) {
         let mut entry = serde_json::to_value(file).unwrap_or_default();
@@ -92,7 +94,11 @@ pub(super) async fn changes(
     let is_around = |one: &str| path.is_some_and(|path| is_at_or_below(path, one));
     let is_told = |one: &str| is_wanted(one) || is_around(one);
     let left_out: Vec<_> = listed.left_out.iter().filter(|one| is_told(&one.path)).collect();
-    Ok(json!({ "id": name, "files": files, "left_out": left_out }))
+    let mut shown = json!({ "id": name, "files": files, "left_out": left_out });
+    if let Some(outline) = outline {
+        shown["outline"] = serde_json::to_value(outline).unwrap_or_default();
+    }
+    Ok(shown)
 }
 
 /// Lists the change sets of the session's folder, the newest first.
@@ -166,7 +172,7 @@ async fn check_runs_later(
     caller: &Caller,
 ) -> Result<(), ProtocolError> {
     let Some(set) = held.change_set() else { return Ok(()) };
-    let by = Looker { who: caller.name.clone(), decides: false, path: None };
+    let by = Looker { who: Some(caller.name.clone()), decides: false, path: None };
     let look = held.session.look_at_changes(&set, by).await.map_err(|error| failed(&error))?;
     if look.number != number {
         let text = "what is staged has changed since it was shown";

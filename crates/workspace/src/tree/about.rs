@@ -17,7 +17,7 @@ use std::{
     path::Path,
 };
 
-/// Number of changes with details.
+/// Number of changes with details. Beyond them only links have any.
 const TOLD: usize = 1_000;
 
 /// One path, with what the person has there and what the program made of it.
@@ -44,7 +44,12 @@ pub(crate) fn rank(work_folder: &Path, sides: &[Sides<'_>], files: &mut [FileCha
             Change::Renamed => inside.clone().find_map(|side| reason(side.path)),
             Change::Created | Change::Changed | Change::Deleted => None,
         };
-        let why = reason(&path).or_else(of_inside).or_else(of_old);
+        // A folder's row ends in a slash, which says so to the rules.
+        let of_itself = || match file.path.ends_with('/') {
+            true => autorun::reason(work_folder, &path.as_folder()),
+            false => reason(&path),
+        };
+        let why = of_itself().or_else(of_inside).or_else(of_old);
         file.about.runs_later = why.map(str::to_owned);
         let own = sides.get(start).filter(|side| *side.path == path);
         file.about.executable = file.change != Change::Deleted
@@ -68,8 +73,11 @@ pub(crate) fn tell(
         let at = sides.binary_search_by(|side| side.path.cmp(&path)).ok()?;
         Some(sides[at])
     };
-    for file in files.iter_mut().take(TOLD) {
+    for (at, file) in files.iter_mut().enumerate() {
         let Some(side) = find(&file.path) else { continue };
+        if at >= TOLD && side.after.is_none_or(|stat| stat.kind != Kind::Symlink) {
+            continue;
+        }
         let is_folder = |stat: Option<&Stat>| stat.is_some_and(|stat| stat.kind == Kind::Folder);
         if is_folder(side.before) != is_folder(side.after) && file.path.ends_with('/') {
             continue;
@@ -193,6 +201,25 @@ mod tests {
             ]
         );
         assert_eq!(scene.set.review().unwrap().files, scene.set.changes().unwrap());
+    }
+
+    #[test]
+    fn a_link_among_very_many_files_says_where_it_leads() {
+        let scene = Scene::new(&[]);
+        (0..super::TOLD).for_each(|n| _ = scene.writes(&format!("a{n}"), "x"));
+        scene.writes("z", "-> /etc/passwd");
+        let files = scene.set.changes().unwrap();
+        assert_eq!(files.last().unwrap().details(), "link to /etc/passwd");
+    }
+
+    #[test]
+    fn a_folder_called_like_a_build_file_is_a_folder() {
+        let scene = Scene::new(&[]);
+        scene.writes("build/", "").writes("sub/BUILD", "x");
+        let files = scene.set.changes().unwrap();
+        let told: Vec<_> = files.iter().map(|file| (&*file.path, file.details())).collect();
+        let runs = "runs when the project is built".to_owned();
+        assert_eq!(told, [("sub/BUILD", runs), ("build/", String::new())]);
     }
 
     #[test]

@@ -6,7 +6,13 @@
 
 use interpreter_core::LeftOut;
 use serde::{Deserialize, Serialize};
-use std::{cmp::Ordering, ffi::OsStr, fmt::Write, os::unix::ffi::OsStrExt};
+use std::{
+    cmp::Ordering,
+    ffi::{OsStr, OsString},
+    fmt::Write,
+    os::unix::ffi::{OsStrExt, OsStringExt},
+    path::PathBuf,
+};
 
 /// A path below the work folder. The empty path is the folder itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -106,6 +112,11 @@ impl Relative {
     /// How many bytes it has.
     pub(crate) fn length(&self) -> usize {
         self.0.len()
+    }
+
+    /// The same with a slash behind it, as the path of a folder.
+    pub(crate) fn as_folder(&self) -> PathBuf {
+        PathBuf::from(OsString::from_vec([&*self.0, b"/"].concat()))
     }
 
     pub(crate) fn text(&self) -> String {

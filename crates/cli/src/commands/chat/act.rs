@@ -49,7 +49,7 @@ pub(super) async fn act(
     let paths = || words(argument.unwrap_or_default());
     match verb {
         Verb::Diff => return files::diff(frontend, context, argument).await,
-        Verb::Apply => return files::apply(frontend, context, &paths()),
+        Verb::Apply => return files::apply(frontend, context, &paths()).await,
         Verb::Discard => return files::decide(frontend, context, ChangesWish::Discard(paths())),
         Verb::Undo => return files::decide(frontend, context, ChangesWish::Undo(TurnReach::All)),
         Verb::Redo => return files::decide(frontend, context, ChangesWish::Redo(TurnReach::All)),

@@ -6,19 +6,21 @@ use crate::{
     commands::changes::{absent, line, told},
     report::{Error, misuse},
     terminal::{
+        ask::Left,
         frontend::Frontend,
         ours::{count, word},
-        pager,
+        outline_question, pager,
         person::Person,
         screen::{Screen, Section},
     },
 };
 use interpreter_agent::{
-    Context,
+    Context, Looker,
     changes::{self, Catalog, Conflict, Wanted, Which},
 };
 use interpreter_core::{
-    Untrusted,
+    FileChange, Pick, Untrusted,
+    outline::NAMED,
     session::{ChangesWish, Event},
 };
 use std::io;
@@ -89,16 +91,73 @@ pub(super) async fn page(
 }
 
 /// `/apply [PATH…]`.
-pub(super) fn apply(
+pub(super) async fn apply(
     frontend: &mut Frontend,
     context: &Context,
     words: &[String],
 ) -> Result<Option<Next>, Error> {
-    let picks = match meant(frontend, context, Wanted::Staged)? {
-        Some(Whose::Ours(id) | Whose::Earlier(id)) => changes::picks(context, &id, words)?,
-        None => Vec::new(),
+    let (id, is_ours) = match meant(frontend, context, Wanted::Staged)? {
+        Some(Whose::Ours(id)) => (id, true),
+        Some(Whose::Earlier(id)) => (id, false),
+        None => return decide(frontend, context, ChangesWish::Apply(Vec::new())),
     };
-    decide(frontend, context, ChangesWish::Apply(picks))
+    let picks = changes::picks(context, &id, words)?;
+    // Hunks are shown before they can be named.
+    if picks.iter().any(Pick::is_of_hunks) {
+        return decide(frontend, context, ChangesWish::Apply(picks));
+    }
+    if !is_ours {
+        return apply_earlier(frontend, context, &id, &picks).await;
+    }
+    if frontend.listed.len() <= NAMED {
+        return decide(frontend, context, ChangesWish::Apply(picks));
+    }
+    let by = Looker { who: None, decides: true, path: None };
+    let look = frontend.session.look_at_changes(&id, by).await?;
+    let files = Pick::meant(&picks, &look.changes.files);
+    match confirmed(frontend, &files).await? {
+        Ok(true) => {
+            let wish = ChangesWish::ApplyShown { number: look.number, picks };
+            Ok(Some(Next::Turn(Event::ChangesWanted(wish))))
+        }
+        Ok(false) => Ok(None),
+        Err(left) => Ok(Next::after(left)),
+    }
+}
+
+/// The same for the changes of a session that is over.
+async fn apply_earlier(
+    frontend: &mut Frontend,
+    context: &Context,
+    id: &str,
+    picks: &[Pick],
+) -> Result<Option<Next>, Error> {
+    let Some(review) = changes::review(context, &Which::Named(id.to_owned()), picks)? else {
+        screen(frontend)?.say(absent(Wanted::Staged))?;
+        return Ok(None);
+    };
+    let files: Vec<_> = review.files().iter().collect();
+    match confirmed(frontend, &files).await? {
+        Ok(true) => {
+            let applied = review.apply_some(picks, Conflict::Refuse)?;
+            told(screen(frontend)?, "Applied", id, &applied)?;
+            Ok(None)
+        }
+        Ok(false) => Ok(None),
+        Err(left) => Ok(Next::after(left)),
+    }
+}
+
+/// Whether so many changes are to be applied, by somebody who has seen what stands out in them.
+async fn confirmed(
+    frontend: &mut Frontend,
+    files: &[&FileChange],
+) -> Result<Result<bool, Left>, Error> {
+    let (Person::Present(console), Some(screen)) = (&mut frontend.person, frontend.view.screen())
+    else {
+        return Ok(Ok(files.len() <= NAMED));
+    };
+    Ok(outline_question::all_of(&mut console.asker, screen, files).await)
 }
 
 pub(super) fn decide(

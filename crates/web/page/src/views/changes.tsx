@@ -12,8 +12,14 @@ import { may } from "../who";
 import { count, fileDetails } from "../words";
 import { Hunk, Whole } from "./hunk";
 import { Menu } from "./menu";
+import { OutlineView } from "./outline";
 import { SaveAll, SaveFile } from "./saving";
 import { Foreign, Icon, Name, Tag } from "./text";
+
+/** Files up to which each is listed before all are applied. */
+const NAMED = 50;
+/** Milliseconds after which the second click on all of many changes counts. */
+const AGAIN = 500;
 
 /** What is chosen: nothing of a file, all of it, or some hunks. */
 type Choice = "none" | "all" | ReadonlySet<number>;
@@ -23,8 +29,11 @@ export function ChangesPane({ session, ended }: { session: Session; rev: number;
   const [problem, setProblem] = useState("");
   const [choices, setChoices] = useState<ReadonlyMap<string, Choice>>(new Map());
   const [busy, setBusy] = useState(false);
+  // When all of many were wanted first: they are applied by another click, below what stands out.
+  const [wanted, setWanted] = useState<number | null>(null);
   const load = () => {
     let isWanted = true;
+    setWanted(null);
     stagedChanges(session.id).then((found) => {
       if (!isWanted) return;
       setProblem("");
@@ -60,6 +69,9 @@ export function ChangesPane({ session, ended }: { session: Session; rev: number;
     }
     void perform("apply", fields);
   };
+  const outline = shown?.outline;
+  const isMany = outline !== undefined && picked.length > NAMED;
+  const want = () => isMany ? setWanted(performance.now()) : apply();
   const choose = (file: ShownFile, choice: Choice) => setChoices(new Map(choices).set(file.path, choice));
   return (
     <aside class="changes" aria-label="Changes">
@@ -76,12 +88,22 @@ export function ChangesPane({ session, ended }: { session: Session; rev: number;
         {shown !== null && shown.leftOut.length > 0 && (
           <ul class="left-out" aria-label="Left out">{shown.leftOut.map((one) => <li key={one.path}><Name text={one.path} most={120} /> <span class="muted"><Foreign text={one.why} /></span></li>)}</ul>
         )}
-        {files.map((file) => <FileView key={file.path} session={ended ? null : session.id} file={file} choice={choiceOf(file)} onChoose={(choice) => choose(file, choice)} />)}
+        {isMany && wanted !== null && (
+          <section class="many" aria-label="What stands out">
+            <h3>What stands out</h3>
+            <OutlineView outline={outline} files={picked} />
+            <div class="acts">
+              <button type="button" data-act="back" onClick={() => setWanted(null)}>Back</button>
+              <button type="button" class="primary" data-act="apply-all" disabled={busy} onClick={() => performance.now() - wanted > AGAIN && apply()}>Apply all {count(picked.length, "file")}</button>
+            </div>
+          </section>
+        )}
+        {!(isMany && wanted !== null) && files.map((file) => <FileView key={file.path} session={ended ? null : session.id} file={file} choice={choiceOf(file)} onChoose={(choice) => choose(file, choice)} />)}
       </div>
       {may("change", rows.value.get(session.id)) && <footer class="changes-acts">
         {files.length > 0 && (
           <>
-            <button type="button" class="primary" data-act="apply" disabled={busy || picked.length === 0} onClick={apply}>{isWhole ? `Apply ${count(files.length, "file")}` : `Apply what is chosen`}</button>
+            <button type="button" class="primary" data-act="apply" disabled={busy || picked.length === 0 || (isMany && wanted !== null)} onClick={want}>{isWhole ? `Apply ${count(files.length, "file")}` : `Apply what is chosen`}{isMany && "…"}</button>
             <button type="button" class="danger" data-act="discard" disabled={busy || picked.length === 0}
               onClick={() => void perform("discard", { changes: shown?.id ?? "", ...(picked.length === files.length ? {} : { paths: picked.map((file) => file.path) }) })}>Discard</button>
           </>

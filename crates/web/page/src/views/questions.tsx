@@ -9,6 +9,7 @@ import { ask, count, fileDetails, languageName, packageNames, whyNot } from "../
 import { useAnswer } from "./answering";
 import { Act, Approvals, Card, CodeCard, Risk } from "./card";
 import { CodeLines } from "./code";
+import { counted, OutlineView } from "./outline";
 import { Foreign, Name, Tag } from "./text";
 
 export function QuestionCard({ session, asked, rev, ended }: Of & { ended: boolean }): JSX.Element {
@@ -152,20 +153,28 @@ function ReplayCard({ session, asked }: Of): JSX.Element {
   );
 }
 
+/** Milliseconds after which the second click on all of many changes answers. */
+const AGAIN = 500;
+
 function ChangesCard({ session, asked }: Of): JSX.Element {
   const answer = useAnswer(session, asked.question);
   const files = asked.question.files ?? [];
   const leftOut = asked.question.left_out ?? [];
+  const { outline } = asked.question;
+  // When all of many were wanted first: the answer is another click, at another place.
+  const [wanted, setWanted] = useState<number | null>(null);
+  const isSure = () => wanted !== null && performance.now() - wanted > AGAIN;
   return (
     <Card asked={asked} title={`Apply ${count(files.length, "changed file")} to your folder?`} tone="medium">
       {(guard) => (
         <>
-          <ul class="files">
+          {outline !== undefined && <OutlineView outline={outline} files={files} />}
+          {outline === undefined && <ul class="files">
             {files.map((file) => (
               <li key={file.path}><Tag tone={file.change}>{file.change}</Tag> {file.from !== undefined && <><Name text={file.from} /> → </>}<Name text={file.path} />{" "}
                 {fileDetails(file).map((words) => <span key={words} class="muted"> · {words}</span>)}</li>
             ))}
-          </ul>
+          </ul>}
           {leftOut.length > 0 && (
             <>
               <p>Not applied with them:</p>
@@ -173,8 +182,17 @@ function ChangesCard({ session, asked }: Of): JSX.Element {
             </>
           )}
           {answer.problem !== "" && <p class="problem" role="alert">{answer.problem}</p>}
+          {outline !== undefined && wanted !== null && (
+            <div class="acts">
+              <p>Apply all {count(files.length, "change")}, {counted(outline)} of them only counted above?</p>
+              <button type="button" data-act="back" onClick={() => setWanted(null)}>Back</button>
+              <Act guard={guard} kind="primary" name="apply-all" disabled={answer.sending} onAct={() => isSure() && answer.send({ decision: "apply" })}>Yes, apply all</Act>
+            </div>
+          )}
           <div class="acts">
-            <Act guard={guard} kind="primary" name="apply" disabled={answer.sending} onAct={() => answer.send({ decision: "apply" })}>Apply all</Act>
+            {outline === undefined
+              ? <Act guard={guard} kind="primary" name="apply" disabled={answer.sending} onAct={() => answer.send({ decision: "apply" })}>Apply all</Act>
+              : wanted === null && <Act guard={guard} kind="primary" name="apply" disabled={answer.sending} onAct={() => setWanted(performance.now())}>Apply all…</Act>}
             <button type="button" data-act="show-changes" onClick={() => showChanges.value = true}>Look and choose</button>
             <Act guard={guard} name="later" disabled={answer.sending} onAct={() => answer.send({ decision: "later" })}>Later</Act>
             <Act guard={guard} kind="danger" name="discard" disabled={answer.sending} onAct={() => answer.send({ decision: "discard" })}>Discard</Act>
