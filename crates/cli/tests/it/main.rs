@@ -109,6 +109,7 @@ mod serving_rights;
 mod sessions;
 mod sets;
 mod shared_terminal;
+mod shown;
 mod signals;
 mod sources;
 mod standing;

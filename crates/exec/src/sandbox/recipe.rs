@@ -234,6 +234,7 @@ impl Recipe {
             Some(ENOSPC) if about_users => Some(Cause::UserNamespacesUsedUp),
             Some(EPERM) if failure.step.contains("own processes") => Some(Cause::ProcRefused),
             _ if failure.step.contains("changes kept apart") => Some(Cause::NoOverlay),
+            _ if failure.step.contains("without its sockets") => Some(Cause::NotCutOff),
             _ => None,
         };
         self.refuses(failure.to_string(), cause)

@@ -150,6 +150,8 @@ fn after(steps: &[Step], asked: &Path) -> Option<Reach> {
             (to, if *access == BindAccess::Write { Reach::Write } else { Reach::Read })
         } else if let Step::Mask { at } | Step::Temporary { at, .. } = step {
             (at, Reach::Deny)
+        } else if let Step::Show { to, .. } = step {
+            (to, Reach::Read)
         } else {
             return None;
         };
