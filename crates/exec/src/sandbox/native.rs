@@ -392,6 +392,7 @@ fn describe(machine: &Machine, protection: &mut Protection) {
         [
             "user, mount, process, network, ipc, hostname and cgroup namespaces",
             "the system read-only, the home absent",
+            "sockets, pipes, locks and watchers of all that is only read lead nowhere",
             "no network but loopback; the only way out is a proxy that lets through what is allowed",
             "no capabilities, no new privileges",
             "system-call filter",
@@ -399,6 +400,10 @@ fn describe(machine: &Machine, protection: &mut Protection) {
         ]
         .map(String::from),
     );
+    protection.missing.extend(machine.mounted.first().map(|at| {
+        let at = at.display();
+        format!("locks on larger files in part, because something is mounted in the system's folders ({at})")
+    }));
     match machine.landlock {
         Some(version) => protection.enforced.push(format!(
             "Landlock (version {version}): writes to the listed folders alone{}",

@@ -37,6 +37,7 @@ fn machine(rights: Rights) -> Machine {
             SystemPath::Link("/bin".into(), "usr/bin".into()),
             SystemPath::Folder("/etc".into()),
         ],
+        mounted: vec![],
         landlock: Some(7),
         groups: Groups::default(),
         scratch: "/home/u/.local/share/interpreter/sandboxes".into(),
