@@ -148,11 +148,7 @@ impl Showing<'_> {
             }
             Err(error) => return Err(error),
         }
-        match self.owner {
-            Owner::AsOutside => self.below(from, to),
-            // Mounts below may be of kinds that cannot be shown as another user's.
-            Owner::Mapped => Ok(()),
-        }
+        self.below(from, to)
     }
 
     /// Shows what is mounted below a folder, on the overlay of that folder.
