@@ -2,8 +2,8 @@
 //! system's folders, in granted ones, in granted files and in an environment found by `PATH`.
 //!
 //! Everything is judged from outside, or by a text that only the outside knows. The folders of the
-//! system are the test's own, mounted there where nobody else sees them. Without a sandbox all of it
-//! succeeds, which is the control.
+//! system are the test's own, mounted there where nobody else sees them. Without a sandbox all of
+//! it succeeds, which is the control.
 
 use crate::{
     backends::{BUBBLEWRAP, DOCKER, FIREJAIL, LANDLOCK, NATIVE, PODMAN, present},
@@ -136,7 +136,7 @@ impl Place {
         Self { seen, stream, datagram, into, _from: from, at }
     }
 
-    /// What has come out while code waits, and what is then done for it to see.
+    /// The ways by which something has come out while code waits. Then does things for it to see.
     fn reached(&self) -> Vec<Way> {
         let mut ways = Vec::new();
         if let Ok(one) = accept(&self.stream) {
@@ -168,7 +168,7 @@ impl Place {
     }
 }
 
-/// Somebody, and everything that they show.
+/// A user, and everything that is shown.
 struct There {
     scene: Scene,
     backend: Backend,
@@ -354,7 +354,7 @@ fn where_nothing_stops_it_all_that_is_shown_leads_outside() {
 
 /// As under `sudo`, where `PATH` is another user's.
 #[test]
-fn an_interpreter_in_somebody_elses_home_shows_nothing_beside_itself() {
+fn an_interpreter_in_another_users_home_shows_nothing_beside_itself() {
     const HOMES: &str = "mount --bind \"$1\" /home; cd \"$2\"; shift 2; exec \"$@\"";
     if !rustix::process::geteuid().is_root() {
         return eprintln!("not tried: only root can put another folder at /home");

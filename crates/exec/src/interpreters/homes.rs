@@ -1,8 +1,8 @@
-//! Whose folders a machine's homes are.
+//! The homes of a machine's accounts.
 //!
-//! `PATH` may lead into somebody else's home, as under `sudo`. A home is never the installation of an
-//! interpreter, whoever's it is; and an installation in somebody else's home is searched for secrets
-//! before it is shown, because its owner keeps other things there.
+//! `PATH` may lead into another user's home, as under `sudo`. No home is ever the installation of
+//! an interpreter; and an installation in another user's home is searched for secrets before it is
+//! shown, because its owner keeps other things there.
 //!
 //! # Limits
 //! Accounts come from `/etc/passwd`. Those of a directory service are known only by where homes
@@ -10,7 +10,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// Folders in which every folder is somebody's home.
+/// Folders in which every folder is the home of a user.
 const USUAL: [&str; 4] = ["/home", "/var/home", "/export/home", "/Users"];
 
 /// The homes of the machine's accounts.
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn somebody_elses_home_is_told_from_ones_own() {
+    fn another_users_home_is_told_from_ones_own() {
         let homes = Homes::of(ACCOUNTS);
         let is_of_others = |user, path: &str| homes.are_of_others(user, Path::new(path));
         assert!(is_of_others(0, "/home/ann/py") && is_of_others(0, "/home/unlisted/py"));

@@ -402,7 +402,10 @@ fn describe(machine: &Machine, protection: &mut Protection) {
     );
     protection.missing.extend(machine.mounted.first().map(|at| {
         let at = at.display();
-        format!("locks on larger files in part, because something is mounted in the system's folders ({at})")
+        format!(
+            "locks on larger files in part, because something is mounted in the system's folders \
+             ({at})"
+        )
     }));
     match machine.landlock {
         Some(version) => protection.enforced.push(format!(

@@ -108,7 +108,8 @@ fn with_granted(
     Ok(covered)
 }
 
-/// What is shown in homes of other users: an interpreter that `PATH` leads to, as under `sudo`.
+/// The paths that are shown in homes of other users: interpreters that `PATH` leads to, as under
+/// `sudo`.
 fn in_homes_of_others(confinement: &Confinement) -> impl Iterator<Item = &PathBuf> {
     let (homes, user) = (Homes::look(), rustix::process::geteuid().as_raw());
     let shown = confinement

@@ -1,28 +1,29 @@
 //! Shows what is outside so that nothing in it leads back there.
 //!
 //! # Threat
-//! Code that talks to a process outside by a socket or a pipe in a folder that it may only read, that
-//! keeps such a process waiting by a lock, or learns from a watcher of files what it does.
+//! Code that talks to a process outside by a socket or a pipe in a folder that it may only read,
+//! that keeps such a process waiting by a lock, or learns from a watcher of files what it does.
 //!
 //! # Mechanism
 //! A folder is shown as an overlay of nothing but itself, read-only. The overlay's inodes are its
-//! own, and sockets, pipes, locks, leases and watchers belong to inodes: they hold inside and nowhere
-//! else. A file is taken from such an overlay of its folder.
+//! own, and sockets, pipes, locks, leases and watchers belong to inodes: they hold inside and
+//! nowhere else. A file is taken from such an overlay of its folder.
 //!
-//! An overlay has no mounts below it, so these are shown one by one, each by an overlay too. In a user
-//! namespace the kernel makes no overlay of a folder in which something is mounted, because that
-//! would show what the mount covers. Such a folder is put together from its entries: each folder an
-//! overlay, each link a link, small files as copies, larger ones as they are. Sockets and pipes are
-//! left out.
+//! An overlay has no mounts below it, so these are shown one by one, each by an overlay too. In a
+//! user namespace the kernel makes no overlay of a folder in which something is mounted, because
+//! that would show what the mount covers. Such a folder is put together from its entries: each
+//! folder an overlay, each link a link, small files as copies, larger ones as they are. Sockets and
+//! pipes are left out.
 //!
 //! # Order
-//! Before the old root is let go. What is mounted there is read once: nothing is mounted there later,
-//! because mounts of others do not come into this namespace.
+//! Before the old root is let go. The mounts there are read once: none is added later, because
+//! those of others do not come into this namespace.
 //!
 //! # Limits
 //! A larger file that is itself a mount, or lies in a folder with one and the user is not root, is
 //! the file outside: it can be locked and watched. A mount of a kind that no overlay can show is
-//! covered. Files that are exchanged outside may be seen as they were.
+//! covered. Files that are exchanged outside may be seen as they were. The pages of a file are those
+//! outside, and so are futexes in them.
 
 use super::{
     EMPTY, Mounts, OLD, attach, attributes, file_at, folder, mask, mirror, parents, seal,
@@ -221,7 +222,7 @@ impl Showing<'_> {
         }
         if self.owner == Owner::AsOutside && copied(from, Path::new(COPY))? {
             let shown = mount_file(Path::new(COPY), to);
-            // What is mounted stays, and has no other name.
+            // The mount stays, and the file has no other name.
             fs::remove_file(COPY)?;
             return shown;
         }
@@ -278,7 +279,8 @@ fn mount_file(file: &Path, to: &Path) -> io::Result<()> {
     attach(tree.as_fd(), to)
 }
 
-/// Copies a file if it is small. One that cannot be read becomes one that nobody can.
+/// Copies a file if it is small. One that cannot be read becomes an empty one without
+/// permissions.
 fn copied(from: &Path, to: &Path) -> io::Result<bool> {
     let (text, mode) = match read_small(from) {
         Ok(None) => return Ok(false),
@@ -363,7 +365,7 @@ mod tests {
         assert_eq!(fs::metadata(at("copy")).unwrap().mode() & 0o777, 0o440);
         assert!(!copied(&at("large"), &at("copy2")).unwrap());
         assert!(!copied(&at("pipe"), &at("copy3")).unwrap());
-        // What cannot be read is there, and empty.
+        // A file that cannot be read is there, and empty.
         assert!(copied(&at("missing"), &at("copy4")).unwrap());
         assert_eq!(fs::metadata(at("copy4")).unwrap().mode() & 0o777, 0);
     }
