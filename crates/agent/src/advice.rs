@@ -293,6 +293,11 @@ fn obstacle(cause: Cause) -> String {
         Cause::NoOverlay => {
             "`--workspace read-only` or `--workspace direct` shows the folder without staging"
         }
+        Cause::NotCutOff => {
+            "the folder is on a file system of which the kernel makes no overlay, so its sockets and \
+             pipes would lead outside: a sandbox that shows it as it is, such as bubblewrap, needs \
+             `--allow-missing network,limits`"
+        }
         Cause::SecretInWritable => "`--workspace read-only` lets code read everything but that",
         Cause::Landlock => {
             "Linux 6.2 or later has it, if it is among the `lsm=` modules of the kernel"

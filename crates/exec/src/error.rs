@@ -105,6 +105,8 @@ pub enum Cause {
     ProcRefused,
     /// The work folder cannot have an overlay.
     NoOverlay,
+    /// A folder cannot be shown by an overlay, so its sockets and pipes would lead outside.
+    NotCutOff,
     /// A secret is in a folder that code may write to, and cannot be hidden there.
     SecretInWritable,
     /// The kernel has no Landlock, or an old one.

@@ -21,14 +21,15 @@ use std::{
     path::{Path, PathBuf},
 };
 
-pub(crate) use self::system::SYSTEM;
 pub use self::{
     environments::{Activated, Precedence, VirtualEnvironment},
     installer::{PackageTool, PythonHome},
     system::is_system,
 };
+pub(crate) use self::{homes::Homes, system::SYSTEM};
 
 mod environments;
+mod homes;
 mod installer;
 mod jupyter;
 mod managers;
@@ -111,7 +112,8 @@ impl Interpreters {
         activated: &Activated,
         declared: impl IntoIterator<Item = (&'a str, &'a Declaration)>,
     ) -> Self {
-        let search = Search { path, home, work_folder };
+        let homes = &Homes::look();
+        let search = Search { path, home, homes, work_folder };
         let kernels = jupyter::kernels(&search, activated);
         let declared: BTreeMap<_, _> = declared.into_iter().collect();
         let shipped = shipped::languages();

@@ -52,6 +52,7 @@ fn one(step: &Step, mounts: &mut Mounts) -> io::Result<()> {
         Step::File { at, text } => mounts::file(at, text),
         Step::Temporary { at, bytes, mode } => mounts::temporary(at, *bytes, *mode),
         Step::Bind { from, to, access, owner } => mounts.bind(from, to, *access, *owner),
+        Step::Show { from, to, owner } => mounts.show(from, to, *owner),
         Step::Overlay { lower, upper, work, at } => mounts::overlay(lower, upper, work, at),
         Step::Mirror { of, at } => mounts::mirror(of, at),
         Step::Pin { at } => mounts::pin(at),

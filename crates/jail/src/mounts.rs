@@ -9,6 +9,9 @@
 //! `nosuid`, and `nodev` but for the few device files; the system is read-only. A bind gets its
 //! attributes while it is still detached, so there is no moment at which it is looser.
 //!
+//! Whatever is only read is shown through an overlay of nothing but itself ([`shown`]). Its inodes are
+//! other ones than those outside, so sockets, pipes, locks and watchers of files lead nowhere.
+//!
 //! # Order
 //! Paths of the old root are taken as they are under `/old` and must hold no symbolic link: the
 //! caller resolves them. The old root is let go before rights are given up.
@@ -50,6 +53,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+mod shown;
+
 /// Where the old root is until it is let go.
 const OLD: &str = "/old";
 
@@ -64,6 +69,8 @@ const NOTHING: &str = "/run/interpreter/nothing";
 pub(crate) struct Mounts {
     /// A user namespace that says whose files are shown as whose.
     owner: Option<OwnedFd>,
+    /// Where something is mounted in the old root.
+    points: Option<shown::Points>,
 }
 
 impl Mounts {
@@ -116,9 +123,26 @@ impl Mounts {
             // Mounts below may be of kinds that cannot be shown as another user's.
             Owner::Mapped => OpenTreeFlags::empty(),
         };
+        let tree = self.detached(&from, access, owner, recursive)?;
+        if fs::symlink_metadata(&from)?.is_dir() {
+            folder(to, 0o755)?;
+        } else {
+            file_at(to)?;
+        }
+        attach(tree.as_fd(), to)
+    }
+
+    /// A copy of the mount at `from` that is attached nowhere.
+    fn detached(
+        &self,
+        from: &Path,
+        access: BindAccess,
+        owner: Owner,
+        recursive: OpenTreeFlags,
+    ) -> io::Result<OwnedFd> {
         let tree = open_tree(
             CWD,
-            &from,
+            from,
             OpenTreeFlags::OPEN_TREE_CLONE
                 | OpenTreeFlags::OPEN_TREE_CLOEXEC
                 | OpenTreeFlags::AT_SYMLINK_NOFOLLOW
@@ -137,17 +161,17 @@ impl Mounts {
             owner,
             recursive == OpenTreeFlags::AT_RECURSIVE,
         )?;
-        if fs::symlink_metadata(&from)?.is_dir() {
-            folder(to, 0o755)?;
-        } else {
-            parents(to)?;
-            // An existing file may be the person's own: it is covered, never touched.
-            match fs::File::create_new(to) {
-                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-                Ok(_) | Err(_) => {}
-            }
-        }
-        attach(tree.as_fd(), to)
+        Ok(tree)
+    }
+}
+
+/// Makes a file that something is mounted on. One that is there may be the person's own: it is
+/// covered, never touched.
+fn file_at(at: &Path) -> io::Result<()> {
+    parents(at)?;
+    match fs::File::create_new(at) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        Ok(_) | Err(_) => Ok(()),
     }
 }
 

@@ -4,7 +4,10 @@
 //! applies it. It holds no secrets.
 
 use serde::{Deserialize, Serialize};
-use std::{fmt, path::PathBuf};
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+};
 
 /// All steps, in order. The last one executes the program.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,6 +84,16 @@ pub enum Step {
         to: PathBuf,
         /// The access to it.
         access: BindAccess,
+        /// Whose its files are.
+        owner: Owner,
+    },
+    /// Show a path of the old root read-only, cut off from outside: its sockets and pipes lead
+    /// nowhere, and locks and watchers reach no further than the sandbox.
+    Show {
+        /// Where it is in the old root.
+        from: PathBuf,
+        /// Where it is shown.
+        to: PathBuf,
         /// Whose its files are.
         owner: Owner,
     },
@@ -328,15 +341,12 @@ impl fmt::Display for Step {
                     BindAccess::Write => "writable",
                     BindAccess::Device => "as a device",
                 };
-                write!(f, "show {}", from.display())?;
-                if from != to {
-                    write!(f, " on {}", to.display())?;
-                }
-                write!(f, ", {access}")?;
-                match owner {
-                    Owner::AsOutside => Ok(()),
-                    Owner::Mapped => f.write_str(", root's files as the sandbox user's"),
-                }
+                shown(f, from, to)?;
+                write!(f, ", {access}{}", owner.words())
+            }
+            Self::Show { from, to, owner } => {
+                shown(f, from, to)?;
+                write!(f, ", read-only, without its sockets and pipes{}", owner.words())
             }
             Self::Overlay { at, .. } => {
                 write!(f, "show {} with its changes kept apart", at.display())
@@ -407,6 +417,11 @@ impl Step {
     }
 }
 
+fn shown(f: &mut fmt::Formatter<'_>, from: &Path, to: &Path) -> fmt::Result {
+    write!(f, "show {}", from.display())?;
+    if from == to { Ok(()) } else { write!(f, " on {}", to.display()) }
+}
+
 fn listed(paths: &[PathBuf]) -> String {
     let paths: Vec<_> = paths.iter().map(|path| path.display().to_string()).collect();
     paths.join(", ")
@@ -418,6 +433,15 @@ impl fmt::Display for Plan {
             writeln!(f, "{:3}. {step}", at + 1)?;
         }
         Ok(())
+    }
+}
+
+impl Owner {
+    fn words(self) -> &'static str {
+        match self {
+            Self::AsOutside => "",
+            Self::Mapped => ", root's files as the sandbox user's",
+        }
     }
 }
 

@@ -112,6 +112,7 @@ mod sessions;
 mod sets;
 mod shared_terminal;
 mod shown_whole;
+mod shown;
 mod signals;
 mod sources;
 mod standing;

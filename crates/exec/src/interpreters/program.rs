@@ -2,10 +2,11 @@
 //!
 //! Found by looking, not by running: a version manager's shim is a slow script that may do
 //! anything, so the program behind it is worked out from the manager's own files. Interpreters
-//! often live inside the home, which is absent in a sandbox: then the interpreter's own
-//! installation is shown, read-only, and nothing beside it.
+//! often live inside a home, which is absent in a sandbox: then the interpreter's own installation is
+//! shown, read-only, and nothing beside it. That holds for every home of the machine.
 
 use super::{
+    homes::Homes,
     managers::{self, Behind},
     system::is_system,
 };
@@ -25,6 +26,8 @@ const ELF: [u8; 4] = *b"\x7fELF";
 pub(super) struct Search<'a> {
     pub(super) path: &'a [PathBuf],
     pub(super) home: Option<&'a Path>,
+    /// Everybody's homes, that one perhaps not among them.
+    pub(super) homes: &'a Homes,
     pub(super) work_folder: &'a Path,
 }
 
@@ -77,6 +80,7 @@ impl Search<'_> {
             || self
                 .home
                 .is_some_and(|home| home.starts_with(folder) || folder == home.join(".local"))
+            || self.homes.are_shown_by(folder)
     }
 
     /// The path of something else that must be seen, if it is there.

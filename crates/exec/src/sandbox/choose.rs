@@ -164,6 +164,7 @@ mod tests {
             own_user: None,
             rights,
             system: vec![],
+            mounted: vec![],
             landlock: Some(7),
             groups: Groups::default(),
             scratch: "/home/u/.local/share/interpreter/sandboxes".into(),

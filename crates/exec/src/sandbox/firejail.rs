@@ -63,8 +63,8 @@ const AROUND: Around = Around::Namespaces;
 fn keeps(promise: Promise) -> Kept {
     match promise {
         Promise::Network => Kept::InPart(
-            "pipes in a work folder that is not staged lead outside; hosts that you allow cannot be \
-             reached",
+            "pipes in folders that are shown and not staged lead outside; hosts that you allow \
+             cannot be reached",
         ),
         Promise::Reading => Kept::InPart(NAMES),
         Promise::Writing => Kept::InPart(MODES),

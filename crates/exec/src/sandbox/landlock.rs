@@ -61,8 +61,8 @@ pub(super) static RECIPE: Recipe = Recipe {
 fn keeps(promise: Promise) -> Kept {
     match promise {
         Promise::Network => Kept::InPart(
-            "pipes in a work folder that is not staged lead outside; interfaces are seen; there is no \
-             loopback, and hosts that you allow cannot be reached",
+            "pipes in folders that are shown and not staged lead outside; interfaces are seen; \
+             there is no loopback, and hosts that you allow cannot be reached",
         ),
         Promise::Reading => Kept::InPart(NAMES),
         Promise::Writing => Kept::InPart(MODES),
@@ -88,7 +88,8 @@ pub(super) const MODES: &str =
     "modes, times and attributes of your other files can be changed, not what is in them";
 
 pub(super) const TEMPORARY: &str = "temporary files are bounded one by one; processes are counted together with yours unless \
-     there is a control group, and watchers of files (inotify) always are";
+     there is a control group, and watchers of files (inotify) always are; in folders that are \
+     shown and not staged they see others, and locks hold outside";
 
 /// Root's code becomes another user, who is shown root's files as they are.
 fn admits(confinement: &Confinement, machine: &Machine) -> Result<(), ExecError> {

@@ -26,6 +26,8 @@ pub struct Machine {
     pub rights: Rights,
     /// The system's folders and links, as they are.
     pub system: Vec<SystemPath>,
+    /// Where something is mounted below the system's folders.
+    pub mounted: Vec<PathBuf>,
     /// The version of Landlock that the kernel has, if it has it.
     pub landlock: Option<u32>,
     /// Where control groups can be made.
@@ -101,7 +103,11 @@ pub enum SystemPath {
 impl Machine {
     /// Looks at the machine. `program` is our own binary, `scratch` a private folder of ours.
     pub fn look(program: PathBuf, scratch: PathBuf, home: Option<PathBuf>) -> Self {
+        let system: Vec<_> =
+            SYSTEM.iter().filter_map(|path| system_path(Path::new(path))).collect();
+        let mounts = fs_err::read_to_string("/proc/self/mountinfo").unwrap_or_default();
         Self {
+            mounted: mounted_below(&system, &mounts),
             program,
             home,
             user: rustix::process::geteuid().as_raw(),
@@ -113,7 +119,7 @@ impl Machine {
             scratch,
             inotify: Inotify::look(),
             patience: Patience::default(),
-            system: SYSTEM.iter().filter_map(|path| system_path(Path::new(path))).collect(),
+            system,
         }
     }
 }
@@ -172,5 +178,31 @@ fn system_path(path: &Path) -> Option<SystemPath> {
         Some(SystemPath::Link(path.into(), target))
     } else {
         metadata.is_dir().then(|| SystemPath::Folder(path.into()))
+    }
+}
+
+/// Where something is mounted below folders, as the kernel writes it.
+fn mounted_below(folders: &[SystemPath], mounts: &str) -> Vec<PathBuf> {
+    let points = mounts.lines().filter_map(|line| line.split(' ').nth(4)).map(PathBuf::from);
+    let is_below = |point: &PathBuf| {
+        folders.iter().any(|folder| match folder {
+            SystemPath::Folder(folder) => point.starts_with(folder) && point != folder,
+            SystemPath::Link(..) => false,
+        })
+    };
+    points.filter(is_below).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mounts_below_the_systems_folders_are_known_and_others_do_not_count() {
+        let system = [SystemPath::Folder("/etc".into()), SystemPath::Folder("/usr".into())];
+        let line = |at: &str| format!("22 1 0:21 / {at} rw - ext4 /dev/vda rw\n");
+        let mounts = ["/", "/usr", "/etc/hosts", "/home", "/usr/local"].map(line).concat();
+        let below = mounted_below(&system, &mounts);
+        assert_eq!(below, ["/etc/hosts", "/usr/local"].map(PathBuf::from));
     }
 }

@@ -185,10 +185,15 @@ fn bind(
     Step::Bind { from: from.into(), to: to.into(), access, owner }
 }
 
+/// A path that is only read: nothing in it leads outside.
+fn show(from: &Path, to: &Path, owner: Owner) -> Step {
+    Step::Show { from: from.to_owned(), to: to.to_owned(), owner }
+}
+
 /// The system, read-only.
 fn system(machine: &Machine) -> impl Iterator<Item = Step> {
     machine.system.iter().map(|path| match path {
-        SystemPath::Folder(path) => bind(path, path, BindAccess::Read, Owner::AsOutside),
+        SystemPath::Folder(path) => show(path, path, Owner::AsOutside),
         SystemPath::Link(at, to) => Step::Link { at: at.clone(), to: to.clone() },
     })
 }
@@ -210,7 +215,7 @@ fn furniture(confinement: &Confinement, machine: &Machine) -> Vec<Step> {
         link("/dev/stdin", "/proc/self/fd/0"),
         link("/dev/stdout", "/proc/self/fd/1"),
         link("/dev/stderr", "/proc/self/fd/2"),
-        bind(&machine.program, HOST_PROGRAM, BindAccess::Read, Owner::AsOutside),
+        show(&machine.program, Path::new(HOST_PROGRAM), Owner::AsOutside),
         // The same program by other names.
         link(&format!("/run/interpreter/{JUPYTER}"), "host"),
         link(&format!("/run/interpreter/{ATTACK}"), "host"),
@@ -241,12 +246,11 @@ fn reachable(confinement: &Confinement, owner: Owner) -> impl Iterator<Item = St
 /// A listed path, or `None` if it is denied.
 fn shown(confinement: &Confinement, path: &Path, owner: Owner) -> Option<Step> {
     let owner = if confinement.granted.contains(path) { owner } else { Owner::AsOutside };
-    let access = match confinement.files.get(path)? {
-        Reach::Read => BindAccess::Read,
-        Reach::Write => BindAccess::Write,
-        Reach::Deny => return None,
-    };
-    Some(bind(path, path, access, owner))
+    match confinement.files.get(path)? {
+        Reach::Read => Some(show(path, path, owner)),
+        Reach::Write => Some(bind(path, path, BindAccess::Write, owner)),
+        Reach::Deny => None,
+    }
 }
 
 fn is_below_denied(confinement: &Confinement, path: &Path) -> bool {
@@ -388,6 +392,7 @@ fn describe(machine: &Machine, protection: &mut Protection) {
         [
             "user, mount, process, network, ipc, hostname and cgroup namespaces",
             "the system read-only, the home absent",
+            "sockets, pipes, locks and watchers of all that is only read lead nowhere",
             "no network but loopback; the only way out is a proxy that lets through what is allowed",
             "no capabilities, no new privileges",
             "system-call filter",
@@ -395,6 +400,13 @@ fn describe(machine: &Machine, protection: &mut Protection) {
         ]
         .map(String::from),
     );
+    protection.missing.extend(machine.mounted.first().map(|at| {
+        let at = at.display();
+        format!(
+            "locks on larger files in part, because something is mounted in the system's folders \
+             ({at})"
+        )
+    }));
     match machine.landlock {
         Some(version) => protection.enforced.push(format!(
             "Landlock (version {version}): writes to the listed folders alone{}",

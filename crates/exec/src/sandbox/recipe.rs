@@ -234,6 +234,7 @@ impl Recipe {
             Some(ENOSPC) if about_users => Some(Cause::UserNamespacesUsedUp),
             Some(EPERM) if failure.step.contains("own processes") => Some(Cause::ProcRefused),
             _ if failure.step.contains("changes kept apart") => Some(Cause::NoOverlay),
+            _ if failure.step.contains("without its sockets") => Some(Cause::NotCutOff),
             _ => None,
         };
         self.refuses(failure.to_string(), cause)
@@ -323,11 +324,12 @@ impl Protection {
 pub(super) fn keeps_around_a_copy(promise: Promise) -> Kept {
     match promise {
         Promise::Network => {
-            Kept::InPart("sockets and pipes in a work folder that is not staged lead outside")
+            Kept::InPart("sockets and pipes in folders that are shown and not staged lead outside")
         }
         Promise::Limits => Kept::InPart(
             "temporary files are bounded by their size and not by their number; watchers of files \
-             (inotify) are counted together with yours",
+             (inotify) are counted together with yours; in folders that are shown and not staged \
+             they see others, and locks hold outside",
         ),
         Promise::Reading
         | Promise::Writing

@@ -18,10 +18,10 @@
 //!
 //! # Limits
 //! A secret that comes into the person's folder after this is not covered, and neither is a
-//! second hard link by another name. Folders that the person granted are searched too; others
-//! that are shown are installations of interpreters and are not.
+//! second hard link by another name. Folders that the person granted are searched too, and what is
+//! shown in homes of others; the rest that is shown are installations of interpreters and are not.
 
-use crate::ExecError;
+use crate::{ExecError, interpreters::Homes};
 use interpreter_core::{
     Access, Confinement,
     sensitive::{self, Sensitive, SensitiveForm},
@@ -96,8 +96,8 @@ fn with_granted(
 ) -> Result<Confinement, ExecError> {
     check(confinement)?;
     let mut covered = confinement.clone();
-    for granted in &confinement.granted {
-        found.extend(find(granted, confinement)?);
+    for searched in confinement.granted.iter().chain(in_homes_of_others(confinement)) {
+        found.extend(find(searched, confinement)?);
     }
     for path in found {
         // A denied path, or part of a denied folder, needs no entry of its own.
@@ -106,6 +106,17 @@ fn with_granted(
         }
     }
     Ok(covered)
+}
+
+/// The paths that are shown in homes of other users: interpreters that `PATH` leads to, as under
+/// `sudo`.
+fn in_homes_of_others(confinement: &Confinement) -> impl Iterator<Item = &PathBuf> {
+    let (homes, user) = (Homes::look(), rustix::process::geteuid().as_raw());
+    let shown = confinement
+        .files
+        .iter()
+        .filter(|(path, access)| **access == Access::Read && !confinement.granted.contains(*path));
+    shown.map(|(path, _)| path).filter(move |path| homes.are_of_others(user, path))
 }
 
 /// The places of secrets at and below `root`, except those that are allowed. Denied folders are not

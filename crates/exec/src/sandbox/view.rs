@@ -93,7 +93,9 @@ impl View {
 #[expect(clippy::wildcard_enum_match_arm, reason = "all others show nothing that code may want")]
 fn shown_by(step: &Step) -> Option<(&PathBuf, Shown)> {
     match step {
-        Step::Bind { to, access: BindAccess::Read, .. } => Some((to, Shown::Read)),
+        Step::Bind { to, access: BindAccess::Read, .. } | Step::Show { to, .. } => {
+            Some((to, Shown::Read))
+        }
         Step::Bind { to, access: BindAccess::Write, .. } => Some((to, Shown::Write)),
         Step::Link { at, .. } | Step::File { at, .. } => Some((at, Shown::Read)),
         Step::Temporary { at, .. } | Step::Overlay { at, .. } => Some((at, Shown::Write)),

@@ -94,6 +94,7 @@ impl Condition {
 /// The number of an error that a rule may answer with.
 pub(super) fn errno(name: &str) -> Option<u16> {
     let value = match name {
+        "EINVAL" => libc::EINVAL,
         "EPERM" => libc::EPERM,
         "ENOSYS" => libc::ENOSYS,
         "EAFNOSUPPORT" => libc::EAFNOSUPPORT,

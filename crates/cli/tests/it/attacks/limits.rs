@@ -164,6 +164,36 @@ except OSError:
 os.close(read); os.close(write)
 ",
     ),
+    Attack::new(
+        11,
+        "leases_a_file",
+        Python,
+        Printed,
+        r"
+import fcntl
+file = open(os.path.join(os.environ['TMPDIR'], '@NAME@'), 'w')
+try:
+    fcntl.fcntl(file, 1024, fcntl.F_WRLCK); print('ESCAPED')
+    fcntl.fcntl(file, 1024, fcntl.F_UNLCK)
+except OSError:
+    pass
+",
+    ),
+    Attack::new(
+        11,
+        "watches_by_signals",
+        Python,
+        Printed,
+        r"
+import fcntl
+folder = os.open(os.environ['TMPDIR'], os.O_RDONLY)
+try:
+    fcntl.fcntl(folder, fcntl.F_NOTIFY, fcntl.DN_ACCESS); print('ESCAPED')
+except OSError:
+    pass
+os.close(folder)
+",
+    ),
     Attack::new(11, "prints_without_end", Shell, Flood(16 << 20), "yes | head -c 100M")
         .arena(Limits)
         .control(Plain),

@@ -37,6 +37,7 @@ fn machine(rights: Rights) -> Machine {
             SystemPath::Link("/bin".into(), "usr/bin".into()),
             SystemPath::Folder("/etc".into()),
         ],
+        mounted: vec![],
         landlock: Some(7),
         groups: Groups::default(),
         scratch: "/home/u/.local/share/interpreter/sandboxes".into(),
@@ -150,6 +151,8 @@ fn after(steps: &[Step], asked: &Path) -> Option<Reach> {
             (to, if *access == BindAccess::Write { Reach::Write } else { Reach::Read })
         } else if let Step::Mask { at } | Step::Temporary { at, .. } = step {
             (at, Reach::Deny)
+        } else if let Step::Show { to, .. } = step {
+            (to, Reach::Read)
         } else {
             return None;
         };
