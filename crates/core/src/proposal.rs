@@ -2,7 +2,7 @@
 //!
 //! Its hash stands in the question, the record and the run, so that what is shown is what runs.
 
-use crate::{Body, Invocation, Language, Redactor, Untrusted, hash::sha256, redact::Drawn};
+use crate::{Invocation, Language, Untrusted, hash::sha256};
 use serde::{Deserialize, Serialize};
 
 /// The longest code that runs, in bytes. Anything shown, judged and recorded as a whole needs a
@@ -100,26 +100,6 @@ impl Proposal {
     /// The SHA-256 of the code.
     pub fn hash(&self) -> &str {
         &self.hash
-    }
-
-    /// Its record, before secrets are taken out.
-    pub fn body(&self) -> Body {
-        Body::Proposal {
-            id: self.id.clone(),
-            origin: self.origin,
-            language: self.language.name().into(),
-            code: self.code.clone(),
-            hash: self.hash.clone(),
-            invocation: self.invocation.clone(),
-            again: self.again.as_ref().map(|again| again.cell.clone()),
-            sealed: None,
-        }
-    }
-
-    /// The code as it is drawn for somebody who decides on it. Values in its arguments count too.
-    pub fn drawn(&self, redactor: &Redactor) -> Drawn {
-        let arguments = self.invocation.iter().flat_map(|one| &one.arguments);
-        arguments.fold(redactor.draw(&self.code), |drawn, one| drawn.beside(redactor.masks(one)))
     }
 }
 

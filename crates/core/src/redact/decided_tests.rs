@@ -133,7 +133,7 @@ fn a_known_value_is_masked_where_it_stands_and_named() {
     }
 }
 
-/// What leaves for somebody else holds no token.
+/// Code that leaves for somebody else holds no token.
 #[test]
 fn code_that_is_exported_has_no_token() {
     let redactor = Redactor::of_shapes();

@@ -82,14 +82,14 @@ impl Veiled {
         self.why.values().cloned().collect()
     }
 
-    /// What was chosen, without those of them that no pick names.
+    /// The chosen changes, without those of them that no pick names.
     pub(crate) fn withheld_from<'a>(&self, mut chosen: Chosen<'a>, picks: &[Pick]) -> Chosen<'a> {
         if self.is_empty() {
             return chosen;
         }
         let named: Vec<_> = picks.iter().filter_map(|one| Relative::parse(&one.path)).collect();
         let mut withheld = Vec::new();
-        // What is below a folder that is veiled, or was renamed, goes with it.
+        // Everything below a folder that is veiled, or was renamed, goes with it.
         let mut is_kept = |path: &Relative| {
             path.ancestors().chain([path.clone()]).fold(true, |is_kept, place| {
                 let new = self.renamed.get(&place).unwrap_or(&place);
