@@ -5,10 +5,10 @@ import { person } from "./who";
 import type { Capability, FileChange, InboxQuestion, Person, Question, Quorum, Risk, SessionWord } from "./wire";
 
 export const RISKS: { [risk in Risk]: { word: string; words: string } } = {
-  low: { word: "Low risk", words: "It computes, prints or reads in the work folder." },
-  medium: { word: "Medium risk", words: "It changes files or starts programs." },
-  unknown: { word: "Risk unknown", words: "The analysis cannot tell what it does." },
-  high: { word: "High risk", words: "It deletes, reaches the network, or hides what it does." },
+  low: { word: "Low risk", words: "Only reads, computes or saves staged data." },
+  medium: { word: "Medium risk", words: "Changes files or starts programs." },
+  unknown: { word: "Risk unknown", words: "The analysis can't tell what it does." },
+  high: { word: "High risk", words: "Deletes, uses the network or can't be read; see below." },
 };
 
 export const STATES: { [state in SessionWord]: string } = {
