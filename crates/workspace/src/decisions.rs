@@ -204,9 +204,10 @@ impl Set {
         }
         let grave = self.journals[at].entries.iter().filter_map(|entry| {
             let mut sides = entry.before.iter().chain(&entry.after);
-            let path = match sides.all(|node| node.shape == Shape::Folder) {
-                true => entry.path.as_folder(),
-                false => Path::new(OsStr::from_bytes(entry.path.bytes())).to_owned(),
+            let path = if sides.all(|node| node.shape == Shape::Folder) {
+                entry.path.as_folder()
+            } else {
+                Path::new(OsStr::from_bytes(entry.path.bytes())).to_owned()
             };
             Some((&entry.path, autorun::reason(self.work_folder(), &path)?))
         });

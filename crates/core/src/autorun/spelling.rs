@@ -19,10 +19,8 @@ const STREAM: &[u8] = b"::$";
 pub(super) fn folded(name: &[u8]) -> Cow<'_, [u8]> {
     if name.is_ascii() {
         let name = finished(name);
-        return match name.iter().any(u8::is_ascii_uppercase) {
-            true => Cow::Owned(name.to_ascii_lowercase()),
-            false => Cow::Borrowed(name),
-        };
+        let is_small = !name.iter().any(u8::is_ascii_uppercase);
+        return if is_small { name.into() } else { name.to_ascii_lowercase().into() };
     }
     let text = String::from_utf8_lossy(name);
     let seen = text.chars().filter(|c| !is_unseen(*c));

@@ -126,7 +126,7 @@ fn change() -> impl Strategy<Value = FileChange> {
     )
         .prop_map(|(parts, ending, change, executable, runs)| {
             let runs_later = runs.then(|| "runs".to_owned());
-            let about = About { executable, runs_later, ..About::default() };
+            let about = About { runs_later, executable, ..About::default() };
             FileChange { about, ..FileChange::new(parts.join("/") + &ending, change) }
         })
 }

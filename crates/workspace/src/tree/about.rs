@@ -45,9 +45,9 @@ pub(crate) fn rank(work_folder: &Path, sides: &[Sides<'_>], files: &mut [FileCha
             Change::Created | Change::Changed | Change::Deleted => None,
         };
         // A folder's row ends in a slash, which says so to the rules.
-        let of_itself = || match file.path.ends_with('/') {
-            true => autorun::reason(work_folder, &path.as_folder()),
-            false => reason(&path),
+        let of_itself = || {
+            let is_folder = file.path.ends_with('/');
+            if is_folder { autorun::reason(work_folder, &path.as_folder()) } else { reason(&path) }
         };
         let why = of_itself().or_else(of_inside).or_else(of_old);
         file.about.runs_later = why.map(str::to_owned);
