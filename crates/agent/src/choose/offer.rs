@@ -65,16 +65,15 @@ impl Choice<'_> {
             return None;
         }
         let (place, model) = name.split_once('/').unwrap_or((name, ""));
-        let usual = self.usual(place);
-        let is_usual = usual.is_some_and(|usual| model == usual || name == place);
         let is_embedded = || self.embedded_entry(name).is_ok_and(|entry| entry.is_some());
-        (is_usual || is_embedded()).then(|| match self.settings.endpoints.contains_key(place) {
-            true => name.to_owned(),
-            false if model.is_empty() && place != "embedded" => {
-                format!("{place}/{}", self.usual(place).unwrap_or_default())
+        match self.usual(place) {
+            // An endpoint is chosen by its name alone; a provider is not.
+            Some(_) if name == place && self.settings.endpoints.contains_key(place) => {
+                Some(name.to_owned())
             }
-            false => name.to_owned(),
-        })
+            Some(usual) if name == place || model == usual => Some(format!("{place}/{usual}")),
+            Some(_) | None => is_embedded().then(|| name.to_owned()),
+        }
     }
 
     /// Whether this is a model of a known endpoint or provider, by its form.

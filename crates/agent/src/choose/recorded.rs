@@ -38,13 +38,11 @@ impl Choice<'_> {
         if let Some(file) = name.strip_prefix(SCRIPTED) {
             return Ok(Model::scripted_name(Path::new(file)));
         }
-        match self.embedded_entry(name)? {
-            Some(entry) => Ok(format!("embedded/{}", entry.name)),
-            None => {
-                let Endpoint { provider, model, .. } = self.endpoint(name)?;
-                Ok(format!("{provider}/{model}"))
-            }
+        if let Some(entry) = self.embedded_entry(name)? {
+            return Ok(format!("embedded/{}", entry.name));
         }
+        let Endpoint { provider, model, .. } = self.endpoint(name)?;
+        Ok(format!("{provider}/{model}"))
     }
 }
 

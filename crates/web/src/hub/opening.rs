@@ -31,7 +31,6 @@ use std::{
     path::{Path, PathBuf},
     sync::Arc,
 };
-use tokio::runtime::Handle;
 
 /// How a session is to be.
 struct Wanted {
@@ -248,27 +247,41 @@ pub(super) fn context(
     folder: &Path,
     overrides: &Overrides,
 ) -> Result<Context, AgentError> {
-    shared.whose.context(&shared.setup, folder, overrides)
+    let context = shared.whose.context(&shared.setup, folder, overrides)?;
+    shared.redact_like(&context);
+    Ok(context)
 }
 
 impl Wanted {
-    /// The context of such a session. Slow: it looks at the machine.
-    fn context(&self, shared: &Shared) -> Result<Context, ProtocolError> {
-        let refused = |error: AgentError| refusal(&error);
-        let SessionOrigin { asks, bounds, model } = &self.origin;
-        let mut context = context(shared, &self.folder, &self.overrides).map_err(refused)?;
-        shared.redact_like(&context);
-        if let Some(name) = &self.model {
-            let offered = Handle::current().block_on(context.offered(name.to_look_up()));
-            context.talk_to(offered.map_err(refused)?);
+    /// The context of such a session. Looks at the machine, on another thread; the provider of a model
+    /// that a client names may be asked whether it has it.
+    async fn context(self, shared: &Arc<Shared>) -> Result<(Context, Self), ProtocolError> {
+        let shared = Arc::clone(shared);
+        let (mut context, wanted) = elsewhere(move || {
+            let mut context =
+                context(&shared, &self.folder, &self.overrides).map_err(|error| refusal(&error))?;
+            self.fit(&mut context, &shared)?;
+            Ok((context, self))
+        })
+        .await?;
+        if let Some(name) = &wanted.model {
+            let offered = context.offered(name.to_look_up()).await;
+            context.talk_to(offered.map_err(|error| refusal(&error))?);
         }
+        Ok((context, wanted))
+    }
+
+    /// Has a context ask no less, reach no further and talk to no other model than the session that
+    /// this one comes from.
+    fn fit(&self, context: &mut Context, shared: &Shared) -> Result<(), ProtocolError> {
+        let SessionOrigin { asks, bounds, model } = &self.origin;
         if let Some(model) = model
             && context.talks_to().ok().as_ref() != Some(model)
         {
             if let Ok(offered) = context.offered_before(model) {
                 context.talk_to(offered);
             }
-            check_model(&context, model)?;
+            check_model(context, model)?;
         }
         if shared.approvers.is_some() {
             context.serve_several();
@@ -279,7 +292,7 @@ impl Wanted {
         if let Some(bounds) = bounds {
             context.reach_no_further(bounds).map_err(|error| refusal(&error))?;
         }
-        Ok(context)
+        Ok(())
     }
 }
 
@@ -331,14 +344,13 @@ async fn begin_in(
     from: Option<FromSession>,
     caller: Caller,
 ) -> Result<Arc<HeldSession>, ProtocolError> {
-    let within = Arc::clone(&shared);
     let is_woken = from.as_ref().is_some_and(|from| from.at.is_some());
     let by = from.as_ref().and_then(|from| from.at.as_ref()).map(|(_, by)| by.clone());
     // Whoever has it begin is on record, also where it is another's.
     let who = by.unwrap_or_else(|| caller.name.clone());
     let beginner = who.clone();
+    let (mut context, wanted) = wanted.context(&shared).await?;
     let (mut session, seat, context, wanted, earlier) = elsewhere(move || {
-        let mut context = wanted.context(&within)?;
         seat.bound(&mut context.settings.staged_limit.value);
         let context = Arc::new(context);
         let Wanted { mode, approval, .. } = &wanted;

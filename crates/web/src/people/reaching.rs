@@ -16,6 +16,7 @@ use crate::{
     reach::Reach,
     service::SessionCount,
 };
+use futures_util::future::join_all;
 use interpreter_store::Folders;
 use serde_json::{Value, json};
 use std::{collections::BTreeSet, sync::Arc};
@@ -191,9 +192,8 @@ impl Reach for TeamHub {
         for hub in &all {
             hub.shared.end();
         }
-        for hub in all {
-            hub.shut().await;
-        }
+        // At once, so that one which takes its time costs the others nothing.
+        join_all(all.iter().map(SessionHub::shut)).await;
     }
 
     async fn quiet(&self) {
