@@ -77,9 +77,15 @@ pub enum Body {
         /// The place of its code in the reply that it came in.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         place: Option<ReplyPlace>,
-        /// Whether code of that conversation may have read a secret.
+        /// Whether code of that session may have read a secret.
         #[serde(skip_serializing_if = "is_false", default)]
         secret: bool,
+        /// Whether its model was given outside text.
+        #[serde(skip_serializing_if = "is_false", default)]
+        outside_text: bool,
+        /// Whether its code may hold outside text that the model was not given.
+        #[serde(skip_serializing_if = "is_false", default)]
+        unseen: bool,
     },
     /// From here on the model is another one, and the conversation has another opening.
     ModelChanged {
