@@ -166,7 +166,13 @@ pub enum Body {
     /// The person restarted these interpreters.
     Restarted { languages: Vec<String> },
     /// The person goes back to before a cell. It and these after it no longer count.
-    Rewound { to: String, cells: Vec<String> },
+    Rewound {
+        to: String,
+        cells: Vec<String>,
+        /// Programs that code had left running, and that are ended.
+        #[serde(skip_serializing_if = "is_none_left", default)]
+        programs: u32,
+    },
     /// The memory of interpreters and the staged files are those of then, as far as they could be.
     CameBack(Rewound),
     /// A block of code in a reply is not a proposal.
@@ -408,6 +414,11 @@ impl RemovalReason {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants a reference")]
 fn is_false(value: &bool) -> bool {
     !*value
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants a reference")]
+fn is_none_left(count: &u32) -> bool {
+    *count == 0
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants a reference")]

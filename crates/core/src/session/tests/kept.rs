@@ -1,4 +1,4 @@
-//! What was said before still holds: a session that is resumed or forked, and one that goes back, asks
+//! A no and outside text are kept: a session that is resumed or forked, and one that goes back, asks
 //! no less than the session was asked to, and forgets neither outside text nor a no.
 
 use super::{
