@@ -177,7 +177,7 @@ fn keys_typed_ahead_and_a_no_change_nothing() {
 
 /// A cell that writes into the memory of every process that it can open: the copies to go back to, and
 /// a child of its own.
-const POISON: &str = r#"
+const POISON: &str = r"
 import os, time
 child = os.fork()
 if child == 0:
@@ -214,7 +214,7 @@ for process in others:
         refused += 1
 print('of its own:', poison(child) > 0, 'others:', opened, 'refused:', refused > 0)
 os.kill(child, 9)
-"#;
+";
 
 /// A cell that was undone has not written into the copy that takes its place.
 #[test]
@@ -239,7 +239,7 @@ fn an_undone_cell_cannot_change_what_is_gone_back_to() {
 }
 
 /// A program that leaves its parents and its group behind, and has begun once the cell is over.
-const DAEMON: &str = r#"
+const DAEMON: &str = r"
 import os
 begun, begins = os.pipe()
 if os.fork() == 0:
@@ -250,9 +250,9 @@ if os.fork() == 0:
 os.wait()
 os.close(begins)
 os.read(begun, 1)
-"#;
+";
 
-const COUNT: &str = r#"
+const COUNT: &str = r"
 import os
 def name(process):
     try:
@@ -261,7 +261,7 @@ def name(process):
     except OSError:
         return ''
 print('sleeping:', [name(one) for one in os.listdir('/proc')].count('sleep'))
-"#;
+";
 
 /// A program that a cell has left running ends, and is counted before.
 #[test]
