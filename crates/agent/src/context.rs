@@ -70,7 +70,7 @@ pub struct Context {
     /// Where interpreters and their tools are installed.
     pub(crate) prefixes: Vec<PathBuf>,
     /// How many calls of models a minute may have, of all models together.
-    pace: Option<Arc<Pace>>,
+    pace: Arc<Pace>,
     /// Columns and rows that output has on the person's window.
     window: Option<(usize, usize)>,
     /// Rules for the analysis of code that the person and the project have added.
@@ -135,12 +135,10 @@ impl Context {
         };
         let granted = grants::granted(overrides, &folders, &work_folder)?;
         let upstream = network::upstream(&environment).map(Arc::new);
-        let pace = settings.requests_per_minute.value.map(|most| {
-            let ledger = Ledger::new(&folders);
-            // It is a courtesy to providers: a full disk does not stop the person.
-            let take = move || ledger.take_call(most).unwrap_or(Ok(()));
-            Arc::new(Pace::new(take))
-        });
+        let (ledger, most) = (Ledger::new(&folders), settings.requests_per_minute.value);
+        // It is a courtesy to providers: a full disk does not stop the person.
+        let take = move || ledger.take_call(most).unwrap_or(Ok(()));
+        let pace = Arc::new(Pace::new(take));
         let redactor = Arc::new(redactor(&environment));
         unavailable.extend(unredacted(&redactor));
         Ok(Self {
@@ -241,7 +239,7 @@ impl Context {
     pub(crate) fn choice(&self) -> Result<Choice<'_>, ChooseError> {
         let choice =
             Choice::new(&self.settings, &self.environment, &self.providers, &self.folders)?;
-        Ok(choice.paced(self.pace.clone()))
+        Ok(choice.paced(Some(Arc::clone(&self.pace))))
     }
 
     /// Whoever asks for documents of servers that are no models, as the settings have it.
@@ -324,6 +322,11 @@ impl Context {
             up_to: self.settings.approval_limit.value,
             profile: self.profile_name.clone(),
         }
+    }
+
+    /// Nobody is there to end what takes too long: runs and turns end by themselves.
+    pub fn bound_unattended(&mut self) {
+        self.settings.bound_unattended();
     }
 
     /// Sessions are those of a team: several people can answer, and each is known.

@@ -312,6 +312,7 @@ impl Driver {
                 let found = self.checkpoints.as_mut().and_then(|all| all.of(number));
                 _ = reply.send(found).is_ok();
             }
+            Request::CountPrograms(reply) => self.runner.tell(Command::CountPrograms(reply)),
             Request::Begin { events, beside, who, newest, reply } => {
                 if self.state.is_idle() && self.journal.keep_packed(beside).await.is_err() {
                     // Whoever asked may have left.

@@ -104,6 +104,14 @@ impl Session {
         answer.await.ok().flatten()
     }
 
+    /// How many programs code has left running, beside the interpreters. Going back ends them.
+    pub async fn programs(&self) -> u32 {
+        let (reply, answer) = oneshot::channel();
+        self.request(Request::CountPrograms(reply));
+        // Nothing runs where there is no sandbox.
+        answer.await.unwrap_or(0)
+    }
+
     /// Waits until everything that was sent so far is on record, for whoever reads it there.
     pub async fn written(&self) {
         let (reply, answer) = oneshot::channel();

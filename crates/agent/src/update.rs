@@ -140,6 +140,8 @@ pub(crate) enum Request {
     KeepCheckpoints,
     /// Say what a checkpoint holds.
     Checkpoint { number: u32, reply: oneshot::Sender<Option<Checkpoint>> },
+    /// Say how many programs code has left running.
+    CountPrograms(oneshot::Sender<u32>),
     /// Say when everything that was asked for so far is on record.
     Written(oneshot::Sender<()>),
     /// Ask a kernel how code could go on.

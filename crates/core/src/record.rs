@@ -77,9 +77,15 @@ pub enum Body {
         /// The place of its code in the reply that it came in.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         place: Option<ReplyPlace>,
-        /// Whether code of that conversation may have read a secret.
+        /// Whether code of that session may have read a secret.
         #[serde(skip_serializing_if = "is_false", default)]
         secret: bool,
+        /// Whether its model was given outside text.
+        #[serde(skip_serializing_if = "is_false", default)]
+        outside_text: bool,
+        /// Whether its code may hold outside text that the model was not given.
+        #[serde(skip_serializing_if = "is_false", default)]
+        unseen: bool,
     },
     /// From here on the model is another one, and the conversation has another opening.
     ModelChanged {
@@ -163,7 +169,13 @@ pub enum Body {
     /// The person restarted these interpreters.
     Restarted { languages: Vec<String> },
     /// The person goes back to before a cell. It and these after it no longer count.
-    Rewound { to: String, cells: Vec<String> },
+    Rewound {
+        to: String,
+        cells: Vec<String>,
+        /// Programs that code had left running, and that are ended.
+        #[serde(skip_serializing_if = "is_none_left", default)]
+        programs: u32,
+    },
     /// The memory of interpreters and the staged files are those of then, as far as they could be.
     CameBack(Rewound),
     /// A block of code in a reply is not a proposal.
@@ -408,6 +420,11 @@ impl RemovalReason {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants a reference")]
 fn is_false(value: &bool) -> bool {
     !*value
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants a reference")]
+fn is_none_left(count: &u32) -> bool {
+    *count == 0
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants a reference")]

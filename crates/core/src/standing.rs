@@ -7,7 +7,8 @@
 //! A yes counts only where no rule has an opinion, so every rule that asks or denies outranks it.
 //! It never covers code that is riskier than [`ceiling`], or that the analysis cannot read; edited
 //! code is shown whatever it says. A no denies like a rule of the settings. Each has a number, is on
-//! record, and can be taken back. None outlives its session.
+//! record, and can be taken back. A yes ends with its session. A no goes along into every session that
+//! comes from it, where whoever may revoke it can take it back.
 //!
 //! # Limits
 //! Those of findings: code can hide its behaviour. The sandbox bounds what it can do.
@@ -226,6 +227,15 @@ impl StandingAnswers {
         self.given += 1;
         self.all.push(StandingAnswer { number: self.given, span, covers });
         self.all.last()
+    }
+
+    /// Adds a no of an earlier session, under a number of its own. There is room for all of them: that
+    /// session had no more than [`MOST`].
+    pub fn bring(&mut self, no: StandingAnswer) -> StandingAnswer {
+        self.given += 1;
+        let no = StandingAnswer { number: self.given, ..no };
+        self.all.push(no.clone());
+        no
     }
 
     /// Takes one back. Whether there was one of this number.

@@ -11,7 +11,8 @@
 //! nothing is staged. Code that would both read a secret and reach the network is denied, unless a
 //! rule of the person's names what it does. It makes no difference in how many pieces of code that
 //! is done: what one has read, a variable, a file or the conversation may hold for all that follow.
-//! The state is left with the conversation only: it goes along into a session that resumes it.
+//! It only ever grows: it goes along into a session that resumes or forks this one, from any moment,
+//! and stays when the person goes back.
 //!
 //! # Limits
 //! It rests on findings, which code can evade; the sandbox and the list of hosts hold all the
@@ -54,6 +55,17 @@ pub struct Taint {
     would_hold: Held,
 }
 
+/// The part of this that goes along with a conversation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TaintBrought {
+    /// Whether the model has been given outside text.
+    pub outside_text: bool,
+    /// Whether code that ran may hold outside text that the model has not been given.
+    pub unseen: bool,
+    /// Whether code that ran may have read a secret.
+    pub secret: bool,
+}
+
 /// Things that code may have in its variables, its output and its files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Held {
@@ -61,7 +73,36 @@ struct Held {
     secret: bool,
 }
 
+impl TaintBrought {
+    /// By code with these findings that ran.
+    pub(crate) fn by_code(risk: Risk, capabilities: &[Capability], places: &Places) -> Self {
+        let Held { outside_text, secret } = Held::of(risk, capabilities, places);
+        Self { outside_text: false, unseen: outside_text, secret }
+    }
+
+    /// Both.
+    #[must_use]
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self {
+            outside_text: self.outside_text || other.outside_text,
+            unseen: self.unseen || other.unseen,
+            secret: self.secret || other.secret,
+        }
+    }
+}
+
 impl Held {
+    /// Things that code with these findings would hold.
+    fn of(risk: Risk, capabilities: &[Capability], places: &Places) -> Self {
+        let takes_in = |one: &Capability| {
+            Deed::named(&one.name).is_none_or(|deed| !TAKES_NOTHING_IN.contains(&deed))
+        };
+        Self {
+            outside_text: risk == Risk::Unknown || capabilities.iter().any(takes_in),
+            secret: capabilities.iter().any(|one| reads_a_secret(one, places)),
+        }
+    }
+
     fn and(self, other: Self) -> Self {
         Self {
             outside_text: self.outside_text || other.outside_text,
@@ -89,14 +130,7 @@ impl Taint {
 
     /// Code was judged.
     pub fn judged(&mut self, found: &Findings, places: &Places) {
-        let takes_in = |one: &Capability| {
-            Deed::named(&one.name).is_none_or(|deed| !TAKES_NOTHING_IN.contains(&deed))
-        };
-        let mut all = found.capabilities.iter();
-        self.would_hold = Held {
-            outside_text: found.risk == Risk::Unknown || all.clone().any(takes_in),
-            secret: all.any(|one| reads_a_secret(one, places)),
-        };
+        self.would_hold = Held::of(found.risk, &found.capabilities, places);
     }
 
     /// Several cells were judged that run one after another.
@@ -109,9 +143,11 @@ impl Taint {
         self.would_hold = would_hold;
     }
 
-    /// A conversation is taken over, in which code may have read a secret.
-    pub fn brings(&mut self, secret: bool) {
-        self.holds.secret |= secret;
+    /// A conversation is taken over, with this. Whether the model has outside text with it.
+    pub fn brings(&mut self, brought: TaintBrought) -> bool {
+        let TaintBrought { outside_text, unseen, secret } = brought;
+        self.holds = self.holds.and(Held { outside_text: outside_text || unseen, secret });
+        outside_text
     }
 
     /// The code that was judged last is about to run.

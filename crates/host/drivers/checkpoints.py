@@ -9,6 +9,11 @@
 # more, and goes on as the kernel. Only the host's signal counts: a process can send any signal, but
 # not in the name of another.
 #
+# A copy that sleeps must be what the kernel was, whatever later cells do. They run as the same user,
+# so they could open its memory in `/proc` and write there. So a copy is not dumpable, and neither is
+# the kernel for the moment of the fork: there is no time at which one that can be opened is there.
+# Without that it is not copied. A woken copy is dumpable again, as any kernel.
+#
 # Not in a copy: threads, the other ends of sockets, programs that were started. The position in an
 # open file is shared with the kernel. The copy counts them in its claim.
 from _signal import SIG_DFL, SIG_SETMASK, SIGCHLD, SIGCONT
@@ -17,6 +22,7 @@ from os import _exit, fork, getpid, getppid, listdir, setpgid, waitpid
 
 sys, modules, control = driver.sys, driver.modules, driver.control
 ENDED_FIRST = "/proc/self/oom_score_adj"
+DUMPABLE, IS_DUMPABLE = 4, 3  # Of prctl: to set it, and to ask.
 TURN = 0.0002  # Seconds.
 left = None  # The process between the kernel and its copy: to be buried.
 
@@ -41,14 +47,18 @@ def copy(number):
     handled = getsignal(SIGCHLD) is not SIG_DFL
     mask = pthread_sigmask(SIG_SETMASK, valid_signals())
     control.shared = True
+    before = give_way()
     try:
+        shut()
         born = quiet_fork()
     except Exception as error:
+        open_again(before)
         control.shared = False
         pthread_sigmask(SIG_SETMASK, mask)
         refuse(number, f"it cannot be copied: {error}")
         return False
     if born:
+        open_again(before)
         control.shared = False
         left = born
         if handled:
@@ -62,6 +72,7 @@ def copy(number):
         if fork():
             _exit(0)
         sleep(number, kernel, between, threads)
+        open_again(before)
         control.shared = False
         # It may hold the beginning of what the kernel read on its own.
         control.received.clear()
@@ -126,18 +137,47 @@ def sleep(number, kernel, between, threads):
         f'"number":{number},"process":{getpid()},"threads":{every},"sockets":{sockets}'
         f',"files":{files},"programs":{programs}',
     )
-    before = give_way()
     while True:
         signal = sigwaitinfo([SIGCONT])
         if signal.si_code == 0 and signal.si_pid == getppid():
             break
+
+
+def prctl(option, value):
+    """The call of that name. The module `ctypes` takes four times as long to load."""
+    import _ctypes
+
+    address = _ctypes.dlsym(_ctypes.dlopen(None, 0), "prctl")
+    return _ctypes.call_function(address, (option, value, 0, 0, 0))
+
+
+def shut():
+    """From here on nothing but the system can open the memory of this process, nor that of a copy."""
+    try:
+        done = prctl(DUMPABLE, 0) == 0 and prctl(IS_DUMPABLE, 0) == 0
+    except Exception as error:
+        raise OSError(f"its memory cannot be shut off: {error}") from None
+    if not done:
+        raise OSError("its memory cannot be shut off")
+
+
+def open_again(before):
+    """Undoes that, and what gave way. Where it cannot, it stays as it is, which harms nothing."""
+    try:
+        prctl(DUMPABLE, 1)
+    except Exception:
+        pass
     if before is not None:
-        with open(ENDED_FIRST, "w") as file:
-            file.write(before)
+        try:
+            with open(ENDED_FIRST, "w") as file:
+                file.write(before)
+        except OSError:
+            pass
 
 
 def give_way():
-    """Where memory runs out, a copy ends before the kernel does. Gives what undoes it."""
+    """Where memory runs out, a copy ends before the kernel does. A copy has it from the kernel, because
+    it cannot open the file itself. Gives what undoes it."""
     try:
         with open(ENDED_FIRST) as file:
             before = file.read()

@@ -62,6 +62,9 @@ pub(crate) fn chat(args: &Args) -> Result<ExitCode, Error> {
     let mut context = context(&args.session.overrides())?;
     let approval = if args.session.yes { Approval::Yes } else { Approval::AsRulesSay };
     let at_terminal = at_terminal() && !args.session.json && !args.is_quiet();
+    if args.session.yes || !at_terminal {
+        context.bound_unattended();
+    }
     let schema = args.output_schema.as_deref().map(read_schema).transpose()?;
     let first = match (args.prompt(), at_terminal) {
         (Some(prompt), _) => Some(prompt),
@@ -313,7 +316,12 @@ async fn another(
     if is_other {
         let overrides = Overrides { profile, ..args.session.overrides() };
         match start::context(&overrides) {
-            Ok(found) => context = Arc::new(found),
+            Ok(mut found) => {
+                if approval == Approval::Yes {
+                    found.bound_unattended();
+                }
+                context = Arc::new(found);
+            }
             Err(error) => {
                 report::tell(&error, &mut screen)?;
                 return Ok((frontend, context));

@@ -73,6 +73,9 @@ pub(crate) struct RunArgs {
 pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, Error> {
     args.check()?;
     let mut context = context(&args.session.overrides())?;
+    if args.session.yes || args.session.json || !at_terminal() {
+        context.bound_unattended();
+    }
     let Some(source) = args.source() else {
         let language = args.language(&context, None, None)?;
         if args.explain {

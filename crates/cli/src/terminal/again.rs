@@ -12,7 +12,7 @@ use std::io;
 pub(super) fn show(screen: &mut Screen, body: &Body) -> io::Result<()> {
     match body {
         Body::Restarted { languages } => screen.tell(&session::restarted(languages)),
-        Body::Rewound { to, cells } => {
+        Body::Rewound { to, cells, .. } => {
             let words = ours("Back to before ") + word(to) + ": " + count(cells.len(), "cell");
             screen.say(words + " and everything said since no longer count.")
         }
@@ -43,8 +43,11 @@ pub(super) fn tell(
             screen.say(head(ours("you restarted interpreters")))?;
             screen.row(&languages.join(", "))
         }
-        Body::Rewound { to, cells } => {
+        Body::Rewound { to, cells, programs } => {
             screen.say(head(ours("you went back to before ") + word(to)))?;
+            if *programs > 0 {
+                screen.row_of_words(&format!("programs that were ended: {programs}"))?;
+            }
             screen.row_of_words(&format!("no longer count: {}", cells.join(", ")))
         }
         Body::CameBack(rewound) => {

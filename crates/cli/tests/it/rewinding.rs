@@ -1,7 +1,7 @@
 //! `/rewind`: back to before a cell, with conversation, staged files and variables.
 
 use crate::{
-    scene::{Scene, cell},
+    scene::{Scene, Who, cell},
     terminal::Terminal,
 };
 
@@ -173,4 +173,112 @@ fn keys_typed_ahead_and_a_no_change_nothing() {
     terminal.types("/quit").exits(0);
     let seen = scene.run(&["history", "show", "--json"]);
     assert!(seen.of_kind("rewound").is_empty());
+}
+
+/// A cell that writes into the memory of every process that it can open: the copies to go back to, and
+/// a child of its own.
+const POISON: &str = r"
+import os, time
+child = os.fork()
+if child == 0:
+    time.sleep(1000)
+def poison(process):
+    done = 0
+    with open(f'/proc/{process}/maps') as maps, open(f'/proc/{process}/mem', 'r+b', 0) as memory:
+        for line in maps:
+            place, rights = line.split()[:2]
+            if not rights.startswith('rw') or '[v' in line:
+                continue
+            start, end = (int(part, 16) for part in place.split('-'))
+            try:
+                memory.seek(start)
+                found = memory.read(end - start)
+            except OSError:
+                continue
+            at = found.find(good)
+            while at >= 0:
+                memory.seek(start + at)
+                memory.write(bad)
+                done += 1
+                at = found.find(good, at + 1)
+    return done
+good, bad = b'good-' + b'0123456789', b'evil-' + b'0123456789'
+others = [int(name) for name in os.listdir('/proc') if name.isdigit()]
+opened, refused = 0, 0
+for process in others:
+    if process in (os.getpid(), child):
+        continue
+    try:
+        opened += poison(process) > 0
+    except OSError:
+        refused += 1
+print('of its own:', poison(child) > 0, 'others:', opened, 'refused:', refused > 0)
+os.kill(child, 9)
+";
+
+/// A cell that was undone has not written into the copy that takes its place.
+#[test]
+fn an_undone_cell_cannot_change_what_is_gone_back_to() {
+    for who in Who::all() {
+        let scene = Scene::of(who).model_says(&[
+            &cell("python", "word = b'good-' + b'0123456789'"),
+            "Set.",
+            &cell("python", POISON),
+            "Done.",
+            &cell("python", "print('word is', word.decode())"),
+            "Seen.",
+        ]);
+        let terminal = Terminal::open(&scene, &["--yes", "set it"]);
+        terminal.shows("Set.").waits();
+        terminal.types("go on").shows("of its own: True others: 0 refused: True").waits();
+        terminal.types("/rewind p2").shows("python: from memory").types("y");
+        terminal.shows("python: as it was then").waits();
+        terminal.types("what is it?").shows("word is good-0123456789").shows("Seen.");
+        terminal.types("/quit").exits(0);
+    }
+}
+
+/// A program that leaves its parents and its group behind, and has begun once the cell is over.
+const DAEMON: &str = r"
+import os
+begun, begins = os.pipe()
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        os.execvp('sleep', ['sleep', '1000'])
+    os._exit(0)
+os.wait()
+os.close(begins)
+os.read(begun, 1)
+";
+
+const COUNT: &str = r"
+import os
+def name(process):
+    try:
+        with open(f'/proc/{process}/comm') as file:
+            return file.read().strip()
+    except OSError:
+        return ''
+print('sleeping:', [name(one) for one in os.listdir('/proc')].count('sleep'))
+";
+
+/// A program that a cell has left running ends, and is counted before.
+#[test]
+fn a_daemon_of_a_later_cell_ends_and_is_counted() {
+    let scene = Scene::new().model_says(&[
+        &cell("python", "x = 1"),
+        "Set.",
+        &cell("python", &format!("{DAEMON}{COUNT}")),
+        "Done.",
+        &cell("python", COUNT),
+        "Seen.",
+    ]);
+    let terminal = Terminal::open(&scene, &["--yes", "set it"]);
+    terminal.shows("Set.").waits().types("go on").shows("┆ sleeping: 1").shows("Done.").waits();
+    terminal.types("/rewind p2").shows("1 program left running by code will be ended").types("y");
+    terminal.shows("python: as it was then").waits();
+    terminal.types("look").shows("┆ sleeping: 0").shows("Seen.").types("/quit").exits(0);
+    let seen = scene.run(&["history", "show", "--json"]);
+    assert_eq!(seen.of_kind("rewound")[0]["programs"], 1);
 }

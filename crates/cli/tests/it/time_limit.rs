@@ -1,6 +1,9 @@
 //! `--time-limit`: a whole prompt ends in time, whatever takes so long.
 
-use crate::scene::{Scene, cell};
+use crate::{
+    scene::{Scene, cell},
+    terminal::Terminal,
+};
 use std::net::TcpListener;
 
 const ENDLESS: &str = "open('made.txt', 'w').write('x')\nprint('begun', flush=True)\n\
@@ -58,4 +61,31 @@ fn a_turn_in_time_is_not_stopped() {
     let scene = Scene::new().model_says(&[&cell("python", "print('quick')"), "Done."]);
     let seen = scene.chat(&["-y", "--time-limit", "10m", "go"]).exits(0);
     seen.mentions("quick").mentions("Done.").lacks("Stopped");
+}
+
+/// Where nobody is there to end a run, it ends by itself; what somebody has said holds.
+#[test]
+fn what_nobody_is_there_to_end_is_bounded() {
+    let bound = |scene: &Scene| {
+        let told = scene.run(&["history", "show", "--json"]);
+        told.of_kind("session_started")[0]["confinement"]["limits"]["wall_seconds"].clone()
+    };
+    let scene = Scene::new();
+    let run = ["run", "-l", "python", "-c", "print(1)"];
+    scene.run(&run).exits(0);
+    assert_eq!(bound(&scene), 600);
+    scene.run(&[&run[..], &["--set", "limits.wall=none"]].concat()).exits(0);
+    assert_eq!(bound(&scene), serde_json::Value::Null);
+    scene.play(&["Hello."]);
+    scene.chat(&["-y", "hi"]).exits(0);
+    assert_eq!(bound(&scene), 600);
+    // The control: somebody is there, and is asked.
+    scene.play(&["Hello."]);
+    let terminal = Terminal::open(&scene, &["hi"]);
+    terminal.shows("Hello.").types("/quit").exits(0);
+    assert_eq!(bound(&scene), serde_json::Value::Null);
+    scene.play(&["Hello."]);
+    let terminal = Terminal::open(&scene, &["--yes", "hi"]);
+    terminal.shows("Hello.").types("/quit").exits(0);
+    assert_eq!(bound(&scene), 600);
 }

@@ -64,7 +64,12 @@ fn records(text: &str) -> Vec<Body> {
             files: vec![file.clone()],
             left_out: vec![],
         }),
-        asked(QuestionAbout::Changes { changes: "c1".into(), files: vec![file], left_out: vec![] }),
+        asked(QuestionAbout::Changes {
+            changes: "c1".into(),
+            files: vec![file],
+            left_out: vec![],
+            outline: None,
+        }),
     ]
 }
 

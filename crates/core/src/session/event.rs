@@ -10,13 +10,14 @@ use super::{
 use crate::{
     Blob, Body, Changes, ChangesState, Denial, Findings, Grant, Grantor, HostContact, HostWanted,
     Image, InputWanted, Invocation, Language, Message, Output, Person, Pick, Piped, Prepared, Ran,
-    Reply, Rewound, SecretUse, Span, Typed, Untrusted, WantedUse,
+    Reply, Rewound, SecretUse, Span, StandingAnswer, Typed, Untrusted, WantedUse,
     budget::Counted,
     egress::Host,
     file_header::FileHeader,
     packages::{PackageOrder, PackagesDone, PackagesFailed},
     record::{Decision, SessionHead, TurnEnd},
     standing::Coverage,
+    taint::TaintBrought,
 };
 
 /// The conversation of an earlier session.
@@ -40,8 +41,10 @@ pub struct Earlier {
     pub(super) not_asked: Option<String>,
     /// The people of a team whose words are in it.
     pub(super) authors: Vec<Person>,
-    /// Whether code in it may have read a secret.
-    pub(super) holds_secret: bool,
+    /// The outside text and the secrets that it may have.
+    pub(super) taint: TaintBrought,
+    /// The standing noes of the person that hold at its end.
+    pub(super) noes: Vec<StandingAnswer>,
 }
 
 /// Something that happened.

@@ -3,6 +3,15 @@
 //! The new session has its own opening, settings and interpreters; only what was said is taken over,
 //! and put on record again, so that each session tells the whole of its conversation. Pictures stay
 //! behind: their bytes are not part of the conversation.
+//!
+//! # Threat
+//! A session that asks less than the one that it comes from: because it does not know that the model
+//! has read outside text, that code has read a secret, or that the person has said no for good.
+//!
+//! # Mechanism
+//! All of that goes along, whatever part of the conversation does: what was taken in or refused later
+//! counts in a fork from an earlier moment too. It is put on record again, so it goes along from one
+//! session to the next. A yes stays behind.
 
 use super::{
     cells,
@@ -13,12 +22,15 @@ use super::{
     words,
 };
 use crate::{
-    Body, Message, Person, Record, ToolCall,
+    Body, Message, Person, Record, Span, StandingAnswer, ToolCall,
     policy::Places,
     record::{SessionHead, TurnEnd},
-    taint::{self, OutsideText},
+    taint::{OutsideText, TaintBrought},
 };
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 impl Earlier {
     /// The conversation that these records of a session tell of, or the part of it before a cell.
@@ -53,7 +65,8 @@ impl Earlier {
         let next_question = next_question(records);
         let not_asked = None;
         let authors = authors(records);
-        let holds_secret = may_hold_a_secret(&records[..end], &of_now.policy.places);
+        let taint = taint_of(records, &messages, &of_now.policy.places);
+        let noes = noes(records, open.is_some());
         Some(Self {
             session,
             messages,
@@ -64,7 +77,8 @@ impl Earlier {
             open,
             not_asked,
             authors,
-            holds_secret,
+            taint,
+            noes,
         })
     }
 
@@ -100,25 +114,60 @@ fn authors(records: &[Record]) -> Vec<Person> {
     records.iter().filter_map(author).collect()
 }
 
-/// Whether code that ran according to these records may have read a secret, in the session itself or
-/// in one that it resumes.
-#[expect(clippy::wildcard_enum_match_arm, reason = "the rest runs nothing")]
-fn may_hold_a_secret(records: &[Record], places: &Places) -> bool {
-    let mut reads = HashMap::new();
+/// The outside text and the secrets that a session may have, by its records and its conversation,
+/// those of sessions that it resumes included.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the rest runs nothing and says nothing")]
+fn taint_of(records: &[Record], messages: &[Message], places: &Places) -> TaintBrought {
+    // Records of early versions do not say what else came in.
+    let is_outside =
+        |one: &Message| matches!(one, Message::Result { .. } | Message::Earlier { .. });
+    let mut all =
+        TaintBrought { outside_text: messages.iter().any(is_outside), ..TaintBrought::default() };
+    let mut would_hold = HashMap::new();
+    let mut again = HashSet::new();
     for record in records {
         match &record.body {
-            Body::Resumed { secret: true, .. } => return true,
-            Body::Findings { proposal, capabilities, .. } => {
-                let secret = capabilities.iter().any(|one| taint::reads_a_secret(one, places));
-                reads.insert(proposal, secret);
+            // Whatever another program has let in.
+            Body::SessionStarted { imported: true, .. } | Body::OutsideText { .. } => {
+                all.outside_text = true;
             }
-            Body::RunStarted { proposal, .. } if reads.get(proposal) == Some(&true) => {
-                return true;
+            Body::Resumed { outside_text, unseen, secret, .. } => {
+                let (outside_text, unseen, secret) = (*outside_text, *unseen, *secret);
+                all = all.and(TaintBrought { outside_text, unseen, secret });
+            }
+            Body::Proposal { id, again: Some(_), .. } => _ = again.insert(id),
+            // Cells that run again are judged as one, and run one after another.
+            Body::Findings { proposal, risk, capabilities } if again.contains(proposal) => {
+                all = all.and(TaintBrought::by_code(*risk, capabilities, places));
+            }
+            Body::Findings { proposal, risk, capabilities } => {
+                would_hold.insert(proposal, TaintBrought::by_code(*risk, capabilities, places));
+            }
+            Body::RunStarted { proposal, .. } => {
+                all = all.and(would_hold.get(proposal).copied().unwrap_or_default());
             }
             _ => {}
         }
     }
-    false
+    all
+}
+
+/// The standing noes that hold at the end of these records. Those for a turn count if it goes on.
+#[expect(clippy::wildcard_enum_match_arm, reason = "nothing else has to do with them")]
+fn noes(records: &[Record], turn_goes_on: bool) -> Vec<StandingAnswer> {
+    let mut noes: Vec<StandingAnswer> = Vec::new();
+    for record in records {
+        match &record.body {
+            Body::StandingGiven(answer) if !answer.covers.is_yes() => noes.push(answer.clone()),
+            Body::StandingRevoked { number } => noes.retain(|one| one.number != *number),
+            Body::TurnFinished { .. } => noes.retain(|one| one.span != Span::Turn),
+            _ => {}
+        }
+    }
+    if !turn_goes_on {
+        noes.retain(|one| one.span != Span::Turn);
+    }
+    noes
 }
 
 /// The conversation that these records tell of, without the opening, and the number of the next run.
@@ -173,7 +222,8 @@ impl State {
             open,
             not_asked,
             authors,
-            holds_secret,
+            taint,
+            noes,
         } = earlier;
         if self.messages.len() > self.setup.profile.opening.len() {
             self.note(words::NOT_RESUMED);
@@ -189,15 +239,19 @@ impl State {
             at,
             question,
             place,
-            secret: holds_secret,
+            secret: taint.secret,
+            outside_text: taint.outside_text,
+            unseen: taint.unseen,
         });
-        self.taint.brings(holds_secret);
+        if self.taint.brings(taint) {
+            self.take_in(OutsideText::Earlier);
+        }
+        for no in noes {
+            let answer = self.standing.bring(no);
+            self.record(Body::StandingGiven(answer));
+        }
         for author in authors {
             self.heard_from(author);
-        }
-        let is_outside = |one: &Message| matches!(one, Message::Result { .. });
-        if messages.iter().any(is_outside) {
-            self.take_in(OutsideText::Earlier);
         }
         for message in messages {
             self.say(message);

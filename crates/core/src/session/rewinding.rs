@@ -15,7 +15,7 @@
 //!
 //! # Limits
 //! Open files, sockets and programs of then do not come back, and nothing that was sent to a host
-//! does. Once outside text was read, the session stays careful, although the model no longer sees
+//! does. Programs of now are ended, whichever cell they are of: nothing tells whose they are. Once outside text was read, the session stays careful, although the model no longer sees
 //! it.
 
 use super::{
@@ -66,6 +66,7 @@ impl Rewind {
             applied: applied(since),
             undo: false,
             hosts: reached(since),
+            programs: 0,
             prompts: prompts(records, then.len()),
             sent: sent(since),
             as_of: records.iter().rfind(counts).map_or(0, |record| record.seq),
@@ -154,10 +155,10 @@ fn reached(since: &[Record]) -> Vec<String> {
 impl State {
     /// The person goes back to before a cell.
     fn rewind_wanted(&mut self, rewind: Rewind) {
-        let Rewind { to, messages, undone, memory, applied, undo, .. } = rewind;
+        let Rewind { to, messages, undone, memory, applied, undo, programs, .. } = rewind;
         let number = checkpoint_number(&to);
         let cells = undone.into_iter().map(|cell| cell.id).collect();
-        self.record(Body::Rewound { to, cells });
+        self.record(Body::Rewound { to, cells, programs });
         self.converse_as(messages);
         self.notices.clear();
         if !undo && !applied.is_empty() {

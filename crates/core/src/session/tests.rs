@@ -19,6 +19,7 @@ use crate::{
 };
 
 mod hosts;
+mod kept;
 mod longer;
 mod masked;
 mod packages;

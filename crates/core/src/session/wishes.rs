@@ -89,6 +89,8 @@ pub struct Rewind {
     pub undo: bool,
     /// Hosts that were reached since.
     pub hosts: Vec<String>,
+    /// Programs that code has left running, and that are ended. Counted by the front end, last.
+    pub programs: u32,
     /// Prompts that no longer count.
     pub prompts: usize,
     /// Paths of files that people sent since, each once.

@@ -218,6 +218,7 @@ impl Actor {
             Command::Rewind { number, scope, reply } => {
                 self.state.rewind(number, scope, reply, now);
             }
+            Command::CountPrograms(reply) => self.state.count_programs(reply),
             Command::Stop => {}
         }
         Ok(())

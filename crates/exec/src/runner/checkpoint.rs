@@ -35,6 +35,9 @@ const CANNOT: &str = "its memory cannot be copied; its cells are replayed";
 pub(super) const RUNNING: &str = "it is running code";
 
 /// Who wants to know what came back.
+/// The number of no kernel.
+const NONE: u32 = 0;
+
 pub(super) type RewoundReply = oneshot::Sender<Result<Rewound, ExecError>>;
 
 /// The memory of a kernel at a checkpoint.
@@ -214,6 +217,10 @@ impl State {
         let mut rewound = Rewound { number, kernels: Vec::new(), files: FilesRewound::NotStaged };
         if scope == RewindScope::FilesAlone {
             return self.then(Action::RewindFiles { rewound, reply });
+        }
+        if self.kernels.iter_mut().next().is_none() {
+            // They are gone, and may have left something behind.
+            self.then(Action::Send(Inward::Stop { kernel: NONE }));
         }
         let Some(point) = self.checkpoints.points.get(&number) else {
             let reason = format!("checkpoint {number} is not kept any more");

@@ -217,6 +217,9 @@ pub enum Command {
         /// Who wants to know what came back.
         reply: oneshot::Sender<Result<Rewound, ExecError>>,
     },
+    /// Count the programs that run beside the kernels: those that code has left running. Whoever asks
+    /// hears nothing where there is no sandbox.
+    CountPrograms(oneshot::Sender<u32>),
     /// End everything.
     Stop,
 }

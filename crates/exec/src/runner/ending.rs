@@ -41,6 +41,7 @@ impl State {
         self.phase = Phase::Idle;
         self.bounds = None;
         self.budget = None;
+        self.counting.clear();
         self.kernels.clear();
         self.lose_all_copies();
     }

@@ -59,6 +59,7 @@ impl State {
                 return self.kernel_exited(kernel, status, signal, starved);
             }
             Outward::Used { milliseconds } => self.measured(milliseconds, now),
+            Outward::Programs { count } => self.counted_programs(count),
             Outward::Crowded { kernel } => self.crowded(kernel),
             Outward::Restored { .. } => self.then(Action::Restored),
             Outward::Held { kernel, number, held } => self.held(kernel, number, held),

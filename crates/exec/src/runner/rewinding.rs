@@ -9,7 +9,9 @@ use super::{
     state::{Action, Phase, State},
 };
 use interpreter_core::{Beside, KernelRewound, Language, MemoryRewound, Rewound};
+use interpreter_host::Inward;
 use std::{collections::BTreeMap, time::Instant};
+use tokio::sync::oneshot;
 
 const SILENT: &str = "its copy did not wake";
 
@@ -53,6 +55,23 @@ impl Rewinding {
 }
 
 impl State {
+    /// Somebody wants to know how many programs code has left running. Where there is no sandbox there
+    /// are none, and nobody answers.
+    pub(super) fn count_programs(&mut self, reply: oneshot::Sender<u32>) {
+        if self.bounds.is_some() {
+            self.counting.push(reply);
+            self.then(Action::Send(Inward::Count));
+        }
+    }
+
+    /// The host has counted.
+    pub(super) fn counted_programs(&mut self, count: u32) {
+        for reply in self.counting.drain(..) {
+            // Whoever asked may have left.
+            _ = reply.send(count).is_ok();
+        }
+    }
+
     fn rewinding(&mut self) -> Option<&mut Rewinding> {
         match &mut self.phase {
             Phase::Rewinding(rewinding) => Some(rewinding),

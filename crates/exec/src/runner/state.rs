@@ -132,6 +132,8 @@ pub(super) struct State {
     /// Whether an interrupt was sent since the last cell began. It goes by way of the host and code
     /// does not, so the next cell must not overtake it.
     interrupted: bool,
+    /// Those who want to know how many programs run beside the kernels.
+    pub(super) counting: Vec<oneshot::Sender<u32>>,
     actions: VecDeque<Action>,
 }
 
@@ -146,6 +148,7 @@ impl State {
             budget: None,
             last_proposal: String::new(),
             interrupted: false,
+            counting: Vec::new(),
             actions: VecDeque::new(),
         }
     }

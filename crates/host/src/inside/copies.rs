@@ -16,6 +16,11 @@
 //! them may read.
 //!
 //! # Limits
+//! Nothing here can see what copies share with each other and with their kernel: they are not
+//! dumpable. So what a copy has alone is estimated, from above for a kernel that takes memory and
+//! writes to it. One that gives memory back and takes other in large pages has more; the limit of the
+//! sandbox counts all of it, and copies end first.
+//!
 //! A copy that the driver makes and does not tell of is an orphan like any other: see
 //! [`super::processes`]. While a copy holds a kernel's pipes, it is not seen from outside that the
 //! kernel has closed its own ends of them.
@@ -45,75 +50,98 @@ const ABOUT: u64 = 4096;
 #[derive(Debug, Default)]
 pub(crate) struct Copies {
     /// By their numbers: a higher one is a later one.
-    held: BTreeMap<u32, Pid>,
-    /// Bytes that they take together at most; they share some with the kernel.
-    bound: u64,
+    held: BTreeMap<u32, SleepingCopy>,
+    /// The kernel when the newest was held, and the pages that it had been given until then.
+    since: Option<(Pid, u64)>,
+}
+
+/// A copy that sleeps.
+#[derive(Clone, Copy, Debug)]
+struct SleepingCopy {
+    pid: Pid,
+    /// Bytes that it has and the next one has not, about.
+    alone: u64,
 }
 
 impl Copies {
     /// Their processes.
     pub(crate) fn pids(&self) -> impl Iterator<Item = Pid> {
-        self.held.values().copied()
+        self.held.values().map(|copy| copy.pid)
     }
 
     /// Forgets a process that is dead: its number, if it was a copy.
     pub(crate) fn forget(&mut self, pid: Pid) -> Option<u32> {
-        let found = self.held.iter().find(|(_, held)| **held == pid);
-        let number = *found?.0;
-        self.held.remove(&number);
+        let number = *self.held.iter().find(|(_, held)| held.pid == pid)?.0;
+        self.remove(number);
         Some(number)
     }
 
     /// Takes one out, to be the kernel.
     pub(crate) fn take(&mut self, number: u32) -> Option<Pid> {
-        self.held.remove(&number)
+        Some(self.held.remove(&number)?.pid)
+    }
+
+    /// Takes one out. The one before may have all that it had alone.
+    fn remove(&mut self, number: u32) -> Option<Pid> {
+        let SleepingCopy { pid, alone } = self.held.remove(&number)?;
+        if let Some((_, before)) = self.held.range_mut(..number).next_back() {
+            before.alone = before.alone.saturating_add(alone).min(resident(before.pid));
+        }
+        Some(pid)
     }
 
     /// Ends one.
     pub(crate) fn release(&mut self, number: u32) {
-        if let Some(pid) = self.held.remove(&number) {
+        if let Some(pid) = self.remove(number) {
             end(pid);
         }
     }
 
     /// Ends those with this number and later ones.
     pub(crate) fn release_from(&mut self, number: u32) {
-        for pid in self.held.split_off(&number).into_values() {
-            end(pid);
+        for copy in self.held.split_off(&number).into_values() {
+            end(copy.pid);
         }
     }
 
     /// Ends all of them. Returns their numbers.
     pub(crate) fn release_all(&mut self) -> Vec<u32> {
         let all = std::mem::take(&mut self.held);
-        for &pid in all.values() {
-            end(pid);
+        for copy in all.values() {
+            end(copy.pid);
         }
         all.into_keys().collect()
     }
 
-    /// Holds another copy, and ends the oldest until the rest use at most `most` bytes that
-    /// `kernel` does not share. It takes long to tell what processes share, and the kernel waits
-    /// meanwhile, so that is asked only when all of them could take more.
+    /// Holds another copy, and ends the oldest until the rest have at most `most` bytes that `kernel`
+    /// does not share.
     fn add(&mut self, number: u32, copy: Pid, kernel: Pid, most: u64) {
-        if self.held.is_empty() {
-            self.bound = 0;
+        let given = pages_given(kernel);
+        // A woken copy counts its own from nothing.
+        let before = self.since.replace((kernel, given));
+        let then = before.filter(|(then, _)| *then == kernel).map_or(0, |(_, given)| given);
+        if let Some(mut newest) = self.held.last_entry() {
+            let newest = newest.get_mut();
+            let (all, own) = (resident(newest.pid), resident(kernel));
+            // Pages that the kernel was given since are new, or stand for those that the copy keeps.
+            let written = given.saturating_sub(then).saturating_mul(page_size() as u64);
+            let dropped = all.saturating_sub(own);
+            let alone = newest.alone.saturating_add(written).saturating_add(dropped);
+            newest.alone = alone.min(all);
         }
-        // Sleeping copies write nothing: a new one adds no more than it has.
-        self.bound = self.bound.saturating_add(resident(copy).unwrap_or(u64::MAX));
-        if let Some(before) = self.held.insert(number, copy) {
-            end(before);
+        if let Some(before) = self.held.insert(number, SleepingCopy { pid: copy, alone: 0 }) {
+            end(before.pid);
         }
-        while self.bound > most && !self.held.is_empty() {
-            let (all, own) = (together(kernel, self.pids()), resident(kernel).unwrap_or(0));
-            self.bound = all;
-            if all.saturating_sub(own) <= most {
-                break;
-            }
-            if let Some((_, oldest)) = self.held.pop_first() {
-                end(oldest);
-            }
+        while self.together() > most
+            && let Some((_, oldest)) = self.held.pop_first()
+        {
+            end(oldest.pid);
         }
+    }
+
+    /// Bytes that all of them have beside the kernel, about.
+    fn together(&self) -> u64 {
+        self.held.values().map(|copy| copy.alone).fold(0, u64::saturating_add)
     }
 }
 
@@ -157,75 +185,77 @@ pub(crate) fn clear_away(kernel: Pid) {
     send(kernel, Signal::KILL);
 }
 
-/// Bytes that a kernel and its copies take. Each process's proportional share adds up to that; where
-/// the system does not tell it, nothing counts as shared.
-fn together(kernel: Pid, copies: impl Iterator<Item = Pid>) -> u64 {
-    let all: Vec<_> = copies.chain([kernel]).collect();
-    let shares = all.iter().map(|&pid| share(pid)).sum::<io::Result<u64>>();
-    shares.unwrap_or_else(|_| all.iter().map(|&pid| resident(pid).unwrap_or(0)).sum())
-}
-
-/// Bytes of a process that are in memory.
-fn resident(pid: Pid) -> io::Result<u64> {
-    let text = about(pid, "statm")?;
+/// Bytes of a process that are in memory. Nothing for one that is gone.
+fn resident(pid: Pid) -> u64 {
+    let text = about(pid, "statm").unwrap_or_default();
     let pages = text.split_ascii_whitespace().nth(1).and_then(|pages| pages.parse::<u64>().ok());
-    Ok(pages.unwrap_or(0).saturating_mul(page_size() as u64))
+    pages.unwrap_or(0).saturating_mul(page_size() as u64)
 }
 
-/// The same, with what it shares divided by those who share it.
-fn share(pid: Pid) -> io::Result<u64> {
-    let text = about(pid, "smaps_rollup")?;
-    let share = text.lines().find_map(|line| {
-        let kibibytes = line.strip_prefix("Pss:")?.trim().strip_suffix(" kB")?;
-        kibibytes.trim().parse::<u64>().ok()
-    });
-    share.map(|kibibytes| kibibytes << 10).ok_or_else(|| io::ErrorKind::InvalidData.into())
+/// How often the system has given a process a page, or one of its own for one that it shared.
+fn pages_given(pid: Pid) -> u64 {
+    let text = about(pid, "stat").unwrap_or_default();
+    // The name is whatever the program chose, brackets and spaces included.
+    let rest = text.rsplit_once(')').map_or("", |(_, rest)| rest);
+    rest.split_ascii_whitespace().nth(7).and_then(|count| count.parse().ok()).unwrap_or(0)
 }
 
 fn about(pid: Pid, file: &str) -> io::Result<String> {
-    let mut text = String::new();
+    let mut bytes = Vec::new();
     let path = format!("/proc/{}/{file}", pid.as_raw_pid());
-    File::open(path)?.take(ABOUT).read_to_string(&mut text)?;
-    Ok(text)
+    File::open(path)?.take(ABOUT).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::process::Command;
+    use std::{
+        io::Write,
+        process::{Child, Command, Stdio},
+    };
 
-    #[test]
-    fn a_process_has_a_share_of_what_it_has_in_memory() {
-        let (resident, share) = (resident(getpid()).unwrap(), share(getpid()).unwrap());
-        assert!(share > 0 && share <= resident + (1 << 20), "{share} of {resident}");
+    /// A process that waits, and has what it needs in memory.
+    #[expect(clippy::disallowed_methods, reason = "a process to be looked at")]
+    fn waiting() -> Child {
+        let mut command = Command::new("cat");
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        child.stdin.as_mut().unwrap().write_all(b"x").unwrap();
+        child.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+        child
     }
 
     #[test]
-    fn a_process_alone_takes_no_more_than_it_has() {
-        let (alone, resident) =
-            (together(getpid(), std::iter::empty()), resident(getpid()).unwrap());
-        assert!(alone <= resident + (1 << 20), "{alone} of {resident}");
+    fn pages_are_counted_as_they_are_written() {
+        let before = pages_given(getpid());
+        let written = std::hint::black_box(vec![1_u8; 8 << 20]);
+        assert!(pages_given(getpid()) > before);
+        assert!(resident(getpid()) >= written.len() as u64);
     }
 
     #[test]
-    #[expect(clippy::disallowed_methods, reason = "processes to be looked at")]
-    fn what_copies_take_is_asked_only_when_it_could_be_too_much() {
-        let mut sleeping: Vec<_> =
-            (0..4).map(|_| Command::new("sleep").arg("1000").spawn().unwrap()).collect();
+    fn a_copy_counts_for_what_the_kernel_has_written_since_and_no_more_than_it_has() {
+        let mut sleeping: Vec<_> = (0..3).map(|_| waiting()).collect();
         let pids: Vec<_> = sleeping.iter().map(Pid::from_child).collect();
-        let (mut copies, mut bound) = (Copies::default(), 0);
+        let (mut copies, mut written) = (Copies::default(), Vec::new());
         for (&pid, number) in pids.iter().zip(1..) {
             copies.add(number, pid, getpid(), 1 << 30);
-            assert!(copies.bound > bound, "{copies:?}");
-            bound = copies.bound;
+            assert_eq!(copies.held[&number].alone, 0, "{copies:?}");
+            written.push(std::hint::black_box(vec![1_u8; 8 << 20]));
         }
-        assert_eq!(copies.held.len(), 4);
-        // A process that nothing is known of could take anything.
+        for number in 1..3 {
+            let copy = copies.held[&number];
+            assert!(copy.alone > 0 && copy.alone <= resident(copy.pid), "{copies:?}");
+        }
+        // The first has that of the second too, as far as it is as large.
+        copies.release(2);
+        assert!(copies.together() > 0 && copies.together() <= resident(pids[0]), "{copies:?}");
+        // The oldest goes first.
         let gone = Pid::from_raw(i32::MAX).unwrap();
-        copies.add(5, gone, getpid(), 1 << 30);
-        assert!(copies.bound < 1 << 30, "{copies:?}");
+        copies.add(4, gone, getpid(), 0);
+        assert_eq!(copies.held.keys().copied().collect::<Vec<_>>(), [4]);
         for child in &mut sleeping {
-            child.kill().unwrap();
+            child.kill().unwrap_or_default();
             child.wait().unwrap();
         }
     }

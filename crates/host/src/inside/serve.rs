@@ -18,7 +18,7 @@ use rustix::{
     event::{PollFd, PollFlags, poll},
     io::{Errno, fcntl_dupfd_cloexec, ioctl_fionbio, read},
     process::{
-        DumpableBehavior, Pid, Signal, WaitOptions, WaitStatus, set_dumpable_behavior, wait,
+        DumpableBehavior, Pid, Signal, WaitOptions, WaitStatus, getpid, set_dumpable_behavior, wait,
     },
 };
 use std::{
@@ -237,6 +237,13 @@ impl Host {
             Inward::Measure => {
                 self.outgoing.push(&Outward::Used { milliseconds: Census::take().used() });
             }
+            Inward::Count => {
+                let kernels: Vec<_> = self.kernels.values().flat_map(Kernel::family).collect();
+                let all = Census::take().descendants(getpid(), &[]);
+                let programs = all.iter().filter(|pid| !kernels.contains(pid)).count();
+                let count = u32::try_from(programs).unwrap_or(u32::MAX);
+                self.outgoing.push(&Outward::Programs { count });
+            }
             Inward::Restore { work, lower, paths, scratch } => {
                 let errors = restore(&work, &lower, &paths, &scratch);
                 self.outgoing.push(&Outward::Restored { errors });
@@ -270,7 +277,13 @@ impl Host {
         rewound.copies.release_from(number);
         let (before, process) = (rewound.become_copy(copy), rewound.process());
         clear_away(before);
-        while is_alive(before) && self.bury_one(WaitOptions::empty()) {}
+        // And whatever earlier code left behind, wherever it hid: nothing of a later time may see a
+        // copy awake.
+        let spared: Vec<_> = self.kernels.values().flat_map(Kernel::family).collect();
+        let left = kill_all_but(self.role, &spared);
+        for pid in left.into_iter().chain([before]) {
+            while is_alive(pid) && self.bury_one(WaitOptions::empty()) {}
+        }
         // It may have died meanwhile, and was then buried as the kernel.
         if self.kernels.get(&kernel).is_some_and(|kernel| kernel.pid() == copy) {
             send(copy, WAKE);

@@ -227,6 +227,7 @@ impl Link {
             Outward::Failed { .. }
             | Outward::Held { .. }
             | Outward::Used { .. }
+            | Outward::Programs { .. }
             | Outward::Crowded { .. }
             | Outward::Restored { .. } => {}
         }

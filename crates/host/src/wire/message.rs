@@ -79,6 +79,8 @@ pub enum Inward {
     },
     /// Say how much processor time has been used; answered by `Used`.
     Measure,
+    /// Say how many programs run beside the kernels and their copies; answered by `Programs`.
+    Count,
     /// Hold a process as a copy of a kernel's memory, for as long as the kernel lives; answered by
     /// `Held`. The oldest copies go when all of them share too little with the kernel.
     Hold {
@@ -98,8 +100,8 @@ pub enum Inward {
         /// The number of the copy.
         number: u32,
     },
-    /// End a kernel's process with all that it started, and have a copy take its place; answered by
-    /// `Rewound`. Later copies, which have higher numbers, are ended.
+    /// End a kernel's process and everything else but the other kernels with what descends from them,
+    /// and all copies; then have a copy take its place; answered by `Rewound`. Later copies, which have higher numbers, are ended.
     Rewind {
         /// The number of the kernel.
         kernel: u32,
@@ -154,6 +156,11 @@ pub enum Outward {
     Used {
         /// The sum over all processes, in milliseconds.
         milliseconds: u64,
+    },
+    /// Programs that run inside beside the kernels and their copies.
+    Programs {
+        /// Their number.
+        count: u32,
     },
     /// Leftover processes filled the process limit, so everything was ended. All kernels but this
     /// one are about to send `Exited`; this one, which needed the room, is about to send `Started`
@@ -241,6 +248,7 @@ const RELEASE: u8 = 9;
 const REWIND: u8 = 10;
 
 const MEASURE: u8 = 20;
+const COUNT: u8 = 21;
 
 // Other numbers than inward, so that a stream that is looped back is noticed.
 const STARTED: u8 = 68;
@@ -253,12 +261,13 @@ const REWOUND: u8 = 73;
 const USED: u8 = 80;
 const CROWDED: u8 = 81;
 const TIDIED: u8 = 82;
+const PROGRAMS: u8 = 83;
 
 impl Frame for Inward {
     fn longest(kind: u8) -> Option<usize> {
         match kind {
             START | RESTORE | HOLD => Some(LONGEST),
-            INTERRUPT | STOP | TIDY | MEASURE => Some(0),
+            INTERRUPT | STOP | TIDY | MEASURE | COUNT => Some(0),
             KILL | RELEASE | REWIND => Some(4),
             _ => None,
         }
@@ -278,6 +287,7 @@ impl Frame for Inward {
             Self::Rewind { kernel, number } => (REWIND, *kernel, of_number(*number)),
             Self::Tidy { kernel } => (TIDY, *kernel, Cow::default()),
             Self::Measure => (MEASURE, 0, Cow::default()),
+            Self::Count => (COUNT, 0, Cow::default()),
             Self::Restore { work, lower, paths, scratch } => {
                 let (work, lower, paths) = (work.clone(), lower.clone(), paths.clone());
                 let scratch = scratch.clone();
@@ -300,6 +310,7 @@ impl Frame for Inward {
             REWIND => Self::Rewind { kernel, number: number(&payload) },
             TIDY => Self::Tidy { kernel },
             MEASURE => Self::Measure,
+            COUNT => Self::Count,
             RESTORE => {
                 let RestorePayload { work, lower, paths, scratch } = parsed(kind, &payload)?;
                 Self::Restore { work, lower, paths, scratch }
@@ -315,6 +326,7 @@ impl Frame for Outward {
             CROWDED | TIDIED => Some(0),
             STARTED | HELD => Some(5),
             USED | REWOUND => Some(8),
+            PROGRAMS => Some(4),
             FAILED | EXITED | RESTORED => Some(LONGEST),
             _ => None,
         }
@@ -338,6 +350,7 @@ impl Frame for Outward {
             Self::Used { milliseconds } => {
                 (USED, 0, Cow::Owned(milliseconds.to_le_bytes().to_vec()))
             }
+            Self::Programs { count } => (PROGRAMS, 0, of_number(*count)),
             Self::Crowded { kernel } => (CROWDED, *kernel, Cow::default()),
             Self::Tidied { kernel } => (TIDIED, *kernel, Cow::default()),
             Self::Held { kernel, number, held } => {
@@ -370,6 +383,7 @@ impl Frame for Outward {
                 let (first, more) = payload.split_at(payload.len().min(4));
                 Self::Rewound { kernel, number: number(first), process: number(more) }
             }
+            PROGRAMS => Self::Programs { count: number(&payload) },
             FAILED => {
                 let FailedPayload { message } = parsed(kind, &payload)?;
                 Self::Failed { kernel, message }

@@ -36,6 +36,8 @@ fn every_message_survives_the_wire() {
     }
     returns(&Inward::Tidy { kernel: 1 });
     returns(&Inward::Measure);
+    returns(&Inward::Count);
+    returns(&Outward::Programs { count: 258 });
     returns(&Outward::Used { milliseconds: u64::MAX });
     returns(&Outward::Crowded { kernel: 7 });
     returns(&Outward::Tidied { kernel: 7 });

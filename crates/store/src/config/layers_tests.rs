@@ -465,6 +465,25 @@ fn a_run_has_no_more_time_than_its_turn() {
 }
 
 #[test]
+fn what_nobody_is_there_to_end_is_bounded_unless_somebody_said_how_long_it_may_take() {
+    let seconds = |user: &str, typed_ones: &[(&str, &str)]| {
+        let mut settings = resolve_with(&files(user, "", ""), &typed(typed_ones)).unwrap();
+        settings.bound_unattended();
+        (settings.turn_limit.value.to_string(), settings.wall_limit.value.to_string())
+    };
+    let both = |turn: &str, wall: &str| (turn.to_owned(), wall.to_owned());
+    assert_eq!(seconds("", &[]), both("30m", "10m"));
+    assert_eq!(seconds("limits.wall = '5m'", &[]), both("30m", "5m"));
+    assert_eq!(seconds("limits.wall = '2h'", &[]), both("2h", "2h"));
+    assert_eq!(seconds("limits.wall = 'none'", &[]), both("none", "none"));
+    assert_eq!(seconds("limits.turn = '5m'", &[]), both("5m", "5m"));
+    assert_eq!(seconds("limits.turn = '1h'", &[]), both("1h", "1h"));
+    assert_eq!(seconds("limits.turn = 'none'", &[]), both("none", "10m"));
+    assert_eq!(seconds("", &[("limits.turn", "none")]), both("none", "none"));
+    assert_eq!(seconds("", &[("limits.turn", "2h"), ("limits.wall", "1h")]), both("2h", "1h"));
+}
+
+#[test]
 fn the_words_of_an_option_are_checked_like_a_file() {
     for (name, words, fits) in [
         ("limits.wall", "15s", true),
@@ -661,7 +680,7 @@ fn looser_means_more_freedom() {
         ("workspace = 'stage'", "workspace = 'direct'", "workspace"),
         ("max_calls = 1", "max_calls = 2", "max_calls"),
         ("max_tokens = 1", "", "max_tokens"),
-        ("requests_per_minute = 1", "", "requests_per_minute"),
+        ("requests_per_minute = 1", "requests_per_minute = 61", "requests_per_minute"),
         ("offline = true", "offline = false", "offline"),
         ("network.ask = false", "network.ask = true", "network.ask"),
         ("network.mode = 'none'", "network.mode = 'listed'", "network.mode"),

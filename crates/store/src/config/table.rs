@@ -62,8 +62,8 @@ settings! {
         "certificates" certificates: Sourced<Option<PathBuf>>, Never(PROMPTS);
 
         /// Limit calls of models per minute, of all sessions together.
-        "requests_per_minute" requests_per_minute: Sourced<Option<NonZeroU32>>,
-            Tighten(is_more_or_unlimited);
+        "requests_per_minute" requests_per_minute: Sourced<NonZeroU32> = REQUESTS_PER_MINUTE,
+            Tighten(is_more);
 
         /// Compute embedded models with this many threads.
         "threads" threads: Sourced<Option<NonZeroU32>>, Never("it is about your machine");
@@ -305,7 +305,15 @@ fn loosening(rule: &Rule) -> Option<String> {
     })
 }
 
+/// The time of a run that nobody is there to end.
+const UNATTENDED_RUN: TimeLimit = TimeLimit::Seconds(10 * 60);
+
+/// The time of such a turn.
+const UNATTENDED_TURN: TimeLimit = TimeLimit::Seconds(30 * 60);
+
 const MAX_CALLS: NonZeroU32 = NonZeroU32::new(20).expect("not zero");
+
+const REQUESTS_PER_MINUTE: NonZeroU32 = NonZeroU32::new(60).expect("not zero");
 
 const UNDO_SPACE: u64 = 2 << 30;
 
@@ -368,6 +376,22 @@ impl Settings {
         if !typed(wall.origin.layer) && (typed(turn.origin.layer) || wall.value > turn.value) {
             let origin = turn.origin.through("limits.turn");
             self.wall_limit = Sourced { value: turn.value, origin };
+        }
+    }
+
+    /// Nobody is there to end what takes too long, so it ends by itself; unless somebody has said how
+    /// long it may take.
+    pub fn bound_unattended(&mut self) {
+        let is_said = |one: &Sourced<TimeLimit>| one.origin.layer != Layer::Default;
+        let (turn, wall) = (is_said(&self.turn_limit), is_said(&self.wall_limit));
+        if !turn {
+            // Whoever gives a run more means its turn too.
+            let most =
+                UNATTENDED_TURN.max(if wall { self.wall_limit.value } else { UNATTENDED_RUN });
+            self.turn_limit.value = self.turn_limit.value.min(most);
+        }
+        if !wall {
+            self.wall_limit.value = self.wall_limit.value.min(UNATTENDED_RUN);
         }
     }
 

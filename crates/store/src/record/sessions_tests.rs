@@ -141,7 +141,9 @@ fn a_list_reads_no_more_than_it_shows() {
 
 fn resumed(from: &str, question: Option<&str>) -> Body {
     let (from, question) = (from.into(), question.map(Into::into));
-    Body::Resumed { from, before: None, at: None, question, place: None, secret: false }
+    let (secret, outside_text, unseen) = (false, false, false);
+    let (before, at, place) = (None, None, None);
+    Body::Resumed { from, before, at, question, place, secret, outside_text, unseen }
 }
 
 /// A session goes on at its question only once; another one that leaves the question does not count.

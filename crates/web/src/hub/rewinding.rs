@@ -95,14 +95,16 @@ struct Planned {
 
 async fn plan(held: &HeldSession, before: String) -> Result<Planned, ProtocolError> {
     let kept = held.session.checkpoint(checkpoint_number(&PastCell::named(&before))).await;
+    let programs = held.session.programs().await;
     worked_out(held, move |context, id| {
         let found = context.rewind(id, &before).map_err(|error| failed(&error))?;
-        let rewind = found.ok_or_else(|| {
+        let mut rewind = found.ok_or_else(|| {
             let short: String = before.chars().take(64).collect();
             let text = format!("no cell `{short}` ran in this session");
             ProtocolError::new(ErrorCode::NoSuchCell, text)
                 .hint("`rewind` without `before` lists them")
         })?;
+        rewind.programs = programs;
         let plan = rewind.plan(kept.as_ref());
         let hash = plan.hash();
         let mut shown = serde_json::to_value(plan).unwrap_or_default();

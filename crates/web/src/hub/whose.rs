@@ -84,6 +84,8 @@ impl Whose {
         let overrides = self.overrides(overrides)?;
         let program = setup.program.clone();
         let mut context = Context::open(self.environment(), folder, program, &overrides)?;
+        // Whoever opened the session may have left.
+        context.bound_unattended();
         match self {
             Self::Operator => {}
             Self::Person(member) => {

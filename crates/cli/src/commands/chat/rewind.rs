@@ -59,6 +59,7 @@ pub(super) async fn rewind(
         return Err(misuse(format!("no cell `{cell}` ran in this session; /rewind lists them")));
     };
     let held = frontend.session.checkpoint(rewind.number()).await;
+    rewind.programs = frontend.session.programs().await;
     let plan = rewind.plan(held.as_ref());
     draw(screen, &rewind.undone, &plan)?;
     let choices = [choice('y', "go back", true), choice('n', "stay", false)];
@@ -140,6 +141,10 @@ fn draw(screen: &mut Screen, cells: &[PastCell], plan: &RewindPlan) -> io::Resul
         screen.row_of_words(&format!("no longer staged: {}", plan.sent.join(", ")))?;
     }
     screen.say_quietly("Open files, sockets and running programs do not come back.")?;
+    if plan.programs > 0 {
+        let programs = usize::try_from(plan.programs).unwrap_or(usize::MAX);
+        screen.say(count(programs, "program") + " left running by code will be ended")?;
+    }
     if !plan.hosts.is_empty() {
         screen.row_of_words(&format!("not undone: it reached {}", plan.hosts.join(", ")))?;
     }

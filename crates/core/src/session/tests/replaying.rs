@@ -358,7 +358,7 @@ fn ways_back(choices: &[(u8, u8)]) -> Vec<crate::Record> {
     for (choice, which) in choices {
         if choice % 3 == 2 && ran > 0 {
             let to = format!("p{}", usize::from(*which) % ran + 1);
-            all.push(Body::Rewound { to, cells: vec![] });
+            all.push(Body::Rewound { to, cells: vec![], programs: 0 });
             continue;
         }
         ran += 1;
@@ -401,7 +401,7 @@ fn a_session_may_go_back_thousands_of_times() {
             proposal(&id, "python", "x"),
             started(&id, "x"),
             finished(&id, 0, false),
-            Body::Rewound { to: id, cells: vec![] },
+            Body::Rewound { to: id, cells: vec![], programs: 0 },
         ]
     };
     let first = [proposal("p1", "python", "x"), started("p1", "x"), finished("p1", 0, false)];

@@ -246,20 +246,10 @@ fn what_one_cell_reads_the_next_may_not_send() {
 
 #[test]
 fn an_earlier_conversation_brings_its_outside_text_along() {
-    let earlier = |messages| {
-        let (session, before, at) = ("s".into(), None, None);
-        Earlier {
-            session,
-            messages,
-            before,
-            at,
-            next_id: 2,
-            next_question: 1,
-            open: None,
-            not_asked: None,
-            authors: vec![],
-            holds_secret: false,
-        }
+    let earlier = |messages: Vec<crate::Message>| {
+        let told = [crate::Body::Conversation { after: 1, messages }];
+        let setup = automatic().state.setup.clone();
+        Earlier::of("s", setup, &super::replay::numbered(told), None).unwrap()
     };
     let said = vec![crate::Message::user("do it")];
     let result = crate::Message::result(None, Untrusted::new("text"));

@@ -288,6 +288,91 @@ fn a_rewind_ends_what_the_later_cells_started() {
     }
 }
 
+/// A program that has left its parents and its group, and that nothing leads back to the kernel.
+const DAEMON: &str = "import os\n\
+    reading, writing = os.pipe()\n\
+    if os.fork() == 0:\n    \
+        os.setsid()\n    \
+        if os.fork() == 0:\n        \
+            os.write(writing, str(os.getpid()).encode())\n        \
+            os.close(writing)\n        \
+            os.execvp('sleep', ['sleep', '1000'])\n    \
+        os._exit(0)\n\
+    os.wait()\n\
+    os.close(writing)\n\
+    print(os.read(reading, 20).decode())";
+
+#[track_caller]
+fn programs(scene: &mut Scene) -> u32 {
+    scene.send(&Inward::Count);
+    let told = scene.told();
+    let Outward::Programs { count } = told else { panic!("{told:?}") };
+    count
+}
+
+#[test]
+fn a_rewind_ends_daemons_and_nothing_of_another_kernel() {
+    for place in [Place::Here, Place::Namespace] {
+        let mut scene = Scene::new(place);
+        scene.start(1, Python);
+        scene.start(2, Shell);
+        scene.execute(2, "sleep 1000 &");
+        scene.outcome(2).complains("still running: sleep 1000 &\n").ends(End::Finished(0));
+        scene.run("x = 1").succeeds();
+        checkpoint(&mut scene, 1);
+        assert_eq!(programs(&mut scene), 1);
+        scene.run("x = 2").succeeds();
+        checkpoint(&mut scene, 2);
+        let daemon = scene.run(DAEMON).succeeds().stdout;
+        let daemon: u32 = String::from_utf8(daemon).unwrap().trim().parse().unwrap();
+        let is_there = format!("import os; os.path.exists('/proc/{daemon}')");
+        scene.run(&is_there).succeeds().results("True");
+        assert_eq!(programs(&mut scene), 2);
+        rewind(&mut scene, 2);
+        scene.run(&is_there).succeeds().results("False");
+        assert_eq!(programs(&mut scene), 1);
+        // An earlier copy is none of what is ended.
+        rewind(&mut scene, 1);
+        scene.run("x").succeeds().results("1");
+        scene.execute(2, "jobs");
+        let jobs = scene.outcome(2).stdout;
+        assert!(String::from_utf8_lossy(&jobs).contains("Running"), "{jobs:?}");
+    }
+}
+
+/// Nothing of the same user can open the memory of a copy. A kernel is as it was.
+#[test]
+fn a_copy_is_shut_and_a_kernel_is_open() {
+    let mut scene = python();
+    scene
+        .run(
+            "import ctypes, os\nis_open = lambda: ctypes.CDLL(None).prctl(3, 0, 0, 0, 0)\n\
+             seen = []\nos.register_at_fork(after_in_child=lambda: seen.append(is_open()))",
+        )
+        .succeeds();
+    // The control: a child that is no copy.
+    scene.run("if os.fork() == 0: os._exit(seen[-1])\nos.wait()[1] >> 8").results("1");
+    checkpoint(&mut scene, 1);
+    scene.run("is_open(), open('/proc/self/oom_score_adj').read()").succeeds();
+    scene.run("is_open(), seen").succeeds().results("(1, [])");
+    rewind(&mut scene, 1);
+    // Both forks that lead to a copy.
+    scene.run("is_open(), seen").succeeds().results("(1, [0, 0])");
+    scene.run("os.fork() == 0 and os._exit(0)\nos.wait()[1] >> 8").succeeds().results("0");
+}
+
+/// Where its memory cannot be shut off, it is not kept.
+#[test]
+fn no_copy_is_made_that_could_be_opened() {
+    let mut scene = python();
+    scene.run("import sys\nsys.modules['_ctypes'] = None").succeeds();
+    scene.link().checkpoint(1, 1);
+    let claim = claimed(&mut scene);
+    let Claim::NotCheckpointed { number: 1, reason } = claim else { panic!("{claim:?}") };
+    assert!(reason.contains("cannot be shut off"), "{reason}");
+    scene.run("1 + 1").succeeds().results("2");
+}
+
 #[test]
 fn no_copy_outlives_its_kernel() {
     let ends: [fn(&mut Scene); 5] = [

@@ -38,6 +38,7 @@ interface Plan {
   applied: FileChange[];
   applied_count: number;
   hosts: string[];
+  programs: number;
   hash: string;
 }
 
@@ -104,7 +105,7 @@ export function GoingBack({ session, cell, onClose }: { session: string; cell: s
 }
 
 function Meaning({ plan }: { plan: Plan }): JSX.Element {
-  const { cells, prompt, prompts, interpreters, staged, sent, hosts } = plan;
+  const { cells, prompt, prompts, interpreters, staged, sent, hosts, programs } = plan;
   return (
     <>
       <p>{count(cells.length, "cell")} and everything said since will no longer count. The record keeps all of it.</p>
@@ -116,6 +117,7 @@ function Meaning({ plan }: { plan: Plan }): JSX.Element {
       </ul>
       {sent.length > 0 && <p>No longer staged: {sent.slice(0, NAMED).map((path, at) => <span key={path}>{at > 0 ? ", " : ""}<Name text={path} most={120} /></span>)}{sent.length > NAMED ? ` and ${sent.length - NAMED} more` : ""}</p>}
       <p class="muted">Open files, sockets and running programs do not come back.</p>
+      {programs > 0 && <p>{count(programs, "program")} left running by code will be ended.</p>}
       {hosts.length > 0 && <p>Not undone: it reached {hosts.slice(0, NAMED).map((host, at) => <span key={host}>{at > 0 ? ", " : ""}<Name text={host} most={80} /></span>)}{hosts.length > NAMED ? ` and ${hosts.length - NAMED} more` : ""}</p>}
     </>
   );
