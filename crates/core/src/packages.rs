@@ -18,6 +18,7 @@ pub use self::{
     missing::missing,
     modules::{distribution, is_known},
     order::{PackageChange, PackageOrder, PackagePermit},
+    plan::{PackageList, PackagePlan, PackagesFound, PlannedPackage},
     request::requested,
     requirement::{Requirement, RequirementError, normal_name},
 };
@@ -25,6 +26,7 @@ pub use self::{
 mod missing;
 mod modules;
 mod order;
+mod plan;
 mod request;
 mod requirement;
 
