@@ -81,6 +81,8 @@ pub struct Context {
     pub unavailable: Vec<String>,
     /// How many people can answer.
     people: People,
+    /// Whether there is a person who could answer a question.
+    pub has_person: bool,
     /// The standard input of the code.
     pub(crate) input: StandardInput,
     /// Data that came with a prompt. It is removed with this.
@@ -164,6 +166,7 @@ impl Context {
             redactor,
             unavailable,
             people: People::One,
+            has_person: true,
             input: StandardInput::Empty,
             piped: None,
         })

@@ -33,6 +33,9 @@ impl State {
         let again = self.questions.again.take();
         let mut verdict = self.verdict_on(&work.current, &findings, &self.taint);
         work.quorum = verdict.quorum;
+        let by_rule = matches!(verdict.ground, Ground::Rule | Ground::Named);
+        work.must_ask =
+            approval == Approval::AlwaysAsk || (verdict.opinion == Opinion::Ask && by_rule);
         self.taint.judged(&findings, &self.setup.policy.places);
         if verdict.opinion == Opinion::Allow {
             let rule = match approval {
