@@ -18,7 +18,7 @@ use interpreter_core::{
     packages::{PackageKind, PlannedPackage, normal_name},
 };
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, path::Path};
 
 /// A package in a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -213,7 +213,8 @@ pub(super) fn file_name(url: &str) -> Option<String> {
 }
 
 fn is_wheel(url: &str) -> bool {
-    file_name(url).is_some_and(|name| name.ends_with(".whl"))
+    let name = file_name(url).unwrap_or_default();
+    Path::new(&name).extension().is_some_and(|ending| ending == "whl")
 }
 
 /// Why a package is refused that is not from the index.

@@ -90,9 +90,9 @@ impl Install {
     async fn make(&self, network: &mut Vec<HostContact>) -> Outcome<&'static str> {
         let new = self.workshop.new_folder();
         let confinement = show(&self.site.trusted().await, &self.site);
-        skeleton::make(&new, &self.site.tool).map_err(own)?;
+        skeleton::make(&new, &self.site.tool).map_err(|error| own(&error))?;
         if self.order.kind == PackageKind::Npm {
-            self.workshop.write_npm(self.plan.lock.as_deref()).map_err(own)?;
+            self.workshop.write_npm(self.plan.lock.as_deref()).map_err(|error| own(&error))?;
         }
         let sandbox = self.in_bench(&confinement, network, Step::Unpack).await?;
         if self.runs_scripts() {
@@ -145,7 +145,7 @@ impl Install {
         self.workshop.unpack(bench, &self.site, &packages).await?;
         for (one, _) in packages.iter().filter(|(_, here)| here.is_none()) {
             let name = found::file_name(&one.url).unwrap_or_default();
-            self.store.take(one, &self.workshop.files().join(name)).map_err(own)?;
+            self.store.take(one, &self.workshop.files().join(name)).map_err(|error| own(&error))?;
         }
         Ok(())
     }
@@ -168,20 +168,20 @@ impl Install {
         let (new, kind) = (self.workshop.new_folder(), self.order.kind);
         let made = installed(kind, &new);
         self.agrees(&made)?;
-        skeleton::make(&new, &self.site.tool).map_err(own)?;
+        skeleton::make(&new, &self.site.tool).map_err(|error| own(&error))?;
         let mut built = Vec::new();
         if kind == PackageKind::Npm {
-            self.workshop.write_npm(self.plan.lock.as_deref()).map_err(own)?;
-            built = self.bring_built().map_err(own)?;
+            self.workshop.write_npm(self.plan.lock.as_deref()).map_err(|error| own(&error))?;
+            built = self.bring_built().map_err(|error| own(&error))?;
         }
-        skeleton::clear(&new.join(super::listed::LIST)).map_err(own)?;
-        Listed::of(&self.plan, built).write(&new).map_err(own)?;
+        skeleton::clear(&new.join(super::listed::LIST)).map_err(|error| own(&error))?;
+        Listed::of(&self.plan, built).write(&new).map_err(|error| own(&error))?;
         if let (PackageKind::Python, Some(odd)) = (kind, damage(kind, &new).first()) {
             let odd = odd.strip_prefix(&new).unwrap_or(odd).display().to_string();
             let odd = interpreter_core::Untrusted::new(odd).for_terminal_line(200);
             return Err((format!("a file of no package was written: {odd}"), false));
         }
-        swap(&new, &self.site.folder, &self.workshop.place("before")).map_err(own)
+        swap(&new, &self.site.folder, &self.workshop.place("before")).map_err(|error| own(&error))
     }
 
     /// That what is there is what was planned.
@@ -241,6 +241,6 @@ fn sweep(site: &PackageSite, store: &Store) {
 }
 
 /// A failure of this program's own files.
-fn own(error: io::Error) -> (String, bool) {
+fn own(error: &io::Error) -> (String, bool) {
     (format!("its folder cannot be prepared: {error}"), false)
 }

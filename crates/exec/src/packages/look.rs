@@ -136,7 +136,7 @@ impl Look<'_> {
             return Ok(Vec::new());
         }
         let PackageSite { tool, hosts, .. } = self.site;
-        let desk = self.workshop.desk_for(wanted).map_err(own)?;
+        let desk = self.workshop.desk_for(wanted).map_err(|error| own(&error))?;
         let here: Vec<PathBuf> =
             self.known.listed.packages.iter().filter_map(|one| self.store.file_of(one)).collect();
         let desk = Desk { here: &here, ..desk.desk() };
@@ -208,10 +208,13 @@ impl Look<'_> {
                 && path.to_str().and_then(found::file_name).is_some()
         });
         let made = builds.next().ok_or_else(|| failed("its build left no package".into()))?;
-        let hash = hash_of(&made).map_err(own)?;
+        let hash = hash_of(&made).map_err(|error| own(&error))?;
         let built =
             PlannedPackage { hash: format!("sha256:{hash}"), url: String::new(), ..source.clone() };
-        self.store.make().and_then(|()| self.store.take(&built, &made)).map_err(own)?;
+        self.store
+            .make()
+            .and_then(|()| self.store.take(&built, &made))
+            .map_err(|error| own(&error))?;
         Ok(built)
     }
 
@@ -219,8 +222,8 @@ impl Look<'_> {
         let PackageSite { tool, hosts, .. } = self.site;
         let before = self.known.listed.lock.as_deref();
         let new = self.workshop.new_folder();
-        self.workshop.write_npm(before).map_err(own)?;
-        let desk = self.workshop.desk_for(&[]).map_err(own)?;
+        self.workshop.write_npm(before).map_err(|error| own(&error))?;
+        let desk = self.workshop.desk_for(&[]).map_err(|error| own(&error))?;
         let ended = bench.run(tool.resolve(self.order, desk.desk())).await;
         let ended = ended.map_err(|error| (error.to_string(), false))?;
         if ended.status != Some(0) {
@@ -266,6 +269,6 @@ impl Look<'_> {
 }
 
 /// A failure of this program's own files.
-fn own(error: io::Error) -> (String, bool) {
+fn own(error: &io::Error) -> (String, bool) {
     (format!("a folder for it cannot be prepared: {error}"), false)
 }

@@ -88,10 +88,7 @@ impl Workshop {
         for path in [&places.wanted, &places.report] {
             skeleton::clear(path)?;
         }
-        fs_err::write(
-            &places.wanted,
-            wanted.iter().map(|one| format!("{one}\n")).collect::<String>(),
-        )?;
+        fs_err::write(&places.wanted, wanted.join("\n") + "\n")?;
         Ok(places)
     }
 
