@@ -192,6 +192,9 @@ fetch_login_provider() {
   fetch_npm "The login provider" "$folder" oidc-provider@9.13 || return 0
 }
 
+# The other installer of packages for Python.
+fetch_uv() { fetch_environment uv uv==0.13.8; }
+
 # Scanners. Semgrep is large (70 MB to fetch) and not for every machine.
 fetch_scanners() {
   fetch_environment scanners bandit==1.9.4

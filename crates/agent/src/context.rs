@@ -83,6 +83,8 @@ pub struct Context {
     people: People,
     /// The way to the model of sessions, if it is another than that of the settings.
     pub(crate) picked: Option<String>,
+    /// Whether there is a person who could answer a question.
+    pub has_person: bool,
     /// The standard input of the code.
     pub(crate) input: StandardInput,
     /// Data that came with a prompt. It is removed with this.
@@ -165,6 +167,7 @@ impl Context {
             unavailable,
             people: People::One,
             picked: None,
+            has_person: true,
             input: StandardInput::Empty,
             piped: None,
         })

@@ -3,7 +3,7 @@
 
 use crate::{Advise, ChooseError, Context, error::chain};
 use interpreter_core::{
-    Continuity, Promise, Scanner,
+    Continuity, Promise, Scanner, Untrusted,
     surroundings::{Obstacle, SecurityModule, Weight, obstacles, security_modules},
 };
 use interpreter_exec::{DeclaredBy, attack::Attack, sandbox::surroundings};
@@ -142,7 +142,7 @@ pub async fn examine(context: &Context) -> Report {
     // A possible obstacle that prevents nothing is none.
     obstacles.retain(|one| one.weight == Weight::Weakens || !can_be_built);
     obstacles.extend(used.and_then(sandboxes::no_group));
-    let findings = [record(context)].into_iter().chain(retention(context));
+    let findings = [record(context)].into_iter().chain(retention(context)).chain(packages(context));
     let findings = findings.chain(languages(context));
     let findings = findings.chain([model(context), scanners(context)]);
     Report {
@@ -191,6 +191,20 @@ fn retention(context: &Context) -> Option<Finding> {
         state: Health::Lacking,
         detail,
         fix: Some("remove the cause; the end of the next session tries again".into()),
+    })
+}
+
+/// Files among the packages of the folder that belong to none of them.
+fn packages(context: &Context) -> Option<Finding> {
+    let odd = context.damaged_packages();
+    let (_, first) = odd.first()?;
+    let more = if odd.len() > 1 { format!(" and {} more", odd.len() - 1) } else { String::new() };
+    let first = Untrusted::new(first.display().to_string()).for_terminal_line(200);
+    Some(Finding {
+        name: "packages".into(),
+        state: Health::Lacking,
+        detail: format!("files that belong to no package: {first}{more}"),
+        fix: Some("add or remove a package: all of them are installed afresh with it".into()),
     })
 }
 

@@ -1,7 +1,8 @@
 //! The packages of a folder: which there are, whether more may come, and how they are installed.
 //!
 //! They stand in a folder of ours, one for each work folder, which code sees and cannot change. The
-//! person's own settings say which index is asked; passwords in them stay outside.
+//! person's own settings say which index is asked; passwords in them stay outside. An installer works
+//! in a folder beside it, which code does not see.
 
 use crate::{AgentError, Context, network};
 use interpreter_core::{
@@ -9,12 +10,14 @@ use interpreter_core::{
     egress::Hosts,
     instructions::Packages,
     packages::{
-        Package, PackageKind, PackageOrder, PackagePermit, PackagePolicy, PackageSetup,
-        PackagesDone, PackagesFailed,
+        Package, PackageKind, PackageLookup, PackageOrder, PackagePermit, PackagePolicy,
+        PackageSetup, PackagesFailed,
     },
     session::Event,
 };
-use interpreter_exec::packages::{PackageSite, TEMPORARY, change, installed};
+use interpreter_exec::packages::{
+    CACHE, PackageSite, TEMPORARY, change, damage, installed, look_up,
+};
 use interpreter_store::{Index, IndexMachine, NetworkMode, Preset};
 use std::{
     collections::BTreeMap,
@@ -67,6 +70,7 @@ impl Context {
             policy: self.settings.package_policy.value,
             kinds: kinds.collect(),
             script_runs_again: self.input.can_be_read_again(),
+            has_person: self.has_person,
         }
     }
 
@@ -80,16 +84,35 @@ impl Context {
         }
     }
 
+    /// The files of installed packages that belong to no package, by their paths below the folder
+    /// of their kind.
+    pub fn damaged_packages(&self) -> Vec<(PackageKind, PathBuf)> {
+        let folders = KINDS.iter().filter_map(|kind| Some((*kind, self.package_folder(*kind)?)));
+        let found = folders.flat_map(|(kind, folder)| {
+            let all = damage(kind, &folder).into_iter();
+            all.map(move |path| (kind, path.strip_prefix(&folder).unwrap_or(&path).to_owned()))
+        });
+        found.collect()
+    }
+
+    /// Finds out what an order comes to.
+    pub(crate) async fn look_up_packages(self: Arc<Self>, lookup: PackageLookup) -> Event {
+        let order = lookup.order().clone();
+        let outcome = match self.package_site(&order) {
+            Ok(site) => look_up(lookup, site).await,
+            Err(reason) => Err(PackagesFailed::new(reason)),
+        };
+        Event::PackagesResolved { order, outcome }
+    }
+
     /// Does what is permitted, and says what came of it.
     pub(crate) async fn change_packages(self: Arc<Self>, permit: PackagePermit) -> Event {
         let order = permit.order().clone();
-        let outcome = self.try_to_change(permit).await;
+        let outcome = match self.package_site(&order) {
+            Ok(site) => change(permit, site).await,
+            Err(reason) => Err(PackagesFailed::new(reason)),
+        };
         Event::PackagesChanged { order, outcome }
-    }
-
-    async fn try_to_change(&self, permit: PackagePermit) -> Result<PackagesDone, PackagesFailed> {
-        let site = self.package_site(permit.order()).map_err(PackagesFailed::new)?;
-        change(permit, site).await
     }
 
     /// Everything that an order needs; or why it cannot be carried out.
@@ -114,7 +137,10 @@ impl Context {
         }
         Ok(PackageSite {
             withheld: index.has_password,
-            confinement: self.installer_confinement(&folder, index),
+            hosts: index.hosts.clone(),
+            confinement: self.installer_confinement(&shown.with_file_name("workshop"), index),
+            workshop: shown.with_file_name("workshop"),
+            files: shown.with_file_name("files"),
             folder,
             index: first,
             tool,
@@ -139,7 +165,7 @@ impl Context {
         preset.find(&machine)
     }
 
-    /// The bounds of an installer: its own folder, its interpreter, its index, and nothing else.
+    /// The bounds of an installer: its workshop, its interpreter, its index, and nothing else.
     fn installer_confinement(&self, folder: &Path, index: Index) -> Confinement {
         let reads = self.interpreters().package_reads().map(|path| (path.to_owned(), Access::Read));
         let mut files: BTreeMap<_, _> = reads.collect();
@@ -151,7 +177,8 @@ impl Context {
         environment.extend(index.variables);
         let temporary = folder.join(TEMPORARY).to_string_lossy().into_owned();
         environment.insert("TMPDIR".into(), temporary.clone());
-        environment.insert("npm_config_cache".into(), format!("{temporary}/npm"));
+        environment
+            .insert("npm_config_cache".into(), folder.join(CACHE).to_string_lossy().into_owned());
         for name in CERTIFICATES {
             let Some(file) = self.environment.raw(name).map(PathBuf::from) else { continue };
             if let (true, Some(text)) = (file.is_absolute() && file.is_file(), file.to_str()) {

@@ -12,6 +12,22 @@ pub fn sha256(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
+/// The SHA-256 of bytes that come one after another.
+#[derive(Clone, Debug, Default)]
+pub struct RunningHash(Sha256);
+
+impl RunningHash {
+    /// Takes more bytes in.
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// The hash of all of them, as 64 lower-case hexadecimal digits.
+    pub fn finish(self) -> String {
+        hex(&self.0.finalize())
+    }
+}
+
 /// The SHA-256 of a value of ours as JSON without spaces, the names of each object in alphabetical
 /// order.
 pub(crate) fn canonical_sha256(value: &impl Serialize) -> String {

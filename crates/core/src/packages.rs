@@ -6,7 +6,9 @@
 //!
 //! # Mechanism
 //! A [`Requirement`] is a name and versions, read strictly; there is no other way to name a package
-//! to an installer. An installation needs a [`PackagePermit`], which only a session makes.
+//! to an installer. An order is looked up first, which gives a [`PackagePlan`]: every package that
+//! comes, by hash. An installation needs a [`PackagePermit`] for one plan, which only a session
+//! makes.
 //!
 //! # Limits
 //! A name says nothing about who is behind it: the person decides, and a name that is only guessed
@@ -17,7 +19,8 @@
 pub use self::{
     missing::missing,
     modules::{distribution, is_known},
-    order::{PackageChange, PackageOrder, PackagePermit},
+    order::{PackageChange, PackageLookup, PackageOrder, PackagePermit},
+    plan::{PackageList, PackagePlan, PackagesFound, PlannedPackage},
     request::requested,
     requirement::{Requirement, RequirementError, normal_name},
 };
@@ -25,6 +28,7 @@ pub use self::{
 mod missing;
 mod modules;
 mod order;
+mod plan;
 mod request;
 mod requirement;
 
@@ -99,6 +103,8 @@ pub struct PackageSetup {
     pub kinds: Vec<PackageKind>,
     /// Whether a script may run again with what it missed. Not if it has read data that is gone.
     pub script_runs_again: bool,
+    /// Whether there is a person who could answer, so that the index may be asked for them.
+    pub has_person: bool,
 }
 
 impl PackageSetup {

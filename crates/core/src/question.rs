@@ -14,8 +14,12 @@
 
 use crate::{
     AskedQuorum, Capability, Coverage, FileChange, Grant, InputWanted, Invocation, LeftOut,
-    Opinion, Risk, Untrusted, egress::Host, hash::canonical_sha256, outline::Outline,
-    packages::PackageOrder, record::CellLeftOut,
+    Opinion, Risk, Untrusted,
+    egress::Host,
+    hash::canonical_sha256,
+    outline::Outline,
+    packages::{PackageList, PackageOrder},
+    record::CellLeftOut,
 };
 use serde::{Deserialize, Serialize};
 
@@ -58,6 +62,10 @@ pub enum QuestionAbout {
         /// The packages.
         #[serde(flatten)]
         order: PackageOrder,
+        /// Everything that would come and go. Without it the index was not asked yet: the answer is
+        /// about asking it, and with `build` about running code of the packages.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        list: Option<PackageList>,
         /// Whether code that failed without them runs again with them.
         runs_again: bool,
         /// Who must approve, if one yes is not enough or not everybody's counts.
@@ -282,7 +290,13 @@ mod tests {
         let all = [
             host(),
             QuestionAbout::Input(InputWanted { proposal: "p1".into(), prompt, secret: true }),
-            QuestionAbout::Packages { proposal: None, order, runs_again: true, quorum: None },
+            QuestionAbout::Packages {
+                proposal: None,
+                order,
+                list: Some(crate::packages::PackageList::default()),
+                runs_again: true,
+                quorum: None,
+            },
             QuestionAbout::Replay { cells: vec![], left_out: vec![] },
             QuestionAbout::Changes {
                 changes: "c1".into(),

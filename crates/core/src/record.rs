@@ -10,7 +10,7 @@ use crate::{
     PutContent, Rewound, Risk, SecretUse, StandingAnswer, ToolCall, Untrusted, WantedUse,
     egress::Host,
     file_header::FileHeader,
-    packages::{Package, PackageOrder},
+    packages::{Package, PackageList, PackageOrder},
     question::{QuestionEnd, RecordedQuestion},
     reply::Finish,
     session::HowAsked,
@@ -264,7 +264,16 @@ pub enum Body {
         #[serde(flatten)]
         order: PackageOrder,
     },
-    /// They are about to be installed or removed.
+    /// Their index was asked what the order comes to: every package by version and hash.
+    PackagesResolved {
+        #[serde(flatten)]
+        order: PackageOrder,
+        list: PackageList,
+        tool: String,
+        sandbox: String,
+        network: Vec<HostContact>,
+    },
+    /// They are about to be installed or removed, or to be built.
     PackagesGranted {
         #[serde(flatten)]
         order: PackageOrder,

@@ -6,34 +6,39 @@
 //! links in the folder that lead elsewhere, or programs by the name of an interpreter.
 //!
 //! # Mechanism
-//! Nothing happens without a [`PackagePermit`]. The installer is the one of the person's own
-//! interpreter. It runs in a sandbox that shows the folder of the packages and nothing else of the
-//! person's, not even the work folder, and reaches the hosts of the index alone. Packages come as
-//! finished builds; to build one is another permit. Outside, nothing of the folder is ever run, and
-//! it is read without following links.
+//! The packages that an order comes to are found out first ([`look_up`]), and none of them runs for
+//! that. Nothing is installed without a [`PackagePermit`] for exactly those packages ([`change`]).
+//! They are fetched by their hashes, and unpacked into a fresh folder by the person's own
+//! interpreter, which loads no packages. Then that folder takes the place of the one before, in one
+//! step. So neither a package that comes nor one that is installed ever runs in an installer, and
+//! what is removed is gone.
+//!
+//! Each step runs in a sandbox that shows a workshop of its own and the builds that are here, and
+//! nothing else of the person's, not even the work folder or the environment; it reaches the hosts
+//! of the index alone. To build a package is another permit.
 //!
 //! # Order
 //! One order at a time for each folder. That the index can be reached is seen first, so that nobody
-//! waits for an installer's own patience.
+//! waits for an installer's own patience. A plan whose environment has changed since is void.
 //!
 //! # Limits
 //! The index decides what a name stands for. Files below a folder are counted by the limits of a
-//! process and not as a whole. If the program is killed in the middle, a package may be there by
-//! half; installing it again repairs it.
+//! process and not as a whole. A kernel that runs has its modules in memory, and takes those that
+//! it imports later from the new folder.
 
+use self::{install::Install, listed::Known, look::Look, store::Store, workshop::Workshop};
 use crate::{
-    ExecError,
     egress::{self, Upstream},
     interpreters::PackageTool,
     runner::Bench,
     sandbox::Machine,
 };
 use interpreter_core::{
-    Confinement, HostContact, Untrusted,
-    egress::Host,
+    Access, Confinement,
+    egress::{Host, HostRule},
     packages::{
-        Package, PackageChange, PackageKind, PackageOrder, PackagePermit, PackagesDone,
-        PackagesFailed, normal_name,
+        Package, PackageChange, PackageKind, PackageLookup, PackagePermit, PackagesDone,
+        PackagesFailed, PackagesFound, normal_name,
     },
 };
 use rustix::fs::{FlockOperation, flock};
@@ -42,25 +47,40 @@ use std::{
     sync::Arc,
 };
 
-pub use self::{listing::installed, skeleton::TEMPORARY};
+pub use self::{damage::damage, listing::installed, npm::CACHE, skeleton::TEMPORARY};
 
 mod complaint;
+mod damage;
+mod found;
+mod install;
+mod listed;
 mod listing;
+mod look;
+mod npm;
 mod skeleton;
+mod store;
+mod swap;
 mod tool;
+mod workshop;
 
-/// The most characters of a foreign reason.
-const TOLD: usize = 300;
+/// The outcome of a step, or why it failed and whether building would help.
+type Outcome<T> = Result<T, (String, bool)>;
 
 /// Everything that an order needs.
 #[derive(Debug)]
 pub struct PackageSite {
-    /// The folder of the packages of this kind. The confinement has it as its work folder.
+    /// The folder of the packages of this kind.
     pub folder: PathBuf,
+    /// A folder of ours beside it, for the installer. The confinement has it as its work folder.
+    pub workshop: PathBuf,
+    /// A folder of ours beside it, where finished builds are kept.
+    pub files: PathBuf,
     /// The bounds of the installer.
     pub confinement: Confinement,
     /// A host of the index, which must be reached.
     pub index: Option<(Host, u16)>,
+    /// The hosts that packages may come from.
+    pub hosts: Vec<HostRule>,
     /// Whether the person's own tool has a password for it, which the installer does not get.
     pub withheld: bool,
     /// The installer.
@@ -75,102 +95,99 @@ pub struct PackageSite {
     pub lock: PathBuf,
 }
 
-/// Does what is permitted.
-pub async fn change(
-    permit: PackagePermit,
-    mut site: PackageSite,
-) -> Result<PackagesDone, PackagesFailed> {
-    let order = permit.spend();
-    if !order.build {
-        // Only the person's own installer runs, and their index may be in their own network. Code of
-        // a package, which runs while it is built, reaches no address by such a name.
-        let (network, upstream) = (&site.confinement.network, site.upstream.as_deref());
-        site.confinement.network = egress::with_addresses(network, upstream).await;
+impl PackageSite {
+    /// The bounds of a program that is the person's own, whose index may be in their own network.
+    async fn trusted(&self) -> Confinement {
+        let network = &self.confinement.network;
+        let network = egress::with_addresses(network, self.upstream.as_deref()).await;
+        Confinement { network, ..self.confinement.clone() }
     }
-    let kind = order.kind;
-    let _lock = lock(&site.lock).map_err(PackagesFailed::new)?;
-    let before = installed(kind, &site.folder);
-    if order.change == PackageChange::Remove
-        && let Some(missing) =
-            order.packages().iter().find(|one| !is_among(one.name(), &before, kind))
-    {
-        return Err(PackagesFailed::new(format!("{missing} is not installed for this folder")));
+
+    async fn bench(&self, confinement: &Confinement) -> Result<Bench, PackagesFailed> {
+        let opened = Bench::open(confinement, &self.machine, &self.doors, self.upstream.clone());
+        opened.await.map_err(|error| PackagesFailed::new(error.to_string()))
     }
-    if order.change == PackageChange::Install
-        && let Some((host, port)) = &site.index
-    {
-        let reached = egress::reach(&site.confinement.network, site.upstream.clone(), host, *port);
-        reached.await.map_err(|why| PackagesFailed::new(format!("offline: {why}")))?;
+
+    /// Sees that the index is there.
+    async fn reach(&self, confinement: &Confinement) -> Result<(), PackagesFailed> {
+        let Some((host, port)) = &self.index else { return Ok(()) };
+        let reached = egress::reach(&confinement.network, self.upstream.clone(), host, *port);
+        reached.await.map_err(|why| PackagesFailed::new(format!("offline: {why}")))
     }
-    skeleton::make(&site.folder, &site.tool)
-        .map_err(|error| PackagesFailed::new(format!("its folder cannot be prepared: {error}")))?;
-    let (outcome, sandbox, network) = match perform(&order, &site).await {
-        Ok(performed) => performed,
-        Err(error) => return Err(PackagesFailed::new(error.to_string())),
-    };
-    skeleton::tidy(&site.folder);
-    if let Err((reason, needs_build)) = outcome {
-        return Err(PackagesFailed { reason, needs_build, network });
-    }
-    let after = installed(kind, &site.folder);
-    if order.change == PackageChange::Install
-        && let Some(missing) =
-            order.packages().iter().find(|one| !is_among(one.name(), &after, kind))
-        && !site.tool.sees_more()
-    {
-        return Err(PackagesFailed::new(format!("the installer did not install {missing}")));
-    }
-    Ok(PackagesDone {
-        installed: after.iter().filter(|one| !before.contains(one)).cloned().collect(),
-        removed: before.into_iter().filter(|one| !is_among(&one.name, &after, kind)).collect(),
-        tool: site.tool.name().into(),
-        sandbox,
-        network,
-        remark: listing::remark(&order, &site.folder),
-    })
 }
 
-/// A password in the settings of pip, uv or npm would be read by the code of packages.
-const LOCKED: &str = "the index wants a user name and password, and yours stay outside the sandbox; \
-                      use an index without, such as a mirror on this machine";
-
-/// pip says nothing of a password that it lacks.
-const OR_LOCKED: &str =
-    ", or it wants the password in your settings, which stays outside the sandbox";
-
-type Performed = (Result<(), (String, bool)>, String, Vec<HostContact>);
-
-/// Runs the installer, and looks why it failed if it did.
-async fn perform(order: &PackageOrder, site: &PackageSite) -> Result<Performed, ExecError> {
-    let PackageSite { confinement, machine, doors, upstream, tool, folder, withheld, .. } = site;
-    let mut bench = Bench::open(confinement, machine, doors, upstream.clone()).await?;
-    let ended = bench.run(tool.command(order, folder)).await;
-    let outcome = match ended {
-        Ok(ended) if ended.status == Some(0) => Ok(()),
-        Ok(ended) => {
-            let complaint = complaint::read(&ended.said);
-            let mut needs_build = complaint.needs_build;
-            if let (true, Some(look)) = (complaint.not_found, tool.look(order, folder)) {
-                needs_build = bench.run(look).await.is_ok_and(|looked| looked.status == Some(0));
-            }
-            let reason = if needs_build {
-                format!("there is no finished build of {} for this machine", order.words())
-            } else if complaint.wants_password {
-                LOCKED.into()
-            } else if complaint.not_found {
-                let or = if *withheld { OR_LOCKED } else { "" };
-                format!("the index has no {} that fits this machine{or}", order.words())
-            } else {
-                Untrusted::new(complaint.words).for_terminal_line(TOLD)
-            };
-            Err((reason, needs_build && !order.build))
-        }
-        Err(error) => Err((error.to_string(), false)),
+/// Finds out what an order comes to.
+pub async fn look_up(
+    lookup: PackageLookup,
+    site: PackageSite,
+) -> Result<Box<PackagesFound>, PackagesFailed> {
+    let order = lookup.spend();
+    let _lock = lock(&site.lock).map_err(PackagesFailed::new)?;
+    let store = Store::at(&site.files);
+    let known = Known::read(order.kind, &site.folder, &store);
+    let found = |plan, sandbox: &str, network| {
+        let (tool, sandbox) = (site.tool.name().to_owned(), sandbox.to_owned());
+        Ok(Box::new(PackagesFound { plan, tool, sandbox, network }))
     };
-    let network = bench.contacts();
-    let sandbox = bench.sandbox().to_owned();
+    if order.change == PackageChange::Remove {
+        let mut names = order.packages().iter();
+        if let Some(missing) = names.find(|one| !is_among(one.name(), &known.installed, order.kind))
+        {
+            let reason = format!("{missing} is not installed for this folder");
+            return Err(PackagesFailed::new(reason));
+        }
+        if order.kind == PackageKind::Python && known.is_whole {
+            return found(known.without(&order), "", Vec::new());
+        }
+    }
+    // Code of a package, which runs while it is built, reaches no address by such a name.
+    let confinement = if order.build { site.confinement.clone() } else { site.trusted().await };
+    if order.change == PackageChange::Install || order.kind == PackageKind::Python {
+        site.reach(&confinement).await?;
+    }
+    let workshop = prepare(&site, &store)?;
+    let mut bench = site.bench(&show(&confinement, &site)).await?;
+    let look =
+        Look { order: &order, site: &site, workshop: &workshop, known: &known, store: &store };
+    let planned = look.plan(&mut bench).await;
+    let (sandbox, network) = (bench.sandbox(), bench.contacts());
     bench.close().await;
-    Ok((outcome, sandbox, network))
+    workshop.close();
+    match planned {
+        Ok(plan) => found(plan, sandbox, network),
+        Err((reason, needs_build)) => Err(PackagesFailed { reason, needs_build, network }),
+    }
+}
+
+/// Does what is permitted, and nothing else.
+pub async fn change(
+    permit: PackagePermit,
+    site: PackageSite,
+) -> Result<PackagesDone, PackagesFailed> {
+    let (order, plan) = permit.spend();
+    let _lock = lock(&site.lock).map_err(PackagesFailed::new)?;
+    let store = Store::at(&site.files);
+    let known = Known::read(order.kind, &site.folder, &store);
+    if known.base != plan.base {
+        let reason = "the packages of this folder were changed meanwhile; try again";
+        return Err(PackagesFailed::new(reason));
+    }
+    let workshop = prepare(&site, &store)?;
+    let install = Install { order, plan, site, workshop, known, store };
+    install.perform().await
+}
+
+/// Makes the folders for an order.
+fn prepare(site: &PackageSite, store: &Store) -> Result<Workshop, PackagesFailed> {
+    let made = store.make().and_then(|()| Workshop::open(site));
+    made.map_err(|error| PackagesFailed::new(format!("its folder cannot be prepared: {error}")))
+}
+
+/// The same bounds, in which the builds that are here can be read.
+fn show(confinement: &Confinement, site: &PackageSite) -> Confinement {
+    let mut confinement = confinement.clone();
+    confinement.files.insert(site.files.clone(), Access::Read);
+    confinement
 }
 
 fn is_among(name: &str, packages: &[Package], kind: PackageKind) -> bool {

@@ -49,6 +49,10 @@ impl Driver {
                 self.journal.note(Body::Note { text });
             }
             Effect::AskPackages(question) => self.update(Update::Packages(question)).await,
+            Effect::ResolvePackages(lookup) => {
+                let context = Arc::clone(&self.context);
+                self.work = Some(tokio::spawn(context.look_up_packages(lookup)));
+            }
             Effect::ChangePackages(permit) => {
                 let context = Arc::clone(&self.context);
                 self.work = Some(tokio::spawn(context.change_packages(permit)));

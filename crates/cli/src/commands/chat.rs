@@ -172,6 +172,7 @@ async fn converse(
             return Ok(Exit::CodeFailed.into());
         }
     }
+    context.has_person = !matches!(person, Person::Nobody(_)) && !args.session.yes;
     let context = Arc::new(context);
     if args.local && context.model_name()?.is_none() {
         return Err(AgentError::from(ChooseError::NoneLocal).into());

@@ -105,6 +105,7 @@ fn list(args: &ListArgs) -> Result<ExitCode, Error> {
     let packages = context.installed_packages();
     if args.json {
         json::print_value(&serde_json::json!(packages))?;
+        warn_of_damage(&context)?;
         return Ok(Exit::Done.into());
     }
     let mut screen = Screen::stdout(&context.environment);
@@ -114,7 +115,28 @@ fn list(args: &ListArgs) -> Result<ExitCode, Error> {
     for one in &packages {
         screen.row(&format!("{:<7} {one}", one.kind.word()))?;
     }
+    warn_of_damage(&context)?;
     Ok(Exit::Done.into())
+}
+
+/// Files that are named of those that belong to no package.
+const NAMED: usize = 20;
+
+/// Names files that belong to no package. They are damage, and the next change removes them.
+fn warn_of_damage(context: &Context) -> Result<(), Error> {
+    let damaged = context.damaged_packages();
+    if damaged.is_empty() {
+        return Ok(());
+    }
+    let mut screen = Screen::stderr(&context.environment);
+    screen.warn("Files that belong to no package. Add or remove a package, and they are gone:")?;
+    for (kind, path) in damaged.iter().take(NAMED) {
+        screen.row(&format!("{:<7} {}", kind.word(), path.display()))?;
+    }
+    if damaged.len() > NAMED {
+        screen.row(&format!("{} more", damaged.len() - NAMED))?;
+    }
+    Ok(())
 }
 
 /// The order that was typed.

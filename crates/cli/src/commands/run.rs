@@ -81,6 +81,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, Error> {
         if args.explain {
             return explain(&context, None, args.session.json);
         }
+        context.has_person = true;
         return wait_for(repl::interact(&Arc::new(context), language, args.approval()))?;
     };
     let code = args.read(&context, source)?;
@@ -94,6 +95,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, Error> {
     if source != Source::Stdin && !args.is_asked_here() {
         typed = context.pass_on(io::stdin().as_fd().try_clone_to_owned()?);
     }
+    context.has_person = at_terminal() && !args.session.json;
     wait_for(execute(Arc::new(context), args, code, typed))?
 }
 

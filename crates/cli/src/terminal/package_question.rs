@@ -10,7 +10,7 @@ use super::{
 use crate::report::Error;
 use interpreter_core::{
     Grantor,
-    packages::{PackageKind, PackageOrder, Requirement, is_known},
+    packages::{PackageKind, PackageList, PackageOrder, PlannedPackage, Requirement, is_known},
     session::{Event, GivenAnswer, PackagesQuestion, Posed},
 };
 use std::io;
@@ -41,20 +41,25 @@ async fn allowed(
     screen: &mut Screen,
     asked: &PackagesQuestion,
 ) -> io::Result<Result<bool, Left>> {
-    let PackagesQuestion { order, runs_again } = asked;
-    let question = draw_question(screen, order)?;
-    let yes = match (order.build, runs_again) {
-        (false, true) => "install and run again",
-        (false, false) => "install",
-        (true, true) => "build, install and run again",
-        (true, false) => "build and install",
+    let PackagesQuestion { order, list, runs_again } = asked;
+    let question = draw_question(screen, order, list.as_ref())?;
+    let yes = match (list, order.build, runs_again) {
+        (None, false, _) => "look it up",
+        (None, true, true) => "build, install and run again",
+        (None, true, false) => "build and install",
+        (Some(_), _, true) => "install and run again",
+        (Some(_), _, false) => "install",
     };
     let choices = [choice('y', yes, true), choice('n', "no", false)];
     Ok(console.asker.choose(screen, &question, &choices).await)
 }
 
 /// Draws what is asked about; the question itself is returned.
-fn draw_question(screen: &mut Screen, order: &PackageOrder) -> io::Result<Ours> {
+fn draw_question(
+    screen: &mut Screen,
+    order: &PackageOrder,
+    list: Option<&PackageList>,
+) -> io::Result<Ours> {
     let packages = order.packages();
     let names: Vec<_> = packages.iter().map(Requirement::text).collect();
     let unknown = packages.iter().filter(|one| one.kind() == PackageKind::Python && !is_known(one));
@@ -73,7 +78,15 @@ fn draw_question(screen: &mut Screen, order: &PackageOrder) -> io::Result<Ours> 
             unknown.join(", ")
         ))?;
     }
-    Ok(if order.build {
+    let Some(list) = list else { return Ok(unlisted(order, subject, it, its)) };
+    draw_list(screen, list)?;
+    let state = if order.build { " ready. Install " } else { " not installed. Install " };
+    Ok(subject + state + it + " for this folder?")
+}
+
+/// The question before the index was asked.
+fn unlisted(order: &PackageOrder, subject: Ours, it: &'static str, its: &'static str) -> Ours {
+    if order.build {
         subject
             + " available only as source. Run "
             + its
@@ -81,6 +94,26 @@ fn draw_question(screen: &mut Screen, order: &PackageOrder) -> io::Result<Ours> 
             + it
             + "?"
     } else {
-        subject + " not installed. Install " + it + " for this folder?"
-    })
+        subject + " not installed. Look " + it + " up in the package index?"
+    }
+}
+
+/// Draws every package that would come or go, with its version.
+fn draw_list(screen: &mut Screen, list: &PackageList) -> io::Result<()> {
+    let told = |one: &PlannedPackage| {
+        let by = one.required_by.iter().map(|by| format!(" (for {by})"));
+        let before = one.replaces.iter().map(|before| format!(" (in place of {before})"));
+        one.to_string() + &by.chain(before).collect::<String>()
+    };
+    let comes: Vec<_> = list.comes.iter().map(told).collect();
+    if !comes.is_empty() {
+        let count =
+            if comes.len() > 1 { format!("{} packages: ", comes.len()) } else { String::new() };
+        screen.row_of_words(&(count + &comes.join(", ")))?;
+    }
+    let goes: Vec<_> = list.goes.iter().map(ToString::to_string).collect();
+    if !goes.is_empty() {
+        screen.row_of_words(&format!("goes: {}", goes.join(", ")))?;
+    }
+    Ok(())
 }

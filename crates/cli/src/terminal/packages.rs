@@ -87,6 +87,15 @@ pub(super) fn tell(
             screen.say(head(ours("packages wanted")))?;
             screen.row_of_words(&order.words())
         }
+        Body::PackagesResolved { order, list, tool, .. } => {
+            let by = ours("packages looked up by ") + word(tool);
+            screen.say(head(by))?;
+            screen.row_of_words(&order.words())?;
+            for one in &list.comes {
+                screen.row(&format!("+ {one} ({})", one.hash))?;
+            }
+            list.goes.iter().try_for_each(|one| screen.row(&format!("- {one}")))
+        }
         Body::PackagesGranted { order, by } => {
             let verb = match order.change {
                 PackageChange::Install => "installation",

@@ -20,6 +20,7 @@ use std::{
 pub(crate) struct Outside {
     pub(crate) port: u16,
     asked: Arc<Mutex<Vec<String>>>,
+    pages: Arc<Mutex<BTreeMap<String, Vec<u8>>>>,
 }
 
 impl Outside {
@@ -34,14 +35,20 @@ impl Outside {
         let port = listener.local_addr().unwrap().port();
         let asked = Arc::new(Mutex::new(Vec::new()));
         let pages = pages(port);
-        let (pages, remembered) = (Arc::new(pages), Arc::clone(&asked));
+        let pages = Arc::new(Mutex::new(pages));
+        let (kept, remembered) = (Arc::clone(&pages), Arc::clone(&asked));
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let (pages, asked) = (Arc::clone(&pages), Arc::clone(&remembered));
+                let (pages, asked) = (pages.lock().unwrap().clone(), Arc::clone(&remembered));
                 thread::spawn(move || answer(stream, &pages, &asked));
             }
         });
-        Self { port, asked }
+        Self { port, asked, pages: kept }
+    }
+
+    /// From now on it serves these bytes there.
+    pub(crate) fn serves_instead(&self, path: &str, bytes: &[u8]) {
+        self.pages.lock().unwrap().insert(path.to_owned(), bytes.to_vec());
     }
 
     fn new() -> Self {

@@ -1,12 +1,14 @@
 //! Packages: a real installer, in a real sandbox, from an index of our own on loopback.
 
-use self::index::{Index, locked, npm_package, source, wheel};
+use self::index::{Index, locked, npm_package, source, wheel, wheel_that_says};
 use crate::{
     scene::{Scene, Who, cell},
     terminal::Terminal,
 };
+use std::path::Path;
 
 mod attacks;
+mod exact;
 mod index;
 
 /// A package with one module that has a word.
@@ -70,7 +72,7 @@ fn a_module_is_known_by_the_name_of_its_package() {
 }
 
 #[test]
-fn no_is_no_and_the_index_is_not_even_asked() {
+fn no_is_no_and_nothing_is_installed() {
     let index = tiny();
     let code = cell("python", USES_IT);
     let again = cell("shell", "pip install tiny_thing");
@@ -79,12 +81,86 @@ fn no_is_no_and_the_index_is_not_even_asked() {
     terminal.types("go").shows("Run it?").types("y").shows(QUESTION);
     terminal.shows("check the spelling: tiny_thing is not a well-known name").types("n");
     terminal.shows("Then not.").types("/quit").exits(0);
-    assert_eq!(index.asked(), Vec::<String>::new());
+    // The index was asked what would come, once.
+    let pages = index.asked().iter().filter(|one| one.contains("/simple/")).count();
+    assert_eq!(pages, 1, "{:?}", index.asked());
+    scene.run(&["packages"]).mentions("No packages are installed").exits(0);
     let seen = scene.run(&["history", "show", "--json"]);
     assert_eq!(seen.of_kind("packages_refused")[0]["by"], "person");
+    assert_eq!(seen.of_kind("packages_resolved")[0]["list"]["comes"][0]["name"], "tiny-thing");
     let told: Vec<_> = seen.of_kind("request").iter().map(|r| r["newest"].to_string()).collect();
     assert!(told[1].contains("the user said no. Do not try to install it again"), "{told:?}");
     assert!(told[2].contains("the user said no"), "{told:?}");
+}
+
+/// Everything that would come is in the question, with its version, for the person and on record.
+#[test]
+fn the_question_names_what_comes_with_a_package() {
+    let index = Index::of(&[
+        wheel_that_says(
+            "tiny-thing",
+            "1.0",
+            "Requires-Dist: other-thing>=2\n",
+            &[("tiny_thing.py", "import other_thing\nword = other_thing.word\n")],
+        ),
+        wheel("other-thing", "2.5", &[("other_thing.py", "word = 42\n")]),
+    ]);
+    for tool in Tool::all() {
+        let scene = tool.of(index.scene(Who::Ourselves));
+        let scene = scene.model_says(&[&cell("python", USES_IT), "Done."]);
+        let terminal = Terminal::open(&scene, &[]);
+        terminal.types("go").shows("Run it?").types("y");
+        terminal.shows("2 packages: other-thing 2.5").shows("tiny-thing 1.0");
+        terminal.shows(QUESTION).types("y");
+        terminal.shows("the word is 42").shows("Done.").types("/quit").exits(0);
+        let seen = scene.run(&["history", "show", "--json"]);
+        let asked = seen.of_kind("question");
+        let asked = asked.iter().find(|one| one["about"] == "packages").unwrap();
+        let comes = &asked["list"]["comes"];
+        assert_eq!(comes[0]["name"], "other-thing", "{comes}");
+        assert_eq!(comes[0]["version"], "2.5");
+        assert!(comes[0]["hash"].as_str().unwrap().starts_with("sha256:"));
+        assert_eq!(seen.of_kind("packages_resolved")[0]["tool"], tool.name());
+        assert_eq!(seen.of_kind("packages_changed")[0]["tool"], tool.name());
+    }
+}
+
+/// The installers of Python, each with the same promises.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tool {
+    Pip,
+    Uv,
+}
+
+/// Where `scripts/test` puts uv.
+const UV: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/test-tools/uv/bin");
+
+impl Tool {
+    fn all() -> Vec<Self> {
+        if Path::new(UV).join("uv").exists() {
+            return vec![Self::Pip, Self::Uv];
+        }
+        assert!(std::env::var_os("INTERPRETER_ALL_TOOLS").is_none(), "uv was not fetched");
+        vec![Self::Pip]
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Pip => "pip",
+            Self::Uv => "uv",
+        }
+    }
+
+    /// A scene in which this one is found.
+    fn of(self, scene: Scene) -> Scene {
+        match self {
+            Self::Pip => scene,
+            Self::Uv => {
+                let uv = std::fs::canonicalize(UV).unwrap();
+                scene.variable("PATH", &format!("{}:/usr/local/bin:/usr/bin:/bin", uv.display()))
+            }
+        }
+    }
 }
 
 #[test]

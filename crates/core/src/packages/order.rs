@@ -1,6 +1,6 @@
 //! An order for the packages of a folder, and leave to carry it out.
 
-use super::{PackageKind, Requirement, requirement::normal_name};
+use super::{PackageKind, PackagePlan, Requirement, requirement::normal_name};
 use crate::Grantor;
 use serde::{Deserialize, Serialize, de::Error as _};
 use std::fmt;
@@ -103,19 +103,46 @@ impl<'de> Deserialize<'de> for PackageOrder {
     }
 }
 
-/// Leave to change the packages of a folder, once.
+/// Leave to find out what an order comes to, once. With an order that builds, code of packages may
+/// run for it, after a yes.
+///
+/// Outside this crate it can be held and spent, but not made.
+#[derive(Debug)]
+#[must_use = "without it nothing is looked up"]
+pub struct PackageLookup {
+    order: PackageOrder,
+}
+
+impl PackageLookup {
+    pub(crate) fn of(order: PackageOrder) -> Self {
+        Self { order }
+    }
+
+    /// The order.
+    pub fn order(&self) -> &PackageOrder {
+        &self.order
+    }
+
+    /// Uses the leave up.
+    pub fn spend(self) -> PackageOrder {
+        self.order
+    }
+}
+
+/// Leave to change the packages of a folder by one plan, once.
 ///
 /// Outside this crate it can be held and spent, but not made.
 #[derive(Debug)]
 #[must_use = "a permit that is not spent changes nothing"]
 pub struct PackagePermit {
     order: PackageOrder,
+    plan: PackagePlan,
     granted_by: Grantor,
 }
 
 impl PackagePermit {
-    pub(crate) fn grant(order: PackageOrder, by: Grantor) -> Self {
-        Self { order, granted_by: by }
+    pub(crate) fn grant(order: PackageOrder, plan: PackagePlan, by: Grantor) -> Self {
+        Self { order, plan, granted_by: by }
     }
 
     /// The order.
@@ -129,8 +156,8 @@ impl PackagePermit {
     }
 
     /// Uses the permit up.
-    pub fn spend(self) -> PackageOrder {
-        self.order
+    pub fn spend(self) -> (PackageOrder, PackagePlan) {
+        (self.order, self.plan)
     }
 }
 

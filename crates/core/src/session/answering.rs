@@ -49,6 +49,7 @@ impl Subject {
                 | Phase::Asking { .. }
                 | Phase::Preparing { .. }
                 | Phase::Offering { .. }
+                | Phase::Resolving { .. }
                 | Phase::Installing { .. }
                 | Phase::Reviewing { .. }
                 | Phase::Settling
@@ -120,6 +121,7 @@ impl State {
             | Phase::Preparing { .. }
             | Phase::Running(_)
             | Phase::Offering { .. }
+            | Phase::Resolving { .. }
             | Phase::Installing { .. }
             | Phase::Reviewing { .. }
             | Phase::Settling
@@ -233,8 +235,8 @@ impl State {
                 self.hosts.note(&answer.host, answer.port, answer.grant);
                 self.then(Effect::AnswerHost(answer));
             }
-            (Phase::Offering { order, then }, Fitting::Packages(answer)) => {
-                self.packages_answered(order, then, answer, by);
+            (Phase::Offering { order, plan, then }, Fitting::Packages(answer)) => {
+                self.packages_answered((order, plan), then, answer, by);
             }
             (Phase::Confirming(wanted), Fitting::Replay(run)) => {
                 self.replay_answered(wanted, run, by);

@@ -40,6 +40,9 @@ impl State {
         let drawn = work.current.drawn(&self.setup.redactor);
         let mut verdict = self.verdict_on(&work.current, &findings, &self.taint);
         work.quorum = verdict.quorum;
+        let by_rule = matches!(verdict.ground, Ground::Rule | Ground::Named);
+        work.must_ask =
+            approval == Approval::AlwaysAsk || (verdict.opinion == Opinion::Ask && by_rule);
         self.taint.judged(&findings, &self.setup.policy.places);
         if verdict.opinion == Opinion::Allow {
             let rule = match approval {

@@ -12,7 +12,7 @@ use crate::{
     Proposal, RewindScope, Rule, Typed, Verdict,
     egress::Host,
     look::Look,
-    packages::{PackageOrder, PackagePermit},
+    packages::{PackageList, PackageLookup, PackageOrder, PackagePermit},
     record::TurnEnd,
     redact::Drawn,
 };
@@ -80,6 +80,8 @@ pub enum Effect {
     KeepRule(Rule),
     /// Ask the person whether packages may be installed.
     AskPackages(Posed<PackagesQuestion>),
+    /// Find out what an order for packages comes to.
+    ResolvePackages(PackageLookup),
     /// Install or remove packages, as permitted.
     ChangePackages(PackagePermit),
     /// Stop installing; nothing more is reported of it.
@@ -139,6 +141,8 @@ pub struct Question {
 pub struct PackagesQuestion {
     /// The packages.
     pub order: PackageOrder,
+    /// Everything that would come and go, if the index was asked.
+    pub list: Option<PackageList>,
     /// Whether code that failed without them runs again with them.
     pub runs_again: bool,
 }
@@ -169,6 +173,7 @@ impl Effect {
             | Self::AnswerUse { .. }
             | Self::KeepRule(_)
             | Self::AskPackages(_)
+            | Self::ResolvePackages(_)
             | Self::ChangePackages(_)
             | Self::CancelPackages
             | Self::Interrupt

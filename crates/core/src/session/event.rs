@@ -14,7 +14,7 @@ use crate::{
     budget::Counted,
     egress::Host,
     file_header::FileHeader,
-    packages::{PackageOrder, PackagesDone, PackagesFailed},
+    packages::{PackageOrder, PackagesDone, PackagesFailed, PackagesFound},
     record::{Decision, SessionHead, TurnEnd},
     standing::Coverage,
     taint::TaintBrought,
@@ -129,6 +129,13 @@ pub enum Event {
     Ran(Ran),
     /// The person wants packages installed or removed.
     PackagesOrdered(PackageOrder),
+    /// An order for packages comes to this; or why that could not be found out.
+    PackagesResolved {
+        /// The order.
+        order: PackageOrder,
+        /// Its plan.
+        outcome: Result<Box<PackagesFound>, PackagesFailed>,
+    },
     /// Packages were installed or removed; or why not.
     PackagesChanged {
         /// The order.
@@ -309,6 +316,7 @@ impl Event {
             Self::HostWanted(wanted) => vec![Body::HostWanted(wanted.clone())],
             Self::SecretWanted(wanted) => vec![Body::SecretUsed(wanted.clone())],
             Self::Ran(ran) => ran.bodies(),
+            Self::PackagesResolved { order, outcome } => vec![resolved(order, outcome)],
             Self::PackagesChanged { order, outcome } => vec![packages(order, outcome)],
             Self::Settled(changes) => vec![Body::Changes(changes.clone())],
             Self::TriedLate { network, denials, secrets } => late(network, denials, secrets),
@@ -389,6 +397,18 @@ impl Answer {
             sealed: None,
             reason,
         }
+    }
+}
+
+/// The packages that an order comes to.
+fn resolved(order: &PackageOrder, outcome: &Result<Box<PackagesFound>, PackagesFailed>) -> Body {
+    match outcome.clone() {
+        Ok(found) => {
+            let PackagesFound { plan, tool, sandbox, network } = *found;
+            let order = order.clone();
+            Body::PackagesResolved { order, list: plan.list, tool, sandbox, network }
+        }
+        Err(failed) => packages(order, &Err(failed)),
     }
 }
 

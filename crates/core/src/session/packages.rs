@@ -5,13 +5,19 @@
 //! run, the code of a model.
 //!
 //! # Mechanism
-//! Nothing is installed without the person: by the answer to a question that shows every name, by
-//! typing the command, or by their own setting. Running code of a package while it is installed is
-//! a second question, which no setting answers. The one expression that makes a
+//! Nothing is installed without the person: by the answer to a question that shows every name and
+//! version, those of dependencies too, by typing the command, or by their own setting. A rule that
+//! asks beats that setting. Running code of a package while it is installed is a question of its
+//! own, which no setting answers. The one expression that makes a
 //! [`PackagePermit`](crate::packages::PackagePermit) is here.
 //!
 //! # Order
-//! The order is on record before it is given, and the outcome before anything goes on.
+//! The order is on record before the index is asked what it comes to, that list before the
+//! question, and the outcome before anything goes on.
+//!
+//! # Limits
+//! The index learns the names of an order before the person's yes, since the list could not be
+//! shown without it: a few times only, and never where a question could not be answered.
 
 use super::{
     effect::{Effect, PackagesQuestion},
@@ -22,13 +28,20 @@ use super::{
 };
 use crate::{
     Body, Grantor, Message, Origin, QuestionAbout, Quorum, Ran,
-    packages::{self, PackageChange, PackageOrder, PackagePermit, PackagePolicy},
-    packages::{PackagesDone, PackagesFailed},
+    packages::{self, PackageChange, PackageLookup, PackageOrder, PackagePermit, PackagePlan},
+    packages::{PackagePolicy, PackagesDone, PackagesFailed, PackagesFound},
     record::TurnEnd,
 };
 
 /// How often packages are offered for one proposal. Code that misses more fails.
 const MOST_OFFERS: u32 = 12;
+
+/// How often the index is asked before a person says yes to packages again. Names reach it, and
+/// code chooses them.
+const MOST_LOOKUPS: u32 = 6;
+
+/// Bytes of names with which it is asked unasked.
+const MOST_ASKED: usize = 160;
 
 /// The reason for an order.
 #[derive(Debug)]
@@ -47,6 +60,15 @@ impl Afterwards {
             Self::Again(failed) => Some(&failed.0.work.current.id),
             Self::Requested(work) => Some(&work.current.id),
             Self::Typed => None,
+        }
+    }
+
+    /// Whether a rule asks about the code that wants them. It is heard about them too.
+    fn must_ask(&self) -> bool {
+        match self {
+            Self::Again(failed) => failed.0.work.must_ask,
+            Self::Requested(work) => work.must_ask,
+            Self::Typed => false,
         }
     }
 
@@ -105,7 +127,8 @@ impl State {
         known.map(|(_, why)| why.as_str())
     }
 
-    /// Asks the person, unless their settings have answered.
+    /// Asks the person, unless their settings have answered. The index is asked first, so that the
+    /// question can name everything.
     pub(super) fn offer(&mut self, order: PackageOrder, then: Afterwards) {
         self.offers += 1;
         if let Some(why) = self.why_not_again(&order).map(str::to_owned) {
@@ -113,30 +136,78 @@ impl State {
         }
         let proposal = then.proposal().map(str::to_owned);
         self.record(Body::PackagesWanted { proposal, order: order.clone() });
-        let quorum = self.asked_quorum(then.quorum());
-        let is_allowed = self.setup.packages.policy == PackagePolicy::Allow;
-        if is_allowed && !order.build && quorum.is_none() {
-            return self.install(order, Grantor::Rule, then);
+        let is_allowed = self.setup.packages.policy == PackagePolicy::Allow
+            && !then.must_ask()
+            && then.quorum().is_plain();
+        if is_allowed && !order.build {
+            return self.look_up(order, Some(Grantor::Rule), then);
         }
+        if self.may_look_up(&order) {
+            self.lookups += 1;
+            return self.look_up(order, None, then);
+        }
+        self.ask_for_packages(order, None, then);
+    }
+
+    /// Whether the index may be asked before the person is.
+    fn may_look_up(&self, order: &PackageOrder) -> bool {
+        let names = order.packages().iter().map(|one| one.text().len()).sum::<usize>();
+        !order.build
+            && self.setup.packages.has_person
+            && self.lookups < MOST_LOOKUPS
+            && names <= MOST_ASKED
+    }
+
+    /// Finds out what an order comes to. To build is to run code of packages, so that a yes to it
+    /// is on record before.
+    fn look_up(&mut self, order: PackageOrder, by: Option<Grantor>, then: Afterwards) {
+        if let (Some(by), true) = (by, order.build) {
+            self.record(Body::PackagesGranted { order: order.clone(), by });
+        }
+        self.then(Effect::ResolvePackages(PackageLookup::of(order.clone())));
+        self.phase = Phase::Resolving { order, by, then };
+    }
+
+    fn ask_for_packages(
+        &mut self,
+        order: PackageOrder,
+        plan: Option<Box<PackagePlan>>,
+        then: Afterwards,
+    ) {
+        let quorum = self.asked_quorum(then.quorum());
         let runs_again = matches!(then, Afterwards::Again(_));
         let proposal = then.proposal().map(str::to_owned);
-        let about = QuestionAbout::Packages { proposal, order: order.clone(), runs_again, quorum };
-        let shown = PackagesQuestion { order: order.clone(), runs_again };
+        let list = plan.as_ref().map(|plan| plan.list.clone());
+        let about = QuestionAbout::Packages {
+            proposal,
+            order: order.clone(),
+            list: list.clone(),
+            runs_again,
+            quorum,
+        };
+        let shown = PackagesQuestion { order: order.clone(), list, runs_again };
         let posed = self.pose(about, Subject::Packages, shown);
         self.then(Effect::AskPackages(posed));
-        self.phase = Phase::Offering { order, then };
+        self.phase = Phase::Offering { order, plan, then };
     }
 
     pub(super) fn packages_answered(
         &mut self,
-        order: PackageOrder,
+        (order, plan): (PackageOrder, Option<Box<PackagePlan>>),
         then: Afterwards,
         answer: PackagesAnswer,
         by: Grantor,
     ) {
         match (answer, by) {
             (PackagesAnswer::Install, Grantor::Person | Grantor::Typed) => {
-                self.install(order, by, then);
+                self.lookups = 0;
+                match plan {
+                    Some(plan) => {
+                        self.record(Body::PackagesGranted { order: order.clone(), by });
+                        self.install(order, *plan, by, then);
+                    }
+                    None => self.look_up(order, Some(by), then),
+                }
             }
             // Nobody cannot say yes, and neither can anything but the person.
             (PackagesAnswer::Install | PackagesAnswer::No, Grantor::Nobody)
@@ -155,13 +226,53 @@ impl State {
     pub(super) fn packages_ordered(&mut self, order: PackageOrder) {
         let proposal = None;
         self.record(Body::PackagesWanted { proposal, order: order.clone() });
-        self.install(order, Grantor::Typed, Afterwards::Typed);
+        self.look_up(order, Some(Grantor::Typed), Afterwards::Typed);
     }
 
-    /// The one expression in the program that makes a permit for packages.
-    fn install(&mut self, order: PackageOrder, by: Grantor, then: Afterwards) {
-        self.record(Body::PackagesGranted { order: order.clone(), by });
-        self.then(Effect::ChangePackages(PackagePermit::grant(order.clone(), by)));
+    /// The index was asked. A yes that was given without the list covers what it named, and no
+    /// more.
+    fn packages_resolved(
+        &mut self,
+        order: PackageOrder,
+        by: Option<Grantor>,
+        then: Afterwards,
+        outcome: Result<Box<PackagesFound>, PackagesFailed>,
+    ) {
+        let plan = match outcome {
+            Ok(found) => found.plan,
+            Err(failed) => return self.packages_failed(order, &failed, then),
+        };
+        if plan.list.is_empty() {
+            return self.nothing_comes(order, by, then);
+        }
+        let names_all = plan.list.goes.is_empty()
+            && plan.list.comes.iter().all(|one| order.names(&one.name) && one.replaces.is_none());
+        match by {
+            Some(by) if names_all || matches!(by, Grantor::Rule | Grantor::Typed) => {
+                // Before a build it was recorded already.
+                if !order.build {
+                    self.record(Body::PackagesGranted { order: order.clone(), by });
+                }
+                self.install(order, plan, by, then);
+            }
+            Some(_) | None => self.ask_for_packages(order, Some(Box::new(plan)), then),
+        }
+    }
+
+    /// Everything is there already, so there is nothing to ask about.
+    fn nothing_comes(&mut self, order: PackageOrder, by: Option<Grantor>, then: Afterwards) {
+        if let Afterwards::Again(_) = then {
+            // It would fail again.
+            return self.without(&order, "it is installed already", then);
+        }
+        self.note(format!("nothing changed: {} is installed already", order.words()));
+        let by = by.unwrap_or(Grantor::Rule);
+        self.packages_changed(order, by, then, Ok(PackagesDone::default()));
+    }
+
+    /// The one expression in the program that makes a permit for packages. The yes is on record.
+    fn install(&mut self, order: PackageOrder, plan: PackagePlan, by: Grantor, then: Afterwards) {
+        self.then(Effect::ChangePackages(PackagePermit::grant(order.clone(), plan, by)));
         self.phase = Phase::Installing { order, by, then };
     }
 
@@ -191,10 +302,7 @@ impl State {
     ) {
         let done = match outcome {
             Ok(done) => done,
-            Err(failed) if failed.needs_build && !order.build => {
-                return self.build_wanted(order, then);
-            }
-            Err(failed) => return self.without(&order, &failed.reason, then),
+            Err(failed) => return self.packages_failed(order, &failed, then),
         };
         let told = words::installed(&order, &done);
         match then {
@@ -208,8 +316,15 @@ impl State {
         }
     }
 
-    /// There is no finished build. To make one runs code of the package, so the person is asked once
-    /// more, whatever was allowed before.
+    fn packages_failed(&mut self, order: PackageOrder, failed: &PackagesFailed, then: Afterwards) {
+        if failed.needs_build && !order.build {
+            return self.build_wanted(order, then);
+        }
+        self.without(&order, &failed.reason, then);
+    }
+
+    /// There is no finished build. To make one runs code of the package, so the person is asked
+    /// once more, whatever was allowed before.
     fn build_wanted(&mut self, order: PackageOrder, then: Afterwards) {
         match then {
             // Whoever types the order can type that too.
@@ -265,19 +380,37 @@ impl State {
     pub(super) fn packages(&mut self, phase: Phase, event: Event) {
         match (phase, event) {
             (Phase::Idle, Event::PackagesOrdered(order)) => self.packages_ordered(order),
-            (Phase::Offering { order, then }, Event::Interrupted) => {
+            (Phase::Offering { order, then, .. }, Event::Interrupted) => {
                 self.packages_interrupted(&order, then);
+            }
+            (Phase::Resolving { order, by, then }, Event::PackagesResolved { outcome, .. }) => {
+                self.packages_resolved(order, by, then, outcome);
             }
             (Phase::Installing { order, by, then }, Event::PackagesChanged { outcome, .. }) => {
                 self.packages_changed(order, by, then, outcome);
             }
-            (Phase::Installing { order, then, .. }, Event::Interrupted) => {
+            (
+                Phase::Resolving { order, then, .. } | Phase::Installing { order, then, .. },
+                Event::Interrupted,
+            ) => {
                 self.then(Effect::CancelPackages);
                 self.packages_interrupted(&order, then);
             }
             (phase, _) => self.phase = phase,
         }
     }
+}
+
+/// Whether an event has to do with packages.
+pub(super) fn are_packages(phase: &Phase, event: &Event) -> bool {
+    let is_under_way = matches!(
+        phase,
+        Phase::Offering { .. } | Phase::Resolving { .. } | Phase::Installing { .. }
+    );
+    matches!(
+        event,
+        Event::PackagesOrdered(_) | Event::PackagesResolved { .. } | Event::PackagesChanged { .. }
+    ) || (is_under_way && matches!(event, Event::Interrupted))
 }
 
 /// Whether code is a script of the person's, whose interpreter ends with it.

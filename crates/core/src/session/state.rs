@@ -16,7 +16,7 @@ use crate::{
     context::ContextWindow,
     file_header::FileHeader,
     look::Look,
-    packages::PackageOrder,
+    packages::{PackageOrder, PackagePlan},
     record::TurnEnd,
     standing::StandingAnswers,
     taint::{OutsideText, Taint},
@@ -58,6 +58,8 @@ pub struct State {
     pub(super) staged: bool,
     /// Packages that were not installed in this session, each with the reason.
     pub(super) not_installed: Vec<(PackageOrder, String)>,
+    /// How often the index was asked, unasked, since a person last said yes to packages.
+    pub(super) lookups: u32,
     /// How often packages were offered since the last proposal.
     pub(super) offers: u32,
     /// Pictures that go with the next prompt.
@@ -129,6 +131,15 @@ pub(super) enum Phase {
     /// The person is asked whether packages may be installed.
     Offering {
         order: PackageOrder,
+        /// Everything that would come, once the index was asked.
+        plan: Option<Box<PackagePlan>>,
+        then: Afterwards,
+    },
+    /// The index is asked what an order comes to.
+    Resolving {
+        order: PackageOrder,
+        /// Who has said yes already.
+        by: Option<Grantor>,
         then: Afterwards,
     },
     Installing {
@@ -168,12 +179,15 @@ pub(super) struct Work {
     pub(super) waiting: VecDeque<Proposal>,
     /// Who must approve whatever follows from the current proposal, by the rules about it.
     pub(super) quorum: Quorum,
+    /// Whether a rule asks about it, or the person wants to be asked: then a setting that answers in
+    /// advance is not heard about what follows from it either.
+    pub(super) must_ask: bool,
 }
 
 impl Work {
     /// Work that nobody has judged.
     pub(super) fn new(current: Proposal, waiting: VecDeque<Proposal>) -> Self {
-        Self { current, waiting, quorum: Quorum::default() }
+        Self { current, waiting, quorum: Quorum::default(), must_ask: false }
     }
 }
 
@@ -218,6 +232,7 @@ impl State {
             staged: false,
             not_installed: Vec::new(),
             offers: 0,
+            lookups: 0,
             attached: Vec::new(),
             piped: None,
             files: Vec::new(),

@@ -3,6 +3,7 @@
 use super::{
     effect::Effect,
     event::{Event, Failure},
+    packages::are_packages,
     state::{Phase, Run, State, Work},
     words,
 };
@@ -168,11 +169,7 @@ impl State {
             (phase, event @ (Event::ModelWanted(_) | Event::ModelFound(_))) => {
                 self.switching(phase, event);
             }
-            (phase, event @ (Event::PackagesOrdered(_) | Event::PackagesChanged { .. }))
-            | (
-                phase @ (Phase::Offering { .. } | Phase::Installing { .. }),
-                event @ Event::Interrupted,
-            ) => self.packages(phase, event),
+            (phase, event) if are_packages(&phase, &event) => self.packages(phase, event),
             (phase, Event::KernelEnded { language, how }) => {
                 self.phase = phase;
                 self.notice(words::kernel_ended(language.name(), &how));
@@ -221,7 +218,9 @@ impl State {
             Phase::Thinking | Phase::Summarising { .. } | Phase::Looking { .. } => {
                 self.end_turn(failure.end);
             }
-            Phase::Offering { order, then } | Phase::Installing { order, then, .. } => {
+            Phase::Offering { order, then, .. }
+            | Phase::Resolving { order, then, .. }
+            | Phase::Installing { order, then, .. } => {
                 self.packages_interrupted(&order, then);
             }
             Phase::Weighing(_) | Phase::Confirming(_) | Phase::Freshening { .. } => {
@@ -260,6 +259,7 @@ impl State {
             | Phase::Judging { .. }
             | Phase::Asking { .. }
             | Phase::Offering { .. }
+            | Phase::Resolving { .. }
             | Phase::Installing { .. }
             | Phase::Weighing(_)
             | Phase::Confirming(_)

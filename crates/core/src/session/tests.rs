@@ -260,6 +260,7 @@ fn short(effect: &Effect) -> String {
             let verb = if order.build { "build" } else { "install" };
             format!("ask to {verb} {}", order.words())
         }
+        Effect::ResolvePackages(lookup) => format!("look up {}", lookup.order().words()),
         Effect::ChangePackages(permit) => {
             format!("{} {}", permit.order().change, permit.order().words())
         }

@@ -216,7 +216,7 @@ pub(super) fn installed(order: &PackageOrder, done: &PackagesDone) -> String {
         names.join(", ")
     };
     match (done.installed.as_slice(), done.removed.as_slice()) {
-        ([], []) => format!("{} was installed already", order.words()),
+        ([], []) => format!("{} is installed already", order.words()),
         ([], removed) => format!("removed {}", list(removed)),
         (installed, _) => format!("the user has installed {}", list(installed)),
     }

@@ -16,8 +16,8 @@ pub enum PackageTool {
     Pip {
         /// The Python that the packages are for.
         python: PythonHome,
-        /// Where pip is: a module of that Python, or a file of its own.
-        file: Option<PathBuf>,
+        /// Where pip is: a folder with it as a module, or a file that holds it.
+        place: PathBuf,
     },
     /// npm.
     Npm {

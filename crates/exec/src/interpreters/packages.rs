@@ -105,11 +105,8 @@ impl Interpreters {
         if let Some(Found { program, .. }) = &self.uv {
             return Ok(PackageTool::Uv { program: program.clone(), python: home });
         }
-        let file = match pip_of(&program, series).ok_or(NO_PIP)? {
-            Pip::Module => None,
-            Pip::File(file) => Some(file),
-        };
-        Ok(PackageTool::Pip { python: home, file })
+        let place = pip_of(&program, series).ok_or(NO_PIP)?;
+        Ok(PackageTool::Pip { python: home, place })
     }
 
     fn npm(&self) -> Option<PackageTool> {
@@ -147,14 +144,9 @@ fn is_node(interpreter: &Interpreter) -> bool {
     name.and_then(|name| name.to_str()).is_some_and(|name| name.starts_with("node"))
 }
 
-enum Pip {
-    Module,
-    File(PathBuf),
-}
-
-/// Where a Python has its pip: as a module that is new enough to serve another environment, or as
-/// the file that comes with Python itself.
-fn pip_of(program: &Path, [major, minor]: [u32; 2]) -> Option<Pip> {
+/// Where a Python has its pip: in a folder of modules, if it is new enough to tell what it would
+/// install, or in the file that comes with Python itself.
+fn pip_of(program: &Path, [major, minor]: [u32; 2]) -> Option<PathBuf> {
     let real = fs_err::canonicalize(program).ok()?;
     let prefix = real.parent()?.parent()?;
     let library = prefix.join(format!("lib/python{major}.{minor}"));
@@ -165,8 +157,8 @@ fn pip_of(program: &Path, [major, minor]: [u32; 2]) -> Option<Pip> {
     let of_system = prefix.starts_with("/usr").then_some(of_system);
     let own = [library.join("site-packages")];
     let mut modules = own.into_iter().chain(of_system).chain(shared);
-    if modules.any(|folder| is_new_enough(&folder.join("pip/__init__.py"))) {
-        return Some(Pip::Module);
+    if let Some(folder) = modules.find(|one| is_new_enough(&one.join("pip/__init__.py"))) {
+        return Some(folder);
     }
     let bundled = [library.join("ensurepip/_bundled"), "/usr/share/python-wheels".into()];
     bundled.iter().find_map(|folder| {
@@ -175,11 +167,11 @@ fn pip_of(program: &Path, [major, minor]: [u32; 2]) -> Option<Pip> {
             let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
             name.starts_with("pip-") && path.extension().is_some_and(|ending| ending == "whl")
         });
-        Some(Pip::File(wheels.next()?.join("pip")))
+        wheels.next()
     })
 }
 
-/// The first version that can install into another environment.
+/// The first version whose report is read.
 const LEAST_PIP: [u32; 2] = [22, 3];
 
 fn is_new_enough(file: &Path) -> bool {

@@ -44,7 +44,9 @@ fn telling(said: &str) -> String {
     let mut lines = said.lines().filter(|line| !line.contains("error code "));
     let found = lines.find_map(|line| {
         let rest = errors.iter().find_map(|start| line.strip_prefix(start))?;
-        Some(rest).filter(|rest| !rest.trim().is_empty() && !rest.starts_with("code "))
+        // Of what pip did not expect, the last line says what it was.
+        let is_empty = rest.trim().is_empty() || rest.trim() == "Exception:";
+        Some(rest).filter(|rest| !is_empty && !rest.starts_with("code "))
     });
     let last = || said.lines().rev().find(|line| !line.trim().is_empty());
     found.or_else(last).map_or_else(|| "the installer failed without a word".into(), plain)
@@ -60,6 +62,7 @@ mod tests {
         assert_eq!(words(""), "the installer failed without a word");
         assert_eq!(words("WARNING: x\nERROR: No space left\n  more"), "No space left");
         assert_eq!(words("a\nb\n\n"), "b");
+        assert_eq!(words("ERROR: Exception:\nTraceback\n  x\nOSError: y\n"), "OSError: y");
         assert_eq!(
             words("npm error code ENOSPC\nnpm error write failed\nnpm error more"),
             "write failed"

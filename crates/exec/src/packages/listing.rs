@@ -3,14 +3,16 @@
 //! The files are a package's own and may say anything: names and versions are read as strictly as
 //! those of an order, links are not followed, and no file is read without end.
 
-use super::skeleton;
+use super::{
+    npm::{NpmLock, name_in},
+    skeleton,
+};
 use interpreter_core::{
     hash::sha256,
-    packages::{Package, PackageKind, PackageOrder, Requirement},
+    packages::{Package, PackageKind, Requirement},
 };
 use rustix::fs::{Mode, OFlags, open};
-use serde::Deserialize;
-use std::{collections::BTreeMap, fs::File, io::Read, path::Path};
+use std::{collections::BTreeSet, fs::File, io::Read, path::Path};
 
 /// The most packages that are listed.
 const MOST: usize = 5_000;
@@ -30,26 +32,6 @@ pub fn installed(kind: PackageKind, folder: &Path) -> Vec<Package> {
     found.sort();
     found.dedup();
     found
-}
-
-/// A remark on what an order left undone.
-pub(super) fn remark(order: &PackageOrder, folder: &Path) -> Option<String> {
-    if order.build || order.kind != PackageKind::Npm {
-        return None;
-    }
-    let lock = lock_of(folder)?;
-    let scripts = lock.packages.iter().filter(|(path, one)| {
-        let name = name_in(path).unwrap_or_default();
-        one.scripts && order.names(name)
-    });
-    let names: Vec<_> = scripts.filter_map(|(path, _)| name_in(path)).collect();
-    (!names.is_empty()).then(|| {
-        format!(
-            "{} has install scripts, which did not run; `{}` runs them, in the sandbox",
-            names.join(", "),
-            order.clone().with_build().command()
-        )
-    })
 }
 
 fn of_python(folder: &Path) -> Vec<Package> {
@@ -73,21 +55,6 @@ fn read_info(info: &Path) -> Option<Package> {
     package(PackageKind::Python, field("Name:")?, field("Version:")?, sha256(&files))
 }
 
-#[derive(Deserialize)]
-struct NpmLock {
-    packages: BTreeMap<String, NpmEntry>,
-}
-
-#[derive(Deserialize)]
-struct NpmEntry {
-    #[serde(default)]
-    version: String,
-    #[serde(default)]
-    integrity: String,
-    #[serde(default, rename = "hasInstallScript")]
-    scripts: bool,
-}
-
 fn lock_of(folder: &Path) -> Option<NpmLock> {
     let modules = folder.join("node_modules");
     fs_err::symlink_metadata(&modules).ok().filter(std::fs::Metadata::is_dir)?;
@@ -95,18 +62,24 @@ fn lock_of(folder: &Path) -> Option<NpmLock> {
     serde_json::from_slice(&text).ok()
 }
 
+/// The folders of packages that npm has installed, below the folder.
+pub(super) fn npm_lock_paths(folder: &Path) -> BTreeSet<String> {
+    lock_of(folder).map(|lock| lock.packages.into_keys().collect()).unwrap_or_default()
+}
+
+/// npm's own list, where an earlier version has left it.
+pub(super) fn npm_lock_text(folder: &Path) -> Option<String> {
+    String::from_utf8(read(&folder.join("package-lock.json"), LARGEST, Cut::Refused)?).ok()
+}
+
 fn of_npm(folder: &Path) -> Vec<Package> {
     let Some(lock) = lock_of(folder) else { return Vec::new() };
     let all = lock.packages.iter().take(MOST);
     all.filter_map(|(path, one)| {
-        package(PackageKind::Npm, name_in(path)?, &one.version, one.integrity.clone())
+        let name = if one.name.is_empty() { name_in(path)? } else { &one.name };
+        package(PackageKind::Npm, name, &one.version, one.integrity.clone())
     })
     .collect()
-}
-
-/// The name in a path such as `node_modules/a/node_modules/@b/c`.
-fn name_in(path: &str) -> Option<&str> {
-    Some(path.rsplit_once("node_modules/")?.1)
 }
 
 /// A package, if its name and version are ones that an order could have.
@@ -125,13 +98,13 @@ fn package(kind: PackageKind, name: &str, version: &str, hash: String) -> Option
 
 /// Whether the beginning of a file is enough.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Cut {
+pub(super) enum Cut {
     Allowed,
     Refused,
 }
 
 /// The bytes of a file that is one, and no link to one.
-fn read(path: &Path, most: u64, cut: Cut) -> Option<Vec<u8>> {
+pub(super) fn read(path: &Path, most: u64, cut: Cut) -> Option<Vec<u8>> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = File::from(open(path, flags, Mode::empty()).ok()?);
     file.metadata().ok().filter(std::fs::Metadata::is_file)?;

@@ -1,4 +1,4 @@
-//! The folder that packages are installed into: an environment of Python without any.
+//! The folders of an installer: its workshop, and an environment of Python without any packages.
 //!
 //! Made outside and by hand, so that nothing has to run for it. Whatever is in the folder may have
 //! been put there by a package: no link in it is followed.
@@ -10,15 +10,19 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The folder inside that of the packages where the installer has its temporary files.
+/// The folder of the workshop where the installer has its temporary files.
 pub const TEMPORARY: &str = "tmp";
 
-/// Makes the folder ready for an installer.
+/// Makes an empty workshop for an installer: a folder with one for temporary files.
+pub(super) fn workshop(folder: &Path) -> io::Result<()> {
+    clear(folder)?;
+    real_folder(folder)?;
+    real_folder(&folder.join(TEMPORARY))
+}
+
+/// Makes a folder an environment, before and after packages are unpacked into it.
 pub(super) fn make(folder: &Path, tool: &PackageTool) -> io::Result<()> {
     real_folder(folder)?;
-    let temporary = folder.join(TEMPORARY);
-    clear(&temporary)?;
-    real_folder(&temporary)?;
     let Some(python) = tool.python() else { return Ok(()) };
     let [major, minor] = python.series;
     let home = python.program.parent().unwrap_or(Path::new("/usr/bin"));
@@ -48,12 +52,6 @@ pub(super) fn make(folder: &Path, tool: &PackageTool) -> io::Result<()> {
     real_folder(&library.join("site-packages"))
 }
 
-/// Removes what the installer left behind.
-pub(super) fn tidy(folder: &Path) {
-    // If it stays, the next order removes it.
-    _ = clear(&folder.join(TEMPORARY)).is_ok();
-}
-
 /// Where packages of a Python are.
 pub(super) fn packages(folder: &Path) -> Option<PathBuf> {
     let library = folder.join("lib");
@@ -67,7 +65,7 @@ pub(super) fn packages(folder: &Path) -> Option<PathBuf> {
 }
 
 /// A folder that is one, and no link to one. Anything else by its name goes.
-fn real_folder(path: &Path) -> io::Result<()> {
+pub(super) fn real_folder(path: &Path) -> io::Result<()> {
     if is_real(path) {
         return Ok(());
     }
@@ -78,12 +76,12 @@ fn real_folder(path: &Path) -> io::Result<()> {
     fs_err::set_permissions(path, open)
 }
 
-fn is_real(path: &Path) -> bool {
+pub(super) fn is_real(path: &Path) -> bool {
     fs_err::symlink_metadata(path).is_ok_and(|found| found.is_dir())
 }
 
 /// Removes whatever is there, and not what it leads to.
-fn clear(path: &Path) -> io::Result<()> {
+pub(super) fn clear(path: &Path) -> io::Result<()> {
     match fs_err::symlink_metadata(path) {
         Ok(found) if found.is_dir() => fs_err::remove_dir_all(path),
         Ok(_) => fs_err::remove_file(path),
@@ -104,7 +102,7 @@ mod tests {
             series: [3, 11],
             shows_system: true,
         };
-        PackageTool::Pip { python, file: None }
+        PackageTool::Pip { python, place: "/usr/lib/python3/dist-packages".into() }
     }
 
     #[test]
@@ -119,8 +117,8 @@ mod tests {
             assert_eq!(python, Path::new("/usr/bin/python3"));
             assert_eq!(packages(&folder), Some(folder.join("lib/python3.11/site-packages")));
         }
-        tidy(&folder);
-        assert!(!folder.join(TEMPORARY).exists());
+        workshop(&folder).unwrap();
+        assert_eq!(fs_err::read_dir(&folder).unwrap().count(), 1);
     }
 
     #[test]
@@ -130,12 +128,11 @@ mod tests {
         for path in [&folder, &elsewhere] {
             fs_err::create_dir(path).unwrap();
         }
-        for name in ["bin", "lib", "pyvenv.cfg", TEMPORARY] {
+        for name in ["bin", "lib", "pyvenv.cfg"] {
             symlink(&elsewhere, folder.join(name)).unwrap();
         }
         assert_eq!(packages(&folder), None);
         make(&folder, &tool()).unwrap();
-        tidy(&folder);
         assert_eq!(fs_err::read_dir(&elsewhere).unwrap().count(), 0);
         assert!(is_real(&folder.join("bin")) && is_real(&folder.join("lib/python3.11")));
     }

@@ -1,6 +1,8 @@
-//! The programs that install packages, and the words they are given.
+//! The programs that find packages, and the words they are given.
 //!
-//! A requirement is always one argument behind `--`. Retries are the person's: an installer that
+//! None of them installs: they say what an order comes to. All run the person's own interpreter,
+//! never the one of an environment, whose packages would run with it. A requirement is a line of a
+//! file that holds nothing else, or one argument behind `--`. Retries are the person's: a tool that
 //! cannot reach its index says so at once.
 
 use crate::{interpreters::PackageTool, runner::ToolCommand};
@@ -11,126 +13,184 @@ use std::{
 };
 
 /// Seconds that an index may take to answer.
-const PATIENCE: u32 = 20;
+pub(super) const PATIENCE: u32 = 20;
+
+/// Starts pip alone.
+const ISOLATED: &str = include_str!("isolated.py");
+
+/// Unpacks finished builds.
+const UNPACK: &str = include_str!("unpack.py");
+
+/// A program that is not there, in place of git.
+pub(super) const NO_GIT: &str = "/nowhere/git";
+
+/// Where a tool finds what it is to do, and leaves what it has found.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Desk<'a> {
+    /// The fresh folder, for npm.
+    pub(super) new: &'a Path,
+    /// A file with a requirement in each line.
+    pub(super) wanted: &'a Path,
+    /// The file of the report.
+    pub(super) report: &'a Path,
+    /// Files of packages that are here already.
+    pub(super) here: &'a [PathBuf],
+}
+
+/// Whether pip may start programs, which is to build.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Starts {
+    Nothing,
+    Builds,
+}
 
 impl PackageTool {
-    /// Whether a package may count as installed that is not in the folder.
-    pub(super) fn sees_more(&self) -> bool {
-        self.python().is_some_and(|python| python.shows_system)
-    }
-
-    /// The command for an order.
-    pub(super) fn command(&self, order: &PackageOrder, folder: &Path) -> ToolCommand {
-        let packages = order.packages().iter();
+    /// The command that finds out what an order comes to. Without leave to build nothing of a
+    /// package runs.
+    pub(super) fn resolve(&self, order: &PackageOrder, desk: Desk<'_>) -> ToolCommand {
         match self {
-            Self::Uv { program, .. } => {
-                let mut words = strings(&["pip"]);
-                match order.change {
-                    PackageChange::Install => {
-                        words.extend(strings(&["install", "--compile-bytecode"]));
-                        words.extend(strings(&["--link-mode", "copy"]));
-                        if !order.build {
-                            words.extend(strings(&["--only-binary", ":all:"]));
-                        }
-                    }
-                    PackageChange::Remove => words.push("uninstall".into()),
+            Self::Uv { program, python } => {
+                let mut words = strings(&["pip", "compile", &text(desk.wanted)]);
+                words.extend(strings(&["--format", "pylock.toml", "--generate-hashes"]));
+                words.extend(strings(&["--output-file", &text(desk.report), "--quiet"]));
+                words.extend(strings(&["--python", &text(&python.program)]));
+                if !order.build {
+                    words.extend(strings(&["--only-binary", ":all:"]));
                 }
-                words.extend(strings(&["--python", &python_in(folder), "--no-cache"]));
-                words.extend(strings(&["--no-config", "--no-progress"]));
-                command(
-                    program.clone(),
-                    words,
-                    packages,
-                    &[
-                        ("UV_PYTHON_DOWNLOADS", "never"),
-                        ("UV_HTTP_TIMEOUT", &PATIENCE.to_string()),
-                        ("UV_HTTP_RETRIES", "0"),
-                    ],
-                )
+                for file in desk.here.iter().filter_map(|file| file.parent()) {
+                    words.extend(strings(&["--find-links", &text(file)]));
+                }
+                uv(program, words)
             }
             Self::Pip { .. } => {
-                let words = match order.change {
-                    PackageChange::Install if order.build => strings(&["install", "--quiet"]),
-                    PackageChange::Install => {
-                        strings(&["install", "--quiet", "--only-binary=:all:"])
-                    }
-                    PackageChange::Remove => strings(&["uninstall", "--quiet", "--yes"]),
-                };
-                self.pip(folder, words, packages)
-            }
-            Self::Npm { node, script } => {
-                let verb = match order.change {
-                    PackageChange::Install => "install",
-                    PackageChange::Remove => "uninstall",
-                };
-                let prefix = folder.to_string_lossy();
-                let mut words = strings(&[&script.to_string_lossy(), verb, "--prefix", &prefix]);
-                words.extend(strings(&["--no-audit", "--no-fund", "--no-update-notifier"]));
-                words.extend(strings(&["--fetch-retries=0", "--loglevel=error"]));
-                words.push(format!("--fetch-timeout={}", PATIENCE * 1000));
-                if !order.build {
-                    words.push("--ignore-scripts".into());
+                let mut words = strings(&["install", "--dry-run", "--ignore-installed"]);
+                words.extend(strings(&["--report", &text(desk.report)]));
+                words.extend(strings(&["--requirement", &text(desk.wanted)]));
+                words.push(
+                    if order.build { "--prefer-binary" } else { "--only-binary=:all:" }.into(),
+                );
+                for file in desk.here.iter().filter_map(|file| file.parent()) {
+                    words.extend(strings(&["--find-links", &text(file)]));
                 }
-                command(node.clone(), words, packages, &[])
+                self.pip(if order.build { Starts::Builds } else { Starts::Nothing }, words)
+            }
+            Self::Npm { .. } => {
+                let mut words = match order.change {
+                    PackageChange::Install => strings(&["install"]),
+                    PackageChange::Remove => strings(&["uninstall", "--offline"]),
+                };
+                words.extend(strings(&["--package-lock-only", "--ignore-scripts"]));
+                self.npm(desk.new, words, order.packages())
             }
         }
     }
 
     /// A command that succeeds if the index has some form of a package, though no finished build.
-    pub(super) fn look(&self, order: &PackageOrder, folder: &Path) -> Option<ToolCommand> {
+    pub(super) fn look(&self, order: &PackageOrder) -> Option<ToolCommand> {
         match (self, order.change, order.packages()) {
             // Of several nobody knows which one it was.
             (Self::Pip { .. }, PackageChange::Install, [one]) if !order.build => {
-                let mut words = strings(&["index", "versions"]);
-                words.push(one.name().into());
-                Some(self.pip(folder, words, [].iter()))
+                let words = strings(&["index", "versions", one.name()]);
+                Some(self.pip(Starts::Nothing, words))
             }
             (Self::Pip { .. } | Self::Uv { .. } | Self::Npm { .. }, _, _) => None,
         }
     }
 
-    fn pip<'a>(
-        &self,
-        folder: &Path,
-        mut more: Vec<String>,
-        packages: impl Iterator<Item = &'a Requirement>,
-    ) -> ToolCommand {
-        let Self::Pip { python, file } = self else { unreachable!("only pip is asked") };
-        let mut words = strings(&["-I"]);
-        match file {
-            Some(file) => words.push(file.to_string_lossy().into_owned()),
-            None => words.extend(strings(&["-m", "pip"])),
+    /// The command that makes a finished build of a source, which runs its code.
+    pub(super) fn build(&self, source: &Path, into: &Path) -> Option<ToolCommand> {
+        match self {
+            Self::Uv { program, python } => {
+                let mut words = strings(&["build", "--wheel", &text(source), "--quiet"]);
+                words.extend(strings(&["--out-dir", &text(into)]));
+                words.extend(strings(&["--python", &text(&python.program)]));
+                Some(uv(program, words))
+            }
+            Self::Pip { .. } => {
+                let words = strings(&["wheel", "--quiet", "--no-deps", "--wheel-dir", &text(into)]);
+                let mut command = self.pip(Starts::Builds, words);
+                command.arguments.extend(["--".into(), text(source)]);
+                Some(command)
+            }
+            Self::Npm { .. } => None,
         }
-        words.extend(strings(&["--python", &python_in(folder)]));
+    }
+
+    /// The command that fetches and unpacks finished builds of Python as a file says.
+    pub(super) fn unpack(&self, plan: &Path) -> Option<ToolCommand> {
+        let python = self.python()?;
+        let arguments = strings(&["-I", "-S", "-c", UNPACK, &text(plan)]);
+        let environment = BTreeMap::new();
+        Some(ToolCommand { program: python.program.clone(), arguments, environment })
+    }
+
+    /// The command that installs exactly what stands in npm's list. No script runs.
+    pub(super) fn install_listed(&self, new: &Path) -> ToolCommand {
+        self.npm(new, strings(&["ci", "--ignore-scripts", "--prefer-offline"]), &[])
+    }
+
+    /// The command that runs the install scripts of these packages.
+    pub(super) fn run_scripts(&self, new: &Path, packages: &[Requirement]) -> ToolCommand {
+        let mut command = self.npm(new, strings(&["rebuild", "--foreground-scripts"]), &[]);
+        command.arguments.push("--".into());
+        command.arguments.extend(packages.iter().map(|one| one.name().to_owned()));
+        command
+    }
+
+    fn pip(&self, starts: Starts, mut more: Vec<String>) -> ToolCommand {
+        let Self::Pip { python, place } = self else { unreachable!("only pip is asked") };
+        let starts = match starts {
+            Starts::Nothing => "closed",
+            Starts::Builds => "open",
+        };
+        let mut words = strings(&["-I", "-S", "-c", ISOLATED, &text(place), starts]);
         words.append(&mut more);
         words.extend(strings(&["--no-input", "--disable-pip-version-check", "--no-cache-dir"]));
         words.extend(strings(&["--retries", "0", "--timeout", &PATIENCE.to_string()]));
-        command(python.program.clone(), words, packages, &[("PIP_PROGRESS_BAR", "off")])
+        let variables = [("PIP_PROGRESS_BAR", "off"), ("PIP_KEYRING_PROVIDER", "disabled")];
+        command(&python.program, words, &variables)
+    }
+
+    fn npm(&self, new: &Path, mut words: Vec<String>, packages: &[Requirement]) -> ToolCommand {
+        let Self::Npm { node, script } = self else { unreachable!("only npm is asked") };
+        words.insert(0, text(script));
+        words.extend(strings(&["--prefix", &text(new)]));
+        words.extend(strings(&["--no-audit", "--no-fund", "--no-update-notifier"]));
+        words.extend(strings(&["--fetch-retries=0", "--loglevel=error"]));
+        words.push(format!("--fetch-timeout={}", PATIENCE * 1000));
+        words.push("--logs-max=0".into());
+        // A package from a repository is refused, and no program fetches it to find that out.
+        words.push(format!("--git={NO_GIT}"));
+        if !packages.is_empty() {
+            words.push("--".into());
+            words.extend(packages.iter().map(|one| one.text().to_owned()));
+        }
+        command(node, words, &[])
     }
 }
 
-fn python_in(folder: &Path) -> String {
-    folder.join("bin/python").to_string_lossy().into_owned()
+fn uv(program: &Path, mut words: Vec<String>) -> ToolCommand {
+    words.extend(strings(&["--no-cache", "--no-config", "--no-progress"]));
+    let patience = PATIENCE.to_string();
+    let variables = [
+        ("UV_PYTHON_DOWNLOADS", "never"),
+        ("UV_HTTP_TIMEOUT", patience.as_str()),
+        ("UV_HTTP_RETRIES", "0"),
+    ];
+    command(program, words, &variables)
+}
+
+fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
 }
 
 fn strings(words: &[&str]) -> Vec<String> {
     words.iter().map(|&word| word.to_owned()).collect()
 }
 
-fn command<'a>(
-    program: PathBuf,
-    mut arguments: Vec<String>,
-    packages: impl Iterator<Item = &'a Requirement>,
-    variables: &[(&str, &str)],
-) -> ToolCommand {
-    let mut packages = packages.map(|one| one.text().to_owned()).peekable();
-    if packages.peek().is_some() {
-        arguments.push("--".into());
-    }
-    arguments.extend(packages);
+fn command(program: &Path, arguments: Vec<String>, variables: &[(&str, &str)]) -> ToolCommand {
     let variables = variables.iter().map(|&(name, value)| (name.to_owned(), value.to_owned()));
-    let environment: BTreeMap<_, _> = variables.collect();
-    ToolCommand { program, arguments, environment }
+    ToolCommand { program: program.to_owned(), arguments, environment: variables.collect() }
 }
 
 #[cfg(test)]
@@ -154,27 +214,35 @@ mod tests {
     }
 
     fn words(tool: &PackageTool, order: &PackageOrder) -> String {
-        tool.command(order, Path::new("/f")).arguments.join(" ")
+        let desk = Desk {
+            new: Path::new("/f/new"),
+            wanted: Path::new("/f/wanted.txt"),
+            report: Path::new("/f/report"),
+            here: &[],
+        };
+        tool.resolve(order, desk).arguments.join(" ")
     }
 
     #[test]
-    fn nothing_is_built_without_leave_and_names_come_behind_all_options() {
+    fn nothing_is_built_without_leave_and_no_environment_is_started() {
         let install = order(PackageKind::Python, PackageChange::Install);
-        let tools = [
-            (PackageTool::Pip { python: python(), file: None }, "--only-binary=:all:"),
-            (PackageTool::Uv { program: "uv".into(), python: python() }, "--only-binary :all:"),
-        ];
-        for (tool, only) in tools {
-            let said = words(&tool, &install);
-            assert!(said.contains(only) && said.ends_with(" -- six"), "{said}");
-            assert!(!words(&tool, &install.clone().with_build()).contains(only));
-            let remove = words(&tool, &order(PackageKind::Python, PackageChange::Remove));
-            assert!(remove.contains("uninstall") && remove.ends_with(" -- six"), "{remove}");
+        let pip = PackageTool::Pip { python: python(), place: "/usr/lib/python3".into() };
+        let uv = PackageTool::Uv { program: "uv".into(), python: python() };
+        for (tool, only) in [(&pip, "--only-binary=:all:"), (&uv, "--only-binary :all:")] {
+            assert!(words(tool, &install).contains(only));
+            assert!(!words(tool, &install.clone().with_build()).contains(only));
+            assert!(!words(tool, &install).contains("/f/new"), "the folder's own Python");
         }
+        assert!(words(&pip, &install).contains("/usr/lib/python3 closed install --dry-run"));
+        assert!(words(&pip, &install.clone().with_build()).contains(" open install --dry-run"));
         let npm = PackageTool::Npm { node: "node".into(), script: "/npm.js".into() };
         let install = order(PackageKind::Npm, PackageChange::Install);
-        let said = words(&npm, &install);
-        assert!(said.contains("--ignore-scripts") && said.ends_with(" -- six"), "{said}");
-        assert!(!words(&npm, &install.with_build()).contains("--ignore-scripts"));
+        for order in [install.clone(), install.with_build()] {
+            let said = words(&npm, &order);
+            assert!(said.contains("--package-lock-only --ignore-scripts"), "{said}");
+            assert!(said.ends_with(" -- six"), "{said}");
+        }
+        let installs = npm.install_listed(Path::new("/f/new")).arguments.join(" ");
+        assert!(installs.contains("ci --ignore-scripts"), "{installs}");
     }
 }

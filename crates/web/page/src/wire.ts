@@ -128,6 +128,7 @@ export interface Question {
   source?: string;
   change?: string;
   packages?: string[];
+  list?: PackageList;
   build?: boolean;
   runs_again?: boolean;
   cells?: ReplayCell[];
@@ -136,6 +137,12 @@ export interface Question {
   files?: FileChange[];
   outline?: Outline;
   [field: string]: unknown;
+}
+
+/** Everything that comes and goes by an order for packages. */
+export interface PackageList {
+  comes: { name: string; version: string; hash: string; required_by?: string; replaces?: string }[];
+  goes?: { name: string; version: string }[];
 }
 
 /** A question of any session, as the list has it. */

@@ -79,6 +79,14 @@ export function ask(question: Question | InboxQuestion): string {
   }
 }
 
+/** Every package that would come or go with its version, or the names alone before the index was asked. */
+export function packageLines(question: Question): string[] {
+  if (question.list === undefined) return (question.packages ?? []).map(String);
+  const comes = question.list.comes.map((one) =>
+    `${one.name} ${one.version}${one.required_by === undefined ? "" : ` (for ${one.required_by})`}${one.replaces === undefined ? "" : ` (in place of ${one.replaces})`}`);
+  return [...comes, ...(question.list.goes ?? []).map((one) => `${one.name} ${one.version} goes`)];
+}
+
 export function packageNames(question: Question): string {
   const names = (question.packages ?? []).map((name) => oneLine(String(name), 60));
   return names.length <= 4 ? names.join(", ") : `${names.slice(0, 4).join(", ")} and ${names.length - 4} more`;

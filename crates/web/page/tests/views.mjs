@@ -4,6 +4,7 @@
 import { open, readFile, rm } from "node:fs/promises";
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
+import { packageIndex } from "./index.mjs";
 import { accessible, act, begin, check, enter, equal, interpreter, picture, say, state, story } from "./scene.mjs";
 
 const PART = "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf.part";
@@ -146,6 +147,7 @@ const REPLIES = [
 
 await story("cards", async (browser, scene) => {
   const place = await scene(REPLIES, { "long.txt": `${lines.join("\n")}\n` });
+  const index = await packageIndex(place.home, "no_such_package_of_ours", "another_of_ours");
   const server = await place.serve();
   const person = await browser.person();
   const page = await enter(person, server.url);
@@ -176,10 +178,13 @@ await story("cards", async (browser, scene) => {
 
   await runs("no_such_package_of_ours");
   await page.waitForSelector(".card.open [data-act=install]");
-  await shows(page, ".card.open .packages", "no_such_package_of_ours");
+  // All that would come, with versions.
+  await shows(page, ".card.open .packages", "no_such_package_of_ours 1.0");
+  await shows(page, ".card.open .packages", "another_of_ours 1.0 (for no_such_package_of_ours)");
   await accessible(page, "packages");
   await act(page, "refuse", ".card.open");
   await shows(page, "[data-cell=p3]", "no package");
+  index.close();
 
   // Ask less: the second print is not asked about.
   await shows(page, ".card.open .code", "print('one')");

@@ -34,7 +34,10 @@ impl OpenQuestion {
                 "The code wants to reach {}.",
                 span(&format!("{}:{}", text("host"), question["port"]))
             ),
-            "packages" => format!("Packages are wanted: {}", names(&question["packages"])),
+            "packages" => question["list"]["comes"].as_array().map_or_else(
+                || format!("Packages are wanted: {}", names(&question["packages"])),
+                |comes| format!("Packages would be installed: {}", listed(comes)),
+            ),
             "replay" => "Earlier code is to run again, which needs a yes.".into(),
             "changes" => {
                 format!("Files would change, which needs a decision: {}", paths(&question["files"]))
@@ -68,6 +71,14 @@ fn names(packages: &Value) -> String {
     let all = packages.as_array().into_iter().flatten();
     let name = |one: &Value| one.as_str().map_or_else(|| one.to_string(), str::to_owned);
     span(&all.map(name).collect::<Vec<_>>().join(", "))
+}
+
+/// Every package that would come, with its version.
+fn listed(comes: &[Value]) -> String {
+    let text = |one: &Value, name: &str| one[name].as_str().unwrap_or_default().to_owned();
+    let told = comes.iter().map(|one| format!("{} {}", text(one, "name"), text(one, "version")));
+    let all: Vec<_> = told.map(|one| span(&one)).collect();
+    all.join(", ")
 }
 
 fn paths(files: &Value) -> String {

@@ -132,6 +132,7 @@ fn tell_happening(screen: &mut Screen, body: &Body, head: impl Fn(Ours) -> Ours)
         | Body::Rewound { .. }
         | Body::CameBack(_) => again::tell(screen, body, head),
         Body::PackagesWanted { .. }
+        | Body::PackagesResolved { .. }
         | Body::PackagesGranted { .. }
         | Body::PackagesRefused { .. }
         | Body::PackagesChanged { .. }

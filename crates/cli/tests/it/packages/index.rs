@@ -13,6 +13,7 @@ use std::{
 };
 
 /// Files of one package, by their paths on the index.
+#[derive(Clone)]
 pub(super) struct Served {
     /// The page that lists the files.
     page: Option<(String, String)>,
@@ -29,13 +30,19 @@ pub(super) struct Index {
 
 impl Index {
     pub(super) fn of(packages: &[Served]) -> Self {
-        let mut pages = std::collections::BTreeMap::<String, String>::new();
-        for (path, link) in packages.iter().filter_map(|one| one.page.as_ref()) {
-            pages.entry(path.clone()).or_default().push_str(link);
-        }
-        let files = packages.iter().flat_map(|one| one.files.clone());
+        Self::at(|_| packages.to_vec())
+    }
+
+    /// One whose packages name its address.
+    pub(super) fn at(packages: impl FnOnce(&str) -> Vec<Served>) -> Self {
         let outside = Outside::serving(|port| {
             let here = format!("http://127.0.0.1:{port}");
+            let packages = packages(&here);
+            let mut pages = std::collections::BTreeMap::<String, String>::new();
+            for (path, link) in packages.iter().filter_map(|one| one.page.as_ref()) {
+                pages.entry(path.clone()).or_default().push_str(link);
+            }
+            let files = packages.iter().flat_map(|one| one.files.clone());
             let pages = pages.into_iter().map(|(path, page)| (path, page.replace(HERE, &here)));
             pages.map(|(path, page)| (path, page.into_bytes())).chain(files).collect()
         });
@@ -48,6 +55,13 @@ impl Index {
         Scene::of(who)
             .variable("PIP_INDEX_URL", &format!("http://me:sk-canary@127.0.0.1:{port}/simple"))
             .variable("npm_config_registry", &format!("http://127.0.0.1:{port}/npm"))
+    }
+
+    /// From now on it serves the files of this package in place of those by the same name.
+    pub(super) fn serves_instead(&self, package: &Served) {
+        for (path, bytes) in &package.files {
+            self.outside.serves_instead(path, bytes);
+        }
     }
 
     /// The requests that came.
@@ -100,20 +114,35 @@ fn listed(name: &str, file: &str, bytes: Vec<u8>) -> Served {
 
 /// A finished build of a package for Python, with these files.
 pub(super) fn wheel(name: &str, version: &str, files: &[(&str, &str)]) -> Served {
+    wheel_that_says(name, version, "", files)
+}
+
+/// The same, with more lines in its description. A file that begins with `info:` takes the place of
+/// one of its description, and one with `link:` is a link.
+pub(super) fn wheel_that_says(
+    name: &str,
+    version: &str,
+    more: &str,
+    files: &[(&str, &str)],
+) -> Served {
     const SCRIPT: &str = r"
 import json, sys, zipfile
-path, name, version, files = sys.argv[1:]
+path, name, version, more, files = sys.argv[1:]
 info = f'{name.replace(chr(45), chr(95))}-{version}.dist-info/'
-files = dict(json.loads(files))
-files[info + 'METADATA'] = f'Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n'
+given = json.loads(files)
+files = {one: text for one, text in given if not one.startswith('info:')}
+files[info + 'METADATA'] = f'Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{more}'
 files[info + 'WHEEL'] = 'Wheel-Version: 1.0\nGenerator: x\nRoot-Is-Purelib: true\nTag: py3-none-any\n'
 files[info + 'RECORD'] = ''.join(f'{one},,\n' for one in [*files, info + 'RECORD'])
+files.update({info + one[5:]: text for one, text in given if one.startswith('info:')})
 with zipfile.ZipFile(path, 'w') as made:
     for one, text in files.items():
-        made.writestr(one, text)
+        member = zipfile.ZipInfo(one.removeprefix('link:'))
+        member.external_attr = (0o120777 if one.startswith('link:') else 0o100644) << 16
+        made.writestr(member, text)
 ";
     let json = serde_json::to_string(files).unwrap();
-    let bytes = made(SCRIPT, &[name, version, &json]);
+    let bytes = made(SCRIPT, &[name, version, more, &json]);
     let file = format!("{}-{version}-py3-none-any.whl", name.replace('-', "_"));
     listed(name, &file, bytes)
 }
@@ -154,27 +183,57 @@ with tarfile.open(path, 'w:gz') as made:
 
 /// A package for JavaScript.
 pub(super) fn npm_package(name: &str, version: &str, code: &str) -> Served {
+    npm_that_says(name, version, &serde_json::json!({}), code)
+}
+
+/// The same, with more in its description.
+pub(super) fn npm_that_says(
+    name: &str,
+    version: &str,
+    more: &serde_json::Value,
+    code: &str,
+) -> Served {
     const SCRIPT: &str = r"
 import io, json, sys, tarfile
-path, name, version, code = sys.argv[1:]
-files = {'package.json': json.dumps({'name': name, 'version': version, 'main': 'index.js'}), 'index.js': code}
+path, name, version, more, code = sys.argv[1:]
+says = {'name': name, 'version': version, 'main': 'index.js', **json.loads(more)}
+files = {'package.json': json.dumps(says), 'index.js': code}
 with tarfile.open(path, 'w:gz') as made:
     for one, text in files.items():
         info = tarfile.TarInfo('package/' + one)
         info.size, info.mode = len(text.encode()), 0o644
         made.addfile(info, io.BytesIO(text.encode()))
 ";
-    let bytes = made(SCRIPT, &[name, version, code]);
+    let bytes = made(SCRIPT, &[name, version, &more.to_string(), code]);
     let file = format!("/npm/{name}/-/{name}-{version}.tgz");
+    let mut says = serde_json::json!({
+        "name": name,
+        "version": version,
+        "dist": {"tarball": format!("{HERE}{file}"), "integrity": integrity(&bytes)},
+    });
+    for (field, value) in more.as_object().into_iter().flatten() {
+        says[field] = value.clone();
+    }
+    says["hasInstallScript"] = more["scripts"].is_object().into();
     let page = serde_json::json!({
         "name": name,
         "dist-tags": {"latest": version},
-        "versions": {version: {
-            "name": name,
-            "version": version,
-            "dist": {"tarball": format!("{HERE}{file}")},
-        }},
+        "versions": {version: says},
     });
     let page = (format!("/npm/{name}"), page.to_string());
     Served { page: Some(page), files: vec![(file, bytes)] }
+}
+
+/// The hash of a file as npm writes it.
+fn integrity(bytes: &[u8]) -> String {
+    const SCRIPT: &str = r"
+import base64, hashlib, sys
+with open(sys.argv[1], 'wb') as made:
+    made.write(base64.b64encode(hashlib.sha512(open(sys.argv[2], 'rb').read()).digest()))
+";
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    std::fs::write(&file, bytes).unwrap();
+    let digest = made(SCRIPT, &[file.to_str().unwrap()]);
+    format!("sha512-{}", String::from_utf8(digest).unwrap())
 }

@@ -216,6 +216,8 @@ fn packages_that_code_asks_for_take_the_same_people() {
         .said_by("ben", GivenAnswer::Install)
         .gives(&[])
         .said_by("cleo", GivenAnswer::Install)
+        .gives(&["look up pandas"])
+        .when(super::packages::found("pandas", &["pandas"]))
         .gives(&["granted by Person", "install pandas"]);
 }
 
@@ -241,6 +243,13 @@ fn packages_that_approved_code_misses_take_the_same_people() {
         offering
             .said_by("anna", GivenAnswer::Install)
             .gives(&[])
+            .said_by("ben", GivenAnswer::Install)
+            .gives(&[])
+            .said_by("cleo", GivenAnswer::Install)
+            .gives(&["look up pandas"])
+            // They said yes to pandas, and to nothing else.
+            .when(super::packages::found("pandas", &["pandas", "hidden-thing"]))
+            .gives(&["ask to install pandas"])
             .said_by("ben", GivenAnswer::Install)
             .gives(&[])
             .said_by("cleo", GivenAnswer::Install)

@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 import type { Asked } from "../model";
 import { showChanges } from "../place";
 import { you } from "../store";
-import { ask, count, fileDetails, languageName, packageNames, whyNot } from "../words";
+import { ask, count, fileDetails, languageName, packageLines, packageNames, whyNot } from "../words";
 import { useAnswer } from "./answering";
 import { Act, Approvals, Card, CodeCard, Risk } from "./card";
 import { CodeLines } from "./code";
@@ -107,7 +107,8 @@ function PackagesCard({ session, asked }: Of): JSX.Element {
     <Card asked={asked} title={`${removes ? "Remove" : "Install"} ${packageNames(question)}?`} tone="medium">
       {(guard) => (
         <>
-          <ul class="packages">{(question.packages ?? []).map((name) => <li key={name}><Name text={String(name)} /></li>)}</ul>
+          <ul class="packages">{packageLines(question).map((line) => <li key={line}><Name text={line} /></li>)}</ul>
+          {question.list === undefined && !removes && <p>{question.build === true ? "Afterwards you are asked about what else would come." : "The index was not asked yet. Then you see everything that would come."}</p>}
           <p class="muted">
             From {question.source === "npm" ? "npm" : "the Python package index"}, for this folder only.
             {question.build === true && " Code of the packages runs to build them."}
