@@ -7,15 +7,15 @@
 //! # Mechanism
 //! The text is not looked at. Once the model has been given any that somebody else may have
 //! written, approvals that nobody gave for the very code (the automatic mode, standing answers,
-//! rules that name nothing) no longer cover code that sends, starts programs, or writes where
-//! nothing is staged. Code that would both read a secret and reach the network is denied, unless a
+//! rules that name nothing) no longer cover code that sends, starts programs, writes where nothing is
+//! staged, or isn't understood. Code that would both read a secret and reach the network is denied, unless a
 //! rule of the person's names what it does. It makes no difference in how many pieces of code that
 //! is done: what one has read, a variable, a file or the conversation may hold for all that follow.
 //! The state is left with the conversation only: it goes along into a session that resumes it.
 //!
 //! # Limits
-//! It rests on findings, which code can evade; the sandbox and the list of hosts hold all the
-//! same. `--yes` is the person's own word and stays one, but for what is denied. Outside text may
+//! Code that isn't understood may have read a secret without a finding; the sandbox and the list of
+//! hosts hold all the same. `--yes` is the person's own word and stays one, but for what is denied. Outside text may
 //! still mislead a model into wrong answers.
 
 use crate::{
@@ -94,7 +94,7 @@ impl Taint {
         };
         let mut all = found.capabilities.iter();
         self.would_hold = Held {
-            outside_text: found.risk == Risk::Unknown || all.clone().any(takes_in),
+            outside_text: !found.is_understood() || all.clone().any(takes_in),
             secret: all.any(|one| reads_a_secret(one, places)),
         };
     }
@@ -163,6 +163,9 @@ impl Taint {
             "starts programs"
         } else if does(&|one| lands(one, within, places)) {
             "writes outside staging"
+        } else if let Some(why) = found.why_not_understood() {
+            let rule = format!("the model has read outside text, and this code is {why}");
+            return stricter(Opinion::Ask, rule);
         } else {
             return verdict;
         };
@@ -213,7 +216,7 @@ mod tests {
         let one = |(name, argument): &(&str, &str)| {
             Capability::new(Deed::named(name).unwrap(), *argument, 1, Risk::Medium)
         };
-        Findings::new(all.iter().map(one).collect())
+        Findings::new(all.iter().map(one).collect()).understood()
     }
 
     fn tainted() -> Taint {
