@@ -13,6 +13,7 @@ mod programs;
 mod rules;
 mod session;
 mod speed;
+mod strict;
 mod tables;
 mod unseen;
 

@@ -19,8 +19,7 @@
 //! still mislead a model into wrong answers.
 
 use crate::{
-    Access, Capability, Confinement, Deed, Findings, Opinion, Origin, Proposal, Risk, Verdict,
-    Workspace,
+    Access, Capability, Confinement, Deed, Findings, Opinion, Origin, Proposal, Verdict, Workspace,
     policy::{Ground, Places},
     sensitive::{self, SensitiveForm},
 };
@@ -210,7 +209,7 @@ pub(crate) fn reads_a_secret(one: &Capability, places: &Places) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Untrusted, language, session::tests::confinement};
+    use crate::{Risk, Untrusted, language, session::tests::confinement};
 
     fn found(all: &[(&str, &str)]) -> Findings {
         let one = |(name, argument): &(&str, &str)| {

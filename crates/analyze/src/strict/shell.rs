@@ -1,0 +1,4 @@
+//! Shell: stub.
+pub(crate) fn is_plain_command(_words: &[String]) -> bool {
+    false
+}
