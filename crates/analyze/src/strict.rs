@@ -20,7 +20,6 @@
 use interpreter_core::{Understanding, UnknownName, understanding::MOST_UNKNOWN};
 use std::collections::{HashMap, HashSet};
 
-pub(crate) mod javascript;
 pub(crate) mod names;
 pub(crate) mod python;
 pub(crate) mod shell;
@@ -113,11 +112,6 @@ impl Strict {
             // Nothing is known any more of what came before.
             *past = StrictPast { is_foreign: true, has: past.has.clone(), ..StrictPast::default() };
         }
-    }
-
-    /// Code could not be read, so what it sets isn't known.
-    pub(crate) fn lose(&mut self) {
-        self.past.is_foreign = true;
     }
 
     /// Whether it is understood, and what is known after it.

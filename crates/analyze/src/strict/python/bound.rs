@@ -17,7 +17,13 @@ use ruff_python_ast::{
 use std::collections::{HashMap, HashSet};
 
 /// Modules whose values give a name of an attribute another meaning.
-const MEANT: [(&str, &str); 3] = [("pathlib", "pathlib"), ("xml", "xml"), ("PIL", "PIL")];
+const MEANT: [(&str, &str); 5] = [
+    ("pathlib", "pathlib"),
+    ("xml", "xml"),
+    ("PIL", "PIL"),
+    ("zipfile", "archives"),
+    ("tarfile", "archives"),
+];
 
 #[derive(Debug, Default)]
 pub(super) struct Bound<'a> {
@@ -182,6 +188,17 @@ impl<'a> SourceOrderVisitor<'a> for Bound<'a> {
                 if let Some(parameters) = &lambda.parameters {
                     self.parameters(parameters);
                 }
+            }
+            // The options of a program.
+            Expr::Call(call)
+                if call
+                    .func
+                    .as_attribute_expr()
+                    .is_some_and(|one| one.attr.as_str() == "add_argument") =>
+            {
+                let names = call.arguments.args.iter().filter_map(super::texts::literal);
+                self.attributes
+                    .extend(names.map(|name| name.trim_start_matches('-').replace('-', "_")));
             }
             // The fields of a named tuple.
             Expr::Call(call) => {

@@ -142,6 +142,9 @@ pub(super) fn path(names: &PythonNames, path: &str) -> Option<Kind> {
     }
     let (module, name) = path.rsplit_once('.')?;
     let module = names.module(module)?;
+    if name == "__version__" {
+        return Some(Kind::Value);
+    }
     names.is_plain(module, name).then_some(Kind::Value)
 }
 
@@ -186,6 +189,53 @@ fn is_plain_setting(key: &str) -> bool {
         && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '.' || c == '_')
 }
 
+/// Whether a call opens an archive, which its mode may write.
+pub(super) fn is_archive(name: &str) -> bool {
+    matches!(name, "zipfile.ZipFile" | "tarfile.open")
+}
+
+/// Whether a file is opened for reading, by a mode that stands in the code.
+pub(super) fn only_reads(call: &ExprCall) -> bool {
+    argument(call, 1, "mode").is_none_or(|mode| {
+        texts::literal(mode).is_some_and(|mode| mode.starts_with('r') && !mode.contains('+'))
+    })
+}
+
+/// Whether a name is one that a column has and hardly anything else: what it is taken from is one.
+pub(super) fn is_of_columns(name: &str) -> bool {
+    matches!(
+        name,
+        "value_counts"
+            | "str"
+            | "dt"
+            | "fillna"
+            | "isna"
+            | "notna"
+            | "isnull"
+            | "notnull"
+            | "isin"
+            | "map"
+            | "astype"
+            | "unique"
+            | "nunique"
+            | "cat"
+            | "between"
+            | "shift"
+            | "rolling"
+            | "cumsum"
+            | "mean"
+            | "median"
+            | "std"
+            | "var"
+            | "quantile"
+            | "describe"
+            | "hist"
+            | "sum"
+            | "min"
+            | "max"
+    )
+}
+
 /// Attributes of values whose harm depends on how they are called.
 pub(super) fn depends(name: &str) -> bool {
     matches!(
@@ -205,6 +255,8 @@ pub(super) fn depends(name: &str) -> bool {
             | "executescript"
             | "show"
             | "write"
+            | "to_string"
+            | "extract"
     )
 }
 
@@ -257,6 +309,9 @@ impl<'a> StrictWalk<'_, 'a> {
             "copy" => !has_path || positional == 0,
             // A tree of XML would be written to a file.
             "write" => !self.has("xml"),
+            // A table would be written to a file.
+            "to_string" => positional == 0 && call.arguments.find_keyword("buf").is_none(),
+            "extract" => !self.has("archives"),
             // A picture would be given to a program.
             "show" => !self.has("PIL"),
             "execute" | "executemany" | "executescript" => {
@@ -399,10 +454,31 @@ impl<'a> StrictWalk<'_, 'a> {
                     || self.past.imports.contains_key(root)
                     || matches!(root, "str" | "int" | "float" | "list" | "dict")
             }),
-            // A function that was made of one.
-            Expr::Call(call) => texts::dotted(&call.func)
-                .is_some_and(|path| matches!(path.as_str(), "partial" | "functools.partial")),
+            // A function that was made of one, or a column of Polars.
+            Expr::Call(call) => {
+                texts::dotted(&call.func)
+                    .is_some_and(|path| matches!(path.as_str(), "partial" | "functools.partial"))
+                    || self.is_of_polars(function)
+            }
             _ => false,
+        }
+    }
+
+    /// Whether it is made by calls of Polars, one after another: an expression, and no text.
+    fn is_of_polars(&self, expression: &Expr) -> bool {
+        let mut at = expression;
+        loop {
+            match at {
+                Expr::Call(call) => at = &call.func,
+                Expr::Attribute(attribute) => at = &attribute.value,
+                Expr::Name(name) => {
+                    let name = name.id.as_str();
+                    let imports = self.bound.imports.get(name).into_iter().flatten();
+                    let mut paths = imports.chain(self.past.imports.get(name)).peekable();
+                    return paths.peek().is_some() && paths.all(|path| path.starts_with("polars"));
+                }
+                _ => return false,
+            }
         }
     }
 
