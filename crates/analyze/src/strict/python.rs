@@ -15,7 +15,7 @@ use super::{
 use crate::python::lines::Lines;
 use bound::Bound;
 use ruff_python_ast::{
-    Alias, Expr, ExprCall, ExprContext, Keyword, Pattern, Stmt,
+    Alias, Decorator, Expr, ExprCall, ExprContext, Keyword, Pattern, Stmt,
     visitor::source_order::{
         SourceOrderVisitor, walk_expr, walk_pattern, walk_pattern_keyword, walk_stmt,
     },
@@ -99,6 +99,9 @@ impl<'a> StrictWalk<'_, 'a> {
         }
         if matches!(name, "getattr" | "setattr") {
             return Kind::Special(if name == "getattr" { "getattr" } else { "setattr" });
+        }
+        if name == "type" {
+            return Kind::Special("type");
         }
         if self.names.is_refused(name) {
             return self.unknown(name, range);
@@ -442,8 +445,23 @@ impl<'a> SourceOrderVisitor<'a> for StrictWalk<'_, 'a> {
             Stmt::ClassDef(class) => {
                 self.defined(&class.name, class.name.range);
                 let keywords = class.arguments.iter().flat_map(|all| &all.keywords);
-                for keyword in keywords.filter(|keyword| keyword.arg.is_none()) {
-                    self.unknown("**", keyword.range());
+                for keyword in keywords {
+                    // Another one may put any names into the class, which some decorators run.
+                    let is_abstract = texts::dotted(&keyword.value)
+                        .is_some_and(|path| matches!(path.as_str(), "ABCMeta" | "abc.ABCMeta"));
+                    let is_plain = match &keyword.arg {
+                        Some(name) if name.as_str() == "metaclass" => is_abstract,
+                        Some(_) => true,
+                        None => false,
+                    };
+                    if !is_plain {
+                        self.unknown("metaclass", keyword.range());
+                    }
+                }
+                for base in class.arguments.iter().flat_map(|all| &all.args) {
+                    if !self.is_class(base) {
+                        self.unknown("a base class", base.range());
+                    }
                 }
             }
             _ => {}
@@ -458,6 +476,20 @@ impl<'a> SourceOrderVisitor<'a> for StrictWalk<'_, 'a> {
             return self.set_name(&name.id, name.range());
         }
         self.value(expression);
+    }
+
+    fn visit_decorator(&mut self, decorator: &'a Decorator) {
+        let (called, call) = match &decorator.expression {
+            Expr::Call(call) => (&*call.func, Some(call)),
+            other => (other, None),
+        };
+        if matches!(called, Expr::Name(_) | Expr::Attribute(_))
+            && self.expression(called) == Kind::Special("dataclasses.dataclass")
+        {
+            call.iter().for_each(|call| self.arguments(call, false));
+            return;
+        }
+        self.value(&decorator.expression);
     }
 
     fn visit_annotation(&mut self, expression: &'a Expr) {
@@ -483,6 +515,27 @@ impl StrictWalk<'_, '_> {
         // Methods are attributes; a function that takes a refused name is asked about.
         if self.names.is_refused(name) && self.bound.names.contains(name) {
             self.unknown(name, range);
+        }
+    }
+
+    /// Whether an expression names a class: one of its own, of a module or of the language.
+    fn is_class(&self, base: &Expr) -> bool {
+        match base {
+            Expr::Name(name) => {
+                let name = name.id.as_str();
+                !self.bound.assigned.contains_key(name)
+                    && (self.bound.functions.contains(name)
+                        || self.bound.imports.contains_key(name)
+                        || self.past.imports.contains_key(name)
+                        || self.past.known.contains(name)
+                        || self.names.is_builtin(name))
+            }
+            Expr::Attribute(_) => true,
+            Expr::Subscript(subscript) => self.is_class(&subscript.value),
+            Expr::Call(call) => texts::dotted(&call.func).is_some_and(|path| {
+                matches!(path.as_str(), "namedtuple" | "collections.namedtuple")
+            }),
+            _ => false,
         }
     }
 

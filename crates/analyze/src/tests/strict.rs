@@ -137,6 +137,14 @@ const FORMS: &[&str] = &[
     "import threading\nthreading.Thread(target=eval, args=('x',)).start()",
     "sorted(['x'], key=eval)",
     "import functools\nfunctools.partial(open, 'x', 'w')()",
+    "from dataclasses import dataclass\ndataclass(type('A', (), {'__annotations__': {'x, open(1)': 1}}))",
+    "from dataclasses import dataclass\ndataclass(make('A'))",
+    "class M(type):\n    def __prepare__(n, b):\n        return {'__annotations__': {}}",
+    "from abc import ABCMeta\nclass M(ABCMeta):\n    pass\nclass A(metaclass=M):\n    x: int",
+    "B = type(int)('B', (), {})\nclass A(B):\n    x: int",
+    "from statsmodels.stats.anova import AnovaRM",
+    "import zipfile\nzipfile.ZipFile('x', 'w')",
+    "df.to_string('x')",
 ];
 
 #[test]

@@ -24,7 +24,8 @@ pub(crate) const MODULES: [&str; 7] = [
 ];
 
 /// Named arguments by which a harmless call loads or starts something, whichever call it is.
-pub(super) const REFUSED_KEYWORDS: [&str; 19] = [
+pub(super) const REFUSED_KEYWORDS: [&str; 20] = [
+    "writer",
     "backend",
     "renderer",
     "usetex",
@@ -55,7 +56,8 @@ const AGGREGATES: &str = "mean sum min max count size nunique first last std var
     bfill unique mode describe head tail nth ohlc abs len";
 
 /// Calls of modules with a check of their own.
-const CALLS: [&str; 50] = [
+const CALLS: [&str; 51] = [
+    "dataclasses.dataclass",
     "subprocess.run",
     "subprocess.check_output",
     "subprocess.call",
@@ -174,6 +176,7 @@ pub(super) fn may_index(name: &str, subscript: &ExprSubscript) -> bool {
     let key = texts::literal(&subscript.slice);
     match name {
         "os.environ" => subscript.ctx == ExprContext::Load && key.is_some(),
+        "type" => true,
         "matplotlib.rcParams" | "matplotlib.pyplot.rcParams" => {
             key.is_some_and(|key| is_plain_setting(&key))
         }
@@ -508,6 +511,8 @@ impl<'a> StrictWalk<'_, 'a> {
         let literal = |one: Option<&Expr>| one.and_then(texts::literal);
         match name {
             "getattr" | "setattr" => self.is_plain_getattr(name, call),
+            // With more it makes a class, whose parts may be of any names.
+            "type" => call.arguments.args.len() == 1 && call.arguments.keywords.is_empty(),
             "operator.attrgetter" => call.arguments.args.iter().all(|one| {
                 texts::literal(one).is_some_and(|text| {
                     text.split('.').all(|part| self.names.is_method(part) && !depends(part))
