@@ -276,20 +276,13 @@ impl StandingAnswers {
             && verdict.quorum.is_plain()
             && proposal.origin == Origin::Model
             && findings.risk <= ceiling(confinement);
-        match matching.next().filter(|_| may) {
-            Some(yes) => match findings.why_not_understood() {
-                Some(why) => {
-                    let number = yes.number;
-                    let rule = format!("your standing answer {number} does not cover it: {why}");
-                    Verdict { rule, ..verdict }
-                }
-                None => {
-                    let rule = format!("your standing answer {}: {}", yes.number, yes.words());
-                    Verdict { opinion: Opinion::Allow, rule, ground: Ground::Standing, ..verdict }
-                }
-            },
-            None => verdict,
+        let Some(yes) = matching.next().filter(|_| may) else { return verdict };
+        if let Some(why) = findings.why_not_understood() {
+            let rule = format!("your standing answer {} does not cover it: {why}", yes.number);
+            return Verdict { rule, ..verdict };
         }
+        let rule = format!("your standing answer {}: {}", yes.number, yes.words());
+        Verdict { opinion: Opinion::Allow, rule, ground: Ground::Standing, ..verdict }
     }
 }
 

@@ -54,7 +54,7 @@ const METHODS: &str = "push pop shift unshift slice splice concat join reverse s
     get set has add delete clear size then catch finally next return getTime getFullYear getMonth getDate getDay getHours \
     getMinutes getSeconds getMilliseconds getUTCFullYear getUTCMonth getUTCDate getUTCDay getUTCHours getTimezoneOffset \
     setDate setMonth setFullYear setHours setMinutes setSeconds setUTCDate toISOString toDateString toTimeString toLocaleDateString \
-    toLocaleTimeString toJSON format formatToParts getAll append encode decode union intersection difference \
+    toLocaleTimeString toJSON format formatToParts getAll append encode decode isDirectory isFile union intersection difference \
     isSubsetOf copyWithin subarray";
 
 /// Methods and functions that call what they are handed.
@@ -94,6 +94,7 @@ pub(super) fn judge(tree: &Tree, source: &str, strict: &mut Strict) {
         names: HashSet::new(),
         methods: HashSet::new(),
         modules: HashMap::new(),
+        passed: HashSet::new(),
     };
     if walk.strict.past.is_foreign {
         walk.strict.unknown("earlier code", 1);
@@ -124,6 +125,8 @@ struct StrictScript<'s> {
     /// Methods of its own objects.
     methods: HashSet<&'s str>,
     modules: HashMap<&'s str, &'static str>,
+    /// Nodes that were judged with what they are in, by [`Node::id`].
+    passed: HashSet<usize>,
 }
 
 fn is_function(node: Node<'_>) -> bool {
@@ -141,7 +144,12 @@ impl<'s> StrictScript<'s> {
     }
 
     fn bind_all(&mut self, node: Node<'_>) {
-        for one in node.within() {
+        // Values that stand in for what isn't given set no names.
+        let defaults = node.within().filter(|one| one.kind() == Kind::ASSIGNMENT_PATTERN);
+        let defaults = defaults.filter_map(|one| one.child(Field::RIGHT));
+        let values: HashSet<usize> =
+            defaults.flat_map(|one| one.within().map(|part| part.id())).collect();
+        for one in node.within().filter(|one| !values.contains(&one.id())) {
             if matches!(one.kind(), Kind::IDENTIFIER | Kind::SHORTHAND_PATTERN) {
                 self.names.insert(self.text(one).to_owned());
             }
@@ -159,6 +167,14 @@ impl<'s> StrictScript<'s> {
                 match value {
                     Some(value) if name.kind() == Kind::IDENTIFIER && is_function(value) => {
                         self.functions.insert(text.to_owned());
+                    }
+                    Some(value)
+                        if name.kind() == Kind::OBJECT_PATTERN
+                            && self.takes_functions(name, value) =>
+                    {
+                        let names = name.children().map(|one| self.text(one).to_owned());
+                        let names: Vec<_> = names.collect();
+                        self.functions.extend(names);
                     }
                     Some(value)
                         if name.kind() == Kind::IDENTIFIER && self.required(value).is_some() =>
@@ -189,9 +205,7 @@ impl<'s> StrictScript<'s> {
                     self.methods.insert(self.text(key));
                 }
             }
-            Kind::FORMAL_PARAMETERS | Kind::ARRAY_PATTERN | Kind::OBJECT_PATTERN => {
-                self.bind_all(node);
-            }
+            Kind::FORMAL_PARAMETERS | Kind::ARRAY_PATTERN => self.bind_all(node),
             Kind::FOR_IN => {
                 if let Some(left) = node.child(Field::LEFT) {
                     self.bind_all(left);
@@ -240,6 +254,16 @@ impl<'s> StrictScript<'s> {
         module(self.text(name).trim_matches(['"', '\'']))
     }
 
+    /// Whether a pattern takes listed functions of a module by their names.
+    fn takes_functions(&self, pattern: Node<'_>, value: Node<'_>) -> bool {
+        let Some(module) = self.required(value) else { return false };
+        let names = MODULES.iter().find(|(one, _)| *one == module).map(|(_, names)| *names);
+        pattern.children().all(|one| {
+            one.kind() == Kind::SHORTHAND_PATTERN
+                && names.is_some_and(|names| lists(names, self.text(one)))
+        })
+    }
+
     fn is_own_function(&self, name: &str) -> bool {
         let known = format!("{name}()");
         (self.functions.contains(name) || self.strict.past.known.contains(&known))
@@ -256,6 +280,9 @@ impl<'s> StrictScript<'s> {
     }
 
     fn node(&mut self, node: Node<'_>) -> Descent {
+        if self.passed.contains(&node.id()) {
+            return if node.kind() == Kind::CALL { Descent::Past } else { Descent::Into };
+        }
         match node.kind() {
             Kind::IDENTIFIER => self.identifier(node),
             Kind::MEMBER => return self.member(node, false),
@@ -270,7 +297,9 @@ impl<'s> StrictScript<'s> {
             Kind::VARIABLE => {
                 if let Some(value) = node.child(Field::VALUE)
                     && self.required(value).is_some()
-                    && node.child(Field::NAME).is_some_and(|one| one.kind() == Kind::IDENTIFIER)
+                    && node.child(Field::NAME).is_some_and(|one| {
+                        one.kind() == Kind::IDENTIFIER || self.takes_functions(one, value)
+                    })
                 {
                     return Descent::Past;
                 }
@@ -320,12 +349,21 @@ impl<'s> StrictScript<'s> {
             return Descent::Past;
         };
         let (of, name) = (self.text(object), self.text(property));
+        if let Some(module) = self.required(object) {
+            self.passed.insert(object.id());
+            let names = MODULES.iter().find(|(one, _)| *one == module).map(|(_, names)| *names);
+            if !is_called || !names.is_some_and(|names| lists(names, name)) {
+                self.unknown(&format!("{module}.{name}"), node);
+            }
+            return Descent::Into;
+        }
         if object.kind() == Kind::IDENTIFIER && !self.names.contains(of) {
             let names = Self::global(of).or_else(|| {
                 let module = self.is_module(of)?;
                 MODULES.iter().find(|(one, _)| *one == module).map(|(_, names)| *names)
             });
             if let Some(names) = names {
+                self.passed.insert(object.id());
                 let is_plain = names == "*" || lists(names, name);
                 if !is_plain || (!is_called && self.is_module(of).is_some() && name != "sep") {
                     self.unknown(&format!("{of}.{name}"), node);
@@ -346,6 +384,9 @@ impl<'s> StrictScript<'s> {
         let is_new = node.kind() == Kind::NEW;
         let field = if is_new { Field::CONSTRUCTOR } else { Field::FUNCTION };
         let Some(callee) = node.child(field) else { return self.unknown("a call", node) };
+        if matches!(callee.kind(), Kind::IDENTIFIER | Kind::MEMBER) {
+            self.passed.insert(callee.id());
+        }
         let name = match callee.kind() {
             Kind::IDENTIFIER => {
                 let name = self.text(callee);

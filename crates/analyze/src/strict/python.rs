@@ -257,7 +257,8 @@ impl<'a> StrictWalk<'_, 'a> {
                 || (is_self && !is_dunder(name) && self.is_own(name));
         }
         if special::depends(name) || self.names.is_found_method(name) {
-            return special::is_plain_without(name) && !self.has("pathlib");
+            return (special::is_plain_without(name) && !self.has("pathlib"))
+                || (name == "query" && !self.has("tables"));
         }
         self.names.is_method(name)
             || (self.is_own(name) && !self.names.is_risky(name))

@@ -17,7 +17,13 @@ use ruff_python_ast::{
 use std::collections::{HashMap, HashSet};
 
 /// Modules whose values give a name of an attribute another meaning.
-const MEANT: [(&str, &str); 5] = [
+const MEANT: [(&str, &str); 11] = [
+    ("pandas", "tables"),
+    ("polars", "tables"),
+    ("seaborn", "tables"),
+    ("plotly", "tables"),
+    ("statsmodels", "tables"),
+    ("sklearn", "tables"),
     ("pathlib", "pathlib"),
     ("xml", "xml"),
     ("PIL", "PIL"),

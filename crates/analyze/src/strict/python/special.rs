@@ -260,6 +260,7 @@ pub(super) fn depends(name: &str) -> bool {
             | "write"
             | "to_string"
             | "extract"
+            | "open"
     )
 }
 
@@ -310,6 +311,14 @@ impl<'a> StrictWalk<'_, 'a> {
             }
             "rename" => !has_path || positional == 0,
             "copy" => !has_path || positional == 0,
+            "open" => {
+                call.arguments.args.len() <= 1
+                    && only(call, &["encoding", "errors", "newline"])
+                    && first.is_none_or(|mode| {
+                        texts::literal(mode)
+                            .is_some_and(|mode| matches!(mode.as_str(), "r" | "rt" | "rb"))
+                    })
+            }
             // A tree of XML would be written to a file.
             "write" => !self.has("xml"),
             // A table would be written to a file.

@@ -42,6 +42,9 @@ pub(super) fn is_plain_template(text: &str) -> bool {
     })
 }
 
+/// What stands for `@` before a variable's name.
+const VARIABLE: &str = "at_sign_of_";
+
 /// Attributes of columns that only compute.
 const COLUMN: [&str; 24] = [
     "str",
@@ -76,20 +79,20 @@ pub(super) fn is_plain_query(text: &str, assigns: bool) -> bool {
         return false;
     }
     let mut quoted = false;
-    let cleaned: String = text
-        .chars()
-        .filter_map(|c| match c {
+    let mut cleaned = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
             '`' => {
                 quoted = !quoted;
-                Some('_')
+                cleaned.push('_');
             }
-            _ if quoted => c.is_alphanumeric().then_some(c).or(Some('_')),
+            c if quoted => cleaned.push(if c.is_ascii_alphanumeric() { c } else { '_' }),
             // A variable of the code: told from a column, so that nothing is taken from it.
-            '@' => Some('ⅴ'),
-            '\n' => Some(' '),
-            c => Some(c),
-        })
-        .collect();
+            '@' => cleaned.push_str(VARIABLE),
+            '\n' => cleaned.push(' '),
+            c => cleaned.push(c),
+        }
+    }
     let cleaned = match cleaned.split_once('=') {
         Some((name, rest))
             if assigns && !rest.starts_with('=') && !name.trim_end().ends_with(['<', '>', '!']) =>
@@ -98,7 +101,7 @@ pub(super) fn is_plain_query(text: &str, assigns: bool) -> bool {
         }
         _ => cleaned,
     };
-    if text.contains('ⅴ') || crate::python::is_too_deep(&cleaned) {
+    if text.contains(VARIABLE) || crate::python::is_too_deep(&cleaned) {
         return false;
     }
     let Ok(parsed) = parse_expression(cleaned.trim()) else { return false };
@@ -121,7 +124,7 @@ fn is_plain_part(expression: &Expr) -> bool {
         Expr::Compare(one) => is_plain_part(&one.left) && all(&one.comparators),
         Expr::Attribute(one) => {
             COLUMN.contains(&one.attr.as_str())
-                && dotted(&one.value).is_some_and(|path| !path.starts_with('ⅴ'))
+                && dotted(&one.value).is_some_and(|path| !path.starts_with(VARIABLE))
                 && is_plain_part(&one.value)
         }
         Expr::Call(call) => {

@@ -90,7 +90,7 @@ pub(super) fn is_known(name: &str) -> bool {
         || is_in_rules(name)
         || matches!(
             name,
-            "printf" | "read" | "test" | "[" | "set" | "cd" | "find" | "exit" | "return"
+            "printf" | "read" | "uniq" | "test" | "[" | "set" | "cd" | "find" | "exit" | "return"
         )
 }
 
@@ -155,6 +155,14 @@ pub(super) fn is_plain(words: &[ShellWord]) -> bool {
         "cd" => matches!(rest, [ShellWord::Known(folder)] if is_plain_folder(folder)),
         "read" => is_plain_read(rest),
         "find" => is_plain_find(rest),
+        // Its second file is written.
+        "uniq" => {
+            let files = rest.iter().filter(|word| {
+                !matches!(word.whole(), Some(text)
+                if text.len() > 1 && text.starts_with('-'))
+            });
+            files.count() <= 1
+        }
         "exit" | "return" => rest.iter().all(|word| word.whole().is_some()),
         "python" | "python3" => matches!(rest, [ShellWord::Known(file), ..]
             if !file.starts_with('-') && rest.iter().all(|word| word.whole().is_some())),
