@@ -11,6 +11,7 @@ use crate::{
     rules::Rules,
     saved::Saves,
     says::{Says, Site},
+    strict::Strict,
     syntax::Syntax,
 };
 use interpreter_core::{Confidence, Deed, Risk};
@@ -167,6 +168,8 @@ pub(crate) struct Analysis {
     for_added: bool,
     queue: Vec<Script>,
     pub(crate) learned: Known,
+    /// Whether the whole of the code is understood.
+    pub(crate) strict: Strict,
     /// Whether some of the code was refused.
     is_refused: bool,
     own_work: Work,
@@ -191,8 +194,20 @@ impl Analysis {
     /// An analysis by these rules of so much code, before it has read anything.
     pub(crate) fn new(rules: Rules, bytes: usize) -> Self {
         let (found, added, for_added, queue, learned, is_refused) = Default::default();
+        let strict = Strict::default();
         let (own_work, added_work) = (Work::on_code(bytes), Work::on_code(bytes));
-        Self { rules, found, added, for_added, queue, learned, is_refused, own_work, added_work }
+        Self {
+            rules,
+            found,
+            added,
+            for_added,
+            queue,
+            learned,
+            strict,
+            is_refused,
+            own_work,
+            added_work,
+        }
     }
 
     /// For following names in the script that is read now.
@@ -239,6 +254,11 @@ impl Analysis {
         if script.depth == 0 {
             self.learned = known;
         }
+    }
+
+    /// The strict walk, if a script is the whole of the code.
+    pub(crate) fn strict_for(&mut self, script: &Script) -> Option<&mut Strict> {
+        (script.depth == 0).then_some(&mut self.strict)
     }
 
     /// The next script to read.

@@ -23,10 +23,11 @@ use crate::{
     rules::Rules,
     says::{Says, Site},
     shell, sql,
+    strict::Strict,
     syntax::Syntax,
     words,
 };
-use interpreter_core::{Deed, Findings, Language, Risk};
+use interpreter_core::{Deed, Findings, Language, Risk, Understanding};
 
 /// Stack for parsers and walks. Their recursion is bounded by the nesting checks; this is about
 /// eight times what the deepest allowed code was measured to need in a debug build.
@@ -55,6 +56,10 @@ pub fn analyze_after(
     let mut past = past.clone();
     let rules = added.rules().cloned().unwrap_or_else(Rules::built_in);
     let found = with_stack(|| read_by(rules, &mut past.0, language.written_in(), code));
+    // Another way to run a language may give its names other meanings.
+    if language.name() != language.written_in() {
+        return (Findings { understanding: Understanding::default(), ..found }, past);
+    }
     (found, past)
 }
 
@@ -73,6 +78,7 @@ fn read_by(rules: Rules, past: &mut Names, language: &str, code: &str) -> Findin
     note_reordered_text(code, &mut analysis.found);
     let syntax = Syntax::of(language);
     let known = past.of(syntax);
+    analysis.strict = Strict::after(past.strict(syntax));
     let mut is_partial = known.is_partial;
     if is_partial {
         let why = "earlier code, which may have changed what names mean, could not be followed";
@@ -94,8 +100,10 @@ fn read_by(rules: Rules, past: &mut Names, language: &str, code: &str) -> Findin
         }
     }
     is_partial |= analysis.learned.is_partial || (syntax.has_names() && analysis.is_partial());
-    past.set(syntax, Known { is_partial, ..analysis.learned });
-    analysis.found.finish().and(analysis.added.finish())
+    let (understanding, strict) = analysis.strict.end();
+    past.set(syntax, Known { is_partial, ..analysis.learned }, strict);
+    let found = Findings { understanding, ..analysis.found.finish() };
+    found.and(analysis.added.finish())
 }
 
 /// Characters that make an editor or a terminal show code in another order than it runs.

@@ -29,6 +29,7 @@ mod names;
 mod nodes;
 mod parse;
 mod quick;
+mod strict;
 mod text;
 mod texts;
 mod tree;
@@ -53,6 +54,11 @@ pub(crate) fn read(script: &Script, analysis: &mut Analysis) {
         }
     };
     let source = script.text.as_str();
+    if tree.error.is_none()
+        && let Some(strict) = analysis.strict_for(script)
+    {
+        strict::judge(&tree, source, strict);
+    }
     let fuel = Rc::clone(analysis.fuel());
     let kept = Meanings { rules: analysis.rules.clone(), syntax: Syntax::JavaScript };
     let names = Names::of(&tree, source, script.known.clone(), fuel, kept);

@@ -7,6 +7,9 @@
 //! and code that cannot be read is a finding in itself. Findings inform a person's answer and the
 //! rules; the boundary is the sandbox.
 //!
+//! A second, strict walk (`strict`) says whether all of the code is understood, by lists of harmless
+//! names: `names/*.toml`.
+//!
 //! This crate must not touch disk, network, clock or processes, and any text may be fed to it.
 
 pub use crate::{
@@ -40,6 +43,7 @@ mod says;
 mod scanners;
 mod shell;
 mod sql;
+mod strict;
 mod syntax;
 mod value;
 mod words;

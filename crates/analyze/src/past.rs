@@ -4,7 +4,7 @@
 //! must be seen in the second. [`Past`] is a plain value with bounds: whoever runs the cells keeps
 //! it, and drops it when the kernel is restarted.
 
-use crate::{says::Says, syntax::Syntax, value::Value};
+use crate::{says::Says, strict::StrictPast, syntax::Syntax, value::Value};
 use interpreter_core::{Capability, Confidence, Deed, Language, Risk};
 use std::{
     collections::{HashMap, HashSet},
@@ -27,21 +27,32 @@ pub struct Past(pub(crate) Names);
 impl Past {
     /// Forgets what code in a language has set: its kernel starts afresh.
     pub fn forget(&mut self, language: &Language) {
-        self.0.0.remove(&Syntax::of(language.written_in()));
+        let syntax = Syntax::of(language.written_in());
+        self.0.known.remove(&syntax);
+        self.0.strict.remove(&syntax);
     }
 }
 
 /// Names by language.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Names(HashMap<Syntax, Known>);
+pub(crate) struct Names {
+    known: HashMap<Syntax, Known>,
+    strict: HashMap<Syntax, StrictPast>,
+}
 
 impl Names {
     pub(crate) fn of(&self, syntax: Syntax) -> Known {
-        self.0.get(&syntax).cloned().unwrap_or_default()
+        self.known.get(&syntax).cloned().unwrap_or_default()
     }
 
-    pub(crate) fn set(&mut self, syntax: Syntax, known: Known) {
-        self.0.insert(syntax, known);
+    /// What is known of the names as far as their code was understood.
+    pub(crate) fn strict(&self, syntax: Syntax) -> StrictPast {
+        self.strict.get(&syntax).cloned().unwrap_or_default()
+    }
+
+    pub(crate) fn set(&mut self, syntax: Syntax, known: Known, strict: StrictPast) {
+        self.known.insert(syntax, known);
+        self.strict.insert(syntax, strict);
     }
 }
 

@@ -17,6 +17,7 @@ use crate::{
     past::Known,
     rules::Rules,
     says::{Says, Site},
+    strict,
     syntax::Syntax,
     words,
 };
@@ -39,7 +40,7 @@ mod binding;
 mod depth;
 mod encoding;
 mod handed;
-mod lines;
+pub(crate) mod lines;
 mod loops;
 mod names;
 mod notebook;
@@ -57,7 +58,7 @@ pub(crate) fn read(mut script: Script, analysis: &mut Analysis) {
     // Python's newlines are all the same to it.
     let text = script.text.replace("\r\n", "\n").replace('\r', "\n");
     let Some(notebook) = notebook::read(&text) else {
-        if let Err((why, line)) = read_text(&text, past, script, analysis) {
+        if let Err((why, line)) = read_text(&text, past, script, false, analysis) {
             analysis.unreadable(why, line);
         }
         return;
@@ -70,8 +71,11 @@ pub(crate) fn read(mut script: Script, analysis: &mut Analysis) {
     }
     // The kernel reads as a notebook's only what is not Python as it stands. Here both readings
     // count, since another Python may have more or less to say than the one that runs.
-    let is_python = !notebook.foreign && read_text(&text, past.clone(), script, analysis).is_ok();
-    if !is_python && let Err((why, line)) = read_text(&notebook.python, past, script, analysis) {
+    let is_python =
+        !notebook.foreign && read_text(&text, past.clone(), script, true, analysis).is_ok();
+    if !is_python
+        && let Err((why, line)) = read_text(&notebook.python, past, script, true, analysis)
+    {
         analysis.unreadable(why, line);
     }
 }
@@ -87,6 +91,11 @@ pub(crate) fn parses(text: &str) -> bool {
     let text = without_commands(text);
     depth::check(&text).is_err()
         || parse_unchecked_source(&text, PySourceType::Python).errors().is_empty()
+}
+
+/// Whether a text nests too deep to be parsed.
+pub(crate) fn is_too_deep(text: &str) -> bool {
+    depth::check(text).is_err()
 }
 
 /// Whether a text is Python that does something: a word or a number alone is Python too.
@@ -119,6 +128,7 @@ fn read_text(
     text: &str,
     past: Known,
     script: &Script,
+    is_notebook: bool,
     analysis: &mut Analysis,
 ) -> Result<(), (&'static str, Site)> {
     if let Err(why) = depth::check(text) {
@@ -130,6 +140,13 @@ fn read_text(
     }
     let lines = Lines::of(text);
     let parsed = parse_unchecked_source(text, PySourceType::Python);
+    let is_read = parsed.errors().is_empty() && encoding::foreign(text).is_none();
+    if is_read
+        && !is_notebook
+        && let Some(strict) = analysis.strict_for(script)
+    {
+        strict::python::judge(&parsed.syntax().body, &lines, strict);
+    }
     let error = parsed.errors().first().map(|error| {
         let line = script.line(lines.number(error.location.start()));
         ("the Python code does not parse", line)

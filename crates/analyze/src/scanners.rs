@@ -203,7 +203,7 @@ fn join(own: Findings, scanner: Scanner, code: &str, results: Vec<ScanResult>) -
     let added = all.split_off(ours);
     all.append(&mut not_too_many(added, scanner));
     all.sort_by_key(|one| one.line);
-    Findings::new(all)
+    Findings { understanding: own.understanding, ..Findings::new(all) }
 }
 
 /// As many results of a scanner as are listed, and a finding that counts the others. It is grave if

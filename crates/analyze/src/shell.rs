@@ -7,7 +7,7 @@ use crate::{
     analysis::{Analysis, Script, levels, nests_deeper_than},
     literal::Literal,
     says::Site,
-    words as words_alone,
+    strict, words as words_alone,
 };
 use shuck_ast::Span;
 use shuck_parser::parser::{ParseStatus, Parser};
@@ -83,6 +83,11 @@ pub(crate) fn read(script: &Script, analysis: &mut Analysis) {
             let line = parsed.diagnostics.first().map_or(1, |first| first.span.start.line());
             analysis.unreadable("the shell code does not parse", script.line(line));
         }
+    }
+    if matches!(parsed.status, ParseStatus::Clean)
+        && let Some(strict) = analysis.strict_for(script)
+    {
+        strict::shell::judge(&parsed.file, &script.text, strict);
     }
     walk::walk(&parsed.file, script, analysis);
 }

@@ -13,7 +13,9 @@ mod programs;
 mod rules;
 mod session;
 mod speed;
+mod strict;
 mod tables;
+mod understood;
 mod unseen;
 
 fn language(name: &str) -> Language {

@@ -1,8 +1,10 @@
 //! The result of analysis: capabilities of a proposal, their severity and certainty.
 //!
-//! Findings inform the question and the rules. They are never a boundary: that is the sandbox.
+//! Findings inform the question and the rules. They are never a boundary: that is the sandbox. Where
+//! a decision rests on them and no one looks, the code must be understood as well
+//! ([`crate::understanding`]).
 
-use crate::{Deed, Untrusted};
+use crate::{Deed, Understanding, Untrusted};
 use serde::{Deserialize, Serialize};
 use std::{
     cmp::Reverse,
@@ -30,6 +32,9 @@ pub struct Findings {
     pub risk: Risk,
     /// Capabilities of the code, in the order of its lines.
     pub capabilities: Vec<Capability>,
+    /// Whether every name in the code is known.
+    #[serde(default)]
+    pub understanding: Understanding,
 }
 
 /// How much harm is possible. Ordered, so that the graver of two is their `max`; not being able
@@ -244,13 +249,35 @@ impl Findings {
         }
         all.append(&mut listed(new, MOST_ADDED));
         all.sort_by_key(|one| one.line);
-        Self::new(all)
+        Self { understanding: self.understanding, ..Self::new(all) }
     }
 
-    /// Findings whose risk is the gravest of the capabilities'.
+    /// Findings whose risk is the gravest of the capabilities', on code that isn't understood.
     pub fn new(capabilities: Vec<Capability>) -> Self {
         let risk = capabilities.iter().map(|one| one.severity).max().unwrap_or(Risk::Low);
-        Self { risk, capabilities }
+        Self { risk, capabilities, understanding: Understanding::default() }
+    }
+
+    /// The same on code that is understood.
+    #[must_use]
+    pub fn understood(self) -> Self {
+        Self { understanding: Understanding::Understood, ..self }
+    }
+
+    /// Whether every name in the code is known, and all of it could be read.
+    pub fn is_understood(&self) -> bool {
+        let unreadable = |one: &Capability| one.name == Deed::Unreadable.name();
+        self.understanding == Understanding::Understood
+            && self.risk != Risk::Unknown
+            && !self.capabilities.iter().any(unreadable)
+    }
+
+    /// Why the code isn't understood, in words; `None` if it is.
+    pub fn why_not_understood(&self) -> Option<String> {
+        if self.is_understood() {
+            return None;
+        }
+        Some(self.understanding.why_not().unwrap_or_else(|| "not understood".into()))
     }
 }
 

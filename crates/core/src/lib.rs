@@ -46,6 +46,7 @@ pub use crate::{
     secret::Secret,
     standing::{Coverage, Span, StandingAnswer},
     theme::{Background, Palette, Theme},
+    understanding::{Understanding, UnknownName},
     untrusted::Untrusted,
     wire_format::WireFormat,
 };
@@ -106,6 +107,7 @@ pub mod surroundings;
 pub mod system_users;
 pub mod taint;
 mod theme;
+pub mod understanding;
 pub mod unquoted;
 pub mod untrusted;
 pub mod vault;

@@ -86,7 +86,16 @@ fn bodies() -> Vec<(u32, u32, Body)> {
             Body::HostGranted { proposal: "p1".into(), host: host(), port: 443, granted, by },
         ),
         (3003, 99, Body::HostRefused { proposal: "p1".into(), host: host(), port: 443, by }),
-        (2004, 1, Body::Findings { proposal: "p1".into(), risk: Risk::High, capabilities: vec![] }),
+        (
+            2004,
+            1,
+            Body::Findings {
+                proposal: "p1".into(),
+                risk: Risk::High,
+                capabilities: vec![],
+                understood: false,
+            },
+        ),
         (6002, 4, Body::SessionEnded {}),
         (0, 99, Body::Prompt { text: "\u{1b}[2J".into() }),
         (0, 99, Body::Note { text: "x".into() }),

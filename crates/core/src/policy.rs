@@ -2,18 +2,21 @@
 //!
 //! # Threat
 //! A rule that loosens another; a rule that allows more than it names; a project that brings
-//! rules of its own; a rule file that is not understood and therefore skipped.
+//! rules of its own; a rule file that is not understood and therefore skipped; code without findings
+//! that acts nevertheless.
 //!
 //! # Mechanism
 //! Opinions are ordered and combined with `max`, so deny always wins. Without a matching rule
 //! the mode decides, which is ask unless the person chose otherwise. A rule that allows must cover
 //! all of the code. A project's rules can only make it stricter. Where several people must approve,
-//! all rules that match count together. Rules are parsed with unknown
-//! fields refused; whoever loads them must stop on an error.
+//! all rules that match count together. Code that isn't understood never runs by the automatic mode
+//! or a rule that looks at findings, and fits every rule that asks or denies by findings. Rules are
+//! parsed with unknown fields refused; whoever loads them must stop on an error.
 //!
 //! # Limits
-//! A rule looks at the text of the code and at findings, both of which code can evade. Rules
-//! decide when a person is asked; the sandbox decides what is possible.
+//! A rule that allows by language alone, or lines without `*`, allows what is not understood too: it
+//! says so by naming no findings. Rules decide when a person is asked; the sandbox decides what is
+//! possible.
 
 use self::places::Fit;
 use crate::{Findings, Origin, People, Proposal, Quorum, Risk};
@@ -149,16 +152,18 @@ impl Rules {
         places: &Places,
     ) -> impl Iterator<Item = Heard<'_>> {
         self.0.iter().filter_map(move |rule| {
-            let opinion = match rule.fits(proposal, found, places) {
-                Fit::No => return None,
-                Fit::Yes => rule.decision,
+            let fit = rule.fits(proposal, found, places);
+            let (opinion, unknown) = match fit {
+                Fit::Yes => (rule.decision, None),
                 // Only rules that ask or deny may fit.
-                Fit::Maybe => Opinion::Ask,
+                Fit::Maybe => (Opinion::Ask, None),
+                Fit::Unknown => (Opinion::Ask, found.why_not_understood()),
+                Fit::No => return None,
             };
             // Who must approve is asked, whatever else the rule says.
             let asks = !rule.quorum().is_plain();
             let opinion = if asks { opinion.max(Opinion::Ask) } else { opinion };
-            Some(Heard { rule, opinion })
+            Some(Heard { rule, opinion, unknown })
         })
     }
 
@@ -172,6 +177,8 @@ impl Rules {
 struct Heard<'r> {
     rule: &'r Rule,
     opinion: Opinion,
+    /// Why it may apply, if that is because the code isn't understood.
+    unknown: Option<String>,
 }
 
 impl Heard<'_> {
@@ -182,6 +189,9 @@ impl Heard<'_> {
 
     fn words(&self, whose: &str) -> String {
         let words = self.rule.words();
+        if let Some(why) = &self.unknown {
+            return format!("{whose}, which may apply: {words}; {why}");
+        }
         if self.opinion < self.rule.decision {
             format!("{whose}, which may apply: {words}")
         } else {
@@ -259,14 +269,19 @@ impl Policy {
             (Origin::Model, ApprovalMode::Ask) => {
                 (Opinion::Ask, "default: ask".into(), Ground::Default)
             }
-            (Origin::Model, ApprovalMode::Auto) if found.risk <= most => (
+            (Origin::Model, ApprovalMode::Auto) if found.risk <= most && found.is_understood() => (
                 Opinion::Allow,
                 format!("automatic approval up to risk {}", most.word()),
                 Ground::Automatic,
             ),
             (Origin::Model, ApprovalMode::Auto) => (
                 Opinion::Ask,
-                format!("risk {} is above automatic approval", found.risk.word()),
+                match found.why_not_understood() {
+                    Some(why) if found.risk <= most => why,
+                    Some(_) | None => {
+                        format!("risk {} is above automatic approval", found.risk.word())
+                    }
+                },
                 Ground::Default,
             ),
             (Origin::Model, ApprovalMode::Deny) => {
@@ -279,3 +294,5 @@ impl Policy {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod unknown_tests;

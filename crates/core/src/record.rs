@@ -181,7 +181,14 @@ pub enum Body {
     /// A block of code in a reply is not a proposal.
     NotProposed { language: Option<Untrusted>, reason: String },
     /// The findings of the analysis.
-    Findings { proposal: String, risk: Risk, capabilities: Vec<Capability> },
+    Findings {
+        proposal: String,
+        risk: Risk,
+        capabilities: Vec<Capability>,
+        /// Whether every name in the code is known. Early versions do not say.
+        #[serde(skip_serializing_if = "is_false", default)]
+        understood: bool,
+    },
     /// The model is given text that somebody else may have written, for the first time.
     OutsideText { source: OutsideText },
     /// The verdict of the rules.

@@ -1,17 +1,18 @@
 //! Standing answers: a yes or a no of the person's that holds for more than one piece of code.
 //!
 //! # Threat
-//! A model that gets a yes with harmless code and then writes something else.
+//! A model that gets a yes with harmless code and then writes something else, or something that does
+//! more than is found in it.
 //!
 //! # Mechanism
 //! A yes counts only where no rule has an opinion, so every rule that asks or denies outranks it.
-//! It never covers code that is riskier than [`ceiling`], or that the analysis cannot read; edited
+//! It never covers code that is riskier than [`ceiling`], or that isn't understood; edited
 //! code is shown whatever it says. A no denies like a rule of the settings. Each has a number, is on
 //! record, and can be taken back. A yes ends with its session. A no goes along into every session that
 //! comes from it, where whoever may revoke it can take it back.
 //!
 //! # Limits
-//! Those of findings: code can hide its behaviour. The sandbox bounds what it can do.
+//! Those of the lists by which code is understood. The sandbox bounds what it can do.
 
 use crate::{
     Capability, Confinement, Deed, Findings, Languages, Opinion, Origin, Patterns, Proposal, Risk,
@@ -268,18 +269,30 @@ impl StandingAnswers {
             let rule = format!("your standing answer {}: {}", no.number, no.words());
             return Verdict { opinion: Opinion::Deny, rule, ground: Ground::Standing, ..verdict };
         }
+        let may_be_denied = |one: &&StandingAnswer| match &one.covers {
+            Coverage::Denied(rule) => rule.may_fit(proposal, findings, places),
+            Coverage::All | Coverage::Language(_) | Coverage::Kind { .. } => false,
+        };
+        if verdict.opinion == Opinion::Allow
+            && let Some(no) = self.all.iter().find(may_be_denied)
+            && let Some(why) = findings.why_not_understood()
+        {
+            let (number, words) = (no.number, no.words());
+            let rule = format!("your standing answer {number}, which may apply: {words}; {why}");
+            return Verdict { opinion: Opinion::Ask, rule, ground: Ground::Standing, ..verdict };
+        }
         let may = verdict.is_default()
             && verdict.opinion == Opinion::Ask
             && verdict.quorum.is_plain()
             && proposal.origin == Origin::Model
             && findings.risk <= ceiling(confinement);
-        match matching.next().filter(|_| may) {
-            Some(yes) => {
-                let rule = format!("your standing answer {}: {}", yes.number, yes.words());
-                Verdict { opinion: Opinion::Allow, rule, ground: Ground::Standing, ..verdict }
-            }
-            None => verdict,
+        let Some(yes) = matching.next().filter(|_| may) else { return verdict };
+        if let Some(why) = findings.why_not_understood() {
+            let rule = format!("your standing answer {} does not cover it: {why}", yes.number);
+            return Verdict { rule, ..verdict };
         }
+        let rule = format!("your standing answer {}: {}", yes.number, yes.words());
+        Verdict { opinion: Opinion::Allow, rule, ground: Ground::Standing, ..verdict }
     }
 }
 
@@ -298,7 +311,7 @@ mod tests {
         let one = |&(name, argument, severity): &(&str, &str, Risk)| {
             Capability::new(Deed::named(name).unwrap(), argument, 1, severity)
         };
-        Findings::new(all.iter().map(one).collect())
+        Findings::new(all.iter().map(one).collect()).understood()
     }
 
     fn verdict(
@@ -336,6 +349,34 @@ mod tests {
         assert_eq!(verdict(&all, &[], "python", &[READS, LISTS]), Opinion::Allow);
         assert_eq!(verdict(&all, &[], "python", &[READS, DELETES]), Opinion::Ask);
         assert_eq!(verdict(&all, &[], "python", &[OPAQUE]), Opinion::Ask);
+    }
+
+    #[test]
+    fn no_yes_covers_code_that_is_not_understood() {
+        let (approved, none) = (proposal("python", "x"), findings(&[]));
+        let yeses = [
+            Coverage::All,
+            Coverage::Language("python".into()),
+            Coverage::kind_of(&approved, &none),
+        ];
+        let policy = Policy::default();
+        let on = |answers: &StandingAnswers, policy: &Policy, found: &Findings| {
+            let judged = policy.judge(&approved, found, Risk::Medium);
+            answers.heard(judged, &approved, found, &confinement(), &Places::default())
+        };
+        let unknown = Findings::new(vec![]);
+        for yes in yeses {
+            let answers = with(yes);
+            assert_eq!(on(&answers, &policy, &none).opinion, Opinion::Allow);
+            let verdict = on(&answers, &policy, &unknown);
+            assert_eq!(verdict.opinion, Opinion::Ask);
+            assert_eq!(verdict.rule, "your standing answer 1 does not cover it: not understood");
+        }
+        // A no may apply to it, where a rule would let it run.
+        let no = with(Coverage::no_to_finding("connects").unwrap());
+        let allows = Policy { user: Rules(vec![rule(Opinion::Allow)]), ..Policy::default() };
+        assert_eq!(on(&no, &allows, &none).opinion, Opinion::Allow);
+        assert_eq!(on(&no, &allows, &unknown).opinion, Opinion::Ask);
     }
 
     #[test]

@@ -7,21 +7,21 @@
 //! # Mechanism
 //! The text is not looked at. Once the model has been given any that somebody else may have
 //! written, approvals that nobody gave for the very code (the automatic mode, standing answers,
-//! rules that name nothing) no longer cover code that sends, starts programs, or writes where
-//! nothing is staged. Code that would both read a secret and reach the network is denied, unless a
-//! rule of the person's names what it does. It makes no difference in how many pieces of code that
+//! rules that name nothing) no longer cover code that sends, starts programs, writes where nothing
+//! is staged, or isn't understood. Code that would both read a secret and reach the network is
+//! denied, unless a rule of the person's names what it does. It makes no difference in how many pieces of code that
 //! is done: what one has read, a variable, a file or the conversation may hold for all that follow.
 //! It only ever grows: it goes along into a session that resumes or forks this one, from any moment,
 //! and stays when the person goes back.
 //!
 //! # Limits
-//! It rests on findings, which code can evade; the sandbox and the list of hosts hold all the
-//! same. `--yes` is the person's own word and stays one, but for what is denied. Outside text may
+//! Code that isn't understood may have read a secret without a finding; the sandbox and the list of
+//! hosts hold all the same. `--yes` is the person's own word and stays one, but for what is denied.
+//! Outside text may
 //! still mislead a model into wrong answers.
 
 use crate::{
-    Access, Capability, Confinement, Deed, Findings, Opinion, Origin, Proposal, Risk, Verdict,
-    Workspace,
+    Access, Capability, Confinement, Deed, Findings, Opinion, Origin, Proposal, Verdict, Workspace,
     policy::{Ground, Places},
     sensitive::{self, SensitiveForm},
 };
@@ -75,8 +75,12 @@ struct Held {
 
 impl TaintBrought {
     /// By code with these findings that ran.
-    pub(crate) fn by_code(risk: Risk, capabilities: &[Capability], places: &Places) -> Self {
-        let Held { outside_text, secret } = Held::of(risk, capabilities, places);
+    pub(crate) fn by_code(
+        is_understood: bool,
+        capabilities: &[Capability],
+        places: &Places,
+    ) -> Self {
+        let Held { outside_text, secret } = Held::of(is_understood, capabilities, places);
         Self { outside_text: false, unseen: outside_text, secret }
     }
 
@@ -93,12 +97,12 @@ impl TaintBrought {
 
 impl Held {
     /// Things that code with these findings would hold.
-    fn of(risk: Risk, capabilities: &[Capability], places: &Places) -> Self {
+    fn of(is_understood: bool, capabilities: &[Capability], places: &Places) -> Self {
         let takes_in = |one: &Capability| {
             Deed::named(&one.name).is_none_or(|deed| !TAKES_NOTHING_IN.contains(&deed))
         };
         Self {
-            outside_text: risk == Risk::Unknown || capabilities.iter().any(takes_in),
+            outside_text: !is_understood || capabilities.iter().any(takes_in),
             secret: capabilities.iter().any(|one| reads_a_secret(one, places)),
         }
     }
@@ -130,7 +134,7 @@ impl Taint {
 
     /// Code was judged.
     pub fn judged(&mut self, found: &Findings, places: &Places) {
-        self.would_hold = Held::of(found.risk, &found.capabilities, places);
+        self.would_hold = Held::of(found.is_understood(), &found.capabilities, places);
     }
 
     /// Several cells were judged that run one after another.
@@ -199,6 +203,9 @@ impl Taint {
             "starts programs"
         } else if does(&|one| lands(one, within, places)) {
             "writes outside staging"
+        } else if let Some(why) = found.why_not_understood() {
+            let rule = format!("the model has read outside text, and this code is {why}");
+            return stricter(Opinion::Ask, rule);
         } else {
             return verdict;
         };
@@ -243,13 +250,13 @@ pub(crate) fn reads_a_secret(one: &Capability, places: &Places) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Untrusted, language, session::tests::confinement};
+    use crate::{Risk, Untrusted, language, session::tests::confinement};
 
     fn found(all: &[(&str, &str)]) -> Findings {
         let one = |(name, argument): &(&str, &str)| {
             Capability::new(Deed::named(name).unwrap(), *argument, 1, Risk::Medium)
         };
-        Findings::new(all.iter().map(one).collect())
+        Findings::new(all.iter().map(one).collect()).understood()
     }
 
     fn tainted() -> Taint {

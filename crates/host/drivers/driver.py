@@ -14,7 +14,7 @@ import builtins
 import sys
 from _signal import SIGINT, default_int_handler, getsignal, signal
 from _thread import RLock
-from os import close, dup2, fstat, lseek, read, register_at_fork, write
+from os import close, dup2, fstat, getcwd, lseek, read, register_at_fork, write
 from time import monotonic
 
 LONGEST = 1_000_000  # Characters of one text in a claim; claims are capped by their reader.
@@ -32,6 +32,11 @@ RICH = [f"_repr_{form}_" for form in FORMS.split()]
 # These modules behave as in a notebook: see `imports.py`.
 WATCHED = {"linecache", "getpass", "pandas", "matplotlib.pyplot", "plotly.basedatatypes"}
 WATCHED.add("PIL.ImageShow")
+# Well known packages, as the analysis lists them: a file of the folder never stands in for one of
+# these, since code that imports them may run without being asked about.
+LISTED = "IPython PIL bs4 dateutil httpx matplotlib mpl_toolkits networkx numpy openpyxl pandas plotly"
+LISTED = {*LISTED.split(), *"polars pytz requests scipy seaborn sklearn statsmodels".split()}
+LISTED |= {"tabulate", "tqdm", "yaml"}
 
 # Functions defined from here on look built-ins up in this copy.
 __builtins__ = dict(vars(builtins))
@@ -336,6 +341,36 @@ class Watch:
         return load("imports").find(Watch, name, path, target) if name in WATCHED else None
 
 
+class Listed:
+    """Finds well known packages everywhere but in the folder where the code runs."""
+
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if path is not None or name not in LISTED:
+            return None
+        here = {"", "."}
+        try:
+            here.add(getcwd())
+        except OSError:
+            pass  # The folder is gone, so nothing is found in it.
+        elsewhere = [place for place in sys.path if place not in here]
+        for finder in sys.meta_path:
+            if finder is Listed or finder is Watch:
+                continue
+            is_by_path = getattr(finder, "__name__", "") == "PathFinder"
+            found = finder.find_spec(name, elsewhere if is_by_path else None, target)
+            if found is not None:
+                return found
+        raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+
+def first_place():
+    """The place on the path behind Python's own modules, and before all packages."""
+    ends = ("/site-packages", "/dist-packages")
+    own = [at for at, place in enumerate(sys.path) if place.endswith(ends)]
+    return own[0] if own else len(sys.path)
+
+
 def ignore(number, frame):
     """Between cells an interrupt is nobody's. Not SIG_IGN, which programs would inherit."""
 
@@ -346,7 +381,7 @@ def main():
     # Lines go out as they are printed, and not when a buffer is full.
     sys.stdout.reconfigure(line_buffering=True)
     modules["__main__"] = cells.module
-    sys.meta_path.insert(0, Watch)
+    sys.meta_path[:0] = [Watch, Listed]
     sys.displayhook = show
     builtins.display, builtins.update_display = display, update_display
     # Where standard input is a pipe or a file, it is the code's own; elsewhere the person is asked.
@@ -355,8 +390,9 @@ def main():
     else:
         WATCHED.discard("getpass")
     sys.argv = [""]
-    # What the folder holds can be imported, as in an interpreter that was started there.
-    sys.path.insert(0, "")
+    # What the folder holds can be imported, as in an interpreter that was started there, but
+    # nothing of it in place of Python's own modules.
+    sys.path.insert(first_place(), "")
     control.claim("ready", f'"version":"{sys.version.split()[0]}","completes":true,"checkpoints":true')
     count = 0
     while True:

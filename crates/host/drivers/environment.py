@@ -14,8 +14,9 @@ def enter():
     sys.executable = f"{folder}/bin/python3"
     sys.prefix = sys.exec_prefix = folder
     # It would make the folder that stands for "wherever we are" the one where we are now.
-    first = sys.path.pop(0)
+    at = sys.path.index("")
+    sys.path.pop(at)
     try:
         site.main()
     finally:
-        sys.path.insert(0, first)
+        sys.path.insert(at, "")

@@ -217,6 +217,13 @@ impl ProgramTables {
         (tables, file.rule)
     }
 
+    /// Whether a program is in one of the tables.
+    pub(crate) fn knows(&self, program: &str) -> bool {
+        self.is_plain(program, None)
+            || self.interpreter(program).is_some()
+            || self.wrapper(program).is_some()
+    }
+
     pub(super) fn wrapper(&self, program: &str) -> Option<&Wrapper> {
         self.wrapping.get(program).map(|&at| &self.wrappers[at])
     }

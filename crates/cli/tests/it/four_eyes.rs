@@ -381,3 +381,37 @@ fn a_rule_that_makes_no_sense_is_an_error_and_the_rest_is_told() {
     scene.run(&["rules", "test", "x.py"]).exits(0).mentions(words);
     scene.run(&["run", "--explain", "-l", "python", "-c", CODE]).exits(0).mentions(words);
 }
+
+/// A rule that wants others for code that deletes wants them for code that isn't understood too.
+#[test]
+fn code_that_is_not_understood_waits_for_others() {
+    let rule = "[[rule]]\ndecision = 'ask'\nfinding = 'deletes'\nanswers = 2\nnot_author = true\n";
+    let scene = scene(rule);
+    let people = [("anna", "approver"), ("ben", "approver"), ("cleo", "approver")];
+    let serving = team(&scene, &people);
+    let [anna, ben, _] = people.map(|(name, _)| Member::new(&serving, name));
+    for code in [
+        "import pathlib\npathlib.os.remove('a')",
+        "print.__self__.exec('1')",
+        "import cProfile\ncProfile.run('1')",
+        "import os\nos.remove('a')",
+    ] {
+        let (session, mut seen) = shared(&anna, &["ben", "cleo"], "run");
+        anna.ok("run", json!({ "session": session, "language": "python", "code": code }));
+        let question = seen.record("question");
+        let quorum = &question["quorum"];
+        assert_eq!(
+            (&quorum["answers"], &quorum["not_author"]),
+            (&json!(2), &json!(true)),
+            "{code}"
+        );
+        assert_eq!(anna.refused("answer", yes(&session, &question)), "you_wrote_it", "{code}");
+        assert_eq!(ben.ok("answer", yes(&session, &question)), waits_for(1), "{code}");
+        ben.ok("answer", answer(&session, &question, json!({ "decision": "reject" })));
+        anna.ok("close", json!({ "session": session }));
+    }
+    // The control: code that is understood and deletes nothing asks no one.
+    let (session, mut seen) = shared(&anna, &["ben", "cleo"], "run");
+    anna.ok("run", json!({ "session": session, "language": "python", "code": CODE }));
+    assert_eq!(seen.record("output")["text"], "42\n");
+}

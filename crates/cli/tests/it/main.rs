@@ -41,6 +41,7 @@ mod engine;
 mod engines;
 mod environments;
 mod escape;
+mod everyday_tasks;
 mod exports;
 mod faithful;
 mod fences;

@@ -152,3 +152,80 @@ fn a_yes_to_a_kind_can_become_a_rule_that_is_listed_and_taken_back() {
     let seen = scene.chat(&["--json", "go"]).exits(3);
     assert_eq!(seen.of_kind("run_started").len(), 0);
 }
+
+/// Code that deletes `kept.txt` by ways that no finding shows.
+const EVASIONS: [&str; 6] = [
+    "import pathlib\npathlib.os.remove('kept.txt')",
+    "print.__self__.exec(\"import os; os.remove('kept.txt')\")",
+    "import timeit\ntimeit.timeit(\"__import__('os').remove('kept.txt')\", number=1)",
+    "import cProfile\ncProfile.run(\"__import__('os').remove('kept.txt')\")",
+    "try:\n    1 / 0\nexcept Exception as e:\n    \
+     e.__traceback__.tb_frame.f_builtins['exec'](\"import os; os.remove('kept.txt')\")",
+    "import operator, random\noperator.attrgetter('_os.remove')(random)('kept.txt')",
+];
+
+/// Whether code of a model runs unasked with these settings, and the rule that decided.
+fn unasked(config: &str, flags: &[&str], code: &str) -> (bool, String) {
+    let scene = Scene::new()
+        .home_file(CONFIG, config)
+        .file("kept.txt", "kept\n")
+        .file("data/a.csv", "1\n")
+        .model_says(&[&cell("python", code), "Done."]);
+    let seen = scene.chat(&[flags, &["--json", "go"]].concat());
+    let rule = seen.of_kind("verdict")[0]["rule"].as_str().unwrap().to_owned();
+    (!seen.of_kind("run_started").is_empty(), rule)
+}
+
+#[test]
+fn the_automatic_mode_runs_nothing_that_is_not_understood() {
+    for up_to in ["low", "medium"] {
+        let config = format!("[approval]\nmode = \"auto\"\nup_to = \"{up_to}\"\n");
+        for code in EVASIONS {
+            let (ran, rule) = unasked(&config, &[], code);
+            assert!(!ran && rule.contains("not understood: `"), "{code}: {rule}");
+        }
+        // The control: the same kind of code in plain words.
+        let (ran, rule) = unasked(&config, &[], "from pathlib import Path\nprint(Path('x').stem)");
+        assert!(ran, "{rule}");
+    }
+    let (_, rule) = unasked("", &["--approval", "auto"], EVASIONS[0]);
+    assert_eq!(rule, "not understood: `pathlib.os` (line 2)");
+}
+
+#[test]
+fn a_narrow_rule_allows_nothing_that_is_not_understood() {
+    let narrow = "[[rule]]\ndecision = \"allow\"\nlanguage = \"python\"\nfinding = \"reads\"\n\
+                  path = \"data/*\"\n";
+    for code in EVASIONS {
+        let (ran, rule) = unasked(narrow, &[], code);
+        assert!(!ran, "{code}: {rule}");
+    }
+    let (ran, rule) = unasked(narrow, &[], "print(open('data/a.csv').read())");
+    assert!(ran, "{rule}");
+    // A rule that allows a language whatever its code does is the user's own word.
+    let wide = "[[rule]]\ndecision = \"allow\"\nlanguage = \"python\"\n";
+    assert!(unasked(wide, &[], EVASIONS[0]).0);
+    // A rule that guards by findings is heard about it all the same.
+    let guarded = format!("{wide}\n[[rule]]\ndecision = \"deny\"\nfinding = \"deletes\"\n");
+    let (ran, rule) = unasked(&guarded, &[], EVASIONS[0]);
+    assert!(!ran && rule.contains("which may apply: deny finding deletes"), "{rule}");
+    assert!(unasked(&guarded, &[], "print(1)").0);
+}
+
+/// A file of the folder never stands in for a package or a module that counts as understood.
+#[test]
+fn a_module_that_is_understood_is_not_one_of_the_folder() {
+    let scene = |import: &str| {
+        Scene::new()
+            .file("statistics.py", "print('PLANTED' + ' RAN')\n")
+            .file("tabulate.py", "print('PLANTED' + ' RAN')\n")
+            .file("helper.py", "print('HELPER' + ' RAN')\n")
+            .model_says(&[&cell("python", import), "Done."])
+    };
+    for import in ["import statistics", "import tabulate"] {
+        scene(import).chat(&["--approval", "auto", "go"]).lacks("PLANTED RAN");
+    }
+    // The control: a module of the folder can be imported, once that is approved.
+    scene("import helper").chat(&["--approval", "auto", "go"]).lacks("HELPER RAN").exits(3);
+    scene("import helper").chat(&["--yes", "go"]).mentions("HELPER RAN").exits(0);
+}

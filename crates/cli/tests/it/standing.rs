@@ -145,3 +145,28 @@ fn rules_are_shown_given_and_taken_back() {
     terminal.types("/allow 2").shows("Standing answer 2 no longer holds");
     terminal.types("/quit").exits(0);
 }
+
+/// One yes to harmless code covers no code that isn't understood, of whichever kind the yes is.
+#[test]
+fn a_yes_covers_nothing_that_is_not_understood() {
+    let evasion =
+        cell("python", "import pathlib\npathlib.os.remove('kept.txt'); print('ATTACK' + ' RAN')");
+    for key in ["k", "s", "t"] {
+        let scene = Scene::new().file("kept.txt", "1").model_says(&[
+            &cell("python", HARMLESS),
+            &cell("python", "print('CONTROL' + ' RAN')"),
+            &evasion,
+            "Done.",
+        ]);
+        let terminal = Terminal::open(&scene, &["go"]);
+        terminal.shows("Run it?").types("a").types(key).shows("CONTROL RAN");
+        terminal.shows("Run it?").waits().lacks("ATTACK RAN");
+        terminal.types("n").shows("Rejected").lacks("ATTACK RAN");
+        terminal.types("/quit").exits(0);
+        let seen = scene.run(&["history", "show", "--json"]);
+        let verdicts = seen.of_kind("verdict");
+        let rule = verdicts.last().unwrap()["rule"].as_str().unwrap();
+        let why = "your standing answer 1 does not cover it: not understood: `pathlib.os` (line 2)";
+        assert_eq!(rule, why);
+    }
+}

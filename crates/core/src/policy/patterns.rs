@@ -46,6 +46,11 @@ impl Patterns {
         self.iter().any(|one| one == text)
     }
 
+    /// Whether each of them is one text, and none stands for others.
+    pub(super) fn are_exact(&self) -> bool {
+        !self.iter().any(|one| one.contains('*'))
+    }
+
     /// Them in words, each between backticks.
     pub(crate) fn words(&self) -> String {
         let all: Vec<_> = self.iter().map(|one| format!("`{one}`")).collect();

@@ -16,11 +16,13 @@ pub struct Places {
     pub home: Option<PathBuf>,
 }
 
-/// How a path in code and the patterns of a rule belong together.
+/// How code, or a path in it, and a rule belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Fit {
     /// Not at all.
     No,
+    /// Perhaps: the code isn't understood, so it may do more than was found.
+    Unknown,
     /// Perhaps: it is computed, or a folder in which something fits.
     Maybe,
     /// Surely.

@@ -1,7 +1,9 @@
 //! One rule: its conditions, and whether code meets them.
 //!
 //! A rule that allows must cover all of the code; one that asks or denies needs to match only a
-//! part of it. Where a rule cannot tell, because a path or a program is computed, it asks.
+//! part of it. Where a rule cannot tell, because a path or a program is computed, it asks. Nor can it
+//! tell anything from the findings of code that isn't understood: then a rule that looks at findings
+//! allows nothing, and asks if it asks or denies.
 
 use super::{Opinion, Patterns, Places, places::Fit};
 use crate::{
@@ -121,6 +123,11 @@ impl Rule {
         self.fits(proposal, found, places) == Fit::Yes
     }
 
+    /// Whether it may be about this proposal, because that isn't understood.
+    pub(crate) fn may_fit(&self, proposal: &Proposal, found: &Findings, places: &Places) -> bool {
+        self.fits(proposal, found, places) == Fit::Unknown
+    }
+
     /// Whether it is about this proposal, or may be.
     pub(super) fn fits(&self, proposal: &Proposal, found: &Findings, places: &Places) -> Fit {
         let names = [proposal.language.name(), proposal.language.written_in()];
@@ -135,10 +142,34 @@ impl Rule {
         let lines_fit = self.line.as_ref().is_none_or(|all| {
             if is_allow { lines.all(|one| all.fit(one)) } else { lines.any(|one| all.fit(one)) }
         });
+        if !lines_fit {
+            return Fit::No;
+        }
+        let fit = self.fits_findings(found, places);
+        let is_understood = found.is_understood();
+        match (self.decision, fit) {
+            // Who names the lines of code exactly, or nothing of it at all, needs no findings.
+            (Opinion::Allow, _) if !is_understood && self.rests_on_findings() => Fit::No,
+            (Opinion::Ask | Opinion::Deny, Fit::No) if !is_understood => Fit::Unknown,
+            (Opinion::Allow | Opinion::Ask | Opinion::Deny, fit) => fit,
+        }
+    }
+
+    /// Whether what it says of code depends on what was found in it. Lines that only begin alike may
+    /// do anything.
+    fn rests_on_findings(&self) -> bool {
+        self.looks_at_findings()
+            || self.risk.is_some()
+            || self.line.as_ref().is_some_and(|lines| !lines.are_exact())
+    }
+
+    /// Whether its conditions on findings hold.
+    fn fits_findings(&self, found: &Findings, places: &Places) -> Fit {
+        let is_allow = self.decision == Opinion::Allow;
         let risk_fits = self
             .risk
             .is_none_or(|risk| if is_allow { found.risk <= risk } else { found.risk >= risk });
-        if !lines_fit || !risk_fits {
+        if !risk_fits {
             return Fit::No;
         }
         if !self.looks_at_findings() {

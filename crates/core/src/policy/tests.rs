@@ -4,7 +4,7 @@ use super::*;
 use crate::{Capability, Deed, Untrusted, language};
 use proptest::prelude::*;
 
-fn proposal(origin: Origin, code: &str) -> Proposal {
+pub(super) fn proposal(origin: Origin, code: &str) -> Proposal {
     let shell = language::example().find("shell").unwrap();
     Proposal::new("p1".into(), origin, None, shell, Untrusted::new(code))
 }
@@ -13,7 +13,7 @@ fn rule(decision: Opinion, line: Option<&str>) -> Rule {
     Rule { line: line.map(Patterns::one), ..Rule::of(decision) }
 }
 
-fn read(text: &str) -> Rule {
+pub(super) fn read(text: &str) -> Rule {
     toml::from_str(text).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
@@ -21,20 +21,20 @@ fn places() -> Places {
     Places { work_folder: "/home/ann/work".into(), home: Some("/home/ann".into()) }
 }
 
-fn policy(user: Vec<Rule>, project: Vec<Rule>) -> Policy {
+pub(super) fn policy(user: Vec<Rule>, project: Vec<Rule>) -> Policy {
     Policy { user: Rules(user), project: Rules(project), places: places(), ..Policy::default() }
 }
 
-fn found(all: &[(&str, &str, Risk)]) -> Findings {
+pub(super) fn found(all: &[(&str, &str, Risk)]) -> Findings {
     let one = |(name, argument, severity): &(&str, &str, Risk)| {
         Capability::new(Deed::named(name).unwrap(), *argument, 1, *severity)
     };
-    Findings::new(all.iter().map(one).collect())
+    Findings::new(all.iter().map(one).collect()).understood()
 }
 
 fn judged(user: Vec<Rule>, project: Vec<Rule>, code: &str) -> Verdict {
     let proposal = proposal(Origin::Model, code);
-    policy(user, project).judge(&proposal, &Findings::new(vec![]), Risk::Medium)
+    policy(user, project).judge(&proposal, &Findings::new(vec![]).understood(), Risk::Medium)
 }
 
 /// The opinion of one rule on code with these findings.
@@ -108,7 +108,7 @@ fn a_rule_allows_only_what_it_covers_as_a_whole() {
         assert_eq!(on(named, &[READS, DELETES]), Opinion::Allow);
         assert_eq!(on(named, &[READS, ("unreadable", "", risk)]), Opinion::Ask, "{risk:?}");
     }
-    let unread = Findings { risk: Risk::Unknown, capabilities: vec![] };
+    let unread = Findings { risk: Risk::Unknown, ..found(&[]) };
     let policy = policy(vec![read(reads)], vec![]);
     let verdict = policy.judge(&proposal(Origin::Model, "x"), &unread, Risk::Medium);
     assert_eq!(verdict.opinion, Opinion::Ask);

@@ -47,6 +47,7 @@ impl Decided {
             | Body::HostRefused { .. }
             | Body::PackagesWanted { .. }
             | Body::PackagesGranted { .. }
+            | Body::PackagesResolved { .. }
             | Body::ChangesWanted { .. }
             | Body::Changes(_) => Self::Everything,
             Body::SessionStarted { .. } => Self::Fields(&["confinement"]),

@@ -50,6 +50,7 @@ fn records(text: &str) -> Vec<Body> {
             proposal: "p1".into(),
             risk: Risk::High,
             capabilities: vec![Capability::new(Deed::Writes, text, 1, Risk::High)],
+            understood: false,
         },
         Body::Effects {
             proposal: "p1".into(),

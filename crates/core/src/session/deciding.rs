@@ -70,6 +70,7 @@ impl State {
             proposal: proposal.clone(),
             risk: findings.risk,
             capabilities: findings.capabilities.clone(),
+            understood: findings.is_understood(),
         });
         let (decision, rule) = (verdict.opinion, verdict.rule.clone());
         self.record(Body::Verdict { proposal: proposal.clone(), decision, rule });

@@ -171,7 +171,12 @@ impl State {
     fn record_again(&mut self, proposal: &Proposal, findings: &Findings, verdict: &Verdict) {
         self.record(proposal.body());
         let (id, capabilities) = (proposal.id.clone(), findings.capabilities.clone());
-        self.record(Body::Findings { proposal: id.clone(), risk: findings.risk, capabilities });
+        self.record(Body::Findings {
+            proposal: id.clone(),
+            risk: findings.risk,
+            capabilities,
+            understood: findings.is_understood(),
+        });
         let (decision, rule) = (verdict.opinion, verdict.rule.clone());
         self.record(Body::Verdict { proposal: id, decision, rule });
     }

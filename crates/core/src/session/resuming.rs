@@ -137,11 +137,14 @@ fn taint_of(records: &[Record], messages: &[Message], places: &Places) -> TaintB
             }
             Body::Proposal { id, again: Some(_), .. } => _ = again.insert(id),
             // Cells that run again are judged as one, and run one after another.
-            Body::Findings { proposal, risk, capabilities } if again.contains(proposal) => {
-                all = all.and(TaintBrought::by_code(*risk, capabilities, places));
+            Body::Findings { proposal, capabilities, understood, .. }
+                if again.contains(proposal) =>
+            {
+                all = all.and(TaintBrought::by_code(*understood, capabilities, places));
             }
-            Body::Findings { proposal, risk, capabilities } => {
-                would_hold.insert(proposal, TaintBrought::by_code(*risk, capabilities, places));
+            Body::Findings { proposal, capabilities, understood, .. } => {
+                let brought = TaintBrought::by_code(*understood, capabilities, places);
+                would_hold.insert(proposal, brought);
             }
             Body::RunStarted { proposal, .. } => {
                 all = all.and(would_hold.get(proposal).copied().unwrap_or_default());

@@ -120,7 +120,7 @@ impl Script {
     }
 
     fn judged(self) -> Self {
-        self.when(Event::Judged(Findings::new(vec![])))
+        self.when(Event::Judged(Findings::new(vec![]).understood()))
     }
 
     fn answered(self, proposal: &str, answer: GivenAnswer) -> Self {

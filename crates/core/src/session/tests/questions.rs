@@ -51,7 +51,7 @@ fn confirming() -> Script {
     let cells = vec![past_cell(1, "x = 1", CellEnd::Done)];
     Script::new(|_| {})
         .when(Event::ReplayWanted(Box::new(Replay { cells })))
-        .when(Event::JudgedAll(vec![Findings::new(vec![])]))
+        .when(Event::JudgedAll(vec![Findings::new(vec![]).understood()]))
 }
 
 /// One session at each kind of question.
@@ -376,7 +376,7 @@ fn a_question_shows_all_that_an_answer_to_it_may_cover() {
         let one = |&(name, argument, risk): &(&str, &str, Risk)| {
             Capability::new(Deed::named(name).unwrap(), argument, 1, risk)
         };
-        Event::Judged(Findings::new(all.iter().map(one).collect()))
+        Event::Judged(Findings::new(all.iter().map(one).collect()).understood())
     };
     let asked = |all: &[_]| {
         let script = Script::new(|_| {}).asked().replied(PYTHON).when(found(all));
@@ -411,7 +411,7 @@ fn a_question_shows_all_that_an_answer_to_it_may_cover() {
         assert_ne!(QuestionAbout::Code(Box::new(less)).hash(), question.hash);
     }
     // A yes that covers nothing else, and one that cannot last, show none.
-    let (_, _, code) = asked(&[("deletes", "a.csv", Risk::High)]);
+    let (_, _, code) = asked(&[("deletes", "data", Risk::High)]);
     assert_eq!((code.may_stand, code.code_kind, code.lasting_rule), (false, None, None));
     let (_, _, code) = asked(&[("starts", "", Risk::Medium)]);
     assert!(code.may_stand && !code.may_last && code.code_kind.is_some());

@@ -53,7 +53,7 @@ impl Told {
     }
 
     fn judged(self) -> Self {
-        self.when(Event::Judged(Findings::new(vec![])))
+        self.when(Event::Judged(Findings::new(vec![]).understood()))
     }
 }
 
@@ -109,7 +109,7 @@ fn having(all: &[(&str, &str)], runs: bool) -> Told {
     let told = Told::new(Script::new(|_| {}).state)
         .when(Event::Asked("do it".into()))
         .when(Event::Replied(Reply { calls: vec![call("c1", "print(1)")], ..Reply::default() }))
-        .when(Event::Judged(Findings::new(all.iter().map(one).collect())));
+        .when(Event::Judged(Findings::new(all.iter().map(one).collect()).understood()));
     if !runs {
         return told.answered(GivenAnswer::Reject { reason: Some("no".into()) });
     }
@@ -128,7 +128,7 @@ fn what_earlier_code_may_have_read_is_not_sent_after_resuming_either() {
             .when(Event::Asked("go on".into()))
             .when(Event::Replied(Reply { calls: vec![call], ..Reply::default() }));
         let one = Capability::new(Deed::named(SENDS.0).unwrap(), SENDS.1, 1, Risk::Medium);
-        told = told.when(Event::Judged(Findings::new(vec![one])));
+        told = told.when(Event::Judged(Findings::new(vec![one]).understood()));
         let verdict = |body: &Body| match body {
             Body::Verdict { decision, .. } => Some(*decision),
             _ => None,

@@ -98,9 +98,9 @@ pub(super) fn answer(effect: Effect, choice: u8) -> Option<Event> {
             let said = Ok(Reply { text, finish, ..Reply::default() });
             Event::Summarised(if choice.is_multiple_of(5) { Err(failure()) } else { said })
         }
-        Effect::Judge(_) => Event::Judged(Findings::new(vec![])),
+        Effect::Judge(_) => Event::Judged(Findings::new(vec![]).understood()),
         Effect::JudgeAll(cells) => {
-            Event::JudgedAll(cells.iter().map(|_| Findings::new(vec![])).collect())
+            Event::JudgedAll(cells.iter().map(|_| Findings::new(vec![]).understood()).collect())
         }
         Effect::Rewind { number, .. } => went_back(number, choice),
         Effect::ChangeSet(_) if choice.is_multiple_of(3) => Event::RunnerFailed(failure()),
@@ -239,7 +239,9 @@ fn a_reply_that_broke_off_is_on_record_and_not_in_the_conversation() {
 #[test]
 fn another_record_tells_another_conversation() {
     let mut world = World::new(None, false, Approval::Yes);
-    for event in [Event::Asked("do it".into()), reply(3), Event::Judged(Findings::new(vec![]))] {
+    for event in
+        [Event::Asked("do it".into()), reply(3), Event::Judged(Findings::new(vec![]).understood())]
+    {
         world.happens(event);
     }
     assert!(!world.state.is_told_by(vec![]));
@@ -328,7 +330,9 @@ proptest! {
 #[test]
 fn a_resumed_conversation_counts_on_and_the_model_knows() {
     let mut world = World::new(None, false, Approval::Yes);
-    for event in [Event::Asked("do it".into()), reply(3), Event::Judged(Findings::new(vec![]))] {
+    for event in
+        [Event::Asked("do it".into()), reply(3), Event::Judged(Findings::new(vec![]).understood())]
+    {
         world.happens(event);
     }
     let opening = world.state.setup.profile.opening.len();

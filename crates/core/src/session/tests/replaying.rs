@@ -27,7 +27,7 @@ fn two() -> Event {
 }
 
 fn judged(count: usize) -> Event {
-    Event::JudgedAll(vec![Findings::new(vec![]); count])
+    Event::JudgedAll(vec![Findings::new(vec![]).understood(); count])
 }
 
 fn ran_as(proposal: &str, status: i32) -> Event {

@@ -5,7 +5,7 @@ use crate::{Capability, Coverage, Deed, Risk, Span};
 
 fn found(name: &str, argument: &str, severity: Risk) -> Event {
     let deed = Deed::named(name).unwrap();
-    Event::Judged(Findings::new(vec![Capability::new(deed, argument, 1, severity)]))
+    Event::Judged(Findings::new(vec![Capability::new(deed, argument, 1, severity)]).understood())
 }
 
 const SHELL: &str = "```shell\nls\n```\n";
@@ -41,7 +41,7 @@ fn a_model_that_has_a_yes_cannot_escalate() {
             .answered("p1", GivenAnswer::Stand { span: Span::Session, covers: Covered::Kind })
     };
     for (reply, judged) in [
-        (SHELL, Event::Judged(Findings::new(vec![]))),
+        (SHELL, Event::Judged(Findings::new(vec![]).understood())),
         (PYTHON, found("writes", "a", Risk::Medium)),
         (PYTHON, found("reads", "/etc/shadow", Risk::High)),
         (PYTHON, found("unreadable", "", Risk::Unknown)),
