@@ -9,16 +9,16 @@
 //! written, approvals that nobody gave for the very code (the automatic mode, standing answers,
 //! rules that name nothing) no longer cover code that sends, starts programs, writes where nothing
 //! is staged, or isn't understood. Code that would both read a secret and reach the network is
-//! denied, unless a rule of the person's names what it does. It makes no difference in how many pieces of code that
-//! is done: what one has read, a variable, a file or the conversation may hold for all that follow.
+//! denied, unless a rule of the person's names what it does. It makes no difference in how many
+//! pieces of code that is done: what one has read, a variable, a file or the conversation may hold
+//! for all that follow.
 //! It only ever grows: it goes along into a session that resumes or forks this one, from any moment,
 //! and stays when the person goes back.
 //!
 //! # Limits
 //! Code that isn't understood may have read a secret without a finding; the sandbox and the list of
 //! hosts hold all the same. `--yes` is the person's own word and stays one, but for what is denied.
-//! Outside text may
-//! still mislead a model into wrong answers.
+//! Outside text may still mislead a model into wrong answers.
 
 use crate::{
     Access, Capability, Confinement, Deed, Findings, Opinion, Origin, Proposal, Verdict, Workspace,

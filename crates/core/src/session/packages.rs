@@ -31,6 +31,7 @@ use crate::{
     packages::{self, PackageChange, PackageLookup, PackageOrder, PackagePermit, PackagePlan},
     packages::{PackagePolicy, PackagesDone, PackagesFailed, PackagesFound},
     record::TurnEnd,
+    redact::named,
 };
 
 /// How often packages are offered for one proposal. Code that misses more fails.
@@ -132,6 +133,12 @@ impl State {
     pub(super) fn offer(&mut self, order: PackageOrder, then: Afterwards) {
         self.offers += 1;
         if let Some(why) = self.why_not_again(&order).map(str::to_owned) {
+            return self.without(&order, &why, then);
+        }
+        // Its index would learn the value, and nobody could see the name that they decide on.
+        let masked = self.setup.redactor.masks(&order.words());
+        if !masked.is_empty() {
+            let why = format!("the value of {} stands in a name", named(&masked));
             return self.without(&order, &why, then);
         }
         let proposal = then.proposal().map(str::to_owned);
