@@ -113,6 +113,7 @@ fn plan(site: &Site<'_>) -> Result<Plan, ExecError> {
     steps.extend(work_folder(confinement, stage, owner));
     steps.extend(pins(confinement));
     steps.extend(masks(confinement, owner));
+    steps.iter_mut().for_each(|step| keep_packages_current(step, machine));
     steps.extend([Step::LeaveOldRoot, Step::Hostname("sandbox".into()), Step::Loopback]);
     steps.extend(last);
     steps.extend(quotas(machine));
@@ -250,6 +251,18 @@ fn shown(confinement: &Confinement, path: &Path, owner: Owner) -> Option<Step> {
         Reach::Read => Some(show(path, path, owner)),
         Reach::Write => Some(bind(path, path, BindAccess::Write, owner)),
         Reach::Deny => None,
+    }
+}
+
+/// Shows the folder of installed packages as it is. Packages come into it during a session, and an
+/// overlay would go on saying of a module that code has missed before that it is not there. Only
+/// our own installer writes there.
+fn keep_packages_current(step: &mut Step, machine: &Machine) {
+    let packages = machine.scratch.parent().map(|data| data.join("packages"));
+    if let (Step::Show { from, to, owner }, Some(packages)) = (&*step, packages)
+        && from.starts_with(packages)
+    {
+        *step = bind(from.clone(), to.clone(), BindAccess::Read, *owner);
     }
 }
 
