@@ -45,7 +45,7 @@ impl Names {
         self.known.get(&syntax).cloned().unwrap_or_default()
     }
 
-    /// What is known of the names as far as their code was understood.
+    /// The names as far as their code was understood.
     pub(crate) fn strict(&self, syntax: Syntax) -> StrictPast {
         self.strict.get(&syntax).cloned().unwrap_or_default()
     }

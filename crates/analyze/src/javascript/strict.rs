@@ -38,7 +38,7 @@ const GLOBALS: &[(&str, &str)] = &[
 const FUNCTIONS: &str = "parseInt parseFloat isNaN isFinite Number String Boolean BigInt Symbol structuredClone \
     encodeURIComponent decodeURIComponent encodeURI decodeURI queueMicrotask setTimeout clearTimeout";
 
-/// What may be made by `new`.
+/// Constructors that `new` may be used with.
 const MADE: &str = "Map Set WeakMap WeakSet Date Array RegExp Error TypeError RangeError Promise URL \
     URLSearchParams Float64Array Int32Array Uint8Array Uint32Array TextEncoder TextDecoder";
 

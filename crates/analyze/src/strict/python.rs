@@ -40,7 +40,7 @@ pub(crate) fn judge(body: &[Stmt], lines: &Lines<'_>, strict: &mut Strict) {
     strict.learn(names);
 }
 
-/// What an expression may be.
+/// The kind of thing that an expression may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Harmless, whatever is done with it.

@@ -62,7 +62,7 @@ impl<'a> Bound<'a> {
         bound
     }
 
-    /// What later cells should know.
+    /// The names and attributes for later cells.
     pub(super) fn names(self) -> StrictNames {
         let one = |(name, mut paths): (String, Vec<String>)| Some((name, paths.pop()?));
         StrictNames {

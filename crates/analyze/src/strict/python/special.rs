@@ -50,7 +50,7 @@ pub(super) const REFUSED_KEYWORDS: [&str; 20] = [
 /// Named arguments that take a function or the name of one.
 pub(super) const FUNCTION_KEYWORDS: [&str; 2] = ["aggfunc", "func"];
 
-/// What a text that names a function of columns may name.
+/// Functions of columns that a text may name.
 const AGGREGATES: &str = "mean sum min max count size nunique first last std var median prod any all \
     sem skew kurt quantile idxmin idxmax cumsum cumprod cummax cummin cumcount rank diff pct_change shift ffill \
     bfill unique mode describe head tail nth ohlc abs len";
@@ -128,7 +128,7 @@ const PLAIN: [&str; 14] = [
     "httpx.HTTPError",
 ];
 
-/// What a dotted path stands for.
+/// The kind of thing that a dotted path stands for.
 pub(super) fn path(names: &PythonNames, path: &str) -> Option<Kind> {
     if let Some(module) = names.module(path) {
         return Some(Kind::Module(module));
@@ -264,7 +264,7 @@ pub(super) fn depends(name: &str) -> bool {
     )
 }
 
-/// Whether such a name is harmless to hand on where none of the values that matter can be had.
+/// Whether such a name is harmless to hand on if the session has none of the values that matter.
 pub(super) fn is_plain_without(name: &str) -> bool {
     matches!(name, "replace" | "rename" | "copy")
 }

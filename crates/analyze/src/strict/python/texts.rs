@@ -42,7 +42,7 @@ pub(super) fn is_plain_template(text: &str) -> bool {
     })
 }
 
-/// What stands for `@` before a variable's name.
+/// The text in place of `@` before a variable's name.
 const VARIABLE: &str = "at_sign_of_";
 
 /// Attributes of columns that only compute.
@@ -140,7 +140,7 @@ fn is_plain_part(expression: &Expr) -> bool {
     }
 }
 
-/// What a formula of a model may call.
+/// Functions that a formula of a model may call.
 const FORMULA: [&str; 17] = [
     "C",
     "I",
