@@ -202,7 +202,7 @@ mod tests {
             broker: None,
             asks: None,
             input: StandardInput::Empty,
-            redactor: Arc::default(),
+            redactor: std::sync::Arc::default(),
         };
         let bounded = |staged_bytes: u64| Confinement {
             work_folder: at("work"),

@@ -100,7 +100,7 @@ impl Scene {
             broker: None,
             asks: None,
             input: StandardInput::Empty,
-            redactor: Arc::default(),
+            redactor: std::sync::Arc::default(),
         };
         let runner = Runner::start(setup, events);
         let sandbox = Sandboxing {
