@@ -113,7 +113,9 @@ fn plan(site: &Site<'_>) -> Result<Plan, ExecError> {
     steps.extend(work_folder(confinement, stage, owner));
     steps.extend(pins(confinement));
     steps.extend(masks(confinement, owner));
-    steps.iter_mut().for_each(|step| keep_packages_current(step, machine));
+    for step in &mut steps {
+        keep_packages_current(step, confinement);
+    }
     steps.extend([Step::LeaveOldRoot, Step::Hostname("sandbox".into()), Step::Loopback]);
     steps.extend(last);
     steps.extend(quotas(machine));
@@ -257,13 +259,21 @@ fn shown(confinement: &Confinement, path: &Path, owner: Owner) -> Option<Step> {
 /// Shows the folder of installed packages as it is. Packages come into it during a session, and an
 /// overlay would go on saying of a module that code has missed before that it is not there. Only
 /// our own installer writes there.
-fn keep_packages_current(step: &mut Step, machine: &Machine) {
-    let packages = machine.scratch.parent().map(|data| data.join("packages"));
-    if let (Step::Show { from, to, owner }, Some(packages)) = (&*step, packages)
-        && from.starts_with(packages)
+fn keep_packages_current(step: &mut Step, confinement: &Confinement) {
+    if let Step::Show { from, to, owner } = &*step
+        && is_of_packages(from)
+        && !confinement.granted.contains(from)
     {
         *step = bind(from.clone(), to.clone(), BindAccess::Read, *owner);
     }
+}
+
+/// Whether a folder has the name of one where packages are installed: `packages/KEY/env`.
+fn is_of_packages(folder: &Path) -> bool {
+    let mut names = folder.components().rev().map(|name| name.as_os_str().as_encoded_bytes());
+    let (last, key, above) = (names.next(), names.next(), names.next());
+    let is_key = |key: &[u8]| key.len() == 24 && key.iter().all(u8::is_ascii_hexdigit);
+    last == Some(b"env") && key.is_some_and(is_key) && above == Some(b"packages")
 }
 
 fn is_below_denied(confinement: &Confinement, path: &Path) -> bool {
