@@ -147,8 +147,7 @@ impl<'s> StrictScript<'s> {
         // Values that stand in for what isn't given set no names.
         let defaults = node.within().filter(|one| one.kind() == Kind::ASSIGNMENT_PATTERN);
         let defaults = defaults.filter_map(|one| one.child(Field::RIGHT));
-        let values: HashSet<usize> =
-            defaults.flat_map(|one| one.within().map(|part| part.id())).collect();
+        let values: HashSet<usize> = defaults.flat_map(|one| one.within().map(Node::id)).collect();
         for one in node.within().filter(|one| !values.contains(&one.id())) {
             if matches!(one.kind(), Kind::IDENTIFIER | Kind::SHORTHAND_PATTERN) {
                 self.names.insert(self.text(one).to_owned());
@@ -284,7 +283,7 @@ impl<'s> StrictScript<'s> {
             return if node.kind() == Kind::CALL { Descent::Past } else { Descent::Into };
         }
         match node.kind() {
-            Kind::IDENTIFIER => self.identifier(node),
+            Kind::IDENTIFIER | Kind::SHORTHAND => self.identifier(node),
             Kind::MEMBER => return self.member(node, false),
             Kind::SUBSCRIPT => {
                 if let Some(index) = node.child(Field::INDEX)
@@ -309,7 +308,6 @@ impl<'s> StrictScript<'s> {
                 self.unknown("import", node);
                 return Descent::Past;
             }
-            Kind::SHORTHAND => self.identifier(node),
             Kind::ASSIGNMENT | Kind::AUGMENTED_ASSIGNMENT => {
                 let left = node.child(Field::LEFT);
                 let object = left.and_then(|left| left.child(Field::OBJECT));
@@ -380,6 +378,20 @@ impl<'s> StrictScript<'s> {
         Descent::Into
     }
 
+    /// Whether it is a listed function of a global object.
+    fn is_listed_member(&self, node: Node<'_>) -> bool {
+        let (Some(object), Some(property)) =
+            (node.child(Field::OBJECT), node.child(Field::PROPERTY))
+        else {
+            return false;
+        };
+        let of = self.text(object);
+        object.kind() == Kind::IDENTIFIER
+            && !self.names.contains(of)
+            && Self::global(of)
+                .is_some_and(|names| names == "*" || lists(names, self.text(property)))
+    }
+
     fn call(&mut self, node: Node<'_>) {
         let is_new = node.kind() == Kind::NEW;
         let field = if is_new { Field::CONSTRUCTOR } else { Field::FUNCTION };
@@ -431,6 +443,7 @@ impl<'s> StrictScript<'s> {
                 }
                 Kind::STRING | Kind::TEMPLATE => name != "setTimeout" && name != "queueMicrotask",
                 Kind::ARRAY => true,
+                Kind::MEMBER => self.is_listed_member(argument),
                 kind if kind == Kind::OTHER => {
                     !self.text(argument).contains(['(', '['])
                         || self.text(argument).starts_with('/')

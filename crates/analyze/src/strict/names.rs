@@ -31,6 +31,7 @@ pub(crate) struct PythonFile {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(not(test), expect(dead_code, reason = "tests hold the reasons and proofs"))]
 pub(crate) struct Builtins {
     pub(crate) reason: String,
     pub(crate) example: String,
@@ -42,6 +43,7 @@ pub(crate) struct Builtins {
 /// Modules whose names are harmless however they are called.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(not(test), expect(dead_code, reason = "tests hold the reasons and proofs"))]
 pub(crate) struct Group {
     pub(crate) reason: String,
     pub(crate) example: String,
@@ -52,6 +54,7 @@ pub(crate) struct Group {
 /// Calls of which a finding tells all.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(not(test), expect(dead_code, reason = "tests hold the reasons and proofs"))]
 pub(crate) struct FoundCalls {
     pub(crate) reason: String,
     pub(crate) example: String,
@@ -62,6 +65,7 @@ pub(crate) struct FoundCalls {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(not(test), expect(dead_code, reason = "tests hold the reasons and proofs"))]
 pub(crate) struct Risky {
     pub(crate) reason: String,
     pub(crate) names: String,
@@ -69,6 +73,7 @@ pub(crate) struct Risky {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(not(test), expect(dead_code, reason = "tests hold the reasons and proofs"))]
 pub(crate) struct Methods {
     pub(crate) of: String,
     pub(crate) names: String,

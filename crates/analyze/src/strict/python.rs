@@ -15,7 +15,7 @@ use super::{
 use crate::python::lines::Lines;
 use bound::Bound;
 use ruff_python_ast::{
-    Alias, Decorator, Expr, ExprCall, ExprContext, Keyword, Pattern, Stmt,
+    Alias, Decorator, Expr, ExprCall, ExprContext, Identifier, Keyword, Pattern, Stmt,
     visitor::source_order::{
         SourceOrderVisitor, walk_expr, walk_pattern, walk_pattern_keyword, walk_stmt,
     },
@@ -429,7 +429,7 @@ impl<'a> SourceOrderVisitor<'a> for StrictWalk<'_, 'a> {
                 return;
             }
             Stmt::ImportFrom(import) => {
-                let module = import.module.as_ref().map(|name| name.as_str()).unwrap_or_default();
+                let module = import.module.as_ref().map(Identifier::as_str).unwrap_or_default();
                 if import.level > 0 || import.names.iter().any(|alias| &*alias.name == "*") {
                     self.unknown(&format!("from {module} import"), import.range());
                     return;
@@ -487,7 +487,9 @@ impl<'a> SourceOrderVisitor<'a> for StrictWalk<'_, 'a> {
         if matches!(called, Expr::Name(_) | Expr::Attribute(_))
             && self.expression(called) == Kind::Special("dataclasses.dataclass")
         {
-            call.iter().for_each(|call| self.arguments(call, false));
+            if let Some(call) = call {
+                self.arguments(call, false);
+            }
             return;
         }
         self.value(&decorator.expression);

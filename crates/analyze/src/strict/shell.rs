@@ -503,7 +503,9 @@ impl ShellWalk<'_> {
             | ParameterOp::LowerAll => {}
             ParameterOp::AssignDefault | ParameterOp::Error => self.refuse("${", span),
         }
-        operand.iter().for_each(|word| self.word(word));
+        if let Some(word) = operand {
+            self.word(word);
+        }
     }
 
     fn reference(&mut self, reference: &VarRef) {
@@ -520,7 +522,9 @@ impl ShellWalk<'_> {
             match part {
                 PatternPart::Word(word) => self.word(word),
                 PatternPart::Group { patterns, .. } => {
-                    patterns.iter().for_each(|pattern| self.pattern(pattern));
+                    for pattern in patterns {
+                        self.pattern(pattern);
+                    }
                 }
                 _ => {}
             }

@@ -8,7 +8,7 @@
 use super::{StrictNames, StrictPast};
 use crate::strict::names::PYTHON;
 use ruff_python_ast::{
-    ExceptHandler, Expr, ExprContext, Parameters, Pattern, Stmt,
+    ExceptHandler, Expr, ExprContext, Identifier, Parameters, Pattern, Stmt,
     visitor::source_order::{
         SourceOrderVisitor, walk_except_handler, walk_expr, walk_parameters, walk_pattern,
         walk_stmt,
@@ -85,7 +85,7 @@ impl<'a> Bound<'a> {
     }
 
     fn parameters(&mut self, parameters: &Parameters) {
-        for one in parameters.iter() {
+        for one in parameters {
             self.names.insert(one.name().to_string());
             self.others.insert(one.name().to_string());
         }
@@ -123,7 +123,7 @@ impl<'a> SourceOrderVisitor<'a> for Bound<'a> {
                 }
             }
             Stmt::ImportFrom(import) => {
-                let module = import.module.as_ref().map(|name| name.as_str()).unwrap_or_default();
+                let module = import.module.as_ref().map(Identifier::as_str).unwrap_or_default();
                 let module = PYTHON.module(module).unwrap_or(module);
                 for alias in &import.names {
                     let name = alias.asname.as_ref().unwrap_or(&alias.name);
@@ -252,7 +252,7 @@ impl<'a> SourceOrderVisitor<'a> for Bound<'a> {
             Pattern::MatchMapping(one) => one.rest.as_ref(),
             _ => None,
         };
-        self.names.extend(name.map(|name| name.to_string()));
+        self.names.extend(name.map(ToString::to_string));
         walk_pattern(self, pattern);
     }
 }

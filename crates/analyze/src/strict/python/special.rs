@@ -9,7 +9,7 @@
 
 use super::{Kind, StrictWalk, texts};
 use crate::strict::{names::PythonNames, shell};
-use ruff_python_ast::{Expr, ExprCall, ExprContext, ExprSubscript};
+use ruff_python_ast::{Expr, ExprCall, ExprContext, ExprSubscript, Identifier};
 use ruff_text_size::Ranged;
 
 /// Modules that only special calls are in.
@@ -54,6 +54,10 @@ pub(super) const FUNCTION_KEYWORDS: [&str; 2] = ["aggfunc", "func"];
 const AGGREGATES: &str = "mean sum min max count size nunique first last std var median prod any all \
     sem skew kurt quantile idxmin idxmax cumsum cumprod cummax cummin cumcount rank diff pct_change shift ffill \
     bfill unique mode describe head tail nth ohlc abs len";
+
+/// Named arguments of an aggregation that name no function.
+const PLAIN_OPTIONS: &str = "axis args raw result_type subset q numeric_only include_groups cmap \
+    vmin vmax low high";
 
 /// Calls of modules with a check of their own.
 const CALLS: [&str; 51] = [
@@ -309,8 +313,7 @@ impl<'a> StrictWalk<'_, 'a> {
                     || positional == 0
                     || first.is_some_and(Expr::is_dict_expr)
             }
-            "rename" => !has_path || positional == 0,
-            "copy" => !has_path || positional == 0,
+            "rename" | "copy" => !has_path || positional == 0,
             "open" => {
                 call.arguments.args.len() <= 1
                     && only(call, &["encoding", "errors", "newline"])
@@ -387,7 +390,7 @@ impl<'a> StrictWalk<'_, 'a> {
         is_style(of)
             && call.arguments.args.iter().all(plain)
             && call.arguments.keywords.iter().all(|keyword| {
-                let name = keyword.arg.as_ref().map(|name| name.as_str());
+                let name = keyword.arg.as_ref().map(Identifier::as_str);
                 matches!(name, Some("precision" | "na_rep" | "thousands" | "decimal" | "subset"))
                     || plain(&keyword.value)
             })
@@ -396,25 +399,20 @@ impl<'a> StrictWalk<'_, 'a> {
     fn is_plain_aggregate(&self, call: &ExprCall) -> bool {
         let functions = call.arguments.args.first();
         let named = |keyword: &ruff_python_ast::Keyword| {
-            let name = keyword.arg.as_ref().map(|name| name.as_str());
-            match (name, &keyword.value) {
-                (
-                    Some(
-                        "axis" | "args" | "raw" | "result_type" | "subset" | "q" | "numeric_only"
-                        | "include_groups" | "cmap" | "vmin" | "vmax" | "low" | "high",
-                    ),
-                    _,
-                ) => true,
+            let Some(name) = &keyword.arg else {
+                return functions.is_some_and(|one| self.is_own_or_lambda(one));
+            };
+            if PLAIN_OPTIONS.split_ascii_whitespace().any(|one| one == name.as_str()) {
+                return true;
+            }
+            match &keyword.value {
                 // A named aggregation: a column, and a function.
-                (Some(_), Expr::Tuple(pair)) => {
-                    pair.elts.get(1).is_some_and(|one| self.is_function(one))
-                }
-                (Some(_), Expr::Call(_)) => true,
-                (Some(_), other) => {
+                Expr::Tuple(pair) => pair.elts.get(1).is_some_and(|one| self.is_function(one)),
+                Expr::Call(_) => true,
+                other => {
                     functions.is_some_and(|one| self.is_own_or_lambda(one))
                         || self.is_function(other)
                 }
-                (None, _) => functions.is_some_and(|one| self.is_own_or_lambda(one)),
             }
         };
         functions.is_none_or(|one| self.is_function(one))
@@ -451,7 +449,7 @@ impl<'a> StrictWalk<'_, 'a> {
                 if let Some(values) = self.bound.assigned.get(name) {
                     let is_itself = |one: &&Expr| one.as_name_expr().is_some();
                     return !self.bound.others.contains(name)
-                        && !values.iter().any(|one| is_itself(one))
+                        && !values.iter().any(is_itself)
                         && values.iter().all(|one| self.is_function(one));
                 }
                 self.bound.functions.contains(name)
@@ -544,47 +542,11 @@ impl<'a> StrictWalk<'_, 'a> {
                         ],
                     )
             }
-            "matplotlib.use" | "matplotlib.pyplot.switch_backend" => {
-                literal(first).is_some_and(|text| {
-                    matches!(text.to_ascii_lowercase().as_str(), "agg" | "svg" | "pdf" | "ps")
-                }) && only(call, &["force"])
-            }
-            "matplotlib.style.use"
-            | "matplotlib.style.context"
-            | "matplotlib.pyplot.style.use"
-            | "matplotlib.pyplot.style.context" => {
-                let plain = |one: &Expr| {
-                    texts::literal(one).is_some_and(|text| {
-                        text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
-                    })
-                };
-                first.is_some_and(|one| match one {
-                    Expr::List(list) => list.elts.iter().all(plain),
-                    one => plain(one),
-                }) && call.arguments.keywords.is_empty()
-            }
-            "matplotlib.pyplot.rc" | "matplotlib.rc" => {
-                matches!(
-                    literal(first).as_deref(),
-                    Some(
-                        "axes"
-                            | "font"
-                            | "lines"
-                            | "figure"
-                            | "xtick"
-                            | "ytick"
-                            | "legend"
-                            | "grid"
-                    )
-                )
-            }
-            "rcParams.update" | "matplotlib.pyplot.rc_context" => {
-                first.is_some_and(has_plain_settings) && call.arguments.keywords.is_empty()
-            }
-            "seaborn.set" | "seaborn.set_theme" | "seaborn.set_style" | "seaborn.set_context" => {
-                let is_text = |one: &Expr| one.is_literal_expr() || has_plain_settings(one);
-                call.arguments.args.iter().all(is_text)
-                    && argument(call, 9, "rc").is_none_or(has_plain_settings)
+            name if name.starts_with("matplotlib.")
+                || name.starts_with("seaborn.")
+                || name == "rcParams.update" =>
+            {
+                is_plain_drawing(name, call)
             }
             "pandas.set_option" | "pandas.option_context" | "pandas.reset_option" => {
                 call.arguments.args.iter().step_by(2).all(|key| {
@@ -632,6 +594,48 @@ impl<'a> StrictWalk<'_, 'a> {
             }
             _ => false,
         }
+    }
+}
+
+/// Whether a setting of a library that draws is about looks alone.
+fn is_plain_drawing(name: &str, call: &ExprCall) -> bool {
+    let first = argument(call, 0, "_");
+    let literal = |one: Option<&Expr>| one.and_then(texts::literal);
+    match name {
+        "matplotlib.use" | "matplotlib.pyplot.switch_backend" => {
+            literal(first).is_some_and(|text| {
+                matches!(text.to_ascii_lowercase().as_str(), "agg" | "svg" | "pdf" | "ps")
+            }) && only(call, &["force"])
+        }
+        "matplotlib.style.use"
+        | "matplotlib.style.context"
+        | "matplotlib.pyplot.style.use"
+        | "matplotlib.pyplot.style.context" => {
+            let plain = |one: &Expr| {
+                texts::literal(one).is_some_and(|text| {
+                    text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
+                })
+            };
+            first.is_some_and(|one| match one {
+                Expr::List(list) => list.elts.iter().all(plain),
+                one => plain(one),
+            }) && call.arguments.keywords.is_empty()
+        }
+        "matplotlib.pyplot.rc" | "matplotlib.rc" => {
+            matches!(
+                literal(first).as_deref(),
+                Some("axes" | "font" | "lines" | "figure" | "xtick" | "ytick" | "legend" | "grid")
+            )
+        }
+        "rcParams.update" | "matplotlib.pyplot.rc_context" => {
+            first.is_some_and(has_plain_settings) && call.arguments.keywords.is_empty()
+        }
+        "seaborn.set" | "seaborn.set_theme" | "seaborn.set_style" | "seaborn.set_context" => {
+            let is_text = |one: &Expr| one.is_literal_expr() || has_plain_settings(one);
+            call.arguments.args.iter().all(is_text)
+                && argument(call, 9, "rc").is_none_or(has_plain_settings)
+        }
+        _ => false,
     }
 }
 

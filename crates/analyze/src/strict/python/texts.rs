@@ -206,7 +206,7 @@ const REACHING: [&str; 9] = [
     "detach",
 ];
 
-/// Whether SQL for SQLite stays in its database. Findings say what it changes there.
+/// Whether SQL for `SQLite` stays in its database. Findings say what it changes there.
 pub(super) fn is_plain_sql(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
     let mut words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');

@@ -42,6 +42,7 @@ pub(crate) struct ShellFile {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(not(test), expect(dead_code, reason = "tests hold the reasons and proofs"))]
 pub(crate) struct Harmless {
     pub(crate) reason: String,
     pub(crate) example: String,
@@ -51,6 +52,7 @@ pub(crate) struct Harmless {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(not(test), expect(dead_code, reason = "tests hold the reasons and proofs"))]
 pub(crate) struct Optioned {
     program: String,
     pub(crate) reason: String,
@@ -63,6 +65,7 @@ pub(crate) struct Optioned {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(not(test), expect(dead_code, reason = "tests hold the reasons and proofs"))]
 pub(crate) struct Find {
     pub(crate) reason: String,
     pub(crate) example: String,
