@@ -6,7 +6,7 @@
 //!
 //! Must not repeat the message, and must name only commands and options that exist.
 
-use crate::{AgentError, ChooseError, choose::ENGINE, offered::told};
+use crate::{AgentError, ChooseError, choose::ENGINE};
 use interpreter_core::{Untrusted, system_users::NoUser};
 use interpreter_exec::{Cause, ExecError, Interpreters};
 use interpreter_model::{ModelError, ProviderError, pull::PullError, shelf::ShelfError};
@@ -75,7 +75,7 @@ impl Advise for ChooseError {
             Self::NoneLocal if ENGINE => Some(format!("{PULL}; or {SERVER}")),
             Self::NoneLocal => Some(SERVER.into()),
             Self::UnknownEmbedded { .. } => Some(LIST_MODELS.into()),
-            Self::NotOffered { offered, .. } => told(offered),
+            Self::NotOffered { offered, .. } => listed(offered),
             Self::Weights(error) => error.advice(),
             Self::Provider(error) => error.advice(),
             Self::Certificates(_) => Some("correct `certificates` in your config file".into()),
@@ -478,6 +478,15 @@ impl Advise for ConfigError {
             | Self::NoProfile { .. } => None,
         }
     }
+}
+
+/// The names that are offered, in words.
+fn listed(offered: &[String]) -> Option<String> {
+    if offered.is_empty() {
+        return None;
+    }
+    let names: Vec<_> = offered.iter().map(|name| format!("`{name}`")).collect();
+    Some(format!("offered: {}", names.join(", ")))
 }
 
 #[cfg(test)]

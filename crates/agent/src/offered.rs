@@ -64,12 +64,3 @@ impl Context {
         Ok(ChooseError::NotOffered { name, offered }.into())
     }
 }
-
-/// The names that are offered, in words.
-pub(crate) fn told(offered: &[String]) -> Option<String> {
-    if offered.is_empty() {
-        return None;
-    }
-    let names: Vec<_> = offered.iter().map(|name| format!("`{name}`")).collect();
-    Some(format!("offered: {}", names.join(", ")))
-}

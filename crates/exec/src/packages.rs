@@ -27,27 +27,16 @@
 //! it imports later from the new folder.
 
 use self::{install::Install, listed::Known, look::Look, store::Store, workshop::Workshop};
-use crate::{
-    egress::{self, Upstream},
-    interpreters::PackageTool,
-    runner::Bench,
-    sandbox::Machine,
-};
-use interpreter_core::{
-    Access, Confinement,
-    egress::{Host, HostRule},
-    packages::{
-        Package, PackageChange, PackageKind, PackageLookup, PackagePermit, PackagesDone,
-        PackagesFailed, PackagesFound, normal_name,
-    },
+use interpreter_core::packages::{
+    Package, PackageChange, PackageKind, PackageLookup, PackagePermit, PackagesDone,
+    PackagesFailed, PackagesFound, normal_name,
 };
 use rustix::fs::{FlockOperation, flock};
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::path::Path;
 
-pub use self::{damage::damage, listing::installed, npm::CACHE, skeleton::TEMPORARY};
+pub use self::{
+    damage::damage, listing::installed, npm::CACHE, site::PackageSite, skeleton::TEMPORARY,
+};
 
 mod complaint;
 mod damage;
@@ -57,64 +46,12 @@ mod listed;
 mod listing;
 mod look;
 mod npm;
+mod site;
 mod skeleton;
 mod store;
 mod swap;
 mod tool;
 mod workshop;
-
-/// The outcome of a step, or why it failed and whether building would help.
-type Outcome<T> = Result<T, (String, bool)>;
-
-/// Everything that an order needs.
-#[derive(Debug)]
-pub struct PackageSite {
-    /// The folder of the packages of this kind.
-    pub folder: PathBuf,
-    /// A folder of ours beside it, for the installer. The confinement has it as its work folder.
-    pub workshop: PathBuf,
-    /// A folder of ours beside it, where finished builds are kept.
-    pub files: PathBuf,
-    /// The bounds of the installer.
-    pub confinement: Confinement,
-    /// A host of the index, which must be reached.
-    pub index: Option<(Host, u16)>,
-    /// The hosts that packages may come from.
-    pub hosts: Vec<HostRule>,
-    /// Whether the person's own tool has a password for it, which the installer does not get.
-    pub withheld: bool,
-    /// The installer.
-    pub tool: PackageTool,
-    /// The machine.
-    pub machine: Machine,
-    /// The person's own proxy for the outside, if they have one.
-    pub upstream: Option<Arc<Upstream>>,
-    /// A private folder of ours, for the way out.
-    pub doors: PathBuf,
-    /// A file of ours that keeps other sessions from changing the same packages.
-    pub lock: PathBuf,
-}
-
-impl PackageSite {
-    /// The bounds of a program that is the person's own, whose index may be in their own network.
-    async fn trusted(&self) -> Confinement {
-        let network = &self.confinement.network;
-        let network = egress::with_addresses(network, self.upstream.as_deref()).await;
-        Confinement { network, ..self.confinement.clone() }
-    }
-
-    async fn bench(&self, confinement: &Confinement) -> Result<Bench, PackagesFailed> {
-        let opened = Bench::open(confinement, &self.machine, &self.doors, self.upstream.clone());
-        opened.await.map_err(|error| PackagesFailed::new(error.to_string()))
-    }
-
-    /// Sees that the index is there.
-    async fn reach(&self, confinement: &Confinement) -> Result<(), PackagesFailed> {
-        let Some((host, port)) = &self.index else { return Ok(()) };
-        let reached = egress::reach(&confinement.network, self.upstream.clone(), host, *port);
-        reached.await.map_err(|why| PackagesFailed::new(format!("offline: {why}")))
-    }
-}
 
 /// Finds out what an order comes to.
 pub async fn look_up(
@@ -146,7 +83,7 @@ pub async fn look_up(
         site.reach(&confinement).await?;
     }
     let workshop = prepare(&site, &store)?;
-    let mut bench = site.bench(&show(&confinement, &site)).await?;
+    let mut bench = site.bench(&site.with_builds(&confinement)).await?;
     let look =
         Look { order: &order, site: &site, workshop: &workshop, known: &known, store: &store };
     let planned = look.plan(&mut bench).await;
@@ -181,13 +118,6 @@ pub async fn change(
 fn prepare(site: &PackageSite, store: &Store) -> Result<Workshop, PackagesFailed> {
     let made = store.make().and_then(|()| Workshop::open(site));
     made.map_err(|error| PackagesFailed::new(format!("its folder cannot be prepared: {error}")))
-}
-
-/// The same bounds, in which the builds that are here can be read.
-fn show(confinement: &Confinement, site: &PackageSite) -> Confinement {
-    let mut confinement = confinement.clone();
-    confinement.files.insert(site.files.clone(), Access::Read);
-    confinement
 }
 
 fn is_among(name: &str, packages: &[Package], kind: PackageKind) -> bool {

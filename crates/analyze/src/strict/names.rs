@@ -18,6 +18,17 @@ pub(crate) static PYTHON_FILE: LazyLock<PythonFile> = LazyLock::new(|| {
         .expect("the lists are part of this crate and tested")
 });
 
+/// Modules that only special calls are in.
+const SPECIAL_MODULES: [&str; 7] = [
+    "subprocess",
+    "requests",
+    "urllib.request",
+    "matplotlib.style",
+    "matplotlib.pyplot.style",
+    "statsmodels.formula.api",
+    "httpx",
+];
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PythonFile {
@@ -118,7 +129,7 @@ impl PythonNames {
         }
         let found: HashSet<_> = file.found.iter().flat_map(|one| words(&one.calls)).collect();
         found.iter().filter_map(|call| package(call)).for_each(|path| add(path, ""));
-        for path in super::python::special::MODULES {
+        for path in SPECIAL_MODULES {
             add(path, "");
         }
         Self {

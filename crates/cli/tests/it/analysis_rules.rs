@@ -88,5 +88,8 @@ unlike = "echo"
     let mine = Scene::new().file("x.sh", "rm -rf data\ndeploy y");
     mine.run(&["rules", "test", "x.sh"]).mentions("Risk: high").lacks("all is well").exits(0);
     let scene = Scene::new().file(PROJECT, "language = 5");
-    scene.code("python", "print(1)").mentions("team.toml`: line 1: invalid type").exits(2);
+    scene
+        .code("python", "print(1)")
+        .mentions("team.toml`: line 1: a value of another type")
+        .exits(2);
 }

@@ -35,7 +35,7 @@ fn the_projects_environment_is_used() {
         let folder = folder.to_str().unwrap();
         let code = "import of_the_environment, os, sys\n\
                     print(of_the_environment.answer, sys.prefix, sys.executable)\n\
-                    print(os.environ['VIRTUAL_ENV'], sys.base_prefix, sys.path[0] == '')\n\
+                    print(os.environ['VIRTUAL_ENV'], sys.base_prefix, '' in sys.path)\n\
                     print([path for path in sys.path if path.endswith('dist-packages')], exit)";
         let printed = format!(
             "42 {folder} {folder}/bin/python3\n{folder} /usr True\n\

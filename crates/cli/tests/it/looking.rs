@@ -32,11 +32,22 @@ fn settings_are_those_of_the_command_and_have_no_secret() {
         .variable("OPENAI_API_KEY", "sk-never-shown");
     let (_server, mut client) = Server::stdio(&scene);
     let seen = client.ok("look", json!({ "at": "settings" }));
-    assert_eq!(seen["settings"], printed(&scene, &["config", "show", "--json"]));
-    let of = |name: &str| {
-        let all = seen["settings"].as_array().unwrap();
+    let row = |of: &Value, name: &str| {
+        let all = of.as_array().unwrap();
         all.iter().find(|row| row["name"] == name).unwrap().clone()
     };
+    let of = |name: &str| row(&seen["settings"], name);
+    // All of them but two: a server ends what nobody may be there to end.
+    let mut told = printed(&scene, &["config", "show", "--json"]);
+    for (name, bound) in [("limits.turn", "30m"), ("limits.wall", "10m")] {
+        assert_eq!(
+            (&row(&told, name)["value"], &of(name)["value"]),
+            (&json!("none"), &json!(bound))
+        );
+        let rows = told.as_array_mut().unwrap();
+        *rows.iter_mut().find(|row| row["name"] == name).unwrap() = of(name);
+    }
+    assert_eq!(seen["settings"], told);
     assert_eq!(of("max_tokens")["value"], 777);
     assert_eq!(of("max_tokens")["origin"]["layer"], "user");
     assert_eq!(of("max_tokens")["origin"]["line"], 1);

@@ -17,15 +17,15 @@
 //! A package of npm that was built keeps the folder that its scripts left, as it is, until it goes.
 
 use super::{
-    Outcome, PackageSite, Workshop,
     damage::damage,
     found, is_among,
     listed::{Known, Listed},
     listing::installed,
-    show, skeleton,
+    site::{Outcome, PackageSite},
+    skeleton,
     store::Store,
     swap::swap,
-    workshop::copy_folder,
+    workshop::{Workshop, copy_folder},
 };
 use crate::runner::Bench;
 use interpreter_core::{
@@ -89,7 +89,7 @@ impl Install {
     /// Makes the environment, in the workshop.
     async fn make(&self, network: &mut Vec<HostContact>) -> Outcome<&'static str> {
         let new = self.workshop.new_folder();
-        let confinement = show(&self.site.trusted().await, &self.site);
+        let confinement = self.site.with_builds(&self.site.trusted().await);
         skeleton::make(&new, &self.site.tool).map_err(|error| own(&error))?;
         if self.order.kind == PackageKind::Npm {
             self.workshop.write_npm(self.plan.lock.as_deref()).map_err(|error| own(&error))?;

@@ -15,13 +15,15 @@
 //! sandbox that reaches the index by its name alone.
 
 use super::{
-    Outcome, PackageSite, Workshop, complaint,
+    complaint,
     found::{self, Accepted, FoundPackage, in_pip_report, in_pylock, taken_by_address},
     listed::Known,
     listing::{Cut, read},
     npm,
+    site::{Outcome, PackageSite},
     store::{Store, hash_of},
     tool::{Desk, NO_GIT},
+    workshop::Workshop,
 };
 use crate::{interpreters::PackageTool, runner::Bench};
 use interpreter_core::{

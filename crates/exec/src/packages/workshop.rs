@@ -5,7 +5,9 @@
 //! it has a hash that is known.
 
 use super::{
-    Outcome, PackageSite, complaint, found, npm, skeleton,
+    complaint, found, npm,
+    site::{Outcome, PackageSite},
+    skeleton,
     tool::{Desk, PATIENCE},
 };
 use crate::runner::Bench;

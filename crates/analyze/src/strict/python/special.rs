@@ -12,17 +12,6 @@ use crate::strict::{names::PythonNames, shell};
 use ruff_python_ast::{Expr, ExprCall, ExprContext, ExprSubscript, Identifier};
 use ruff_text_size::Ranged;
 
-/// Modules that only special calls are in.
-pub(crate) const MODULES: [&str; 7] = [
-    "subprocess",
-    "requests",
-    "urllib.request",
-    "matplotlib.style",
-    "matplotlib.pyplot.style",
-    "statsmodels.formula.api",
-    "httpx",
-];
-
 /// Named arguments by which a harmless call loads or starts something, whichever call it is.
 pub(super) const REFUSED_KEYWORDS: [&str; 20] = [
     "writer",

@@ -1,0 +1,76 @@
+//! Where an order for packages is carried out: its folders, its bounds, its index and its tool.
+//!
+//! Must not install anything.
+
+use crate::{
+    egress::{self, Upstream},
+    interpreters::PackageTool,
+    runner::Bench,
+    sandbox::Machine,
+};
+use interpreter_core::{
+    Access, Confinement,
+    egress::{Host, HostRule},
+    packages::PackagesFailed,
+};
+use std::{path::PathBuf, sync::Arc};
+
+/// The outcome of a step, or why it failed and whether building would help.
+pub(super) type Outcome<T> = Result<T, (String, bool)>;
+
+/// Everything that an order needs.
+#[derive(Debug)]
+pub struct PackageSite {
+    /// The folder of the packages of this kind.
+    pub folder: PathBuf,
+    /// A folder of ours beside it, for the installer. The confinement has it as its work folder.
+    pub workshop: PathBuf,
+    /// A folder of ours beside it, where finished builds are kept.
+    pub files: PathBuf,
+    /// The bounds of the installer.
+    pub confinement: Confinement,
+    /// A host of the index, which must be reached.
+    pub index: Option<(Host, u16)>,
+    /// The hosts that packages may come from.
+    pub hosts: Vec<HostRule>,
+    /// Whether the person's own tool has a password for it, which the installer does not get.
+    pub withheld: bool,
+    /// The installer.
+    pub tool: PackageTool,
+    /// The machine.
+    pub machine: Machine,
+    /// The person's own proxy for the outside, if they have one.
+    pub upstream: Option<Arc<Upstream>>,
+    /// A private folder of ours, for the way out.
+    pub doors: PathBuf,
+    /// A file of ours that keeps other sessions from changing the same packages.
+    pub lock: PathBuf,
+}
+
+impl PackageSite {
+    /// The bounds of a program that is the person's own, whose index may be in their own network.
+    pub(super) async fn trusted(&self) -> Confinement {
+        let network = &self.confinement.network;
+        let network = egress::with_addresses(network, self.upstream.as_deref()).await;
+        Confinement { network, ..self.confinement.clone() }
+    }
+
+    pub(super) async fn bench(&self, confinement: &Confinement) -> Result<Bench, PackagesFailed> {
+        let opened = Bench::open(confinement, &self.machine, &self.doors, self.upstream.clone());
+        opened.await.map_err(|error| PackagesFailed::new(error.to_string()))
+    }
+
+    /// Sees that the index is there.
+    pub(super) async fn reach(&self, confinement: &Confinement) -> Result<(), PackagesFailed> {
+        let Some((host, port)) = &self.index else { return Ok(()) };
+        let reached = egress::reach(&confinement.network, self.upstream.clone(), host, *port);
+        reached.await.map_err(|why| PackagesFailed::new(format!("offline: {why}")))
+    }
+
+    /// The same bounds, in which the builds that are here can be read.
+    pub(super) fn with_builds(&self, confinement: &Confinement) -> Confinement {
+        let mut confinement = confinement.clone();
+        confinement.files.insert(self.files.clone(), Access::Read);
+        confinement
+    }
+}
