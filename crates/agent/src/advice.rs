@@ -75,7 +75,7 @@ impl Advise for ChooseError {
             Self::NoneLocal if ENGINE => Some(format!("{PULL}; or {SERVER}")),
             Self::NoneLocal => Some(SERVER.into()),
             Self::UnknownEmbedded { .. } => Some(LIST_MODELS.into()),
-            Self::NotOffered { offered, .. } => listed(offered),
+            Self::NotOffered { offered, .. } => offered_words(offered),
             Self::Weights(error) => error.advice(),
             Self::Provider(error) => error.advice(),
             Self::Certificates(_) => Some("correct `certificates` in your config file".into()),
@@ -481,7 +481,7 @@ impl Advise for ConfigError {
 }
 
 /// The names that are offered, in words.
-fn listed(offered: &[String]) -> Option<String> {
+fn offered_words(offered: &[String]) -> Option<String> {
     if offered.is_empty() {
         return None;
     }

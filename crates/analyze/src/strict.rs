@@ -54,7 +54,7 @@ pub(crate) struct StrictPast {
     pub(crate) has: HashSet<&'static str>,
 }
 
-/// What one piece of code has set.
+/// The names that one piece of code has set.
 #[derive(Debug, Default)]
 pub(crate) struct StrictNames {
     pub(crate) imports: HashMap<String, String>,

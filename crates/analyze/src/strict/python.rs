@@ -75,7 +75,7 @@ impl<'a> StrictWalk<'_, 'a> {
         self.bound.has.contains(module) || self.past.has.contains(module)
     }
 
-    /// What a name stands for.
+    /// The kind of thing that a name stands for.
     pub(super) fn name(&mut self, name: &str, range: TextRange) -> Kind {
         let imported = self.bound.imports.get(name).map(Vec::as_slice);
         let earlier = self.past.imports.get(name);
@@ -118,7 +118,7 @@ impl<'a> StrictWalk<'_, 'a> {
         Kind::Value
     }
 
-    /// What an expression may be. Notes everything in it that isn't known.
+    /// The kind of thing that an expression may be. Notes everything in it that isn't known.
     pub(super) fn expression(&mut self, expression: &'a Expr) -> Kind {
         match expression {
             Expr::Name(name) => self.name(&name.id, name.range()),
@@ -542,7 +542,7 @@ impl StrictWalk<'_, '_> {
         }
     }
 
-    /// A name that is set. What it then stands for is harmless; what it stood for before may not be.
+    /// A name that is set. From then on it is harmless, though it may not have been before.
     fn set_name(&mut self, name: &str, range: TextRange) {
         let is_version = matches!(name, "__all__" | "__version__" | "__author__");
         let is_of_class = matches!(name, "__slots__" | "__match_args__" | "__hash__" | "__doc__");

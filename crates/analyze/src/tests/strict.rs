@@ -38,7 +38,7 @@ fn every_group_of_names_has_its_proof() {
     assert!(file.methods.iter().all(|one| !one.of.is_empty()));
 }
 
-/// What counts because it is found is found, whichever way it is called.
+/// Calls that count because a finding tells of them are found, whichever way they are called.
 #[test]
 fn every_call_that_counts_as_found_is_found() {
     let mut missing = String::new();
@@ -189,7 +189,7 @@ fn names_of_earlier_cells_count_as_their_code_did() {
     assert!(!after(&[unknown], "client.append(1)"));
     assert!(!after(&[unknown], "print(df)"));
     assert!(!after(&[unknown], "undefined_here.append(1)"));
-    // What understood code sets afterwards is its own.
+    // Names that understood code sets afterwards are its own.
     assert!(after(&[unknown], "total = 1 + 2\nprint(total)"));
     assert!(after(&[unknown, "total = 1"], "print(total)"));
     assert!(after(&["import pandas as pd", unknown], "print(pd.DataFrame())"));

@@ -104,13 +104,17 @@ fn findings_of_a_scanner_are_recorded_and_judged() {
     // Bandit raises the risk to high, so the automatic mode asks, and nobody is there to be asked.
     let seen = scene.chat(&["--json", "go"]).exits(3);
     assert_eq!(seen.of_kind("run_started").len(), 0);
-    let found = seen.of_kind("findings")[0].to_string();
-    assert!(found.contains("bandit B103"), "{found}");
+    let found = &seen.of_kind("findings")[0];
+    assert!(found.to_string().contains("bandit B103"), "{found}");
+    assert_eq!(found["risk"], "high");
     let scene = Scene::new()
         .home_file(CONFIG, "[approval]\nmode = \"auto\"\nup_to = \"medium\"\n")
         .file("x", "")
         .model_says(&[&cell("python", OPEN_CODE), "Done."]);
-    assert_eq!(scene.chat(&["--json", "go"]).exits(0).of_kind("run_started").len(), 1);
+    // The control: without it the risk is lower. It still asks about a name that it does not know.
+    let seen = scene.chat(&["--json", "go"]).exits(3);
+    assert_eq!(seen.of_kind("findings")[0]["risk"], "medium");
+    assert_eq!(seen.of_kind("verdict")[0]["rule"], "not understood: `os.chmod` (line 2)");
 }
 
 /// A program by the name of a scanner, outside the work folder.

@@ -147,10 +147,21 @@ fn a_session_that_was_closed_waits_for_nobody() {
 /// every other test.
 #[test]
 fn code_that_is_not_whole_on_record_waits_for_nobody_and_begins_nothing() {
-    let scene = scripted(Scene::new());
-    let code = format!("print('ghp_{}')", "aB3dE6gH9".repeat(4));
-    let (session, question) = left_asking_about(&scene, Signal::KILL, &code);
+    let value = "Kp4-Ty9_Qw2.rH6mZ8sX";
+    let scene = scripted(Scene::new().variable("EXAMPLE_API_TOKEN", value));
+    scene.play(&[&cell("python", "print(1)"), "Done."]);
+    let (mut server, mut client) = Server::stdio(&scene);
+    let session = client.open(json!({}));
+    client.ok("prompt", json!({ "session": session, "text": "go" }));
+    let first = client.record("question");
+    let edit = json!({ "decision": "edit", "code": format!("print('{value}')") });
+    assert!(client.answer(&first, edit).get("ok").is_some());
+    let question = client.record("question");
+    server.signal(Signal::KILL);
+    server.wait();
+    scene.play(&["Done."]);
     assert!(question["code"].as_str().unwrap().contains("[secret"), "{question}");
+    assert_eq!(question["masked"], json!(["EXAMPLE_API_TOKEN"]));
     let (_server, mut client) = Server::stdio(&scene);
     assert_eq!(asking(&mut client), [""; 0]);
     for decision in ["run", "reject"] {

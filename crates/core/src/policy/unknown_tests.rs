@@ -81,7 +81,7 @@ fn every_rule_that_guards_by_findings_fits_it() {
     }
     let risky = judged(&["decision = 'ask'\nrisk = 'high'\nanswers = 3"], &unknown(&[]));
     assert_eq!(risky.quorum.answers, 3);
-    // A finding that fits surely is told as before.
+    // A finding that surely fits is named as before.
     let deletes = [("deletes", "data", Risk::High)];
     let denied = judged(&["decision = 'deny'\nfinding = 'deletes'"], &unknown(&deletes));
     assert_eq!(

@@ -15,8 +15,8 @@ use std::collections::BTreeMap;
 /// The veiled changes of a snapshot, by their paths.
 #[derive(Debug, Default)]
 pub(crate) struct Veiled {
-    /// Why each is withheld. The path of a rename is the new one.
-    why: BTreeMap<Relative, LeftOut>,
+    /// Why each is withheld, and the secrets that are masked in it. The path of a rename is the new one.
+    why: BTreeMap<Relative, (LeftOut, Vec<String>)>,
     /// The old paths of renames, with the new ones.
     renamed: BTreeMap<Relative, Relative>,
     /// Everything that there is to decide on, if something is veiled.
@@ -70,7 +70,7 @@ impl Veiled {
         let named = named(masked);
         let why = format!("the value of {named} stands in it, and is masked; name it to apply it");
         let shown = redactor.text(&path.text(), Scope::Known).into_owned();
-        self.why.insert(path, LeftOut { path: shown, why });
+        self.why.insert(path, (LeftOut { path: shown, why }, masked.to_vec()));
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -79,7 +79,7 @@ impl Veiled {
 
     /// All of them, with the reason.
     pub(crate) fn left_out(&self) -> Vec<LeftOut> {
-        self.why.values().cloned().collect()
+        self.why.values().map(|(left_out, _)| left_out.clone()).collect()
     }
 
     /// The chosen changes, without those of them that no pick names.
@@ -93,10 +93,17 @@ impl Veiled {
         let mut is_kept = |path: &Relative| {
             path.ancestors().chain([path.clone()]).fold(true, |is_kept, place| {
                 let new = self.renamed.get(&place).unwrap_or(&place);
-                let Some(why) = self.why.get(new) else { return is_kept };
-                let is_named = named
-                    .iter()
-                    .any(|one| one == new || (one.is_within(&place) && path.is_within(one)));
+                let Some((why, masked)) = self.why.get(new) else { return is_kept };
+                // A folder in whose name the same values are names what is in it.
+                let covers = |one: &Relative| {
+                    let (_, of_folder) = self.why.get(one)?;
+                    Some(new.is_within(one) && masked.iter().all(|name| of_folder.contains(name)))
+                };
+                let is_named = named.iter().any(|one| {
+                    one == new
+                        || (one.is_within(&place) && path.is_within(one))
+                        || covers(one) == Some(true)
+                });
                 if !is_named {
                     withheld.push(why.clone());
                 }
@@ -171,13 +178,14 @@ mod tests {
         assert_eq!(scene.reads("plain"), "nothing\n");
         assert!(scene.reads("conf").contains("port=1"), "it is not applied with the rest");
         assert_eq!(scene.reads("moves"), "much the same content as there was\n");
-        // The folder above is no name of it.
+        // A folder names what is in it, if no other value is masked there.
         let shown = scene.set.review_of(&[], (), &redactor()).unwrap();
         let folder = Pick::below(format!("d-{VALUE}"));
         for pick in [Pick::below("conf"), Pick::below("line"), folder] {
             scene.set.apply_some(&shown, &[pick], Conflict::Refuse).unwrap();
         }
         assert!(scene.reads("conf").contains("port=2") && scene.reads("line").contains(VALUE));
+        assert_eq!(scene.reads(&format!("d-{VALUE}/in")), "x");
     }
 
     #[test]

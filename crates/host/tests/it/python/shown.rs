@@ -134,9 +134,11 @@ fn a_semicolon_hides_the_last_value() {
 /// Stands in for matplotlib: figures are open until they are closed.
 const MATPLOTLIB: &str = r"
 import os
-os.mkdir('matplotlib')
-with open('matplotlib/__init__.py', 'w') as file: pass
-with open('matplotlib/figure.py', 'w') as file:
+os.makedirs('beside/matplotlib')
+import sys
+sys.path.append('beside')
+with open('beside/matplotlib/__init__.py', 'w') as file: pass
+with open('beside/matplotlib/figure.py', 'w') as file:
     file.write('''
 class Figure:
     def __init__(self, number): self.number = number
@@ -146,7 +148,7 @@ class Figure:
         if self.number == 13: raise ValueError('unlucky')
         file.write(b'png%d' % self.number)
 ''')
-with open('matplotlib/pyplot.py', 'w') as file:
+with open('beside/matplotlib/pyplot.py', 'w') as file:
     file.write('''
 from matplotlib.figure import Figure
 figures = {}
@@ -184,7 +186,7 @@ fn figures_are_shown_at_the_end_of_a_cell_or_when_told_and_then_closed() {
 #[test]
 fn an_interactive_figure_is_shown_as_a_page_and_as_data() {
     let mut scene = python();
-    scene.run("import os\nos.mkdir('plotly')\nopen('plotly/__init__.py', 'w').close()\nwith open('plotly/basedatatypes.py', 'w') as file:\n    file.write('''\nclass BaseFigure:\n    def __repr__(self): return 'Figure'\n    def to_plotly_json(self): return {}\n    def to_json(self): return '{}'\n    def to_html(self, include_plotlyjs, full_html): return f'<div {include_plotlyjs} {full_html}>'\n    def _repr_mimebundle_(self, include, exclude): raise ValueError('nbformat is missing')\n    def show(self): raise ValueError('no browser')\n''')").succeeds();
+    scene.run("import os\nos.makedirs('beside/plotly')\nimport sys\nsys.path.append('beside')\nopen('beside/plotly/__init__.py', 'w').close()\nwith open('beside/plotly/basedatatypes.py', 'w') as file:\n    file.write('''\nclass BaseFigure:\n    def __repr__(self): return 'Figure'\n    def to_plotly_json(self): return {}\n    def to_json(self): return '{}'\n    def to_html(self, include_plotlyjs, full_html): return f'<div {include_plotlyjs} {full_html}>'\n    def _repr_mimebundle_(self, include, exclude): raise ValueError('nbformat is missing')\n    def show(self): raise ValueError('no browser')\n''')").succeeds();
     for code in ["from plotly.basedatatypes import BaseFigure\nBaseFigure()", "BaseFigure().show()"]
     {
         let outcome = scene.run(code).succeeds();
@@ -205,7 +207,7 @@ fn a_chart_whose_page_needs_a_script_comes_as_data_too() {
 #[test]
 fn an_image_that_is_to_be_shown_on_a_screen_is_a_result() {
     let mut scene = python();
-    scene.run("import os\nos.mkdir('PIL')\nopen('PIL/__init__.py', 'w').close()\nwith open('PIL/ImageShow.py', 'w') as file:\n    file.write('''\nviewers = []\nclass Viewer: pass\ndef register(viewer, order): viewers.insert(order, viewer)\ndef show(image): return viewers[0].show(image, title=None)\n''')").succeeds();
+    scene.run("import os\nos.makedirs('beside/PIL')\nimport sys\nsys.path.append('beside')\nopen('beside/PIL/__init__.py', 'w').close()\nwith open('beside/PIL/ImageShow.py', 'w') as file:\n    file.write('''\nviewers = []\nclass Viewer: pass\ndef register(viewer, order): viewers.insert(order, viewer)\ndef show(image): return viewers[0].show(image, title=None)\n''')").succeeds();
     let outcome = scene.run("from PIL import ImageShow\nclass Image:\n    def _repr_png_(self): return b'png'\nassert ImageShow.show(Image())").succeeds();
     assert_eq!(outcome.bundles[0]["image/png"], "cG5n");
 }
@@ -213,7 +215,7 @@ fn an_image_that_is_to_be_shown_on_a_screen_is_a_result() {
 #[test]
 fn a_module_that_is_not_as_expected_is_left_as_it_is() {
     let mut scene = python();
-    scene.run("import os\nos.mkdir('PIL')\nopen('PIL/__init__.py', 'w').close()\nopen('PIL/ImageShow.py', 'w').close()").succeeds();
+    scene.run("import os\nos.makedirs('beside/PIL')\nimport sys\nsys.path.append('beside')\nopen('beside/PIL/__init__.py', 'w').close()\nopen('beside/PIL/ImageShow.py', 'w').close()").succeeds();
     scene
         .run("from PIL import ImageShow\nimport importlib.machinery\ntype(ImageShow.__loader__) is importlib.machinery.SourceFileLoader")
         .complains("PIL.ImageShow is not as expected; it works as outside a notebook\n")
