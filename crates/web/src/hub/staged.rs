@@ -25,10 +25,11 @@ use crate::{
 };
 use interpreter_agent::{Looker, changes};
 use interpreter_core::{
-    Body, FileChange, Pick, Untrusted, autorun,
+    Body, FileChange, Pick, ShownChange, Untrusted, autorun,
     outline::Outline,
     session::{ChangesWish, Event, TurnReach},
 };
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::{path::Path, sync::Arc};
 
@@ -80,25 +81,36 @@ pub(super) async fn changes(
     let outline = Outline::of_some(listed.files.iter().filter(|file| is_wanted(&file.path)));
     let mut files = Vec::new();
     for file in listed.files.iter().filter(|file| is_wanted(&file.path)) {
-        let mut entry = serde_json::to_value(file).unwrap_or_default();
-        if let Some(shown) = look.shown.iter().find(|shown| shown.path == file.path) {
-            entry["head"] = shown.head.raw().into();
-            let hunks = shown.hunks.iter().zip(1..);
-            entry["hunks"] = hunks
-                .map(|(hunk, number): (_, usize)| json!({ "number": number, "text": hunk.raw() }))
-                .collect();
-        }
-        files.push(entry);
+        files.push(with_lines(file, &file.path, &look.shown));
     }
     // A repository is left out as a whole, with the reason, also for whoever asks for a part of it.
     let is_around = |one: &str| path.is_some_and(|path| is_at_or_below(path, one));
     let is_told = |one: &str| is_wanted(one) || is_around(one);
-    let left_out: Vec<_> = listed.left_out.iter().filter(|one| is_told(&one.path)).collect();
+    // Lines in which a value is masked can be seen, so that whoever names the file has seen the rest.
+    let left_out: Vec<_> = listed
+        .left_out
+        .iter()
+        .filter(|one| is_told(&one.path))
+        .map(|one| with_lines(one, &one.path, &look.shown))
+        .collect();
     let mut shown = json!({ "id": name, "files": files, "left_out": left_out });
     if let Some(outline) = outline {
         shown["outline"] = serde_json::to_value(outline).unwrap_or_default();
     }
     Ok(shown)
+}
+
+/// An entry of a list, with its lines if they are shown.
+fn with_lines(entry: &impl Serialize, path: &str, shown: &[ShownChange]) -> Value {
+    let mut entry = serde_json::to_value(entry).unwrap_or_default();
+    if let Some(shown) = shown.iter().find(|shown| shown.path == path) {
+        entry["head"] = shown.head.raw().into();
+        let hunks = shown.hunks.iter().zip(1..);
+        entry["hunks"] = hunks
+            .map(|(hunk, number): (_, usize)| json!({ "number": number, "text": hunk.raw() }))
+            .collect();
+    }
+    entry
 }
 
 /// Lists the change sets of the session's folder, the newest first.
