@@ -2,7 +2,8 @@
 
 use crate::AgentError;
 use interpreter_core::{
-    Changes, Checkpoint, HostWanted, InputWanted, Language, Record, ShownChange, Untrusted,
+    Changes, Checkpoint, HostWanted, InputWanted, Language, LongRun, Record, ShownChange,
+    Untrusted,
     record::TurnEnd,
     session::{
         AnswerRefused, AnswerTaken, Event, PackagesQuestion, Posed, Question, QuestionAnswer,
@@ -54,6 +55,8 @@ pub enum Update {
     Line(u32),
     /// The code asks the person for a line.
     Input(Posed<InputWanted>),
+    /// The person is to be asked whether code that has been running for long may continue.
+    LongRun(Posed<LongRun>),
     /// The code wants to reach a host that is not listed, and waits.
     Host(Posed<HostWanted>),
     /// The person is to be asked whether packages may be installed.

@@ -39,7 +39,8 @@ pub use crate::{
     redact::Redactor,
     reply::{Finish, Reply, Usage},
     run::{
-        Blob, Changes, ChangesState, Grant, HostWanted, InputWanted, Output, Prepared, Ran, Typed,
+        Blob, Changes, ChangesState, Grant, HostWanted, InputWanted, LongRun, Output, Prepared,
+        Ran, Typed,
     },
     sandbox::{Backend, Choice, Kept, Lack, Promise, Sandboxing},
     scanner::Scanner,

@@ -14,7 +14,7 @@
 
 use crate::{
     AskedQuorum, Capability, Coverage, FileChange, Grant, InputWanted, Invocation, LeftOut,
-    Opinion, Risk, Untrusted,
+    LongRun, Opinion, Risk, Untrusted,
     egress::Host,
     hash::canonical_sha256,
     outline::Outline,
@@ -43,6 +43,8 @@ pub enum QuestionAbout {
     Code(Box<CodeQuestion>),
     /// A line that code wants from the person.
     Input(InputWanted),
+    /// Whether code that has been running for long may continue.
+    LongRun(LongRun),
     /// Whether code may reach a host.
     Host {
         /// The proposal whose run wants it.
@@ -228,6 +230,7 @@ impl QuestionAbout {
         match self {
             Self::Code(question) => Some(&question.proposal),
             Self::Input(wanted) => Some(&wanted.proposal),
+            Self::LongRun(run) => Some(&run.proposal),
             Self::Host { proposal, .. } => Some(proposal),
             Self::Packages { proposal, .. } => proposal.as_deref(),
             Self::Replay { .. } | Self::Changes { .. } => None,
@@ -239,7 +242,11 @@ impl QuestionAbout {
         match self {
             Self::Code(question) => question.quorum.as_ref(),
             Self::Packages { quorum, .. } => quorum.as_ref(),
-            Self::Input(_) | Self::Host { .. } | Self::Replay { .. } | Self::Changes { .. } => None,
+            Self::Input(_)
+            | Self::LongRun(_)
+            | Self::Host { .. }
+            | Self::Replay { .. }
+            | Self::Changes { .. } => None,
         }
     }
 
@@ -248,6 +255,7 @@ impl QuestionAbout {
         match self {
             Self::Code(_) => "code",
             Self::Input(_) => "input",
+            Self::LongRun(_) => "long_run",
             Self::Host { .. } => "host",
             Self::Packages { .. } => "packages",
             Self::Replay { .. } => "replay",
@@ -290,6 +298,7 @@ mod tests {
         let all = [
             host(),
             QuestionAbout::Input(InputWanted { proposal: "p1".into(), prompt, secret: true }),
+            QuestionAbout::LongRun(LongRun { proposal: "p1".into(), seconds: 600, ends_in: 600 }),
             QuestionAbout::Packages {
                 proposal: None,
                 order,

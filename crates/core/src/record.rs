@@ -246,6 +246,8 @@ pub enum Body {
     DiffShown { id: String },
     /// The person answered; nothing if they had no answer.
     InputGiven { text: Option<String> },
+    /// Code had been running for so many seconds when it was settled whether it may continue.
+    LongRun { proposal: String, seconds: u64, may_continue: bool, by: Grantor },
     /// The code wants to reach a host that is not listed.
     HostWanted(HostWanted),
     /// It may.

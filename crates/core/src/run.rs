@@ -93,6 +93,17 @@ pub struct InputWanted {
     pub secret: bool,
 }
 
+/// Code that has been running for long, which the person may end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LongRun {
+    /// The proposal that runs.
+    pub proposal: String,
+    /// How long it has been running, without the time that questions waited.
+    pub seconds: u64,
+    /// After how many more seconds it ends if there's no answer.
+    pub ends_in: u64,
+}
+
 /// The person's answer to the code.
 #[derive(Debug)]
 pub enum Typed {

@@ -38,6 +38,7 @@ impl Driver {
             }
             Effect::ShowLine(line) => self.update(Update::Line(line)).await,
             Effect::AskInput(wanted) => self.update(Update::Input(wanted)).await,
+            Effect::AskLongRun(run) => self.update(Update::LongRun(run)).await,
             Effect::AskHost(wanted) => self.update(Update::Host(wanted)).await,
             Effect::AnswerHost(answer) => self.answer_host(answer),
             Effect::CloseHost(host, port) => self.runner.tell(Command::CloseHost(host, port)),

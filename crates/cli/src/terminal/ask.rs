@@ -375,6 +375,13 @@ impl Asker {
         }
     }
 
+    /// Nothing is asked any more.
+    pub(super) fn rest(&self) {
+        if let Board::Kept(keyboard) = &self.board {
+            keyboard.rest();
+        }
+    }
+
     /// Gives the terminal to another program while `act` runs.
     pub(crate) async fn lend<T: Send + 'static>(
         &self,

@@ -3,15 +3,16 @@
 use super::{
     answer::FinalAnswer,
     chat::Chat,
+    countdown::Countdown,
     gallery::{Exhibit, Gallery},
     json,
+    long_run::RunClock,
     ours::{count, ours, word},
     person::Person,
     plain::Plain,
     screen::Screen,
     signals::Asked,
     transcript,
-    turn_clock::TurnClock,
 };
 use crate::report::Error;
 use interpreter_agent::{Context, HeldLines, Session, Update};
@@ -21,7 +22,11 @@ use interpreter_core::{
     session::{Event, Settle},
 };
 use interpreter_store::Environment;
-use std::{collections::HashSet, future::pending, time::Instant};
+use std::{
+    collections::{HashSet, VecDeque},
+    future::pending,
+    time::Instant,
+};
 use tokio::sync::watch;
 
 /// One way of showing a session.
@@ -87,7 +92,11 @@ pub(crate) struct Frontend {
     /// Whether changes are reviewed when the session ends, and not after each turn.
     pub(super) reviews_at_end: bool,
     /// The time that a turn may take.
-    clock: TurnClock,
+    clock: Countdown,
+    /// How long a run has been going on.
+    pub(super) run_clock: RunClock,
+    /// Updates that came while a question waited, to be shown first.
+    pub(super) early: VecDeque<Update>,
     /// For a sentence that is not of the output, where that is read by a program.
     stderr: Screen,
     gallery: Gallery,
@@ -114,6 +123,8 @@ enum Woken {
     Drafted(String),
     /// The turn has used up its time.
     TimeUp,
+    /// A run has been going on for long.
+    RunsLong,
 }
 
 /// The next draft, if there ever is one.
@@ -122,6 +133,14 @@ async fn drafted(drafts: &mut Option<watch::Receiver<String>>) -> String {
     match drafts.changed().await {
         Ok(()) => drafts.borrow_and_update().clone(),
         Err(_) => pending().await,
+    }
+}
+
+/// The next update: one that came early, or the session's.
+async fn next_update(early: &mut VecDeque<Update>, session: &mut Session) -> Option<Update> {
+    match early.pop_front() {
+        Some(update) => Some(update),
+        None => session.next().await,
     }
 }
 
@@ -155,7 +174,9 @@ impl Frontend {
             staged: None,
             status: None,
             reviews_at_end: false,
-            clock: TurnClock::default(),
+            clock: Countdown::default(),
+            run_clock: RunClock::new(context.settings.asks_after()),
+            early: VecDeque::new(),
             stderr: Screen::stderr(&context.environment).named_elsewhere("interpreter: "),
             gallery,
             drafts,
@@ -170,7 +191,7 @@ impl Frontend {
 
     /// The same, with this many seconds for a turn.
     pub(crate) fn timed(self, seconds: Option<u64>) -> Self {
-        Self { clock: TurnClock::new(seconds), ..self }
+        Self { clock: Countdown::new(seconds), ..self }
     }
 
     /// Shows everything from now on and folds nothing, or folds what is long.
@@ -193,13 +214,14 @@ impl Frontend {
         self.session.send(event);
         let mut end = TurnEnd::Interrupted;
         loop {
-            let (due, time_up) = (self.due(), self.clock.due());
+            let (due, time_up, long) = (self.due(), self.clock.due(), self.run_clock.due());
             let woken = tokio::select! {
-                update = self.session.next() => Woken::Update(update),
+                update = next_update(&mut self.early, &mut self.session) => Woken::Update(update),
                 asked = self.person.signals().next() => Woken::Signal(asked),
                 () = until(due) => Woken::Due,
                 draft = drafted(&mut self.drafts) => Woken::Drafted(draft),
                 () = until(time_up) => Woken::TimeUp,
+                () = until(long) => Woken::RunsLong,
             };
             match woken {
                 Woken::Due => {
@@ -215,6 +237,10 @@ impl Frontend {
                 Woken::TimeUp => {
                     let seconds = self.clock.stop();
                     self.session.send(Event::TimeUp(seconds));
+                }
+                Woken::RunsLong => {
+                    let event = self.run_clock.ring();
+                    self.session.send(event);
                 }
                 Woken::Update(None) => return Ok(Turn::Last(end)),
                 Woken::Update(Some(Update::TurnFinished(finished))) => {
@@ -271,7 +297,7 @@ impl Frontend {
     /// The same, and leaves the person there.
     pub(crate) async fn finish(&mut self) -> Result<(), Error> {
         self.session.send(Event::Quit);
-        while let Some(update) = self.session.next().await {
+        while let Some(update) = next_update(&mut self.early, &mut self.session).await {
             match update {
                 Update::Ended(result) => return Ok(result?),
                 Update::Records(records) => self.records(&records).await?,
@@ -280,6 +306,7 @@ impl Frontend {
                 | Update::Line(_)
                 | Update::Ask(_)
                 | Update::Input(_)
+                | Update::LongRun(_)
                 | Update::Host(_)
                 | Update::Packages(_)
                 | Update::Replay(_)
@@ -313,10 +340,14 @@ impl Frontend {
             | Update::Review(_)) => {
                 // Whoever thinks about it takes none of the turn's time.
                 self.clock.pause();
+                self.run_clock.pause();
                 let put = self.put(question).await;
                 self.clock.resume();
+                self.run_clock.resume();
                 put
             }
+            // The code runs meanwhile, and its turn with it.
+            Update::LongRun(run) => self.long_run(&run).await,
             // The caller's.
             Update::TurnFinished(_) | Update::Ended(_) => Ok(()),
         }
@@ -335,6 +366,7 @@ impl Frontend {
             | Update::Live(_)
             | Update::Headway(_)
             | Update::Line(_)
+            | Update::LongRun(_)
             | Update::TurnFinished(_)
             | Update::Ended(_) => Ok(()),
         }
@@ -398,6 +430,7 @@ impl Frontend {
     }
 
     fn record(&mut self, record: &Record) -> Result<(), Error> {
+        self.run_clock.heed(&record.body);
         if let Body::TurnFinished { end: TurnEnd::TimedOut } = &record.body {
             self.tell_time()?;
         }

@@ -80,6 +80,14 @@ impl Person {
         Ok(Self::Called(Box::new(Console::new(asker, context)), desk))
     }
 
+    /// The question that was put is not open any more.
+    pub(super) fn withdraw_question(&self) {
+        match self {
+            Self::Nobody(_) => {}
+            Self::Called(console, _) | Self::Present(console) => console.asker.rest(),
+        }
+    }
+
     pub(super) fn signals(&mut self) -> &mut Signals {
         match self {
             Self::Nobody(signals) => signals,

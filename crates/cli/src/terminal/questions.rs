@@ -17,37 +17,48 @@ use interpreter_core::{
     session::{Event, GivenAnswer, Posed, Question, Settle},
 };
 
-impl Frontend {
-    /// Waits until the person can be asked. The terminal is kept for that as long as the lock lives.
-    async fn lock_terminal(&mut self) -> Result<TerminalLock, Left> {
-        match &mut self.person {
-            Person::Nobody(_) => Err(Left::Nobody(Absence::NoTerminal)),
-            Person::Present(console) | Person::Called(console, _) => console.asker.lock().await,
+/// Waits until the person can be asked. The terminal is kept for that as long as the lock lives.
+async fn lock_terminal(person: &mut Person) -> Result<TerminalLock, Left> {
+    match person {
+        Person::Nobody(_) => Err(Left::Nobody(Absence::NoTerminal)),
+        Person::Present(console) | Person::Called(console, _) => console.asker.lock().await,
+    }
+}
+
+/// The person, and the screen for the question.
+fn console<'a>(
+    person: &'a mut Person,
+    view: &'a mut View,
+) -> Result<(&'a mut Console, &'a mut Screen), Left> {
+    let nobody = Left::Nobody(Absence::NoTerminal);
+    match person {
+        Person::Nobody(_) => Err(nobody),
+        Person::Present(console) | Person::Called(console, None) => {
+            Ok((console, view.screen().ok_or(nobody)?))
+        }
+        Person::Called(console, Some(desk)) => {
+            view.leave_terminal().ok_or(nobody)?;
+            Ok((console, desk.screen()))
         }
     }
+}
 
+/// The person who can be asked, the screen for the question, and the terminal's lock.
+pub(super) async fn asked<'a>(
+    person: &'a mut Person,
+    view: &'a mut View,
+) -> Result<(TerminalLock, &'a mut Console, &'a mut Screen), Left> {
+    let lock = lock_terminal(person).await?;
+    let (console, screen) = console(person, view)?;
+    Ok((lock, console, screen))
+}
+
+impl Frontend {
     /// The person who can be asked, the screen for the question, and the terminal's lock.
     pub(super) async fn asked(
         &mut self,
     ) -> Result<(TerminalLock, &mut Console, &mut Screen), Left> {
-        let lock = self.lock_terminal().await?;
-        let (console, screen) = self.console()?;
-        Ok((lock, console, screen))
-    }
-
-    /// The person, and the screen for the question.
-    fn console(&mut self) -> Result<(&mut Console, &mut Screen), Left> {
-        let nobody = Left::Nobody(Absence::NoTerminal);
-        match &mut self.person {
-            Person::Nobody(_) => Err(nobody),
-            Person::Present(console) | Person::Called(console, None) => {
-                Ok((console, self.view.screen().ok_or(nobody)?))
-            }
-            Person::Called(console, Some(desk)) => {
-                self.view.leave_terminal().ok_or(nobody)?;
-                Ok((console, desk.screen()))
-            }
-        }
+        asked(&mut self.person, &mut self.view).await
     }
 
     /// Draws a question about code: where it is answered, if that is possible.
@@ -65,9 +76,9 @@ impl Frontend {
     pub(super) async fn ask(&mut self, posed: &Posed<Question>) -> Result<(), Error> {
         let question = &posed.about;
         let _held = self.view.hold_input();
-        let lock = self.lock_terminal().await;
+        let lock = lock_terminal(&mut self.person).await;
         self.draw(question, lock.is_ok())?;
-        let said = match (lock, self.console()) {
+        let said = match (lock, console(&mut self.person, &mut self.view)) {
             (Ok(_lock), Ok((console, screen))) => console.about_code(screen, question).await,
             (Err(left), _) | (Ok(_), Err(left)) => Err(left),
         };

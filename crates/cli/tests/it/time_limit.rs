@@ -4,6 +4,7 @@ use crate::{
     scene::{Scene, cell},
     terminal::Terminal,
 };
+use rustix::process::{Signal, kill_process};
 use std::net::TcpListener;
 
 const ENDLESS: &str = "open('made.txt', 'w').write('x')\nprint('begun', flush=True)\n\
@@ -88,4 +89,96 @@ fn what_nobody_is_there_to_end_is_bounded() {
     let terminal = Terminal::open(&scene, &["--yes", "hi"]);
     terminal.shows("Hello.").types("/quit").exits(0);
     assert_eq!(bound(&scene), 600);
+}
+
+/// Code that goes on until it gets a signal from outside.
+const WAITING: &str = "import signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])\n\
+                       print('begun', flush=True)\nsignal.sigwait([signal.SIGUSR1])\nprint('end')";
+
+const LOOP: &str = "print('begun', flush=True)\nwhile True: pass";
+
+const QUESTION: &str = "Keep it running?";
+
+/// A chat whose code runs, and is asked about after so long.
+fn asked_after(scene: &Scene, code: &str, time: &str) -> Terminal {
+    scene.play(&[&cell("python", code), "I am done."]);
+    let setting = format!("limits.ask_after={time}");
+    let terminal = Terminal::open(scene, &["--set", &setting, "go"]);
+    terminal.shows("Run it?").types("y");
+    terminal
+}
+
+/// Lets the code come to its end.
+fn let_end(scene: &Scene) {
+    for (process, name) in scene.running() {
+        if name.contains("python") {
+            // Its helpers may have ended by themselves.
+            _ = kill_process(process, Signal::USR1).is_ok();
+        }
+    }
+}
+
+fn settled(scene: &Scene) -> Vec<(bool, String)> {
+    let told = scene.run(&["history", "show", "--json"]).of_kind("long_run");
+    let one = |record: &serde_json::Value| {
+        (record["may_continue"].as_bool().unwrap(), record["by"].as_str().unwrap().to_owned())
+    };
+    told.iter().map(one).collect()
+}
+
+#[test]
+fn a_long_run_goes_on_if_the_person_says_so() {
+    let scene = Scene::new();
+    let terminal = asked_after(&scene, WAITING, "5s");
+    terminal.shows(QUESTION).shows("p1 has been running for 5 s").types("y");
+    // Again, as long as it runs; and the question is gone with the run.
+    terminal.shows("p1 has been running for 10 s");
+    let_end(&scene);
+    terminal.shows("I am done.").types("/quit").exits(0);
+    assert_eq!(settled(&scene)[0], (true, "person".into()));
+    let told = scene.run(&["history", "show", "--json"]);
+    assert_eq!(told.of_kind("turn_finished")[0]["end"], "done");
+    scene.run(&["history", "show"]).mentions("p1 had been running for 5 s: it may continue");
+}
+
+#[test]
+fn a_long_run_is_stopped_if_the_person_says_so() {
+    let scene = Scene::new();
+    let terminal = asked_after(&scene, LOOP, "1s");
+    terminal.shows(QUESTION).types("n").waits();
+    terminal.lacks("I am done.").types("/quit").exits(0);
+    assert_eq!(settled(&scene), [(false, "person".into())]);
+    let told = scene.run(&["history", "show", "--json"]);
+    assert_eq!(told.of_kind("turn_finished")[0]["end"], "interrupted");
+    assert_eq!(told.of_kind("run_finished").len(), 1);
+}
+
+#[test]
+fn a_long_run_is_stopped_if_no_one_answers() {
+    let scene = Scene::new();
+    let terminal = asked_after(&scene, LOOP, "1s");
+    terminal.shows(QUESTION).shows("p1 is being stopped: no answer.").waits();
+    // What is typed now is a prompt, not an answer.
+    terminal.types("/quit").exits(0);
+    assert_eq!(settled(&scene), [(false, "nobody".into())]);
+    assert_eq!(scene.running().len(), 0);
+}
+
+#[test]
+fn a_long_run_of_ones_own_code_is_asked_about_too() {
+    let scene = Scene::new();
+    let run = ["run", "--set", "limits.ask_after=1s", "-l", "python", "-c", LOOP];
+    let terminal = Terminal::start(&scene, &run);
+    terminal.shows("begun").shows(QUESTION).types("n").ends();
+    assert_eq!(settled(&scene), [(false, "person".into())]);
+}
+
+#[test]
+fn a_run_whose_time_was_given_is_not_asked_about() {
+    let scene = Scene::new();
+    scene.play(&[&cell("python", LOOP), "I am done."]);
+    let terminal = Terminal::open(&scene, &["--set", "limits.wall=2s", "go"]);
+    terminal.shows("Run it?").types("y").shows("I am done.");
+    terminal.lacks(QUESTION).types("/quit").exits(0);
+    assert!(settled(&scene).is_empty());
 }

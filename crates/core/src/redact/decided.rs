@@ -85,6 +85,7 @@ impl Decided {
             | Body::RunStarted { .. }
             | Body::Output(_)
             | Body::InputWanted(_)
+            | Body::LongRun { .. }
             | Body::CompletionWanted { .. }
             | Body::StartedAhead { .. }
             | Body::DiffShown { .. }

@@ -12,7 +12,7 @@ use super::{
     state::{Phase, Run, State},
 };
 use crate::{
-    Body, Grant, Grantor, HostWanted, InputWanted, Person, QuestionAbout, QuestionEnd,
+    Body, Grant, Grantor, HostWanted, InputWanted, LongRun, Person, QuestionAbout, QuestionEnd,
     RecordedQuestion, Secret,
 };
 
@@ -38,6 +38,9 @@ impl Subject {
         match self {
             Self::Code { .. } => matches!(phase, Phase::Asking { .. }),
             Self::Input { .. } => matches!(phase, Phase::Running(_)),
+            Self::LongRun(long) => {
+                matches!(phase, Phase::Running(run) if run.work.current.id == long.proposal)
+            }
             Self::Host(wanted) => match phase {
                 Phase::Running(Run { work, .. }) => work.current.id == wanted.proposal,
                 Phase::Ended => false,
@@ -68,7 +71,7 @@ impl Subject {
 
     /// Whether an interrupt ends it although the phase goes on.
     fn ends_by_interrupt(&self) -> bool {
-        matches!(self, Self::Input { .. } | Self::Host(_))
+        matches!(self, Self::Input { .. } | Self::LongRun(_) | Self::Host(_))
     }
 }
 
@@ -164,6 +167,16 @@ impl State {
         self.then(Effect::AskInput(posed));
     }
 
+    /// The code has been running for `seconds`, and ends in as many as `ends_in` unless somebody
+    /// answers.
+    pub(super) fn ask_long_run(&mut self, proposal: &str, seconds: u64, ends_in: u64) {
+        self.close_questions(QuestionEnd::Over, |one| matches!(one.subject, Subject::LongRun(_)));
+        let run = LongRun { proposal: proposal.to_owned(), seconds, ends_in };
+        let about = QuestionAbout::LongRun(run.clone());
+        let posed = self.pose(about, Subject::LongRun(run.clone()), run);
+        self.then(Effect::AskLongRun(posed));
+    }
+
     /// The code wants to reach a host.
     pub(super) fn ask_host(&mut self, wanted: HostWanted) {
         let HostWanted { proposal, host, port } = wanted.clone();
@@ -229,6 +242,9 @@ impl State {
             (phase @ Phase::Running(_), Fitting::Input(typed)) => {
                 self.phase = phase;
                 self.then(Effect::GiveInput(typed));
+            }
+            (Phase::Running(run), Fitting::LongRun(answer)) => {
+                self.long_run_answered(run, &answer, by);
             }
             (phase, Fitting::Host(answer)) => {
                 self.phase = phase;

@@ -209,6 +209,7 @@ impl Fold {
             }
             Body::Replay { .. } => self.fresh.clear(),
             Body::Note { text } if text == INTERRUPTED => self.interrupted = true,
+            Body::LongRun { may_continue: false, .. } => self.interrupted = true,
             Body::Effects { proposal, files, .. } => {
                 let new: Vec<_> =
                     files.iter().filter(|file| !self.listed.contains(file)).cloned().collect();

@@ -8,8 +8,8 @@ use super::{
     wishes::ReplayQuestion,
 };
 use crate::{
-    Body, Changes, Confinement, Findings, HostWanted, InputWanted, Language, Message, Permit,
-    Proposal, RewindScope, Rule, Typed, Verdict,
+    Body, Changes, Confinement, Findings, HostWanted, InputWanted, Language, LongRun, Message,
+    Permit, Proposal, RewindScope, Rule, Typed, Verdict,
     egress::Host,
     look::Look,
     packages::{PackageList, PackageLookup, PackageOrder, PackagePermit},
@@ -63,6 +63,8 @@ pub enum Effect {
     AskInput(Posed<InputWanted>),
     /// Hand the code what they typed.
     GiveInput(Typed),
+    /// Ask the person whether code that has been running for long may continue.
+    AskLongRun(Posed<LongRun>),
     /// Ask the person whether the code may reach a host.
     AskHost(Posed<HostWanted>),
     /// Let it through or refuse it, and keep what was granted for good.
@@ -166,6 +168,7 @@ impl Effect {
             | Self::AskReplay(_)
             | Self::Run(_)
             | Self::AskInput(_)
+            | Self::AskLongRun(_)
             | Self::GiveInput(_)
             | Self::AskHost(_)
             | Self::AnswerHost(_)

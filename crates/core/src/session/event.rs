@@ -121,6 +121,14 @@ pub enum Event {
     Line(u32),
     /// The code wants a line from the person.
     InputWanted(InputWanted),
+    /// The code has been running for long while a person is there, who is asked whether it may
+    /// continue. The clock is the front end's.
+    RunsLong {
+        /// How long, without the time that questions waited.
+        seconds: u64,
+        /// How long the person has to answer, in seconds.
+        ends_in: u64,
+    },
     /// The code wants to reach a host that is not listed.
     HostWanted(HostWanted),
     /// A request of the code is to use a secret, and waits until that is on record.
@@ -360,6 +368,7 @@ impl Event {
             | Self::Restarted(_)
             | Self::Looked(_)
             | Self::PackagesOrdered(_)
+            | Self::RunsLong { .. }
             | Self::TimeUp(_)
             | Self::Quit
             | Self::ServerEnds => vec![],

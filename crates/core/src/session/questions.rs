@@ -18,7 +18,9 @@ use super::{
     ballot::{Ballot, Tally},
     event::{self, Answer, HostAnswer, PackagesAnswer, Settle},
 };
-use crate::{Body, Coverage, Grant, Grantor, HostWanted, Person, QuestionEnd, Secret, Span, Typed};
+use crate::{
+    Body, Coverage, Grant, Grantor, HostWanted, LongRun, Person, QuestionEnd, Secret, Span, Typed,
+};
 use std::collections::VecDeque;
 
 /// Closed questions whose ends are remembered, for whoever comes too late.
@@ -62,6 +64,7 @@ pub(super) enum Subject {
     Input {
         secret: bool,
     },
+    LongRun(LongRun),
     Host(HostWanted),
     Packages,
     Replay,
@@ -93,11 +96,19 @@ impl CountedAnswer {
     }
 }
 
+/// The answer to the question whether code may continue.
+#[derive(Debug)]
+pub(super) struct LongRunAnswer {
+    pub(super) run: LongRun,
+    pub(super) may_continue: bool,
+}
+
 /// An answer that fits the question which it names.
 #[derive(Debug)]
 pub(super) enum Fitting {
     Code(Answer),
     Input(Typed),
+    LongRun(LongRunAnswer),
     Host(HostAnswer),
     Packages(PackagesAnswer),
     Replay(bool),
@@ -221,6 +232,12 @@ impl OpenQuestion {
                 Ok(Fitting::Input(Typed::Line(text.reveal().to_owned())))
             }
             (Subject::Input { .. }, GivenAnswer::End) => Ok(Fitting::Input(Typed::End)),
+            (Subject::LongRun(run), GivenAnswer::Run) => {
+                Ok(Fitting::LongRun(LongRunAnswer { run: run.clone(), may_continue: true }))
+            }
+            (Subject::LongRun(run), GivenAnswer::Reject { .. }) => {
+                Ok(Fitting::LongRun(LongRunAnswer { run: run.clone(), may_continue: false }))
+            }
             (Subject::Host(wanted), GivenAnswer::Allow { span }) => {
                 Ok(Fitting::Host(host_answer(wanted, Some(*span), *by)))
             }
@@ -256,6 +273,7 @@ impl Subject {
         match self {
             Self::Code { .. } => "a question about code takes run, edit, reject or stand",
             Self::Input { .. } => "a question for input takes give or end",
+            Self::LongRun(_) => "a question about code that is running takes run or reject",
             Self::Host(_) => "a question about a host takes allow or refuse",
             Self::Packages => "a question about packages takes install or refuse",
             Self::Replay => "a question about cells takes run or reject",
@@ -281,6 +299,7 @@ impl Fitting {
             | Self::Packages(PackagesAnswer::No)
             | Self::Replay(false)
             | Self::Input(_)
+            | Self::LongRun(_)
             | Self::Host(_)
             | Self::Changes(_) => false,
         }
@@ -295,6 +314,7 @@ impl Fitting {
             | Self::Packages(_)
             | Self::Replay(_)
             | Self::Input(Typed::End)
+            | Self::LongRun(_)
             | Self::Host(_)
             | Self::Changes(_) => false,
         }
@@ -305,6 +325,10 @@ impl Fitting {
         match self {
             Self::Code(answer) => vec![answer.body(proposal, by)],
             Self::Input(typed) => vec![event::given(typed)],
+            Self::LongRun(LongRunAnswer { run, may_continue }) => {
+                let (proposal, seconds) = (run.proposal.clone(), run.seconds);
+                vec![Body::LongRun { proposal, seconds, may_continue: *may_continue, by }]
+            }
             Self::Host(answer) => vec![answer.body()],
             Self::Packages(PackagesAnswer::No) => vec![Body::PackagesRefused { by }],
             // The step that follows records these in full.

@@ -3,7 +3,7 @@
 use super::{
     effect::Effect,
     event::{Event, HostAnswer},
-    questions::Subject,
+    questions::{LongRunAnswer, Subject},
     state::{Phase, Run, State, Work},
     words,
 };
@@ -37,6 +37,9 @@ impl State {
             }
             Event::Line(line) => self.then(Effect::ShowLine(line)),
             Event::InputWanted(wanted) => self.ask_input(wanted),
+            Event::RunsLong { seconds, ends_in } if !run.interrupted => {
+                self.ask_long_run(&run.work.current.id, seconds, ends_in);
+            }
             Event::Interrupted => {
                 run.interrupted = true;
                 self.then(Effect::Interrupt);
@@ -45,6 +48,16 @@ impl State {
             Event::NotBegun => return self.not_begun(run),
             Event::Ran(ran) => return self.finished(run, &ran),
             _ => {}
+        }
+        self.phase = Phase::Running(run);
+    }
+
+    /// The person has said whether the code may continue, or no one was there to say so.
+    pub(super) fn long_run_answered(&mut self, mut run: Run, answer: &LongRunAnswer, by: Grantor) {
+        if !answer.may_continue && !run.interrupted {
+            run.interrupted = true;
+            run.unanswered = by != Grantor::Person;
+            self.then(Effect::Interrupt);
         }
         self.phase = Phase::Running(run);
     }
@@ -73,7 +86,7 @@ impl State {
 
     /// The run is over. `remark` goes to the model with the result.
     pub(super) fn concluded(&mut self, run: Run, ran: &Ran, remark: Option<String>) {
-        let Run { work, interrupted, excerpt, pictures, .. } = run;
+        let Run { work, interrupted, unanswered, excerpt, pictures, .. } = run;
         let mut notices = mem::take(&mut self.notices);
         notices.extend(remark);
         let has_reached =
@@ -90,6 +103,8 @@ impl State {
             let call = work.current.call.clone();
             let stopped = interrupted.then_some(if self.is_late {
                 "the turn has used up its time"
+            } else if unanswered {
+                "it had been running for long, and no one said that it may continue"
             } else {
                 "interrupted by the user"
             });

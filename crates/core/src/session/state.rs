@@ -198,6 +198,8 @@ pub(super) struct Run {
     pub(super) by: Grantor,
     pub(super) lost: u32,
     pub(super) interrupted: bool,
+    /// Whether that is so because no one said that it may continue.
+    pub(super) unanswered: bool,
     pub(super) excerpt: Excerpt,
     pub(super) pictures: Pictures,
 }
@@ -205,7 +207,8 @@ pub(super) struct Run {
 impl Run {
     pub(super) fn new(work: Work, by: Grantor, lost: u32) -> Self {
         let (excerpt, pictures) = (Excerpt::default(), Pictures::default());
-        Self { work, by, lost, interrupted: false, excerpt, pictures }
+        let (interrupted, unanswered) = (false, false);
+        Self { work, by, lost, interrupted, unanswered, excerpt, pictures }
     }
 }
 

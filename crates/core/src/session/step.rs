@@ -91,6 +91,7 @@ impl State {
                 event @ (Event::Output(_)
                 | Event::Line(_)
                 | Event::InputWanted(_)
+                | Event::RunsLong { .. }
                 | Event::Interrupted
                 | Event::NotBegun
                 | Event::Ran(_)),

@@ -20,6 +20,7 @@ use crate::{
 
 mod hosts;
 mod kept;
+mod long_run;
 mod longer;
 mod masked;
 mod packages;
@@ -247,6 +248,7 @@ fn short(effect: &Effect) -> String {
         Effect::FindModel(name) => format!("find model {name}"),
         Effect::UseModel => "use model".into(),
         Effect::AskInput(wanted) => format!("ask for input {}", wanted.about.prompt.raw()),
+        Effect::AskLongRun(run) => format!("ask about {} s", run.about.seconds),
         Effect::GiveInput(_) => "give input".into(),
         Effect::AskHost(wanted) => {
             format!("ask for {}", wanted.about.host.with_port(wanted.about.port))

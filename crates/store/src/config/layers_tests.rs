@@ -175,7 +175,7 @@ fn an_unknown_key_suggests_the_nearest() {
         assert_eq!(message(text), expected);
     }
     let far = message("[limits]\nzzzzzz = 1");
-    assert!(far.contains("possible here: turn, wall, cpu, memory, processes"), "{far}");
+    assert!(far.contains("possible here: turn, wall, ask_after, cpu, memory, processes"), "{far}");
 }
 
 #[test]
@@ -481,6 +481,23 @@ fn what_nobody_is_there_to_end_is_bounded_unless_somebody_said_how_long_it_may_t
     assert_eq!(seconds("limits.turn = 'none'", &[]), both("none", "10m"));
     assert_eq!(seconds("", &[("limits.turn", "none")]), both("none", "none"));
     assert_eq!(seconds("", &[("limits.turn", "2h"), ("limits.wall", "1h")]), both("2h", "1h"));
+}
+
+#[test]
+fn a_long_run_is_asked_about_unless_somebody_said_how_long_it_may_take() {
+    let seconds = |user: &str, typed_ones: &[(&str, &str)]| {
+        resolve_with(&files(user, "", ""), &typed(typed_ones)).unwrap().asks_after()
+    };
+    assert_eq!(seconds("", &[]), Some(600));
+    assert_eq!(seconds("limits.ask_after = '5m'", &[]), Some(300));
+    assert_eq!(seconds("limits.ask_after = 'none'", &[]), None);
+    assert_eq!(seconds("limits.wall = '2h'", &[]), None);
+    assert_eq!(seconds("limits.wall = 'none'", &[]), None);
+    assert_eq!(seconds("limits.turn = '2h'", &[]), None);
+    assert_eq!(seconds("limits.wall = '2h'", &[("limits.ask_after", "1m")]), Some(60));
+    let mut unattended = resolve_with(&files("", "", ""), &typed(&[])).unwrap();
+    unattended.bound_unattended();
+    assert_eq!(unattended.asks_after(), None);
 }
 
 #[test]

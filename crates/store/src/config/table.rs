@@ -192,6 +192,10 @@ settings! {
         "limits.wall" wall_limit: Sourced<TimeLimit> = TimeLimit::new(usual().wall_seconds),
             Tighten(is_more);
 
+        /// Ask at a terminal whether code may keep running after this time, such as 10m or none, and
+        /// end it if there's no answer for as long again; applies if `limits.wall` isn't set.
+        "limits.ask_after" ask_after: Sourced<TimeLimit> = UNATTENDED_RUN, Tighten(is_more);
+
         /// Limit the processor time of one run and all it starts, such as 15s, 10m or none.
         "limits.cpu" cpu_limit: Sourced<TimeLimit> = TimeLimit::new(usual().cpu_seconds),
             Tighten(is_more), option "--cpu-limit TIME";
@@ -393,6 +397,16 @@ impl Settings {
         if !wall {
             self.wall_limit.value = self.wall_limit.value.min(UNATTENDED_RUN);
         }
+        self.ask_after.value = TimeLimit::None;
+    }
+
+    /// After how many seconds the person is asked whether a run may continue. Those who have said how
+    /// long it may take are not asked, unless they have said that too.
+    pub fn asks_after(&self) -> Option<u64> {
+        let is_said = |one: &Sourced<TimeLimit>| one.origin.layer != Layer::Default;
+        let is_bounded = is_said(&self.wall_limit) || self.wall_limit.value != TimeLimit::None;
+        let asks = !is_bounded || is_said(&self.ask_after);
+        self.ask_after.value.seconds().filter(|_| asks)
     }
 
     fn settle_network(&mut self) {

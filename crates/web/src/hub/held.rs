@@ -241,6 +241,7 @@ impl HeldSession {
             Update::Ask(_)
             | Update::Replay(_)
             | Update::Input(_)
+            | Update::LongRun(_)
             | Update::Host(_)
             | Update::Packages(_)
             | Update::Review(_)

@@ -3,6 +3,7 @@
 use super::{
     super::{
         again, hosts,
+        life::time,
         ours::{Ours, count, duration, ours, word},
         packages,
         screen::{Screen, Section},
@@ -119,6 +120,9 @@ fn tell_happening(screen: &mut Screen, body: &Body, head: impl Fn(Ours) -> Ours)
         Body::InputWanted(InputWanted { proposal, prompt, .. }) => {
             screen.say(head(word(proposal) + " asks"))?;
             screen.quote(Section::Output, prompt)
+        }
+        Body::LongRun { proposal, seconds, may_continue, by } => {
+            screen.say(head(long_run(proposal, *seconds, *may_continue, *by)))
         }
         Body::InputGiven { text: None } => screen.say(head(ours("no input"))),
         Body::HostWanted(HostWanted { .. })
@@ -310,5 +314,15 @@ fn outside(source: OutsideText) -> &'static str {
         OutsideText::Output => "output of code that has read something",
         OutsideText::Network => "output of code that has reached a host",
         OutsideText::Earlier => "an earlier session",
+    }
+}
+
+/// What became of code that had been running for long.
+fn long_run(proposal: &str, seconds: u64, may_continue: bool, by: Grantor) -> Ours {
+    let ran = word(proposal) + " had been running for " + time(seconds);
+    ran + match (may_continue, by) {
+        (true, _) => ": it may continue",
+        (false, Grantor::Nobody) => " and was stopped: no one answered",
+        (false, _) => " and was stopped",
     }
 }

@@ -1,12 +1,12 @@
-//! The clock of a turn: how much time it has left. It stands still while something is being shown or
-//! asked.
+//! A clock that runs backwards: how much time a turn has left, or a run until it is asked about. It
+//! stands still while something is being shown or asked.
 
 use std::time::{Duration, Instant};
 
-/// How much of its time a turn has used up.
+/// How much of a time is used up.
 #[derive(Debug, Default)]
-pub(super) struct TurnClock {
-    /// Seconds that a turn may take.
+pub(super) struct Countdown {
+    /// The seconds that it begins with.
     limit: Option<u64>,
     used: Duration,
     /// Since when it runs.
@@ -14,17 +14,17 @@ pub(super) struct TurnClock {
     is_over: bool,
 }
 
-impl TurnClock {
+impl Countdown {
     pub(super) fn new(limit: Option<u64>) -> Self {
         Self { limit, ..Self::default() }
     }
 
-    /// Seconds that a turn may take; 0 without a limit.
+    /// The seconds that it begins with; 0 without a limit.
     pub(super) fn seconds(&self) -> u64 {
         self.limit.unwrap_or_default()
     }
 
-    /// A turn begins.
+    /// The time begins.
     pub(super) fn begin(&mut self) {
         *self = Self { since: Some(Instant::now()), ..Self::new(self.limit) };
     }
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn a_clock_runs_only_within_a_turn_and_only_with_a_limit() {
-        let mut clock = TurnClock::new(Some(60));
+        let mut clock = Countdown::new(Some(60));
         assert_eq!((clock.due(), clock.seconds()), (None, 60));
         clock.begin();
         assert!(clock.due().is_some_and(|due| due > Instant::now()));
@@ -72,14 +72,14 @@ mod tests {
         assert_eq!(clock.due(), None);
         clock.begin();
         assert!(clock.due().is_some());
-        let mut endless = TurnClock::new(None);
+        let mut endless = Countdown::new(None);
         endless.begin();
         assert_eq!((endless.due(), endless.seconds()), (None, 0));
     }
 
     #[test]
     fn time_that_was_used_before_a_pause_counts() {
-        let mut clock = TurnClock::new(Some(60));
+        let mut clock = Countdown::new(Some(60));
         clock.begin();
         clock.used = Duration::from_secs(59);
         assert!(clock.due().is_some_and(|due| due <= Instant::now() + Duration::from_secs(1)));
