@@ -52,6 +52,7 @@ pub(crate) mod repl;
 pub(crate) mod repl_editor;
 pub(crate) mod replay_question;
 mod rows;
+mod run_clock;
 pub(crate) mod screen;
 mod section;
 pub(crate) mod signals;

@@ -1,4 +1,4 @@
-//! The question whether code that has been running for long may continue, and the clock behind it.
+//! The question whether code that has been running for long may continue.
 //!
 //! The code runs while the person thinks. So whatever else happens meanwhile is kept until they have
 //! answered, and the question is withdrawn as soon as the run is over. Without an answer the run ends:
@@ -6,7 +6,6 @@
 
 use super::{
     ask::{Left, choice},
-    countdown::Countdown,
     frontend::{Frontend, View},
     life::time,
     ours::{ours, word},
@@ -19,69 +18,10 @@ use interpreter_core::{
     Body, Grantor, LongRun,
     session::{Event, GivenAnswer, Posed},
 };
-use std::{
-    collections::VecDeque,
-    future::pending,
-    time::{Duration, Instant},
-};
+use std::{collections::VecDeque, future::pending, time::Duration};
 
 /// Updates that are kept while the question waits. After that the session waits, too.
 const KEPT: usize = 4096;
-
-/// How long a run has been going on, to ask about it again and again.
-#[derive(Debug, Default)]
-pub(super) struct RunClock {
-    clock: Countdown,
-    is_running: bool,
-    /// How often it was asked about.
-    rounds: u64,
-}
-
-impl RunClock {
-    pub(super) fn new(limit: Option<u64>) -> Self {
-        Self { clock: Countdown::new(limit), ..Self::default() }
-    }
-
-    /// Heeds the beginning and the end of a run.
-    pub(super) fn heed(&mut self, body: &Body) {
-        if matches!(body, Body::RunStarted { .. }) {
-            self.clock.begin();
-            (self.is_running, self.rounds) = (true, 0);
-        } else if matches!(body, Body::RunFinished { .. } | Body::TurnFinished { .. }) {
-            self.clock.pause();
-            self.is_running = false;
-        }
-    }
-
-    /// When it is time to ask.
-    pub(super) fn due(&self) -> Option<Instant> {
-        self.clock.due()
-    }
-
-    /// It is time.
-    pub(super) fn ring(&mut self) -> Event {
-        let ends_in = self.clock.stop();
-        self.rounds += 1;
-        Event::RunsLong { seconds: ends_in.saturating_mul(self.rounds), ends_in }
-    }
-
-    /// The run continues: it's asked about when as much time has passed again.
-    fn again(&mut self) {
-        if self.is_running {
-            self.clock.begin();
-        }
-    }
-
-    pub(super) fn pause(&mut self) {
-        self.clock.pause();
-    }
-
-    pub(super) fn resume(&mut self) {
-        if self.is_running {
-            self.clock.resume();
-        }
-    }
-}
 
 /// How a question about a long run ended.
 enum Said {
