@@ -23,12 +23,14 @@ pub use self::{
     host::{Host, HostError, authority},
     range::refused,
     rule::{HostRule, Ports, RuleError},
+    run_hosts::RunHosts,
     vicinity::{Interface, Route, Vicinity, forms},
 };
 
 mod host;
 mod range;
 mod rule;
+mod run_hosts;
 mod vicinity;
 
 use serde::{Deserialize, Serialize};

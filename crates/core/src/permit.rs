@@ -1,6 +1,6 @@
 //! Leave to run.
 
-use crate::{Confinement, Proposal};
+use crate::{Confinement, Proposal, egress::RunHosts};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 
@@ -14,6 +14,7 @@ pub struct Permit {
     proposal: Proposal,
     confinement: Confinement,
     granted_by: Grantor,
+    hosts: RunHosts,
     seconds: Option<NonZeroU32>,
 }
 
@@ -38,8 +39,13 @@ pub enum Grantor {
 }
 
 impl Permit {
-    pub(crate) fn grant(proposal: Proposal, within: Confinement, by: Grantor) -> Self {
-        Self { proposal, confinement: within, granted_by: by, seconds: None }
+    pub(crate) fn grant(
+        proposal: Proposal,
+        within: Confinement,
+        by: Grantor,
+        hosts: RunHosts,
+    ) -> Self {
+        Self { proposal, confinement: within, granted_by: by, hosts, seconds: None }
     }
 
     /// The same permit, limited to this many seconds.
@@ -65,6 +71,11 @@ impl Permit {
     /// Who said yes.
     pub fn granted_by(&self) -> Grantor {
         self.granted_by
+    }
+
+    /// The listed hosts that the code may reach.
+    pub fn hosts(&self) -> &RunHosts {
+        &self.hosts
     }
 
     /// Uses the permit up.

@@ -53,6 +53,9 @@ pub enum QuestionAbout {
         host: Host,
         /// The port.
         port: u16,
+        /// Whether it is listed, but not named by the findings of code that nobody was asked about.
+        #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+        listed: bool,
         /// The spans that are offered.
         grants: Vec<Grant>,
     },
@@ -274,6 +277,7 @@ mod tests {
             proposal: "p1".into(),
             host: "files.example.org".parse().unwrap(),
             port: 443,
+            listed: false,
             grants: vec![Grant::Once, Grant::Session, Grant::Always],
         }
     }

@@ -115,7 +115,7 @@ pub enum Typed {
     End,
 }
 
-/// A host that code wants to reach, and that is not listed.
+/// A host that code wants to reach, and that is not listed or not its to reach.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostWanted {
     /// The proposal whose run is under way.
@@ -124,6 +124,9 @@ pub struct HostWanted {
     pub host: Host,
     /// The port on it.
     pub port: u16,
+    /// Whether it is listed, but not named by the findings of code that nobody was asked about.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub listed: bool,
 }
 
 /// For how long a host is granted.

@@ -34,7 +34,7 @@ use self::{
 };
 use interpreter_core::{
     Broker, Grant, HostContact, Network, SecretUse,
-    egress::{Host, HostRule},
+    egress::{Host, HostRule, RunHosts},
 };
 use interpreter_host::egress::ADDRESS;
 use std::{
@@ -46,7 +46,9 @@ use std::{
 };
 use tokio::{sync::mpsc, task::JoinHandle};
 
-pub(crate) use self::{bundle::INSIDE as TRUSTED, handover::receive, uses::WaitingUse};
+pub(crate) use self::{
+    bundle::INSIDE as TRUSTED, gate::AskedHost, handover::receive, uses::WaitingUse,
+};
 pub use self::{bundle::trust_variables, gate::Asks, upstream::Upstream};
 
 mod body;
@@ -83,7 +85,7 @@ pub(crate) struct Egress {
     /// The certificates that programs inside trust, if connections are opened.
     trusted: Option<Bundle>,
     serving: JoinHandle<()>,
-    questions: mpsc::UnboundedReceiver<Place>,
+    questions: mpsc::UnboundedReceiver<AskedHost>,
     /// Uses of secrets that are to be recorded.
     recording: mpsc::UnboundedReceiver<WaitingUse>,
 }
@@ -101,7 +103,7 @@ pub struct Doorway<'a> {
 #[derive(Debug)]
 pub(crate) enum Waiting {
     /// Somebody must be asked about this host.
-    Host(Place),
+    Host(AskedHost),
     /// This use of a secret must be on record.
     Use(WaitingUse),
 }
@@ -157,7 +159,7 @@ impl Egress {
     pub(crate) async fn waiting(&mut self) -> Waiting {
         loop {
             return tokio::select! {
-                Some(place) = self.questions.recv() => Waiting::Host(place),
+                Some(asked) = self.questions.recv() => Waiting::Host(asked),
                 // One of an earlier run is not for the record of this one.
                 Some(of) = self.recording.recv() => if self.uses.is_under_way(of.run) {
                     Waiting::Use(of)
@@ -187,9 +189,9 @@ impl Egress {
         }
     }
 
-    /// A run begins.
-    pub(crate) fn begin_run(&self) {
-        self.gate.begin_run();
+    /// A run begins, which may reach these of the listed hosts.
+    pub(crate) fn begin_run(&self, hosts: RunHosts) {
+        self.gate.begin_run(hosts);
         self.uses.begin_run();
     }
 

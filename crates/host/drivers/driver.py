@@ -341,12 +341,26 @@ class Watch:
         return load("imports").find(Watch, name, path, target) if name in WATCHED else None
 
 
+def is_for_listed():
+    """Whether a well known package imports, and not the code: told by the frames behind it."""
+    frame = sys._getframe(2)
+    while frame is not None:
+        root = str(frame.f_globals.get("__name__")).partition(".")[0]
+        if root in LISTED:
+            return True
+        if root == "__main__":
+            return False
+        frame = frame.f_back
+    return False
+
+
 class Listed:
-    """Finds well known packages everywhere but in the folder where the code runs."""
+    """Finds well known packages, and what those import, everywhere but in the folder where the
+    code runs: they try many a package that may not be installed."""
 
     @staticmethod
     def find_spec(name, path=None, target=None):
-        if path is not None or name not in LISTED:
+        if path is not None or not (name in LISTED or is_for_listed()):
             return None
         here = {"", "."}
         try:

@@ -48,14 +48,21 @@ async fn allowed(
     wanted: &HostWanted,
 ) -> Result<Result<Option<Grant>, Left>, Error> {
     loop {
-        screen.say(word(&wanted.proposal) + " wants to reach an unlisted host:")?;
+        let words = if wanted.listed {
+            " ran without a question, and wants to reach a host that its findings don't name:"
+        } else {
+            " wants to reach an unlisted host:"
+        };
+        screen.say(word(&wanted.proposal) + words)?;
         screen.row(&wanted.host.with_port(wanted.port))?;
-        let choices = [
+        let mut choices = vec![
             choice('o', "once, for this run", Some(Grant::Once)),
             choice('s', "for this session", Some(Grant::Session)),
             choice('a', "always", Some(Grant::Always)),
             choice('n', "no", None),
         ];
+        // It is in the settings already.
+        choices.retain(|one| !wanted.listed || one.means != Some(Grant::Always));
         let said = console.asker.choose(screen, &ours("Allow it?"), &choices).await;
         if said != Ok(Some(Grant::Always)) {
             return Ok(said);

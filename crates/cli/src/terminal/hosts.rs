@@ -19,7 +19,7 @@ pub(super) fn tell(
     head: impl Fn(Ours) -> Ours,
 ) -> io::Result<()> {
     let (words, host, port) = match body {
-        Body::HostWanted(HostWanted { proposal, host, port }) => {
+        Body::HostWanted(HostWanted { proposal, host, port, .. }) => {
             (word(proposal) + " wants to reach", host, port)
         }
         Body::HostGranted { host, port, granted, by, .. } => {

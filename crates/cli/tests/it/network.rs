@@ -548,3 +548,34 @@ fn an_open_connection_is_told_in_the_run_that_uses_it() {
     assert_eq!(effects[1]["network"][0]["sent"], 23);
     assert!(effects[1]["network"][0]["received"].as_u64().unwrap() > 18);
 }
+
+/// What an earlier cell has left running reaches a listed host only in a run that was asked about,
+/// or whose findings name it. The proxy holds that, whatever the analysis believes.
+#[test]
+fn a_cell_that_nobody_was_asked_about_reaches_no_listed_host_that_it_does_not_name() {
+    for (mode, asks) in [("auto", true), ("ask", false)] {
+        let (scene, outside) = (Scene::new(), Outside::new());
+        let waits = format!(
+            "import os, threading, time, urllib.request\n\
+             os.environ.pop('no_proxy', None)\nos.environ.pop('NO_PROXY', None)\ngo = False\ndef later():\n    while not go:\n        \
+             time.sleep(0.01)\n    urllib.request.urlopen('http://{}/hello')\n\
+             threading.Thread(target=later, daemon=True).start()",
+            outside.listed()
+        );
+        let unasked = "import time\ngo = True\ntime.sleep(3)\nprint('slept')";
+        scene.play(&[&cell("python", &waits), &cell("python", unasked), "Done with it."]);
+        let mode = format!("approval.mode={mode}");
+        let options = ["--allow-host", &outside.listed(), "--set", &mode, "go"];
+        let terminal = Terminal::open(&scene, &options);
+        terminal.shows("Run it?").types("y");
+        if asks {
+            terminal.shows("ran without a question").shows("Allow it?").lacks("always").types("n");
+        } else {
+            terminal.shows("Run it?").types("y");
+        }
+        terminal.shows("Done with it.").types("/quit").exits(0);
+        assert_eq!(outside.asked().len(), usize::from(!asks));
+        let told = scene.run(&["history", "show", "--json"]);
+        assert_eq!(told.of_kind("host_refused").len(), usize::from(asks));
+    }
+}

@@ -230,3 +230,29 @@ fn a_module_that_is_understood_is_not_one_of_the_folder() {
     scene("import helper").chat(&["--approval", "auto", "go"]).lacks("HELPER RAN").exits(3);
     scene("import helper").chat(&["--yes", "go"]).mentions("HELPER RAN").exits(0);
 }
+
+/// Nor for what such a package tries to import, which may not be installed.
+#[test]
+fn what_a_known_package_imports_is_not_of_the_folder() {
+    let package = "try:\n    import numexpr\nexcept ImportError:\n    print('NOT' + ' THERE')\n\
+                   import json, folder_of_its_own\n";
+    let own = "import helper\n";
+    let begin = "import sys\nsys.path.append('/tmp/site-packages')\n";
+    let install = format!(
+        "import os\nos.makedirs('/tmp/site-packages/pandas')\n\
+         open('/tmp/site-packages/pandas/__init__.py', 'w').write({package:?})\n\
+         open('/tmp/site-packages/folder_of_its_own.py', 'w').write('import os')\n{begin}"
+    );
+    let scene = |import: &str| {
+        Scene::new()
+            .file("numexpr.py", "print('PLANTED' + ' RAN')\n")
+            .file("own.py", own)
+            .file("helper.py", "print('HELPER' + ' RAN')\n")
+            .model_says(&[&cell("python", &install), &cell("python", import), "Done."])
+    };
+    let seen = scene("import pandas").chat(&["--yes", "go"]).exits(0);
+    seen.lacks("PLANTED RAN").mentions("NOT THERE");
+    // The controls: the code itself imports what the folder has, and so does what it imports.
+    scene("import numexpr").chat(&["--yes", "go"]).mentions("PLANTED RAN").exits(0);
+    scene("import own").chat(&["--yes", "go"]).mentions("HELPER RAN").exits(0);
+}

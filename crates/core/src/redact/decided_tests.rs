@@ -106,7 +106,8 @@ fn a_host_is_recorded_under_the_name_that_was_asked_about() {
     assert!(hosts.len() > 20, "{}", hosts.len());
     for host in hosts {
         let (proposal, port, by) = ("p1".to_owned(), 443, Grantor::Person);
-        let wanted = HostWanted { proposal: proposal.clone(), host: host.clone(), port };
+        let wanted =
+            HostWanted { proposal: proposal.clone(), host: host.clone(), port, listed: false };
         let grants = vec![Grant::Once];
         for body in [
             Body::HostWanted(wanted),
@@ -119,7 +120,13 @@ fn a_host_is_recorded_under_the_name_that_was_asked_about() {
             },
             Body::HostRefused { proposal: proposal.clone(), host: host.clone(), port, by },
             Body::HostRevoked { host: host.clone(), port },
-            asked(QuestionAbout::Host { proposal, host: host.clone(), port, grants }),
+            asked(QuestionAbout::Host {
+                proposal,
+                host: host.clone(),
+                port,
+                listed: false,
+                grants,
+            }),
         ] {
             assert_eq!(redactor.body(body.clone()), body);
         }

@@ -344,7 +344,7 @@ fn records_are_redacted_in_every_field() {
     // A host cannot be called that, so the name is another one.
     let host: Host = "abcdefgh12.example.org".parse().unwrap();
     let redactor = Redactor::default().knowing([("N", &Secret::new("abcdefgh12".into()))]);
-    let wanted = crate::HostWanted { proposal: "p1".into(), host, port: 443 };
+    let wanted = crate::HostWanted { proposal: "p1".into(), host, port: 443, listed: false };
     let clean = serde_json::to_string(&redactor.body(Body::HostWanted(wanted))).unwrap();
     assert!(clean.contains("\"redacted.example.org\""), "{clean}");
 }

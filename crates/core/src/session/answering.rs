@@ -179,9 +179,12 @@ impl State {
 
     /// The code wants to reach a host.
     pub(super) fn ask_host(&mut self, wanted: HostWanted) {
-        let HostWanted { proposal, host, port } = wanted.clone();
-        let grants = vec![Grant::Once, Grant::Session, Grant::Always];
-        let about = QuestionAbout::Host { proposal, host, port, grants };
+        let HostWanted { proposal, host, port, listed } = wanted.clone();
+        let mut grants = vec![Grant::Once, Grant::Session];
+        if !listed {
+            grants.push(Grant::Always);
+        }
+        let about = QuestionAbout::Host { proposal, host, port, listed, grants };
         let posed = self.pose(about, Subject::Host(wanted.clone()), wanted);
         self.then(Effect::AskHost(posed));
     }

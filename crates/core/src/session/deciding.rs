@@ -16,7 +16,7 @@ use super::{
 use crate::{
     AskedQuorum, Body, CodeKind, CodeQuestion, Coverage, Findings, Grantor, Language, Opinion,
     Origin, Permit, Prepared, Proposal, QuestionAbout, Quorum, Span, Untrusted, Verdict,
-    egress::Host,
+    egress::{Host, RunHosts},
     landing,
     policy::Ground,
     record::TurnEnd,
@@ -40,6 +40,7 @@ impl State {
         let drawn = work.current.drawn(&self.setup.redactor);
         let mut verdict = self.verdict_on(&work.current, &findings, &self.taint);
         work.quorum = verdict.quorum;
+        work.findings = findings.clone();
         let by_rule = matches!(verdict.ground, Ground::Rule | Ground::Named);
         work.must_ask =
             approval == Approval::AlwaysAsk || (verdict.opinion == Opinion::Ask && by_rule);
@@ -301,7 +302,8 @@ impl State {
         if let Some(left) = left.filter(is_less) {
             self.note(format!("the budget of time leaves {left} s for this code"));
         }
-        let permit = Permit::grant(work.current.clone(), confinement, by).for_seconds(left);
+        let hosts = RunHosts::of(&work.findings, by);
+        let permit = Permit::grant(work.current.clone(), confinement, by, hosts).for_seconds(left);
         self.then(Effect::Run(permit));
         self.phase = Phase::Running(Run::new(work, by, lost));
     }

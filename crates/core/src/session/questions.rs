@@ -238,6 +238,10 @@ impl OpenQuestion {
             (Subject::LongRun(run), GivenAnswer::Reject { .. }) => {
                 Ok(Fitting::LongRun(LongRunAnswer { run: run.clone(), may_continue: false }))
             }
+            (
+                Subject::Host(HostWanted { listed: true, .. }),
+                GivenAnswer::Allow { span: Grant::Always },
+            ) => not("the host is listed already, so this answer cannot hold for good"),
             (Subject::Host(wanted), GivenAnswer::Allow { span }) => {
                 Ok(Fitting::Host(host_answer(wanted, Some(*span), *by)))
             }
@@ -283,7 +287,7 @@ impl Subject {
 }
 
 pub(super) fn host_answer(wanted: &HostWanted, grant: Option<Grant>, by: Grantor) -> HostAnswer {
-    let HostWanted { proposal, host, port } = wanted.clone();
+    let HostWanted { proposal, host, port, .. } = wanted.clone();
     HostAnswer { proposal, host, port, grant, by }
 }
 

@@ -165,7 +165,7 @@ impl State {
         if ask && masked.is_empty() {
             return self.ask_host(wanted);
         }
-        let HostWanted { proposal, host, port } = wanted;
+        let HostWanted { proposal, host, port, .. } = wanted;
         let mut refusal = HostAnswer { proposal, host, port, grant: None, by: Grantor::Nobody };
         if !masked.is_empty() {
             let named = named(&masked);

@@ -10,8 +10,8 @@ use super::{
     wishes::{GoingBack, Rebuilding, RewindStep},
 };
 use crate::{
-    Body, Confinement, Excerpt, Grantor, Image, Language, Languages, Message, Person, Piped,
-    Proposal, Quorum, Redactor,
+    Body, Confinement, Excerpt, Findings, Grantor, Image, Language, Languages, Message, Person,
+    Piped, Proposal, Quorum, Redactor,
     budget::Counted,
     context::ContextWindow,
     file_header::FileHeader,
@@ -182,12 +182,15 @@ pub(super) struct Work {
     /// Whether a rule asks about it, or the person wants to be asked: then a setting that answers in
     /// advance is not heard about what follows from it either.
     pub(super) must_ask: bool,
+    /// What the analysis says of the current proposal.
+    pub(super) findings: Findings,
 }
 
 impl Work {
     /// Work that nobody has judged.
     pub(super) fn new(current: Proposal, waiting: VecDeque<Proposal>) -> Self {
-        Self { current, waiting, quorum: Quorum::default(), must_ask: false }
+        let (quorum, findings) = (Quorum::default(), Findings::new(Vec::new()));
+        Self { current, waiting, quorum, must_ask: false, findings }
     }
 }
 

@@ -11,6 +11,7 @@ use crate::{
     Workspace,
     budget::{Allowance, Budget, Counted, Spent},
     context::{ContextWindow, Counter},
+    egress::RunHosts,
     file_header::FileHeaders,
     instructions::Strength,
     language,
@@ -59,6 +60,8 @@ struct Script {
     slow: bool,
     /// The questions so far.
     asked: Vec<RecordedQuestion>,
+    /// The hosts that each run may reach.
+    reach: Vec<RunHosts>,
 }
 
 impl Script {
@@ -85,7 +88,7 @@ impl Script {
             },
         };
         change(&mut setup);
-        Self { state: State::new(setup), said: vec![], slow: false, asked: vec![] }
+        Self { state: State::new(setup), said: vec![], slow: false, asked: vec![], reach: vec![] }
     }
 
     /// Takes a step. Kernels are ready as soon as they are wanted, unless they are slow.
@@ -104,6 +107,11 @@ impl Script {
                 effects.extend(more.into_iter().filter(|one| !told(one)));
             }
         }
+        let reach = |effect: &Effect| match effect {
+            Effect::Run(permit) => Some(permit.hosts().clone()),
+            _ => None,
+        };
+        self.reach.extend(effects.iter().filter_map(reach));
         self.said = effects.iter().map(short).collect();
         self
     }

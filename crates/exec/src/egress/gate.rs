@@ -8,7 +8,9 @@
 //! A denied host is refused at once, without a question. So is an address of this machine, of a
 //! neighbour or of a private network, which must be listed by number. Any other unlisted host leads
 //! to a question, once per run for each host and port, and only during a run; the connection waits
-//! for the answer. A run can ask at most [`MOST_ASKED`] times. A grant for one run ends with it. One
+//! for the answer. A run can ask at most [`MOST_ASKED`] times. Code
+//! that nobody was asked about may reach only what [`RunHosts`] names of the list; the rest of it is a
+//! question, too. A grant for one run ends with it. One
 //! that is taken back ends the connections that it let through.
 //!
 //! # Limits
@@ -21,7 +23,7 @@ use super::{
 };
 use interpreter_core::{
     Admission, Grant, HostContact, Network,
-    egress::{Host, HostDecision, Hosts, leads_inside},
+    egress::{Host, HostDecision, Hosts, RunHosts, leads_inside},
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -36,13 +38,22 @@ const MOST_ASKED: usize = 20;
 /// A host and a port.
 pub(super) type Place = (Host, u16);
 
+/// A host that somebody is asked about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct AskedHost {
+    pub(crate) host: Host,
+    pub(crate) port: u16,
+    /// Whether it is listed, but not one that this run may reach.
+    pub(crate) listed: bool,
+}
+
 /// The decision between the code and the network.
 #[derive(Debug)]
 pub(super) struct Gate {
     hosts: Hosts,
     reach: Reach,
     asks: Asks,
-    questions: mpsc::UnboundedSender<Place>,
+    questions: mpsc::UnboundedSender<AskedHost>,
     /// Finds this machine's own addresses.
     survey: Arc<dyn Survey>,
     state: Mutex<State>,
@@ -73,6 +84,8 @@ struct State {
     /// Places that were taken back, each with the number of its newest closing.
     closed: BTreeMap<Place, u64>,
     run: Option<Run>,
+    /// The listed hosts that the newest run may reach, and what it has left running.
+    hosts: RunHosts,
     ledger: Ledger,
 }
 
@@ -92,7 +105,7 @@ impl Gate {
     pub(super) fn new(
         network: &Network,
         asks: Asks,
-        questions: mpsc::UnboundedSender<Place>,
+        questions: mpsc::UnboundedSender<AskedHost>,
         survey: Arc<dyn Survey>,
     ) -> Self {
         let (hosts, reach) = match network {
@@ -121,39 +134,50 @@ impl Gate {
         if let Some(answer) = self.decide(host, port) {
             return answer;
         }
+        let refused = || self.refusal(host, port);
         if self.asks == Asks::Nobody {
-            return Err(not_listed(host, port));
+            return Err(refused());
         }
         let answered = {
+            let listed = self.is_listed(host, port);
             let mut state = self.state();
-            let Some(run) = &mut state.run else { return Err(not_listed(host, port)) };
+            let Some(run) = &mut state.run else {
+                drop(state);
+                return Err(refused());
+            };
             let place = (host.clone(), port);
             let known = run.asked.get(&place).map(Vec::is_empty);
             match known {
                 Some(true) => {
                     return Err(Refusal(format!("you refused {}", shown(host, port))));
                 }
-                None if run.asked.len() >= MOST_ASKED => return Err(not_listed(host, port)),
+                None if run.asked.len() >= MOST_ASKED => {
+                    drop(state);
+                    return Err(refused());
+                }
                 Some(false) | None => {}
             }
             let (tell, answered) = oneshot::channel();
             run.asked.entry(place.clone()).or_default().push(tell);
-            if known.is_none() && self.questions.send(place).is_err() {
-                return Err(not_listed(host, port));
+            let asked = AskedHost { host: host.clone(), port, listed };
+            if known.is_none() && self.questions.send(asked).is_err() {
+                drop(state);
+                return Err(refused());
             }
             answered
         };
         // Dropped without a word means no, or that the run is over.
         match answered.await {
             Ok(()) => Ok(()),
-            Err(_) => Err(not_listed(host, port)),
+            Err(_) => Err(refused()),
         }
     }
 
     /// Decides without a question, if possible.
     fn decide(&self, host: &Host, port: u16) -> Option<Result<(), Refusal>> {
         match self.hosts.judge(host, port) {
-            HostDecision::Allow => return Some(Ok(())),
+            HostDecision::Allow if self.state().hosts.has(host) => return Some(Ok(())),
+            HostDecision::Allow => return self.granted(host, port),
             HostDecision::Deny(rule) => {
                 let text = format!("{} is denied by the rule `{rule}`", shown(host, port));
                 return Some(Err(Refusal(text)));
@@ -167,12 +191,34 @@ impl Gate {
             let text = format!("{host} is {what}; only `--allow-host {place}` allows it");
             return Some(Err(Refusal(text)));
         }
-        if self.reach == Reach::Everything {
+        if self.reach == Reach::Everything && self.state().hosts.has(host) {
             return Some(Ok(()));
         }
+        self.granted(host, port)
+    }
+
+    /// Whether the person has granted it since.
+    fn granted(&self, host: &Host, port: u16) -> Option<Result<(), Refusal>> {
         let (state, place) = (self.state(), (host.clone(), port));
         let of_run = state.run.as_ref().is_some_and(|run| run.granted.contains(&place));
         (of_run || state.granted.contains(&place)).then_some(Ok(()))
+    }
+
+    /// Whether it is only not this run's to reach.
+    fn is_listed(&self, host: &Host, port: u16) -> bool {
+        self.reach == Reach::Everything || self.hosts.judge(host, port) == HostDecision::Allow
+    }
+
+    /// Why a host may not be reached that nobody has granted.
+    fn refusal(&self, host: &Host, port: u16) -> Refusal {
+        if !self.is_listed(host, port) {
+            return not_listed(host, port);
+        }
+        Refusal(format!(
+            "{} is not named in the findings of this code, which ran without a question; approve \
+             the code yourself to let it reach every allowed host",
+            shown(host, port)
+        ))
     }
 
     /// Why an address that a host led to may not be connected to.
@@ -239,9 +285,11 @@ impl Gate {
         }
     }
 
-    /// Starts a run: grants for the previous run end.
-    pub(super) fn begin_run(&self) {
-        self.state().run = Some(Run::default());
+    /// Starts a run, which may reach these of the listed hosts: grants for the previous run end.
+    pub(super) fn begin_run(&self, hosts: RunHosts) {
+        let mut state = self.state();
+        state.run = Some(Run::default());
+        state.hosts = hosts;
     }
 
     /// Ends the run. Connections that wait for an answer are refused. Returns the attempts.
@@ -280,7 +328,7 @@ fn not_listed(host: &Host, port: u16) -> Refusal {
 mod tests {
     use super::{super::survey::Kernel, *};
 
-    fn gate(network: &Network) -> (Arc<Gate>, mpsc::UnboundedReceiver<Place>) {
+    fn gate(network: &Network) -> (Arc<Gate>, mpsc::UnboundedReceiver<AskedHost>) {
         let (questions, asked) = mpsc::unbounded_channel();
         (Arc::new(Gate::new(network, Asks::Session, questions, Arc::new(Kernel))), asked)
     }
@@ -288,6 +336,10 @@ mod tests {
     fn only(allow: &[&str], deny: &[&str]) -> Hosts {
         let parsed = |list: &[&str]| list.iter().map(|one| one.parse().unwrap()).collect();
         Hosts { allow: parsed(allow), deny: parsed(deny) }
+    }
+
+    fn asked_host(name: &str, port: u16) -> AskedHost {
+        AskedHost { host: host(name), port, listed: false }
     }
 
     fn host(name: &str) -> Host {
@@ -309,26 +361,70 @@ mod tests {
         assert!(asked.try_recv().is_err());
     }
 
+    fn named(hosts: &[&str]) -> RunHosts {
+        RunHosts::Named(hosts.iter().map(|name| host(name)).collect())
+    }
+
+    /// Code that nobody was asked about reaches what its findings name, however much is listed; and
+    /// so does what it leaves running, until the next run.
+    #[tokio::test]
+    async fn a_listed_host_that_is_not_the_runs_to_reach_is_a_question() {
+        for network in
+            [Network::Only(only(&["a.org", "b.org"], &[])), Network::Open(Hosts::default())]
+        {
+            let (gate, mut asked) = gate(&network);
+            gate.begin_run(named(&["a.org"]));
+            assert_eq!(admit(&gate, "a.org", 443).await, Ok(()));
+            let waiting = tokio::spawn({
+                let gate = Arc::clone(&gate);
+                async move { admit(&gate, "b.org", 443).await }
+            });
+            let expected = AskedHost { listed: true, ..asked_host("b.org", 443) };
+            assert_eq!(asked.recv().await, Some(expected));
+            gate.answer(&host("b.org"), 443, None);
+            let refused = waiting.await.unwrap().unwrap_err();
+            assert!(refused.contains("b.org:443 is not named in the findings"), "{refused}");
+            gate.end_run();
+            let refused = admit(&gate, "b.org", 443).await.unwrap_err();
+            assert!(refused.contains("is not named in the findings"), "{refused}");
+            // The control: the next run was asked about.
+            gate.begin_run(RunHosts::Listed);
+            assert_eq!(admit(&gate, "b.org", 443).await, Ok(()));
+        }
+    }
+
+    #[tokio::test]
+    async fn a_finding_lists_nothing_and_a_grant_counts_for_every_run() {
+        let (gate, _asked) = gate(&Network::Only(only(&["b.org"], &["c.org"])));
+        gate.end_run();
+        gate.state().hosts = named(&["a.org", "c.org"]);
+        assert!(admit(&gate, "a.org", 443).await.unwrap_err().contains("is not allowed here"));
+        assert!(admit(&gate, "c.org", 443).await.unwrap_err().contains("is denied"));
+        gate.begin_run(named(&[]));
+        gate.answer(&host("b.org"), 443, Some(Grant::Session));
+        assert_eq!(admit(&gate, "b.org", 443).await, Ok(()));
+    }
+
     #[tokio::test]
     async fn a_grant_for_once_ends_with_its_run() {
         let (gate, mut asked) = gate(&Network::Only(only(&["a.org"], &[])));
         assert_eq!(admit(&gate, "a.org", 443).await, Ok(()));
-        gate.begin_run();
+        gate.begin_run(RunHosts::Listed);
         let waiting = tokio::spawn({
             let gate = Arc::clone(&gate);
             async move { admit(&gate, "b.org", 443).await }
         });
-        assert_eq!(asked.recv().await, Some((host("b.org"), 443)));
+        assert_eq!(asked.recv().await, Some(asked_host("b.org", 443)));
         gate.answer(&host("b.org"), 443, Some(Grant::Once));
         assert_eq!(waiting.await.unwrap(), Ok(()));
         assert_eq!(admit(&gate, "b.org", 443).await, Ok(()));
         gate.end_run();
-        gate.begin_run();
+        gate.begin_run(RunHosts::Listed);
         let again = tokio::spawn({
             let gate = Arc::clone(&gate);
             async move { admit(&gate, "b.org", 443).await }
         });
-        assert_eq!(asked.recv().await, Some((host("b.org"), 443)));
+        assert_eq!(asked.recv().await, Some(asked_host("b.org", 443)));
         gate.answer(&host("b.org"), 443, Some(Grant::Session));
         assert_eq!(again.await.unwrap(), Ok(()));
         gate.end_run();
@@ -344,7 +440,7 @@ mod tests {
             let gate = Arc::clone(&gate);
             tokio::spawn(async move { gate.closed(&host(name), 443, since).await })
         };
-        gate.begin_run();
+        gate.begin_run(RunHosts::Listed);
         gate.answer(&host("b.org"), 443, Some(Grant::Session));
         gate.answer(&host("c.org"), 443, Some(Grant::Once));
         let since = gate.closings();
@@ -364,7 +460,7 @@ mod tests {
             let gate = Arc::clone(&gate);
             async move { admit(&gate, "b.org", 443).await }
         });
-        assert_eq!(asked.recv().await, Some((host("b.org"), 443)));
+        assert_eq!(asked.recv().await, Some(asked_host("b.org", 443)));
         gate.answer(&host("b.org"), 443, Some(Grant::Session));
         assert_eq!(again.await.unwrap(), Ok(()));
         let new = ends("b.org", gate.closings());
@@ -375,7 +471,7 @@ mod tests {
     #[tokio::test]
     async fn a_no_holds_for_the_run_and_the_end_of_the_run_is_a_no() {
         let (gate, mut asked) = gate(&Network::None);
-        gate.begin_run();
+        gate.begin_run(RunHosts::Listed);
         let one = tokio::spawn({
             let gate = Arc::clone(&gate);
             async move { admit(&gate, "b.org", 443).await }
@@ -400,7 +496,7 @@ mod tests {
         let hosts = only(&["10.0.0.9:80"], &["*.evil.org"]);
         for network in [Network::Only(hosts.clone()), Network::Open(hosts)] {
             let (gate, mut asked) = gate(&network);
-            gate.begin_run();
+            gate.begin_run(RunHosts::Listed);
             let said = admit(&gate, "a.evil.org", 443).await.unwrap_err();
             assert_eq!(said, "a.evil.org:443 is denied by the rule `*.evil.org`");
             let said = admit(&gate, "169.254.169.254", 80).await.unwrap_err();
@@ -415,7 +511,7 @@ mod tests {
     async fn where_nobody_is_to_be_asked_nobody_is() {
         let (questions, mut asked) = mpsc::unbounded_channel();
         let gate = Gate::new(&Network::None, Asks::Nobody, questions, Arc::new(Kernel));
-        gate.begin_run();
+        gate.begin_run(RunHosts::Listed);
         assert!(admit(&gate, "a.org", 443).await.is_err());
         assert!(asked.try_recv().is_err());
     }
@@ -423,7 +519,7 @@ mod tests {
     #[tokio::test]
     async fn open_lets_every_name_through() {
         let (gate, mut asked) = gate(&Network::Open(Hosts::default()));
-        gate.begin_run();
+        gate.begin_run(RunHosts::Listed);
         assert_eq!(admit(&gate, "anything.example", 25).await, Ok(()));
         assert_eq!(admit(&gate, "1.1.1.1", 53).await, Ok(()));
         assert!(gate.refuses_address("192.168.0.1".parse().unwrap(), 80).is_some());
@@ -433,7 +529,7 @@ mod tests {
     #[tokio::test]
     async fn a_run_cannot_ask_without_end() {
         let (gate, mut asked) = gate(&Network::None);
-        gate.begin_run();
+        gate.begin_run(RunHosts::Listed);
         let mut waiting = tokio::task::JoinSet::new();
         for number in 0..MOST_ASKED {
             // The same host asks once, however often it is tried.

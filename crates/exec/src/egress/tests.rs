@@ -1,7 +1,7 @@
 //! The proxy from inside: real sockets, and a scripted resolver.
 
 use super::{
-    gate::{Asks, Gate, Place},
+    gate::{AskedHost, Asks, Gate},
     opened::Opener,
     proxy::{Bounds, Proxy},
     reach::Outside,
@@ -82,7 +82,7 @@ impl Interfaces {
 struct Scene {
     at: SocketAddr,
     gate: Arc<Gate>,
-    questions: mpsc::UnboundedReceiver<Place>,
+    questions: mpsc::UnboundedReceiver<AskedHost>,
     serving: JoinHandle<()>,
     uses: Arc<Uses>,
     recording: mpsc::UnboundedReceiver<WaitingUse>,

@@ -14,6 +14,7 @@ use super::{
 };
 use crate::{
     ExecError,
+    egress::AskedHost,
     sandbox::{Refusals, Search},
 };
 use interpreter_core::{
@@ -92,8 +93,8 @@ impl Actor {
                 Woken::Told(Some(command)) => self.told(*command, now).await,
                 Woken::Read(Ok(true)) => self.take_heard().await,
                 Woken::Read(Ok(false) | Err(_)) => self.stream_ended().await,
-                Woken::Wanted(Wanted::Host(host, port)) => {
-                    self.state.host_wanted(host, port);
+                Woken::Wanted(Wanted::Host(AskedHost { host, port, listed })) => {
+                    self.state.host_wanted(host, port, listed);
                     Ok(())
                 }
                 Woken::Wanted(Wanted::Use(number, of)) => {
@@ -254,7 +255,8 @@ impl Actor {
             }
             Action::End => self.end().await,
             Action::Start { kernel, language } => self.start(kernel, &language).await?,
-            Action::Begin { kernel, code, invocation, limits, behind } => {
+            Action::Begin { kernel, code, invocation, limits, hosts, behind } => {
+                self.way_out.begin_run(hosts);
                 self.begin(kernel, code, invocation, &limits, behind).await?;
             }
             Action::AnswerHost { host, port, grant } => self.way_out.answer(host, port, grant),
@@ -359,7 +361,6 @@ impl Actor {
     ) -> Result<(), ExecError> {
         self.stage.forget_review();
         self.stage.give_up_discard()?;
-        self.way_out.begin_run();
         if let Some(live) = &mut self.live {
             let language = self.state.kernels.get_mut(kernel).map(|kernel| &kernel.language);
             let interpreters = &self.setup.interpreters;

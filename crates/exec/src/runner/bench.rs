@@ -8,7 +8,7 @@ use crate::{
     egress::{Asks, Egress, Upstream},
     sandbox::{Machine, Refusals, find, recipe},
 };
-use interpreter_core::{Confinement, HostContact};
+use interpreter_core::{Confinement, HostContact, egress::RunHosts};
 use interpreter_host::{Heard, Inward, KernelInput, KernelSpec, Outward};
 use std::{
     collections::BTreeMap,
@@ -78,7 +78,7 @@ impl Bench {
         let live = Live::start(backend, confinement, None, door, &refusals, machine);
         let live = live.await?;
         if let Some(egress) = &egress {
-            egress.begin_run();
+            egress.begin_run(RunHosts::Listed);
         }
         Ok(Self { live, egress, last: 0 })
     }

@@ -3,10 +3,13 @@
 use super::command::RunnerSetup;
 use crate::{
     ExecError,
-    egress::{Doorway, Egress, Waiting, WaitingUse},
+    egress::{AskedHost, Doorway, Egress, Waiting, WaitingUse},
     sandbox::recipe,
 };
-use interpreter_core::{Backend, Confinement, Grant, HostContact, SecretUse, egress::Host};
+use interpreter_core::{
+    Backend, Confinement, Grant, HostContact, SecretUse,
+    egress::{Host, RunHosts},
+};
 use std::{collections::BTreeMap, future::pending};
 use tokio::sync::oneshot;
 
@@ -32,7 +35,7 @@ pub(super) struct WayOut {
 /// Something that code wants.
 pub(super) enum Wanted {
     /// To reach a host.
-    Host(Host, u16),
+    Host(AskedHost),
     /// To use a secret, which waits by this number.
     Use(u64, SecretUse),
 }
@@ -72,10 +75,10 @@ impl WayOut {
         self.egress.as_ref().map(Egress::doorway)
     }
 
-    /// A run begins.
-    pub(super) fn begin_run(&self) {
+    /// A run begins, which may reach these of the listed hosts.
+    pub(super) fn begin_run(&self, hosts: RunHosts) {
         if let Some(egress) = &self.egress {
-            egress.begin_run();
+            egress.begin_run(hosts);
         }
     }
 
@@ -83,7 +86,7 @@ impl WayOut {
     pub(super) async fn wanted(&mut self) -> Wanted {
         let Some(egress) = &mut self.egress else { return pending().await };
         match egress.waiting().await {
-            Waiting::Host((host, port)) => Wanted::Host(host, port),
+            Waiting::Host(asked) => Wanted::Host(asked),
             Waiting::Use(WaitingUse { of, answer, .. }) => {
                 self.last += 1;
                 self.waiting.insert(self.last, answer);

@@ -18,7 +18,7 @@ use crate::ExecError;
 use interpreter_core::{
     Confinement, Grant, HostWanted, Invocation, Language, Limits, Permit, Reached, Rewound,
     SecretUse, Typed, WantedUse,
-    egress::Host,
+    egress::{Host, RunHosts},
     session::{Event, HostAnswer},
 };
 use interpreter_host::Inward;
@@ -45,6 +45,8 @@ pub(super) enum Action {
         code: Vec<u8>,
         invocation: Option<Invocation>,
         limits: Limits,
+        /// The listed hosts that the code may reach.
+        hosts: RunHosts,
         behind: bool,
     },
     /// Hand the code what the person typed; without a text, the end of input.
@@ -228,7 +230,7 @@ impl State {
     /// Spends a permit: gives its code to the kernel that stands ready. If that has died since,
     /// nothing of the code has run.
     pub(super) fn run(&mut self, permit: Permit, now: Instant) -> Result<(), ExecError> {
-        let seconds = permit.seconds();
+        let (seconds, hosts) = (permit.seconds(), permit.hosts().clone());
         let (proposal, confinement) = permit.spend();
         if matches!(self.phase, Phase::Running(_) | Phase::Rewinding(_)) {
             let (language, reason) = (proposal.language.name().into(), "it is running code".into());
@@ -255,7 +257,7 @@ impl State {
         let cell = Cell::new(kernel, proposal.id, limits, now);
         self.phase = Phase::Running(cell.that_runs_again(proposal.again.is_some()));
         let behind = std::mem::take(&mut self.interrupted);
-        self.then(Action::Begin { kernel, code, invocation, limits, behind });
+        self.then(Action::Begin { kernel, code, invocation, limits, hosts, behind });
         self.copies.runs(kernel);
         self.drop_unnamed_copies();
         Ok(())
@@ -285,12 +287,13 @@ impl State {
         self.then(Action::Answer { kernel, text });
     }
 
-    /// Code wants to reach a host that is not listed. Between runs there is nobody to ask.
-    pub(super) fn host_wanted(&mut self, host: Host, port: u16) {
+    /// Code wants to reach a host that is not listed, or not its to reach. Between runs there is
+    /// nobody to ask.
+    pub(super) fn host_wanted(&mut self, host: Host, port: u16, listed: bool) {
         match self.cell() {
             Some(cell) => {
                 let proposal = cell.proposal.clone();
-                self.report(Event::HostWanted(HostWanted { proposal, host, port }));
+                self.report(Event::HostWanted(HostWanted { proposal, host, port, listed }));
             }
             None => self.then(Action::AnswerHost { host, port, grant: None }),
         }

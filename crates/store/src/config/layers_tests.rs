@@ -484,6 +484,24 @@ fn what_nobody_is_there_to_end_is_bounded_unless_somebody_said_how_long_it_may_t
 }
 
 #[test]
+fn a_project_takes_no_bound_of_time_away() {
+    for time in ["none", "30d"] {
+        let project = format!("limits.wall = '{time}'\nlimits.turn = '{time}'");
+        let mut settings = resolve_with(&files("", "", &project), &typed(&[])).unwrap();
+        assert_eq!(settings.asks_after(), Some(600));
+        settings.bound_unattended();
+        assert_eq!(settings.wall_limit.value.to_string(), "10m");
+        assert_eq!(settings.turn_limit.value.to_string(), "30m");
+    }
+    // It may make them shorter.
+    let project = "limits.wall = '1m'\nlimits.turn = '2m'";
+    let mut settings = resolve_with(&files("", "", project), &typed(&[])).unwrap();
+    settings.bound_unattended();
+    assert_eq!(settings.wall_limit.value.to_string(), "1m");
+    assert_eq!(settings.turn_limit.value.to_string(), "2m");
+}
+
+#[test]
 fn a_long_run_is_asked_about_unless_somebody_said_how_long_it_may_take() {
     let seconds = |user: &str, typed_ones: &[(&str, &str)]| {
         resolve_with(&files(user, "", ""), &typed(typed_ones)).unwrap().asks_after()

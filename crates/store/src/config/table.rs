@@ -342,6 +342,11 @@ fn is_more_or_unlimited<T: PartialOrd>(new: &Option<T>, old: &Option<T>) -> bool
     old.as_ref().is_some_and(|old| new.as_ref().is_none_or(|new| new > old))
 }
 
+/// Whether the user has set a time: a project may only make it shorter.
+fn is_said(time: &Sourced<TimeLimit>) -> bool {
+    !matches!(time.origin.layer, Layer::Default | Layer::Project)
+}
+
 fn freedom_to_write(workspace: Workspace) -> u8 {
     match workspace {
         Workspace::ReadOnly => 0,
@@ -386,7 +391,6 @@ impl Settings {
     /// Nobody is there to end what takes too long, so it ends by itself; unless somebody has said how
     /// long it may take.
     pub fn bound_unattended(&mut self) {
-        let is_said = |one: &Sourced<TimeLimit>| one.origin.layer != Layer::Default;
         let (turn, wall) = (is_said(&self.turn_limit), is_said(&self.wall_limit));
         if !turn {
             // Whoever gives a run more means its turn too.
@@ -403,8 +407,7 @@ impl Settings {
     /// After how many seconds the person is asked whether a run may continue. Those who have said how
     /// long it may take are not asked, unless they have said that too.
     pub fn asks_after(&self) -> Option<u64> {
-        let is_said = |one: &Sourced<TimeLimit>| one.origin.layer != Layer::Default;
-        let is_bounded = is_said(&self.wall_limit) || self.wall_limit.value != TimeLimit::None;
+        let is_bounded = is_said(&self.wall_limit);
         let asks = !is_bounded || is_said(&self.ask_after);
         self.ask_after.value.seconds().filter(|_| asks)
     }

@@ -1,12 +1,15 @@
 //! Questions about hosts.
 
 use super::*;
-use crate::{Admission, Grant, HostContact, HostWanted, QuestionAbout, Secret, redact::Redactor};
+use crate::{
+    Admission, ApprovalMode, Capability, Coverage, Deed, Grant, HostContact, HostWanted,
+    QuestionAbout, Risk, Secret, Span, redact::Redactor,
+};
 use std::sync::Arc;
 
 fn wanted() -> Event {
     let host = "files.example.org".parse().unwrap();
-    Event::HostWanted(HostWanted { proposal: "p1".into(), host, port: 443 })
+    Event::HostWanted(HostWanted { proposal: "p1".into(), host, port: 443, listed: false })
 }
 
 fn allow(span: Grant) -> GivenAnswer {
@@ -164,7 +167,7 @@ fn a_grant_is_taken_back_at_any_time_and_only_once() {
 #[test]
 fn a_host_whose_name_holds_a_secret_is_taken_back_by_its_name_on_record() {
     let host = "abcdefgh12.example.org".parse().unwrap();
-    let wanted = HostWanted { proposal: "p1".into(), host, port: 443 };
+    let wanted = HostWanted { proposal: "p1".into(), host, port: 443, listed: false };
     let secret = Secret::new("abcdefgh12".into());
     let redactor = Arc::new(Redactor::default().knowing([("N", &secret)]));
     for name in ["redacted.example.org", "abcdefgh12.example.org"] {
@@ -216,4 +219,44 @@ fn a_yes_to_a_question_from_before_a_grant_runs_nothing() {
     let again = script.asked.last().unwrap().clone();
     assert_ne!((&again.id, &again.hash), (&code.id, &code.hash));
     script.tell(GivenAnswer::Run).gives(&["run p2 by Person"]);
+}
+
+/// Findings on code that is understood, and connects to this host.
+fn connects(host: &str) -> Event {
+    let found = Capability::new(Deed::Connects, host, 1, Risk::Low);
+    Event::Judged(Findings::new(vec![found]).understood())
+}
+
+#[test]
+fn code_that_nobody_was_asked_about_may_reach_what_its_findings_name() {
+    let named = |name: &str| RunHosts::Named([name.parse().unwrap()].into());
+    let automatic = |setup: &mut Setup| setup.policy.mode = ApprovalMode::Auto;
+    let script = Script::new(automatic).asked().replied(PYTHON).when(connects("a.org"));
+    assert_eq!(script.reach, [named("a.org")]);
+    let script = Script::new(automatic).asked().replied(PYTHON).judged();
+    assert_eq!(script.reach, [RunHosts::Named([].into())]);
+    // A standing answer covers it, which was given to other code.
+    let everything = Event::StandingGiven(Span::Session, Coverage::All);
+    let script = Script::new(|_| {}).when(everything).asked().replied(PYTHON);
+    assert_eq!(script.when(connects("a.org")).reach, [named("a.org")]);
+    // The controls: somebody has seen it, or has said yes to all code.
+    let script = Script::new(|_| {}).asked().replied(PYTHON).when(connects("a.org"));
+    assert_eq!(script.tell(GivenAnswer::Run).reach, [RunHosts::Listed]);
+    let yes = |setup: &mut Setup| setup.approval = Approval::Yes;
+    let script = Script::new(yes).asked().replied(PYTHON).when(connects("a.org"));
+    assert_eq!(script.reach, [RunHosts::Listed]);
+}
+
+#[test]
+fn a_listed_host_is_not_written_into_the_settings_once_more() {
+    let listed = |listed| {
+        let host = "files.example.org".parse().unwrap();
+        Event::HostWanted(HostWanted { proposal: "p1".into(), host, port: 443, listed })
+    };
+    let script = running().when(listed(true)).tell(allow(Grant::Always)).gives(&[]);
+    script.tell(allow(Grant::Session)).gives(&["answer files.example.org:443 Some(Session)"]);
+    running()
+        .when(listed(false))
+        .tell(allow(Grant::Always))
+        .gives(&["answer files.example.org:443 Some(Always)"]);
 }

@@ -73,6 +73,7 @@ fn a_host_whose_name_holds_it_is_refused_unasked() {
             proposal: "p1".into(),
             host: host.parse().unwrap(),
             port: 1,
+            listed: false,
         })
     };
     running().when(wanted("abcdefgh12.example.org")).gives(&[

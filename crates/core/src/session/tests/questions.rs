@@ -21,7 +21,7 @@ fn running() -> Script {
 
 fn host(name: &str) -> Event {
     let host = name.parse().unwrap();
-    Event::HostWanted(HostWanted { proposal: "p1".into(), host, port: 443 })
+    Event::HostWanted(HostWanted { proposal: "p1".into(), host, port: 443, listed: false })
 }
 
 fn input(secret: bool) -> Event {

@@ -301,7 +301,12 @@ fn cells_that_take_several_people_do_not_run_again_by_one_yes() {
 #[test]
 fn a_host_that_is_granted_meanwhile_has_everybody_asked_again() {
     let mut script = asking(2, false);
-    let host = HostWanted { proposal: "p0".into(), host: "a.org".parse().unwrap(), port: 443 };
+    let host = HostWanted {
+        proposal: "p0".into(),
+        host: "a.org".parse().unwrap(),
+        port: 443,
+        listed: false,
+    };
     let answer = HostAnswer {
         proposal: host.proposal.clone(),
         host: host.host.clone(),

@@ -1,7 +1,7 @@
 //! Uses of secrets that a run's end overtakes.
 
 use crate::egress::{Asks, Egress, Waiting, uses::tests::used};
-use interpreter_core::{Network, SecretUse};
+use interpreter_core::{Network, SecretUse, egress::RunHosts};
 use std::{pin::pin, sync::Arc};
 
 /// A way out that leads nowhere.
@@ -26,12 +26,12 @@ async fn a_use_that_nobody_has_heard_of_is_none_of_the_next_run() {
     let folder = tempfile::tempdir().unwrap();
     let mut egress = open(folder.path());
     let uses = Arc::clone(&egress.uses);
-    egress.begin_run();
+    egress.begin_run(RunHosts::Listed);
     let mut late = pin!(uses.record(used()));
     assert!(waits!(&mut late));
     let ended: Vec<_> = egress.end_uses().iter().map(SecretUse::line).collect();
     assert_eq!(ended, ["did not use T for GET h.org/: the run is over"]);
-    egress.begin_run();
+    egress.begin_run(RunHosts::Listed);
     assert!(waits!(egress.waiting()));
     assert_eq!(late.await, Err("the run is over"));
     assert_eq!(egress.end_uses(), []);
@@ -42,10 +42,10 @@ async fn nor_is_it_if_the_run_before_had_no_proper_end() {
     let folder = tempfile::tempdir().unwrap();
     let mut egress = open(folder.path());
     let uses = Arc::clone(&egress.uses);
-    egress.begin_run();
+    egress.begin_run(RunHosts::Listed);
     let mut late = pin!(uses.record(used()));
     assert!(waits!(&mut late));
-    egress.begin_run();
+    egress.begin_run(RunHosts::Listed);
     // The control: one of this run.
     let mut own = pin!(uses.record(used()));
     assert!(waits!(&mut own));

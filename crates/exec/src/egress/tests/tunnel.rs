@@ -1,7 +1,10 @@
 //! Tunnels: who gets one, where it leads, and what goes through it.
 
-use super::{super::ledger::Traffic, Setting, echo, hosts};
-use interpreter_core::{Grant, Network};
+use super::{
+    super::{gate::AskedHost, ledger::Traffic},
+    Setting, echo, hosts,
+};
+use interpreter_core::{Grant, Network, egress::RunHosts};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -155,7 +158,7 @@ async fn a_connection_waits_for_the_persons_answer() {
     let by_number = format!("127.0.0.1:{port}");
     let mut scene =
         Setting::only(&[&by_number]).name("asked.example", &["127.0.0.1"]).start().await;
-    scene.gate.begin_run();
+    scene.gate.begin_run(RunHosts::Listed);
     let target = format!("asked.example:{port}");
     let (gate, at) = (std::sync::Arc::clone(&scene.gate), scene.at);
     let waiting = tokio::spawn(async move {
@@ -166,7 +169,7 @@ async fn a_connection_waits_for_the_persons_answer() {
         stream.read_exact(&mut answer).await.unwrap();
         String::from_utf8(answer).unwrap()
     });
-    let (host, asked_port) = scene.questions.recv().await.unwrap();
+    let AskedHost { host, port: asked_port, .. } = scene.questions.recv().await.unwrap();
     assert_eq!((host.to_string().as_str(), asked_port), ("asked.example", port));
     gate.answer(&host, port, Some(Grant::Session));
     // Early data is not lost.
