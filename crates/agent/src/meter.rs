@@ -203,7 +203,7 @@ mod tests {
             sent.hear(&ReplyPiece::Text("y".repeat(4_000)));
             sent
         };
-        // What came and went has about 2,000 and 1,000 tokens.
+        // The texts have about 2,000 and 1,000 tokens.
         for (input, output, believed) in [
             (0, 0, 3_000),
             (1, 1, 3_000),

@@ -223,7 +223,7 @@ mod tests {
         Pixels { width, height, rgb: rgb.collect() }
     }
 
-    /// What may stand in a sequence between its beginning and its end: nothing that ends it.
+    /// Nothing stands between the beginning of a sequence and its end that a terminal could obey.
     fn assert_whole(sequence: &str, beginnings: &[&str], end: &str) {
         for piece in sequence.split_inclusive(end) {
             let beginning = beginnings.iter().find(|one| piece.starts_with(**one));

@@ -6,7 +6,7 @@ use std::io::{self, Read};
 /// More than the head of any known model has: tokens and their merges take most of it.
 const MOST_OF_A_HEAD: u64 = 64 << 20;
 
-/// What is left of a file.
+/// The rest of a file.
 pub(super) struct Bytes<R> {
     from: R,
     length: u64,

@@ -13,7 +13,7 @@ pub(crate) struct Sample {
     pub(crate) tensors: Vec<SampleTensor>,
     pub(crate) alignment: usize,
     /// Bytes behind everything, or cut off.
-    pub(crate) more: i64,
+    pub(crate) more: isize,
 }
 
 /// A tensor of it.
@@ -100,6 +100,7 @@ impl Default for Sample {
     }
 }
 
+#[cfg(test)]
 impl Sample {
     /// With another value for a key, or the key besides the others.
     pub(crate) fn with(mut self, key: &str, value: Vec<u8>) -> Self {
@@ -119,7 +120,9 @@ impl Sample {
         edit(&mut self.tensors[place]);
         self
     }
+}
 
+impl Sample {
     /// The bytes before the numbers of the tensors.
     pub(crate) fn head(&self) -> Vec<u8> {
         let mut bytes = b"GGUF".to_vec();
@@ -144,7 +147,7 @@ impl Sample {
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let mut bytes = self.head();
         bytes.resize(bytes.len().next_multiple_of(self.alignment), 0);
-        let length = (bytes.len() + 416).saturating_add_signed(self.more as isize);
+        let length = (bytes.len() + 416).saturating_add_signed(self.more);
         bytes.resize(length, 0x5a);
         bytes
     }

@@ -48,7 +48,7 @@ fn a_file_that_was_hashed_is_not_hashed_again_until_it_changes() {
         let file = fs::File::options().write(true).open(&path).unwrap();
         file.file().set_modified(time).unwrap();
     };
-    // What is remembered counts: with the hash of others it would be refused.
+    // This is remembered, by its hash.
     let memory = folder.path().join("small.gguf.checked");
     assert!(fs::read_to_string(&memory).unwrap().contains(&entry.sha256));
     // The same size and the same time of writing, as a program can set it.
@@ -141,7 +141,7 @@ fn a_pipe_or_a_device_in_the_place_of_a_file_is_neither_read_nor_waited_for() {
     std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
     assert!(matches!(shelf.verified(&entry), Err(ShelfError::WrongSize { .. })));
     fs::remove_file(&path).unwrap();
-    // What is remembered is a pipe: the file is hashed, and the memory written anew.
+    // The memory is a pipe: the file is hashed, and the memory written anew.
     fs::write(&path, "weights").unwrap();
     let memory = folder.path().join("small.gguf.checked");
     pipe(&memory);

@@ -87,7 +87,7 @@ impl<T> KeptDocument<T> {
         }
     }
 
-    /// What is known without asking, if that is enough.
+    /// The document or the failure that is known without asking, if that is enough.
     fn known(&self, age: Duration, now: Instant) -> Option<Result<Arc<T>, NoDocument>> {
         let state = self.lock();
         let since = |at: &Instant| now.saturating_duration_since(*at);

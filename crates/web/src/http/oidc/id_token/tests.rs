@@ -378,7 +378,7 @@ fn nesting_and_crowds_in_a_token_end_it_soon() {
         let text = claims().to_string().replacen('{', &format!("{{{more},"), 1);
         verify(&token(&header("EdDSA", "e"), &text, "EdDSA"))
     };
-    // What is not read may be of any shape, and costs nothing; a claim of another shape is none.
+    // Other members may be of any shape, and cost nothing; a claim of another shape is none.
     assert!(with(&format!("\"more\":{}", nested(100))).is_ok());
     assert!(with(&format!("\"more\":{}", nested(5_000))).is_ok());
     let text = claims().to_string().replace("\"us\"", &nested(5_000));
@@ -489,7 +489,7 @@ fn a_set_of_keys_that_can_be_read_in_two_ways_is_not_read() {
         let more = twice.contains("alg") || twice.contains("use");
         let key = if more { key.replacen('{', r#"{"alg":"ES256","use":"sig","#, 1) } else { key };
         assert_eq!(set(&key), Some(Err(IdTokenFault::NoKey)), "{key}");
-        // What isn't read spoils no other.
+        // A key that isn't read spoils no other.
         assert!(set(&format!("{key},{published}")).unwrap().is_ok());
     }
     for other in ["7", "null", "\"x\"", "[[]]", "{}", "{\"kty\":{\"a\":[1]}}"] {
