@@ -219,7 +219,7 @@ fn no_answer_of_a_provider_keeps_the_server_or_its_memory() {
     let (_scene, serving) = provider.team();
     // The control, which has the description and the keys read.
     Begun::at(&serving, "198.51.100.1").must_come_in(&serving, "198.51.100.1");
-    let (before, began) = (serving.most_memory(), Instant::now());
+    let (before, start) = (serving.most_memory(), Instant::now());
     thread::scope(|scope| {
         let serving = &serving;
         let come = |number: usize| {
@@ -238,7 +238,7 @@ fn no_answer_of_a_provider_keeps_the_server_or_its_memory() {
         }
     });
     // The patience with a provider, and room for a slow machine.
-    assert!(began.elapsed() < Duration::from_secs(40), "{:?}", began.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(40), "{:?}", start.elapsed());
     let grown = serving.most_memory().saturating_sub(before);
     assert!(grown < 64 << 20, "{grown} bytes more");
     assert_eq!(provider.asked("/token"), ODD.len() + 2);

@@ -4,8 +4,8 @@ use super::*;
 use std::time::{Duration, Instant};
 
 /// A chunk of a PNG, with its checksum.
-fn chunk(kind: &[u8; 4], data: &[u8]) -> Vec<u8> {
-    let named = [&kind[..], data].concat();
+fn chunk(kind: &str, data: &[u8]) -> Vec<u8> {
+    let named = [kind.as_bytes(), data].concat();
     let length = u32::try_from(data.len()).unwrap();
     [&length.to_be_bytes()[..], &named, &checksum(&named).to_be_bytes()].concat()
 }
@@ -24,13 +24,13 @@ pub(super) fn checksum(bytes: &[u8]) -> u32 {
 
 /// A picture of these chunks, between the signature and the end.
 fn png(chunks: &[Vec<u8>]) -> Vec<u8> {
-    [b"\x89PNG\r\n\x1a\n".to_vec(), chunks.concat(), chunk(b"IEND", b"")].concat()
+    [b"\x89PNG\r\n\x1a\n".to_vec(), chunks.concat(), chunk("IEND", b"")].concat()
 }
 
 fn head(width: u32, height: u32, depth: u8, colour: u8, interlaced: u8) -> Vec<u8> {
     let data =
         [&width.to_be_bytes()[..], &height.to_be_bytes(), &[depth, colour, 0, 0, interlaced]];
-    chunk(b"IHDR", &data.concat())
+    chunk("IHDR", &data.concat())
 }
 
 /// Bytes as a stream of zlib, which are not made smaller.
@@ -87,7 +87,7 @@ fn chunks(png: &[u8]) -> Vec<([u8; 4], Vec<u8>)> {
 const GREY: [u8; 6] = [0, 10, 200, 0, 90, 255];
 
 fn grey(more: &[Vec<u8>]) -> Vec<u8> {
-    let data = chunk(b"IDAT", &stored(&GREY));
+    let data = chunk("IDAT", &stored(&GREY));
     png(&[&[head(2, 2, 8, 0, 0)], more, &[data]].concat())
 }
 
@@ -106,13 +106,13 @@ fn nothing_but_pixels_survives() {
     let plain = Pixels::of_png(&grey(&[])).unwrap();
     assert_eq!(plain.rgb, [[10; 3], [200; 3], [90; 3], [255; 3]]);
     for more in [
-        chunk(b"tEXt", secret),
-        chunk(b"zTXt", &[&b"T\0\0"[..], &stored(b"CANARY")].concat()),
-        chunk(b"iTXt", b"T\0\0\0\0\0CANARY"),
-        chunk(b"eXIf", b"MM\0*CANARY"),
-        chunk(b"iCCP", &profile),
-        chunk(b"tIME", &[7, 0xea, 1, 2, 3, 4, 5]),
-        chunk(b"vpAg", b"CANARY"),
+        chunk("tEXt", secret),
+        chunk("zTXt", &[&b"T\0\0"[..], &stored(b"CANARY")].concat()),
+        chunk("iTXt", b"T\0\0\0\0\0CANARY"),
+        chunk("eXIf", b"MM\0*CANARY"),
+        chunk("iCCP", &profile),
+        chunk("tIME", &[7, 0xea, 1, 2, 3, 4, 5]),
+        chunk("vpAg", b"CANARY"),
     ] {
         let pixels = Pixels::of_png(&grey(std::slice::from_ref(&more))).unwrap();
         assert_eq!(pixels, plain, "{more:?}");
@@ -131,32 +131,32 @@ fn bombs_of_a_few_kilobytes_take_little() {
     let bomb = bomb(60);
     assert!(bomb.len() < 200_000, "{}", bomb.len());
     for (name, more) in [
-        ("profile", chunk(b"iCCP", &[&b"x\0\0"[..], &bomb].concat())),
-        ("text", chunk(b"zTXt", &[&b"x\0\0"[..], &bomb].concat())),
-        ("international text", chunk(b"iTXt", &[&b"x\0\x01\0\0\0"[..], &bomb].concat())),
+        ("profile", chunk("iCCP", &[&b"x\0\0"[..], &bomb].concat())),
+        ("text", chunk("zTXt", &[&b"x\0\0"[..], &bomb].concat())),
+        ("international text", chunk("iTXt", &[&b"x\0\x01\0\0\0"[..], &bomb].concat())),
     ] {
         let many: Vec<_> = std::iter::repeat_n(more, 50).collect();
         let pixels = in_time(20, || Pixels::of_png(&grey(&many)));
         assert!(pixels.is_none_or(|pixels| pixels.rgb.len() == 4), "{name}");
     }
     // More rows than it says that it has, in one chunk and in thousands.
-    let long = png(&[head(2, 2, 8, 0, 0), chunk(b"IDAT", &bomb)]);
+    let long = png(&[head(2, 2, 8, 0, 0), chunk("IDAT", &bomb)]);
     let pixels = in_time(20, || Pixels::of_png(&long));
     assert!(pixels.is_none_or(|pixels| pixels.rgb.len() == 4));
-    let empty: Vec<_> = std::iter::repeat_n(chunk(b"IDAT", b""), 10_000).collect();
+    let empty: Vec<_> = std::iter::repeat_n(chunk("IDAT", b""), 10_000).collect();
     in_time(20, || assert_eq!(Pixels::of_png(&grey(&empty)), Pixels::of_png(&grey(&[]))));
-    let other: Vec<_> = std::iter::repeat_n(chunk(b"abCd", b"x"), 10_000).collect();
+    let other: Vec<_> = std::iter::repeat_n(chunk("abCd", b"x"), 10_000).collect();
     in_time(20, || assert!(Pixels::of_png(&grey(&other)).is_some()));
 }
 
 #[test]
 fn animations_are_their_first_picture_and_no_more() {
-    let control = |frames: u32| chunk(b"acTL", &[frames.to_be_bytes(), [0; 4]].concat());
+    let control = |frames: u32| chunk("acTL", &[frames.to_be_bytes(), [0; 4]].concat());
     let frame = |number: u32, width: u32, height: u32, x: u32| {
         let sizes = [number, width, height, x, 0].map(u32::to_be_bytes).concat();
-        chunk(b"fcTL", &[&sizes[..], &[0, 1, 0, 1, 0, 0]].concat())
+        chunk("fcTL", &[&sizes[..], &[0, 1, 0, 1, 0, 0]].concat())
     };
-    let data = |number: u32| chunk(b"fdAT", &[&number.to_be_bytes()[..], &stored(&GREY)].concat());
+    let data = |number: u32| chunk("fdAT", &[&number.to_be_bytes()[..], &stored(&GREY)].concat());
     let still = Pixels::of_png(&grey(&[])).unwrap();
     let first = grey(&[control(2), frame(0, 2, 2, 0)]);
     assert_eq!(Pixels::of_png(&first), Some(still.clone()));
@@ -164,7 +164,7 @@ fn animations_are_their_first_picture_and_no_more() {
     let crowd = (0..50_000).flat_map(|one| [frame(2 * one + 1, 2, 2, 0), data(2 * one + 2)]);
     let mut flood = [&b"\x89PNG\r\n\x1a\n"[..], &head(2, 2, 8, 0, 0), &control(u32::MAX)].concat();
     flood.extend(frame(0, 2, 2, 0));
-    flood.extend(chunk(b"IDAT", &stored(&GREY)));
+    flood.extend(chunk("IDAT", &stored(&GREY)));
     flood.extend(crowd.flatten());
     assert_eq!(in_time(20, || Pixels::of_png(&flood)), Some(still));
     // A first frame of another size or place is none, or as large as the picture.
@@ -180,11 +180,11 @@ fn animations_are_their_first_picture_and_no_more() {
 #[test]
 fn palettes_and_depths_that_do_not_fit_are_none_or_within_bounds() {
     let with = |depth: u8, colour: u8, interlaced: u8, more: &[Vec<u8>], data: &[u8]| {
-        let data = chunk(b"IDAT", &stored(data));
+        let data = chunk("IDAT", &stored(data));
         Pixels::of_png(&png(&[&[head(5, 3, depth, colour, interlaced)], more, &[data]].concat()))
     };
     let rows = |bytes: usize, fill: u8| [&[0][..], &vec![fill; bytes]].concat().repeat(3);
-    let palette = chunk(b"PLTE", &[9, 9, 9, 200, 0, 0]);
+    let palette = chunk("PLTE", &[9, 9, 9, 200, 0, 0]);
     // The controls.
     assert_eq!(
         with(8, 3, 0, std::slice::from_ref(&palette), &rows(5, 1)).unwrap().rgb,
@@ -198,12 +198,12 @@ fn palettes_and_depths_that_do_not_fit_are_none_or_within_bounds() {
                 for more in [
                     vec![],
                     vec![palette.clone()],
-                    vec![chunk(b"PLTE", b"")],
-                    vec![chunk(b"PLTE", &[1, 2])],
-                    vec![chunk(b"PLTE", &vec![7; 3 * 257])],
+                    vec![chunk("PLTE", b"")],
+                    vec![chunk("PLTE", &[1, 2])],
+                    vec![chunk("PLTE", &vec![7; 3 * 257])],
                     vec![palette.clone(), palette.clone()],
-                    vec![palette.clone(), chunk(b"tRNS", &[0; 300])],
-                    vec![palette.clone(), chunk(b"tRNS", b"")],
+                    vec![palette.clone(), chunk("tRNS", &[0; 300])],
+                    vec![palette.clone(), chunk("tRNS", b"")],
                 ] {
                     for data in [rows(5, 255), rows(60, 254), vec![5; 200], vec![]] {
                         let pixels = with(depth, colour, interlaced, &more, &data);
