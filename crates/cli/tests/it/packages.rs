@@ -10,6 +10,7 @@ use std::path::Path;
 mod attacks;
 mod exact;
 mod index;
+mod lies;
 
 /// A package with one module that has a word.
 fn tiny() -> Index {

@@ -16,7 +16,9 @@
 
 use super::{
     complaint,
-    found::{self, Accepted, FoundPackage, in_pip_report, in_pylock, taken_by_address},
+    found::{
+        self, Accepted, FoundPackage, in_pip_report, in_pylock, requirers_told, taken_by_address,
+    },
     listed::Known,
     listing::{Cut, read},
     npm,
@@ -33,7 +35,7 @@ use interpreter_core::{
         normal_name,
     },
 };
-use std::{io, path::PathBuf};
+use std::{collections::BTreeMap, io, path::PathBuf};
 
 /// Bytes of the longest report.
 const LONGEST: u64 = 64 << 20;
@@ -68,6 +70,7 @@ impl Look<'_> {
     }
 
     async fn of_python(&self, bench: &mut Bench) -> Outcome<PackagePlan> {
+        let kind = PackageKind::Python;
         let named: Vec<_> = match self.order.change {
             PackageChange::Install => {
                 self.order.packages().iter().map(|one| one.text().to_owned()).collect()
@@ -92,8 +95,12 @@ impl Look<'_> {
         };
         let mut plan =
             PackagePlan { roots, base: self.known.base.clone(), ..PackagePlan::default() };
+        let requirers = self.requirers(bench, &plan.roots, &found).await;
         for one in found {
             let FoundPackage { mut package, is_source } = one;
+            if package.required_by.is_none() {
+                package.required_by = requirers.get(&normal_name(kind, &package.name)).cloned();
+            }
             if let Some(known) = self.usable(&package.name, &package.version) {
                 plan.stays.push(known.clone());
                 continue;
@@ -112,6 +119,41 @@ impl Look<'_> {
         plan.list.comes.sort();
         self.count_what_goes(&mut plan);
         Ok(plan)
+    }
+
+    /// By which other package each is required, where only a further question tells. The answer is
+    /// shown and decides nothing. Without one the list has no such words.
+    async fn requirers(
+        &self,
+        bench: &mut Bench,
+        roots: &[String],
+        found: &[FoundPackage],
+    ) -> BTreeMap<String, String> {
+        let is_named = |one: &FoundPackage| {
+            self.order.names(&one.package.name)
+                || self.usable(&one.package.name, &one.package.version).is_some()
+        };
+        if found.iter().all(is_named) {
+            return BTreeMap::new();
+        }
+        // Exactly those that were found.
+        let pins = found.iter().map(|one| format!("{}=={}", one.package.name, one.package.version));
+        let wanted: Vec<_> = roots.iter().cloned().chain(pins).collect();
+        let told = async {
+            let desk = self.workshop.desk_for(&wanted).ok()?;
+            let here = self.here();
+            let desk = Desk { here: &here, ..desk.desk() };
+            let command = self.site.tool.explain(self.order, desk)?;
+            let ended = bench.run(command).await.ok()?;
+            let report = read(desk.report, LONGEST, Cut::Refused);
+            report.filter(|_| ended.status == Some(0))
+        };
+        told.await.map(|report| requirers_told(&report)).unwrap_or_default()
+    }
+
+    /// The files of packages that are here already.
+    fn here(&self) -> Vec<PathBuf> {
+        self.known.listed.packages.iter().filter_map(|one| self.store.file_of(one)).collect()
     }
 
     /// A package of the list whose file is here.
@@ -139,8 +181,7 @@ impl Look<'_> {
         }
         let PackageSite { tool, hosts, .. } = self.site;
         let desk = self.workshop.desk_for(wanted).map_err(|error| own(&error))?;
-        let here: Vec<PathBuf> =
-            self.known.listed.packages.iter().filter_map(|one| self.store.file_of(one)).collect();
+        let here = self.here();
         let desk = Desk { here: &here, ..desk.desk() };
         let ended = bench.run(tool.resolve(self.order, desk)).await;
         let ended = ended.map_err(|error| (error.to_string(), false))?;

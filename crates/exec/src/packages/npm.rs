@@ -83,7 +83,9 @@ pub(super) fn in_lock(text: &str, hosts: &[HostRule]) -> Result<Vec<PlannedPacka
         let in_path = name_in(path).ok_or_else(|| by_address(path, None))?;
         let name = if entry.name.is_empty() { in_path } else { &entry.name };
         let by = requirer(&lock, in_path);
-        if !entry.in_bundle {
+        // One of a bundle comes in the file of another, and from nowhere else.
+        let is_inside = entry.in_bundle && entry.resolved.is_empty() && !entry.link;
+        if !is_inside {
             check(entry, name, by.as_deref(), hosts)?;
         }
         if !entry.is_for_this_machine() {
@@ -234,8 +236,14 @@ mod tests {
             r#"{"version": "1.0.0", "resolved": "http://127.0.0.1:8000/x.tgz"}"#,
             r#"{"version": "1.0.0", "resolved": "http://127.0.0.1:8000/x.tgz", "integrity": "sha1-x"}"#,
             r#"{"resolved": "../x", "link": true}"#,
+            r#"{"version": "1.0.0", "inBundle": true, "link": true}"#,
+            r#"{"version": "1.0.0", "inBundle": true, "resolved": "http://evil.example/x.tgz"}"#,
+            r#"{"version": "1.0.0", "inBundle": true, "resolved": "http://127.0.0.1:8000/x.tgz"}"#,
         ] {
             assert!(read(&format!(r#""node_modules/x": {entry}"#)).is_err(), "{entry}");
         }
+        // The control: in the file of another package.
+        let inside = r#""node_modules/a/node_modules/x": {"version": "1.0.0", "inBundle": true}"#;
+        assert_eq!(read(inside), Ok(vec!["x 1.0.0".into()]));
     }
 }
