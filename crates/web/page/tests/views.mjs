@@ -313,8 +313,11 @@ await story("again", async (browser, scene) => {
   await picture(page, "switching");
   await rm(join(place.root, "other.toml"));
   await page.click("[data-act=switch-model]");
-  await shows(page, "[data-aside=model] .problem", "other.toml");
+  await shows(page, ".entries", "the model stays as it was");
+  await state(page, "idle");
   await writeFile(join(place.root, "other.toml"), '[[reply]]\ntext = "The other one."\n');
+  await menu("switch");
+  await page.selectOption("[data-field=model]", "scripted:other.toml");
   await page.click("[data-act=switch-model]");
   await page.waitForFunction(() => document.querySelector("[data-aside=model]") === null);
   await state(page, "idle");

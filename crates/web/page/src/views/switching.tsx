@@ -56,7 +56,7 @@ function Choice({ session }: { session: Session }): JSX.Element {
           </select>
         </label>
         {looked.failure !== null && <Problem failure={looked.failure} />}
-        <p class="muted">The list comes from the server’s settings. To add a model, make it the <code>model</code> of an endpoint there, or name it in <code>fallback</code>.</p>
+        <p class="muted">The server’s settings decide what is on the list. To add a model, make it the <code>model</code> of an endpoint there, or name it in <code>fallback</code>.</p>
         <div class="acts"><button type="submit" class="primary" data-act="switch-model" disabled={busy || name === ""}>Switch</button></div>
       </form>
     </Dialog>
