@@ -7,7 +7,7 @@
 //! Must not repeat the message, and must name only commands and options that exist.
 
 use crate::{AgentError, ChooseError, choose::ENGINE};
-use interpreter_core::{Untrusted, system_users::NoUser};
+use interpreter_core::{Untrusted, outline::OutlineUnseen, system_users::NoUser};
 use interpreter_exec::{Cause, ExecError, Interpreters};
 use interpreter_model::{ModelError, ProviderError, pull::PullError, shelf::ShelfError};
 use interpreter_store::{ConfigError, NotRemovable, StoreError};
@@ -348,6 +348,7 @@ impl Advise for WorkspaceError {
             Self::NotKept { .. } | Self::TooMuchToKeep { .. } => {
                 "`interpreter changes diff` shows what is staged now"
             }
+            Self::OutlineUnseen(error) => return error.advice(),
             Self::ChangedSinceShown { .. } => "look at the changes again, and decide again",
             Self::FileOrHunks { .. } => {
                 "put `./` before it to name the file; a chat asks about hunks one by one (key h)"
@@ -368,6 +369,21 @@ impl Advise for WorkspaceError {
             | Self::NothingUndone { .. }
             | Self::WorkFolderGone { .. } => list,
             Self::Files { .. } => DISK,
+        };
+        Some(advice.into())
+    }
+}
+
+impl Advise for OutlineUnseen {
+    fn advice(&self) -> Option<String> {
+        let advice = match self {
+            Self::NotNamed => {
+                "show the `outline` that comes with the changes, and send its `hash` as `seen`; or \
+                 apply fewer at once"
+            }
+            Self::Another => {
+                "ask for the changes again, show their `outline`, and send its `hash` as `seen`"
+            }
         };
         Some(advice.into())
     }

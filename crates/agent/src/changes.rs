@@ -5,6 +5,7 @@
 use crate::{Advise, AgentError, Context, error::chain};
 use interpreter_core::{
     Body, Changes, ChangesState, FileChange, LeftOut, Pick, ShownChange, Untrusted,
+    outline::ApplyOrder,
 };
 use interpreter_store::{Log, StoreError, new_session_id};
 use interpreter_workspace::{self as workspace, Place, Set};
@@ -123,29 +124,18 @@ impl ChangeReview<'_> {
         Ok(self.context.redactor.draw(&self.set.diff_of(&self.look)?).into_text())
     }
 
-    /// Puts exactly this into the person's folder.
-    pub fn apply(self, conflict: Conflict) -> Result<Applied, AgentError> {
-        self.put(|set, look| set.apply_review(look, conflict))
-    }
-
     /// The changes one by one, with their hunks.
     pub fn shown_changes(&self) -> Result<Vec<ShownChange>, AgentError> {
         let changes = self.set.changes_of(&self.look)?;
         Ok(changes.into_iter().map(|one| one.drawn(&self.context.redactor)).collect())
     }
 
-    /// Puts what was picked into the person's folder. The rest stays staged.
-    pub fn apply_some(self, picks: &[Pick], conflict: Conflict) -> Result<Applied, AgentError> {
-        self.put(|set, look| set.apply_some(look, picks, conflict))
-    }
-
-    fn put(
-        self,
-        apply: impl FnOnce(&mut Set, &workspace::Review) -> Result<Applied, WorkspaceError>,
-    ) -> Result<Applied, AgentError> {
+    /// Puts what an order names, or all of this, into the person's folder. The rest stays staged.
+    pub fn apply(self, order: &ApplyOrder, conflict: Conflict) -> Result<Applied, AgentError> {
         let Self { context, mut set, look } = self;
         let id = set.id().to_owned();
-        let applied = on_record(context, &id, ChangesState::Applied, || apply(&mut set, &look))?;
+        let apply = || set.apply_review(&look, order, conflict);
+        let applied = on_record(context, &id, ChangesState::Applied, apply)?;
         drop(look);
         set.remove_if_empty()?;
         prune(context)?;

@@ -2,7 +2,7 @@
 
 use crate::{Advise, ChooseError};
 use interpreter_analyze::AddedRuleError;
-use interpreter_core::{Untrusted, record::TurnEnd, session::Failure};
+use interpreter_core::{Untrusted, outline::OutlineUnseen, record::TurnEnd, session::Failure};
 use interpreter_exec::ExecError;
 use interpreter_model::{ModelError, pull::PullError};
 use interpreter_store::StoreError;
@@ -129,6 +129,11 @@ pub fn chain(error: &dyn std::error::Error) -> String {
 /// Whether a message says that a decision named a snapshot which is no longer held.
 pub fn says_look_again(message: &str) -> bool {
     message == ExecError::LookAgain.to_string()
+}
+
+/// Whether a message says that many changes were to be applied without the outline of them.
+pub fn says_outline_unseen(message: &str) -> bool {
+    OutlineUnseen::is_said_by(message)
 }
 
 /// A failure as the session sees it.

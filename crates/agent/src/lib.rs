@@ -16,7 +16,7 @@ pub use crate::{
     attach::{attached_image, attached_text},
     choose::{ChooseError, providers},
     context::{Context, Explained},
-    error::{AgentError, chain, says_look_again},
+    error::{AgentError, chain, says_look_again, says_outline_unseen},
     offered::OfferedModel,
     session::{Session, SessionUpdates},
     update::{Live, Looker, Mode, NotBegun, Update},

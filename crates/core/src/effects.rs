@@ -119,6 +119,9 @@ pub struct LeftOut {
     pub path: String,
     /// Why. May name other paths that a program chose.
     pub why: String,
+    /// The names of the known values that are masked in it, if that is why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub masked: Vec<String>,
 }
 
 impl FileChange {

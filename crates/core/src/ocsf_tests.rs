@@ -17,6 +17,7 @@ fn of(body: Body) -> Vec<Value> {
     events(&Record { v: 1, seq: 7, time, session: "s1".into(), who: None, body }, &SOURCE)
 }
 
+#[expect(clippy::too_many_lines, reason = "it is a table")]
 fn bodies() -> Vec<(u32, u32, Body)> {
     let host = || "example.com".parse::<Host>().unwrap();
     let contact = |name: &str, verdict| HostContact {

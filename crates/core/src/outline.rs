@@ -8,16 +8,21 @@
 //! Up to [`NAMED`] changes are all named. Of more, everything unusual is named, with the reason, and
 //! the rest is counted in groups that say all there is to their names but a plain, visible part in
 //! the middle: kind of change, folder, ending. A front end shows the outline to its end before it
-//! takes the answer for all, and then asks again. Pure; the same outline is on record with the
+//! takes the answer for all, and then asks again. The answer names the outline by its hash, and
+//! nothing is applied without: `order.rs` decides that. Pure; the same outline is on record with the
 //! question, so that the record says what was shown.
 //!
 //! # Limits
 //! What is usual is judged by names, modes and kinds. A file that differs from its neighbours in
 //! content only is counted with them; the diff shows it.
 
-use crate::{Change, Danger, FileChange, untrusted::is_plain};
+pub use self::order::{ApplyOrder, OutlineUnseen, SeenOutline};
+
+use crate::{Change, Danger, FileChange, hash::canonical_sha256, untrusted::is_plain};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+
+mod order;
 
 /// Changes up to which every one is named.
 pub const NAMED: usize = 50;
@@ -80,6 +85,10 @@ impl Unusual {
 /// The changes that are named among many, and how many of the others are like each other.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outline {
+    /// The SHA-256 of `named` and `counted`, written like a question whose hash is taken. The answer
+    /// for all of the changes names the outline by it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub hash: String,
     /// The changes that are named, in the order of [`Unusual`].
     pub named: Vec<NamedChange>,
     /// The others, in groups.
@@ -154,7 +163,9 @@ impl Outline {
             counted.push(CountedChanges { files: files.len(), change, folder, from, ending });
         }
         named.sort_by(|one, other| one.why.cmp(&other.why).then_with(|| one.path.cmp(&other.path)));
-        Some(Self { named, counted })
+        let mut outline = Self { hash: String::new(), named, counted };
+        outline.hash = canonical_sha256(&outline);
+        Some(outline)
     }
 
     /// How many changes are only counted.

@@ -49,19 +49,25 @@ impl Pick {
 
     /// The changes that these may take, of all that there are: more than they do rather than fewer.
     pub fn meant<'a>(picks: &[Self], files: &'a [FileChange]) -> Vec<&'a FileChange> {
-        let is_below = |path: &str, above: &str| {
-            path.strip_prefix(above).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
         let takes = |pick: &Self, file: &FileChange| {
-            let picked = pick.path.trim_end_matches('/');
-            let mut paths = file.paths().map(|path| path.trim_end_matches('/'));
-            paths.any(|path| is_below(path, picked) || is_below(picked, path))
+            let picked = pick.path.as_str();
+            file.paths().any(|path| is_at_or_below(path, picked) || is_at_or_below(picked, path))
         };
         // One that is written in another way than the list writes it may mean any of them.
         let is_plain = |pick: &Self| files.iter().any(|file| takes(pick, file));
         let is_all = picks.is_empty() || !picks.iter().all(is_plain);
         let is_meant = |file: &&FileChange| is_all || picks.iter().any(|pick| takes(pick, file));
         files.iter().filter(is_meant).collect()
+    }
+
+    /// Whether it takes a change of a list, by a path as the list writes it.
+    pub fn takes(&self, file: &FileChange) -> bool {
+        file.paths().any(|path| match self.extent {
+            Extent::Below => is_at_or_below(path, &self.path),
+            Extent::Itself | Extent::Hunks(_) => {
+                path.trim_end_matches('/') == self.path.trim_end_matches('/')
+            }
+        })
     }
 
     /// Whether it is some hunks of a file.
@@ -101,6 +107,13 @@ impl fmt::Display for Pick {
         let numbers: Vec<_> = hunks.iter().map(usize::to_string).collect();
         write!(f, ":{}", numbers.join(","))
     }
+}
+
+/// Whether a path is `above`, or below it. That of a folder may end in a slash.
+pub fn is_at_or_below(path: &str, above: &str) -> bool {
+    let path = path.trim_end_matches('/');
+    let below = path.strip_prefix(above.trim_end_matches('/'));
+    below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// The numbers and ranges of numbers in a text, such as `1 3-5`, each from 1 to `most`. A text with
@@ -149,6 +162,30 @@ impl ShownChange {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_beside_a_path_is_below_it() {
+        for (path, above, is) in [
+            ("a", "a", true),
+            ("a/b", "a", true),
+            ("a/b", "a/", true),
+            ("a/", "a", true),
+            ("ab", "a", false),
+            ("b", "a", false),
+            ("a", "a/b", false),
+        ] {
+            assert_eq!(is_at_or_below(path, above), is, "{path} {above}");
+        }
+    }
+
+    #[test]
+    fn a_pick_of_a_change_itself_takes_nothing_below_it() {
+        let files = ["a/1", "a/", "b"].map(|path| FileChange::new(path, crate::Change::Created));
+        let taken = |pick: Pick| files.iter().filter(|file| pick.takes(file)).count();
+        let itself = |path: &str| Pick { path: path.into(), extent: Extent::Itself };
+        assert_eq!([taken(itself("a")), taken(itself("a/1")), taken(itself("c"))], [1, 1, 0]);
+        assert_eq!([taken(Pick::below("a")), taken(Pick::below("b"))], [2, 1]);
+    }
 
     #[test]
     fn what_may_be_meant_is_never_too_little() {

@@ -335,6 +335,9 @@ pub enum Body {
         wish: String,
         #[serde(skip_serializing_if = "Vec::is_empty", default)]
         paths: Vec<String>,
+        /// The hash of the outline that was shown before it, if there is one.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        seen: Option<String>,
         /// The file that is to be staged, if that is the wish.
         #[serde(flatten, skip_serializing_if = "Option::is_none", default)]
         put: Option<PutContent>,

@@ -3,7 +3,7 @@
 //! Many of the paths named here were chosen by the program that ran, so every text goes through
 //! the terminal's filter before it stands in a message.
 
-use interpreter_core::Untrusted;
+use interpreter_core::{Untrusted, outline::OutlineUnseen};
 use std::{io, path::Path};
 
 /// An error of staged changes.
@@ -14,6 +14,9 @@ pub enum WorkspaceError {
     #[error("the work folder has changed since the set {id} was shown; review it again")]
     ChangedSinceShown { id: String },
 
+    /// So many changes are applied only with the outline that was shown.
+    #[error(transparent)]
+    OutlineUnseen(#[from] OutlineUnseen),
     /// No set has this id.
     #[error("unknown change set `{}`", shown(.id))]
     NoSuchSet { id: String },
@@ -139,6 +142,7 @@ impl WorkspaceError {
             | Self::Edited { .. }
             | Self::Incomplete { .. } => true,
             Self::ChangedSinceShown { .. }
+            | Self::OutlineUnseen(_)
             | Self::NoSuchSet { .. }
             | Self::ShortId { .. }
             | Self::OtherFolder { .. }

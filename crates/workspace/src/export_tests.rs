@@ -3,6 +3,7 @@
 use super::*;
 use crate::{Conflict, scene::Scene};
 use fs_err as fs;
+use interpreter_core::outline::ApplyOrder;
 use std::{io::Read, process::Command};
 
 fn names(export: &Export) -> Vec<&str> {
@@ -90,7 +91,7 @@ fn git_applies_the_patch() {
     assert!(!patch.contains("KEY=1") && !patch.contains("/etc/passwd"), "{patch}");
     let by_git = applied_by_git(BEFORE, &patch);
     let review = scene.set.review().unwrap();
-    scene.set.apply_review(&review, Conflict::Refuse).unwrap();
+    scene.set.apply_review(&review, &ApplyOrder::default(), Conflict::Refuse).unwrap();
     let (applied, _) = scene.set.patch(ExportOf::Applied).unwrap();
     assert_eq!(applied_by_git(BEFORE, &read(applied)), by_git);
     let mut ours = scene.holds();

@@ -3,6 +3,7 @@
 use super::*;
 use crate::{Conflict, scene::Scene};
 use fs_err as fs;
+use interpreter_core::outline::ApplyOrder;
 
 fn received(scene: &Scene, text: &str) -> ReceivedFile {
     let place = scene.changes.clone();
@@ -30,7 +31,7 @@ fn a_file_waits_for_a_decision_like_those_of_code() {
     assert_eq!(scene.lines(), ["changed a", "created d/e/deep", "created new.csv"]);
     assert_eq!(scene.reads("a"), "old");
     let review = scene.set.review().unwrap();
-    scene.set.apply_review(&review, Conflict::Refuse).unwrap();
+    scene.set.apply_review(&review, &ApplyOrder::default(), Conflict::Refuse).unwrap();
     assert_eq!(scene.reads("new.csv"), "1,2\n");
     assert_eq!((scene.reads("d/in"), scene.reads("d/e/deep")), ("x".into(), "y".into()));
     scene.set.undo(Conflict::Refuse).unwrap();

@@ -9,6 +9,9 @@
 //! A change whose text cannot be drawn without masking a known secret is veiled: it is withheld from
 //! an application of everything, because nobody has seen all of it, and is applied if it is named.
 //!
+//! Many changes are applied only by an order that names the outline of them. Here is the last place
+//! where that is seen to, with the list of what is about to be written; `core` decides.
+//!
 //! # Limits
 //! The person's own folder is not copied. If it changes between the list and the application so that
 //! another list would be shown, the application is refused.
@@ -36,7 +39,9 @@ use crate::{
         verdicts::Verdicts,
     },
 };
-use interpreter_core::{FileChange, LeftOut, Pick, Redactor, ShownChange, Untrusted};
+use interpreter_core::{
+    FileChange, LeftOut, Pick, Redactor, ShownChange, Untrusted, outline::ApplyOrder,
+};
 use std::{collections::HashMap, path::Path};
 
 /// One snapshot of a set: listed, shown and applied.
@@ -191,24 +196,17 @@ impl Set {
         texts(snapshot.layer(), (self.work_folder(), work.as_ref()), &chosen)
     }
 
-    /// Puts what was reviewed into the person's folder: all of it, or on an error none.
+    /// Puts what an order names of a review into the person's folder, or all that was reviewed; on
+    /// an error nothing. Everything that comes with it, such as a new folder around it, was shown
+    /// too; otherwise nothing is applied. Hunks that are not picked stay staged.
     pub fn apply_review(
         &mut self,
         review: &Review,
+        order: &ApplyOrder,
         conflict: Conflict,
     ) -> Result<Applied, WorkspaceError> {
-        self.apply_some(review, &below(&review.paths), conflict)
-    }
-
-    /// Puts what was picked of a review into the person's folder. Everything that comes with it,
-    /// such as a new folder around it, was shown too; otherwise nothing is applied. Hunks that are
-    /// not picked stay staged.
-    pub fn apply_some(
-        &mut self,
-        review: &Review,
-        picks: &[Pick],
-        conflict: Conflict,
-    ) -> Result<Applied, WorkspaceError> {
+        let everything = below(&review.paths);
+        let picks = if order.picks.is_empty() { &everything } else { &order.picks };
         self.put_right()?;
         let work = self.work_folder_or_gone()?;
         let snapshot = &review.snapshot;
@@ -217,7 +215,7 @@ impl Set {
         let conflict = if has_hunks { Conflict::Refuse } else { conflict };
         let mut plan = self.plan(snapshot, &work, picks, &review.veiled, conflict)?;
         let mut told = plan.told(snapshot.layer(), (self.work_folder(), &work));
-        let is_all = picks == below(&review.paths);
+        let is_all = *picks == everything;
         // The person's own folder may be another by now, and with it what this comes to.
         let is_shown = if is_all {
             told == review.files
@@ -229,6 +227,7 @@ impl Set {
         if !is_shown {
             return Err(WorkspaceError::ChangedSinceShown { id: self.id().to_owned() });
         }
+        order.check(&told.iter().collect::<Vec<_>>(), &review.files)?;
         if has_hunks {
             let (upper, shown) = (snapshot.layer(), (&review.seen, review.numbered.as_ref()));
             partial::divide(upper, &work, shown, &mut plan.entries, picks, &mut told)?;
@@ -251,18 +250,6 @@ impl Set {
             }
         }
         Ok(applied)
-    }
-
-    /// Puts the changes at and below `paths`, or all of them, into the person's folder: all that
-    /// were chosen, or on an error none.
-    pub fn apply(
-        &mut self,
-        paths: &[String],
-        conflict: Conflict,
-    ) -> Result<Applied, WorkspaceError> {
-        self.put_right()?;
-        let review = self.review_of(paths, (), &Redactor::default())?;
-        self.apply_review(&review, conflict)
     }
 
     /// The plan of an application, once conflicts are settled.
@@ -309,7 +296,10 @@ pub(crate) fn chosen<'a>(
 mod tests {
     use crate::{Conflict, WorkspaceError, copy::snapshot, scene::Scene};
     use fs_err as fs;
-    use interpreter_core::Pick;
+    use interpreter_core::{
+        Extent, Pick,
+        outline::{ApplyOrder, OutlineUnseen, SeenOutline},
+    };
     use rustix::fs::{CWD, Mode, mkfifoat};
 
     #[test]
@@ -318,7 +308,7 @@ mod tests {
         scene.writes("a", "new").deletes("b").deletes("c").writes("n/m", "y").writes("l", "-> a");
         let shown = scene.set.review().unwrap();
         assert_eq!(shown.files, scene.set.changes().unwrap());
-        scene.set.apply_review(&shown, Conflict::Refuse).unwrap();
+        scene.set.apply_review(&shown, &ApplyOrder::default(), Conflict::Refuse).unwrap();
         assert_eq!((scene.reads("a"), scene.reads("n/m")), ("new".into(), "y".into()));
         assert_eq!(scene.lines(), Vec::<String>::new());
     }
@@ -333,7 +323,8 @@ mod tests {
         let shown = scene.set.review().unwrap();
         let left: Vec<_> = shown.left_out.iter().map(|one| one.path.as_str()).collect();
         assert_eq!(left, ["made", "other", "other/in", "pipe"]);
-        let applied = scene.set.apply_review(&shown, Conflict::Refuse).unwrap();
+        let applied =
+            scene.set.apply_review(&shown, &ApplyOrder::default(), Conflict::Refuse).unwrap();
         assert_eq!(
             (applied.files, applied.left_out),
             (shown.files.clone(), shown.left_out.clone())
@@ -361,7 +352,7 @@ mod tests {
                 _ => fs::remove_file(&staged).unwrap(),
             }
             assert_eq!(scene.set.diff_of(&shown).unwrap().raw(), diff.raw());
-            scene.set.apply_review(&shown, Conflict::Refuse).unwrap();
+            scene.set.apply_review(&shown, &ApplyOrder::default(), Conflict::Refuse).unwrap();
             assert_eq!((scene.reads("a"), scene.reads("b")), ("new".into(), "x".into()), "{trick}");
             assert_eq!(scene.holds().len(), 2, "{trick}");
             // Later changes wait for a decision of their own.
@@ -379,7 +370,8 @@ mod tests {
         // Meanwhile the program changes its mind.
         scene.writes("n/m/one", "evil");
         let paths = [Pick::below("n/m/one")];
-        let applied = scene.set.apply_some(&shown, &paths, Conflict::Refuse).unwrap();
+        let applied =
+            scene.set.apply_review(&shown, &ApplyOrder::of(paths), Conflict::Refuse).unwrap();
         let names: Vec<_> = applied.files.iter().map(|file| file.path.as_str()).collect();
         assert_eq!(names, ["n/m/one"]);
         assert_eq!((scene.reads("n/m/one"), scene.reads("a")), ("1".into(), "old".into()));
@@ -389,20 +381,75 @@ mod tests {
         assert_eq!(rest, ["a", "b", "n/m/one", "n/m/two"]);
     }
 
+    /// Sixty new files in a new folder, and one with the name of a secret.
+    fn many() -> Scene {
+        let scene = Scene::new(&[]);
+        for n in 0..60 {
+            scene.writes(&format!("d/{n:02}"), "x");
+        }
+        scene.writes(".env", "KEY=1");
+        scene
+    }
+
+    #[test]
+    fn many_files_are_written_only_with_the_outline_that_was_shown() {
+        let mut scene = many();
+        let shown = scene.set.review().unwrap();
+        let itself = |n| Pick { path: format!("d/{n:02}"), extent: Extent::Itself };
+        let each: Vec<_> = (0..51).map(itself).collect();
+        // Another way to write a path, and another way to mean everything, are no way around.
+        let other: Vec<_> = each.iter().map(|one| Pick::below(format!("./{}", one.path))).collect();
+        let all = [vec![], each.clone(), other, vec![Pick::below("d")], vec![Pick::below(".")]];
+        for picks in all {
+            let mut order = ApplyOrder::of(picks);
+            for seen in [None, Some(SeenOutline::of_all("0"))] {
+                order.seen = seen;
+                let refused = scene.set.apply_review(&shown, &order, Conflict::Overwrite);
+                let is_unseen = matches!(refused, Err(WorkspaceError::OutlineUnseen(_)));
+                assert!(is_unseen, "{order:?} {refused:?}");
+                assert_eq!(scene.holds().len(), 0, "nothing of it has been written");
+            }
+        }
+        // That of some of them is not that of all.
+        let seen = SeenOutline::of(shown.files.iter().take(55));
+        let order = ApplyOrder { picks: vec![], seen };
+        let refused = scene.set.apply_review(&shown, &order, Conflict::Refuse);
+        let another = WorkspaceError::OutlineUnseen(OutlineUnseen::Another).to_string();
+        assert_eq!(refused.unwrap_err().to_string(), another);
+        // Up to fifty, every one was named.
+        let few = ApplyOrder::of(&each[..50]);
+        scene.set.apply_review(&shown, &few, Conflict::Refuse).unwrap();
+        assert!(scene.work.join("d/49").exists() && !scene.work.join("d/50").exists());
+        let mut scene = many();
+        let shown = scene.set.review().unwrap();
+        let seen = SeenOutline::of(shown.files.iter());
+        let order = ApplyOrder { picks: vec![], seen };
+        scene.set.apply_review(&shown, &order, Conflict::Refuse).unwrap();
+        assert!(scene.work.join("d/59").exists() && !scene.work.join(".env").exists());
+    }
+
     #[test]
     fn a_path_that_was_not_shown_is_not_applied() {
         let mut scene = Scene::new(&[("a", "old")]);
         scene.writes("a", "new");
         let shown = scene.set.review().unwrap();
         scene.writes("later", "evil");
-        let later = scene.set.apply_some(&shown, &[Pick::below("later")], Conflict::Refuse);
+        let later = scene.set.apply_review(
+            &shown,
+            &ApplyOrder::of([Pick::below("later")]),
+            Conflict::Refuse,
+        );
         assert!(matches!(later, Err(WorkspaceError::NotAChange { .. })), "{later:?}");
         // Something that became a change only because the person's folder changed.
         let mut scene = Scene::new(&[("a", "old"), ("b", "same")]);
         scene.writes("a", "new").writes("b", "same");
         let shown = scene.set.review().unwrap();
         scene.person_writes("b", "mine");
-        let refused = scene.set.apply_some(&shown, &[Pick::below("b")], Conflict::Overwrite);
+        let refused = scene.set.apply_review(
+            &shown,
+            &ApplyOrder::of([Pick::below("b")]),
+            Conflict::Overwrite,
+        );
         assert!(matches!(refused, Err(WorkspaceError::ChangedSinceShown { .. })), "{refused:?}");
         assert_eq!(scene.reads("b"), "mine");
     }
@@ -415,7 +462,7 @@ mod tests {
         assert_eq!(shown.files.len(), 1);
         // It was no change when it was shown, and is one now.
         scene.person_writes("b", "mine");
-        let refused = scene.set.apply_review(&shown, Conflict::Overwrite);
+        let refused = scene.set.apply_review(&shown, &ApplyOrder::default(), Conflict::Overwrite);
         assert!(matches!(refused, Err(WorkspaceError::ChangedSinceShown { .. })), "{refused:?}");
         assert_eq!((scene.reads("a"), scene.reads("b")), ("old".into(), "mine".into()));
     }

@@ -3,7 +3,7 @@
 //! The program's changes are made the way an overlay makes them: copied up, whited out, opaque.
 
 use crate::{
-    Conflict, Place, Set, WorkspaceError,
+    Applied, Conflict, Place, Set, WorkspaceError,
     journal::crash,
     tree::{
         folder::{Folder, Intent},
@@ -13,6 +13,10 @@ use crate::{
     },
 };
 use fs_err as fs;
+use interpreter_core::{
+    Redactor,
+    outline::{ApplyOrder, SeenOutline},
+};
 use std::{
     collections::BTreeMap,
     ffi::OsStr,
@@ -20,6 +24,21 @@ use std::{
     path::{Path, PathBuf},
 };
 use tempfile::TempDir;
+
+impl Set {
+    /// Puts the changes at and below `paths`, or all of them, into the person's folder, as somebody
+    /// does who has seen them all.
+    pub(super) fn apply(
+        &mut self,
+        paths: &[String],
+        conflict: Conflict,
+    ) -> Result<Applied, WorkspaceError> {
+        self.put_right()?;
+        let review = self.review_of(paths, (), &Redactor::default())?;
+        let seen = SeenOutline::of(review.files.iter());
+        self.apply_review(&review, &ApplyOrder { picks: Vec::new(), seen }, conflict)
+    }
+}
 
 /// A folder that is removed with all that tests lock in it.
 struct Room(TempDir);

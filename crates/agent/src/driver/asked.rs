@@ -88,12 +88,13 @@ impl Driver {
         reply: oneshot::Sender<Result<StagedLook, ExecError>>,
     ) -> Result<(), AgentError> {
         let Looker { who, decides, path } = by;
+        let has_name = who.is_some();
         if decides {
             let shown = match &who {
                 Some(_) => Body::DiffShown { id },
-                None => {
-                    Body::Note { text: format!("the names of what is staged are shown (set {id})") }
-                }
+                None => Body::Note {
+                    text: format!("what is staged is listed for a decision (set {id})"),
+                },
             };
             self.journal.heard(who);
             self.journal.note(shown);
@@ -101,6 +102,8 @@ impl Driver {
             self.write_record().await?;
         }
         let anew = decides && !self.state.is_reviewing();
+        // A terminal shows the names alone, so no hunk has been seen.
+        let decides = decides && has_name;
         self.runner.tell(Command::Look { anew, decides, path, reply });
         Ok(())
     }

@@ -4,12 +4,11 @@ use super::{Driver, calls::Purpose};
 use crate::{journal, network, rules, update::Update};
 use interpreter_analyze::{Past, analyze_after};
 use interpreter_core::{
-    Body, Pick, Proposal,
+    Body, Proposal,
     look::Look,
     session::{ChangesWish, Effect, Event, HostAnswer, Settle},
 };
 use interpreter_exec::{Command, PutOrder};
-use interpreter_workspace::Conflict;
 use std::sync::{Arc, PoisonError};
 
 /// Bytes of code from which on it is analysed on another thread.
@@ -81,13 +80,12 @@ impl Driver {
             Effect::UseModel => self.use_model(),
             Effect::Review => self.runner.tell(Command::Review),
             Effect::AskChanges(changes) => self.update(Update::Review(changes)).await,
-            Effect::Settle(Settle::Apply) => self.apply(Vec::new()),
-            Effect::Settle(Settle::ApplySome(picks)) => self.apply(picks),
+            Effect::Settle(Settle::Apply(order)) => self.runner.tell(Command::Apply(order)),
             Effect::Settle(Settle::Discard) => self.runner.tell(Command::Discard(Vec::new())),
             Effect::ChangeSet(ChangesWish::Put(put)) => self.put_file(put.path),
             Effect::ChangeSet(wish) => self.runner.tell(match wish {
                 ChangesWish::Apply(picks) => Command::ApplyNow(picks),
-                ChangesWish::ApplyShown { number, picks } => Command::ApplyShown { number, picks },
+                ChangesWish::ApplyShown { number, order } => Command::ApplyShown { number, order },
                 ChangesWish::Discard(paths) => Command::Discard(paths),
                 ChangesWish::DiscardShown { number, paths } => {
                     Command::DiscardShown { number, paths }
@@ -112,10 +110,6 @@ impl Driver {
         let Some(file) = self.received.take() else { return };
         let confinement = self.state.confinement().clone();
         self.runner.tell(Command::Put(Box::new(PutOrder { path, file, confinement })));
-    }
-
-    fn apply(&self, picks: Vec<Pick>) {
-        self.runner.tell(Command::Apply { picks, conflict: Conflict::Refuse });
     }
 
     /// Takes what the analysis of a proposal has learned as known, because its code runs.

@@ -8,7 +8,7 @@ use crate::{
         ask::Asker,
         json,
         ours::{count, ours, word},
-        outline_question,
+        outline_question::{self, SeenYes},
         screen::Screen,
         transcript,
     },
@@ -20,7 +20,7 @@ use interpreter_agent::{
         WorkspaceError,
     },
 };
-use interpreter_core::{Pick, Untrusted, outline::NAMED};
+use interpreter_core::{Pick, Untrusted, outline::ApplyOrder};
 use interpreter_store::{Environment, Overrides, local_time};
 use reedline::Reedline;
 use std::{io, process::ExitCode};
@@ -52,10 +52,14 @@ enum ChangesCommand {
     /// the folder has changed since the set began. Leaves out secrets and the folders of version
     /// control systems, such as .git, unless you name them. PATH:2,4-5 applies only these hunks of
     /// a changed text file, by the numbers that `diff` shows; the others stay staged. Of more than
-    /// 50 changes, a terminal first shows those that stand out, and asks.
+    /// 50 changes, those that stand out are listed first. A terminal then asks; in a script,
+    /// nothing is applied without --yes.
     Apply {
         #[command(flatten)]
         chosen: Chosen,
+        /// Apply more than 50 changes without asking, once those that stand out are listed
+        #[arg(long)]
+        yes: bool,
         /// Replace files even if they have changed in the meantime
         #[arg(long)]
         overwrite: bool,
@@ -114,17 +118,17 @@ pub(crate) fn changes(args: &ChangesArgs) -> Result<ExitCode, Error> {
             screen(&context).diff(&diff)?;
             Ok(Some(Exit::Done.into()))
         }),
-        ChangesCommand::Apply { chosen, overwrite } => chosen.act(&context, |id, words| {
+        ChangesCommand::Apply { chosen, yes, overwrite } => chosen.act(&context, |id, words| {
             let picks = changes::picks(&context, id, words)?;
             if *overwrite && picks.iter().any(Pick::is_of_hunks) {
                 return Err(misuse("`--overwrite` is for whole files: name them without hunks"));
             }
             let which = Which::Named(id.to_owned());
             let Some(review) = changes::review(&context, &which, &picks)? else { return Ok(None) };
-            if !confirmed(&context, &review)? {
+            let Some(SeenYes { seen }) = confirmed(&context, &review, *yes)? else {
                 return Ok(Some(Exit::Refused.into()));
-            }
-            let applied = review.apply_some(&picks, conflict(*overwrite))?;
+            };
+            let applied = review.apply(&ApplyOrder { picks, seen }, conflict(*overwrite))?;
             finished("Applied", id, &applied).map(Some)
         }),
         ChangesCommand::Discard(chosen) => chosen.act(&context, |id, paths| {
@@ -235,17 +239,33 @@ fn mistaken(context: &Context, error: Error) -> Error {
     }
 }
 
-/// Whether a person at the terminal has seen what stands out in many changes and wants them. A script
-/// has decided by its command, and reads the same list afterwards.
-fn confirmed(context: &Context, review: &ChangeReview<'_>) -> Result<bool, Error> {
+/// The yes of somebody who has seen what stands out in many changes, or who has said beforehand that
+/// to print it is enough. Without a terminal nobody can be asked, so that is a no.
+fn confirmed(
+    context: &Context,
+    review: &ChangeReview<'_>,
+    is_decided: bool,
+) -> Result<Option<SeenYes>, Error> {
     let files: Vec<_> = review.files().iter().collect();
-    if files.len() <= NAMED || !at_terminal() {
-        return Ok(true);
+    if is_decided || !at_terminal() {
+        let mut screen = Screen::stderr(&context.environment);
+        let yes = outline_question::print(&mut screen, &files)?;
+        if is_decided || yes.seen.is_none() {
+            return Ok(Some(yes));
+        }
+        screen.say(
+            ours("Not applied: these are ")
+                + count(files.len(), "change")
+                + ", and there is no terminal to ask on. `interpreter changes apply --yes` applies \
+                   them once this list is printed; with paths, it applies only those.",
+        )?;
+        return Ok(None);
     }
     let mut screen = screen(context);
     wait_for(async {
         let mut asker = Asker::start(&context.environment, Reedline::create)?;
-        Ok(outline_question::all_of(&mut asker, &mut screen, &files).await.unwrap_or(false))
+        // Whoever leaves has not said yes.
+        Ok(outline_question::all_of(&mut asker, &mut screen, &files).await.unwrap_or(None))
     })?
 }
 
@@ -288,8 +308,10 @@ fn list(context: &Context, as_json: bool) -> Result<ExitCode, Error> {
 
 /// A set as a line of the list.
 pub(crate) fn line(set: &Summary) -> String {
-    let (files, state) = (count(set.files, "file"), set.state.word());
-    let (files, time) = (files.as_str(), local_time(&set.created));
+    let (state, time) = (set.state.word(), local_time(&set.created));
+    // Those that wait for a decision.
+    let staged = count(set.files, "file");
+    let files = if set.files == 0 { "" } else { staged.as_str() };
     format!("{}  {state:<9}  {files:>10}  {time}{}", set.id, notes(set))
 }
 

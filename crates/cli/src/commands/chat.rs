@@ -13,7 +13,7 @@ use crate::{
         chat::Chat,
         confined,
         first_start::{self, Sources, Start},
-        frontend::{Frontend, Turn, View},
+        frontend::{Frontend, Turn, Unasked, View},
         ours::{ours, word},
         person::{Console, Person, Questions},
         repl_editor,
@@ -26,7 +26,7 @@ use interpreter_core::{
     Untrusted,
     record::TurnEnd,
     schema::Schema,
-    session::{Approval, Earlier, Event, PastCell, Replay, Settle},
+    session::{Approval, Earlier, Event, PastCell, Replay},
 };
 use interpreter_store::Overrides;
 use rustix::{
@@ -200,7 +200,7 @@ async fn converse(
     } else {
         View::Chat(Box::new(Chat::new(screen, context.confinement()).folding()))
     };
-    let mut frontend = Frontend::new(&context, session, view, person, Settle::Later)
+    let mut frontend = Frontend::new(&context, session, view, person, Unasked::Later)
         .timed(context.settings.turn_limit.value.seconds());
     if !at_terminal {
         return one_turn(frontend, first, schema.as_ref()).await;
@@ -347,7 +347,7 @@ async fn another(
     screen.blank()?;
     greet(&mut screen, &context)?;
     let view = View::Chat(Box::new(Chat::new(screen, confinement).folding()));
-    let mut frontend = Frontend::new(&context, session, view, person, Settle::Later)
+    let mut frontend = Frontend::new(&context, session, view, person, Unasked::Later)
         .timed(context.settings.turn_limit.value.seconds());
     frontend.be_verbose(is_verbose);
     Ok((frontend, context))

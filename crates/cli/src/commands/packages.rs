@@ -5,7 +5,7 @@ use crate::{
     report::{Error, misuse},
     start::{context, wait_for},
     terminal::{
-        frontend::{Frontend, Turn, View},
+        frontend::{Frontend, Turn, Unasked, View},
         json,
         person::Person,
         plain::Plain,
@@ -17,7 +17,7 @@ use clap::Subcommand;
 use interpreter_agent::{Context, Mode, Session};
 use interpreter_core::{
     packages::{PackageChange, PackageKind, PackageOrder, Requirement},
-    session::{Approval, Event, Settle},
+    session::{Approval, Event},
 };
 use interpreter_store::Overrides;
 use std::{process::ExitCode, sync::Arc};
@@ -159,7 +159,7 @@ async fn give(context: Arc<Context>, order: PackageOrder, json: bool) -> Result<
     let view = if json { View::Json } else { View::Plain(Box::new(Plain::of(&context))) };
     let session = Session::start(&context, Mode::Run, Approval::AsRulesSay)?;
     let person = Person::Nobody(Signals::new()?);
-    let mut frontend = Frontend::new(&context, session, view, person, Settle::Later);
+    let mut frontend = Frontend::new(&context, session, view, person, Unasked::Later);
     match frontend.turn(Event::PackagesOrdered(order)).await? {
         Turn::Over(end) => {
             frontend.end().await?;

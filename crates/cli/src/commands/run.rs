@@ -10,7 +10,7 @@ use crate::{
     terminal::{
         ask::Asker,
         chat::Chat,
-        frontend::{Frontend, Turn, View},
+        frontend::{Frontend, Turn, Unasked, View},
         json,
         person::{Console, Person, Questions},
         plain::Plain,
@@ -23,7 +23,7 @@ use interpreter_agent::{Context, Explained, Mode, Session, TypedLines};
 use interpreter_core::{
     Network, Origin,
     record::TurnEnd,
-    session::{Approval, Event, Settle},
+    session::{Approval, Event},
 };
 use reedline::Reedline;
 use serde_json::json;
@@ -61,6 +61,9 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     explain: bool,
     /// Apply staged changes after the run
+    ///
+    /// Of more than 50 changes, those that stand out are listed on standard error before they are
+    /// applied.
     #[arg(long, conflicts_with = "discard")]
     apply: bool,
     /// Discard staged changes after the run
@@ -174,9 +177,9 @@ async fn execute(
 ) -> Result<ExitCode, Error> {
     let approval = args.approval();
     let unasked = match (args.apply, args.discard) {
-        (true, _) => Settle::Apply,
-        (false, true) => Settle::Discard,
-        (false, false) => Settle::Later,
+        (true, _) => Unasked::Apply,
+        (false, true) => Unasked::Discard,
+        (false, false) => Unasked::Later,
     };
     // With `--ask` all is as in a chat. Otherwise the terminal is the code's, but for a question of a
     // rule, about a host or about packages.

@@ -6,14 +6,18 @@ use super::{
     keyboard::Typing,
     listing,
     ours::{count, ours, word},
-    outline_question, pager,
+    outline_question::{self, SeenYes},
+    pager,
     person::Console,
     questions::gone,
     screen::Screen,
     transcript,
 };
 use interpreter_core::{
-    Extent, FileChange, LeftOut, Pick, outline::NAMED, pick::numbers, session::Settle,
+    Extent, FileChange, LeftOut, Pick,
+    outline::{ApplyOrder, NAMED},
+    pick::numbers,
+    session::Settle,
 };
 
 /// An answer to the question whether changes are kept.
@@ -72,13 +76,15 @@ impl Console {
             return Ok(match self.asker.choose(screen, &question, &choices).await? {
                 KeepKey::Apply => {
                     let all: Vec<_> = files.iter().collect();
-                    if !outline_question::all_of(&mut self.asker, screen, &all).await? {
-                        continue;
+                    match outline_question::all_of(&mut self.asker, screen, &all).await? {
+                        Some(SeenYes { seen }) => {
+                            Keep::Settle(Settle::Apply(ApplyOrder { picks: Vec::new(), seen }))
+                        }
+                        None => continue,
                     }
-                    Keep::Settle(Settle::Apply)
                 }
                 KeepKey::Choose => match self.chosen(screen, files).await? {
-                    Some(picks) => Keep::Settle(Settle::ApplySome(picks)),
+                    Some(order) => Keep::Settle(Settle::Apply(order)),
                     None => continue,
                 },
                 KeepKey::Discard => Keep::Settle(Settle::Discard),
@@ -101,7 +107,7 @@ impl Console {
         &mut self,
         screen: &mut Screen,
         chosen: &[&FileChange],
-    ) -> Result<bool, Left> {
+    ) -> Result<Option<SeenYes>, Left> {
         if chosen.len() > NAMED {
             return outline_question::all_of(&mut self.asker, screen, chosen).await;
         }
@@ -110,7 +116,8 @@ impl Console {
         }
         let question = ours("Apply ") + count(chosen.len(), "change") + " to your folder?";
         let choices = [choice('y', "yes", true), choice('b', "back", false)];
-        self.asker.choose(screen, &question, &choices).await
+        let is_wanted = self.asker.choose(screen, &question, &choices).await?;
+        Ok(is_wanted.then_some(SeenYes { seen: None }))
     }
 
     /// Has the person choose some of the files by their numbers. The rest stays staged.
@@ -118,7 +125,7 @@ impl Console {
         &mut self,
         screen: &mut Screen,
         files: &[FileChange],
-    ) -> Result<Option<Vec<Pick>>, Left> {
+    ) -> Result<Option<ApplyOrder>, Left> {
         let numbered: Vec<_> = files
             .iter()
             .zip(1..)
@@ -139,10 +146,11 @@ impl Console {
                 continue;
             };
             let chosen: Vec<_> = numbers.iter().map(|number| &files[number - 1]).collect();
-            if self.confirmed(screen, &chosen).await? {
+            if let Some(SeenYes { seen }) = self.confirmed(screen, &chosen).await? {
                 let pick =
                     |file: &&FileChange| Pick { path: file.path.clone(), extent: Extent::Itself };
-                return Ok(Some(chosen.iter().map(pick).collect()));
+                let picks = chosen.iter().map(pick).collect();
+                return Ok(Some(ApplyOrder { picks, seen }));
             }
         }
     }

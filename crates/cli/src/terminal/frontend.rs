@@ -17,9 +17,7 @@ use super::{
 use crate::report::Error;
 use interpreter_agent::{Context, HeldLines, Session, Update};
 use interpreter_core::{
-    Body, Changes, ChangesState, FileChange, Record, forms,
-    record::TurnEnd,
-    session::{Event, Settle},
+    Body, Changes, ChangesState, FileChange, Record, forms, record::TurnEnd, session::Event,
 };
 use interpreter_store::Environment;
 use std::{
@@ -74,7 +72,13 @@ impl View {
 }
 
 /// The decision on staged changes if nobody is asked.
-pub(crate) type Unasked = Settle;
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unasked {
+    Apply,
+    Discard,
+    /// They stay staged.
+    Later,
+}
 
 /// A session, its view and the person at the terminal.
 pub(crate) struct Frontend {
@@ -98,7 +102,7 @@ pub(crate) struct Frontend {
     /// Updates that came while a question waited, to be shown first.
     pub(super) early: VecDeque<Update>,
     /// For a sentence that is not of the output, where that is read by a program.
-    stderr: Screen,
+    pub(super) stderr: Screen,
     gallery: Gallery,
     /// The line that the person is typing while something else is going on.
     drafts: Option<watch::Receiver<String>>,

@@ -6,7 +6,8 @@
 //! # Mechanism
 //! Of more changes than a list names, the outline is shown to its end, a window at a time, and only
 //! then a key is taken, which is another one than the first. Going back before the end applies
-//! nothing.
+//! nothing. The yes names the outline, and nothing is applied by a yes that does not. If somebody
+//! has decided beforehand, the outline is printed before anything is written.
 
 use super::{
     ask::{Asker, Left, choice},
@@ -16,7 +17,18 @@ use super::{
     questions::gone,
     screen::Screen,
 };
-use interpreter_core::{FileChange, outline::Outline};
+use interpreter_core::{
+    FileChange,
+    outline::{Outline, SeenOutline},
+};
+use std::io;
+
+/// A yes to all of some changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SeenYes {
+    /// The outline that was shown before it, if they are many.
+    pub(crate) seen: Option<SeenOutline>,
+}
 
 #[derive(Clone, Copy)]
 enum Key {
@@ -25,21 +37,41 @@ enum Key {
     Back,
 }
 
-/// Whether all of `files` are to be applied, by somebody who has seen all that stands out in them.
+/// Prints what stands out in `files` if they are many, for somebody who has decided on all of them
+/// beforehand or is asked to.
+pub(crate) fn print(screen: &mut Screen, files: &[&FileChange]) -> io::Result<SeenYes> {
+    let Some(outline) = Outline::of_some(files.iter().copied()) else {
+        return Ok(SeenYes { seen: None });
+    };
+    announce(screen, files.len())?;
+    for row in &listing::outlined(files.iter().copied(), &outline).rows {
+        screen.row(row)?;
+    }
+    Ok(SeenYes { seen: Some(SeenOutline::of_all(outline.hash)) })
+}
+
+fn announce(screen: &mut Screen, files: usize) -> io::Result<()> {
+    screen.say(ours("Before ") + count(files, "change") + " are applied, what stands out by name:")
+}
+
+/// The yes to all of `files` of somebody who has seen all that stands out in them; `None` if they
+/// said no.
 pub(crate) async fn all_of(
     asker: &mut Asker,
     screen: &mut Screen,
     files: &[&FileChange],
-) -> Result<bool, Left> {
-    let Some(outline) = Outline::of_some(files.iter().copied()) else { return Ok(true) };
+) -> Result<Option<SeenYes>, Left> {
+    let Some(outline) = Outline::of_some(files.iter().copied()) else {
+        return Ok(Some(SeenYes { seen: None }));
+    };
     let all = count(files.len(), "change");
-    gone(screen.say(ours("Before ") + all.clone() + " are applied, what stands out by name:"))?;
+    gone(announce(screen, files.len()))?;
     let mut rows = listing::outlined(files.iter().copied(), &outline).rows;
     loop {
         let shown = pager::rows(asker, screen, &rows).await.unwrap_or(Err(Left::Ended))?;
         if shown == pager::Viewed::Part {
             gone(screen.say("Nothing was applied: the list was not shown to its end."))?;
-            return Ok(false);
+            return Ok(None);
         }
         let question = match outline.count() {
             0 => ours("Apply all ") + all.clone() + "?",
@@ -51,8 +83,10 @@ pub(crate) async fn all_of(
             choice('b', "back", Key::Back),
         ];
         match asker.choose(screen, &question, &choices).await? {
-            Key::Apply => return Ok(true),
-            Key::Back => return Ok(false),
+            Key::Apply => {
+                return Ok(Some(SeenYes { seen: Some(SeenOutline::of_all(outline.hash)) }));
+            }
+            Key::Back => return Ok(None),
             Key::Names => rows = listing::whole(files.iter().copied()).rows,
         }
     }

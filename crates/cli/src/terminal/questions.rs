@@ -3,9 +3,10 @@
 use super::{
     ask::{Absence, Left},
     changes_question::Keep,
-    frontend::{Frontend, View},
+    frontend::{Frontend, Unasked, View},
     keyboard::Typing,
     ours::word,
+    outline_question::{self, SeenYes},
     pager,
     person::{Console, Person},
     screen::{Screen, Section},
@@ -13,7 +14,8 @@ use super::{
 };
 use crate::report::Error;
 use interpreter_core::{
-    Changes, Grantor, InputWanted, Secret,
+    Changes, FileChange, Grantor, InputWanted, Secret,
+    outline::{ApplyOrder, SeenOutline},
     session::{Event, GivenAnswer, Posed, Question, Settle},
 };
 
@@ -128,22 +130,42 @@ impl Frontend {
         Ok(())
     }
 
+    /// The answer that was given on the command line. Of many changes, what stands out is printed
+    /// before they are applied, away from output that a program reads.
+    fn decided_beforehand(&mut self, files: &[FileChange]) -> Result<GivenAnswer, Error> {
+        Ok(match self.unasked {
+            Unasked::Apply => {
+                let files: Vec<_> = files.iter().collect();
+                let screen = match &mut self.view {
+                    View::Plain(plain) => plain.screen()?,
+                    View::Chat(_) | View::Json | View::Quiet(_) => &mut self.stderr,
+                };
+                let SeenYes { seen } = outline_question::print(screen, &files)?;
+                GivenAnswer::Apply { picks: None, seen: seen.map(|seen| seen.hash) }
+            }
+            Unasked::Discard => GivenAnswer::Discard,
+            Unasked::Later => {
+                if let Some(screen) = self.view.screen() {
+                    screen.say(
+                        "Not in your folder yet. Review: `interpreter changes diff`; \
+                         keep: `interpreter changes apply`; drop: `interpreter changes discard`.",
+                    )?;
+                }
+                GivenAnswer::Later
+            }
+        })
+    }
+
     pub(super) async fn review(&mut self, posed: &Posed<Changes>) -> Result<(), Error> {
         let Changes { id, files, left_out, .. } = &posed.about;
         if self.reviews_at_end {
             self.session.send(posed.answer(GivenAnswer::Later));
             return Ok(());
         }
-        let Self { person, view, session, unasked, .. } = self;
+        let Self { person, view, session, .. } = self;
         let (Person::Present(console), Some(screen)) = (person, view.screen()) else {
-            if let (Settle::Later, Some(screen)) = (&*unasked, view.screen()) {
-                screen.say(
-                    "Not in your folder yet. Review: `interpreter changes diff`; \
-                     keep: `interpreter changes apply`; drop: `interpreter changes discard`.",
-                )?;
-            }
-            // They have decided beforehand, by a flag.
-            session.send(posed.answer_by(settled(unasked.clone()), Grantor::Flag));
+            let answer = self.decided_beforehand(files)?;
+            self.session.send(posed.answer_by(answer, Grantor::Flag));
             return Ok(());
         };
         let decision = loop {
@@ -159,7 +181,11 @@ impl Frontend {
                 Ok(Keep::Hunks) => {
                     let changes = session.shown_changes(id).await?;
                     match console.picked(screen, &changes).await {
-                        Ok(Some(picks)) => break Ok(Settle::ApplySome(picks)),
+                        // Each of them was shown by itself.
+                        Ok(Some(picks)) => {
+                            let seen = SeenOutline::of(files.iter());
+                            break Ok(Settle::Apply(ApplyOrder { picks, seen }));
+                        }
                         Ok(None) => {}
                         Err(left) => break Err(left),
                     }
@@ -181,8 +207,10 @@ impl Frontend {
 /// A decision on changes as an answer.
 fn settled(decision: Settle) -> GivenAnswer {
     match decision {
-        Settle::Apply => GivenAnswer::Apply { picks: None },
-        Settle::ApplySome(picks) => GivenAnswer::Apply { picks: Some(picks) },
+        Settle::Apply(ApplyOrder { picks, seen }) => GivenAnswer::Apply {
+            picks: (!picks.is_empty()).then_some(picks),
+            seen: seen.map(|seen| seen.hash),
+        },
         Settle::Discard => GivenAnswer::Discard,
         Settle::Later => GivenAnswer::Later,
     }

@@ -8,7 +8,7 @@ use super::{
     changes_question::Keep,
     chat::Chat,
     confined,
-    frontend::{Frontend, Turn, View},
+    frontend::{Frontend, Turn, Unasked, View},
     ours::{count, word},
     pager,
     person::{Console, Person},
@@ -21,7 +21,8 @@ use interpreter_agent::{
     changes::{self, ChangeReview, Conflict, Which},
 };
 use interpreter_core::{
-    Language, Pick,
+    Language,
+    outline::{ApplyOrder, SeenOutline},
     session::{Approval, Event, Settle},
 };
 use std::{io, process::ExitCode, sync::Arc};
@@ -54,7 +55,7 @@ pub(crate) async fn interact(
     let view = View::Chat(Box::new(Chat::new(screen, context.confinement())));
     let person = Person::Present(Box::new(console));
     let mut frontend =
-        Frontend::new(context, session, view, person, Settle::Later).reviewed_at_end();
+        Frontend::new(context, session, view, person, Unasked::Later).reviewed_at_end();
     loop {
         match next(&mut frontend, context, &language, &mut questions).await? {
             Ok(event) => match frontend.turn(event).await? {
@@ -151,17 +152,19 @@ async fn settle(context: &Context, frontend: &mut Frontend) -> Result<(), Error>
     let files = review.files().to_vec();
     let done = loop {
         let left = match console.about_changes(screen, &id, &files, review.left_out()).await {
-            Ok(Keep::Settle(Settle::Apply)) => {
-                review.apply(Conflict::Refuse)?;
+            Ok(Keep::Settle(Settle::Apply(order))) if order.picks.is_empty() => {
+                review.apply(&order, Conflict::Refuse)?;
                 break "applied.";
             }
-            Ok(Keep::Settle(Settle::ApplySome(picks))) => {
-                return some(screen, review, &picks);
-            }
+            Ok(Keep::Settle(Settle::Apply(order))) => return some(screen, review, &order),
             Ok(Keep::Hunks) => {
                 let changes = review.shown_changes()?;
                 match console.picked(screen, &changes).await {
-                    Ok(Some(picks)) => return some(screen, review, &picks),
+                    // Each of them was shown by itself.
+                    Ok(Some(picks)) => {
+                        let seen = SeenOutline::of(files.iter());
+                        return some(screen, review, &ApplyOrder { picks, seen });
+                    }
                     Ok(None) => Ok(()),
                     Err(left) => Err(left),
                 }
@@ -186,8 +189,8 @@ async fn settle(context: &Context, frontend: &mut Frontend) -> Result<(), Error>
     Ok(screen.say(count(files.len(), "file") + " " + done)?)
 }
 
-fn some(screen: &mut Screen, review: ChangeReview<'_>, picks: &[Pick]) -> Result<(), Error> {
-    let applied = review.apply_some(picks, Conflict::Refuse)?;
+fn some(screen: &mut Screen, review: ChangeReview<'_>, order: &ApplyOrder) -> Result<(), Error> {
+    let applied = review.apply(order, Conflict::Refuse)?;
     let words = count(applied.files.len(), "file") + " applied; the rest is still staged.";
     Ok(screen.say(words)?)
 }

@@ -5,7 +5,12 @@ use crate::{
     scene::{Scene, cell},
     terminal::Terminal,
 };
-use serde_json::json;
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    fs::inotify,
+};
+use serde_json::{Value, json};
+use std::path::Path;
 
 /// Sixty tables, and among them everything that stands out, some of it with a hostile name.
 const MANY: &str = r"
@@ -121,7 +126,7 @@ fn up_to_fifty_names_are_listed_and_one_key_is_enough() {
 }
 
 #[test]
-fn the_command_asks_at_a_terminal_and_names_what_stands_out_elsewhere() {
+fn the_command_asks_at_a_terminal() {
     let scene = scene();
     scene.code("python", MANY).exits(0);
     let terminal = Terminal::start(&scene, &["changes", "apply"]);
@@ -130,11 +135,48 @@ fn the_command_asks_at_a_terminal_and_names_what_stands_out_elsewhere() {
     let terminal = Terminal::start(&scene, &["changes", "apply"]);
     terminal.shows("of them only counted?").types("y").exits(0);
     assert_eq!(landed(&scene), 6);
-    let scene = self::scene();
+}
+
+#[test]
+fn a_script_reads_what_stands_out_and_applies_many_files_only_with_a_yes() {
+    let scene = scene();
     scene.code("python", MANY).exits(0);
-    let seen = scene.run(&["changes", "apply"]).exits(0);
-    STANDS_OUT.iter().fold(seen, |seen, name| seen.mentions(name));
+    let refused = scene.run(&["changes", "apply"]).mentions("`interpreter changes apply --yes`");
+    STANDS_OUT.iter().fold(refused.exits(3), |seen, name| seen.mentions(name));
+    assert_eq!(landed(&scene), 0);
+    // Seventy-one of them are many too, and a few that are named are not.
+    scene.run(&["changes", "apply", "data"]).mentions("these are 71 changes").exits(3);
+    scene.run(&["changes", "apply", "tool.csv", "Makefile"]).lacks("Before").exits(0);
+    assert_eq!(landed(&scene), 2);
+    let applied = scene.run(&["changes", "apply", "--yes"]).exits(0);
+    let stderr = applied.stderr();
+    let (listed, rest) = (stderr.find("Before 74 changes"), stderr.find("data/run.sh"));
+    assert!(listed.is_some() && listed < rest, "{stderr}");
     assert_eq!(landed(&scene), 6);
+}
+
+/// A folder that cannot be written to shows what was printed before anything is written.
+#[test]
+fn a_run_that_applies_at_its_end_prints_what_stands_out_before() {
+    for view in [&[][..], &["--json"]] {
+        let scene = scene();
+        let mut words = vec!["run", "--apply", "-c", MANY];
+        words.extend(view);
+        let seen = scene.run(&words).exits(0);
+        let stderr = seen.stderr();
+        let announced = stderr.find("Before 76 changes are applied").expect(&stderr);
+        for name in STANDS_OUT {
+            assert!(stderr[announced..].contains(name), "{name}: {stderr}");
+        }
+        assert_eq!(landed(&scene), 6);
+        let scene = self::scene();
+        let few = "for n in range(50): open(f'{n:02}.csv', 'w').write('x')";
+        let mut words = vec!["run", "--apply", "-c", few];
+        words.extend(view);
+        let seen = scene.run(&words).exits(0);
+        assert!(!seen.stderr().contains("Before"), "{}", seen.stderr());
+        assert!(scene.read("49.csv").is_some());
+    }
 }
 
 #[test]
@@ -169,6 +211,11 @@ fn the_second_question_is_legible_in_any_window() {
     insta::assert_snapshot!(screens.join("\n\n"));
 }
 
+/// The fields of an `apply`.
+fn with_order(session: &str, changes: &Value, picks: &Value, seen: &Value) -> Value {
+    json!({ "session": session, "changes": changes, "picks": picks, "seen": seen })
+}
+
 #[test]
 fn a_client_gets_the_outline_with_the_question_and_with_the_list() {
     let scene = scene();
@@ -179,11 +226,116 @@ fn a_client_gets_the_outline_with_the_question_and_with_the_list() {
     assert_eq!(question["about"], "changes");
     let outline = question["outline"].clone();
     assert_eq!(outline["named"][0], json!({ "path": "Makefile", "why": "runs_later" }));
+    // No word for all of them counts without it, however it is put, and the question stays open.
+    let each: Vec<_> = question["files"].as_array().unwrap().iter().collect();
+    let each: Vec<_> = each.iter().map(|file| json!({ "path": file["path"] })).collect();
+    let wrong = [json!(null), json!(""), question["hash"].clone()];
+    for picks in [json!(null), json!(each), json!(each[..51])] {
+        for seen in &wrong {
+            let fields = json!({
+                "session": session, "question": question["id"], "hash": question["hash"],
+                "decision": "apply", "picks": picks, "seen": seen,
+            });
+            let refused = client.refusal("answer", fields);
+            assert_eq!(refused["code"], "outline_unseen", "{refused}");
+            let says = |name: &str, text| refused[name].as_str().unwrap().contains(text);
+            assert!(says("message", "outline") && says("hint", "`seen`"), "{refused}");
+        }
+    }
+    assert_eq!(landed(&scene), 0);
     client.answer(&question, json!({ "decision": "later" }));
     client.record("turn_finished");
     let shown = client.ok("changes", json!({ "session": session }));
     assert_eq!(shown["outline"], outline);
     // The files below one path have an outline of their own, and few have no outline.
-    let shown = client.ok("changes", json!({ "session": session, "path": "data/run.sh" }));
-    assert_eq!((shown["files"].as_array().unwrap().len(), shown.get("outline")), (1, None));
+    let one = client.ok("changes", json!({ "session": session, "path": "data/run.sh" }));
+    assert_eq!((one["files"].as_array().unwrap().len(), one.get("outline")), (1, None));
+    // The verb is no way around it either.
+    let apply =
+        |changes: &Value, picks: Value, seen: &Value| with_order(&session, changes, &picks, seen);
+    for picks in [json!(null), json!(each), json!(each[..51])] {
+        for seen in &wrong {
+            let code = client.refused("apply", apply(&shown["id"], picks.clone(), seen));
+            assert_eq!(code, "outline_unseen", "{picks}");
+            client.record("turn_finished");
+        }
+    }
+    // Only with the outline of the part that was shown, and only that part.
+    let part = client.ok("changes", json!({ "session": session, "path": "data" }));
+    let of_part = &part["outline"]["hash"];
+    assert_ne!(*of_part, outline["hash"]);
+    for (changes, seen) in [(&part["id"], &outline["hash"]), (&shown["id"], of_part)] {
+        assert_eq!(client.refused("apply", apply(changes, json!(null), seen)), "outline_unseen");
+        client.record("turn_finished");
+    }
+    assert_eq!(landed(&scene), 0);
+    client.ok("apply", apply(&part["id"], json!(null), of_part));
+    assert_eq!(landed(&scene), 3);
+    client.record("turn_finished");
+    // The rest are few: each was named.
+    let rest = client.ok("changes", json!({ "session": session }));
+    assert_eq!(rest.get("outline"), None);
+    client.ok("apply", apply(&rest["id"], json!(null), &json!(null)));
+    assert_eq!(landed(&scene), 6);
+}
+
+/// A client that answers with the outline applies all of it with its first answer.
+#[test]
+fn the_outline_is_enough() {
+    let scene = scene();
+    let (_server, mut client) = Server::stdio(&scene);
+    let session = client.open(json!({ "mode": "run" }));
+    client.ok("run", json!({ "session": session, "language": "python", "code": MANY }));
+    let question = client.record("question");
+    let seen = &question["outline"]["hash"];
+    client.answer(&question, json!({ "decision": "apply", "seen": seen }));
+    client.record("turn_finished");
+    assert_eq!(landed(&scene), 6);
+}
+
+/// Writes sixty files once somebody outside has read a staged one.
+const LATER: &str = r"
+import os, time
+read = lambda: os.stat('first.csv').st_atime_ns
+before = read()
+print('ready', flush=True)
+while read() == before: time.sleep(0.001)
+for n in range(60): open(f'{n}.csv', 'w').write('x')
+open('went.csv', 'w').write('x')
+";
+
+/// Waits until code has staged a file with this name.
+fn waits_for_staged(upper: &Path, name: &str) {
+    let notices = inotify::init(inotify::CreateFlags::CLOEXEC).unwrap();
+    let wanted = inotify::WatchFlags::CREATE | inotify::WatchFlags::MOVED_TO;
+    inotify::add_watch(&notices, upper, wanted).unwrap();
+    // That is what the code waits for.
+    std::fs::read(upper.join("first.csv")).unwrap();
+    while !upper.join(name).exists() {
+        let limit = Timespec { tv_sec: 60, tv_nsec: 0 };
+        let mut readable = [PollFd::new(&notices, PollFlags::IN)];
+        assert_eq!(poll(&mut readable, Some(&limit)).unwrap(), 1, "nothing more was staged");
+        rustix::io::read(&notices, &mut [0; 4096]).unwrap();
+    }
+}
+
+#[test]
+fn a_chat_asks_about_files_that_came_after_its_list() {
+    let code = format!(
+        "open('first.csv', 'w').write('x')\nimport subprocess, sys\n\
+         later = subprocess.Popen([sys.executable, '-c', {LATER:?}], stdout=subprocess.PIPE)\n\
+         later.stdout.readline()"
+    );
+    let scene = Scene::new().model_says(&[&cell("python", &code), "Done."]);
+    let terminal = Terminal::open(&scene, &["--yes", "go"]);
+    terminal.shows("Keep this change").types("l").waits();
+    let sets = std::fs::read_dir(scene.data().join("changes")).unwrap().flatten();
+    let upper = sets.map(|set| set.path().join("upper")).find(|upper| upper.exists()).unwrap();
+    waits_for_staged(&upper, "went.csv");
+    terminal.types("/apply").shows("Apply all 62 changes, 62 of them only counted?").types("b");
+    terminal.waits();
+    assert_eq!(scene.read("first.csv"), None);
+    terminal.types("/apply").shows("only counted?").types("y").shows("62 files applied").waits();
+    assert!(scene.read("59.csv").is_some());
+    terminal.types("/quit").exits(0);
 }

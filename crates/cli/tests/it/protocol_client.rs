@@ -87,8 +87,15 @@ impl Client {
     /// The same, for one that must be refused: its code.
     #[track_caller]
     pub(crate) fn refused(&mut self, verb: &str, fields: Value) -> String {
+        self.refusal(verb, fields)["code"].as_str().unwrap_or_default().to_owned()
+    }
+
+    /// The same, with all that it says.
+    #[track_caller]
+    pub(crate) fn refusal(&mut self, verb: &str, fields: Value) -> Value {
         let reply = self.request(verb, fields);
-        reply["error"]["code"].as_str().unwrap_or_else(|| panic!("{verb}: {reply}")).to_owned()
+        assert!(reply["error"]["code"].is_string(), "{verb}: {reply}");
+        reply["error"].clone()
     }
 
     /// Waits for the next line beside replies that `is_it`; those before it are passed over.

@@ -122,7 +122,7 @@ fn everything_that_was_applied_is_named_or_counted_and_on_record() {
     scene.code("shell", code).exits(0);
     let diff = scene.run(&["changes", "diff"]).exits(0);
     assert!(diff.stdout().starts_with("diff --git a/setup.py b/setup.py"), "{}", diff.stdout());
-    let applied = scene.run(&["changes", "apply"]).exits(0);
+    let applied = scene.run(&["changes", "apply", "--yes"]).exits(0);
     let text = applied.stdout();
     let named: Vec<_> = text.lines().filter(|line| line.starts_with("  created  ")).collect();
     assert!(named[0].contains("setup.py (runs when the project is built)"), "{text}");

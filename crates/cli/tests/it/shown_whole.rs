@@ -109,6 +109,7 @@ fn a_known_value_is_masked_and_left_out_of_wider_answers() {
     let changes = client.ok("changes", json!({ "session": session }));
     assert!(!changes.to_string().contains(VALUE), "{changes}");
     assert_eq!(changes["files"].as_array().unwrap().len(), 1);
+    assert_eq!(changes["left_out"][0]["masked"], json!(["EXAMPLE_API_TOKEN"]));
     let left_out = changes["left_out"][0].to_string();
     assert!(
         left_out.contains("conf.txt") && left_out.contains("`EXAMPLE_API_TOKEN`"),

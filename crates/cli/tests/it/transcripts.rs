@@ -19,6 +19,7 @@ const PROMISED: &str = include_str!("transcripts/promised.txt");
 const CHAT: &str = include_str!("transcripts/chat.jsonl");
 const RUN: &str = include_str!("transcripts/run.jsonl");
 const CHANGES: &str = include_str!("transcripts/changes.jsonl");
+const MANY_CHANGES: &str = include_str!("transcripts/many_changes.jsonl");
 const STEERING: &str = include_str!("transcripts/steering.jsonl");
 const GOING_BACK: &str = include_str!("transcripts/going_back.jsonl");
 const NONSENSE: &str = include_str!("transcripts/nonsense.jsonl");
@@ -136,6 +137,11 @@ fn own_code_goes_as_written() {
 #[test]
 fn changes_go_as_written() {
     replay(CHANGES);
+}
+
+#[test]
+fn many_changes_go_as_written() {
+    replay(MANY_CHANGES);
 }
 
 #[test]

@@ -26,6 +26,7 @@ impl Decided {
     }
 
     /// Those of a record that nobody decides on any more: no code is.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the others are as in the record")]
     pub(super) fn exported(body: &Body) -> Self {
         match body {
             Body::Proposal { .. } | Body::Answer { .. } => Self::Fields(&[]),

@@ -65,7 +65,7 @@ impl Subject {
             },
             Self::Packages => matches!(phase, Phase::Offering { .. }),
             Self::Replay => matches!(phase, Phase::Confirming(_)),
-            Self::Changes => matches!(phase, Phase::Reviewing { .. }),
+            Self::Changes(_) => matches!(phase, Phase::Reviewing { .. }),
         }
     }
 
@@ -262,7 +262,7 @@ impl State {
             }
             (Phase::Reviewing { end, .. }, Fitting::Changes(Settle::Later)) => self.finish(end),
             (Phase::Reviewing { end, .. }, Fitting::Changes(decision)) => {
-                let partly = matches!(decision, Settle::ApplySome(_));
+                let partly = matches!(&decision, Settle::Apply(order) if !order.picks.is_empty());
                 self.phase = Phase::Reviewing { end, partly };
                 self.then(Effect::Settle(decision));
             }

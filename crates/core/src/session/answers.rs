@@ -2,7 +2,7 @@
 //!
 //! Plain values, in the words of whoever answers. `questions.rs` has what they mean.
 
-use crate::{Grant, Grantor, Person, Pick, QuestionEnd, Secret, Span};
+use crate::{Grant, Grantor, Person, Pick, QuestionEnd, Secret, Span, outline::OutlineUnseen};
 use serde::{Deserialize, Deserializer};
 use std::collections::BTreeSet;
 
@@ -53,6 +53,9 @@ pub enum GivenAnswer {
         /// The picks; all without any.
         #[serde(default)]
         picks: Option<Vec<Pick>>,
+        /// The hash of the outline that was shown. Many changes are not applied without.
+        #[serde(default)]
+        seen: Option<String>,
     },
     /// Forget the changes.
     Discard,
@@ -151,6 +154,9 @@ pub enum AnswerRefused {
         /// The id.
         id: String,
     },
+    /// It would apply many changes whose outline it does not name.
+    #[error(transparent)]
+    OutlineUnseen(#[from] OutlineUnseen),
     /// It is no answer to that question.
     #[error("{reason}")]
     NotFitting {

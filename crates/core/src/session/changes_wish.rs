@@ -1,6 +1,6 @@
 //! Wishes of the person about the changes of a session: to apply, to discard, to stage, to undo.
 
-use crate::{Body, FilePut, Pick};
+use crate::{Body, FilePut, Pick, outline::ApplyOrder};
 
 /// A wish about the changes of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,8 +13,8 @@ pub enum ChangesWish {
     ApplyShown {
         /// The number of the snapshot.
         number: u64,
-        /// Nothing means all of it.
-        picks: Vec<Pick>,
+        /// The changes of it, and the outline that was shown with them.
+        order: ApplyOrder,
     },
     /// Forget those at and below these paths, or all.
     Discard(Vec<String>),
@@ -47,17 +47,21 @@ pub enum TurnReach {
 impl ChangesWish {
     pub(super) fn body(&self) -> Body {
         let (wish, paths) = match self {
-            Self::Apply(picks) | Self::ApplyShown { picks, .. } => {
-                ("apply", picks.iter().map(Pick::to_string).collect())
+            Self::Apply(picks) => ("apply", picks.iter().map(Pick::to_string).collect()),
+            Self::ApplyShown { order: ApplyOrder { picks, seen }, .. } => {
+                let (wish, paths) = ("apply".into(), picks.iter().map(Pick::to_string).collect());
+                let seen = seen.as_ref().map(|seen| seen.hash.clone());
+                return Body::ChangesWanted { wish, paths, seen, put: None };
             }
             Self::Discard(paths) | Self::DiscardShown { paths, .. } => ("discard", paths.clone()),
             Self::Put(put) => {
                 let (wish, paths) = ("put".into(), vec![put.path.clone()]);
-                return Body::ChangesWanted { wish, paths, put: Some(put.content.clone()) };
+                let put = Some(put.content.clone());
+                return Body::ChangesWanted { wish, paths, seen: None, put };
             }
             Self::Undo(_) => ("undo", Vec::new()),
             Self::Redo(_) => ("redo", Vec::new()),
         };
-        Body::ChangesWanted { wish: wish.into(), paths, put: None }
+        Body::ChangesWanted { wish: wish.into(), paths, seen: None, put: None }
     }
 }

@@ -20,7 +20,6 @@ use std::sync::Arc;
 
 /// Something to do.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "a step has a handful of them, which move once")]
 pub enum Effect {
     /// Nothing but to record this.
     Note(Body),

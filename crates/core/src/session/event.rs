@@ -9,11 +9,12 @@ use super::{
 };
 use crate::{
     Blob, Body, Changes, ChangesState, Denial, Findings, Grant, Grantor, HostContact, HostWanted,
-    Image, InputWanted, Invocation, Language, Message, Output, Person, Pick, Piped, Prepared, Ran,
-    Reply, Rewound, SecretUse, Span, StandingAnswer, Typed, Untrusted, WantedUse,
+    Image, InputWanted, Invocation, Language, Message, Output, Person, Piped, Prepared, Ran, Reply,
+    Rewound, SecretUse, Span, StandingAnswer, Typed, Untrusted, WantedUse,
     budget::Counted,
     egress::Host,
     file_header::FileHeader,
+    outline::ApplyOrder,
     packages::{PackageOrder, PackagesDone, PackagesFailed, PackagesFound},
     record::{Decision, SessionHead, TurnEnd},
     standing::Coverage,
@@ -269,10 +270,9 @@ pub struct HostAnswer {
 /// The decision on staged changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Settle {
-    /// Put them into the person's folder.
-    Apply,
-    /// Put what was picked into it. The person decides on the rest anew.
-    ApplySome(Vec<Pick>),
+    /// Put what was picked, or all of them, into the person's folder. If some were picked, the
+    /// person decides on the rest anew.
+    Apply(ApplyOrder),
     /// Forget them.
     Discard,
     /// Leave them staged, for `interpreter changes`.

@@ -19,7 +19,9 @@ use super::{
     event::{self, Answer, HostAnswer, PackagesAnswer, Settle},
 };
 use crate::{
-    Body, Coverage, Grant, Grantor, HostWanted, LongRun, Person, QuestionEnd, Secret, Span, Typed,
+    Body, Coverage, FileChange, Grant, Grantor, HostWanted, LongRun, Person, QuestionEnd, Secret,
+    Span, Typed,
+    outline::{ApplyOrder, SeenOutline},
 };
 use std::collections::VecDeque;
 
@@ -68,7 +70,8 @@ pub(super) enum Subject {
     Host(HostWanted),
     Packages,
     Replay,
-    Changes,
+    /// The changes that it lists.
+    Changes(Vec<FileChange>),
 }
 
 #[derive(Debug)]
@@ -196,7 +199,7 @@ impl OpenQuestion {
         let subject = &self.subject;
         match by {
             Grantor::Person => {}
-            Grantor::Flag if matches!(subject, Subject::Changes) => {}
+            Grantor::Flag if matches!(subject, Subject::Changes(_)) => {}
             Grantor::Nobody if !answer.is_yes() => {}
             Grantor::Nobody => return not("nobody cannot say yes"),
             Grantor::Typed | Grantor::Flag | Grantor::Rule | Grantor::Standing | Grantor::Mode => {
@@ -254,18 +257,20 @@ impl OpenQuestion {
             (Subject::Packages, GivenAnswer::Refuse) => Ok(Fitting::Packages(PackagesAnswer::No)),
             (Subject::Replay, GivenAnswer::Run) => Ok(Fitting::Replay(true)),
             (Subject::Replay, GivenAnswer::Reject { .. }) => Ok(Fitting::Replay(false)),
-            (Subject::Changes, GivenAnswer::Apply { picks: None }) => {
-                Ok(Fitting::Changes(Settle::Apply))
-            }
             // No picks would mean all of them.
-            (Subject::Changes, GivenAnswer::Apply { picks: Some(picks) }) if picks.is_empty() => {
+            (Subject::Changes(_), GivenAnswer::Apply { picks: Some(picks), .. })
+                if picks.is_empty() =>
+            {
                 not("nothing is picked")
             }
-            (Subject::Changes, GivenAnswer::Apply { picks: Some(picks) }) => {
-                Ok(Fitting::Changes(Settle::ApplySome(picks.clone())))
+            (Subject::Changes(listed), GivenAnswer::Apply { picks, seen }) => {
+                let picks = picks.clone().unwrap_or_default();
+                let order = ApplyOrder { picks, seen: seen.clone().map(SeenOutline::of_all) };
+                order.check(&order.changes(listed), listed)?;
+                Ok(Fitting::Changes(Settle::Apply(order)))
             }
-            (Subject::Changes, GivenAnswer::Discard) => Ok(Fitting::Changes(Settle::Discard)),
-            (Subject::Changes, GivenAnswer::Later) => Ok(Fitting::Changes(Settle::Later)),
+            (Subject::Changes(_), GivenAnswer::Discard) => Ok(Fitting::Changes(Settle::Discard)),
+            (Subject::Changes(_), GivenAnswer::Later) => Ok(Fitting::Changes(Settle::Later)),
             (subject, _) => not(subject.expected()),
         }
     }
@@ -281,7 +286,7 @@ impl Subject {
             Self::Host(_) => "a question about a host takes allow or refuse",
             Self::Packages => "a question about packages takes install or refuse",
             Self::Replay => "a question about cells takes run or reject",
-            Self::Changes => "a question about changes takes apply, discard or later",
+            Self::Changes(_) => "a question about changes takes apply, discard or later",
         }
     }
 }

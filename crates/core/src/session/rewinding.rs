@@ -198,7 +198,8 @@ impl State {
         let Some(going) = &mut self.going_back else { return self.finish(TurnEnd::Done) };
         if going.undo > 0 {
             going.undo -= 1;
-            self.record(Body::ChangesWanted { wish: "undo".into(), paths: Vec::new(), put: None });
+            let (wish, paths) = ("undo".into(), Vec::new());
+            self.record(Body::ChangesWanted { wish, paths, seen: None, put: None });
             self.then(Effect::ChangeSet(ChangesWish::Undo(TurnReach::All)));
             self.phase = Phase::Rewinding(RewindStep::Undoing);
             return;

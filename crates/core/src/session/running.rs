@@ -191,8 +191,9 @@ impl State {
             self.phase = Phase::Reviewing { end, partly: false };
             let Changes { id, files, left_out, .. } = changes.clone();
             let outline = Outline::of(&files);
+            let subject = Subject::Changes(files.clone());
             let about = QuestionAbout::Changes { changes: id, files, left_out, outline };
-            let posed = self.pose(about, Subject::Changes, changes);
+            let posed = self.pose(about, subject, changes);
             return self.then(Effect::AskChanges(posed));
         }
         for one in changes.left_out.iter().take(NAMED) {

@@ -6,15 +6,16 @@
 use super::*;
 use crate::{
     Access, Change, Changes, ChangesState, Confinement, Effects, FileChange, Findings, Finish,
-    Grantor, InputWanted, Language, Limits, Network, Opinion, Output, Patterns, Policy, Prepared,
-    Ran, RecordedQuestion, Reply, Rule, Rules, Sandboxing, Stream, ToolCall, Typed, Untrusted,
-    Workspace,
+    Grantor, InputWanted, Language, Limits, Network, Opinion, Output, Patterns, Pick, Policy,
+    Prepared, Ran, RecordedQuestion, Reply, Rule, Rules, Sandboxing, Stream, ToolCall, Typed,
+    Untrusted, Workspace,
     budget::{Allowance, Budget, Counted, Spent},
     context::{ContextWindow, Counter},
     egress::RunHosts,
     file_header::FileHeaders,
     instructions::Strength,
     language,
+    outline::ApplyOrder,
     packages::PackageSetup,
     record::{Body, TurnEnd},
 };
@@ -244,6 +245,10 @@ fn short(effect: &Effect) -> String {
         Effect::ShowLine(line) => format!("line {line}"),
         Effect::Review => "review".into(),
         Effect::AskChanges(changes) => format!("ask about {}", changes.about.files.len()),
+        Effect::Settle(Settle::Apply(ApplyOrder { picks, .. })) => {
+            let picks: Vec<_> = picks.iter().map(Pick::to_string).collect();
+            format!("apply {}", if picks.is_empty() { "all".into() } else { picks.join(" ") })
+        }
         Effect::Settle(decision) => format!("settle {decision:?}"),
         Effect::ChangeSet(wish) => format!("change set {wish:?}"),
         Effect::FinishTurn(end) => format!("finish {end:?}"),
@@ -475,8 +480,8 @@ fn staged_changes_are_reviewed_at_the_end_of_the_turn() {
         .gives(&["review"])
         .when(Event::Reviewed(changes(ChangesState::Staged)))
         .gives(&["ask about 1"])
-        .tell(GivenAnswer::Apply { picks: None })
-        .gives(&["settle Apply"])
+        .tell(GivenAnswer::Apply { picks: None, seen: None })
+        .gives(&["apply all"])
         .when(Event::Settled(changes(ChangesState::Applied)))
         .gives(&["finish Done"]);
 }

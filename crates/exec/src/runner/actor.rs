@@ -18,7 +18,7 @@ use crate::{
     sandbox::{Refusals, Search},
 };
 use interpreter_core::{
-    ChangesState, Confinement, Denial, Effects, Invocation, Language, Limits, Pick, Prepared, Ran,
+    ChangesState, Confinement, Denial, Effects, Invocation, Language, Limits, Prepared, Ran,
     session::Event,
 };
 use interpreter_workspace::{Measured, Set};
@@ -161,24 +161,13 @@ impl Actor {
                     self.report(Ok(Event::Reviewed(changes))).await;
                 }
             }
-            Command::Apply { picks, conflict } => {
-                if let Some(changes) = self.stage.apply(picks, conflict).await? {
+            Command::Apply(order) => {
+                if let Some(changes) = self.stage.apply(order).await? {
                     self.report(Ok(Event::Settled(changes))).await;
                 }
             }
-            Command::ApplyNow(picks) => {
-                if picks.iter().any(Pick::is_of_hunks) {
-                    self.stage.check_shown(&picks)?;
-                } else {
-                    self.review().await?;
-                }
-                self.apply_now(picks).await?;
-            }
-            Command::ApplyShown { number, picks } => {
-                self.stage.check_number(number)?;
-                self.stage.check_shown(&picks)?;
-                self.apply_now(picks).await?;
-            }
+            Command::ApplyNow(picks) => self.apply_now(picks).await?,
+            Command::ApplyShown { number, order } => self.apply_shown(number, order).await?,
             Command::Look { anew, decides, path, reply } => {
                 let taken = self.look(anew).await;
                 let look = taken.and_then(|()| self.stage.look(decides, path.as_deref()));

@@ -10,9 +10,10 @@ use interpreter_core::{
     Broker, Changes, Checkpoint, Confinement, Language, Permit, Pick, Redactor, RewindScope,
     Rewound, ShownChange, Typed, Untrusted,
     egress::Host,
+    outline::ApplyOrder,
     session::{HostAnswer, TurnReach},
 };
-use interpreter_workspace::{Conflict, Export, ExportOf, Place, ReceivedFile};
+use interpreter_workspace::{Export, ExportOf, Place, ReceivedFile};
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
@@ -120,12 +121,7 @@ pub enum Command {
     /// Take a snapshot of what is staged, for a person to decide about.
     Review,
     /// Put that snapshot, or what was picked of it, into the person's folder.
-    Apply {
-        /// Nothing means all of it.
-        picks: Vec<Pick>,
-        /// If the person's folder has changed.
-        conflict: Conflict,
-    },
+    Apply(ApplyOrder),
     /// Forget staged changes, all or those at and below these paths.
     Discard(Vec<String>),
     /// Take a snapshot and put it, or what was picked of it, into the person's folder. Hunks are
@@ -136,8 +132,8 @@ pub enum Command {
     ApplyShown {
         /// The number that [`StagedLook`] has.
         number: u64,
-        /// Nothing means all of it.
-        picks: Vec<Pick>,
+        /// The changes of it, and the outline that was shown with them.
+        order: ApplyOrder,
     },
     /// Forget what the snapshot of this number has, all of it or what is at and below these paths. If
     /// another one was taken since, nothing is forgotten.

@@ -12,10 +12,12 @@ use crate::{
 };
 use interpreter_core::{
     Backend, Changes, ChangesState, Confinement, FileChange, Limits, Pick, Redactor, ShownChange,
-    Untrusted, Workspace, session::TurnReach,
+    Untrusted, Workspace, outline::ApplyOrder, session::TurnReach,
 };
 use interpreter_host::Inward;
-use interpreter_workspace::{Applied, Conflict, DiskUsage, NotCopied, Review, Set, is_at_or_below};
+use interpreter_workspace::{
+    Applied, Conflict, DiskUsage, NotCopied, Review, Set, WorkspaceError, is_at_or_below,
+};
 use std::{
     collections::{BTreeSet, HashSet},
     io,
@@ -344,18 +346,19 @@ impl Stage {
         }
     }
 
-    /// Puts the snapshot, or what was picked of it, into the person's folder.
-    pub(super) async fn apply(
-        &mut self,
-        picks: Vec<Pick>,
-        conflict: Conflict,
-    ) -> Result<Option<Changes>, ExecError> {
+    /// Puts the snapshot, or what was picked of it, into the person's folder. A snapshot whose outline
+    /// has yet to be shown stays.
+    pub(super) async fn apply(&mut self, order: ApplyOrder) -> Result<Option<Changes>, ExecError> {
         let Some(review) = self.shown.take() else { return Ok(None) };
-        self.elsewhere(move |set| {
-            let applied = set.apply_some(&review, &picks, conflict)?;
-            Ok(settled(set, ChangesState::Applied, applied))
-        })
-        .await
+        let done = self.elsewhere(move |set| {
+            let applied = set.apply_review(&review, &order, Conflict::Refuse);
+            Ok((applied.map(|applied| settled(set, ChangesState::Applied, applied)), review))
+        });
+        let Some((applied, review)) = done.await? else { return Ok(None) };
+        if matches!(applied, Err(WorkspaceError::OutlineUnseen(_))) {
+            self.shown = Some(review);
+        }
+        Ok(Some(applied?))
     }
 
     /// Undoes what was applied last, or does once more what was undone last.

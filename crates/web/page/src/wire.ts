@@ -132,7 +132,7 @@ export interface Question {
   build?: boolean;
   runs_again?: boolean;
   cells?: ReplayCell[];
-  left_out?: { cell?: string; path?: string; why: string }[];
+  left_out?: { cell?: string; path?: string; why: string; masked?: string[] }[];
   changes?: string;
   files?: FileChange[];
   outline?: Outline;
@@ -171,15 +171,26 @@ export interface ShownFile extends FileChange {
   shown: Hunk[];
 }
 
+/** A change that is not applied with the others; with its lines if a value is masked in it. */
+export interface ShownLeftOut {
+  path: string;
+  why: string;
+  masked?: string[];
+  head?: string;
+  shown: Hunk[];
+}
+
 export interface Shown {
   id: string;
   files: ShownFile[];
-  leftOut: { path: string; why: string }[];
+  leftOut: ShownLeftOut[];
   outline?: Outline;
 }
 
 /** What is shown of many changes before all of them are applied. */
 export interface Outline {
+  /** An answer for all of the changes names the outline by it. */
+  hash: string;
   named: { path: string; why: string }[];
   counted: { files: number; change: string; folder: string; from?: string; ending?: string }[];
 }

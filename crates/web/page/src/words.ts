@@ -5,10 +5,10 @@ import { person } from "./who";
 import type { Capability, FileChange, InboxQuestion, Person, Question, Quorum, Risk, SessionWord } from "./wire";
 
 export const RISKS: { [risk in Risk]: { word: string; words: string } } = {
-  low: { word: "Low risk", words: "Only reads, computes or saves staged data." },
-  medium: { word: "Medium risk", words: "Changes files or starts programs." },
+  low: { word: "Low risk", words: "Nothing graver was found than reading, computing or changing plain, staged files." },
+  medium: { word: "Medium risk", words: "Some of it needs a look, such as changing other files or starting programs." },
   unknown: { word: "Risk unknown", words: "The analysis can't tell what it does." },
-  high: { word: "High risk", words: "Deletes, uses the network or can't be read; see below." },
+  high: { word: "High risk", words: "Some of it can do real harm, such as deleting or reaching the network; see below." },
 };
 
 export const STATES: { [state in SessionWord]: string } = {
@@ -42,6 +42,23 @@ const DEEDS: { [name: string]: [string, string] } = {
 /** How long an answer holds. */
 export function spanWords(span: string): string {
   return span === "turn" ? "for this turn" : span === "session" ? "for this session" : "for good";
+}
+
+/** Why a change is apart: the values that are masked in it. Nothing for one that is left out for another reason. */
+export function whyApart(masked: string[] | undefined): string {
+  if (masked === undefined || masked.length === 0) return "";
+  const names = masked.map((name) => oneLine(name, 60)).join(", ");
+  return `It isn’t applied with the others: ${masked.length === 1 ? "the value" : "values"} of ${names} ${masked.length === 1 ? "is" : "are"} in it, and masked here.`;
+}
+
+/** Whether the page can name a change that is apart: its name is not masked itself. */
+export function isNamed(path: string, masked: string[] | undefined): boolean {
+  return !(masked ?? []).some((name) => path.includes(`[secret:${name}]`));
+}
+
+/** The words of a button that applies everything but what is left out. */
+export function applying(words: string, leftOut: number): string {
+  return leftOut === 0 ? words : `${words}, leaving out ${leftOut}`;
 }
 
 /** A finding in words. */

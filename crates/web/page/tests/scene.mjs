@@ -51,12 +51,13 @@ export class Scene {
     await writeFile(join(scene.home, ".config/interpreter/config.toml"), `model = ${JSON.stringify(`scripted:${script}`)}\n`);
     for (const [name, content] of Object.entries(files)) await writeFile(join(scene.work, name), content);
     scene.servers = [];
+    scene.variables = {};
     return scene;
   }
 
   /** Starts a server, at a free port unless told otherwise, and waits until it says where it is. */
   async serve(more = [], port = 0) {
-    const environment = { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: this.home, TERM: "xterm", LANG: "C.UTF-8" };
+    const environment = { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: this.home, TERM: "xterm", LANG: "C.UTF-8", ...this.variables };
     const child = spawn(interpreter, ["serve", "--no-open", "--port", String(port), "--json", ...more], { cwd: this.work, env: environment, stdio: ["ignore", "pipe", "pipe"] });
     const server = new Server(child);
     this.servers.push(server);

@@ -1,7 +1,7 @@
 // The views of the server (settings, doctor, record, models), and every card that no other test
 // drives: input, host, packages, code that runs again, narrow grants, single hunks.
 
-import { open, readFile, rm } from "node:fs/promises";
+import { open, readFile, rm, writeFile } from "node:fs/promises";
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { packageIndex } from "./index.mjs";
@@ -260,6 +260,9 @@ await story("again", async (browser, scene) => {
     { text: "It is there." },
     { text: "Another way to say it." },
   ], { "notes.txt": "from elsewhere" });
+  const config = join(place.home, ".config/interpreter/config.toml");
+  await writeFile(join(place.root, "other.toml"), '[[reply]]\ntext = "The other one."\n');
+  await writeFile(config, `${await readFile(config, "utf8")}fallback = ["scripted:${join(place.root, "other.toml")}"]\n`);
   const server = await place.serve();
   const person = await browser.person();
   const page = await enter(person, server.url);
@@ -297,13 +300,29 @@ await story("again", async (browser, scene) => {
 
   // Another model hears the same conversation; one that is not there changes nothing.
   await menu("switch");
-  await page.fill("[data-aside=model] [data-field=model]", "nowhere/none");
+  // Only what the server offers can be chosen: the fallback of its settings is, the model in use is not.
+  await page.waitForSelector("[data-aside=model] [data-field=model]:enabled");
+  const { offered } = await server.perform("look", { at: "models" });
+  const names = await page.$$eval("[data-field=model] option", (all) => all.map((one) => one.value).filter((one) => one !== ""));
+  equal(offered.filter((name) => !names.includes(name)), ["scripted:script.toml"], "offered, and not in the list");
+  check(names.includes("scripted:other.toml"), `the fallback: ${names}`);
+  equal(await page.locator("[data-aside=model] input").count(), 0, "fields to type into");
+  check(await page.isDisabled("[data-act=switch-model]"), "nothing is chosen yet");
+  await page.selectOption("[data-field=model]", "scripted:other.toml");
   await accessible(page, "switching");
   await picture(page, "switching");
+  await rm(join(place.root, "other.toml"));
   await page.click("[data-act=switch-model]");
-  await shows(page, "[data-aside=model] .problem", "nowhere");
-  await page.keyboard.press("Escape");
+  await shows(page, ".entries", "the model stays as it was");
+  await state(page, "idle");
+  await writeFile(join(place.root, "other.toml"), '[[reply]]\ntext = "The other one."\n');
+  await menu("switch");
+  await page.selectOption("[data-field=model]", "scripted:other.toml");
+  await page.click("[data-act=switch-model]");
   await page.waitForFunction(() => document.querySelector("[data-aside=model]") === null);
+  await state(page, "idle");
+  await say(page, "Who are you?");
+  await shows(page, ".entries", "The other one.");
   await state(page, "idle");
 
   await menu("forget");

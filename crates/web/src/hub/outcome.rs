@@ -118,6 +118,8 @@ pub(super) async fn settled(
         let message = text("message").unwrap_or_default();
         let code = if interpreter_agent::says_look_again(&message) {
             ErrorCode::LookAgain
+        } else if interpreter_agent::says_outline_unseen(&message) {
+            ErrorCode::OutlineUnseen
         } else {
             ErrorCode::Refused
         };

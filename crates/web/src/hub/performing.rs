@@ -16,6 +16,7 @@ use crate::{
     caller::Caller,
     protocol::{ErrorCode, ProtocolError, Verb, answer_rights, given_answer},
 };
+use interpreter_agent::Advise;
 use interpreter_core::{
     Language,
     proposal::unfit,
@@ -98,9 +99,10 @@ impl SessionHub {
                     (path, _) => staged::changes(&held, path, caller).await,
                 }
             }
-            Verb::Apply { session, changes, picks } => {
+            Verb::Apply { session, changes, picks, seen } => {
                 let held = self.running(&session).await?;
-                staged::apply(&self.shared, &held, &changes, picks, caller).await
+                let wanted = staged::WantedPart { changes, picks, seen };
+                staged::apply(&self.shared, &held, wanted, caller).await
             }
             Verb::Discard { session, changes, paths } => {
                 let held = self.running(&session).await?;
@@ -252,10 +254,21 @@ fn refusal(refused: &AnswerRefused) -> ProtocolError {
         AnswerRefused::AnotherHash { .. } => (ErrorCode::AnotherHash, None),
         AnswerRefused::ByAuthor { .. } => (ErrorCode::YouWroteIt, None),
         AnswerRefused::Twice { .. } => (ErrorCode::AlreadyApproved, None),
+        AnswerRefused::OutlineUnseen(_) => (ErrorCode::OutlineUnseen, None),
         AnswerRefused::NotFitting { .. } => (ErrorCode::NotFitting, None),
         AnswerRefused::SessionOver => (ErrorCode::Ended, None),
     };
-    ProtocolError { by, ..ProtocolError::new(code, refused.to_string()) }
+    let hint = match refused {
+        AnswerRefused::OutlineUnseen(unseen) => unseen.advice(),
+        AnswerRefused::Closed { .. }
+        | AnswerRefused::Unknown { .. }
+        | AnswerRefused::AnotherHash { .. }
+        | AnswerRefused::ByAuthor { .. }
+        | AnswerRefused::Twice { .. }
+        | AnswerRefused::NotFitting { .. }
+        | AnswerRefused::SessionOver => None,
+    };
+    ProtocolError { hint, by, ..ProtocolError::new(code, refused.to_string()) }
 }
 
 fn no_connection() -> ProtocolError {

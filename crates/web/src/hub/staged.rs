@@ -7,7 +7,9 @@
 //! # Mechanism
 //! The runner keeps the snapshot that was shown, under a number. A decision names it: what is applied
 //! is that copy, and if another was taken since, nothing is. A look at one path names that path, so
-//! that nothing beside it can be picked. The guard is the one that the terminal uses. A file that
+//! that nothing beside it can be picked. The guard is the one that the terminal uses. Many files are
+//! applied only by a decision with the hash of the outline that was shown with them: see
+//! `core::outline`. A file that
 //! something runs or reads by itself later, or a settings file of ours, is applied, undone and
 //! redone only by people who may answer questions: to say yes to it is to say yes to code. A
 //! repository is changed at a terminal alone.
@@ -26,7 +28,8 @@ use crate::{
 use interpreter_agent::{Looker, changes};
 use interpreter_core::{
     Body, FileChange, Pick, ShownChange, Untrusted, autorun,
-    outline::Outline,
+    outline::{ApplyOrder, Outline, SeenOutline},
+    pick::is_at_or_below,
     session::{ChangesWish, Event, TurnReach},
 };
 use serde::Serialize;
@@ -50,10 +53,14 @@ fn snapshot(name: &str) -> Option<Snapshot<'_>> {
     Some(Snapshot { number: number.parse().ok()?, path })
 }
 
-/// Whether a path is `above`, or below it.
-fn is_at_or_below(path: &str, above: &str) -> bool {
-    let below = path.strip_prefix(above.trim_end_matches('/'));
-    below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+/// A part of a snapshot that a caller wants applied.
+pub(super) struct WantedPart {
+    /// The name of the snapshot.
+    pub(super) changes: String,
+    /// The changes; all of it without any.
+    pub(super) picks: Option<Vec<Pick>>,
+    /// The hash of the outline that was shown with it.
+    pub(super) seen: Option<String>,
 }
 
 /// Shows a snapshot: of now, if the caller may decide on it.
@@ -135,12 +142,12 @@ pub(super) async fn sets(held: &HeldSession) -> Result<Value, ProtocolError> {
 pub(super) async fn apply(
     shared: &Shared,
     held: &HeldSession,
-    name: &str,
-    picks: Option<Vec<Pick>>,
+    wanted: WantedPart,
     caller: &Caller,
 ) -> Result<Value, ProtocolError> {
     let malformed = |text: &str| ProtocolError::new(ErrorCode::Malformed, text);
-    let Some(Snapshot { number, path }) = snapshot(name) else {
+    let WantedPart { changes, picks, seen } = wanted;
+    let Some(Snapshot { number, path }) = snapshot(&changes) else {
         return Err(malformed("apply: `changes` is the `id` that the verb `changes` gave"));
     };
     if picks.as_ref().is_some_and(Vec::is_empty) {
@@ -162,7 +169,8 @@ pub(super) async fn apply(
     if !caller.rights.has(Right::Answer) {
         check_runs_later(held, number, &picks, caller).await?;
     }
-    let wish = ChangesWish::ApplyShown { number, picks };
+    let seen = seen.map(|hash| SeenOutline { hash, below: path.map(str::to_owned) });
+    let wish = ChangesWish::ApplyShown { number, order: ApplyOrder { picks, seen } };
     decide(shared, held, wish, &caller.name, None).await
 }
 
@@ -338,19 +346,5 @@ mod tests {
         }
         files.drain(..2);
         assert!(!picked(&files, &[]) && !picked(&files, &["."]));
-    }
-
-    #[test]
-    fn nothing_beside_a_path_is_below_it() {
-        for (path, above, is) in [
-            ("a", "a", true),
-            ("a/b", "a", true),
-            ("a/b", "a/", true),
-            ("ab", "a", false),
-            ("b", "a", false),
-            ("a", "a/b", false),
-        ] {
-            assert_eq!(is_at_or_below(path, above), is, "{path} {above}");
-        }
     }
 }

@@ -38,6 +38,8 @@ pub enum ErrorCode {
     AlreadyApproved,
     /// The changes that were shown are not those that are staged.
     LookAgain,
+    /// Many changes were to be applied without the hash of their outline.
+    OutlineUnseen,
     /// There is no such file, or it is out of reach.
     NoSuchFile,
     /// No such cell ran in the session.
@@ -54,7 +56,7 @@ pub enum ErrorCode {
 
 impl ErrorCode {
     /// All of them, as the schema lists them.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::Malformed,
         Self::UnknownVerb,
         Self::UnknownSession,
@@ -70,6 +72,7 @@ impl ErrorCode {
         Self::YouWroteIt,
         Self::AlreadyApproved,
         Self::LookAgain,
+        Self::OutlineUnseen,
         Self::NoSuchFile,
         Self::NoSuchCell,
         Self::NoModel,

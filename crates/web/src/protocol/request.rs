@@ -161,7 +161,13 @@ pub enum Verb {
         from: Option<u64>,
     },
     /// Put what was shown into the person's folder.
-    Apply { session: String, changes: String, picks: Option<Vec<Pick>> },
+    Apply {
+        session: String,
+        changes: String,
+        picks: Option<Vec<Pick>>,
+        /// The hash of the outline that was shown. Many changes are not applied without.
+        seen: Option<String>,
+    },
     /// Forget what is staged.
     Discard { session: String, changes: Option<String>, paths: Option<Vec<String>> },
     /// Take what was applied last out of the person's folder, or put it there once more.

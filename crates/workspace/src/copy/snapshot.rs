@@ -386,6 +386,7 @@ pub(crate) fn plain(shape: Shape, stat: &Stat) -> Node {
 mod tests {
     use crate::{Conflict, DiskUsage, Place, Set, WorkspaceError, scene::Scene};
     use fs_err as fs;
+    use interpreter_core::outline::ApplyOrder;
     use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
     use std::{io::Write, path::Path};
 
@@ -461,7 +462,7 @@ mod tests {
         let review = scene.set.review().unwrap();
         assert_eq!(review.files, scene.set.changes().unwrap());
         assert_eq!(scene.set.diff_of(&review).unwrap().raw(), scene.set.diff(&[]).unwrap().raw(),);
-        scene.set.apply_review(&review, Conflict::Refuse).unwrap();
+        scene.set.apply_review(&review, &ApplyOrder::default(), Conflict::Refuse).unwrap();
         drop(review);
         // An applied change also counts as applied in the layer that it was copied from.
         assert_eq!(scene.lines(), Vec::<String>::new());

@@ -57,7 +57,7 @@ fn hash(hunks: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use crate::{Conflict, WorkspaceError, scene::Scene};
-    use interpreter_core::{Extent, Pick, Redactor};
+    use interpreter_core::{Extent, Pick, Redactor, outline::ApplyOrder};
 
     /// Forty lines, of which those of these numbers are changed.
     fn text(changed: &[usize]) -> String {
@@ -69,7 +69,7 @@ mod tests {
     fn apply(scene: &mut Scene, name: &str, number: usize) -> Result<(), WorkspaceError> {
         let pick = Pick { path: name.into(), extent: Extent::Hunks([number].into()) };
         let review = scene.set.review_by_number(&[name.to_owned()], &Redactor::default())?;
-        scene.set.apply_some(&review, &[pick], Conflict::Refuse).map(drop)
+        scene.set.apply_review(&review, &ApplyOrder::of([pick]), Conflict::Refuse).map(drop)
     }
 
     #[track_caller]

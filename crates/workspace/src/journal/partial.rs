@@ -126,7 +126,7 @@ mod tests {
         Conflict, WorkspaceError,
         scene::{Scene, set_mode},
     };
-    use interpreter_core::{Extent, Pick};
+    use interpreter_core::{Extent, Pick, outline::ApplyOrder};
     use proptest::prelude::*;
 
     /// Forty lines, of which those of these numbers are changed.
@@ -156,7 +156,7 @@ mod tests {
 
     fn apply(scene: &mut Scene, picks: &[Pick]) -> Result<Vec<String>, WorkspaceError> {
         let review = scene.set.review()?;
-        let applied = scene.set.apply_some(&review, picks, Conflict::Refuse)?;
+        let applied = scene.set.apply_review(&review, &ApplyOrder::of(picks), Conflict::Refuse)?;
         Ok(applied.files.iter().map(|file| format!("{} {}", file.path, file.details())).collect())
     }
 
@@ -201,7 +201,10 @@ mod tests {
         assert_eq!(texts[0].hunks.len(), 3);
         // The program writes something else, with other hunks.
         scene.writes("a", &text(&[0, 10, 30]).replace("30 changed", "evil"));
-        scene.set.apply_some(&shown, &[hunks("a", &[2])], Conflict::Refuse).unwrap();
+        scene
+            .set
+            .apply_review(&shown, &ApplyOrder::of([hunks("a", &[2])]), Conflict::Refuse)
+            .unwrap();
         assert_eq!(scene.reads("a"), text(&[20]));
         drop(shown);
         // The new version waits, and nothing of the old one.
@@ -214,7 +217,8 @@ mod tests {
             let mut scene = scene();
             let shown = scene.set.review().unwrap();
             scene.person_writes("a", &text(&[39]));
-            let refused = scene.set.apply_some(&shown, &[hunks("a", &[1])], conflict);
+            let refused =
+                scene.set.apply_review(&shown, &ApplyOrder::of([hunks("a", &[1])]), conflict);
             assert!(matches!(refused, Err(WorkspaceError::Conflict { .. })), "{refused:?}");
             assert_eq!(scene.reads("a"), text(&[39]));
         }
@@ -302,7 +306,7 @@ mod tests {
             prop_assume!(!numbers.is_empty());
             let before = scene.holds();
             let picks = [hunks("a", &numbers)];
-            scene.set.apply_some(&review, &picks, Conflict::Refuse).unwrap();
+            scene.set.apply_review(&review, &ApplyOrder::of(picks), Conflict::Refuse).unwrap();
             drop(review);
             prop_assert_eq!(scene.lines().len(), usize::from(scene.reads("a") != new));
             scene.apply();

@@ -96,7 +96,7 @@ mod tests {
         tree::{folder::Intent, veiled::Veiled},
     };
     use fs_err as fs;
-    use interpreter_core::{ChangesState, Extent, Pick};
+    use interpreter_core::{ChangesState, Extent, Pick, outline::ApplyOrder};
 
     /// Forty lines, of which two that are far apart are this.
     fn two_hunks(line: &str) -> String {
@@ -247,7 +247,7 @@ mod tests {
         let hunk = Pick { path: "h".into(), extent: Extent::Hunks([1].into()) };
         let picks = [hunk, Pick::below("a"), Pick::below("c"), Pick::below("x")];
         let review = set.review().unwrap();
-        set.apply_some(&review, &picks, Conflict::Refuse).unwrap();
+        set.apply_review(&review, &ApplyOrder::of(picks), Conflict::Refuse).unwrap();
     }
 
     #[test]

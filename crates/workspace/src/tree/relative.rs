@@ -125,7 +125,7 @@ impl Relative {
 
     /// It as something that is left as it is, for this reason.
     pub(crate) fn left_out(&self, why: impl Into<String>) -> LeftOut {
-        LeftOut { path: self.text(), why: why.into() }
+        LeftOut { path: self.text(), why: why.into(), masked: Vec::new() }
     }
 }
 

@@ -15,8 +15,8 @@ use std::collections::BTreeMap;
 /// The veiled changes of a snapshot, by their paths.
 #[derive(Debug, Default)]
 pub(crate) struct Veiled {
-    /// Why each is withheld, and the secrets that are masked in it. The path of a rename is the new one.
-    why: BTreeMap<Relative, (LeftOut, Vec<String>)>,
+    /// Why each is withheld. The path of a rename is the new one.
+    why: BTreeMap<Relative, LeftOut>,
     /// The old paths of renames, with the new ones.
     renamed: BTreeMap<Relative, Relative>,
     /// Everything that there is to decide on, if something is veiled.
@@ -70,7 +70,7 @@ impl Veiled {
         let named = named(masked);
         let why = format!("the value of {named} stands in it, and is masked; name it to apply it");
         let shown = redactor.text(&path.text(), Scope::Known).into_owned();
-        self.why.insert(path, (LeftOut { path: shown, why }, masked.to_vec()));
+        self.why.insert(path, LeftOut { path: shown, why, masked: masked.to_vec() });
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -79,7 +79,7 @@ impl Veiled {
 
     /// All of them, with the reason.
     pub(crate) fn left_out(&self) -> Vec<LeftOut> {
-        self.why.values().map(|(left_out, _)| left_out.clone()).collect()
+        self.why.values().cloned().collect()
     }
 
     /// The chosen changes, without those of them that no pick names.
@@ -93,11 +93,12 @@ impl Veiled {
         let mut is_kept = |path: &Relative| {
             path.ancestors().chain([path.clone()]).fold(true, |is_kept, place| {
                 let new = self.renamed.get(&place).unwrap_or(&place);
-                let Some((why, masked)) = self.why.get(new) else { return is_kept };
+                let Some(why) = self.why.get(new) else { return is_kept };
                 // A folder in whose name the same values are names what is in it.
                 let covers = |one: &Relative| {
-                    let (_, of_folder) = self.why.get(one)?;
-                    Some(new.is_within(one) && masked.iter().all(|name| of_folder.contains(name)))
+                    let of_folder = &self.why.get(one)?.masked;
+                    let masks = |name| of_folder.contains(name);
+                    Some(new.is_within(one) && why.masked.iter().all(masks))
                 };
                 let is_named = named.iter().any(|one| {
                     one == new
@@ -122,7 +123,7 @@ impl Veiled {
 #[cfg(test)]
 mod tests {
     use crate::{Conflict, scene::Scene};
-    use interpreter_core::{Pick, Redactor, Secret};
+    use interpreter_core::{Pick, Redactor, Secret, outline::ApplyOrder};
 
     const VALUE: &str = "tok-Zq8-Wx3-Lm5-vB7nK";
 
@@ -171,10 +172,11 @@ mod tests {
         expected.sort();
         assert_eq!(told, expected);
         assert!(shown.left_out[0].why.contains("`API_TOKEN`"), "{:?}", shown.left_out[0]);
+        assert!(shown.left_out.iter().all(|one| one.masked == ["API_TOKEN"]));
         // It can be looked at all the same, and the diff says what is left out.
         let diff = scene.set.diff_of(&shown).unwrap();
         assert!(diff.raw().contains("+port=2") && diff.raw().contains("left out conf:"));
-        scene.set.apply_review(&shown, Conflict::Refuse).unwrap();
+        scene.set.apply_review(&shown, &ApplyOrder::default(), Conflict::Refuse).unwrap();
         assert_eq!(scene.reads("plain"), "nothing\n");
         assert!(scene.reads("conf").contains("port=1"), "it is not applied with the rest");
         assert_eq!(scene.reads("moves"), "much the same content as there was\n");
@@ -182,7 +184,7 @@ mod tests {
         let shown = scene.set.review_of(&[], (), &redactor()).unwrap();
         let folder = Pick::below(format!("d-{VALUE}"));
         for pick in [Pick::below("conf"), Pick::below("line"), folder] {
-            scene.set.apply_some(&shown, &[pick], Conflict::Refuse).unwrap();
+            scene.set.apply_review(&shown, &ApplyOrder::of([pick]), Conflict::Refuse).unwrap();
         }
         assert!(scene.reads("conf").contains("port=2") && scene.reads("line").contains(VALUE));
         assert_eq!(scene.reads(&format!("d-{VALUE}/in")), "x");

@@ -9,7 +9,8 @@ use crate::{
         ask::Left,
         frontend::Frontend,
         ours::{count, word},
-        outline_question, pager,
+        outline_question::{self, SeenYes},
+        pager,
         person::Person,
         screen::{Screen, Section},
     },
@@ -20,7 +21,7 @@ use interpreter_agent::{
 };
 use interpreter_core::{
     FileChange, Pick, Untrusted,
-    outline::NAMED,
+    outline::{ApplyOrder, NAMED},
     session::{ChangesWish, Event},
 };
 use std::io;
@@ -109,18 +110,17 @@ pub(super) async fn apply(
     if !is_ours {
         return apply_earlier(frontend, context, &id, &picks).await;
     }
-    if frontend.listed.len() <= NAMED {
-        return decide(frontend, context, ChangesWish::Apply(picks));
-    }
+    // It may be more than the last run has listed, so everything is looked at now.
     let by = Looker { who: None, decides: true, path: None };
     let look = frontend.session.look_at_changes(&id, by).await?;
     let files = Pick::meant(&picks, &look.changes.files);
     match confirmed(frontend, &files).await? {
-        Ok(true) => {
-            let wish = ChangesWish::ApplyShown { number: look.number, picks };
+        Ok(Some(SeenYes { seen })) => {
+            let order = ApplyOrder { picks, seen };
+            let wish = ChangesWish::ApplyShown { number: look.number, order };
             Ok(Some(Next::Turn(Event::ChangesWanted(wish))))
         }
-        Ok(false) => Ok(None),
+        Ok(None) => Ok(None),
         Err(left) => Ok(Next::after(left)),
     }
 }
@@ -138,24 +138,25 @@ async fn apply_earlier(
     };
     let files: Vec<_> = review.files().iter().collect();
     match confirmed(frontend, &files).await? {
-        Ok(true) => {
-            let applied = review.apply_some(picks, Conflict::Refuse)?;
+        Ok(Some(SeenYes { seen })) => {
+            let order = ApplyOrder { picks: picks.to_vec(), seen };
+            let applied = review.apply(&order, Conflict::Refuse)?;
             told(screen(frontend)?, "Applied", id, &applied)?;
             Ok(None)
         }
-        Ok(false) => Ok(None),
+        Ok(None) => Ok(None),
         Err(left) => Ok(Next::after(left)),
     }
 }
 
-/// Whether so many changes are to be applied, by somebody who has seen what stands out in them.
+/// The yes to so many changes of somebody who has seen what stands out in them.
 async fn confirmed(
     frontend: &mut Frontend,
     files: &[&FileChange],
-) -> Result<Result<bool, Left>, Error> {
+) -> Result<Result<Option<SeenYes>, Left>, Error> {
     let (Person::Present(console), Some(screen)) = (&mut frontend.person, frontend.view.screen())
     else {
-        return Ok(Ok(files.len() <= NAMED));
+        return Ok(Ok((files.len() <= NAMED).then_some(SeenYes { seen: None })));
     };
     Ok(outline_question::all_of(&mut console.asker, screen, files).await)
 }
@@ -184,14 +185,15 @@ pub(super) fn decide(
     };
     let which = Which::Named(id.clone());
     let done = match &wish {
-        ChangesWish::Apply(picks) | ChangesWish::ApplyShown { picks, .. } => {
-            match changes::review(context, &which, picks)? {
-                Some(review) => Some((id, "Applied", review.apply_some(picks, Conflict::Refuse)?)),
-                None => None,
+        ChangesWish::Apply(picks) => match changes::review(context, &which, picks)? {
+            Some(review) => {
+                let order = ApplyOrder::of(picks.clone());
+                Some((id, "Applied", review.apply(&order, Conflict::Refuse)?))
             }
-        }
-        // A file is put into a session that runs, and nowhere else.
-        ChangesWish::Put(_) => None,
+            None => None,
+        },
+        // Snapshots have numbers, and files are put, only in a session that runs.
+        ChangesWish::ApplyShown { .. } | ChangesWish::Put(_) => None,
         ChangesWish::Discard(paths) | ChangesWish::DiscardShown { paths, .. } => {
             changes::discard(context, &which, paths)?.map(|(id, files)| (id, "Discarded", files))
         }

@@ -6,8 +6,8 @@ use super::{
     *,
 };
 use crate::{
-    Capability, CodeQuestion, Deed, Grant, HostWanted, QuestionAbout, QuestionEnd, Risk, Span,
-    redact::Redactor,
+    Capability, CodeQuestion, Deed, Extent, Grant, HostWanted, QuestionAbout, QuestionEnd, Risk,
+    Span, outline::OutlineUnseen, redact::Redactor,
 };
 use proptest::prelude::*;
 
@@ -36,9 +36,14 @@ fn staged() -> Event {
 }
 
 fn reviewing() -> Script {
+    reviewed(staged()).gives(&["ask about 1"])
+}
+
+/// A session that asks about these changes.
+fn reviewed(staged: Event) -> Script {
     let effects = Effects { changes: Some("c1".into()), ..Effects::default() };
     let ran = Ran { proposal: "p1".into(), status: Some(0), effects, ..Ran::default() };
-    running().when(Event::Ran(ran)).replied("Done.").when(staged()).gives(&["ask about 1"])
+    running().when(Event::Ran(ran)).replied("Done.").when(staged)
 }
 
 fn offering() -> Script {
@@ -255,8 +260,58 @@ fn only_the_person_says_yes_and_a_flag_settles_changes() {
             }
         }
     }
-    reviewing().tell_by(GivenAnswer::Apply { picks: None }, Grantor::Flag).gives(&["settle Apply"]);
+    let apply = GivenAnswer::Apply { picks: None, seen: None };
+    reviewing().tell_by(apply, Grantor::Flag).gives(&["apply all"]);
     asking().tell_by(GivenAnswer::Run, Grantor::Flag).gives(&[]);
+}
+
+/// A session that asks about sixty files in two folders, and the hash of their outline.
+fn asking_about_many() -> (Script, String) {
+    let paths = (0..60).map(|n| format!("{}/{n}.csv", if n < 55 { 'a' } else { 'b' }));
+    let files: Vec<_> = paths.map(|path| FileChange::new(path, Change::Created)).collect();
+    let state = ChangesState::Staged;
+    let changes = Changes { id: "c1".into(), state, files, left_out: vec![] };
+    let script = reviewed(Event::Reviewed(changes)).gives(&["ask about 60"]);
+    let QuestionAbout::Changes { outline: Some(outline), .. } = &script.asked.last().unwrap().about
+    else {
+        panic!("{:?}", script.asked)
+    };
+    let hash = outline.hash.clone();
+    (script, hash)
+}
+
+#[test]
+fn many_changes_are_applied_only_by_an_answer_that_names_their_outline() {
+    let (script, hash) = asking_about_many();
+    let question = script.asked.last().unwrap().clone();
+    let apply = |picks: Option<Vec<Pick>>, seen: Option<&str>| GivenAnswer::Apply {
+        picks,
+        seen: seen.map(str::to_owned),
+    };
+    let pick = |n| Pick { path: format!("a/{n}.csv"), extent: Extent::Itself };
+    for by in [Grantor::Person, Grantor::Flag] {
+        let judged = |answer| {
+            let given = QuestionAnswer { by, ..given(&question, answer) };
+            script.state.check_answer(&given)
+        };
+        let many: Vec<_> = (0..51).map(pick).collect();
+        for picks in [None, Some(many.clone()), Some(vec![Pick::below("a")])] {
+            let unseen = Err(AnswerRefused::OutlineUnseen(OutlineUnseen::NotNamed));
+            assert_eq!(judged(apply(picks.clone(), None)), unseen, "{picks:?}");
+            for wrong in ["", &question.hash] {
+                let another = Err(AnswerRefused::OutlineUnseen(OutlineUnseen::Another));
+                assert_eq!(judged(apply(picks.clone(), Some(wrong))), another, "{picks:?}");
+            }
+            assert_eq!(judged(apply(picks, Some(&hash))), Ok(AnswerTaken::Decides));
+        }
+        let few = apply(Some(many[..50].to_vec()), None);
+        assert_eq!(judged(few), Ok(AnswerTaken::Decides));
+        for other in [GivenAnswer::Discard, GivenAnswer::Later] {
+            assert_eq!(judged(other), Ok(AnswerTaken::Decides));
+        }
+    }
+    // A refused answer changes nothing: the question stays open, and the next answer counts.
+    script.tell(apply(None, None)).gives(&[]).tell(apply(None, Some(&hash))).gives(&["apply all"]);
 }
 
 #[test]

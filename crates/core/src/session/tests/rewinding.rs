@@ -181,7 +181,9 @@ fn only_what_was_applied_since_counts_as_applied_since() {
             } else {
                 "apply"
             };
-            world.records.push(Body::ChangesWanted { wish: wish.into(), paths: vec![], put: None });
+            let wish = wish.to_owned();
+            let wanted = Body::ChangesWanted { wish, paths: vec![], seen: None, put: None };
+            world.records.push(wanted);
             world.records.push(Body::Changes(Changes { state: *state, ..no_changes() }));
         }
         rewind(&world, "p2").unwrap().applied.len()

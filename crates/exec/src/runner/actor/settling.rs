@@ -4,9 +4,9 @@ use super::Actor;
 use crate::{ExecError, runner::live::Live};
 use interpreter_core::{
     Changes, ChangesState, Pick, Untrusted,
+    outline::ApplyOrder,
     session::{Event, TurnReach},
 };
-use interpreter_workspace::Conflict;
 
 impl Actor {
     pub(super) async fn review(&mut self) -> Result<Changes, ExecError> {
@@ -30,9 +30,30 @@ impl Actor {
         self.stage.diff(&[])
     }
 
-    /// Applies what was picked, and says so if nothing is staged.
+    /// Applies what was picked of a new snapshot, or hunks of the one that was shown.
     pub(super) async fn apply_now(&mut self, picks: Vec<Pick>) -> Result<(), ExecError> {
-        let changes = self.stage.apply(picks, Conflict::Refuse).await?;
+        if picks.iter().any(Pick::is_of_hunks) {
+            self.stage.check_shown(&picks)?;
+        } else {
+            self.review().await?;
+        }
+        self.apply(ApplyOrder::of(picks)).await
+    }
+
+    /// Applies what was picked of the snapshot of this number.
+    pub(super) async fn apply_shown(
+        &mut self,
+        number: u64,
+        order: ApplyOrder,
+    ) -> Result<(), ExecError> {
+        self.stage.check_number(number)?;
+        self.stage.check_shown(&order.picks)?;
+        self.apply(order).await
+    }
+
+    /// Applies what was picked, and says so if nothing is staged.
+    async fn apply(&mut self, order: ApplyOrder) -> Result<(), ExecError> {
+        let changes = self.stage.apply(order).await?;
         self.report(changes.map(Event::Settled).ok_or(ExecError::NothingStaged)).await;
         Ok(())
     }

@@ -18,7 +18,7 @@ const HEADINGS: { [why: string]: string } = {
 };
 
 /** The outline of these files. Names that are not among them are left out. */
-export function OutlineView({ outline, files }: { outline: Outline; files: FileChange[] }): JSX.Element {
+export function OutlineView({ outline, files, heading: Heading }: { outline: Outline; files: FileChange[]; heading: "h3" | "h4" }): JSX.Element {
   const byPath = new Map(files.map((file) => [file.path, file]));
   const reasons = new Map<string, FileChange[]>();
   for (const { path, why } of outline.named) {
@@ -32,7 +32,7 @@ export function OutlineView({ outline, files }: { outline: Outline; files: FileC
     <div class="outline">
       {[...reasons].map(([why, these]) => (
         <section key={why}>
-          <h4>{HEADINGS[why] ?? "Others"}</h4>
+          <Heading>{HEADINGS[why] ?? "Others"}</Heading>
           <ul>{these.map((file) => (
             <li key={file.path}><Tag tone={file.change}>{file.change}</Tag> {file.from !== undefined && <><Name text={file.from} /> → </>}<Name text={file.path} />
               {fileDetails(file).map((words) => <span key={words} class="muted"> · {words}</span>)}</li>
@@ -41,7 +41,7 @@ export function OutlineView({ outline, files }: { outline: Outline; files: FileC
       ))}
       {outline.counted.length > 0 && (
         <section>
-          <h4>Only counted</h4>
+          <Heading>Only counted</Heading>
           <ul>{outline.counted.map((group) => (
             <li key={`${group.change} ${group.from ?? ""} ${group.folder} ${group.ending ?? ""}`}>
               <Tag tone={group.change}>{group.change}</Tag> {count(group.files, "file")}{" "}

@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 import type { Asked } from "../model";
 import { showChanges } from "../place";
 import { you } from "../store";
-import { ask, count, fileDetails, languageName, packageLines, packageNames, whyNot } from "../words";
+import { applying, ask, count, fileDetails, isNamed, languageName, packageLines, packageNames, whyApart, whyNot } from "../words";
 import { useAnswer } from "./answering";
 import { Act, Approvals, Card, CodeCard, Risk } from "./card";
 import { CodeLines } from "./code";
@@ -169,7 +169,7 @@ function ChangesCard({ session, asked }: Of): JSX.Element {
     <Card asked={asked} title={`Apply ${count(files.length, "changed file")} to your folder?`} tone="medium">
       {(guard) => (
         <>
-          {outline !== undefined && <OutlineView outline={outline} files={files} />}
+          {outline !== undefined && <OutlineView heading="h3" outline={outline} files={files} />}
           {outline === undefined && <ul class="files">
             {files.map((file) => (
               <li key={file.path}><Tag tone={file.change}>{file.change}</Tag> {file.from !== undefined && <><Name text={file.from} /> → </>}<Name text={file.path} />{" "}
@@ -179,7 +179,10 @@ function ChangesCard({ session, asked }: Of): JSX.Element {
           {leftOut.length > 0 && (
             <>
               <p>Not applied with them:</p>
-              <ul class="files">{leftOut.map(({ path, why }) => <li key={path}><Name text={path ?? ""} /> <span class="muted">· <Foreign text={why} /></span></li>)}</ul>
+              <ul class="files">{leftOut.map(({ path, why, masked }) => (
+                <li key={path}><Name text={path ?? ""} /> <span class="muted">· {whyApart(masked) === "" ? <Foreign text={why} /> : whyApart(masked)}</span>
+                  {path !== undefined && whyApart(masked) !== "" && isNamed(path, masked) && <> <Act guard={guard} name="apply-apart" disabled={answer.sending} onAct={() => answer.send({ decision: "apply", picks: [{ path }] })}>Apply this file</Act></>}</li>
+              ))}</ul>
             </>
           )}
           {answer.problem !== "" && <p class="problem" role="alert">{answer.problem}</p>}
@@ -187,13 +190,13 @@ function ChangesCard({ session, asked }: Of): JSX.Element {
             <div class="acts">
               <p>Apply all {count(files.length, "change")}, {counted(outline)} of them only counted above?</p>
               <button type="button" data-act="back" onClick={() => setWanted(null)}>Back</button>
-              <Act guard={guard} kind="primary" name="apply-all" disabled={answer.sending} onAct={() => isSure() && answer.send({ decision: "apply" })}>Yes, apply all</Act>
+              <Act guard={guard} kind="primary" name="apply-all" disabled={answer.sending} onAct={() => isSure() && answer.send({ decision: "apply", seen: outline.hash })}>{applying("Yes, apply all", leftOut.length)}</Act>
             </div>
           )}
           <div class="acts">
             {outline === undefined
-              ? <Act guard={guard} kind="primary" name="apply" disabled={answer.sending} onAct={() => answer.send({ decision: "apply" })}>Apply all</Act>
-              : wanted === null && <Act guard={guard} kind="primary" name="apply" disabled={answer.sending} onAct={() => setWanted(performance.now())}>Apply all…</Act>}
+              ? <Act guard={guard} kind="primary" name="apply" disabled={answer.sending} onAct={() => answer.send({ decision: "apply" })}>{applying("Apply all", leftOut.length)}</Act>
+              : wanted === null && <Act guard={guard} kind="primary" name="apply" disabled={answer.sending} onAct={() => setWanted(performance.now())}>{applying("Apply all", leftOut.length)}…</Act>}
             <button type="button" data-act="show-changes" onClick={() => showChanges.value = true}>Look and choose</button>
             <Act guard={guard} name="later" disabled={answer.sending} onAct={() => answer.send({ decision: "later" })}>Later</Act>
             <Act guard={guard} kind="danger" name="discard" disabled={answer.sending} onAct={() => answer.send({ decision: "discard" })}>Discard</Act>

@@ -5,13 +5,14 @@ import { useState } from "preact/hooks";
 import type { Session } from "../model";
 import { aside } from "../place";
 import { request } from "../store";
-import type { Failure, Provider, Weights } from "../wire";
+import { oneLine } from "../foreign";
+import type { Failure, Provider } from "../wire";
 import { Dialog } from "./dialog";
-import { failureOf, useLooked } from "./looked";
+import { failureOf, Problem, useLooked } from "./looked";
 import { Name } from "./text";
 
-/** Models that are offered; any other can be typed. */
-const OFFERED = 200;
+/** Models of one place that are listed. */
+const LISTED = 300;
 
 export function SwitchButton(): JSX.Element {
   return <button type="button" data-act="switch" onClick={() => aside.value = "model"}>Talk to another model…</button>;
@@ -26,16 +27,11 @@ function Choice({ session }: { session: Session }): JSX.Element {
   const [name, setName] = useState("");
   const [failure, setFailure] = useState<Failure | null>(null);
   const [busy, setBusy] = useState(false);
-  const places = ((looked.ok?.["models"] ?? []) as Provider[]).filter((one) => one.ready);
-  const embedded = (looked.ok?.["embedded"] as { models: Weights[] } | undefined)?.models ?? [];
-  const known = [
-    ...embedded.filter((one) => one.here).map((one) => `embedded/${one.name}`),
-    ...places.flatMap((one) => [...new Set(one.models)].map((model) => `${one.name}/${model}`)),
-  ].slice(0, OFFERED);
+  const offered = offers(looked.ok, session.model);
   const send = async () => {
     setBusy(true);
     try {
-      await request("prompt", { session: session.id, model: name.trim() });
+      await request("prompt", { session: session.id, model: name });
       aside.value = null;
     } catch (problem) {
       setFailure(failureOf(problem));
@@ -47,16 +43,33 @@ function Choice({ session }: { session: Session }): JSX.Element {
     <Dialog name="model" title="Talk to another model" failure={failure}>
       <form onSubmit={(event) => {
         event.preventDefault();
-        if (name.trim() !== "" && !busy) void send();
+        if (name !== "" && !busy) void send();
       }}>
         <p class="muted">Now: <Name text={session.model} most={80} />. The other model gets the whole conversation.</p>
         <label class="field">
           <span>Model</span>
-          <input class="mono" type="text" list="known-models" value={name} autocomplete="off" spellcheck={false} data-field="model" onInput={(event) => setName(event.currentTarget.value)} />
+          <select class="mono" value={name} data-field="model" disabled={looked.ok === null} onChange={(event) => setName(event.currentTarget.value)}>
+            <option value="">{looked.ok === null ? "Looking for models…" : offered.length === 0 ? "No other model is offered" : "Choose a model"}</option>
+            {offered.map(({ place, names }) => (
+              <optgroup key={place} label={oneLine(place, 60)}>{names.map((one) => <option key={one} value={one}>{oneLine(one, 100)}</option>)}</optgroup>
+            ))}
+          </select>
         </label>
-        <datalist id="known-models">{known.map((one) => <option key={one} value={one} />)}</datalist>
-        <div class="acts"><button type="submit" class="primary" data-act="switch-model" disabled={busy || name.trim() === ""}>Switch</button></div>
+        {looked.failure !== null && <Problem failure={looked.failure} />}
+        <p class="muted">The server’s settings decide what is on the list. To add a model, make it the <code>model</code> of an endpoint there, or name it in <code>fallback</code>.</p>
+        <div class="acts"><button type="submit" class="primary" data-act="switch-model" disabled={busy || name === ""}>Switch</button></div>
       </form>
     </Dialog>
   );
+}
+
+/** The models that the server offers: those of its settings first, then what each ready place lists. The one in use is not among them. */
+function offers(ok: { [field: string]: unknown } | null, current: string): { place: string; names: string[] }[] {
+  const seen = new Set([current]);
+  const fresh = (names: string[]) => names.filter((name) => !seen.has(name) && seen.add(name)).slice(0, LISTED);
+  const places = ((ok?.["models"] ?? []) as Provider[]).filter((one) => one.ready);
+  return [
+    { place: "Set up here", names: fresh((ok?.["offered"] ?? []) as string[]) },
+    ...places.map((one) => ({ place: one.title, names: fresh(one.models.map((model) => `${one.name}/${model}`)) })),
+  ].filter(({ names }) => names.length > 0);
 }

@@ -108,6 +108,11 @@ const PATHS: ApiField =
     possible("paths", FieldKind::Texts, "Paths in the work folder; all of it without any");
 const PICKS: ApiField =
     possible("picks", FieldKind::Picks, "Files or hunks; everything without any");
+const SEEN: ApiField = possible(
+    "seen",
+    FieldKind::Hash,
+    "The `hash` of the outline that was shown; needed for more than 50 changes",
+);
 
 const DECISIONS: &[&str] = &[
     "run", "edit", "reject", "stand", "give", "end", "allow", "refuse", "install", "apply",
@@ -124,6 +129,7 @@ const ANSWER: &[ApiField] = &[
     possible("text", FieldKind::Text, "With `give`: the line for the code"),
     possible("for", FieldKind::OneOf(&["once", "session", "always"]), "With `allow`: how long"),
     PICKS,
+    SEEN,
 ];
 
 impl ApiCall {
@@ -242,6 +248,7 @@ impl ApiCall {
                             "The `id` of the changes that were shown",
                         ),
                         PICKS,
+                        SEEN,
                     ]
                 },
                 ..call("applyChanges", "apply", "Put what was shown into the work folder", DECIDED)

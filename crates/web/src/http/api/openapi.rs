@@ -288,7 +288,7 @@ fn schemas() -> Value {
         "Question": answer(&question, &["id", "hash", "about"]),
         "OpenQuestions": answer(&json!({ "questions": list("Question") }), &["questions"]),
         "Changes": answer(
-            &json!({ "id": perhaps(), "state": text(), "files": anything(), "left_out": anything() }),
+            &json!({ "id": perhaps(), "state": text(), "files": anything(), "left_out": anything(), "outline": {} }),
             &[],
         ),
         "RewindPlan": answer(

@@ -93,6 +93,7 @@ pub(in crate::http) const fn status_of(code: ErrorCode) -> u16 {
         | ErrorCode::AnotherHash
         | ErrorCode::AlreadyApproved
         | ErrorCode::LookAgain
+        | ErrorCode::OutlineUnseen
         | ErrorCode::NoModel => 409,
         ErrorCode::NotFitting | ErrorCode::Refused => 422,
         ErrorCode::TooMany => 429,

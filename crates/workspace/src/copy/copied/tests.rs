@@ -6,6 +6,7 @@ use crate::{
     rehearsal::{Rehearsal, deeds},
     scene::{Scene, put, set_mode, snapshot, texts},
 };
+use interpreter_core::outline::ApplyOrder;
 use proptest::prelude::*;
 use rustix::fs::{CWD, Mode, XattrFlags, mkfifoat, setxattr};
 use std::os::unix::fs::{MetadataExt, symlink};
@@ -146,7 +147,7 @@ fn what_is_covered_is_not_there_and_what_code_makes_there_is_left_out() {
     assert_eq!(scene.lines(), ["created b"]);
     let shown = scene.set.review().unwrap();
     assert_eq!(names(&shown.left_out), [".env", "s"]);
-    scene.set.apply_review(&shown, Conflict::Refuse).unwrap();
+    scene.set.apply_review(&shown, &ApplyOrder::default(), Conflict::Refuse).unwrap();
     assert_eq!((scene.reads(".env"), scene.reads("s/key")), ("KEY=canary".into(), "canary".into()));
     assert!(scene.set.apply(&texts(&[".env"]), Conflict::Refuse).is_err());
 }
@@ -341,7 +342,7 @@ fn what_changed_after_it_was_shown_is_applied_as_it_was_shown() {
         }
         let before = scene.set.diff_of(&shown).unwrap();
         assert!(before.raw().contains("+2") && !before.raw().contains("evil"), "{trick}");
-        scene.set.apply_review(&shown, Conflict::Refuse).unwrap();
+        scene.set.apply_review(&shown, &ApplyOrder::default(), Conflict::Refuse).unwrap();
         assert_eq!((scene.reads("a"), scene.reads("b")), ("2".into(), "1".into()), "{trick}");
         assert_eq!(scene.holds().len(), 2, "{trick}");
         assert_eq!(scene.lines().len(), 1, "{trick}");
