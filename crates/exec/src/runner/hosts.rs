@@ -6,7 +6,9 @@ use crate::{
     egress::{Doorway, Egress, Waiting, WaitingUse},
     sandbox::recipe,
 };
-use interpreter_core::{Backend, Confinement, Grant, HostContact, SecretUse, egress::Host};
+use interpreter_core::{
+    Backend, Confinement, Grant, HostContact, Redactor, SecretUse, egress::Host,
+};
 use std::{collections::BTreeMap, future::pending};
 use tokio::sync::oneshot;
 
@@ -45,6 +47,7 @@ impl WayOut {
         confinement: &Confinement,
         backend: Backend,
         setup: &RunnerSetup,
+        redactor: &Redactor,
     ) -> Result<(), ExecError> {
         (self.tried_before, self.used_before) = (self.tried(), self.used());
         self.egress = None;
@@ -62,6 +65,7 @@ impl WayOut {
             reason: format!("the socket for its proxy cannot be made: {error}"),
             cause: None,
         })?;
+        egress.mask_with(redactor);
         egress.grant(&self.granted);
         self.egress = Some(egress);
         Ok(())
@@ -70,6 +74,13 @@ impl WayOut {
     /// The files by which the sandbox finds its way out.
     pub(super) fn doorway(&self) -> Option<Doorway<'_>> {
         self.egress.as_ref().map(Egress::doorway)
+    }
+
+    /// Knows these secrets from now on.
+    pub(super) fn mask_with(&self, redactor: &Redactor) {
+        if let Some(egress) = &self.egress {
+            egress.mask_with(redactor);
+        }
     }
 
     /// A run begins.
