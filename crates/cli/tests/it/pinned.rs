@@ -56,6 +56,10 @@ fn attempt(
 #[test]
 fn this_programs_own_folders_stay_where_they_are() {
     for (backend, who) in present().filter(|(backend, who)| is_able(*backend, *who)) {
+        // It would take the record from under this program, which then ends.
+        if backend == Backend::NONE {
+            continue;
+        }
         let scene = Scene::of(who)
             .home_file(".config/interpreter/config.toml", "[limits]\nwall = \"1h\"\n")
             .home_file("docs/sub/.env", "canary\n")
@@ -68,10 +72,6 @@ fn this_programs_own_folders_stay_where_they_are() {
         let free = home.join("free");
         let paths = [home.as_path(), &planted, &free];
         let Some(seen) = attempt(&scene, backend, &scene.work(), paths, &folders) else { continue };
-        if backend == Backend::NONE {
-            seen.mentions("renamed");
-            continue;
-        }
         let seen = seen.lacks("canary");
         assert_eq!(
             seen.stdout().matches("renamed").count(),
