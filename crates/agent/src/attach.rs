@@ -16,7 +16,7 @@ use interpreter_core::{
     sensitive::{self, SensitiveForm},
     session::{AttachedFile, Attachment, Event},
 };
-use interpreter_store::PackedOutput;
+use interpreter_store::{PackedOutput, regular};
 use std::{
     io::{ErrorKind, Read},
     os::unix::ffi::OsStrExt,
@@ -32,21 +32,12 @@ impl Context {
     /// attaches it, and a description.
     pub fn attach(&self, path: &Path) -> Result<(Event, String), AgentError> {
         let failed = |reason: String| AgentError::Image { path: path.to_owned(), reason };
-        // Looked at before it is opened: to open a pipe would wait for its writer.
-        let found = match fs_err::metadata(path) {
-            Ok(found) => found,
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                return Err(failed("it does not exist".into()));
-            }
-            Err(error) => return Err(failed(error.to_string())),
-        };
-        if !found.is_file() {
-            return Err(failed("it is not a regular file".into()));
-        }
+        let file = regular::open(path).map_err(|error| {
+            let is_missing = error.kind() == ErrorKind::NotFound;
+            failed(if is_missing { "it does not exist".into() } else { error.to_string() })
+        })?;
         let mut bytes = Vec::new();
-        let most = MOST_BYTES as u64 + 1;
-        let read =
-            fs_err::File::open(path).and_then(|file| file.take(most).read_to_end(&mut bytes));
+        let read = file.take(MOST_BYTES as u64 + 1).read_to_end(&mut bytes);
         read.map_err(|error| failed(error.to_string()))?;
         self.attach_image(&path.to_string_lossy(), &bytes)
     }
@@ -84,22 +75,16 @@ impl Context {
         if !real.starts_with(&self.work_folder) {
             return Err("it is outside this folder; copy it here first".into());
         }
-        if self.folders.all().any(|ours| real.starts_with(ours)) {
+        if self.folders.everywhere().iter().any(|ours| real.starts_with(ours)) {
             return Err("it belongs to this program".into());
         }
-        // Looked at before it is opened: to open a pipe would wait for its writer.
-        let found = fs_err::metadata(&real).map_err(|error| error.to_string())?;
-        if !found.is_file() {
-            return Err("it is not a regular file".into());
-        }
-        if found.len() > LARGEST {
+        let file = regular::open(&real).map_err(|error| error.to_string())?;
+        let mut bytes = Vec::new();
+        file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+        if bytes.len() as u64 > LARGEST {
             let most = LARGEST >> 20;
             return Err(format!("it is larger than {most} MiB; let code read it instead"));
         }
-        let mut bytes = Vec::new();
-        fs_err::File::open(&real)
-            .and_then(|file| file.take(LARGEST).read_to_end(&mut bytes))
-            .map_err(|error| error.to_string())?;
         let shown = self.shown();
         for path in [typed.as_path(), real.as_path()] {
             if let Some(reason) = secret(path, &bytes).filter(|_| !shown.contains(path)) {

@@ -11,7 +11,7 @@ use crate::{
 };
 use interpreter_analyze::AddedRules;
 use interpreter_core::{
-    Access, Broker, Lack, Network, People, Policy, Redactor, Untrusted,
+    Access, Broker, Lack, Network, People, Policy, Redactor, Untrusted, Workspace,
     confinement::ConfinementSummary,
     policy::Places,
     redact,
@@ -20,7 +20,7 @@ use interpreter_core::{
     session::{Approval, HowAsked, ModelProfile, Setup},
 };
 use interpreter_exec::{
-    Activated, Interpreters, RunnerSetup, StandardInput,
+    Activated, ExecError, Interpreters, RunnerSetup, StandardInput,
     egress::{Asks, Doorway, Upstream},
     sandbox::{Machine, admit, explain, first, has_own_system, keeps, secrets::cover},
 };
@@ -282,8 +282,21 @@ impl Context {
 
     pub(crate) fn runner_setup(&self, session: &str) -> Result<RunnerSetup, AgentError> {
         let changeable = self.granted.iter().filter(|(_, access)| **access == Access::Write);
-        for shown in changeable.map(|(path, _)| path).chain([&self.work_folder]) {
+        for shown in changeable.clone().map(|(path, _)| path).chain([&self.work_folder]) {
             self.folders.make_all_in(shown)?;
+        }
+        let is_direct = self.settings.workspace.value == Workspace::Direct;
+        let work = is_direct.then_some(&self.work_folder);
+        let looked_up = Folders::find(&self.environment)?;
+        for shown in changeable.map(|(path, _)| path).chain(work) {
+            if let Some(link) = looked_up.led_to_from(shown, &self.folders) {
+                let reason = format!(
+                    "code could replace {} in it, which leads to this program's own settings or \
+                     data",
+                    link.display()
+                );
+                return Err(ExecError::WorkFolder { folder: shown.clone(), reason }.into());
+            }
         }
         Ok(RunnerSetup {
             interpreters: self.interpreters.clone(),

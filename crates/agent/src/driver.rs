@@ -309,8 +309,13 @@ impl Driver {
             }
             Request::KeepCheckpoints => self.checkpoints = Some(Checkpoints::default()),
             Request::Checkpoint { number, reply } => {
-                let found = self.checkpoints.as_mut().and_then(|all| all.of(number));
-                _ = reply.send(found).is_ok();
+                match self.checkpoints.as_mut().and_then(|all| all.of(number)) {
+                    Some(checkpoint) => {
+                        self.runner.tell(Command::LookAgain { checkpoint, reply });
+                    }
+                    // Whoever asked may have left.
+                    None => _ = reply.send(None).is_ok(),
+                }
             }
             Request::CountPrograms(reply) => self.runner.tell(Command::CountPrograms(reply)),
             Request::Begin { events, beside, who, newest, reply } => {

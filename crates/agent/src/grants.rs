@@ -81,7 +81,7 @@ fn why_not(path: &Path, folders: &Folders) -> Option<&'static str> {
     if kernel.iter().chain(&system).any(|at| at.starts_with(path)) {
         return Some("it contains the system; grant only the part that you need");
     }
-    if folders.all().any(|ours| path.starts_with(ours)) {
+    if folders.everywhere().iter().any(|ours| path.starts_with(ours)) {
         return Some("it belongs to this program and contains your record and settings");
     }
     None

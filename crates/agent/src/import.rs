@@ -10,7 +10,9 @@ use interpreter_core::{
     Body, Untrusted,
     import::{Conversation, Found, profile, settings},
 };
-use interpreter_store::{ConfigText, LogEntry, new_session_id, profile_text, write_config};
+use interpreter_store::{
+    ConfigText, LogEntry, new_session_id, profile_text, regular, write_config,
+};
 use std::{
     ffi::OsStr,
     io::Read,
@@ -161,12 +163,7 @@ fn files(path: &Path) -> Vec<PathBuf> {
 
 fn read(path: &Path, most: u64) -> Result<String, String> {
     let mut text = Vec::new();
-    // Looked at before it is opened: to open a pipe would wait for its writer.
-    let found = fs_err::metadata(path).map_err(|error| error.to_string())?;
-    if !found.is_file() {
-        return Err("it is not a regular file".into());
-    }
-    let file = fs_err::File::open(path).map_err(|error| error.to_string())?;
+    let file = regular::open(path).map_err(|error| error.to_string())?;
     file.take(most + 1).read_to_end(&mut text).map_err(|error| error.to_string())?;
     if text.len() as u64 > most {
         return Err(format!("it is longer than {} MiB", most >> 20));

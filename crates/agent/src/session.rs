@@ -97,7 +97,8 @@ impl Session {
         self.request(Request::KeepCheckpoints);
     }
 
-    /// The contents of a checkpoint, if it was taken.
+    /// The rest of a checkpoint, if it was taken. Asked after [`Self::programs`], it knows of every
+    /// copy that had ended by then.
     pub async fn checkpoint(&self, number: u32) -> Option<Checkpoint> {
         let (reply, answer) = oneshot::channel();
         self.request(Request::Checkpoint { number, reply });

@@ -248,7 +248,7 @@ impl Default for Limits {
             memory_bytes: 4 * GIB,
             processes: 512,
             file_bytes: 4 * GIB,
-            open_files: 1024,
+            open_files: 512,
             temporary_bytes: 2 * GIB,
             staged_bytes: 8 * GIB,
             staged_files: 1_000_000,
@@ -274,6 +274,8 @@ pub enum Reached {
     StagedFiles(u64),
     /// Bytes that the disk with the staged files must keep free.
     FreeSpace(u64),
+    /// Files that the disk with the staged files must still have room for.
+    FreeFiles(u64),
     /// Bytes that a run may print.
     Output(u64),
 }
@@ -302,6 +304,10 @@ impl fmt::Display for Reached {
                 f,
                 "free disk space for staged files (less than {} left; free some space)",
                 size(*bytes)
+            ),
+            Self::FreeFiles(count) => write!(
+                f,
+                "room for staged files (the disk can hold fewer than {count} more files; remove some)"
             ),
             Self::Output(bytes) => {
                 write!(

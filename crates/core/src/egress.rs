@@ -21,6 +21,7 @@
 
 pub use self::{
     host::{Host, HostError, authority},
+    mask::HostMask,
     range::refused,
     rule::{HostRule, Ports, RuleError},
     run_hosts::RunHosts,
@@ -28,6 +29,7 @@ pub use self::{
 };
 
 mod host;
+mod mask;
 mod range;
 mod rule;
 mod run_hosts;
@@ -70,6 +72,11 @@ impl Hosts {
         }
         let listed = self.allow.iter().any(|rule| rule.allows(host, port));
         if listed { HostDecision::Allow } else { HostDecision::Unlisted }
+    }
+
+    /// Whether a host is listed by its very name, and not by a pattern.
+    pub fn names(&self, host: &Host, port: u16) -> bool {
+        self.allow.iter().any(|rule| rule.is_of_one() && rule.allows(host, port))
     }
 
     /// Why an address may not be connected to, although its host is let through: it is denied by

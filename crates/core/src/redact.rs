@@ -51,6 +51,9 @@ use std::{borrow::Cow, fmt};
 /// that no more than this is held back while it may still come.
 const PIECE: usize = 16 << 10;
 
+/// How the text begins that stands for a secret. Its name and a bracket follow.
+pub(crate) const MASK: &str = "[secret:";
+
 /// Known values at most.
 pub const MOST: usize = 1_000;
 
@@ -94,6 +97,14 @@ impl Redactor {
         let mut more = self.clone();
         more.add(name, value);
         more.rebuilt()
+    }
+
+    /// Finds known values where all letters have become small, as in the names of hosts.
+    pub(crate) fn of_small_letters(&self) -> Self {
+        let mut small = Self { names: self.names.clone(), ..Self::default() };
+        let forms = self.forms.iter().map(|(form, name)| (form.to_ascii_lowercase(), *name));
+        small.forms = forms.collect();
+        small.rebuilt()
     }
 
     fn add(&mut self, name: &str, value: &Secret) {
@@ -188,7 +199,7 @@ impl Redactor {
             Pattern::Known(number) => self.names.get(number).map_or("", String::as_str),
             Pattern::Start(number) => shapes().get(number).map_or("", |shape| &shape.name),
         };
-        text.push_str("[secret:");
+        text.push_str(MASK);
         text.push_str(name);
         text.push(']');
     }

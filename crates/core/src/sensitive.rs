@@ -159,6 +159,28 @@ static BY_NAME: LazyLock<HashMap<&'static [u8], Vec<&'static Sensitive>>> = Lazy
     all
 });
 
+/// One part of a path, but the last.
+struct OnTheWay {
+    /// The path up to it.
+    so_far: &'static str,
+    /// The path after it.
+    rest: &'static str,
+    one: &'static Sensitive,
+}
+
+/// By every part of their path but the last.
+static ON_THE_WAY: LazyLock<HashMap<&'static [u8], Vec<OnTheWay>>> = LazyLock::new(|| {
+    let mut all = HashMap::<_, Vec<_>>::new();
+    for one in SENSITIVE {
+        for (at, _) in one.path.match_indices('/') {
+            let (so_far, rest) = (&one.path[..at], &one.path[at + 1..]);
+            let name = so_far.rsplit('/').next().unwrap_or(so_far);
+            all.entry(name.as_bytes()).or_default().push(OnTheWay { so_far, rest, one });
+        }
+    }
+    all
+});
+
 /// How the names begin: of most files the first letter says that they are none.
 static FIRST: LazyLock<[bool; 256]> = LazyLock::new(|| {
     let mut first = [false; 256];
@@ -177,6 +199,17 @@ pub fn named(parent: &Path, name: &[u8], form: SensitiveForm) -> Option<&'static
     let name = if is_environment(name) { ENVIRONMENT.as_bytes() } else { name };
     let candidates = BY_NAME.get(name)?;
     candidates.iter().copied().find(|one| one.form == form && is_below(parent, one.path))
+}
+
+/// The secrets behind a link called `name` in the folder `parent`, if that leads to a folder: the
+/// rest of each path that begins so.
+pub fn behind_link(
+    parent: &Path,
+    name: &[u8],
+) -> impl Iterator<Item = (&'static str, &'static Sensitive)> {
+    let candidates = ON_THE_WAY.get(name).map(Vec::as_slice).unwrap_or_default();
+    let stands = move |way: &&OnTheWay| is_below(parent, way.so_far);
+    candidates.iter().filter(stands).map(|way| (way.rest, way.one))
 }
 
 /// The outermost folder on the way to `below`, a path in the folder `root`, or `below` itself, that
@@ -252,6 +285,21 @@ mod tests {
         for folder in ["/", "/backup", "/backup/.config", "/backup/ssh", "/backup/.docker"] {
             assert_eq!(place(folder), None, "{folder}");
         }
+    }
+
+    #[test]
+    fn behind_a_link_the_rest_of_a_path_counts() {
+        let behind = |parent: &str, name: &str| {
+            let found = behind_link(Path::new(parent), name.as_bytes());
+            found.map(|(rest, _)| rest).collect::<Vec<_>>()
+        };
+        assert_eq!(behind("/w", ".docker"), ["config.json"]);
+        assert!(behind("/w", ".config").contains(&"gh"));
+        assert!(behind("/w", ".local").contains(&"share/fish/fish_history"));
+        assert_eq!(behind("/w/.local/share", "fish"), ["fish_history"]);
+        assert_eq!(behind("/w/share", "fish"), [""; 0]);
+        assert_eq!(behind("/w", "docker"), [""; 0]);
+        assert_eq!(behind("/w", ".env"), [""; 0]);
     }
 
     #[test]

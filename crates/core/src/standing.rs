@@ -11,6 +11,9 @@
 //! record, and can be taken back. A yes ends with its session. A no goes along into every session that
 //! comes from it, where whoever may revoke it can take it back.
 //!
+//! A record of a no may hold masked secrets. Such a place stands for anything once it's read back, so
+//! that a no which goes along never covers less than it did.
+//!
 //! # Limits
 //! Those of the lists by which code is understood. The sandbox bounds what it can do.
 
@@ -188,6 +191,16 @@ impl Coverage {
         })
     }
 
+    /// It as it is taken from a record. Where a secret was masked in a pattern of a no, nobody knows
+    /// any more what stood there: it then denies whatever could have.
+    #[must_use]
+    pub(crate) fn remembered(self) -> Self {
+        match self {
+            Self::Denied(rule) => Self::Denied(rule.with_masks_open()),
+            yes @ (Self::All | Self::Language(_) | Self::Kind { .. }) => yes,
+        }
+    }
+
     /// Whether it lets code run.
     pub fn is_yes(&self) -> bool {
         !matches!(self, Self::Denied(_))
@@ -220,6 +233,12 @@ pub struct StandingAnswers {
 }
 
 impl StandingAnswers {
+    /// Whether one of them covers just this.
+    #[cfg(test)]
+    pub(crate) fn says(&self, covers: &Coverage) -> bool {
+        self.all.iter().any(|one| one.covers == *covers)
+    }
+
     /// Adds one, unless there are too many.
     pub fn add(&mut self, span: Span, covers: Coverage) -> Option<&StandingAnswer> {
         if self.all.len() >= MOST {

@@ -33,7 +33,7 @@ use self::{
     uses::Uses,
 };
 use interpreter_core::{
-    Broker, Grant, HostContact, Network, SecretUse,
+    Broker, Grant, HostContact, Network, Redactor, SecretUse,
     egress::{Host, HostRule, RunHosts},
 };
 use interpreter_host::egress::ADDRESS;
@@ -170,6 +170,11 @@ impl Egress {
                 else => std::future::pending().await,
             };
         }
+    }
+
+    /// Knows these secrets from now on: no name of a host may hold one.
+    pub(crate) fn mask_with(&self, redactor: &Redactor) {
+        self.gate.mask_with(redactor);
     }
 
     /// Takes the answer to a question.

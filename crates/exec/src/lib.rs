@@ -26,6 +26,7 @@ mod error;
 mod interpreters;
 mod output;
 pub mod packages;
+mod regular;
 mod runner;
 pub mod sandbox;
 mod scan;

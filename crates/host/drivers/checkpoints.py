@@ -14,16 +14,25 @@
 # the kernel for the moment of the fork: there is no time at which one that can be opened is there.
 # Without that it is not copied. A woken copy is dumpable again, as any kernel.
 #
+# A fork shares memory that was mapped to be shared, so later cells would change what the copy has.
+# The kernel keeps its contents before the fork, and a copy that was woken puts them back: by then
+# nothing else that shares it is left. Where that cannot be done, as with files that are mapped, there
+# is no copy.
+#
 # Not in a copy: threads, the other ends of sockets, programs that were started. The position in an
 # open file is shared with the kernel. The copy counts them in its claim.
 from _signal import SIG_DFL, SIG_SETMASK, SIGCHLD, SIGCONT
 from _signal import getsignal, pthread_sigmask, sigtimedwait, sigwaitinfo, valid_signals
-from os import _exit, fork, getpid, getppid, listdir, setpgid, waitpid
+from os import O_RDONLY, O_WRONLY, ST_RDONLY, access, close, geteuid, open as open_file, pread
+from os import _exit, fork, getpid, getppid, listdir, pwrite, setpgid, stat, statvfs, waitpid
 
 sys, modules, control = driver.sys, driver.modules, driver.control
 ENDED_FIRST = "/proc/self/oom_score_adj"
 DUMPABLE, IS_DUMPABLE = 4, 3  # Of prctl: to set it, and to ask.
 TURN = 0.0002  # Seconds.
+MOST_SHARED = 16 << 20  # Bytes of shared memory that are kept.
+PIECE = 1 << 20
+SYSTEM = (b"/usr/", b"/lib", b"/etc/", b"/opt/", b"/nix/")  # Read-only in every sandbox.
 left = None  # The process between the kernel and its copy: to be buried.
 
 
@@ -49,6 +58,7 @@ def copy(number):
     control.shared = True
     before = give_way()
     try:
+        shared = shared_memory()
         shut()
         born = quiet_fork()
     except Exception as error:
@@ -73,6 +83,7 @@ def copy(number):
             _exit(0)
         sleep(number, kernel, between, threads)
         open_again(before)
+        put_back(shared)
         control.shared = False
         # It may hold the beginning of what the kernel read on its own.
         control.received.clear()
@@ -85,6 +96,73 @@ def copy(number):
         _exit(1)
     pthread_sigmask(SIG_SETMASK, mask)
     return True
+
+
+def shared_memory():
+    """The contents of all memory that a fork would share, by their addresses."""
+    ranges, total = [], 0
+    with open("/proc/self/maps", "rb") as file:
+        lines = file.read().splitlines()
+    for line in lines:
+        at = line.find(b" ")
+        if line[at + 4 : at + 5] != b"s":
+            continue
+        path = line.split(None, 5)[5:]
+        path = path[0] if path else b""
+        is_file = path[:1] == b"/" and not path.endswith(b" (deleted)")
+        if is_file and not path.startswith(b"/dev/"):
+            if line[at + 2 : at + 3] != b"w" and is_fixed(path):
+                continue
+            raise OSError("it has a file mapped into its memory")
+        if line[at + 1 : at + 3] != b"rw":
+            raise OSError("it shares memory that it cannot put back")
+        start, end = (int(one, 16) for one in line[:at].split(b"-"))
+        ranges.append((start, end))
+        total += end - start
+    if total > MOST_SHARED:
+        raise OSError(f"it shares more than {MOST_SHARED >> 20} MiB of memory")
+    return read_all(ranges) if ranges else []
+
+
+def is_fixed(path):
+    """Whether nothing inside can change this file."""
+    if path.startswith(SYSTEM):
+        return True
+    try:
+        if statvfs(path).f_flag & ST_RDONLY:
+            return True
+        return stat(path).st_uid != geteuid() and not access(path, 2)
+    except OSError:
+        return False
+
+
+def read_all(ranges):
+    memory = open_file("/proc/self/mem", O_RDONLY)
+    try:
+        kept = []
+        for start, end in ranges:
+            while start < end:
+                piece = pread(memory, min(end - start, PIECE), start)
+                if not piece:
+                    raise OSError("it shares memory that is not there")
+                kept.append((start, piece))
+                start += len(piece)
+        return kept
+    finally:
+        close(memory)
+
+
+def put_back(kept):
+    """Gives shared memory the contents that it had. What cannot be put back ends this copy."""
+    if not kept:
+        return
+    memory = open_file("/proc/self/mem", O_WRONLY)
+    try:
+        for start, piece in kept:
+            if pwrite(memory, piece, start) != len(piece):
+                raise OSError("its shared memory is gone")
+    finally:
+        close(memory)
 
 
 def quiet_fork():

@@ -310,10 +310,12 @@ pub(crate) fn processes(at: &Path) -> io::Result<()> {
     Ok(mount("proc", at, "proc", flags, None)?)
 }
 
+/// Pseudo-terminals are counted for the whole machine, and those of other users are among them:
+/// code gets a few.
 pub(crate) fn terminals(at: &Path) -> io::Result<()> {
     folder(at, 0o755)?;
     let flags = MountFlags::NOSUID | MountFlags::NOEXEC;
-    Ok(mount("devpts", at, "devpts", flags, c"newinstance,ptmxmode=0666,mode=0600")?)
+    Ok(mount("devpts", at, "devpts", flags, c"newinstance,max=64,ptmxmode=0666,mode=0600")?)
 }
 
 pub(crate) fn mask(at: &Path) -> io::Result<()> {

@@ -7,7 +7,7 @@
 //!
 //! Must not be bypassed: a path below the user's home is built here and nowhere else.
 
-use crate::{Environment, Keyring, StoreError, private};
+use crate::{Environment, Keyring, StoreError, aliases, links, private};
 use interpreter_core::hash::sha256;
 use std::{
     os::unix::ffi::OsStrExt,
@@ -276,7 +276,9 @@ impl Folders {
     pub fn make_changes_folder_for(&self, work_folder: &Path) -> Result<PathBuf, StoreError> {
         private::make_folder(&self.data)?;
         let read = |source| StoreError::Read { path: self.data.clone(), source };
-        if !self.data.canonicalize().map_err(read)?.starts_with(work_folder) {
+        let real = self.data.canonicalize().map_err(read)?;
+        let elsewhere = aliases::of(&real);
+        if !elsewhere.iter().chain([&real]).any(|data| data.starts_with(work_folder)) {
             return self.make_changes_folder();
         }
         private::make_folder(&self.beside)?;
@@ -296,9 +298,12 @@ impl Folders {
     /// Makes those of our folders that are inside of `shown`, a folder that code sees. Only a folder
     /// that is there can be covered; in place of a missing one code could put its own.
     pub fn make_all_in(&self, shown: &Path) -> Result<(), StoreError> {
-        let inside = self.all().filter(|path| path.starts_with(shown));
+        let is_inside = |path: &Path| {
+            path.starts_with(shown) || aliases::of(path).iter().any(|one| one.starts_with(shown))
+        };
+        let inside = self.all().filter(|path| is_inside(path));
         inside.filter(|path| **path != self.config).try_for_each(private::make_folder)?;
-        if self.config.starts_with(shown) {
+        if is_inside(&self.config) {
             self.make_config_folder()?;
         }
         Ok(())
@@ -342,6 +347,21 @@ impl Folders {
         };
         let all = [&self.config, data, state, &self.cache, beside];
         all.into_iter().map(PathBuf::as_path)
+    }
+
+    /// A link in `changeable`, a folder that code may change, that leads to our folders or settings: code
+    /// could put its own in its place. They are given as they are looked up, and `real` as they are.
+    pub fn led_to_from(&self, changeable: &Path, real: &Self) -> Option<PathBuf> {
+        let on_the_way = self.all().flat_map(|path| links::on_the_way(path).0);
+        let mut all = on_the_way.chain(links::of_settings(&real.config));
+        all.find(|path| {
+            path.starts_with(changeable) && !real.all().any(|ours| path.starts_with(ours))
+        })
+    }
+
+    /// The same, with every other path at which they are mounted.
+    pub fn everywhere(&self) -> Vec<PathBuf> {
+        self.all().flat_map(|path| aliases::of(path).into_iter().chain([path.to_owned()])).collect()
     }
 
     /// The config folder, made if need be, so that an editor can write the settings. Others may read

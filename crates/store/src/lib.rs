@@ -43,6 +43,7 @@ pub use crate::{
     users::{KeptUser, KeptUsers, ProviderSubject, UserKept, UserLogin},
 };
 
+mod aliases;
 mod clock;
 mod config;
 mod environment;
@@ -52,6 +53,7 @@ mod indexes;
 mod key;
 mod keyring;
 mod ledger;
+mod links;
 mod outputs;
 mod password;
 mod piped;

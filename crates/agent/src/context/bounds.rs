@@ -52,7 +52,7 @@ impl Context {
             let at = SENSITIVE.iter().map(|one| (one.form, home.join(one.path)));
             at.filter(|(form, path)| is_one(*form, path)).map(|(_, path)| path)
         });
-        let ours = self.folders.all().map(Path::to_owned);
+        let ours = self.folders.everywhere();
         let shown = self.shown();
         let denied: Vec<_> = in_home
             .filter(|path| !shown.iter().any(|one| one.starts_with(path)))

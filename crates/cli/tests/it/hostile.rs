@@ -1,7 +1,11 @@
 //! Code that is hostile to its own session, through the real program with the sandbox on: each
 //! ends in a clear message, within its limit, the session goes on, and nothing is left running.
 
-use crate::scene::{Scene, Who, cell};
+use crate::{
+    backends::{FIREJAIL, LANDLOCK, present},
+    scene::{Scene, Who, cell},
+};
+use interpreter_core::Backend;
 use std::{
     io::{BufRead, BufReader},
     process::{Command, Stdio},
@@ -383,4 +387,73 @@ fn tiny_claims_cost_what_their_records_cost() {
         let code = format!("{CLAIMS}\nsay('{claim}', 1_000)\nprint('all were taken')");
         scene.run(&["run", "-l", "python", "-c", &code]).mentions("all were taken").exits(0);
     }
+}
+
+/// Queues as many descriptors on their way as the kernel lets it, says so and stays.
+const QUEUES: &str = r"
+import signal, socket
+pairs, sent = [], 0
+try:
+    while sent < 100_000:
+        one, other = socket.socketpair()
+        pairs.append((one, other))
+        one.setblocking(False)
+        for _ in range(4):
+            socket.send_fds(one, [b'x'], [0] * 253)
+            sent += 253
+except OSError as error:
+    print('stopped', flush=True)
+signal.pause()
+";
+
+/// Sends one descriptor, as a program with the usual limit.
+const SENDS: &str = "import socket, resource\n\
+    resource.setrlimit(resource.RLIMIT_NOFILE, (1024, 1024))\n\
+    one, other = socket.socketpair(); socket.send_fds(one, [b'x'], [0]); print('sent')";
+
+/// Descriptors on their way are counted for a user as a whole.
+#[test]
+fn other_programs_can_still_send_descriptors() {
+    let shared = [LANDLOCK, FIREJAIL];
+    for (backend, who) in present().filter(|(_, who)| !who.is_root()) {
+        if backend == Backend::NONE {
+            continue;
+        }
+        let scene = Scene::of(who);
+        let on = scene.on(backend);
+        // There the host has no more than its code: fewer, so that other tests go on.
+        let few = ["--set", "limits.open_files=128"];
+        let few = if shared.contains(&backend) { &few[..] } else { &[] };
+        let run = [&["run", "--time-limit", "60s"], &on[..], few, &["-l", "python", "-c", QUEUES]];
+        let mut child = scene.command(&run.concat()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        assert_eq!(lines.next().unwrap().unwrap(), "stopped", "{backend}");
+        let mut sends = Command::new("timeout");
+        let sends = scene.as_its_user(sends.args(["30", "python3", "-c", SENDS])).output().unwrap();
+        // Another session starts all the same.
+        let another = scene.code_on(backend, "python", "print('another')");
+        let ended = rustix::process::Pid::from_child(&child);
+        rustix::process::kill_process(ended, rustix::process::Signal::INT).unwrap();
+        child.wait().unwrap();
+        another.prints("another\n");
+        assert_eq!(String::from_utf8_lossy(&sends.stdout), "sent\n", "{backend} as {who:?}");
+    }
+}
+
+/// The control: where nothing bounds it, nobody else can. As a user that is nobody's.
+#[test]
+fn without_a_bound_no_other_program_can_send_descriptors() {
+    if !Who::Ourselves.is_root() {
+        return eprintln!("not tried: only root can be a user that is nobody's");
+    }
+    let code = format!(
+        "import resource, subprocess, sys\n\
+         resource.setrlimit(resource.RLIMIT_NOFILE, (2048, 2048))\n{}\n\
+         print(subprocess.run([sys.executable, '-c', sys.argv[1]]).returncode)",
+        QUEUES.replace("signal.pause()", "")
+    );
+    let mut queues = Command::new("setpriv");
+    queues.args(["--reuid", "64871", "--regid", "64871", "--clear-groups", "timeout", "60"]);
+    let output = queues.args(["python3", "-c", &code, SENDS]).current_dir("/").output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "stopped\n1\n");
 }

@@ -443,3 +443,43 @@ fn a_timer_holds_a_run_until_it_has_fired() {
     let code = "setTimeout(() => console.log('late'), 20); console.log('now')";
     scene.code("javascript", code).prints("now\nlate\n").exits(0);
 }
+
+/// A project's choice of a version is read as a short file and as nothing else, and the search for
+/// interpreters always ends.
+#[test]
+fn a_projects_choice_of_a_version_is_a_short_file_or_none() {
+    let scene = Scene::new();
+    let root = scene.home().join("pyenv");
+    for version in ["3.12.1", "3.11.2"] {
+        let bin = root.join("versions").join(version).join("bin");
+        std::fs::create_dir_all(&bin).unwrap();
+        std::fs::copy("/bin/true", bin.join("python3")).unwrap();
+    }
+    crate::scene::put_program(&root.join("shims/python3"), "#!/bin/sh\n");
+    std::fs::write(root.join("version"), "3.11.2\n").unwrap();
+    let found = || {
+        let path = format!("{}:/usr/bin:/bin", root.join("shims").display());
+        let inner = scene.command(&["languages", "--json"]);
+        let mut command = std::process::Command::new("sh");
+        // The limits are for what would otherwise never end.
+        command.args(["-c", "ulimit -v 8000000; exec timeout 60 \"$@\"", "sh"]);
+        command.arg(inner.get_program()).args(inner.get_args()).env_clear();
+        command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let output = command.env("PATH", path).current_dir(scene.work()).output().unwrap();
+        crate::scene::Seen(output).exits(0)
+    };
+    let choice = scene.work().join(".python-version");
+    std::fs::write(&choice, "3.12.1\n").unwrap();
+    found().mentions("versions/3.12.1/bin/python3");
+    std::fs::write(scene.home().join("elsewhere"), "3.12.1\n").unwrap();
+    let pipe = scene.home().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for target in [Path::new("/dev/zero"), &pipe, &scene.home().join("elsewhere")] {
+        std::fs::remove_file(&choice).unwrap();
+        std::os::unix::fs::symlink(target, &choice).unwrap();
+        found().mentions("versions/3.11.2/bin/python3");
+    }
+    std::fs::remove_file(&choice).unwrap();
+    std::fs::rename(&pipe, &choice).unwrap();
+    found().mentions("versions/3.11.2/bin/python3");
+}

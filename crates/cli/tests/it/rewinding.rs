@@ -46,6 +46,56 @@ fn variables_and_the_conversation_go_back() {
     assert!(sent.contains("x is 1 False") && !sent.contains("change it"), "{sent}");
 }
 
+/// Memory that is shared goes back too; what cannot be put back is not called "from memory".
+#[test]
+fn shared_memory_is_as_it_was_or_its_cells_run_again() {
+    let makes = [
+        ("import mmap; m = mmap.mmap(-1, 4096)", "from memory"),
+        ("import multiprocessing as mp; m = mp.RawArray('c', 5)", "from memory"),
+        ("import mmap; m = mmap.mmap(-1, 64 << 20)", "by running 1 cell again"),
+    ];
+    for (makes, how) in makes {
+        let scene = Scene::new().model_says(&[
+            &cell("python", &format!("{makes}; m[:5] = b'AAAAA'")),
+            "Set.",
+            &cell("python", "m[:5] = b'LATER'"),
+            "Changed.",
+            &cell("python", "print('now it is', bytes(m[:5]))"),
+            "Seen.",
+        ]);
+        let terminal = Terminal::open(&scene, &["--yes", "go"]);
+        terminal.shows("Set.").types("change").shows("Changed.").types("/rewind p2");
+        let terminal = terminal.shows(&format!("python: {how}")).shows("Go back to before p2?");
+        let terminal = terminal.types("y");
+        if how == "from memory" {
+            terminal.shows("python: as it was then").waits();
+        } else {
+            terminal.shows("1 cell ran again").waits();
+        }
+        terminal.types("look").shows("┆ now it is b'AAAAA'").shows("Seen.").types("/quit").exits(0);
+    }
+}
+
+/// Code that ends the copies of its kernel is found out before the decision.
+#[test]
+fn a_copy_that_was_killed_is_not_promised() {
+    for (code, how) in [
+        ("import os, signal; os.kill(-1, signal.SIGKILL)", "by running 1 cell again"),
+        ("import os, signal", "from memory"),
+    ] {
+        let scene = Scene::new().model_says(&[
+            &cell("python", "x = 'then'"),
+            "Set.",
+            &cell("python", &format!("x = 'later'; {code}")),
+            "Changed.",
+        ]);
+        let terminal = Terminal::open(&scene, &["--yes", "go"]);
+        terminal.shows("Set.").types("change").shows("Changed.").types("/rewind p2");
+        terminal.shows(&format!("python: {how}")).shows("Go back to before p2?").types("n");
+        terminal.shows("Nothing has changed.").waits().types("/quit").exits(0);
+    }
+}
+
 /// Cells of another language leave a Python as it is: checkpoints before them share one copy, which
 /// can be gone back to more than once.
 #[test]

@@ -2,12 +2,15 @@
 //! every name that code can give them; shown by their exact path alone; never applied unnamed.
 
 use crate::{
-    backends::{LANDLOCK, present},
+    backends::{LANDLOCK, NATIVE, present},
     engines::is_engine,
     scene::{Scene, Seen, Who},
 };
 use interpreter_core::Backend;
-use std::os::unix::fs::PermissionsExt;
+use std::{
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+};
 
 const MODES: [&str; 3] = ["stage", "read-only", "direct"];
 
@@ -81,6 +84,65 @@ fn nothing_reads_them_in_any_workspace() {
             let kept = ["sub/deep/.env", "keys/id_rsa", ".env"];
             for path in kept.iter().filter(|_| mode != "direct") {
                 assert!(scene.read(path).unwrap().contains("canary"), "{path}");
+            }
+        }
+    }
+}
+
+/// Folders on the way to a secret are links, as where such files are kept in a repository; and a link
+/// leads from one folder that is shown into another.
+#[test]
+fn nothing_reads_them_behind_links_on_any_backend() {
+    for (backend, who) in present() {
+        let scene = Scene::of(who)
+            .file("docker/config.json", "canary\n")
+            .file("docker/open.json", "readable\n")
+            .file("dot/config/gh/hosts.yml", "canary\n")
+            .file("dot/share/keyrings/login", "canary\n")
+            .file("dot/config/git/ignore", "ignored\n")
+            .file("x/.local/here", "local\n")
+            .file("plain.txt", "canary\n")
+            .home_file("granted/docker/config.json", "canary\n")
+            .home_file("granted/open.txt", "granted\n");
+        let granted = scene.home().join("granted");
+        let link = |to: &Path, at: PathBuf| std::os::unix::fs::symlink(to, at).unwrap();
+        link(Path::new("docker"), scene.work().join(".docker"));
+        link(Path::new("dot/config"), scene.work().join(".config"));
+        link(Path::new("../../dot/share"), scene.work().join("x/.local/share"));
+        link(&granted.join("docker"), scene.work().join("x/.docker"));
+        link(&scene.work().join("plain.txt"), granted.join(".env"));
+        let code = "cat .docker/config.json docker/config.json .config/gh/hosts.yml \
+            dot/config/gh/hosts.yml x/.local/share/keyrings/login dot/share/keyrings/login \
+            x/.docker/config.json GRANTED/docker/config.json GRANTED/.env plain.txt 2>/dev/null
+            { cp -rL .config/gh gh; cat gh/*; mv dot dot2; cat dot2/config/gh/hosts.yml
+            mv dot2 dot; } 2>/dev/null
+            cat .docker/open.json .config/git/ignore x/.local/here
+            cat GRANTED/open.txt 2>/dev/null; echo tried";
+        let code = code.replace("GRANTED", granted.to_str().unwrap());
+        let grant = ["--allow-read", granted.to_str().unwrap()];
+        let modes = match backend {
+            NATIVE => &MODES[..],
+            Backend::NONE => &["direct"],
+            // Root's code is another user there, who can only read.
+            _ if who.is_root() => &["read-only"],
+            _ => &["read-only", "stage"],
+        };
+        for mode in modes {
+            let mut on = scene.on(backend);
+            match on.last_mut() {
+                Some(last) => *last = mode,
+                None => on.extend(["--workspace", mode]),
+            }
+            let arguments = [&["run"], &on[..], &grant, &["-l", "shell", "-c", &code]].concat();
+            let seen = scene.run(&arguments).mentions("tried");
+            if backend == Backend::NONE {
+                seen.mentions("canary");
+                continue;
+            }
+            let seen = seen.lacks("canary");
+            // Another user than root may not enter these folders.
+            if backend == NATIVE || !who.is_root() {
+                seen.mentions("readable\nignored\nlocal\ngranted\n");
             }
         }
     }

@@ -107,6 +107,16 @@ impl HostRule {
         }
     }
 
+    /// Whether it names an address by its number.
+    pub fn is_of_address(&self) -> bool {
+        matches!(self.pattern, Pattern::Exact(Host::Address(_)))
+    }
+
+    /// Whether it is about one host.
+    pub(super) fn is_of_one(&self) -> bool {
+        matches!(self.pattern, Pattern::Exact(_))
+    }
+
     /// Whether it lets this through.
     pub fn allows(&self, host: &Host, port: u16) -> bool {
         let port = match self.ports {

@@ -1,5 +1,6 @@
 //! Patterns in rules: one text or several, in which `*` stands for anything.
 
+use crate::redact::MASK;
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
     de::{self, SeqAccess, Visitor},
@@ -36,6 +37,16 @@ impl Patterns {
         self.0.iter().map(String::as_str)
     }
 
+    /// Whether a secret was masked in one of them.
+    pub(super) fn are_masked(&self) -> bool {
+        self.iter().any(|one| one.contains(MASK))
+    }
+
+    /// Them with a star where a secret was masked.
+    pub(super) fn with_masks_open(self) -> Self {
+        Self(self.0.into_iter().map(|one| with_masks_open(&one)).collect())
+    }
+
     /// Whether one of them fits the whole of `text`.
     pub(crate) fn fit(&self, text: &str) -> bool {
         self.iter().any(|pattern| glob(pattern, text))
@@ -61,6 +72,18 @@ impl Patterns {
     pub(crate) fn names(&self) -> String {
         self.0.join(" or ")
     }
+}
+
+fn with_masks_open(pattern: &str) -> String {
+    let mut open = String::with_capacity(pattern.len());
+    let mut rest = pattern;
+    while let Some((before, after)) = rest.split_once(MASK) {
+        open.push_str(before);
+        open.push('*');
+        // The name of a secret has no bracket; without one, all that follows may be its name.
+        rest = after.split_once(']').map_or("", |(_, rest)| rest);
+    }
+    open + rest
 }
 
 impl Serialize for Patterns {

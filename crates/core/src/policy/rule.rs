@@ -66,6 +66,24 @@ impl<'de> Deserialize<'de> for Rule {
     }
 }
 
+impl Rule {
+    /// The rule without what was masked in it: a star in a line, and no condition where a text is
+    /// compared as a whole.
+    #[must_use]
+    pub(crate) fn with_masks_open(self) -> Self {
+        let whole = |patterns: Option<Patterns>| patterns.filter(|all| !all.are_masked());
+        Self {
+            line: self.line.map(Patterns::with_masks_open),
+            language: whole(self.language),
+            finding: whole(self.finding),
+            path: whole(self.path),
+            host: whole(self.host),
+            program: whole(self.program),
+            ..self
+        }
+    }
+}
+
 impl Serialize for Rule {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         Self::serialize(self, serializer)

@@ -3,7 +3,10 @@
 //! A record is searched as the JSON that it becomes, so a field that is added later is searched too.
 
 use super::{Redactor, Scope, decided::Decided};
-use crate::{Body, Findings, Message, Reply, Untrusted, session::Event};
+use crate::{
+    Body, Coverage, Findings, Message, Opinion, Reply, Rule, StandingAnswer, Untrusted,
+    session::Event,
+};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -44,7 +47,8 @@ impl Redactor {
             let put = |text: &str, scope| {
                 self.replaced(text, scope, |_, text| text.push_str(PLAIN)).into_owned()
             };
-            serde_json::from_value(each_field(value, decided, &put)).unwrap_or_else(|_| withheld())
+            serde_json::from_value(each_field(value, decided, &put))
+                .unwrap_or_else(|_| instead_of(body))
         })
     }
 
@@ -170,6 +174,17 @@ fn each_text(value: Value, change: &dyn Fn(&str) -> String) -> Value {
         }
         other @ (Value::Null | Value::Bool(_) | Value::Number(_)) => other,
     }
+}
+
+/// Recorded in place of something that cannot be redacted. A no stays one: it then covers all code.
+fn instead_of(body: Body) -> Body {
+    if let Body::StandingGiven(no) = body
+        && !no.covers.is_yes()
+    {
+        let covers = Coverage::Denied(Rule::of(Opinion::Deny));
+        return Body::StandingGiven(StandingAnswer { covers, ..no });
+    }
+    withheld()
 }
 
 fn withheld() -> Body {

@@ -161,7 +161,10 @@ fn noes(records: &[Record], turn_goes_on: bool) -> Vec<StandingAnswer> {
     let mut noes: Vec<StandingAnswer> = Vec::new();
     for record in records {
         match &record.body {
-            Body::StandingGiven(answer) if !answer.covers.is_yes() => noes.push(answer.clone()),
+            Body::StandingGiven(answer) if !answer.covers.is_yes() => {
+                let covers = answer.covers.clone().remembered();
+                noes.push(StandingAnswer { covers, ..answer.clone() });
+            }
             Body::StandingRevoked { number } => noes.retain(|one| one.number != *number),
             Body::TurnFinished { .. } => noes.retain(|one| one.span != Span::Turn),
             _ => {}

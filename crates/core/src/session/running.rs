@@ -9,8 +9,8 @@ use super::{
 };
 use crate::{
     Admission, Body, Changes, Excerpt, Grantor, HostWanted, Language, Message, Origin,
-    QuestionAbout, Ran, WantedUse, instructions::Strength, outline::Outline, output,
-    record::TurnEnd, redact::named, taint::OutsideText,
+    QuestionAbout, Ran, WantedUse, egress::HostMask, instructions::Strength, outline::Outline,
+    output, record::TurnEnd, redact::named, taint::OutsideText,
 };
 use std::mem;
 
@@ -161,7 +161,7 @@ impl State {
     pub(super) fn host_wanted(&mut self, phase: Phase, wanted: HostWanted) {
         let ask = matches!(phase, Phase::Running(Run { interrupted: false, .. }));
         self.phase = phase;
-        let masked = self.setup.redactor.masks(&wanted.host.to_string());
+        let masked = HostMask::of(&self.setup.redactor).masks(&wanted.host);
         if ask && masked.is_empty() {
             return self.ask_host(wanted);
         }

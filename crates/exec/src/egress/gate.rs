@@ -13,6 +13,10 @@
 //! question, too. A grant for one run ends with it. One
 //! that is taken back ends the connections that it let through.
 //!
+//! A host whose name holds the value of a known secret is refused, also where everything or a pattern
+//! is allowed: to resolve the name alone would give the value away. One that is listed by its very
+//! name is not of code's choosing.
+//!
 //! # Limits
 //! A grant is for a host and a port, whoever inside uses it. While changes are applied or staged files
 //! are looked through, nothing is taken back until that is done.
@@ -22,8 +26,9 @@ use super::{
     survey::Survey,
 };
 use interpreter_core::{
-    Admission, Grant, HostContact, Network,
-    egress::{Host, HostDecision, Hosts, RunHosts, leads_inside},
+    Admission, Grant, HostContact, Network, Redactor,
+    egress::{Host, HostDecision, HostMask, Hosts, RunHosts, leads_inside},
+    redact::named,
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -83,6 +88,8 @@ struct State {
     granted: BTreeSet<Place>,
     /// Places that were taken back, each with the number of its newest closing.
     closed: BTreeMap<Place, u64>,
+    /// Secrets that no name may hold.
+    mask: HostMask,
     run: Option<Run>,
     /// The listed hosts that the newest run may reach, and what it has left running.
     hosts: RunHosts,
@@ -131,6 +138,15 @@ impl Gate {
 
     /// Waits until it is known whether this may be reached. The person may have to be asked.
     pub(super) async fn admit(&self, host: &Host, port: u16) -> Result<(), Refusal> {
+        self.admit_by_rules(host, port).await?;
+        if self.state().ledger.has_room(host, port) {
+            return Ok(());
+        }
+        let text = format!("{}: more hosts were reached than can be listed", shown(host, port));
+        Err(Refusal(text))
+    }
+
+    async fn admit_by_rules(&self, host: &Host, port: u16) -> Result<(), Refusal> {
         if let Some(answer) = self.decide(host, port) {
             return answer;
         }
@@ -173,8 +189,29 @@ impl Gate {
         }
     }
 
-    /// Decides without a question, if possible.
+    /// Knows these secrets from now on.
+    pub(super) fn mask_with(&self, redactor: &Redactor) {
+        self.state().mask = HostMask::of(redactor);
+    }
+
+    /// Decides without a question, if possible. A name that is not listed as it stands may hold no
+    /// secret.
     fn decide(&self, host: &Host, port: u16) -> Option<Result<(), Refusal>> {
+        let decided = self.decide_by_list(host, port);
+        if decided != Some(Ok(())) || self.hosts.names(host, port) {
+            return decided;
+        }
+        let masked = self.state().mask.masks(host);
+        if masked.is_empty() {
+            return decided;
+        }
+        // The name is masked wherever this is shown or recorded.
+        let named = named(&masked);
+        let text = format!("{}: the value of {named} stands in its name", shown(host, port));
+        Some(Err(Refusal(text)))
+    }
+
+    fn decide_by_list(&self, host: &Host, port: u16) -> Option<Result<(), Refusal>> {
         match self.hosts.judge(host, port) {
             HostDecision::Allow if self.state().hosts.has(host) => return Some(Ok(())),
             HostDecision::Allow => return self.granted(host, port),
@@ -524,6 +561,29 @@ mod tests {
         assert_eq!(admit(&gate, "1.1.1.1", 53).await, Ok(()));
         assert!(gate.refuses_address("192.168.0.1".parse().unwrap(), 80).is_some());
         assert!(asked.try_recv().is_err());
+    }
+
+    #[tokio::test]
+    async fn a_name_that_holds_a_secret_is_refused_unless_it_is_listed() {
+        let value = interpreter_core::Secret::new("Swordfish-Ab12".into());
+        let knowing = Redactor::of_shapes().knowing([("TOKEN", &value)]);
+        let listed = only(&["*.attacker.org", "swordfish-ab12.mine.org"], &[]);
+        for network in [Network::Open(listed.clone()), Network::Only(listed)] {
+            let (gate, mut asked) = gate(&network);
+            gate.begin_run();
+            let leak = "x.swordfish-ab12.attacker.org";
+            // The control: before the value is known, and a name without it.
+            assert_eq!(admit(&gate, leak, 443).await, Ok(()));
+            gate.mask_with(&knowing);
+            assert_eq!(admit(&gate, "x.attacker.org", 443).await, Ok(()));
+            let said = admit(&gate, leak, 443).await.unwrap_err();
+            assert!(said.ends_with("the value of `TOKEN` stands in its name"), "{said}");
+            assert_eq!(admit(&gate, "swordfish-ab12.mine.org", 443).await, Ok(()));
+            assert!(asked.try_recv().is_err());
+            // A grant covers it no more than the list does.
+            gate.answer(&host("swordfish-ab12.other.org"), 443, Some(Grant::Session));
+            assert!(admit(&gate, "swordfish-ab12.other.org", 443).await.is_err());
+        }
     }
 
     #[tokio::test]

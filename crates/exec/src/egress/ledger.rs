@@ -9,8 +9,13 @@ use std::{
     },
 };
 
-/// The most different outcomes listed for one run. Code can try as many as it likes.
+/// The most different attempts that failed or were refused that are listed for one run. Code can try
+/// as many as it likes.
 const MOST: usize = 200;
+
+/// The most different places that are reached in one run. More are refused: what was reached is
+/// always listed.
+const MOST_REACHED: usize = 1_000;
 
 /// Characters of a reason.
 const LONGEST: usize = 300;
@@ -54,13 +59,28 @@ impl Ledger {
     ) -> Arc<Traffic> {
         let why = why.map(|why| why.chars().take(LONGEST).collect());
         let key = (host.clone(), port, verdict, why);
-        if !self.entries.contains_key(&key) && self.entries.len() >= MOST {
+        let is_reached = verdict == Admission::Allowed && key.3.is_none();
+        if !is_reached && !self.entries.contains_key(&key) && self.unreached() >= MOST {
             self.untold += 1;
             return Arc::default();
         }
         let entry = self.entries.entry(key).or_default();
         entry.count += 1;
         Arc::clone(&entry.traffic)
+    }
+
+    /// Whether another connection to this place can be listed.
+    pub(super) fn has_room(&self, host: &Host, port: u16) -> bool {
+        let key = (host.clone(), port, Admission::Allowed, None);
+        self.entries.contains_key(&key) || self.entries.len() - self.unreached() < MOST_REACHED
+    }
+
+    /// Entries that led nowhere.
+    fn unreached(&self) -> usize {
+        let nowhere = |(_, _, verdict, why): &&(_, _, Admission, Option<String>)| {
+            *verdict != Admission::Allowed || why.is_some()
+        };
+        self.entries.keys().filter(nowhere).count()
     }
 
     /// Everything since the last time. An open connection is listed again once it has moved more
@@ -127,6 +147,30 @@ mod tests {
         drop(traffic);
         assert_eq!(ledger.take(), []);
         assert!(ledger.entries.is_empty());
+    }
+
+    #[test]
+    fn what_was_reached_is_listed_whatever_was_refused_before() {
+        let mut ledger = Ledger::default();
+        for number in 0..500 {
+            ledger.note(&host(&format!("h{number}.org")), 443, Admission::Refused, Some("no"));
+        }
+        let traffic = ledger.note(&host("reached.org"), 443, Admission::Allowed, None);
+        traffic.sent.fetch_add(7, Ordering::Relaxed);
+        let told = ledger.take();
+        let reached = told.iter().find(|one| one.host == "reached.org").unwrap();
+        assert_eq!((reached.verdict, reached.sent), (Admission::Allowed, 7));
+        // And there is no more than can be listed.
+        drop(traffic);
+        ledger.take();
+        let mut open = Vec::new();
+        for number in 0..MOST_REACHED {
+            let to = host(&format!("h{number}.org"));
+            assert!(number == 0 || ledger.has_room(&to, 443));
+            open.push(ledger.note(&to, 443, Admission::Allowed, None));
+        }
+        assert!(!ledger.has_room(&host("one.more.org"), 443));
+        assert!(ledger.has_room(&host("h7.org"), 443), "it is listed");
     }
 
     #[test]

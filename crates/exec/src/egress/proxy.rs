@@ -23,7 +23,11 @@ use super::{
     uses::Uses,
 };
 use interpreter_core::{Admission, egress::Host};
-use std::{io, sync::Arc, time::Duration};
+use std::{
+    io,
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 use tokio::{
     io::{
         AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt,
@@ -210,6 +214,7 @@ impl Proxy {
         traffic: &Traffic,
     ) -> io::Result<()> {
         outside.write_all(head).await?;
+        traffic.sent.fetch_add(head.len() as u64, Ordering::Relaxed);
         let pulse = Pulse::default();
         let (mut from_inside, mut to_inside) = tokio::io::split(inside);
         let (mut from_outside, mut to_outside) = outside.split();

@@ -24,10 +24,8 @@ use super::{
     program::{Found, Search},
     system::{USUAL, is_system},
 };
-use std::{
-    io::Read,
-    path::{Component, Path, PathBuf},
-};
+use crate::regular::{self, Links};
+use std::path::{Component, Path, PathBuf};
 
 /// Names that an environment in a project has, in the order they are looked for.
 const NAMES: [&str; 3] = [".venv", "venv", "env"];
@@ -256,8 +254,7 @@ struct Config {
 
 impl Config {
     fn read(path: &Path) -> Option<Self> {
-        let mut text = String::new();
-        fs_err::File::open(path).ok()?.take(LONGEST).read_to_string(&mut text).ok()?;
+        let text = regular::text(path, LONGEST, Links::Followed)?;
         let value = |key: &str| {
             text.lines().find_map(|line| {
                 let (name, value) = line.split_once('=')?;

@@ -25,6 +25,7 @@ use super::{
     start::Start,
     system::is_system,
 };
+use crate::regular::{self, Links};
 use interpreter_core::{
     Continuity, LanguageInfo, declaration::is_language_name, unquoted::unquoted,
 };
@@ -108,7 +109,12 @@ pub(super) fn kernels(search: &Search<'_>, activated: &Activated) -> Vec<Kernel>
 fn folders(search: &Search<'_>, activated: &Activated) -> Vec<PathBuf> {
     let below = |prefix: &Path| prefix.join("share/jupyter");
     let environments = [&activated.virtual_environment, &activated.conda];
+    // One that is a link leads to somebody else's folder, and would be shown as the person's.
+    let is_in = |path: &PathBuf| {
+        fs_err::canonicalize(path).is_ok_and(|real| real.starts_with(search.work_folder))
+    };
     let project = IN_PROJECT.map(|name| below(&search.work_folder.join(name)));
+    let project = project.into_iter().filter(is_in);
     let python = search.find(&["python3".to_owned(), "python".to_owned()], None);
     let python = python.and_then(|found| Some(below(found.program.parent()?.parent()?)));
     let path = search.path.iter().filter(|folder| folder.ends_with("bin"));
@@ -237,13 +243,11 @@ impl Known {
 
 fn read_spec(file: &Path) -> Result<Spec, String> {
     let failed = |what: &str| format!("{} {what}", file.display());
-    // Looked at before it is opened: to open a pipe would wait for its writer.
-    if !fs_err::metadata(file).is_ok_and(|metadata| metadata.is_file()) {
-        return Err(failed("is not a file"));
-    }
+    let Some(open) = regular::opened(file, Links::Followed) else {
+        return Err(failed("is not a file that can be read"));
+    };
     let mut text = Vec::new();
-    let read =
-        fs_err::File::open(file).and_then(|open| open.take(LONGEST + 1).read_to_end(&mut text));
+    let read = open.take(LONGEST + 1).read_to_end(&mut text);
     match read {
         Err(_) => Err(failed("cannot be read")),
         Ok(_) if text.len() as u64 > LONGEST => Err(failed("is too long to be a kernelspec")),
@@ -259,8 +263,11 @@ fn ready(spec: Spec, folder: &Path, data: &Path, search: &Search<'_>) -> Result<
         return Err("its `argv` has no `{connection_file}`".into());
     }
     let real = |path: &Path| fs_err::canonicalize(path).map_err(|error| error.to_string());
+    // Everything that is reached through the work folder is the project's, wherever it leads.
+    let through = [folder, data].iter().any(|path| path.starts_with(search.work_folder));
     let (folder, data) = (real(folder)?, real(data)?);
-    let is_theirs = [&folder, &data].iter().any(|path| path.starts_with(search.work_folder));
+    let is_theirs =
+        through || [&folder, &data].iter().any(|path| path.starts_with(search.work_folder));
     let whose = if is_theirs { Whose::Project } else { Whose::Person };
     // Where a kernel is installed, its program is too.
     let prefix = data.ancestors().nth(2).filter(|_| data.ends_with("share/jupyter"));

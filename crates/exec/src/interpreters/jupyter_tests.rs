@@ -183,6 +183,32 @@ fn a_projects_spec_shows_nothing_new_and_waits_for_a_permit() {
     assert!(all.reads().any(|path| path == Path::new("/") || path.ends_with("other")));
 }
 
+/// An environment of the project that is a link leads to a folder of somebody else's: neither it nor
+/// what its specs name is shown, whichever part of the way is the link.
+#[test]
+fn what_is_reached_through_the_project_is_the_projects() {
+    let other = r#"{"argv": ["ROOT/other/bin/tool", "{connection_file}"], "language": "o"}"#;
+    for (link, to) in [
+        ("work/.venv", "v"),
+        ("work/venv/share", "v/share"),
+        ("work/env/share/jupyter/kernels", "v/share/jupyter/kernels"),
+        ("work/env/share/jupyter/kernels/other", "v/share/jupyter/kernels/other"),
+    ] {
+        let machine = Machine::new()
+            .program("other/bin/tool")
+            .file("other/lib/secret", "")
+            .spec("v", "other", other)
+            .link(link, to);
+        let all = machine.find(&[]);
+        let shows = |all: &Interpreters| {
+            all.reads().any(|path| path.starts_with(machine.root.join("other")))
+        };
+        assert!(!shows(&all), "{link}");
+        let known = all.all().find(|one| one.info.name == "jupyter:other");
+        assert!(known.is_none_or(|one| one.interpreter.is_err()), "{link}");
+    }
+}
+
 #[test]
 fn a_spec_that_is_a_link_out_shows_no_folder() {
     let with = r#"{"argv": ["python3", "{resource_dir}/x", "{connection_file}"], "language": "l"}"#;

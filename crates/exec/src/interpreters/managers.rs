@@ -1,8 +1,10 @@
 //! Version managers: which program stands behind a shim.
 //!
 //! Worked out from the manager's own files, without running anything. A file in a project may
-//! choose among the versions that are installed; it cannot point anywhere else.
+//! choose among the versions that are installed; it cannot point anywhere else, and it is read only
+//! if it's a short regular file and no link.
 
+use crate::regular::{self, Links};
 use serde::Deserialize;
 use std::{
     collections::BTreeMap,
@@ -10,6 +12,12 @@ use std::{
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
 };
+
+/// Bytes of a file that chooses a version.
+const LONGEST_CHOICE: u64 = 4 << 10;
+
+/// Bytes of a manager's own settings.
+const LONGEST_SETTINGS: u64 = 1 << 20;
 
 const JULIAUP: &str = "julialauncher";
 
@@ -67,9 +75,10 @@ fn behind_shim(shim: &Path, work_folder: &Path) -> Option<PathBuf> {
     let name = shim.file_name()?.to_str()?;
     let plain_name = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     let file = format!(".{plain_name}-version");
-    let local = work_folder.ancestors().map(|folder| folder.join(&file));
-    local.chain([root.join("version")]).find_map(|file| {
-        let text = fs_err::read_to_string(file).ok()?;
+    let local = work_folder.ancestors().map(|folder| (folder.join(&file), Links::Refused));
+    // The last is the person's own.
+    local.chain([(root.join("version"), Links::Followed)]).find_map(|(file, links)| {
+        let text = regular::text(&file, LONGEST_CHOICE, links)?;
         let program = installed(&root.join("versions"), text.lines().next()?.trim())?;
         Some(program.join("bin").join(name)).filter(|program| program.is_file())
     })
@@ -84,7 +93,7 @@ fn behind_rustup(proxy: &Path, home: Option<&Path>) -> Option<PathBuf> {
         homes.chain(near.into_iter().flat_map(|near| [near.join("rustup"), near.join(".rustup")]));
     homes.into_iter().find_map(|home| {
         let toolchains = home.join("toolchains");
-        let settings = fs_err::read_to_string(home.join("settings.toml")).unwrap_or_default();
+        let settings = settings(&home.join("settings.toml")).unwrap_or_default();
         let chosen = toml::from_str::<RustupSettings>(&settings).ok()?.default_toolchain;
         let chosen = chosen.and_then(|name| installed(&toolchains, &name));
         let toolchain = chosen.or_else(|| {
@@ -95,6 +104,11 @@ fn behind_rustup(proxy: &Path, home: Option<&Path>) -> Option<PathBuf> {
     })
 }
 
+/// The settings of a manager, which may be a link into a folder of settings.
+fn settings(file: &Path) -> Option<String> {
+    regular::text(file, LONGEST_SETTINGS, Links::Followed)
+}
+
 #[derive(Deserialize)]
 struct RustupSettings {
     default_toolchain: Option<String>,
@@ -103,7 +117,7 @@ struct RustupSettings {
 /// The version of juliaup's default channel.
 fn behind_juliaup(home: &Path) -> Option<PathBuf> {
     let folder = home.join(".julia/juliaup");
-    let text = fs_err::read_to_string(folder.join("juliaup.json")).ok()?;
+    let text = settings(&folder.join("juliaup.json"))?;
     let settings: JuliaupSettings = serde_json::from_str(&text).ok()?;
     let version = &settings.channels.get(&settings.default)?.version;
     let path = settings.versions.get(version.as_ref()?)?.path.trim_start_matches("./");

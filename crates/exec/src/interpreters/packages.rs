@@ -9,6 +9,7 @@ use super::{
     program::Found,
     versions,
 };
+use crate::regular::{self, Links};
 use interpreter_core::packages::PackageKind;
 use std::path::{Path, PathBuf};
 
@@ -174,8 +175,11 @@ fn pip_of(program: &Path, [major, minor]: [u32; 2]) -> Option<PathBuf> {
 /// The first version whose report is read.
 const LEAST_PIP: [u32; 2] = [22, 3];
 
+/// Bytes of the file that says it.
+const LONGEST: u64 = 64 << 10;
+
 fn is_new_enough(file: &Path) -> bool {
-    let Ok(text) = fs_err::read_to_string(file) else { return false };
+    let Some(text) = regular::text(file, LONGEST, Links::Followed) else { return false };
     let version = text.lines().find_map(|line| line.strip_prefix("__version__ = \""));
     let mut numbers = version.unwrap_or_default().split(['.', '"']).map(str::parse::<u32>);
     match (numbers.next(), numbers.next()) {

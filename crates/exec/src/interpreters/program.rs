@@ -10,16 +10,19 @@ use super::{
     managers::{self, Behind},
     system::is_system,
 };
+use crate::regular::{self, Links};
 use interpreter_core::declaration::Least;
 use std::{
     fs::Metadata,
-    io::Read,
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
 };
 
 /// How a program that is no script begins.
 const ELF: [u8; 4] = *b"\x7fELF";
+
+/// Bytes of a header that says a version.
+const LONGEST_HEADER: u64 = 1 << 20;
 
 /// Where programs are looked for.
 #[derive(Clone, Copy)]
@@ -162,9 +165,7 @@ fn is_executable(metadata: &Metadata) -> bool {
 }
 
 fn starts_as(path: &Path) -> Option<[u8; 4]> {
-    let mut start = [0; 4];
-    fs_err::File::open(path).ok()?.read_exact(&mut start).ok()?;
-    Some(start)
+    regular::beginning(path, 4)?.try_into().ok()
 }
 
 /// Whether the installation says that it is at least this version. In doubt it is not.
@@ -172,7 +173,7 @@ fn is_new_enough(program: &Path, least: &Least) -> bool {
     let version = || {
         let program = fs_err::canonicalize(program).ok()?;
         let header = program.parent()?.parent()?.join(&least.header);
-        let text = fs_err::read_to_string(header).ok()?;
+        let text = regular::text(&header, LONGEST_HEADER, Links::Followed)?;
         let number = |ending: &str| {
             text.lines().find_map(|line| {
                 let mut words = line.split_whitespace();

@@ -3,10 +3,8 @@
 //! Nothing is run: a list of languages must be quick, and listing a program is no reason to start
 //! it. An unknown version is not guessed; starting the program reveals it.
 
-use std::{
-    io::Read,
-    path::{Path, PathBuf},
-};
+use crate::regular;
+use std::path::{Path, PathBuf};
 
 /// Bytes of a file that are looked through.
 const LONGEST: u64 = 64 << 10;
@@ -25,9 +23,7 @@ pub(super) fn told(program: &Path) -> Option<String> {
 }
 
 fn start_of(path: PathBuf) -> Option<String> {
-    let mut text = String::new();
-    fs_err::File::open(path).ok()?.take(LONGEST).read_to_string(&mut text).ok()?;
-    Some(text)
+    String::from_utf8(regular::beginning(&path, LONGEST)?).ok()
 }
 
 /// The value of a macro of C.

@@ -149,7 +149,10 @@ impl Actor {
             Command::Answer(typed) => self.state.answer(typed),
             Command::AnswerHost(answer) => self.state.host_answered(answer),
             Command::CloseHost(host, port) => self.way_out.close(host, port),
-            Command::MaskWith(redactor) => self.stage.redactor = redactor,
+            Command::MaskWith(redactor) => {
+                self.way_out.mask_with(&redactor);
+                self.stage.redactor = redactor;
+            }
             Command::AnswerUse { number, goes_out } => self.way_out.answer_use(number, goes_out),
             Command::Complete { language, code, cursor, reply } => {
                 self.state.complete(&language, code, cursor, reply, now);
@@ -204,6 +207,10 @@ impl Actor {
             Command::Checkpoint { number, reply } => {
                 let files = self.checkpoint_files(number).await;
                 self.state.checkpoint(number, files, reply, now);
+            }
+            // Whoever asked may have left.
+            Command::LookAgain { checkpoint, reply } => {
+                _ = reply.send(Some(self.state.left_of(checkpoint))).is_ok();
             }
             Command::Rewind { number, scope, reply } => {
                 self.state.rewind(number, scope, reply, now);
@@ -305,7 +312,7 @@ impl Actor {
             let backend = self.search.next(&confinement, &self.setup.machine)?;
             let remark = self.stage.open(backend, &confinement, &self.setup).await?;
             self.remark = remark.or(self.remark.take());
-            self.way_out.open(&confinement, backend, &self.setup)?;
+            self.way_out.open(&confinement, backend, &self.setup, &self.stage.redactor)?;
             let (set, door) = (self.stage.set(), self.way_out.doorway());
             let (machine, refusals) = (&self.setup.machine, &self.refusals);
             let started = Live::start(backend, confinement.clone(), set, door, refusals, machine);

@@ -129,6 +129,10 @@ impl Checkpoints {
     }
 }
 
+fn forgotten(number: u32) -> String {
+    format!("checkpoint {number} is not kept any more")
+}
+
 impl State {
     /// Keeps the memory of the kernels that can be copied.
     pub(super) fn checkpoint(
@@ -166,6 +170,23 @@ impl State {
         if is_done {
             self.checkpoints.tell(number, &self.copies);
         }
+    }
+
+    /// The part of a checkpoint that can still be gone back to.
+    pub(super) fn left_of(&self, taken: Checkpoint) -> Checkpoint {
+        let Some(point) = self.checkpoints.points.get(&taken.number) else {
+            let reason = forgotten(taken.number);
+            let memory = MemoryCheckpoint::NotKept { reason: reason.clone() };
+            let kernels = taken.kernels.into_iter();
+            let kernels = kernels.map(|one| KernelCheckpoint { memory: memory.clone(), ..one });
+            let files = FilesCheckpoint::NotKept { reason };
+            return Checkpoint { kernels: kernels.collect(), files, ..taken };
+        };
+        let kernels = point.values().map(|KernelPoint { language, memory }| KernelCheckpoint {
+            language: language.clone(),
+            memory: memory.told(&self.copies),
+        });
+        Checkpoint { kernels: kernels.collect(), ..taken }
     }
 
     /// Forgets checkpoints. Their copies are ended when [`State::drop_unnamed_copies`] is called.
@@ -223,7 +244,7 @@ impl State {
             self.then(Action::Send(Inward::Stop { kernel: NONE }));
         }
         let Some(point) = self.checkpoints.points.get(&number) else {
-            let reason = format!("checkpoint {number} is not kept any more");
+            let reason = forgotten(number);
             let languages = self.kernels.iter_mut().map(|(_, kernel)| kernel.language.clone());
             let lost = |language| {
                 let memory = MemoryRewound::Lost { reason: reason.clone() };

@@ -203,6 +203,13 @@ pub enum Command {
         /// Who wants to know what was kept.
         reply: oneshot::Sender<Checkpoint>,
     },
+    /// Say what is left of a checkpoint: copies of memory end by themselves, or are ended.
+    LookAgain {
+        /// It as it was taken.
+        checkpoint: Checkpoint,
+        /// Who wants to know.
+        reply: oneshot::Sender<Option<Checkpoint>>,
+    },
     /// Go back to a checkpoint. Later ones are gone then; it and earlier ones stay. A kernel whose
     /// memory was not kept is ended. Not while something runs.
     Rewind {

@@ -7,7 +7,7 @@ use crate::{
     sandbox::recipe,
 };
 use interpreter_core::{
-    Backend, Confinement, Grant, HostContact, SecretUse,
+    Backend, Confinement, Grant, HostContact, Redactor, SecretUse,
     egress::{Host, RunHosts},
 };
 use std::{collections::BTreeMap, future::pending};
@@ -48,6 +48,7 @@ impl WayOut {
         confinement: &Confinement,
         backend: Backend,
         setup: &RunnerSetup,
+        redactor: &Redactor,
     ) -> Result<(), ExecError> {
         (self.tried_before, self.used_before) = (self.tried(), self.used());
         self.egress = None;
@@ -65,6 +66,7 @@ impl WayOut {
             reason: format!("the socket for its proxy cannot be made: {error}"),
             cause: None,
         })?;
+        egress.mask_with(redactor);
         egress.grant(&self.granted);
         self.egress = Some(egress);
         Ok(())
@@ -73,6 +75,13 @@ impl WayOut {
     /// The files by which the sandbox finds its way out.
     pub(super) fn doorway(&self) -> Option<Doorway<'_>> {
         self.egress.as_ref().map(Egress::doorway)
+    }
+
+    /// Knows these secrets from now on.
+    pub(super) fn mask_with(&self, redactor: &Redactor) {
+        if let Some(egress) = &self.egress {
+            egress.mask_with(redactor);
+        }
     }
 
     /// A run begins, which may reach these of the listed hosts.

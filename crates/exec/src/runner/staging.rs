@@ -40,8 +40,8 @@ const UNCOUNTED: Duration = Duration::from_secs(5);
 /// The extra allowance of a run if the limit was reached before it began.
 const ROOM: DiskUsage = DiskUsage { bytes: 64 << 20, files: 1_000 };
 
-/// Free space that the disk must keep.
-const FREE: u64 = 1 << 30;
+/// Space and room for files that the disk must keep free.
+const FREE: DiskUsage = DiskUsage { bytes: 1 << 30, files: 50_000 };
 
 /// The account of what is staged.
 #[derive(Debug)]
@@ -59,8 +59,8 @@ struct Staging {
     /// Free space at that time.
     free: DiskUsage,
     /// Free space at the start of the run, and the amount that must stay free.
-    began: u64,
-    floor: u64,
+    began: DiskUsage,
+    floor: DiskUsage,
     pause: Duration,
     next: Instant,
     /// When files may be counted again, and when they must be if something is gone.
@@ -93,8 +93,8 @@ impl Staging {
             allowed: DiskUsage::default(),
             counted: DiskUsage::default(),
             free: free_of(grows),
-            began: 0,
-            floor: 0,
+            began: DiskUsage::default(),
+            floor: DiskUsage::default(),
             pause: SHORTEST,
             next: now,
             may_count: now,
@@ -107,8 +107,11 @@ impl Staging {
         self.kernel = kernel;
         self.limits = DiskUsage { bytes: limits.staged_bytes, files: limits.staged_files };
         self.allowed = room_beyond(self.limits, self.counted);
-        self.began = free.bytes;
-        self.floor = FREE.min(free.bytes / 2);
+        self.began = free;
+        // A file system without a number of files reports none: it has no floor either.
+        let half = DiskUsage { bytes: free.bytes / 2, files: free.files / 2 };
+        self.floor =
+            DiskUsage { bytes: FREE.bytes.min(half.bytes), files: FREE.files.min(half.files) };
         self.pause = SHORTEST;
         let gone = self.free.saturating_sub(free);
         self.next = now + self.earliest(self.counted.plus(gone));
@@ -118,8 +121,8 @@ impl Staging {
     fn earliest(&self, staged: DiskUsage) -> Duration {
         let left = self.allowed.saturating_sub(staged);
         let disk = self.began.saturating_sub(self.floor);
-        let bytes = left.bytes.min(disk) * 1_000 / QUICKEST.bytes;
-        let files = left.files * 1_000 / QUICKEST.files;
+        let bytes = left.bytes.min(disk.bytes) * 1_000 / QUICKEST.bytes;
+        let files = left.files.min(disk.files) * 1_000 / QUICKEST.files;
         Duration::from_millis(bytes.min(files)).clamp(SHORTEST, UNCOUNTED)
     }
 
@@ -130,10 +133,15 @@ impl Staging {
         self.pause =
             if gone == DiskUsage::default() { (self.pause * 2).min(LONGEST) } else { SHORTEST };
         self.next = now + self.earliest(staged).max(self.pause);
-        if free.bytes < self.floor && self.began.saturating_sub(free.bytes) > ROOM.bytes {
+        let taken = self.began.saturating_sub(free);
+        if free.bytes < self.floor.bytes && taken.bytes > ROOM.bytes {
             // The next look blames what goes on then.
-            self.began = free.bytes;
-            return Look::End(Reached::FreeSpace(self.floor));
+            self.began = free;
+            return Look::End(Reached::FreeSpace(self.floor.bytes));
+        }
+        if free.files < self.floor.files && taken.files > ROOM.files {
+            self.began = free;
+            return Look::End(Reached::FreeFiles(self.floor.files));
         }
         let may = !counting && now >= self.may_count;
         let must = now >= self.must_count && free != self.free;
@@ -364,6 +372,25 @@ mod tests {
         staging.free = full;
         staging.begin(1, &Limits::default(), full, now);
         assert_eq!(staging.look(usage(GIB - 4096, 9_000_000), false, now), Look::Later);
+    }
+
+    #[test]
+    fn the_disk_keeps_room_for_files_of_others() {
+        let now = Instant::now();
+        let mut staging = staging(now);
+        let few = usage(90 * GIB, 60_000);
+        staging.free = few;
+        staging.begin(1, &Limits::default(), few, now);
+        // It could be reached before the usual next look.
+        assert!(staging.alarm() <= now + Duration::from_millis(100));
+        assert_eq!(staging.look(usage(90 * GIB, 31_000), false, now), Look::Later);
+        let gone = usage(90 * GIB, 29_999);
+        assert_eq!(staging.look(gone, false, now), Look::End(Reached::FreeFiles(30_000)));
+        // A disk that does not count its files has no such floor.
+        let uncounted = usage(90 * GIB, 0);
+        staging.free = uncounted;
+        staging.begin(1, &Limits::default(), uncounted, now);
+        assert_eq!(staging.look(uncounted, false, now), Look::Later);
     }
 
     #[test]

@@ -22,7 +22,7 @@ use super::{
     folder::Layout,
     in_copy::uncovered,
     machine::{Machine, SystemPath},
-    native::{DOOR, HOST_PROGRAM, become_host, check_work_folder, limits, may_be_a_link},
+    native::{DOOR, HOST_PROGRAM, become_host, check_work_folder, limits, may_be_a_link, pinned},
     recipe::{Furniture, Helper, Protection, Recipe, Site, Staging, keeps_around_a_copy},
     view::View,
 };
@@ -30,7 +30,7 @@ use crate::{Cause, ExecError, Interpreters, egress::TRUSTED};
 use interpreter_core::{Access, Backend, Confinement, Workspace};
 use interpreter_jail::{JAIL, Plan, Step, attack::ATTACK};
 use interpreter_jupyter::JUPYTER;
-use std::{collections::BTreeSet, ffi::OsString, path::Path};
+use std::{collections::BTreeMap, ffi::OsString, path::Path};
 
 /// How bubblewrap confines code.
 pub(super) static RECIPE: Recipe = Recipe {
@@ -96,14 +96,19 @@ fn arguments(site: &Site<'_>) -> Result<Vec<OsString>, ExecError> {
             all.bind("--ro-bind", trusted, Path::new(TRUSTED));
         }
     }
-    for (path, access) in &confinement.files {
+    let work = &confinement.work_folder;
+    let pins = pinned(confinement).into_iter().filter(|pin| !pin.starts_with(work));
+    let pins = pins.filter(|pin| is_folder(pin)).map(|pin| (pin, Access::Write));
+    let listed = confinement.files.iter().map(|(path, access)| (path.as_path(), *access));
+    // A path that is listed is no pin. Wide before narrow.
+    let shown: BTreeMap<_, _> = pins.chain(listed).collect();
+    for (path, access) in shown {
         match access {
             Access::Read => all.bind("--ro-bind", path, path),
             Access::Write => all.bind("--bind", path, path),
             Access::Deny => {}
         }
     }
-    let work = &confinement.work_folder;
     match (confinement.workspace, copy) {
         (Workspace::Stage, Some(copy)) => {
             all.bind("--bind", copy, work);
@@ -145,22 +150,18 @@ fn furniture(all: &mut Arguments, confinement: &Confinement, layout: &Layout, ma
     }
 }
 
+fn is_folder(path: &Path) -> bool {
+    fs_err::symlink_metadata(path).is_ok_and(|found| found.is_dir())
+}
+
 /// Covers what is denied, and keeps folders above it from being renamed where writes are real.
 fn covers(all: &mut Arguments, confinement: &Confinement, layout: &Layout) {
     let denied = confinement.files.iter().filter(|(_, access)| **access == Access::Deny);
     let denied: Vec<_> = denied.map(|(path, _)| path).collect();
     let kind = |path: &Path| fs_err::symlink_metadata(path).ok().map(|data| data.file_type());
-    if confinement.workspace == Workspace::Direct {
-        let work = &confinement.work_folder;
-        let above: BTreeSet<_> = denied
-            .iter()
-            .flat_map(|path| path.ancestors().skip(1))
-            .filter(|folder| folder.starts_with(work) && *folder != work)
-            .filter(|folder| kind(folder).is_some_and(|kind| kind.is_dir()))
-            .collect();
-        for folder in above {
-            all.bind("--bind", folder, folder);
-        }
+    let in_work = |pin: &&Path| pin.starts_with(&confinement.work_folder) && is_folder(pin);
+    for pin in pinned(confinement).into_iter().filter(in_work) {
+        all.bind("--bind", pin, pin);
     }
     for path in denied {
         match kind(path) {

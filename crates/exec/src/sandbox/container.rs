@@ -28,7 +28,7 @@ use super::{
     in_copy::uncovered,
     landlock::beside_others,
     machine::{Machine, Rights},
-    native::{DOOR, HOST_PROGRAM, become_host, check_work_folder, limits},
+    native::{DOOR, HOST_PROGRAM, become_host, check_work_folder, limits, pinned},
     recipe::{Protection, Recipe, Site, Tidying},
 };
 use crate::{Cause, ExecError, Interpreters, egress::TRUSTED};
@@ -181,6 +181,7 @@ pub(super) fn arguments(
             Access::Deny => {}
         }
     }
+    pins(&mut all, confinement);
     work_folder(&mut all, site);
     // The jail is found by its name; what it becomes has an empty environment.
     all.add(["--entrypoint", JAIL, "--env", "PATH=/run/interpreter"]);
@@ -196,7 +197,9 @@ fn image(confinement: &Confinement) -> &str {
 /// hold instead; they are the same.
 fn bounds(all: &mut Arguments, site: &Site<'_>) {
     let limits = &site.confinement.limits;
-    let (memory, open) = (limits.memory_bytes, at_most(Resource::Nofile, limits.open_files));
+    // The host has more than its code, as everywhere.
+    let open = at_most(Resource::Nofile, limits.open_files.saturating_mul(2));
+    let memory = limits.memory_bytes;
     // The jail sets the one that is meant; an engine without rights cannot raise ours.
     let processes = at_most(Resource::Nproc, MOST_PROCESSES);
     all.add(["--ulimit", &format!("nproc={processes}:{processes}")]);
@@ -253,7 +256,6 @@ fn work_folder(all: &mut Arguments, site: &Site<'_>) {
         }
         (Workspace::Direct, _) => {
             all.bind(work, work, "");
-            pins(all, confinement);
             confinement.clone()
         }
     };
@@ -271,13 +273,8 @@ fn work_folder(all: &mut Arguments, site: &Site<'_>) {
 
 /// Keeps folders above what is covered from being renamed where writes are real.
 fn pins(all: &mut Arguments, confinement: &Confinement) {
-    let work = &confinement.work_folder;
-    let denied = confinement.files.iter().filter(|(_, access)| **access == Access::Deny);
-    let above: std::collections::BTreeSet<_> = denied
-        .flat_map(|(path, _)| path.ancestors().skip(1))
-        .filter(|folder| folder.starts_with(work) && *folder != work && folder.is_dir())
-        .collect();
-    for folder in above {
+    let is_folder = |path: &Path| fs_err::symlink_metadata(path).is_ok_and(|found| found.is_dir());
+    for folder in pinned(confinement).into_iter().filter(|pin| is_folder(pin)) {
         all.bind(folder, folder, "");
     }
 }

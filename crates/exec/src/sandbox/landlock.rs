@@ -207,6 +207,20 @@ fn places(confinement: &Confinement, site: &Site<'_>, around: Around) -> Result<
             ));
         }
     }
+    // Landlock knows no narrower path in a folder that code may change.
+    let narrower = of_kind(Access::Read).chain([site.confinement.work_folder.clone()]);
+    let staged = site.confinement.workspace != Workspace::Direct;
+    for path in narrower.filter(|path| staged || *path != site.confinement.work_folder) {
+        if of_kind(Access::Write).any(|folder| path.starts_with(folder)) {
+            return Err(recipe.refuses(
+                format!(
+                    "it cannot keep {} as it is in a folder that code may change",
+                    path.display()
+                ),
+                None,
+            ));
+        }
+    }
     let mut readable = vec![layout.drivers(), machine.program.clone(), "/proc".into()];
     let mut listable = Vec::new();
     for folder in wide {

@@ -130,6 +130,9 @@ pub(super) fn become_host(
     capabilities: Step,
     site: &Site<'_>,
 ) -> Result<Plan, ExecError> {
+    for step in &mut steps {
+        leave_the_host_more(step);
+    }
     steps.extend([capabilities, Step::NoNewPrivileges]);
     if site.machine.landlock.is_some() {
         steps.push(Step::Landlock { writable: writable(site.confinement) });
@@ -141,9 +144,17 @@ pub(super) fn become_host(
         arguments: vec![
             interpreter_host::HOST.into(),
             site.confinement.limits.processes.to_string(),
+            site.confinement.limits.open_files.to_string(),
         ],
     });
     Ok(Plan(steps))
+}
+
+/// The host may have more open than the code that it starts, to which it gives the limit that is meant.
+fn leave_the_host_more(step: &mut Step) {
+    if let Step::Limit { resource: Resource::OpenFiles, most } = step {
+        *most = most.saturating_mul(2);
+    }
 }
 
 fn no_root(reason: &str) -> ExecError {
@@ -307,9 +318,10 @@ fn work_folder(confinement: &Confinement, stage: Option<&Path>, owner: Owner) ->
     }
 }
 
-/// Folders above what is denied cannot be renamed where the code's writes are real: what is
-/// covered today would otherwise stand uncovered under another name tomorrow.
-fn pins(confinement: &Confinement) -> Vec<Step> {
+/// Folders that must not be renamed, because code's writes are real there: those above what is denied,
+/// which would stand uncovered under another name tomorrow, and those above everything else that is shown in
+/// another way, in whose place code could put its own.
+pub(super) fn pinned(confinement: &Confinement) -> BTreeSet<&Path> {
     let work = &confinement.work_folder;
     let is_real = |folder: &Path| {
         let narrowest = confinement.files.iter().rev().find(|(path, _)| folder.starts_with(path));
@@ -318,12 +330,12 @@ fn pins(confinement: &Confinement) -> Vec<Step> {
         }
         narrowest.is_some_and(|(path, reach)| *reach == Reach::Write && path != folder)
     };
-    let denied = confinement.files.iter().filter(|(_, reach)| **reach == Reach::Deny);
-    let above: BTreeSet<_> = denied
-        .flat_map(|(path, _)| path.ancestors().skip(1))
-        .filter(|folder| is_real(folder))
-        .collect();
-    above.into_iter().map(|at| Step::Pin { at: at.to_owned() }).collect()
+    let listed = confinement.files.keys().chain([work]);
+    listed.flat_map(|path| path.ancestors().skip(1)).filter(|folder| is_real(folder)).collect()
+}
+
+fn pins(confinement: &Confinement) -> impl Iterator<Item = Step> {
+    pinned(confinement).into_iter().map(|at| Step::Pin { at: at.to_owned() })
 }
 
 /// Covers what is denied, also where the person's folder is shown a second time; and shows what

@@ -328,8 +328,8 @@ pub(super) fn keeps_around_a_copy(promise: Promise) -> Kept {
         }
         Promise::Limits => Kept::InPart(
             "temporary files are bounded by their size and not by their number; watchers of files \
-             (inotify) are counted together with yours; in folders that are shown and not staged \
-             they see others, and locks hold outside",
+             (inotify) are counted together with yours, and pseudo-terminals with those of everybody; \
+             in folders that are shown and not staged watchers see others, and locks hold outside",
         ),
         Promise::Reading
         | Promise::Writing

@@ -7,11 +7,12 @@
 //! # Mechanism
 //! Every folder is listed once, by descriptor, without opening any file: name and kind come with
 //! the listing. No link is followed on the way. A name is judged by its whole path, wherever the
-//! search begins. A work folder that is itself such a place, or in one, is refused: nothing in it
+//! search begins, and behind a link also by the path that leads through the link. A work folder that
+//! is itself such a place, or in one, is refused: nothing in it
 //! could be shown. A folder that cannot be searched (it is locked, or deeper than a path reaches)
 //! is hidden as a whole, because code could open it and its content is unknown; unless it belongs
 //! to somebody else and is closed to us, and so to code. A link by such a name is covered at its
-//! target.
+//! target, wherever in what is shown that stands ([`links`]).
 //!
 //! # Order
 //! Before the sandbox's mounts, while its process starts.
@@ -40,6 +41,8 @@ use std::{
     path::{Path, PathBuf},
     sync::{Condvar, Mutex, MutexGuard, PoisonError},
 };
+
+mod links;
 
 /// Files and folders that are looked at. Past this the search would take too long to wait for.
 const MOST_ENTRIES: usize = 10_000_000;
@@ -84,10 +87,16 @@ fn check(confinement: &Confinement) -> Result<(), ExecError> {
     Err(ExecError::WorkFolder { folder: folder.clone(), reason })
 }
 
-/// The same without a look at the work folder: what is to be covered there is not in the copy that
-/// code works in.
+/// The same without what is to be covered in the work folder, which is not in the copy that code works
+/// in. Its links may lead to what was granted.
 pub(super) fn cover_granted(confinement: &Confinement) -> Result<Confinement, ExecError> {
-    with_granted(confinement, BTreeSet::new())
+    let work = &confinement.work_folder;
+    let mut found = BTreeSet::new();
+    if !confinement.granted.is_empty() {
+        found = find(work, confinement)?;
+        found.retain(|path| !path.starts_with(work));
+    }
+    with_granted(confinement, found)
 }
 
 fn with_granted(
@@ -132,6 +141,7 @@ fn find(root: &Path, confinement: &Confinement) -> Result<BTreeSet<PathBuf>, Exe
         root,
         descriptor,
         shown: &confinement.shown,
+        roots: links::roots(confinement),
         files: &confinement.files,
         state: Mutex::new(State { pending: vec![PathBuf::new()], ..State::default() }),
         woken: Condvar::new(),
@@ -170,6 +180,8 @@ struct Search<'a> {
     root: &'a Path,
     descriptor: OwnedFd,
     shown: &'a BTreeSet<PathBuf>,
+    /// The paths below which a link may lead to something that code sees.
+    roots: Vec<PathBuf>,
     files: &'a BTreeMap<PathBuf, Access>,
     state: Mutex<State>,
     woken: Condvar,
@@ -316,6 +328,9 @@ impl Search<'_> {
             (kind == FileType::Symlink)
                 .then(|| sensitive::named(whole, name, SensitiveForm::Folder))?
         });
+        if kind == FileType::Symlink {
+            self.look_behind(whole, name, listing);
+        }
         if sensitive.is_none() && form == SensitiveForm::File {
             return;
         }
@@ -329,7 +344,11 @@ impl Search<'_> {
                 self.cover_around(&path, listing);
             }
             (_, Some(one)) if self.counts(one, &below) => {
-                listing.covered.extend(self.leads_to(&path, kind));
+                if kind == FileType::Symlink
+                    && let Some(target) = links::resolved(&path, &self.roots)
+                {
+                    self.cover_target(target, listing);
+                }
                 listing.covered.push(path);
             }
             (SensitiveForm::Folder, _) if self.files.get(&path) == Some(&Access::Deny) => {}
@@ -357,14 +376,29 @@ impl Search<'_> {
             || one.only_with.iter().any(|word| holds(&text, word.as_bytes()))
     }
 
-    /// Where a link leads, if that is below the root.
-    fn leads_to(&self, path: &Path, kind: FileType) -> Option<PathBuf> {
-        if kind != FileType::Symlink {
-            return None;
+    /// Looks for what counts behind a link, if it leads to a folder.
+    fn look_behind(&self, parent: &Path, name: &[u8], listing: &mut Listing) {
+        for (rest, one) in sensitive::behind_link(parent, name) {
+            let path = parent.join(OsStr::from_bytes(name)).join(rest);
+            let target = links::resolved(&path, &self.roots);
+            let Some(target) = target.filter(|_| !self.shown.contains(&path)) else { continue };
+            let Ok(found) = fs_err::symlink_metadata(&target) else { continue };
+            if found.is_dir() == (one.form == SensitiveForm::Folder) {
+                self.cover_target(target, listing);
+            }
         }
-        let target = fs_err::canonicalize(path).ok()?;
-        (target != self.root && target.starts_with(self.root) && !self.shown.contains(&target))
-            .then_some(target)
+    }
+
+    /// Covers what a link leads to, but what is shown of it.
+    fn cover_target(&self, target: PathBuf, listing: &mut Listing) {
+        if self.shown.contains(&target) {
+            return;
+        }
+        if self.shown.iter().any(|one| one.starts_with(&target)) {
+            self.cover_around(&target, listing);
+        } else {
+            listing.covered.push(target);
+        }
     }
 
     /// Covers all of a folder but what is shown of it.

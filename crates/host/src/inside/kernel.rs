@@ -8,7 +8,7 @@ use crate::wire::{KernelInput, KernelSpec, Outward};
 use rustix::{
     io::{DupFlags, Errno, dup2, dup3, fcntl_dupfd_cloexec},
     pipe::fcntl_setpipe_size,
-    process::{Pid, Signal},
+    process::{Pid, Resource, Rlimit, Signal, prlimit},
 };
 use std::{
     fs::File,
@@ -128,6 +128,10 @@ pub(crate) struct ControlSlot {
     slot: OwnedFd,
     /// Stands in the slot while nothing is started.
     nothing: OwnedFd,
+    /// Files that a new process may have open, if that is less than the host may. The kernel lets a
+    /// process send descriptors only while fewer than that of its user are on the way: code can use
+    /// up its own, and not the host's.
+    pub(crate) open_files: Option<u64>,
 }
 
 impl ControlSlot {
@@ -137,7 +141,7 @@ impl ControlSlot {
         let nothing = fcntl_dupfd_cloexec(nothing, CONTROL + 1)?;
         let slot = fcntl_dupfd_cloexec(&nothing, CONTROL)?;
         if slot.as_raw_fd() == CONTROL {
-            Ok(Self { slot, nothing })
+            Ok(Self { slot, nothing, open_files: None })
         } else {
             Err(Errno::BUSY.into())
         }
@@ -147,6 +151,20 @@ impl ControlSlot {
         dup2(control, &mut self.slot)?;
         let child = command.spawn();
         dup3(&self.nothing, &mut self.slot, DupFlags::CLOEXEC)?;
-        child
+        let mut child = child?;
+        if let Err(error) = self.bound(&child) {
+            child.kill()?;
+            child.wait()?;
+            return Err(error.into());
+        }
+        Ok(child)
+    }
+
+    /// Before it is given any code.
+    fn bound(&self, child: &Child) -> rustix::io::Result<()> {
+        let Some(most) = self.open_files else { return Ok(()) };
+        let limit = Rlimit { current: Some(most), maximum: Some(most) };
+        prlimit(Some(Pid::from_child(child)), Resource::Nofile, limit)?;
+        Ok(())
     }
 }

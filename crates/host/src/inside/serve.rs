@@ -33,7 +33,8 @@ use std::{
 };
 
 /// Is the host, on stdin and stdout. Called first thing by the binary, before any thread exists. Its
-/// argument is how many processes and threads there may be inside.
+/// arguments are how many processes and threads there may be inside, and how many files a process of
+/// code may have open.
 #[expect(clippy::disallowed_methods, reason = "the stream of a process inside, not a person's")]
 pub fn run() -> ExitCode {
     // Code inside shares this process's user and must not look into it. Where the system refuses
@@ -44,13 +45,14 @@ pub fn run() -> ExitCode {
         drop(writeln!(io::stderr(), "the way out could not be handed out: {error}"));
         return ExitCode::from(70);
     }
-    let most = std::env::args().nth(1).and_then(|text| text.parse().ok());
+    let number = |at| std::env::args().nth(at).and_then(|text| text.parse().ok());
+    let (most, open_files) = (number(1), number(2));
     let input = io::stdin().as_fd().try_clone_to_owned();
     let output = io::stdout().as_fd().try_clone_to_owned();
     let served = input
         .and_then(|input| Ok((input, output?)))
         .map_err(|source| ServeError::Stream { source })
-        .and_then(|(input, output)| serve(input, output, most));
+        .and_then(|(input, output)| serve_bounded(input, output, most, open_files));
     match served {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -72,8 +74,18 @@ pub fn run() -> ExitCode {
 /// # Errors
 /// If the stream from the outside is broken, or the system refuses the host its means.
 pub fn serve(input: OwnedFd, output: OwnedFd, most: Option<u64>) -> Result<(), ServeError> {
+    serve_bounded(input, output, most, None)
+}
+
+fn serve_bounded(
+    input: OwnedFd,
+    output: OwnedFd,
+    most: Option<u64>,
+    open_files: Option<u64>,
+) -> Result<(), ServeError> {
     let mut host =
         Host::new(input, output, most).map_err(|source| ServeError::Prepare { source })?;
+    host.slot.open_files = open_files;
     let ended = host.serve();
     host.end_all();
     ended

@@ -97,6 +97,7 @@ pub(super) fn errno(name: &str) -> Option<u16> {
         "EINVAL" => libc::EINVAL,
         "EPERM" => libc::EPERM,
         "ENOSYS" => libc::ENOSYS,
+        "EOPNOTSUPP" => libc::EOPNOTSUPP,
         "EAFNOSUPPORT" => libc::EAFNOSUPPORT,
         "EPROTONOSUPPORT" => libc::EPROTONOSUPPORT,
         _ => return None,

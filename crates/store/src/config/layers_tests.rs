@@ -408,6 +408,14 @@ fn lists_of_hosts_add_up_and_a_project_may_narrow_them() {
     }
     assert!(resolved("[network]\nmode = 'open'", "", "[network]\nhosts = ['any.org']").is_ok());
     assert!(resolved("", "", "[network]\nmode = 'open'\n").is_err());
+    // Open is no list of addresses: those of one's own network count only if one lists them.
+    for address in ["127.0.0.1:8099", "169.254.169.254", "[::1]:80", "10.0.0.1:22"] {
+        let project = format!("[network]\nhosts = ['{address}']");
+        let open = "[network]\nmode = 'open'";
+        assert!(resolved(open, "", &project).is_err(), "{address}");
+        let own = format!("{open}\nhosts = ['{address}']");
+        assert!(resolved(&own, "", &project).is_ok(), "{address}");
+    }
     assert!(resolved("[network]\nask = false\n", "", "[network]\nask = true\n").is_err());
 }
 

@@ -29,6 +29,14 @@ pub enum Listed {
 }
 
 impl Listed {
+    /// Whether it names an address by its number.
+    pub(super) fn is_of_address(&self) -> bool {
+        match self {
+            Self::Rule(rule) => rule.is_of_address(),
+            Self::Preset(_) => false,
+        }
+    }
+
     /// Whether it stands for all that `other` stands for.
     pub(super) fn covers(&self, other: &Self) -> bool {
         match (self, other) {

@@ -362,8 +362,10 @@ fn not_allowed_to_miss(own: &Settings, wanted: &Promise) -> Option<String> {
 }
 
 fn not_listed(own: &Settings, wanted: &Listed) -> Option<String> {
-    let covered = own.network_mode.value == NetworkMode::Open
-        || own.hosts.iter().any(|one| one.value.covers(wanted));
+    // Open is every public host. An address by its number may be of the person's own network, which
+    // nothing but a list of theirs opens.
+    let open = own.network_mode.value == NetworkMode::Open && !wanted.is_of_address();
+    let covered = open || own.hosts.iter().any(|one| one.value.covers(wanted));
     (!covered).then(|| {
         format!(
             "lists `{wanted}`, which you do not; if you trust it, `--allow-host {wanted}` lists it \

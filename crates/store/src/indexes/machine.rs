@@ -1,10 +1,9 @@
 //! The machine that settings are read from, and the result for one tool.
 
-use crate::Environment;
+use crate::{Environment, regular};
 use interpreter_core::egress::HostRule;
 use std::{
     collections::BTreeMap,
-    fs::File,
     io::Read,
     path::{Path, PathBuf},
 };
@@ -58,13 +57,9 @@ impl IndexMachine<'_> {
 
 /// The text of a file, if it is a file with text.
 pub(super) fn read(path: &Path) -> Option<String> {
-    // Looked at before it is opened: to open a pipe would wait for its writer.
-    if !std::fs::metadata(path).ok()?.is_file() {
-        return None;
-    }
     let mut text = String::new();
     // Half of a file could name another place than all of it.
-    let read = File::open(path).ok()?.take(MOST + 1).read_to_string(&mut text).ok()?;
+    let read = regular::open(path).ok()?.take(MOST + 1).read_to_string(&mut text).ok()?;
     (read as u64 <= MOST).then_some(text)
 }
 

@@ -94,8 +94,8 @@ struct Planned {
 }
 
 async fn plan(held: &HeldSession, before: String) -> Result<Planned, ProtocolError> {
-    let kept = held.session.checkpoint(checkpoint_number(&PastCell::named(&before))).await;
     let programs = held.session.programs().await;
+    let kept = held.session.checkpoint(checkpoint_number(&PastCell::named(&before))).await;
     worked_out(held, move |context, id| {
         let found = context.rewind(id, &before).map_err(|error| failed(&error))?;
         let mut rewind = found.ok_or_else(|| {

@@ -58,8 +58,8 @@ pub(super) async fn rewind(
     let Some(mut rewind) = context.rewind(&session, &cell)? else {
         return Err(misuse(format!("no cell `{cell}` ran in this session; /rewind lists them")));
     };
-    let held = frontend.session.checkpoint(rewind.number()).await;
     rewind.programs = frontend.session.programs().await;
+    let held = frontend.session.checkpoint(rewind.number()).await;
     let plan = rewind.plan(held.as_ref());
     draw(screen, &rewind.undone, &plan)?;
     let choices = [choice('y', "go back", true), choice('n', "stay", false)];

@@ -136,6 +136,37 @@ for one in opened:
 ",
     ),
     attack(
+        "takes_many_terminals",
+        Python,
+        r"
+opened = []
+try:
+    for _ in range(80):
+        opened.append(os.open('/dev/ptmx', os.O_RDWR | os.O_NOCTTY))
+    print('ESCAPED')
+except OSError:
+    pass
+for one in opened: os.close(one)
+",
+    )
+    .through_for_all(&[BUBBLEWRAP, DOCKER, PODMAN]),
+    attack(
+        "takes_space_at_once",
+        Python,
+        r"
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+libc.fallocate.argtypes = [ctypes.c_int, ctypes.c_int, ctypes.c_long, ctypes.c_long]
+path = os.path.join(os.environ['TMPDIR'], '@NAME@')
+with open(path, 'wb') as file:
+    for mode in (0, 1, 1 << 32):
+        if libc.fallocate(file.fileno(), mode & 0xffffffff, 0, 65536) == 0: print('ESCAPED')
+    # The control of another kind: what libraries do is still done.
+    os.posix_fallocate(file.fileno(), 0, 4096)
+os.unlink(path)
+",
+    ),
+    attack(
         "takes_every_watcher",
         Python,
         r"

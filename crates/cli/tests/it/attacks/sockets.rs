@@ -48,6 +48,19 @@ pub(super) const ATTACKS: &[Attack] = &[
     ),
     Attack::new(
         1,
+        "sends_by_a_pair_of_datagrams",
+        Python,
+        Connection,
+        "import socket\nfor kind in (socket.SOCK_DGRAM, socket.SOCK_RAW, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC):\n\
+         \x20 try: s, _ = socket.socketpair(socket.AF_UNIX, kind)\n\
+         \x20 except OSError: continue\n\
+         \x20 try: s.sendto(b'x', '@DATAGRAM@')\n\
+         \x20 except OSError: pass\n\
+         \x20 try: s.connect('@DATAGRAM@'); s.send(b'x')\n\
+         \x20 except OSError: pass",
+    ),
+    Attack::new(
+        1,
         "reaches_a_socket_by_proc",
         Python,
         Connection,

@@ -6,10 +6,11 @@ use super::{
     *,
 };
 use crate::{
-    ApprovalMode, Capability, Coverage, Deed, Origin, Piped, Proposal, Risk, RiskLimit, Span,
-    session::event::Earlier,
+    ApprovalMode, Capability, Coverage, Deed, Origin, Piped, Proposal, Redactor, Risk, RiskLimit,
+    Span, session::event::Earlier,
 };
 use proptest::prelude::*;
+use std::sync::LazyLock;
 
 const DOES: [&[(&str, &str)]; 8] = [
     &[],
@@ -36,11 +37,22 @@ fn probe(code: &str, choice: u8) -> (Proposal, Findings) {
     (proposal, findings(choice))
 }
 
+/// The value of a secret, and code that holds it in two ways.
+const VALUE: &str = "swordfish-Ab12";
+const LEAKS: [&str; 2] = ["print('swordfish-Ab12')", "key = 'c3dvcmRmaXNoLUFiMTI'"];
+
+static KNOWING: LazyLock<Redactor> = LazyLock::new(|| {
+    let value = crate::Secret::new(VALUE.into());
+    Redactor::of_shapes().knowing([("TOKEN", &value)])
+});
+
 fn no(choice: u8) -> Coverage {
-    match choice % 4 {
+    match choice % 6 {
         0 => Coverage::no_to_finding("reads"),
         1 => Coverage::no_to_finding("starts"),
         2 => Coverage::no_to_line("print*"),
+        3 => Coverage::no_to_line(LEAKS[0]),
+        4 => Coverage::no_to_line("*c3dvcmRmaXNoLUFiMTI'"),
         _ => Coverage::no_to_language("shell", &language::example()),
     }
     .unwrap()
@@ -53,10 +65,12 @@ struct Standing {
     denied: Vec<bool>,
     tainted: bool,
     unseen: bool,
+    /// Whether a no names a secret that its record does not hold.
+    secret: bool,
 }
 
 fn standing(state: &State) -> Standing {
-    let codes = ["print(1)", "x = 2"];
+    let codes = ["print(1)", "x = 2", LEAKS[0], LEAKS[1]];
     let probes: Vec<_> =
         codes.iter().flat_map(|code| (0..8).map(move |choice| probe(code, choice))).collect();
     let verdicts =
@@ -66,14 +80,19 @@ fn standing(state: &State) -> Standing {
         .map(|(opinion, by_answer)| (opinion, by_answer && opinion == Opinion::Deny))
         .unzip();
     let tainted = !state.taint.clone().take();
-    Standing { opinions, denied, tainted, unseen: state.taint.may_hold() }
+    let unseen = state.taint.may_hold();
+    let secret = [no(3), no(4)].iter().any(|one| state.standing.says(one));
+    Standing { opinions, denied, tainted, unseen, secret }
 }
 
 impl Standing {
     /// Whether nothing of another is forgotten.
     fn keeps(&self, other: &Self) -> bool {
         let opinions = self.opinions.iter().zip(&other.opinions);
-        self.denied == other.denied
+        let mut denied = self.denied.iter().zip(&other.denied);
+        // A no that cannot be read back in full denies more.
+        (self.denied == other.denied || other.secret)
+            && denied.all(|(now, then)| now >= then)
             && opinions.clone().all(|(now, then)| now >= then)
             && self.tainted >= other.tainted
             && self.unseen >= other.unseen
@@ -128,7 +147,10 @@ fn piped() -> Event {
 
 fn go_on(world: &World, before: Option<&str>) -> Option<World> {
     let setup = world.state.setup.clone();
-    let records = whole(world, setup.profile.opening.len());
+    let mut records = whole(world, setup.profile.opening.len());
+    for record in &mut records {
+        record.body = KNOWING.body(record.body.clone());
+    }
     let earlier = Earlier::of("s1", setup.clone(), &records, before)?;
     let mut next = World::new(None, false, Approval::AsRulesSay);
     next.state = State::new(setup);
@@ -190,6 +212,43 @@ proptest! {
             }
         }
     }
+}
+
+/// A no to a line that holds a secret is recorded without it. Read back, it denies that line and
+/// those like it, and no others.
+#[test]
+fn a_no_that_was_masked_denies_at_least_as_much() {
+    for (choice, code, other) in [(3, LEAKS[0], "print(1)"), (4, LEAKS[1], "key = 2")] {
+        let mut world = world();
+        world.happens(Event::StandingGiven(Span::Session, no(choice)));
+        let on = |world: &World, code: &str| {
+            let (proposal, found) = probe(code, 0);
+            world.state.verdict_on(&proposal, &found, &world.state.taint).opinion
+        };
+        assert_eq!(on(&world, code), Opinion::Deny);
+        let resumed = go_on(&world, None).unwrap();
+        let recorded = serde_json::to_string(&resumed.records).unwrap();
+        assert!(!recorded.contains(VALUE) && !recorded.contains("c3dvcmRm"), "{recorded}");
+        for world in [&resumed, &go_on(&resumed, None).unwrap()] {
+            assert_eq!(on(world, code), Opinion::Deny);
+            assert!(on(world, other) < Opinion::Deny);
+        }
+    }
+}
+
+/// Where not even the kind of a no can be read back, it denies everything.
+#[test]
+fn a_no_that_cannot_be_redacted_denies_all() {
+    let value = crate::Secret::new("connects".into());
+    let redactor = Redactor::of_shapes().knowing([("TOKEN", &value)]);
+    let covers = Coverage::no_to_finding("connects").unwrap();
+    let given = crate::StandingAnswer { number: 1, span: Span::Session, covers };
+    let Body::StandingGiven(kept) = redactor.body(Body::StandingGiven(given)) else { panic!() };
+    assert_eq!(kept.covers, Coverage::Denied(crate::Rule::of(Opinion::Deny)));
+    let covers = Coverage::no_to_language("shell", &language::example()).unwrap();
+    let given = crate::StandingAnswer { number: 1, span: Span::Session, covers: covers.clone() };
+    let kept = redactor.body(Body::StandingGiven(given.clone()));
+    assert_eq!(kept, Body::StandingGiven(given), "the control");
 }
 
 /// Data was piped in and nothing ran.

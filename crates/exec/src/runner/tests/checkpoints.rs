@@ -97,6 +97,24 @@ fn a_copy_counts_once_the_host_holds_it() {
     assert!(matches!(memory(&mut taken), MemoryCheckpoint::NotKept { .. }));
 }
 
+/// A copy that was killed is known before anybody decides, not only when it does not wake.
+#[test]
+fn what_is_left_of_a_checkpoint_is_what_is_held_now() {
+    let (script, mut taken) = python().checkpoint(1);
+    let script = script.copies(1, 1, 51).holds(1, 1, true).ran();
+    let checkpoint = taken.try_recv().unwrap();
+    let kept = |script: &Script| {
+        let left = script.state.left_of(checkpoint.clone());
+        matches!(left.kernels[..], [KernelCheckpoint { memory: MemoryCheckpoint::Kept { .. }, .. }])
+    };
+    // The control.
+    assert!(kept(&script));
+    assert!(!kept(&script.holds(1, 1, false)));
+    let other = Checkpoint { number: 9, ..checkpoint.clone() };
+    let left = python().state.left_of(other);
+    assert!(matches!(left.files, FilesCheckpoint::NotKept { .. }), "{left:?}");
+}
+
 #[test]
 fn a_copy_that_nobody_asked_for_is_nobodys() {
     python()

@@ -106,6 +106,84 @@ fn a_link_is_covered_where_it_leads_and_never_followed_out() {
 }
 
 #[test]
+fn secrets_behind_linked_folders_are_covered_by_the_name_of_the_link() {
+    let root = tree(&[
+        ("docker/config.json", "K"),
+        ("docker/other", ""),
+        ("dot/config/gh/hosts.yml", "K"),
+        ("dot/config/git/credentials", "K"),
+        ("dot/config/git/ignore", ""),
+        ("dot/share/keyrings/login", "K"),
+        ("loc/real", ""),
+        ("deep/down/fish_history", ""),
+        ("sub/.local/share/x", ""),
+        ("plain/config.json", ""),
+    ]);
+    let link = |to: &str, at: &str| symlink(to, root.path().join(at)).unwrap();
+    link("docker", ".docker");
+    link("dot/config", ".config");
+    // Two links on the way, one of them absolute.
+    link("loc", ".local");
+    symlink(
+        fs::canonicalize(root.path()).unwrap().join("dot/share"),
+        root.path().join("loc/share"),
+    )
+    .unwrap();
+    link("../../../deep/down", "sub/.local/share/fish");
+    // Not such a name, and a circle.
+    link("plain", "docker2");
+    link(".codex", ".codex");
+    let covered = found(root.path(), &[]);
+    assert_eq!(
+        covered,
+        [
+            "deep/down/fish_history",
+            "docker/config.json",
+            "dot/config/gh",
+            "dot/config/git/credentials",
+            "dot/share/keyrings",
+        ]
+    );
+    // A place that is allowed is shown, by the name of the link or by its own.
+    for allowed in [".docker/config.json", "docker/config.json"] {
+        let covered = found(root.path(), &[allowed]);
+        assert!(!covered.contains(&"docker/config.json".into()) && covered.len() == 4);
+    }
+}
+
+#[test]
+fn a_link_from_one_folder_that_is_shown_to_another_is_covered_where_it_leads() {
+    let work = tree(&[("plain", "K"), ("open", "")]);
+    let granted = tree(&[("docker/config.json", "K")]);
+    let real = |tree: &tempfile::TempDir| fs::canonicalize(tree.path()).unwrap();
+    let (w, g) = (real(&work), real(&granted));
+    symlink(w.join("plain"), g.join(".env")).unwrap();
+    symlink(g.join("docker"), w.join(".docker")).unwrap();
+    // Neither the folders themselves, nor anything outside of both.
+    symlink(&g, w.join(".ssh")).unwrap();
+    symlink("/etc/passwd", w.join(".netrc")).unwrap();
+    let grants = Confinement {
+        files: [(g.clone(), Access::Read)].into(),
+        granted: [g.clone()].into(),
+        ..confinement(&w)
+    };
+    let denied = |covered: Confinement| {
+        let denied = covered.files.into_iter().filter(|(_, access)| *access == Access::Deny);
+        denied.map(|(path, _)| path).collect::<BTreeSet<_>>()
+    };
+    let links = [g.join(".env"), w.join(".ssh"), w.join(".netrc")];
+    let targets = [w.join("plain"), g.join("docker/config.json")];
+    let all = denied(cover(&grants).unwrap());
+    assert_eq!(all, links.iter().chain(&targets).cloned().collect());
+    // Around a copy of the folder, its links count too.
+    let around = denied(cover_granted(&grants).unwrap());
+    assert!(around.contains(&targets[1]) && !around.contains(&links[1]));
+    // The control: without the grant nothing of it is code's to see.
+    let alone = denied(cover(&confinement(&w)).unwrap());
+    assert_eq!(alone, links[1..].iter().cloned().collect());
+}
+
+#[test]
 fn what_cannot_be_looked_into_is_covered() {
     let root = tree(&[("a/b", "")]);
     let mut deep = root.path().to_owned();

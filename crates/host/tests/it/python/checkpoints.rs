@@ -146,6 +146,63 @@ fn memory_goes_back_to_any_checkpoint_and_forth_from_there() {
     }
 }
 
+/// Memory that a fork would share goes back as well: anonymous, of an unlinked file, by a name.
+#[test]
+fn shared_memory_goes_back_too() {
+    for place in [Place::Here, Place::Namespace] {
+        let mut scene = Scene::new(place);
+        scene.start(1, Python);
+        let makes = "import mmap, multiprocessing\nfrom multiprocessing import shared_memory\n\
+            a = mmap.mmap(-1, 3 << 20)\nb = multiprocessing.RawArray('c', 5)\n\
+            c = shared_memory.SharedMemory(create=True, size=4096, track=False) \
+            if __import__('sys').version_info > (3, 13) else \
+            shared_memory.SharedMemory(create=True, size=4096)\n\
+            d = multiprocessing.Lock(); e = bytearray(5)\n\
+            a[-5:] = b'first'; b.raw = b'first'; c.buf[:5] = b'first'; e[:] = b'first'";
+        let show = "a[-5:], b.raw, bytes(c.buf[:5]), d.acquire(False), bytes(e)";
+        scene.run(makes).succeeds();
+        checkpoint(&mut scene, 1);
+        let changes = "a[-5:] = b'later'; b.raw = b'later'; c.buf[:5] = b'later'; e[:] = b'later'\n\
+            d.acquire(False)";
+        scene.run(changes).succeeds();
+        let later = "(b'later', b'later', b'later', False, b'later')";
+        scene.run(show).succeeds().results(later);
+        for _ in 0..2 {
+            rewind(&mut scene, 1);
+            let first = "(b'first', b'first', b'first', True, b'first')";
+            scene.run(show).succeeds().results(first);
+            scene.run(changes).succeeds();
+        }
+        // By its name alone: what counts such names was a program, and has ended.
+        scene.run("__import__('os').unlink('/dev/shm/' + c.name)").succeeds();
+    }
+}
+
+/// Memory that cannot be put back is not kept, and the kernel says why.
+#[test]
+fn no_copy_is_made_of_memory_that_cannot_be_put_back() {
+    for (code, why) in [
+        ("m = mmap.mmap(-1, 17 << 20)", "more than 16 MiB"),
+        ("f = tempfile.TemporaryFile(); f.truncate(9); m = mmap.mmap(f.fileno(), 9, access=1)", ""),
+        ("f = open(path, 'wb+'); f.truncate(9); m = mmap.mmap(f.fileno(), 9)", "a file mapped"),
+        ("f = open(path, 'rb'); m = mmap.mmap(f.fileno(), 9, access=1)", "a file mapped"),
+    ] {
+        let mut scene = python();
+        scene.run("import mmap, os, tempfile\npath = tempfile.mktemp()").succeeds();
+        scene.run("open(path, 'wb').write(bytes(9))").succeeds();
+        scene.run(code).succeeds();
+        scene.link().checkpoint(1, 1);
+        let claim = claimed(&mut scene);
+        let Claim::NotCheckpointed { number: 1, reason } = claim else {
+            panic!("{code}: {claim:?}")
+        };
+        assert!(reason.contains(why), "{code}: {reason}");
+        // The control: without it there is a copy.
+        scene.run("m.close(); del m; 'f' in globals() and f.close(); os.unlink(path)").succeeds();
+        checkpoint(&mut scene, 2);
+    }
+}
+
 #[test]
 fn a_rewound_kernel_is_a_kernel_like_any_other() {
     let mut scene = python();
