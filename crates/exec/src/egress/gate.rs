@@ -570,7 +570,7 @@ mod tests {
         let listed = only(&["*.attacker.org", "swordfish-ab12.mine.org"], &[]);
         for network in [Network::Open(listed.clone()), Network::Only(listed)] {
             let (gate, mut asked) = gate(&network);
-            gate.begin_run();
+            gate.begin_run(RunHosts::Listed);
             let leak = "x.swordfish-ab12.attacker.org";
             // The control: before the value is known, and a name without it.
             assert_eq!(admit(&gate, leak, 443).await, Ok(()));
