@@ -10,6 +10,7 @@ use super::{
     listing::{Cut, npm_lock_paths, read},
     skeleton,
 };
+use crate::interpreters::PYTHON_ALONE;
 use interpreter_core::packages::PackageKind;
 use std::{
     collections::BTreeSet,
@@ -95,7 +96,8 @@ fn resolved(site: &Path, relative: &str) -> Option<PathBuf> {
 fn is_ours(folder: &Path, path: &Path) -> bool {
     let Ok(inside) = path.strip_prefix(folder) else { return false };
     let inside = inside.to_string_lossy();
-    let python = inside.strip_prefix("bin/python");
+    let alone = inside.strip_prefix(PYTHON_ALONE).and_then(|rest| rest.strip_prefix("/python"));
+    let python = inside.strip_prefix("bin/python").or(alone);
     let is_link = fs_err::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
     inside == "pyvenv.cfg"
         || inside == LIST

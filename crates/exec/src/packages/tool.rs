@@ -35,6 +35,19 @@ pub(super) struct Desk<'a> {
     pub(super) report: &'a Path,
     /// Files of packages that are here already.
     pub(super) here: &'a [PathBuf],
+    /// A file with versions that packages must have if they come.
+    pub(super) bound: &'a Path,
+    /// Whether sources may be built to find out what they require.
+    pub(super) sources: PackageSources,
+}
+
+/// Whether a tool may run code of packages to look them up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PackageSources {
+    /// Finished builds alone: no code of a package runs.
+    Refused,
+    /// Their code may run, to find out what they require.
+    Built,
 }
 
 /// Whether pip may start programs, which is to build.
@@ -45,8 +58,8 @@ enum Starts {
 }
 
 impl PackageTool {
-    /// The command that finds out what an order comes to. Without leave to build nothing of a
-    /// package runs.
+    /// The command that finds out what an order comes to. Without sources nothing of a package
+    /// runs.
     pub(super) fn resolve(&self, order: &PackageOrder, desk: Desk<'_>) -> ToolCommand {
         match self {
             Self::Uv { program, python } => {
@@ -54,7 +67,8 @@ impl PackageTool {
                 words.extend(strings(&["--format", "pylock.toml", "--generate-hashes"]));
                 words.extend(strings(&["--output-file", &text(desk.report), "--quiet"]));
                 words.extend(strings(&["--python", &text(&python.program)]));
-                if !order.build {
+                words.extend(strings(&["--constraints", &text(desk.bound)]));
+                if desk.sources == PackageSources::Refused {
                     words.extend(strings(&["--only-binary", ":all:"]));
                 }
                 for file in desk.here.iter().filter_map(|file| file.parent()) {
@@ -66,13 +80,16 @@ impl PackageTool {
                 let mut words = strings(&["install", "--dry-run", "--ignore-installed"]);
                 words.extend(strings(&["--report", &text(desk.report)]));
                 words.extend(strings(&["--requirement", &text(desk.wanted)]));
-                words.push(
-                    if order.build { "--prefer-binary" } else { "--only-binary=:all:" }.into(),
-                );
+                words.extend(strings(&["--constraint", &text(desk.bound)]));
+                let (which, starts) = match desk.sources {
+                    PackageSources::Built => ("--prefer-binary", Starts::Builds),
+                    PackageSources::Refused => ("--only-binary=:all:", Starts::Nothing),
+                };
+                words.push(which.into());
                 for file in desk.here.iter().filter_map(|file| file.parent()) {
                     words.extend(strings(&["--find-links", &text(file)]));
                 }
-                self.pip(if order.build { Starts::Builds } else { Starts::Nothing }, words)
+                self.pip(starts, words)
             }
             Self::Npm { .. } => {
                 let mut words = match order.change {
@@ -213,12 +230,14 @@ mod tests {
         }
     }
 
-    fn words(tool: &PackageTool, order: &PackageOrder) -> String {
+    fn words(tool: &PackageTool, order: &PackageOrder, sources: PackageSources) -> String {
         let desk = Desk {
             new: Path::new("/f/new"),
             wanted: Path::new("/f/wanted.txt"),
             report: Path::new("/f/report"),
             here: &[],
+            bound: Path::new("/f/bound.txt"),
+            sources,
         };
         tool.resolve(order, desk).arguments.join(" ")
     }
@@ -229,16 +248,21 @@ mod tests {
         let pip = PackageTool::Pip { python: python(), place: "/usr/lib/python3".into() };
         let uv = PackageTool::Uv { program: "uv".into(), python: python() };
         for (tool, only) in [(&pip, "--only-binary=:all:"), (&uv, "--only-binary :all:")] {
-            assert!(words(tool, &install).contains(only));
-            assert!(!words(tool, &install.clone().with_build()).contains(only));
-            assert!(!words(tool, &install).contains("/f/new"), "the folder's own Python");
+            // Leave to build alone builds nothing.
+            for order in [install.clone(), install.clone().with_build()] {
+                assert!(words(tool, &order, PackageSources::Refused).contains(only));
+                assert!(!words(tool, &order, PackageSources::Built).contains(only));
+            }
+            let said = words(tool, &install, PackageSources::Refused);
+            assert!(!said.contains("/f/new"), "the folder's own Python");
         }
-        assert!(words(&pip, &install).contains("/usr/lib/python3 closed install --dry-run"));
-        assert!(words(&pip, &install.clone().with_build()).contains(" open install --dry-run"));
+        let (closed, open) = (PackageSources::Refused, PackageSources::Built);
+        assert!(words(&pip, &install, closed).contains("/python3 closed install --dry-run"));
+        assert!(words(&pip, &install, open).contains(" open install --dry-run"));
         let npm = PackageTool::Npm { node: "node".into(), script: "/npm.js".into() };
         let install = order(PackageKind::Npm, PackageChange::Install);
         for order in [install.clone(), install.with_build()] {
-            let said = words(&npm, &order);
+            let said = words(&npm, &order, PackageSources::Refused);
             assert!(said.contains("--package-lock-only --ignore-scripts"), "{said}");
             assert!(said.ends_with(" -- six"), "{said}");
         }
