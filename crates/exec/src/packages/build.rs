@@ -6,8 +6,8 @@
 //!
 //! # Mechanism
 //! Each build has a sandbox and a workshop that nothing has had before. In it the source is
-//! fetched, by its hash, before anything of it runs. What it came to is read when everything inside
-//! has ended: one file, by the name of the package, of which a copy is kept.
+//! fetched, by its hash, before anything of it runs. Its result is read after everything inside has
+//! ended: one file, named for the package, of which a copy is kept.
 
 use super::{
     found::{file_name, is_file_of},

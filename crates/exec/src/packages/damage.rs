@@ -157,8 +157,11 @@ fn of_npm(folder: &Path) -> Vec<PathBuf> {
                 .is_ok_and(|inside| listed.contains(inside.to_string_lossy().as_ref()));
             if !is_listed {
                 found.push(entry.path());
-            } else if entry.path().join("node_modules").is_dir() {
-                places.push(entry.path().join("node_modules"));
+            } else if [inside.clone(), inside.join("node_modules")]
+                .iter()
+                .all(|one| skeleton::is_real(one))
+            {
+                places.push(inside.join("node_modules"));
             }
         }
     }
@@ -217,5 +220,11 @@ mod tests {
         put(&folder.join("node_modules/@s/evil/index.js"), "");
         put(&folder.join("node_modules/a/node_modules/evil/index.js"), "");
         assert_eq!(damage(PackageKind::Npm, folder).len(), 2);
+        // A link leads nowhere, also where a package should be.
+        let away = root.path().join("away");
+        put(&away.join("node_modules/own/index.js"), "");
+        fs_err::remove_dir_all(folder.join("node_modules/a")).unwrap();
+        std::os::unix::fs::symlink(&away, folder.join("node_modules/a")).unwrap();
+        assert_eq!(damage(PackageKind::Npm, folder).len(), 1);
     }
 }

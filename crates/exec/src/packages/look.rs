@@ -11,12 +11,12 @@
 //! as a whole if it has anything but finished builds of the index.
 //!
 //! An order with leave to build runs code of packages first, in a sandbox that reaches the index by
-//! its name alone. What is reported there only says which sources to try. Each is built on its own
+//! its name alone. Its report only says which sources to build. Each is built on its own
 //! (`build.rs`), and then it is asked again which packages the order comes to, with those builds
 //! and without running anything: the list is that one.
 //!
 //! # Limits
-//! The index learns the names. What a source requires is what its own build says.
+//! The index learns the names. The requirements of a source are those that its own build states.
 
 use super::{
     complaint,

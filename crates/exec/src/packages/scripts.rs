@@ -2,8 +2,7 @@
 //!
 //! # Threat
 //! A script writes wherever it can: into the folders of other packages, over the list, into a
-//! cache. What it leaves may be a link, a pipe or a socket, or a program that gives its owner's
-//! rights.
+//! cache. It may leave links, pipes and sockets, or a program that gives its owner's rights.
 //!
 //! # Mechanism
 //! Scripts run over a copy of the environment. When everything in their sandbox has ended, the own

@@ -116,7 +116,7 @@ impl PackageStep {
     }
 }
 
-/// What the sandboxes of an order came to.
+/// The network contacts and the sandbox of an order.
 #[derive(Debug, Default)]
 pub(super) struct Used {
     pub(super) network: Vec<HostContact>,
@@ -125,7 +125,7 @@ pub(super) struct Used {
 }
 
 impl Used {
-    /// Ends everything inside. What was in the workshop can be read after this, and not before.
+    /// Ends everything inside. The workshop may be read after this, and not before.
     pub(super) async fn close(&mut self, step: PackageStep) {
         self.sandbox = step.bench.sandbox();
         self.network.extend(step.bench.contacts());

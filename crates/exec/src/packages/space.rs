@@ -5,20 +5,20 @@
 //! one writes what it wants. The disk holds the record, all sessions and often the system.
 //!
 //! # Mechanism
-//! The limits on staged files hold for packages too. What is fetched, and what the packages of a
-//! folder come to when they are unpacked, must each fit, and the disk keeps the same reserve as for
-//! staged files. The sizes of finished builds are added up before anything of them is written, and
-//! counted while it is. Beside that, the workshop as a whole is watched while something runs.
+//! The limits on staged files hold for packages too. The fetched files must fit, and so must all
+//! packages of a folder when they are unpacked, and the disk keeps the same reserve as for staged
+//! files. The sizes of finished builds are added up before anything of them is written, and counted
+//! while it is. Beside that, the workshop as a whole is watched while something runs.
 //!
 //! # Limits
-//! What is watched is looked at from time to time, so a fast program may write slightly more.
+//! The watch looks from time to time, so a fast program may write slightly more.
 
 use crate::runner::spare_bytes;
 use interpreter_core::{Limits, Reached};
 use serde_json::{Value, json};
 use std::{io, path::Path};
 
-/// What is fetched and what is unpacked of it are in the workshop together.
+/// Fetched and unpacked files are in the workshop together.
 const BOTH: u64 = 2;
 
 /// The space that is left for an order.

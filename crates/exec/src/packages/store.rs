@@ -5,7 +5,7 @@
 //!
 //! # Threat
 //! A file that comes from a sandbox may still be open there, or be a second name of one that is.
-//! What its name says, and what was hashed before, need not hold later.
+//! Neither its name nor an earlier hash says anything about its bytes now.
 //!
 //! # Mechanism
 //! A file is taken in when everything in its sandbox has ended, and as a copy: the bytes that are

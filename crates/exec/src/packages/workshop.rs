@@ -3,7 +3,7 @@
 //! It is all that a sandbox may write. Everything in it may have been put there by code of a
 //! package, where an order may build: so it is written before its sandbox is up and read after
 //! everything in that has ended, without following links, and what is taken out of it is a copy.
-//! What one sandbox has left in it is gone before the next is up.
+//! Everything that one sandbox left in it is gone before the next is up.
 
 use super::{
     found, npm,

@@ -1,4 +1,4 @@
-//! What foreign code could write while it ran is never believed again: hostile builds and install
+//! Nothing that foreign code could write while it ran is trusted later: hostile builds and install
 //! scripts, packages that are too large, and programs by the name of others, each with a control.
 
 use super::{
@@ -21,7 +21,7 @@ fn own_folder(scene: &Scene) -> PathBuf {
     environment(scene).parent().unwrap().parent().unwrap().to_owned()
 }
 
-/// What is required of each other, from one test to the next.
+/// The word of an npm package, as code gets it.
 fn word_of(scene: &Scene, name: &str) -> String {
     let code = format!("console.log(require('{name}').word)");
     scene.code("javascript", &code).stdout().trim().to_owned()
