@@ -294,6 +294,18 @@ fn drawing() {
     });
 }
 
+/// No change to a file of weights makes its reader panic, and none lets one through that has bytes
+/// behind its tensors.
+#[test]
+fn weights() {
+    use interpreter_model::fuzzing::{changed_weights, problem_of_weights};
+    check!().with_type::<(Vec<(u16, u8)>, Option<u64>)>().for_each(|(changes, length)| {
+        let (bytes, length) = changed_weights(changes, *length);
+        let is_refused = |length| problem_of_weights(&bytes, length).is_some();
+        assert!(is_refused(length) || is_refused(length.saturating_add(4_096)));
+    });
+}
+
 /// The inputs get past the first checks: without that the targets above would prove nothing.
 #[test]
 fn inputs_get_through() {
@@ -328,6 +340,8 @@ fn inputs_get_through() {
             frames += decoded::<Outward>(&[&part.bytes(OUTWARD)]).0.len();
         }
     }
+    let (bytes, length) = interpreter_model::fuzzing::changed_weights(&[], None);
+    assert_eq!(interpreter_model::fuzzing::problem_of_weights(&bytes, length), None);
     assert!(proposals > 100 && frames > 1000, "{proposals} proposals, {frames} frames");
     assert!(replies.iter().all(|count| *count > 100), "{replies:?}");
 }

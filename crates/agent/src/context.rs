@@ -26,8 +26,8 @@ use interpreter_exec::{
 };
 use interpreter_model::{DocumentClient, Pace, Providers};
 use interpreter_store::{
-    Bytes, ConfigFiles, Environment, Folders, Ledger, Log, Outputs, Overrides, PipedFile,
-    Retention, Settings,
+    Bytes, CallsOfAMinute, ConfigFiles, Environment, Folders, Ledger, Log, Outputs, Overrides,
+    PipedFile, Retention, Settings,
 };
 use std::{
     collections::BTreeMap,
@@ -138,8 +138,10 @@ impl Context {
         let granted = grants::granted(overrides, &folders, &work_folder)?;
         let upstream = network::upstream(&environment).map(Arc::new);
         let (ledger, most) = (Ledger::new(&folders), settings.requests_per_minute.value);
-        // It is a courtesy to providers: a full disk does not stop the person.
-        let take = move || ledger.take_call(most).unwrap_or(Ok(()));
+        // It is a courtesy to providers: a full disk does not stop the person. This process then
+        // counts its own calls.
+        let alone = CallsOfAMinute::default();
+        let take = move || ledger.take_call(most).unwrap_or_else(|_| alone.take(most));
         let pace = Arc::new(Pace::new(take));
         let redactor = Arc::new(redactor(&environment));
         unavailable.extend(unredacted(&redactor));

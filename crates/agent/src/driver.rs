@@ -406,6 +406,12 @@ impl Driver {
         self.happened(Event::Counted(counted)).await
     }
 
+    /// The same for a call that has ended, in place of what was expected of it.
+    async fn count_call(&mut self, spent: Spent) -> Result<(), AgentError> {
+        let counted = self.meter.count_call(spent)?;
+        self.happened(Event::Counted(counted)).await
+    }
+
     /// Puts on record what was noted, and shows it.
     async fn write_record(&mut self) -> Result<(), AgentError> {
         if self.journal.is_written() {
@@ -460,9 +466,7 @@ impl Driver {
 
     /// Ends everything and waits until it has ended.
     async fn stop(&mut self) {
-        if let Some(call) = self.call.take() {
-            call.task.abort();
-        }
+        self.drop_call();
         if let Some(work) = self.work.take() {
             work.abort();
         }

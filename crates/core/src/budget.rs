@@ -13,7 +13,7 @@ const DOLLAR: u64 = 1_000_000_000;
 
 /// Amounts that were spent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct Spent {
     /// Prompts.
     pub turns: u64,
@@ -76,6 +76,17 @@ impl Spent {
             tokens: self.tokens.saturating_add(other.tokens),
             nano_dollars: self.nano_dollars.saturating_add(other.nano_dollars),
             milliseconds: self.milliseconds.saturating_add(other.milliseconds),
+        }
+    }
+
+    /// These without others.
+    #[must_use]
+    pub fn minus(self, other: Self) -> Self {
+        Self {
+            turns: self.turns.saturating_sub(other.turns),
+            tokens: self.tokens.saturating_sub(other.tokens),
+            nano_dollars: self.nano_dollars.saturating_sub(other.nano_dollars),
+            milliseconds: self.milliseconds.saturating_sub(other.milliseconds),
         }
     }
 

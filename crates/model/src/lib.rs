@@ -50,6 +50,8 @@ mod format;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod gemini;
+#[cfg(any(feature = "embedded", feature = "fuzzing", test))]
+mod gguf;
 mod http;
 mod in_the_clear;
 mod lines;

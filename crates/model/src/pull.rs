@@ -20,7 +20,7 @@
 
 use crate::{
     catalogue::CatalogueEntry,
-    shelf::{Shelf, ShelfError, read_to_end},
+    shelf::{Shelf, ShelfError, read_to_end, regular},
 };
 use part::Part;
 use std::path::{Path, PathBuf};
@@ -130,10 +130,10 @@ pub async fn take(
     let read = |source| PullError::From { source };
     let wrong_size =
         |bytes| PullError::FromSize { path: file.to_owned(), bytes, wanted: entry.bytes };
-    let mut from = fs_err::File::open(file).map_err(read)?;
-    let found = from.metadata().map_err(read)?;
-    if !found.is_file() || found.len() != entry.bytes {
-        return Err(wrong_size(found.len()));
+    let mut from = regular(file).map_err(read)?;
+    let bytes = from.metadata().map_err(read)?.len();
+    if bytes != entry.bytes {
+        return Err(wrong_size(bytes));
     }
     check_room(shelf, entry.bytes)?;
     let mut part = Part::afresh(entry, shelf)?;

@@ -7,7 +7,9 @@
 //! # Mechanism
 //! Before a file is handed to the engine its size is compared with the catalogue's, and its hash is
 //! known. Hashing a gigabyte takes a second or more, so the result is remembered beside the file with
-//! the file's size and time; if either differs, the file is hashed again.
+//! the file's size, its identity and its times, that of the last change among them, which no program
+//! can set. If any differs, the file is hashed again. The engine then reads it only after `gguf` has
+//! read its head.
 //!
 //! # Order
 //! A file gets its name only when its hash was found right, and by a rename.
@@ -17,8 +19,9 @@
 //! closed to others, and absent in every sandbox.
 
 use crate::catalogue::CatalogueEntry;
+use rustix::fs::{Mode, OFlags};
 use std::{
-    fs::TryLockError,
+    fs::{File, TryLockError},
     io,
     path::{Path, PathBuf},
 };
@@ -168,6 +171,17 @@ impl Shelf {
             Err(TryLockError::Error(source)) => Err(write(source)),
         }
     }
+}
+
+/// Opens a file to read it, if it is a regular one: a pipe or a device in its place would be waited
+/// for.
+pub(crate) fn regular(path: &Path) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+    if file.metadata()?.is_file() {
+        return Ok(file);
+    }
+    Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"))
 }
 
 /// Bytes of the files in a folder, or `None` if it does not exist.

@@ -209,6 +209,31 @@ async fn whoever_does_not_wait_for_the_beginning_stops_it() {
     assert!(error.unwrap_err().to_string().contains("cannot be read"));
 }
 
+/// The library ends the program where two tokens are the same.
+#[tokio::test]
+async fn a_file_that_would_end_the_library_never_reaches_it() {
+    let folder = TempDir::new().unwrap();
+    let Some(weights) = weights(&folder) else { return };
+    let (opening, mut tell) = (opening(), |_, _| {});
+    let mut bytes = fs::read(&weights.file).unwrap();
+    let doubled = b"<|im_start|>";
+    let place = bytes.windows(doubled.len()).position(|part| part == doubled).unwrap();
+    bytes[place..place + doubled.len()].copy_from_slice(b"<|im_END__|>");
+    let file = folder.path().join("changed.gguf");
+    // The control: another token, and not one that stands twice.
+    fs::write(&file, &bytes).unwrap();
+    let changed = Weights { file: file.clone(), ..weights };
+    Model::embedded(changed.clone()).unwrap().begin(&opening, &mut tell).await.unwrap();
+    let next = place + doubled.len() + 8;
+    bytes[next..next + 10].copy_from_slice(b"<|im_end|>");
+    bytes[place - 8..place].copy_from_slice(&10_u64.to_le_bytes());
+    bytes.drain(place + 10..place + 12);
+    bytes[place..place + 10].copy_from_slice(b"<|im_end|>");
+    fs::write(&file, &bytes).unwrap();
+    let error = Model::embedded(changed).unwrap().begin(&opening, &mut tell).await.unwrap_err();
+    assert!(error.to_string().contains("has tokens that do not fit together"), "{error}");
+}
+
 #[tokio::test]
 async fn whoever_goes_away_ends_the_reply() {
     let folder = TempDir::new().unwrap();

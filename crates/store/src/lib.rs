@@ -20,7 +20,7 @@ pub use crate::{
     folders::Folders,
     indexes::{Index, IndexMachine, Preset},
     keyring::{Keyring, KeyringError},
-    ledger::Ledger,
+    ledger::{CallsOfAMinute, Expected, Ledger},
     outputs::{Outputs, PackedOutput, Restored},
     password::{LONGEST_PASSWORD, PasswordHash, SHORTEST_PASSWORD},
     piped::{MOST_PIPED, PipedFile},

@@ -3,7 +3,7 @@
 use super::Driver;
 use crate::{
     AgentError, Live, Update,
-    error::{choice_failure, model_failure},
+    error::{chain, choice_failure, model_failure},
     meter::Sent,
     profile::Chosen,
     speech::Speech,
@@ -14,6 +14,7 @@ use interpreter_core::{
     session::{Event, Failure, NewModel},
 };
 use interpreter_model::{ModelError, ReplyPiece, Request, Tools};
+use interpreter_store::StoreError;
 use std::{
     future::pending,
     sync::Arc,
@@ -75,6 +76,9 @@ impl Driver {
             Purpose::Summary => Tools::None,
         };
         let sent = Sent::now(Arc::clone(&messages));
+        if let Err(error) = self.meter.expect(sent.expected()) {
+            return self.not_counted(&error, purpose);
+        }
         let left = self.state.seconds_left().map(|left| Duration::from_secs(left.get().into()));
         let due = left.and_then(|left| Instant::now().checked_add(left));
         let request = Request {
@@ -89,6 +93,24 @@ impl Driver {
         self.call = Some(Call { pieces, task, speech, purpose, sent, due });
     }
 
+    /// A call that can't be counted isn't made: a budget that can't be looked at is used up.
+    fn not_counted(&mut self, error: &StoreError, purpose: Purpose) {
+        let message = format!("what was spent today cannot be counted: {}", chain(error));
+        let failure = Failure { message, hint: None, end: TurnEnd::OverBudget };
+        self.owed.push_back(match purpose {
+            Purpose::Reply => Event::Failed(failure),
+            Purpose::Summary => Event::Summarised(Err(failure)),
+        });
+    }
+
+    /// Ends a call that nobody waits for any more. It costs all the same.
+    pub(super) fn drop_call(&mut self) {
+        let Some(Call { task, sent, .. }) = self.call.take() else { return };
+        task.abort();
+        // There is nobody left to tell.
+        _ = self.meter.count_call(sent.spent(None)).is_ok();
+    }
+
     pub(super) async fn hear(&mut self, piece: ReplyPiece) {
         if let ReplyPiece::Note(text) = piece {
             self.journal.note(Body::Note { text });
@@ -99,6 +121,10 @@ impl Driver {
         }
         let Some(call) = &mut self.call else { return };
         call.sent.hear(&piece);
+        if let Some(more) = call.sent.grown() {
+            // If it cannot be written, the end of the call finds that out.
+            _ = self.meter.expect(more).is_ok();
+        }
         let (shown, purpose) = (call.speech.hear(piece), call.purpose);
         if purpose == Purpose::Reply {
             self.show(shown).await;
@@ -115,7 +141,7 @@ impl Driver {
         }
         let ended = task.await;
         let reply = ended.as_ref().ok().and_then(|said| said.as_ref().ok());
-        self.count(sent.spent(reply.and_then(|reply| reply.usage))).await?;
+        self.count_call(sent.spent(reply.and_then(|reply| reply.usage))).await?;
         match ended {
             Ok(said) if purpose == Purpose::Summary => {
                 let said = said.map_err(|error| model_failure(&error));
@@ -145,7 +171,7 @@ impl Driver {
             self.show(speech.end()).await;
             self.keep_fragment(speech);
         }
-        self.count(sent.spent(None)).await?;
+        self.count_call(sent.spent(None)).await?;
         // A day that has just ended leaves its budget unused.
         let failure = self.state.over_budget().unwrap_or_else(|| Failure {
             message: "a budget of time left no more for this reply".into(),
@@ -167,7 +193,7 @@ impl Driver {
         task.abort();
         let shown = speech.end();
         let fragment = speech.fragment();
-        let counted = self.meter.count(sent.spent(None));
+        let counted = self.meter.count_call(sent.spent(None));
         // If it cannot be counted, the next call finds that out.
         self.owed.extend(counted.ok().map(Event::Counted));
         let nothing = Reply { finish: Finish::Interrupted, ..Reply::default() };

@@ -43,6 +43,9 @@ const LEAST: (usize, usize) = (10, 4);
 /// The most cells that a picture takes, however large the window is.
 const MOST: (usize, usize) = (120, 40);
 
+/// Pixels that are painted at most, whatever a terminal says of its cells: those of a large screen.
+const MOST_PAINTED: u64 = 4 << 20;
+
 /// Width and height of a cell of which nothing is known.
 const USUAL_CELL: (u32, u32) = (10, 20);
 
@@ -161,7 +164,11 @@ fn fitting(size: (u32, u32), cell: (u32, u32), most: (usize, usize)) -> (u32, u3
         }
     }
     let scale = |side: u64| u32::try_from((side * up / down).max(1)).unwrap_or(u32::MAX);
-    (scale(width), scale(height))
+    let (mut width, mut height) = (scale(width), scale(height));
+    while u64::from(width) * u64::from(height) > MOST_PAINTED {
+        (width, height) = ((width / 2).max(1), (height / 2).max(1));
+    }
+    (width, height)
 }
 
 #[cfg(test)]
@@ -194,13 +201,67 @@ mod tests {
         #[test]
         fn no_picture_leaves_its_room(
             size in (1..20_000_u32, 1..20_000_u32),
-            cell in (1..40_u32, 1..80_u32),
+            cell in (1..200_u32, 1..200_u32),
             most in (1..200_usize, 1..100_usize),
         ) {
             let (width, height) = fitting(size, cell, most);
             prop_assert!(width >= 1 && height >= 1 && width <= size.0 && height <= size.1);
             prop_assert!(width.div_ceil(cell.0) as usize <= most.0);
             prop_assert!(height.div_ceil(cell.1) as usize <= most.1);
+            prop_assert!(u64::from(width) * u64::from(height) <= MOST_PAINTED);
+        }
+    }
+
+    /// A picture that no way of painting makes smaller.
+    fn noise(width: u32, height: u32) -> Pixels {
+        let mut state = 1_u32;
+        let rgb = (0..width * height).map(|_| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let [_, red, green, blue] = state.to_be_bytes();
+            [red, green, blue]
+        });
+        Pixels { width, height, rgb: rgb.collect() }
+    }
+
+    /// What may stand in a sequence between its beginning and its end: nothing that ends it.
+    fn assert_whole(sequence: &str, beginnings: &[&str], end: &str) {
+        for piece in sequence.split_inclusive(end) {
+            let beginning = beginnings.iter().find(|one| piece.starts_with(**one));
+            let inner = &piece[beginning.unwrap().len()..piece.len() - end.len()];
+            assert!(inner.bytes().all(|byte| (0x20..0x7f).contains(&byte)));
+        }
+    }
+
+    #[test]
+    fn the_worst_picture_is_a_bounded_sequence_of_plain_characters() {
+        let bytes = noise(1_300, 900).to_png().unwrap();
+        let form = Form { kind: FormKind::Png, bytes, size: Some((1_300, 900)) };
+        let room = Room { columns: 500, rows: 500, block: 1, cell: Some((200, 200)) };
+        let all = Graphics { kitty: true, iterm: true, sixel: true, cell: None };
+        for (graphics, beginnings, end, most) in [
+            (all, &["\u{1b}_G"][..], "\u{1b}\\", 5 << 20),
+            (Graphics { kitty: false, ..all }, &["\u{1b}]1337;"], "\u{7}", 5 << 20),
+            (
+                Graphics { kitty: false, iterm: false, ..all },
+                &["\u{1b}P0;1;0q"],
+                "\u{1b}\\",
+                12 << 20,
+            ),
+        ] {
+            let painted = paint(&form, room, graphics, None).unwrap();
+            let Painted::Over { rows, columns, sequence } = painted else { panic!("{painted:?}") };
+            assert!(rows <= MOST.1 && columns <= MOST.0, "{columns} {rows}");
+            assert!(sequence.len() < most, "{}", sequence.len());
+            assert_whole(&sequence, beginnings, end);
+        }
+        let cells = paint(&form, room, Graphics::default(), Some(Colours::True)).unwrap();
+        let (rows, columns) = cells.size();
+        assert!(rows <= MOST.1 && columns <= MOST.0);
+        assert!(cells.rows("❚ ", 2).len() < 1 << 20);
+        // Room for nothing shows nothing.
+        for (columns, rows) in [(9, 40), (40, 3), (0, 0)] {
+            let room = Room { columns, rows, ..room };
+            assert_eq!(paint(&form, room, all, None), None);
         }
     }
 }

@@ -6,6 +6,8 @@ use crate::{
 };
 use std::net::TcpListener;
 
+mod attacked;
+
 #[test]
 fn a_session_stops_before_the_call_that_it_has_no_budget_for() {
     let scene = Scene::new().model_says(&[&cell("python", "print('RAN' + ' ONCE')"), "Done."]);

@@ -18,6 +18,8 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
+mod hostile;
+
 const CONFIG: &str = ".config/interpreter/config.toml";
 
 const PROVIDER: &str =

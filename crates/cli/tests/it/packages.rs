@@ -11,6 +11,7 @@ mod attacks;
 mod built;
 mod exact;
 mod index;
+mod lies;
 
 /// The folder that packages of one kind are in, where there is only one.
 fn environment(scene: &Scene) -> PathBuf {

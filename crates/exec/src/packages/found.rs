@@ -91,7 +91,9 @@ pub(super) fn in_pip_report(
         let PipMetadata { name, version, .. } = &item.metadata;
         let by = requirer(name);
         if is_known(name, version) && !item.is_direct {
-            found.push(stand_in(name, version)?);
+            let mut known = stand_in(name, version)?;
+            known.package.required_by = by;
+            found.push(known);
             continue;
         }
         let hash = item.download_info.archive_info.as_ref().map(PipArchive::sha256);
@@ -164,6 +166,31 @@ pub(super) fn in_pylock(
         found.push(checked(name, version, &file.url, hash, accepted, None)?);
     }
     Ok(found)
+}
+
+/// The first package that requires each, by their names, as uv's comments tell. Text that isn't
+/// understood tells nothing.
+pub(super) fn requirers_told(text: &[u8]) -> BTreeMap<String, String> {
+    let text = String::from_utf8_lossy(text);
+    let (mut told, mut required) = (BTreeMap::new(), None);
+    for line in text.lines() {
+        let line = line.trim_end();
+        let comment = match line.split_once('#') {
+            Some((before, comment)) if before.trim().is_empty() => comment,
+            Some(_) | None => {
+                required = line.split_once("==").and_then(|(name, _)| name_in(name));
+                continue;
+            }
+        };
+        let by = comment.trim().strip_prefix("via").unwrap_or(comment).trim();
+        // A file of wishes is none, nor is anything but a name.
+        let is_name = !by.starts_with('-')
+            && name_in(by).is_some_and(|name| name == normal_name(PackageKind::Python, by));
+        if let Some(required) = required.as_ref().filter(|_| is_name) {
+            told.entry(required.clone()).or_insert_with(|| by.to_owned());
+        }
+    }
+    told
 }
 
 /// A package that is on the list already, by its name and version. Its file is the one of the list.
@@ -316,6 +343,22 @@ mod tests {
         let report = format!(r#"{{"version": "1", "install": [{items}]}}"#);
         let found = in_pip_report(report.as_bytes(), accepted, |name, _| name == "known")?;
         Ok(found.iter().map(|one| format!("{} {}", one.package, one.package.hash)).collect())
+    }
+
+    #[test]
+    fn uv_tells_which_package_requires_which() {
+        let text = "low-thing==1.0\n    # via\n    #   mid-thing\n    #   top-thing\n\
+                    mid-thing==1.0\n    # via top-thing\ntop-thing==1.0\n    # via -r wanted.txt\n\
+                    both==2.0\n    # via\n    #   -r /f/wanted.txt\n    #   Top.Thing\n\
+                    odd==1\n    # via a b\n    #   \u{1b}[2J\n    #\n    # via\nalone==1\n";
+        let told = requirers_told(text.as_bytes());
+        let told: Vec<_> = told.iter().map(|(one, by)| (one.as_str(), by.as_str())).collect();
+        let top = ("mid-thing", "top-thing");
+        assert_eq!(told, [("both", "Top.Thing"), ("low-thing", "mid-thing"), top]);
+        for text in ["", "==", "# via x", "x\n# via y", "\u{0}==\n#via\n", "a==1\n#\n#via -e ."] {
+            assert!(requirers_told(text.as_bytes()).is_empty(), "{text:?}");
+        }
+        assert!(requirers_told(&[0xff, b'\n', b'#']).is_empty());
     }
 
     fn item(name: &str, url: &str, info: &str, requires: &str, is_direct: bool) -> String {

@@ -24,7 +24,7 @@ use super::{
     found, is_among,
     listed::{Known, Listed},
     listing::installed,
-    scripts,
+    npm, scripts,
     site::{Outcome, PackageSite, Used},
     skeleton,
     space::PackageSpace,
@@ -175,8 +175,16 @@ impl Install {
         used.close(step).await;
         done?;
         for one in self.order.packages() {
-            let brought = scripts::bring(one.name(), &new, made, self.limits());
-            brought.map_err(|error| own(&error))?;
+            self.bring(one.name(), &new, made).map_err(|error| own(&error))?;
+        }
+        Ok(())
+    }
+
+    /// Takes over the own files of a package, with those of the packages that are in its file.
+    fn bring(&self, name: &str, from: &Path, to: &Path) -> io::Result<()> {
+        let all = npm::with_bundled(self.plan.lock.as_deref(), name);
+        for place in all {
+            scripts::bring(&place, from, to, self.limits())?;
         }
         Ok(())
     }
@@ -229,7 +237,7 @@ impl Install {
         let kept = self.known.listed.built.iter().filter(stays).filter(is_there);
         let mut built: Vec<String> = kept.filter(|name| !self.order.names(name)).cloned().collect();
         for name in &built {
-            scripts::bring(name, &self.site.folder, new, self.limits())?;
+            self.bring(name, &self.site.folder, new)?;
         }
         if self.runs_scripts() {
             built.extend(self.order.packages().iter().map(|one| one.name().to_owned()));

@@ -20,7 +20,9 @@
 
 use super::{
     complaint,
-    found::{self, Accepted, FoundPackage, in_pip_report, in_pylock, taken_by_address},
+    found::{
+        self, Accepted, FoundPackage, in_pip_report, in_pylock, requirers_told, taken_by_address,
+    },
     listed::Known,
     listing::{Cut, read},
     npm,
@@ -171,6 +173,10 @@ impl Look<'_> {
         let desk = places.desk(&here, sources);
         let mut step = self.open(sources).await?;
         let ended = self.ask(&mut step, tool.resolve(self.order, desk)).await;
+        if let (Ok(()), Some(command)) = (&ended, tool.explain(desk)) {
+            // It is shown and decides nothing: without an answer, nothing is shown.
+            _ = step.run(command).await.is_ok();
+        }
         used.close(step).await;
         ended?;
         let report = read(desk.report, LONGEST, Cut::Refused);
@@ -185,10 +191,18 @@ impl Look<'_> {
                 in_pip_report(&report, accepted, is_known)
             }
         };
-        found.map_err(|reason| {
+        let mut found = found.map_err(|reason| {
             let needs_build = !self.order.build && reason.contains("no finished build of");
             (reason, needs_build)
-        })
+        })?;
+        let told = read(desk.requirers, LONGEST, Cut::Refused);
+        let told = told.map(|text| requirers_told(&text)).unwrap_or_default();
+        for FoundPackage { package, .. } in &mut found {
+            if package.required_by.is_none() {
+                package.required_by = told.get(&package.normal_name(PackageKind::Python)).cloned();
+            }
+        }
+        Ok(found)
     }
 
     /// A sandbox for one look. Code of a package reaches no address by a name of the index.

@@ -83,7 +83,9 @@ pub(super) fn in_lock(text: &str, hosts: &[HostRule]) -> Result<Vec<PlannedPacka
         let in_path = name_in(path).ok_or_else(|| by_address(path, None))?;
         let name = if entry.name.is_empty() { in_path } else { &entry.name };
         let by = requirer(&lock, in_path);
-        if !entry.in_bundle {
+        // One of a bundle comes in the file of another, and from nowhere else.
+        let is_inside = entry.in_bundle && entry.resolved.is_empty() && !entry.link;
+        if !is_inside {
             check(entry, name, by.as_deref(), hosts)?;
         }
         if !entry.is_for_this_machine() {
@@ -97,7 +99,10 @@ pub(super) fn in_lock(text: &str, hosts: &[HostRule]) -> Result<Vec<PlannedPacka
         found.push(one);
     }
     found.sort();
-    found.dedup_by(|one, other| one.name == other.name && one.version == other.version);
+    // One file may be in several places. Another file by the same name hides behind none.
+    found.dedup_by(|one, other| {
+        (&one.name, &one.version, &one.hash) == (&other.name, &other.version, &other.hash)
+    });
     Ok(found)
 }
 
@@ -178,6 +183,16 @@ pub(super) fn roots_of(text: &str) -> Vec<String> {
     root.map(|root| root.dependencies.into_keys().collect()).unwrap_or_default()
 }
 
+/// A package and those that come in its own file, by their places below the first `node_modules`.
+pub(super) fn with_bundled(text: Option<&str>, name: &str) -> Vec<String> {
+    let lock = text.and_then(|text| serde_json::from_str::<NpmLock>(text).ok());
+    let packages = lock.map(|lock| lock.packages).unwrap_or_default();
+    let below = format!("node_modules/{name}/node_modules/");
+    let inside = packages.iter().filter(|(path, one)| one.in_bundle && path.starts_with(&below));
+    let inside = inside.filter_map(|(path, _)| path.strip_prefix("node_modules/"));
+    [name].into_iter().chain(inside).map(str::to_owned).collect()
+}
+
 /// The names of packages in a list that have install scripts.
 pub(super) fn with_scripts(text: &str) -> Vec<String> {
     let Ok(lock) = serde_json::from_str::<NpmLock>(text) else { return Vec::new() };
@@ -234,8 +249,14 @@ mod tests {
             r#"{"version": "1.0.0", "resolved": "http://127.0.0.1:8000/x.tgz"}"#,
             r#"{"version": "1.0.0", "resolved": "http://127.0.0.1:8000/x.tgz", "integrity": "sha1-x"}"#,
             r#"{"resolved": "../x", "link": true}"#,
+            r#"{"version": "1.0.0", "inBundle": true, "link": true}"#,
+            r#"{"version": "1.0.0", "inBundle": true, "resolved": "http://evil.example/x.tgz"}"#,
+            r#"{"version": "1.0.0", "inBundle": true, "resolved": "http://127.0.0.1:8000/x.tgz"}"#,
         ] {
             assert!(read(&format!(r#""node_modules/x": {entry}"#)).is_err(), "{entry}");
         }
+        // The control: in the file of another package.
+        let inside = r#""node_modules/a/node_modules/x": {"version": "1.0.0", "inBundle": true}"#;
+        assert_eq!(read(inside), Ok(vec!["x 1.0.0".into()]));
     }
 }

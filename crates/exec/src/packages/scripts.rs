@@ -7,7 +7,8 @@
 //! # Mechanism
 //! Scripts run over a copy of the environment. When everything in their sandbox has ended, the own
 //! files of each package that was to be built are copied back: plain files, folders and links, with
-//! permission bits alone. Packages below them, and all others, stay as the registry has them.
+//! plain modes. Files of packages that came in its file are its own. All other packages stay as the
+//! registry has them.
 //!
 //! # Limits
 //! A link may lead anywhere that code can read anyway.

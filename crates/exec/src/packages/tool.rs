@@ -5,7 +5,10 @@
 //! file that holds nothing else, or one argument behind `--`. Retries are the person's: a tool that
 //! cannot reach its index says so at once.
 
-use crate::{interpreters::PackageTool, runner::ToolCommand};
+use crate::{
+    interpreters::{PackageTool, PythonHome},
+    runner::ToolCommand,
+};
 use interpreter_core::packages::{PackageChange, PackageOrder, Requirement};
 use std::{
     collections::BTreeMap,
@@ -35,6 +38,8 @@ pub(super) struct Desk<'a> {
     pub(super) report: &'a Path,
     /// Files of packages that are here already.
     pub(super) here: &'a [PathBuf],
+    /// The file that says which package requires which.
+    pub(super) requirers: &'a Path,
     /// A file with versions that packages must have if they come.
     pub(super) bound: &'a Path,
     /// Whether sources may be built to find out what they require.
@@ -65,16 +70,8 @@ impl PackageTool {
             Self::Uv { program, python } => {
                 let mut words = strings(&["pip", "compile", &text(desk.wanted)]);
                 words.extend(strings(&["--format", "pylock.toml", "--generate-hashes"]));
-                words.extend(strings(&["--output-file", &text(desk.report), "--quiet"]));
-                words.extend(strings(&["--python", &text(&python.program)]));
-                words.extend(strings(&["--constraints", &text(desk.bound)]));
-                if desk.sources == PackageSources::Refused {
-                    words.extend(strings(&["--only-binary", ":all:"]));
-                }
-                for file in desk.here.iter().filter_map(|file| file.parent()) {
-                    words.extend(strings(&["--find-links", &text(file)]));
-                }
-                uv(program, words)
+                words.extend(compiling(python, desk, desk.report));
+                uv(program, words, Some(desk.report))
             }
             Self::Pip { .. } => {
                 let mut words = strings(&["install", "--dry-run", "--ignore-installed"]);
@@ -102,6 +99,21 @@ impl PackageTool {
         }
     }
 
+    /// The command by which uv tells which package requires which others. Its list doesn't say.
+    pub(super) fn explain(&self, desk: Desk<'_>) -> Option<ToolCommand> {
+        match self {
+            // Whatever has to be built would be built once more.
+            Self::Uv { program, python } if desk.sources == PackageSources::Refused => {
+                let mut words = strings(&["pip", "compile", &text(desk.wanted), "--no-header"]);
+                words.extend(strings(&["--format", "requirements.txt"]));
+                words.extend(strings(&["--annotation-style", "split"]));
+                words.extend(compiling(python, desk, desk.requirers));
+                Some(uv(program, words, Some(desk.report)))
+            }
+            Self::Uv { .. } | Self::Pip { .. } | Self::Npm { .. } => None,
+        }
+    }
+
     /// A command that succeeds if the index has some form of a package, though no finished build.
     pub(super) fn look(&self, order: &PackageOrder) -> Option<ToolCommand> {
         match (self, order.change, order.packages()) {
@@ -121,7 +133,7 @@ impl PackageTool {
                 let mut words = strings(&["build", "--wheel", &text(source), "--quiet"]);
                 words.extend(strings(&["--out-dir", &text(into)]));
                 words.extend(strings(&["--python", &text(&python.program)]));
-                Some(uv(program, words))
+                Some(uv(program, words, None))
             }
             Self::Pip { .. } => {
                 let words = strings(&["wheel", "--quiet", "--no-deps", "--wheel-dir", &text(into)]);
@@ -186,8 +198,27 @@ impl PackageTool {
     }
 }
 
-fn uv(program: &Path, mut words: Vec<String>) -> ToolCommand {
-    words.extend(strings(&["--no-cache", "--no-config", "--no-progress"]));
+/// The words of uv that say what a list is made of, and where it goes.
+fn compiling(python: &PythonHome, desk: Desk<'_>, list: &Path) -> Vec<String> {
+    let mut words = strings(&["--output-file", &text(list), "--quiet"]);
+    words.extend(strings(&["--python", &text(&python.program)]));
+    words.extend(strings(&["--constraints", &text(desk.bound)]));
+    if desk.sources == PackageSources::Refused {
+        words.extend(strings(&["--only-binary", ":all:"]));
+    }
+    for file in desk.here.iter().filter_map(|file| file.parent()) {
+        words.extend(strings(&["--find-links", &text(file)]));
+    }
+    words
+}
+
+/// With a cache beside its report, for the next question of the same order.
+fn uv(program: &Path, mut words: Vec<String>, report: Option<&Path>) -> ToolCommand {
+    words.extend(match report {
+        Some(report) => strings(&["--cache-dir", &text(&report.with_file_name("uv"))]),
+        None => strings(&["--no-cache"]),
+    });
+    words.extend(strings(&["--no-config", "--no-progress"]));
     let patience = PATIENCE.to_string();
     let variables = [
         ("UV_PYTHON_DOWNLOADS", "never"),
@@ -213,7 +244,6 @@ fn command(program: &Path, arguments: Vec<String>, variables: &[(&str, &str)]) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::interpreters::PythonHome;
     use interpreter_core::packages::PackageKind;
 
     fn order(kind: PackageKind, change: PackageChange) -> PackageOrder {
@@ -236,6 +266,7 @@ mod tests {
             wanted: Path::new("/f/wanted.txt"),
             report: Path::new("/f/report"),
             here: &[],
+            requirers: Path::new("/f/requirers.txt"),
             bound: Path::new("/f/bound.txt"),
             sources,
         };

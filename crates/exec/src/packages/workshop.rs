@@ -33,12 +33,13 @@ pub(super) struct DeskPlaces {
     wanted: PathBuf,
     bound: PathBuf,
     report: PathBuf,
+    requirers: PathBuf,
 }
 
 impl DeskPlaces {
     pub(super) fn desk<'a>(&'a self, here: &'a [PathBuf], sources: PackageSources) -> Desk<'a> {
-        let Self { new, wanted, bound, report } = self;
-        Desk { new, wanted, report, here, bound, sources }
+        let Self { new, wanted, bound, report, requirers } = self;
+        Desk { new, wanted, report, here, requirers, bound, sources }
     }
 }
 
@@ -100,6 +101,7 @@ impl Workshop {
             wanted: self.folder.join("wanted.txt"),
             bound: self.folder.join("bound.txt"),
             report: self.folder.join("pylock.report.toml"),
+            requirers: self.folder.join("requirers.txt"),
         };
         for (path, lines) in [(&places.wanted, wanted), (&places.bound, bound)] {
             skeleton::write_new(path, (lines.join("\n") + "\n").as_bytes())?;

@@ -11,7 +11,7 @@ use super::{
     text::Characters,
     threads,
 };
-use crate::{Request, Tools, Weights};
+use crate::{Request, Tools, Weights, gguf};
 use interpreter_core::{Finish, Message};
 use llama_cpp_2::{
     context::{LlamaContext, params::LlamaContextParams},
@@ -100,20 +100,16 @@ fn library() -> &'static LlamaBackend {
 
 /// Loads a model. Ends early when `wanted` becomes false.
 pub(super) fn load(weights: &Weights, wanted: Arc<AtomicBool>) -> Result<LlamaModel, Fault> {
-    let unreadable = |_| Fault::Weights("cannot be read");
-    let mut file = fs_err::File::open(&weights.file).map_err(unreadable)?;
-    let mut magic = [0; 4];
-    let length = file.metadata().map_err(unreadable)?.len();
-    if file.read_exact(&mut magic).is_err() || &magic != b"GGUF" {
-        return Err(Fault::Weights("is not a GGUF file"));
-    }
+    let file = gguf::open(&weights.file).map_err(|fault| Fault::Weights(fault.problem()))?;
+    let length = file.metadata().map_err(|_| Fault::Weights("cannot be read"))?.len();
     let needed = length + BESIDE_WEIGHTS;
     if let Some(available) = memory::available().filter(|available| *available < needed) {
         return Err(Fault::Memory { needed, available });
     }
     let parameters =
         LlamaModelParams::default().with_progress_callback(move |_| wanted.load(Ordering::Relaxed));
-    LlamaModel::load_from_file(library(), &weights.file, &parameters)
+    // The file that was checked, whatever has its name now.
+    LlamaModel::load_from_file(library(), path_of(&file), &parameters)
         .map_err(|_| Fault::Weights("is damaged, or of a kind that is not known here"))
 }
 

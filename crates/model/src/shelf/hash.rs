@@ -33,7 +33,7 @@ impl std::fmt::Debug for Hash {
 
 /// The digits of a whole file.
 pub(super) fn of_file(path: &Path) -> io::Result<String> {
-    let mut file = fs_err::File::open(path)?;
+    let mut file = super::regular(path)?;
     let mut hash = Hash::default();
     let mut bytes = vec![0; AT_ONCE];
     loop {

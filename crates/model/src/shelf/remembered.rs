@@ -1,5 +1,6 @@
 //! That a file was hashed and found right, kept beside it.
 
+use super::regular;
 use serde::{Deserialize, Serialize};
 use std::{
     fs::Metadata,
@@ -11,19 +12,29 @@ use std::{
 /// More than what is kept ever needs.
 const MOST: u64 = 4096;
 
-/// The metadata of a file when it was hashed.
+/// The metadata of a file when it was hashed. A program can set the time of writing to any other,
+/// but not that of the last change.
 #[derive(PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Checked {
     bytes: u64,
-    seconds: i64,
-    nanoseconds: i64,
+    device: u64,
+    inode: u64,
+    written: (i64, i64),
+    changed: (i64, i64),
     sha256: String,
 }
 
 impl Checked {
     fn of(found: &Metadata, sha256: &str) -> Self {
-        let (seconds, nanoseconds) = (found.mtime(), found.mtime_nsec());
-        Self { bytes: found.len(), seconds, nanoseconds, sha256: sha256.into() }
+        Self {
+            bytes: found.len(),
+            device: found.dev(),
+            inode: found.ino(),
+            written: (found.mtime(), found.mtime_nsec()),
+            changed: (found.ctime(), found.ctime_nsec()),
+            sha256: sha256.into(),
+        }
     }
 }
 
@@ -41,7 +52,7 @@ pub(super) fn has(file: &Path, found: &Metadata, sha256: &str) -> bool {
 
 fn read(file: &Path) -> io::Result<Checked> {
     let mut text = String::new();
-    fs_err::File::open(path(file))?.take(MOST).read_to_string(&mut text)?;
+    regular(&path(file))?.take(MOST).read_to_string(&mut text)?;
     Ok(serde_json::from_str(&text)?)
 }
 

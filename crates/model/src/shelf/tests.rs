@@ -48,12 +48,28 @@ fn a_file_that_was_hashed_is_not_hashed_again_until_it_changes() {
         let file = fs::File::options().write(true).open(&path).unwrap();
         file.file().set_modified(time).unwrap();
     };
-    // The same size and the same time: nothing says that it is another one.
+    // What is remembered counts: with the hash of others it would be refused.
+    let memory = folder.path().join("small.gguf.checked");
+    assert!(fs::read_to_string(&memory).unwrap().contains(&entry.sha256));
+    // The same size and the same time of writing, as a program can set it.
     fs::write(&path, "WEIGHTS").unwrap();
     set_time(then);
-    assert!(shelf.verified(&entry).is_ok());
-    set_time(then + std::time::Duration::from_micros(1));
     assert!(matches!(shelf.verified(&entry), Err(ShelfError::Altered { .. })));
+    // Another file in its place.
+    fs::write(&path, "weights").unwrap();
+    shelf.verified(&entry).unwrap();
+    fs::write(folder.path().join("other"), "WEIGHTS").unwrap();
+    fs::rename(folder.path().join("other"), &path).unwrap();
+    set_time(then);
+    assert!(matches!(shelf.verified(&entry), Err(ShelfError::Altered { .. })));
+    // The control: the memory is all that is read of one that hasn't changed.
+    fs::write(&path, "weights").unwrap();
+    shelf.verified(&entry).unwrap();
+    fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    shelf.verified(&entry).unwrap();
+    let before = fs::metadata(&memory).unwrap().modified().unwrap();
+    shelf.verified(&entry).unwrap();
+    assert_eq!(fs::metadata(&memory).unwrap().modified().unwrap(), before);
     // A remembered result for one hash says nothing about another.
     fs::write(&path, "weights").unwrap();
     shelf.verified(&entry).unwrap();
@@ -108,4 +124,27 @@ fn nobody_removes_what_somebody_fetches() {
     assert!(matches!(shelf.remove(&entry), Err(ShelfError::Busy { .. })));
     drop(lock);
     shelf.remove(&entry).unwrap();
+}
+
+#[test]
+fn a_pipe_or_a_device_in_the_place_of_a_file_is_neither_read_nor_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let (shelf, entry) = (Shelf::new(folder.path().into()), entry(b"weights"));
+    let path = folder.path().join("small.gguf");
+    let pipe = |path: &std::path::Path| {
+        let (at, mode) = (rustix::fs::CWD, rustix::fs::Mode::from_raw_mode(0o600));
+        rustix::fs::mknodat(at, path, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    };
+    pipe(&path);
+    assert!(matches!(shelf.verified(&entry), Err(ShelfError::WrongSize { .. })));
+    fs::remove_file(&path).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
+    assert!(matches!(shelf.verified(&entry), Err(ShelfError::WrongSize { .. })));
+    fs::remove_file(&path).unwrap();
+    // What is remembered is a pipe: the file is hashed, and the memory written anew.
+    fs::write(&path, "weights").unwrap();
+    let memory = folder.path().join("small.gguf.checked");
+    pipe(&memory);
+    assert_eq!(shelf.verified(&entry).unwrap(), path);
+    assert!(fs::metadata(&memory).unwrap().is_file());
 }

@@ -8,7 +8,10 @@ use interpreter_model::{
     pull::{Hub, Progress, PullError, Pulled, pull, take},
     shelf::{Held, Shelf, ShelfError},
 };
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 use tempfile::TempDir;
 
 /// Something that does not compress to nothing and differs everywhere.
@@ -335,6 +338,14 @@ async fn a_file_of_this_machine_is_taken_if_it_is_the_right_one() {
     let mut told = |one: Progress| assert!(matches!(one, Progress::Bytes { .. }));
     let missing = take(&entry, &one.shelf, &file, &mut told).await.unwrap_err();
     assert!(matches!(missing, PullError::From { .. }), "{missing}");
+    // Nobody writes to a pipe, and a device never ends.
+    let pipe = elsewhere.path().join("pipe");
+    let (at, mode) = (rustix::fs::CWD, rustix::fs::Mode::from_raw_mode(0o600));
+    rustix::fs::mknodat(at, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    for odd in [&pipe, Path::new("/dev/zero"), elsewhere.path()] {
+        let refused = take(&entry, &one.shelf, odd, &mut told).await.unwrap_err();
+        assert!(matches!(refused, PullError::From { .. }), "{}: {refused}", odd.display());
+    }
     fs::write(&file, &weights()[1..]).unwrap();
     let short = take(&entry, &one.shelf, &file, &mut told).await.unwrap_err();
     assert!(matches!(short, PullError::FromSize { .. }), "{short}");

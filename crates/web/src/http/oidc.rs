@@ -20,6 +20,7 @@
 //! begin a limited number of logins in a minute, and logins that began there may come back as
 //! often: that bounds how often a stranger makes us ask the provider. An answer counts for the
 //! address where its login began, because the state proves it and nobody can change it on the way.
+//! A provider that fails is left alone for a while ([`kept`]).
 //!
 //! # Order
 //! The state is checked, found unspent and counted before anything is asked, the signature is
@@ -37,6 +38,7 @@ pub(super) use self::refusal::ProviderRefusal;
 use self::{
     begun::{BegunKey, BegunLogin, BegunSecret},
     id_token::{ExpectedToken, SignedToken},
+    kept::{KeptDocument, NoDocument},
     key_set::KeySet,
     metadata::{ProviderMetadata, ShowsSecret},
     pending::PendingLogins,
@@ -60,10 +62,10 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
-use tokio::sync::Semaphore;
 
 mod begun;
 mod id_token;
+mod kept;
 mod key_set;
 mod metadata;
 mod pending;
@@ -123,10 +125,8 @@ pub(super) struct ProviderDoor {
     returns: Mutex<Guesses>,
     begun: BegunKey,
     pending: Mutex<PendingLogins>,
-    metadata: Mutex<Option<(Arc<ProviderMetadata>, Instant)>>,
-    keys: Mutex<Option<(Arc<KeySet>, Instant)>>,
-    /// For whoever asks for a document that counts for all: one at a time.
-    room: Semaphore,
+    metadata: KeptDocument<ProviderMetadata>,
+    keys: KeptDocument<KeySet>,
 }
 
 /// A login that has begun: where the browser goes, and the cookie that it takes along.
@@ -155,9 +155,8 @@ impl ProviderDoor {
             returns: Mutex::new(Guesses::new(now)),
             begun: BegunKey::new(now)?,
             pending: Mutex::default(),
-            metadata: Mutex::default(),
-            keys: Mutex::default(),
-            room: Semaphore::new(1),
+            metadata: KeptDocument::default(),
+            keys: KeptDocument::default(),
         })
     }
 
@@ -318,18 +317,12 @@ impl ProviderDoor {
     }
 
     async fn metadata(&self, now: Instant) -> Result<Arc<ProviderMetadata>, ProviderRefusal> {
-        if let Some(known) = fresh(&self.metadata, DOCUMENT_LIFE, now) {
-            return Ok(known);
-        }
-        let _permit = self.room.acquire().await.map_err(|_| ProviderRefusal::Failed)?;
-        if let Some(known) = fresh(&self.metadata, DOCUMENT_LIFE, now) {
-            return Ok(known);
-        }
-        let text = self.document(&self.document).await?;
-        let read = ProviderMetadata::parse(&text, &self.provider.issuer);
-        let read = Arc::new(read.ok_or(ProviderRefusal::Metadata)?);
-        *lock(&self.metadata) = Some((Arc::clone(&read), now));
-        Ok(read)
+        let ask = async || {
+            let text = self.document(&self.document).await?;
+            let read = ProviderMetadata::parse(&text, &self.provider.issuer);
+            read.ok_or(NoDocument::Unreadable)
+        };
+        self.metadata.get(DOCUMENT_LIFE, now, ask).await
     }
 
     /// The keys, no older than that.
@@ -339,33 +332,16 @@ impl ProviderDoor {
         age: Duration,
         now: Instant,
     ) -> Result<Arc<KeySet>, ProviderRefusal> {
-        if let Some(known) = fresh(&self.keys, age, now) {
-            return Ok(known);
-        }
-        let _permit = self.room.acquire().await.map_err(|_| ProviderRefusal::Failed)?;
-        if let Some(known) = fresh(&self.keys, age, now) {
-            return Ok(known);
-        }
-        let text = self.document(&metadata.keys).await?;
-        let read = Arc::new(KeySet::parse(&text).ok_or(ProviderRefusal::Metadata)?);
-        *lock(&self.keys) = Some((Arc::clone(&read), now));
-        Ok(read)
+        let ask = async || {
+            let text = self.document(&metadata.keys).await?;
+            KeySet::parse(&text).ok_or(NoDocument::Unreadable)
+        };
+        self.keys.get(age, now, ask).await
     }
 
-    async fn document(&self, address: &DocumentAddress) -> Result<Vec<u8>, ProviderRefusal> {
-        self.provider.documents.get(address).await.map_err(ProviderRefusal::Unreachable)
+    async fn document(&self, address: &DocumentAddress) -> Result<Vec<u8>, NoDocument> {
+        self.provider.documents.get(address).await.map_err(NoDocument::Unreachable)
     }
-}
-
-/// The known one, if it is young enough.
-fn fresh<T>(
-    known: &Mutex<Option<(Arc<T>, Instant)>>,
-    age: Duration,
-    now: Instant,
-) -> Option<Arc<T>> {
-    let known = lock(known);
-    let (known, at) = known.as_ref()?;
-    (now.saturating_duration_since(*at) < age).then(|| Arc::clone(known))
 }
 
 /// A poisoned lock is harmless: every change is one step.

@@ -16,6 +16,9 @@ const LONGEST: u32 = 16_384;
 /// Bytes that a decoder may take beside the pixels.
 const MEMORY: usize = 64 << 20;
 
+/// Scans of a progressive JPEG. Encoders write about ten, and each costs as much as the picture.
+const MOST_SCANS: usize = 32;
+
 /// A picture without transparency.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Pixels {
@@ -31,7 +34,9 @@ impl Pixels {
             png::Decoder::new_with_limits(Cursor::new(bytes), png::Limits { bytes: MEMORY });
         decoder
             .set_transformations(Transformations::normalize_to_color8() | Transformations::ALPHA);
+        // They would only be unpacked.
         decoder.set_ignore_text_chunk(true);
+        decoder.set_ignore_iccp_chunk(true);
         let mut reader = decoder.read_info().ok()?;
         let (width, height) = reader.info().size();
         if !is_fit(width, height) {
@@ -58,6 +63,7 @@ impl Pixels {
         let options = DecoderOptions::default()
             .set_max_width(longest)
             .set_max_height(longest)
+            .jpeg_set_max_scans(MOST_SCANS)
             .jpeg_set_out_colorspace(ColorSpace::RGB);
         let mut decoder = JpegDecoder::new_with_options(ZCursor::new(bytes), options);
         decoder.decode_headers().ok()?;
@@ -146,8 +152,11 @@ fn over_white(colour: [u8; 3], alpha: u8) -> [u8; 3] {
 }
 
 #[cfg(test)]
+mod hostile;
+
+#[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{hostile::checksum, *};
     use proptest::prelude::*;
 
     fn checkered(width: u32, height: u32) -> Pixels {
@@ -187,18 +196,6 @@ mod tests {
             png[29..33].copy_from_slice(&sum.to_be_bytes());
             assert_eq!(Pixels::of_png(&png), None, "{width}×{height}");
         }
-    }
-
-    /// The checksum of a PNG's chunk.
-    fn checksum(bytes: &[u8]) -> u32 {
-        let mut sum = u32::MAX;
-        for &byte in bytes {
-            sum ^= u32::from(byte);
-            for _ in 0..8 {
-                sum = if sum & 1 == 1 { (sum >> 1) ^ 0xedb8_8320 } else { sum >> 1 };
-            }
-        }
-        !sum
     }
 
     #[test]

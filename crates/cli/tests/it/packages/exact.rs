@@ -12,12 +12,12 @@ use crate::{
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-fn fine() -> Served {
+pub(super) fn fine() -> Served {
     wheel("fine-thing", "1.0", &[("fine_thing.py", "word = 'fine'\n")])
 }
 
 /// A plain package comes, is there and goes.
-fn control(scene: &Scene) {
+pub(super) fn control(scene: &Scene) {
     scene.run(&["packages", "add", "fine-thing"]).mentions("fine-thing 1.0").exits(0);
     scene.code("python", "import fine_thing; print(fine_thing.word)").prints("fine\n").exits(0);
 }
@@ -174,10 +174,21 @@ fn a_package_that_is_not_sound_is_refused() {
         one(&[("info:entry_points.txt", "[console_scripts]\nx = a:b;import os\n")]),
         one(&[("info:METADATA", names)]),
         one(&[("info:METADATA", other)]),
+        one(&[("info:WHEEL", "Wheel-Version: 9.0\n")]),
+        one(&[("a\\b.py", "x")]),
+        one(&[("a\nb.py", "x")]),
+        // Other letters for the same words.
+        one(&[("FINE_THING-1.0.DIST-INFO/RECORD", "x")]),
+        one(&[("evil_thing-1.0.data/purelib/FINE_THING-1.0.DIST-INFO/RECORD", "x")]),
+        one(&[("evil_thing-1.0.DATA/scripts/PYTHON3", "x")]),
+        one(&[("evil_thing-1.0.data/scripts/sub/x", "x")]),
     ];
+    let tools = Tool::all();
     for (number, evil) in evil.into_iter().enumerate() {
+        // The files are unpacked by us, whichever tool has found them.
+        let tool = tools[number % tools.len()];
         let index = Index::of(&[evil, fine()]);
-        let scene = index.scene(Who::Ourselves);
+        let scene = tool.of(index.scene(Who::Ourselves));
         control(&scene);
         let seen = scene.run(&["packages", "add", "evil-thing"]);
         assert!(!Path::new("/tmp/planted-by-a-package").exists(), "{number}");
@@ -193,11 +204,14 @@ fn a_package_that_is_not_sound_is_refused() {
         ("evil_thing-1.0.data/headers/x.h", "x"),
         ("info:entry_points.txt", "[console_scripts]\nnew-way = evil_thing:main\n"),
     ]);
-    let scene = Index::of(&[sound]).scene(Who::Ourselves);
-    scene.run(&["packages", "add", "evil-thing"]).exits(0);
-    scene.code("shell", "new-way; old-way").prints("started\nstarted\n").exits(0);
-    scene.run(&["packages"]).lacks("belong to no package").exits(0);
-    assert!(environment(&scene).join("share/x.txt").exists());
+    for tool in tools {
+        let index = Index::of(std::slice::from_ref(&sound));
+        let scene = tool.of(index.scene(Who::Ourselves));
+        scene.run(&["packages", "add", "evil-thing"]).exits(0);
+        scene.code("shell", "new-way; old-way").prints("started\nstarted\n").exits(0);
+        scene.run(&["packages"]).lacks("belong to no package").exits(0);
+        assert!(environment(&scene).join("share/x.txt").exists());
+    }
 }
 
 /// A package cannot write over files of another one that is installed with it.
@@ -206,11 +220,15 @@ fn a_package_does_not_write_over_another() {
     let evil = wheel("evil-thing", "1.0", &[("fine.pth", "import evil\n"), ("evil.py", "")]);
     let fine =
         wheel("fine-thing", "1.0", &[("fine_thing.py", "word = 'fine'\n"), ("fine.pth", "")]);
-    let scene = Index::of(&[evil, fine]).scene(Who::Ourselves);
-    control(&scene);
-    let seen = scene.run(&["packages", "add", "evil-thing"]).exits(1);
-    seen.mentions("it would write over 'fine.pth' of fine-thing");
-    scene.code("python", "import fine_thing; print(fine_thing.word)").prints("fine\n").exits(0);
+    let index = Index::of(&[evil, fine]);
+    for tool in Tool::all() {
+        let scene = tool.of(index.scene(Who::Ourselves));
+        control(&scene);
+        let seen = scene.run(&["packages", "add", "evil-thing"]).exits(1);
+        seen.mentions("it would write over 'fine.pth' of fine-thing");
+        let word = "import fine_thing; print(fine_thing.word)";
+        scene.code("python", word).prints("fine\n").exits(0);
+    }
 }
 
 #[test]

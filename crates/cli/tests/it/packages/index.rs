@@ -23,6 +23,16 @@ pub(super) struct Served {
 /// Stands for the address of the index in a page.
 const HERE: &str = "@HERE@";
 
+impl Served {
+    /// The same, where the index claims this hash for its files.
+    pub(super) fn claiming(mut self, hash: &str) -> Self {
+        if let Some((_, page)) = &mut self.page {
+            *page = page.replace("\">", &format!("#sha256={hash}\">"));
+        }
+        self
+    }
+}
+
 /// An index.
 pub(super) struct Index {
     outside: Outside,
@@ -67,6 +77,15 @@ impl Index {
         for (path, bytes) in &package.files {
             self.outside.serves_instead(path, bytes);
         }
+    }
+
+    /// A package of another index, whose files are here.
+    pub(super) fn told_by(&self, mut package: Served) -> Served {
+        let here = format!("http://127.0.0.1:{}", self.outside.port);
+        if let Some((_, page)) = &mut package.page {
+            *page = page.replace(HERE, &here);
+        }
+        package
     }
 
     /// The requests that came.
@@ -213,18 +232,34 @@ pub(super) fn npm_that_says(
     more: &serde_json::Value,
     code: &str,
 ) -> Served {
+    npm_of(name, version, more, &[("package/index.js", code)])
+}
+
+/// The same, with these files. One that begins with `link:` is a link to its content.
+pub(super) fn npm_of(
+    name: &str,
+    version: &str,
+    more: &serde_json::Value,
+    files: &[(&str, &str)],
+) -> Served {
     const SCRIPT: &str = r"
 import io, json, sys, tarfile
-path, name, version, more, code = sys.argv[1:]
+path, name, version, more, files = sys.argv[1:]
 says = {'name': name, 'version': version, 'main': 'index.js', **json.loads(more)}
-files = {'package.json': json.dumps(says), 'index.js': code}
+files = [['package/package.json', json.dumps(says)], *json.loads(files)]
 with tarfile.open(path, 'w:gz') as made:
-    for one, text in files.items():
-        info = tarfile.TarInfo('package/' + one)
-        info.size, info.mode = len(text.encode()), 0o644
-        made.addfile(info, io.BytesIO(text.encode()))
+    for one, text in files:
+        info = tarfile.TarInfo(one.removeprefix('link:'))
+        info.mode = 0o644
+        if one.startswith('link:'):
+            info.type, info.linkname = tarfile.SYMTYPE, text
+            made.addfile(info)
+        else:
+            info.size = len(text.encode())
+            made.addfile(info, io.BytesIO(text.encode()))
 ";
-    let bytes = made(SCRIPT, &[name, version, &more.to_string(), code]);
+    let files = serde_json::to_string(files).unwrap();
+    let bytes = made(SCRIPT, &[name, version, &more.to_string(), &files]);
     let file = format!("/npm/{name}/-/{name}-{version}.tgz");
     let mut says = serde_json::json!({
         "name": name,

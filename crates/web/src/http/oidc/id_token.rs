@@ -75,8 +75,14 @@ struct Header {
     alg: String,
     kid: Option<String>,
     typ: Option<String>,
-    /// Whatever stands there must be understood, and nothing is.
-    crit: Option<serde_json::Value>,
+    /// Whatever stands there must be understood, and nothing is: `null` and the empty list too.
+    #[serde(default, deserialize_with = "is_there")]
+    crit: bool,
+}
+
+/// That a value is there, whatever it is.
+fn is_there<'de, D: serde::Deserializer<'de>>(value: D) -> Result<bool, D::Error> {
+    serde::de::IgnoredAny::deserialize(value).map(|_| true)
 }
 
 /// The condition that a token must meet.
@@ -122,7 +128,7 @@ impl<'a> SignedToken<'a> {
         let header: Header =
             serde_json::from_slice(&decoded(header)?).map_err(|_| IdTokenFault::Malformed)?;
         let is_plain = header.typ.is_none_or(|kind| kind.eq_ignore_ascii_case("JWT"));
-        if !is_plain || header.crit.is_some() {
+        if !is_plain || header.crit {
             return Err(IdTokenFault::Malformed);
         }
         Ok(Self {

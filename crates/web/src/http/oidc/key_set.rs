@@ -17,10 +17,14 @@ use ring::signature::{
     ECDSA_P256_SHA256_FIXED, ED25519, RSA_PKCS1_2048_8192_SHA256, RSA_PSS_2048_8192_SHA256,
     RsaPublicKeyComponents, UnparsedPublicKey,
 };
-use serde::Deserialize;
+use serde::{Deserialize, de::IgnoredAny};
 
 /// Keys that are read of a provider.
 const MOST_KEYS: usize = 64;
+
+/// Bytes of the two numbers of an RSA key: `ring` takes up to 8192 bits and 33.
+const LONGEST_MODULUS: usize = 1_024;
+const LONGEST_EXPONENT: usize = 5;
 
 /// A way to sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,7 +110,16 @@ pub(super) struct KeySet(Vec<ProviderKey>);
 
 #[derive(Deserialize)]
 struct WrittenSet {
-    keys: Vec<serde_json::Value>,
+    keys: Vec<AnyKey>,
+}
+
+/// A key, or anything else in its place, which is left out. One with a name that stands twice could
+/// be read in two ways, and isn't read.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum AnyKey {
+    Key(Box<WrittenKey>),
+    Other(IgnoredAny),
 }
 
 /// A key as a provider publishes it.
@@ -132,8 +145,11 @@ impl KeySet {
         if written.keys.len() > MOST_KEYS {
             return None;
         }
-        let keys = written.keys.into_iter().filter_map(|one| serde_json::from_value(one).ok());
-        Some(Self(keys.filter_map(read).collect()))
+        let keys = written.keys.into_iter().filter_map(|one| match one {
+            AnyKey::Key(key) => read(*key),
+            AnyKey::Other(IgnoredAny) => None,
+        });
+        Some(Self(keys.collect()))
     }
 
     /// The one key that a token means.
@@ -158,7 +174,13 @@ fn read(written: WrittenKey) -> Option<ProviderKey> {
         None => None,
     };
     let material = match (written.kty.as_str(), written.crv.as_deref()) {
-        ("RSA", None) => Material::Rsa { n: number(written.n)?, e: number(written.e)? },
+        ("RSA", None) => {
+            let (n, e) = (number(written.n)?, number(written.e)?);
+            if n.len() > LONGEST_MODULUS || e.len() > LONGEST_EXPONENT {
+                return None;
+            }
+            Material::Rsa { n, e }
+        }
         ("EC", Some("P-256")) => {
             let point = [vec![4], coordinate(written.x)?, coordinate(written.y)?].concat();
             Material::P256(point)

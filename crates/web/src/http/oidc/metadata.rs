@@ -147,6 +147,40 @@ mod tests {
     }
 
     #[test]
+    fn a_document_that_can_be_read_in_two_ways_is_none() {
+        let ours = "https://id.example";
+        let text = document(ours).to_string();
+        let with = |more: &str| {
+            let text = text.replacen('{', &format!("{{{more},"), 1);
+            ProviderMetadata::parse(text.as_bytes(), ours)
+        };
+        let nested = format!("\"claims_supported\":{}{}", "[".repeat(5_000), "]".repeat(5_000));
+        assert!(with(&nested).is_some() && with("\"x\":1,\"x\":2").is_some());
+        for twice in [
+            r#""issuer":"https://evil.example""#,
+            r#""token_endpoint":"https://evil.example/token""#,
+            r#""jwks_uri":"https://evil.example/keys""#,
+            r#""authorization_endpoint":"https://evil.example/auth""#,
+            r#""jwks\u005furi":"https://id.example/keys""#,
+            r#""token_endpoint_auth_methods_supported":[],"token_endpoint_auth_methods_supported":[]"#,
+        ] {
+            assert!(with(twice).is_none(), "{twice}");
+        }
+        for wrong in [
+            r#""token_endpoint_auth_methods_supported":"client_secret_basic""#,
+            r#""token_endpoint_auth_methods_supported":[7]"#,
+            r#""authorization_response_iss_parameter_supported":"true""#,
+            r#""authorization_response_iss_parameter_supported":1"#,
+            r#""authorization_response_iss_parameter_supported":null"#,
+        ] {
+            assert!(with(wrong).is_none(), "{wrong}");
+        }
+        for not_an_object in ["", "null", "[]", "\"\"", "7", "{}", "\u{feff}{}"] {
+            assert!(ProviderMetadata::parse(not_an_object.as_bytes(), ours).is_none());
+        }
+    }
+
+    #[test]
     fn no_document_leads_to_this_computer_or_into_the_clear() {
         let ours = "https://id.example";
         for field in ["authorization_endpoint", "token_endpoint", "jwks_uri"] {

@@ -177,8 +177,18 @@ fn no_algorithm_is_taken_that_is_not_the_keys() {
         assert_eq!(verify(&token(&own, &claims, "ES256")), Err(IdTokenFault::NoKey), "{field}");
     }
     // Whatever must be understood is not.
-    for (field, value) in [("crit", json!(["exp"])), ("typ", json!("at+jwt")), ("crit", json!([]))]
-    {
+    for (field, value) in [
+        ("crit", json!(["exp"])),
+        ("typ", json!("at+jwt")),
+        ("crit", json!([])),
+        ("crit", Value::Null),
+        ("crit", json!("")),
+        ("typ", json!("logout+jwt")),
+        ("typ", json!(["JWT"])),
+        ("kid", json!(7)),
+        ("alg", json!(["ES256"])),
+        ("alg", Value::Null),
+    ] {
         let mut odd = header("ES256", "p");
         odd[field] = value;
         assert_eq!(verify(&token(&odd, &claims, "ES256")), Err(IdTokenFault::Malformed), "{field}");
@@ -296,6 +306,201 @@ fn a_claim_that_stands_twice_is_none() {
         let signed = token(&header("ES256", "p"), &doubled, "ES256");
         assert_eq!(verify(&signed), Err(IdTokenFault::Claims), "{second}");
     }
+}
+
+#[test]
+fn a_header_that_can_be_read_in_two_ways_is_none() {
+    let claims = claims().to_string();
+    let signed = |header: &str| {
+        let message = format!("{}.{}", base64(header), base64(&claims));
+        format!("{message}.{}", base64(provider().sign("ES256", &message)))
+    };
+    assert!(verify(&signed(r#"{"alg":"ES256","kid":"p"}"#)).is_ok());
+    for header in [
+        r#"{"alg":"none","alg":"ES256","kid":"p"}"#,
+        r#"{"alg":"ES256","alg":"ES256","kid":"p"}"#,
+        r#"{"alg":"ES256","kid":"r","kid":"p"}"#,
+        r#"{"alg":"ES256","kid":"p","typ":"JWT","typ":"JWT"}"#,
+        r#"{"alg":"ES256","kid":"p","cr\u0069t":["b64"],"b64":false}"#,
+        r#"{"alg":"ES256","kid":"p"} "x""#,
+        r#"["ES256","p"]"#,
+        "\u{feff}{\"alg\":\"ES256\",\"kid\":\"p\"}",
+        "",
+    ] {
+        assert_eq!(verify(&signed(header)), Err(IdTokenFault::Malformed), "{header}");
+    }
+}
+
+#[test]
+fn numbers_without_measure_are_no_time() {
+    use IdTokenFault as Fault;
+    let with = |claim: &str, number: &str| {
+        let marked = claims()
+            .to_string()
+            .replace(&format!("\"{claim}\":"), &format!("\"{claim}\":{number},\"was\":"));
+        verify(&token(&header("EdDSA", "e"), &marked, "EdDSA"))
+    };
+    let long = format!("1{}", "0".repeat(2_000));
+    for (claim, number, fault) in [
+        ("exp", "1e400", Fault::Claims),
+        ("exp", &long, Fault::Claims),
+        ("exp", "-1e400", Fault::Claims),
+        ("exp", "NaN", Fault::Claims),
+        ("exp", "Infinity", Fault::Claims),
+        ("exp", "true", Fault::Claims),
+        ("exp", "[1e9]", Fault::Claims),
+        ("exp", "-9223372036854775809", Fault::Time),
+        ("exp", "-0.0", Fault::Time),
+        ("exp", "1e-300", Fault::Time),
+        ("iat", "18446744073709551616", Fault::Time),
+        ("iat", "1e308", Fault::Time),
+        ("iat", "1e309", Fault::Claims),
+    ] {
+        assert_eq!(with(claim, number), Err(fault), "{claim} {number}");
+    }
+    // The controls: large, long and with a fraction, and still a time that fits.
+    let fraction = format!("1800000000.{}", "1".repeat(500));
+    for (claim, number) in [
+        ("exp", "18446744073709551616"),
+        ("exp", "1.8000003e9"),
+        ("iat", "0"),
+        ("iat", fraction.as_str()),
+    ] {
+        assert!(with(claim, number).is_ok(), "{claim} {number}");
+    }
+}
+
+#[test]
+fn nesting_and_crowds_in_a_token_end_it_soon() {
+    use IdTokenFault as Fault;
+    let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+    let with = |more: &str| {
+        let text = claims().to_string().replacen('{', &format!("{{{more},"), 1);
+        verify(&token(&header("EdDSA", "e"), &text, "EdDSA"))
+    };
+    // What is not read may be of any shape, and costs nothing; a claim of another shape is none.
+    assert!(with(&format!("\"more\":{}", nested(100))).is_ok());
+    assert!(with(&format!("\"more\":{}", nested(5_000))).is_ok());
+    let text = claims().to_string().replace("\"us\"", &nested(5_000));
+    assert_eq!(verify(&token(&header("EdDSA", "e"), &text, "EdDSA")), Err(Fault::Claims));
+    let mut crowd = claims();
+    crowd["aud"] = json!(vec!["us"; 1_000]);
+    assert_eq!(with_claims(&crowd), Err(Fault::Audience));
+    crowd["azp"] = json!("us");
+    assert!(with_claims(&crowd).is_ok());
+    assert_eq!(with(&format!("\"more\":\"{}\"", "x".repeat(20_000))), Err(Fault::Malformed));
+}
+
+#[test]
+fn a_subject_is_one_spelling_and_nothing_that_looks_like_it() {
+    for like in [
+        "7\0",
+        "\u{0}7",
+        "7 ",
+        " 7",
+        "7\t",
+        "\u{a0}7",
+        "７",
+        "７\u{200b}",
+        "7\u{200b}",
+        "7\u{301}",
+        "\u{feff}7",
+        "7\u{2028}",
+        "٧",
+        "7\r\n",
+        "7\u{7f}",
+        "7\u{ad}",
+    ] {
+        let mut wrong = claims();
+        wrong["sub"] = like.into();
+        assert_eq!(with_claims(&wrong), Err(IdTokenFault::Subject), "{like:?}");
+    }
+    // Others of the same letters are others: nothing is folded, cut or unescaped.
+    for other in ["a", "A", "07", "7.0", "%37", "7+", "&#55;", "7 8", &"7".repeat(255)] {
+        let mut right = claims();
+        right["sub"] = other.into();
+        assert_eq!(with_claims(&right).unwrap().subject, other);
+    }
+    let escaped = claims().to_string().replace("\"7\"", "\"\\u0037\"");
+    let escaped = verify(&token(&header("EdDSA", "e"), &escaped, "EdDSA"));
+    assert_eq!(escaped.unwrap().subject, "7", "the same text");
+    let lone = claims().to_string().replace("\"7\"", "\"\\ud800\"");
+    let lone = verify(&token(&header("EdDSA", "e"), &lone, "EdDSA"));
+    assert_eq!(lone, Err(IdTokenFault::Claims));
+}
+
+/// A set of keys whose numbers are far too large, and the time that a token takes by it.
+#[test]
+fn no_key_is_so_large_that_it_keeps_the_server_busy() {
+    let claims = claims().to_string();
+    let right = token(&header("RS256", "r"), &claims, "RS256");
+    let rsa = RsaPublicKeyComponents::<Vec<u8>>::from(provider().rsa.public());
+    let by = |n: &[u8], e: &[u8]| {
+        let key = json!({ "kty": "RSA", "kid": "r", "n": base64(n), "e": base64(e) });
+        let keys = KeySet::parse(json!({ "keys": [key] }).to_string().as_bytes()).unwrap();
+        SignedToken::parse(&right).unwrap().verify(&keys, EXPECTED)
+    };
+    assert!(by(&rsa.n, &rsa.e).is_ok());
+    // Zeros in front change no number.
+    assert!(by(&[&[0; 2_000], &rsa.n[..]].concat(), &rsa.e).is_ok());
+    for (n, e, fault) in [
+        (vec![0xff; 1_025], rsa.e.clone(), IdTokenFault::NoKey),
+        (vec![0xff; 2_048], rsa.e.clone(), IdTokenFault::NoKey),
+        (vec![0xff; 100_000], rsa.e.clone(), IdTokenFault::NoKey),
+        (rsa.n.clone(), vec![0xff; 6], IdTokenFault::NoKey),
+        (rsa.n.clone(), vec![0xff; 100_000], IdTokenFault::NoKey),
+        (rsa.n.clone(), vec![0xff; 5], IdTokenFault::Signature),
+        (rsa.n.clone(), vec![0xff; 4], IdTokenFault::Signature),
+        (rsa.n.clone(), vec![1], IdTokenFault::Signature),
+        (rsa.n.clone(), vec![2], IdTokenFault::Signature),
+        (rsa.n.clone(), vec![0], IdTokenFault::NoKey),
+        (vec![0xff; 1_024], rsa.e.clone(), IdTokenFault::Signature),
+        (vec![0x80; 256], rsa.e.clone(), IdTokenFault::Signature),
+        (vec![0xff; 127], rsa.e.clone(), IdTokenFault::Signature),
+        (vec![3], rsa.e.clone(), IdTokenFault::Signature),
+    ] {
+        assert_eq!(by(&n, &e), Err(fault), "{} {}", n.len(), e.len());
+    }
+    // The slowest that is tried: 8192 bits, and the largest exponent that is taken.
+    let key = json!({ "kty": "RSA", "kid": "r", "n": base64([0xff; 1_024]), "e": base64([1, 0xff, 0xff, 0xff, 0xff]) });
+    let keys = KeySet::parse(json!({ "keys": [key] }).to_string().as_bytes()).unwrap();
+    let signed = format!("{}.{}", right.rsplit_once('.').unwrap().0, base64([0x7f; 1_024]));
+    let began = std::time::Instant::now();
+    let slow = SignedToken::parse(&signed).unwrap().verify(&keys, EXPECTED);
+    assert_eq!(slow, Err(IdTokenFault::Signature));
+    assert!(began.elapsed() < std::time::Duration::from_secs(1), "{:?}", began.elapsed());
+}
+
+#[test]
+fn a_set_of_keys_that_can_be_read_in_two_ways_is_not_read() {
+    let claims = claims().to_string();
+    let right = token(&header("ES256", "p"), &claims, "ES256");
+    let published = provider().published()["keys"][1].to_string();
+    let by = |text: String| {
+        let keys = KeySet::parse(text.as_bytes())?;
+        Some(SignedToken::parse(&right).unwrap().verify(&keys, EXPECTED))
+    };
+    let set = |keys: &str| by(format!(r#"{{"keys":[{keys}]}}"#));
+    assert!(set(&published).unwrap().is_ok());
+    for twice in
+        [r#""x":"AA""#, r#""kid":"q""#, r#""kty":"EC""#, r#""alg":"RS256""#, r#""use":"enc""#]
+    {
+        let key = published.replacen('{', &format!("{{{twice},"), 1);
+        let more = twice.contains("alg") || twice.contains("use");
+        let key = if more { key.replacen('{', r#"{"alg":"ES256","use":"sig","#, 1) } else { key };
+        assert_eq!(set(&key), Some(Err(IdTokenFault::NoKey)), "{key}");
+        // What isn't read spoils no other.
+        assert!(set(&format!("{key},{published}")).unwrap().is_ok());
+    }
+    for other in ["7", "null", "\"x\"", "[[]]", "{}", "{\"kty\":{\"a\":[1]}}"] {
+        assert!(set(&format!("{other},{published}")).unwrap().is_ok(), "{other}");
+    }
+    let doubled = format!(r#"{{"keys":[],"keys":[{published}]}}"#);
+    assert_eq!(by(doubled), None);
+    // Deeper than anything that is read.
+    assert_eq!(set(&format!("{}{},{published}", "[".repeat(5_000), "]".repeat(5_000))), None);
+    assert_eq!(by("[".repeat(200_000)), None);
+    assert_eq!(by(format!(r#"{{"keys":{}"#, "[{\"k\":".repeat(20_000))), None);
 }
 
 #[test]
