@@ -227,6 +227,18 @@ mod tests {
     }
 
     #[test]
+    fn another_file_by_the_same_name_is_listed_too() {
+        let inside = r#""node_modules/b/node_modules/a": {"version": "1.0.0", "inBundle": true}"#;
+        let again = one("a", "").replace("node_modules/a", "node_modules/c/node_modules/a");
+        let listed = read(&format!("{}, {again}, {inside}", one("a", "")));
+        assert_eq!(listed, Ok(vec!["a 1.0.0".into(), "a 1.0.0".into()]));
+        let lock = format!(r#"{{"packages": {{{}, {inside}, {again}}}}}"#, one("b", ""));
+        assert_eq!(with_bundled(Some(&lock), "b"), ["b", "b/node_modules/a"]);
+        assert_eq!(with_bundled(Some(&lock), "c"), ["c"]);
+        assert_eq!(with_bundled(None, "b"), ["b"]);
+    }
+
+    #[test]
     fn nothing_else_is() {
         for wanted in [
             "git+http://127.0.0.1:8000/x",
