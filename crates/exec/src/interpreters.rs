@@ -26,7 +26,7 @@ pub use self::{
     installer::{PackageTool, PythonHome},
     system::is_system,
 };
-pub(crate) use self::{homes::Homes, system::SYSTEM};
+pub(crate) use self::{homes::Homes, packages::PYTHON_ALONE, system::SYSTEM};
 
 mod environments;
 mod homes;
@@ -205,13 +205,13 @@ impl Interpreters {
         // One that is found by its name has no folder.
         let folders = folders.filter(|folder| !folder.as_os_str().is_empty());
         let own = folders.filter(|folder| !system::is_usual(folder)).map(Path::to_owned);
-        let packaged = self.packages.as_ref().and_then(packages::Packaged::python_programs);
+        let packaged = self.packages.as_ref().and_then(packages::Packaged::python);
         self.environment_folder(Precedence::First).into_iter().chain(packaged).chain(own)
     }
 
     /// Folders that come after the usual ones there.
     pub fn last_folders(&self) -> impl Iterator<Item = PathBuf> {
-        let packaged = self.packages.as_ref().and_then(packages::Packaged::node_programs);
+        let packaged = self.packages.iter().flat_map(packages::Packaged::programs);
         self.environment_folder(Precedence::Last).into_iter().chain(packaged)
     }
 

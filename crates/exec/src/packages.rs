@@ -17,16 +17,22 @@
 //! nothing else of the person's, not even the work folder or the environment; it reaches the hosts
 //! of the index alone. To build a package is another permit.
 //!
+//! Where code of a package has run, nothing is believed again but what that package itself came to:
+//! each build has a sandbox and a workshop that nothing else has had, what is taken out of one is a
+//! copy with a hash, made when everything in it has ended, and the list that the person sees comes
+//! from a look in which no such code ran. No cache of a tool outlives its workshop.
+//!
 //! # Order
 //! One order at a time for each folder. That the index can be reached is seen first, so that nobody
 //! waits for an installer's own patience. A plan whose environment has changed since is void.
 //!
 //! # Limits
-//! The index decides what a name stands for. Files below a folder are counted by the limits of a
-//! process and not as a whole. A kernel that runs has its modules in memory, and takes those that
-//! it imports later from the new folder.
+//! The index decides what a name stands for. A kernel that runs has its modules in memory, and takes
+//! those that it imports later from the new folder.
 
-use self::{install::Install, listed::Known, look::Look, store::Store, workshop::Workshop};
+use self::{
+    install::Install, listed::Known, look::Look, site::Used, store::Store, workshop::Workshop,
+};
 use interpreter_core::packages::{
     Package, PackageChange, PackageKind, PackageLookup, PackagePermit, PackagesDone,
     PackagesFailed, PackagesFound, normal_name,
@@ -38,6 +44,7 @@ pub use self::{
     damage::damage, listing::installed, npm::CACHE, site::PackageSite, skeleton::TEMPORARY,
 };
 
+mod build;
 mod complaint;
 mod damage;
 mod found;
@@ -46,8 +53,10 @@ mod listed;
 mod listing;
 mod look;
 mod npm;
+mod scripts;
 mod site;
 mod skeleton;
+mod space;
 mod store;
 mod swap;
 mod tool;
@@ -77,19 +86,16 @@ pub async fn look_up(
             return found(known.without(&order), "", Vec::new());
         }
     }
-    // Code of a package, which runs while it is built, reaches no address by such a name.
-    let confinement = if order.build { site.confinement.clone() } else { site.trusted().await };
     if order.change == PackageChange::Install || order.kind == PackageKind::Python {
-        site.reach(&confinement).await?;
+        site.reach(&site.trusted().await).await?;
     }
     let workshop = prepare(&site, &store)?;
-    let mut bench = site.bench(&site.with_builds(&confinement)).await?;
     let look =
         Look { order: &order, site: &site, workshop: &workshop, known: &known, store: &store };
-    let planned = look.plan(&mut bench).await;
-    let (sandbox, network) = (bench.sandbox(), bench.contacts());
-    bench.close().await;
+    let mut used = Used::default();
+    let planned = look.plan(&mut used).await;
     workshop.close();
+    let Used { network, sandbox } = used;
     match planned {
         Ok(plan) => found(plan, sandbox, network),
         Err((reason, needs_build)) => Err(PackagesFailed { reason, needs_build, network }),

@@ -39,7 +39,10 @@ mod state;
 mod tests;
 mod typed_lines;
 
-pub(crate) use self::bench::{Bench, ProgramEnd, ToolCommand};
+pub(crate) use self::{
+    bench::{Bench, ProgramEnd, ToolCommand},
+    staging::spare_bytes,
+};
 pub use self::{
     check::check,
     command::{Command, OpenedFile, PutOrder, RunnerSetup, StagedLook},

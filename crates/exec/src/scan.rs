@@ -130,7 +130,10 @@ mod tests {
     fn only_a_fault_of_the_scanner_is_tried_again() {
         let ended = |scanner, status, output: &str| {
             let (said, output) = (String::new(), output.as_bytes().to_vec());
-            has_crashed(scanner, &ProgramEnd { status: Some(status), said, output, is_cut: false })
+            has_crashed(
+                scanner,
+                &ProgramEnd { status: Some(status), said, output, is_cut: false, reached: None },
+            )
         };
         let words = "You are seeing this because the engine was killed.";
         assert!(ended(Scanner::Semgrep, 2, words));

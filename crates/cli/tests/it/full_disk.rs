@@ -23,7 +23,8 @@ fn mounting(scene: &Scene) -> &'static [&'static str] {
     if is_root { &own[..1] } else { own }
 }
 
-fn on_a_small_disk(scene: &Scene, script: &str) -> Seen {
+/// Runs a script whose data folder is on a small disk.
+pub(crate) fn on_a_small_disk(scene: &Scene, script: &str) -> Seen {
     let data = scene.data();
     let made = with_a_small_disk(script);
     let inner = scene.command(&[]);

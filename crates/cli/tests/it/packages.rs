@@ -5,12 +5,21 @@ use crate::{
     scene::{Scene, Who, cell},
     terminal::Terminal,
 };
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 mod attacks;
+mod built;
 mod exact;
 mod index;
 mod lies;
+
+/// The folder that packages of one kind are in, where there is only one.
+fn environment(scene: &Scene) -> PathBuf {
+    let folders = scene.home().join(".local/share/interpreter/packages");
+    let own = std::fs::read_dir(folders).unwrap().next().unwrap().unwrap().path().join("env");
+    let mut all = std::fs::read_dir(own).unwrap();
+    all.next().unwrap().unwrap().path()
+}
 
 /// A package with one module that has a word.
 fn tiny() -> Index {

@@ -21,16 +21,20 @@ pub(super) struct Packaged {
 }
 
 impl Packaged {
-    /// The programs of packages of Python.
-    pub(super) fn python_programs(&self) -> Option<PathBuf> {
-        self.python.as_ref().map(|folder| folder.join("bin"))
+    /// Python by its usual names, which finds the packages, and nothing else.
+    pub(super) fn python(&self) -> Option<PathBuf> {
+        self.python.as_ref().map(|folder| folder.join(PYTHON_ALONE))
     }
 
-    /// Those of packages of Node.js.
-    pub(super) fn node_programs(&self) -> Option<PathBuf> {
-        self.node.as_ref().map(|folder| folder.join("node_modules/.bin"))
+    /// The programs of packages. None of them stands in for one of the system.
+    pub(super) fn programs(&self) -> impl Iterator<Item = PathBuf> {
+        let python = self.python.iter().map(|folder| folder.join("bin"));
+        python.chain(self.node.iter().map(|folder| folder.join("node_modules/.bin")))
     }
 }
+
+/// The folder of an environment of ours that has Python and no program of a package.
+pub(crate) const PYTHON_ALONE: &str = "python";
 
 /// Tells the driver of a shell that packages can be installed for the folder.
 const OFFERED: &str = "INTERPRETER_PACKAGES";

@@ -10,6 +10,7 @@ use super::{
     listing::{Cut, npm_lock_paths, read},
     skeleton,
 };
+use crate::interpreters::PYTHON_ALONE;
 use interpreter_core::packages::PackageKind;
 use std::{
     collections::BTreeSet,
@@ -95,7 +96,8 @@ fn resolved(site: &Path, relative: &str) -> Option<PathBuf> {
 fn is_ours(folder: &Path, path: &Path) -> bool {
     let Ok(inside) = path.strip_prefix(folder) else { return false };
     let inside = inside.to_string_lossy();
-    let python = inside.strip_prefix("bin/python");
+    let alone = inside.strip_prefix(PYTHON_ALONE).and_then(|rest| rest.strip_prefix("/python"));
+    let python = inside.strip_prefix("bin/python").or(alone);
     let is_link = fs_err::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
     inside == "pyvenv.cfg"
         || inside == LIST
@@ -155,8 +157,11 @@ fn of_npm(folder: &Path) -> Vec<PathBuf> {
                 .is_ok_and(|inside| listed.contains(inside.to_string_lossy().as_ref()));
             if !is_listed {
                 found.push(entry.path());
-            } else if entry.path().join("node_modules").is_dir() {
-                places.push(entry.path().join("node_modules"));
+            } else if [inside.clone(), inside.join("node_modules")]
+                .iter()
+                .all(|one| skeleton::is_real(one))
+            {
+                places.push(inside.join("node_modules"));
             }
         }
     }
@@ -215,5 +220,11 @@ mod tests {
         put(&folder.join("node_modules/@s/evil/index.js"), "");
         put(&folder.join("node_modules/a/node_modules/evil/index.js"), "");
         assert_eq!(damage(PackageKind::Npm, folder).len(), 2);
+        // A link leads nowhere, also where a package should be.
+        let away = root.path().join("away");
+        put(&away.join("node_modules/own/index.js"), "");
+        fs_err::remove_dir_all(folder.join("node_modules/a")).unwrap();
+        std::os::unix::fs::symlink(&away, folder.join("node_modules/a")).unwrap();
+        assert_eq!(damage(PackageKind::Npm, folder).len(), 1);
     }
 }

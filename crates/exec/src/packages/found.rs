@@ -91,13 +91,13 @@ pub(super) fn in_pip_report(
         let PipMetadata { name, version, .. } = &item.metadata;
         let by = requirer(name);
         if is_known(name, version) && !item.is_direct {
-            found.push(stand_in(name, version)?);
+            let mut known = stand_in(name, version)?;
+            known.package.required_by = by;
+            found.push(known);
             continue;
         }
-        let is_source = !is_wheel(&item.download_info.url);
         let hash = item.download_info.archive_info.as_ref().map(PipArchive::sha256);
-        let may_be_direct = accepted.sources && is_source && hash.is_some();
-        if item.is_direct && !may_be_direct {
+        if item.is_direct {
             return Err(by_address(name, by.as_deref()));
         }
         let url = &item.download_info.url;
@@ -221,8 +221,9 @@ fn checked(
     let hash = format!("sha256:{hash}");
     let package = PlannedPackage::new(PackageKind::Python, name, version, hash, url.to_owned());
     let package = package.ok_or_else(|| "the index has a package with an odd name".to_owned())?;
-    if file_name(&package.url).is_none() {
-        return Err(format!("the file of {package} has an odd name"));
+    let file = file_name(&package.url);
+    if !file.is_some_and(|file| is_file_of(&file, name, version)) {
+        return Err(format!("the file of {package} has the name of another package"));
     }
     Ok(FoundPackage { package, is_source })
 }
@@ -235,6 +236,34 @@ pub(super) fn file_name(url: &str) -> Option<String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "._+!-".contains(c);
     (!name.starts_with('.') && !name.is_empty() && name.len() <= 200 && name.chars().all(plain))
         .then_some(name)
+}
+
+/// Whether a file has the name of this package in this version, as every index requires it: another
+/// file of the index cannot stand in for it.
+pub(super) fn is_file_of(file: &str, name: &str, version: &str) -> bool {
+    let name = normal_name(PackageKind::Python, name);
+    let version = plain_version(version);
+    let is_wheel = is_wheel(file);
+    let stem = [".tar.gz", ".tgz", ".tar.bz2", ".zip", ".whl"]
+        .iter()
+        .find_map(|ending| file.strip_suffix(ending))
+        .unwrap_or(file);
+    stem.match_indices('-').any(|(at, _)| {
+        let rest = &stem[at + 1..];
+        let rest = if is_wheel { rest.split('-').next().unwrap_or(rest) } else { rest };
+        normal_name(PackageKind::Python, &stem[..at]) == name && plain_version(rest) == version
+    })
+}
+
+/// A version in one spelling, as far as files and lists differ in it.
+fn plain_version(text: &str) -> String {
+    let text = text.to_ascii_lowercase().replace(['_', '-'], ".");
+    let text = text.strip_prefix('v').unwrap_or(&text);
+    let mut parts: Vec<_> = text.split('.').map(|part| part.trim_start_matches('0')).collect();
+    while parts.last().is_some_and(|part| part.is_empty()) {
+        parts.pop();
+    }
+    parts.join(".")
 }
 
 fn is_wheel(url: &str) -> bool {

@@ -8,34 +8,41 @@
 //! The environment is made anew from finished builds with known hashes, in an empty folder. The old
 //! one is not shown to the sandbox and not read. Install scripts of npm run only where the order
 //! has leave to build, only those of the packages that it names, in a sandbox of their own that
-//! reaches no address of the person's network.
+//! reaches no address of the person's network, and over a copy: of what they leave, only the own
+//! files of those packages count (`scripts.rs`).
 //!
 //! # Order
-//! Unpacked, looked at, listed, swapped in, and only then is the old one removed.
+//! Unpacked, taken out of reach of every sandbox, looked at, listed, swapped in, and only then is
+//! the old one removed. npm's files are taken in by their hashes before any script runs.
 //!
 //! # Limits
-//! A package of npm that was built keeps the folder that its scripts left, as it is, until it goes.
+//! A package of npm that was built keeps the files that its scripts left, as they are, until it
+//! goes.
 
 use super::{
     damage::damage,
     found, is_among,
     listed::{Known, Listed},
     listing::installed,
-    site::{Outcome, PackageSite},
+    npm, scripts,
+    site::{Outcome, PackageSite, Used},
     skeleton,
+    space::PackageSpace,
     store::Store,
     swap::swap,
-    workshop::{Workshop, copy_folder},
+    workshop::{Workshop, write_npm},
 };
-use crate::runner::Bench;
 use interpreter_core::{
-    Confinement, HostContact,
+    Limits,
     packages::{
         Package, PackageChange, PackageKind, PackageOrder, PackagePlan, PackagesDone,
         PackagesFailed, PlannedPackage,
     },
 };
-use std::{io, path::PathBuf};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
 /// One installation.
 pub(super) struct Install {
@@ -49,26 +56,21 @@ pub(super) struct Install {
 
 impl Install {
     pub(super) async fn perform(self) -> Result<PackagesDone, PackagesFailed> {
-        let mut network = Vec::new();
-        let made = self.make(&mut network).await;
-        let done = match made {
-            Ok(sandbox) => self.put_in_place().map(|()| sandbox),
+        let mut used = Used::default();
+        let done = match self.make(&mut used).await {
+            Ok(new) => self.put_in_place(&new),
             Err(failed) => Err(failed),
         };
         let runs_scripts = self.runs_scripts();
         let Self { order, plan, site, workshop, known, store } = self;
         workshop.close();
-        let sandbox = match done {
-            Ok(sandbox) => sandbox,
-            Err((reason, needs_build)) => {
-                return Err(PackagesFailed { reason, needs_build, network });
-            }
-        };
+        sweep(&site, &store);
+        let Used { network, sandbox } = used;
+        if let Err((reason, needs_build)) = done {
+            return Err(PackagesFailed { reason, needs_build, network });
+        }
         let kind = order.kind;
         let after = installed(kind, &site.folder);
-        if kind == PackageKind::Python {
-            sweep(&site, &store);
-        }
         let before = known.installed;
         let is_new =
             |one: &Package| !before.contains(one) || (runs_scripts && order.names(&one.name));
@@ -86,19 +88,22 @@ impl Install {
         })
     }
 
-    /// Makes the environment, in the workshop.
-    async fn make(&self, network: &mut Vec<HostContact>) -> Outcome<&'static str> {
+    /// Makes the environment, and returns its folder, which no sandbox sees any more.
+    async fn make(&self, used: &mut Used) -> Outcome<PathBuf> {
         let new = self.workshop.new_folder();
-        let confinement = self.site.with_builds(&self.site.trusted().await);
-        skeleton::make(&new, &self.site.tool).map_err(|error| own(&error))?;
-        if self.order.kind == PackageKind::Npm {
-            self.workshop.write_npm(self.plan.lock.as_deref()).map_err(|error| own(&error))?;
+        let renewed = self.workshop.renew();
+        renewed
+            .and_then(|()| skeleton::make(&new, &self.site.tool))
+            .map_err(|error| own(&error))?;
+        match self.order.kind {
+            PackageKind::Python => self.unpack(used).await?,
+            PackageKind::Npm => self.install_npm(used).await?,
         }
-        let sandbox = self.in_bench(&confinement, network, Step::Unpack).await?;
+        let made = self.workshop.take_out().map_err(|error| own(&error))?;
         if self.runs_scripts() {
-            self.in_bench(&self.site.confinement, network, Step::Scripts).await?;
+            self.run_scripts(used, &made).await?;
         }
-        Ok(sandbox)
+        Ok(made)
     }
 
     fn runs_scripts(&self) -> bool {
@@ -107,96 +112,116 @@ impl Install {
             && self.order.change == PackageChange::Install
     }
 
-    async fn in_bench(
-        &self,
-        confinement: &Confinement,
-        network: &mut Vec<HostContact>,
-        step: Step,
-    ) -> Outcome<&'static str> {
-        let opened = self.site.bench(confinement).await;
-        let mut bench = opened.map_err(|failed| (failed.reason, false))?;
-        let done = match (step, self.order.kind) {
-            (Step::Unpack, PackageKind::Python) => self.unpack(&mut bench).await,
-            (Step::Unpack, PackageKind::Npm) => {
-                let command = self.site.tool.install_listed(&self.workshop.new_folder());
-                self.run_npm(&mut bench, command).await
-            }
-            (Step::Scripts, _) => {
-                let new = self.workshop.new_folder();
-                let command = self.site.tool.run_scripts(&new, self.order.packages());
-                self.run_npm(&mut bench, command).await
-            }
-        };
-        let sandbox = bench.sandbox();
-        network.extend(bench.contacts());
-        bench.close().await;
-        done.map(|()| sandbox)
+    fn limits(&self) -> &Limits {
+        &self.site.confinement.limits
     }
 
-    async fn unpack(&self, bench: &mut Bench) -> Outcome<()> {
+    fn planned(&self) -> impl Iterator<Item = &PlannedPackage> {
+        self.plan.stays.iter().chain(&self.plan.list.comes)
+    }
+
+    /// Fetches finished builds, or takes those that are here, and unpacks all of them.
+    async fn unpack(&self, used: &mut Used) -> Outcome<()> {
         let mut packages: Vec<(&PlannedPackage, Option<PathBuf>)> = Vec::new();
-        for one in self.plan.stays.iter().chain(&self.plan.list.comes) {
-            let here = self.store.file_of(one);
+        for one in self.planned() {
+            let here = self.store.sound(one);
             if here.is_none() && one.url.is_empty() {
                 return Err((format!("the file of {one} is gone; try again"), false));
             }
             packages.push((one, here));
         }
-        self.workshop.unpack(bench, &self.site, &packages).await?;
+        let (site, workshop) = (&self.site, &self.workshop);
+        let plan = workshop.write_plan(site, &packages, false).map_err(|error| own(&error))?;
+        let command = site.tool.unpack(&plan);
+        let command = command.ok_or_else(|| ("there is no Python for it".to_owned(), false))?;
+        let confinement = site.with_builds(&site.trusted().await);
+        let mut step = site.bench(workshop, &confinement, &self.order.words()).await?;
+        let done = step.succeed(command).await;
+        used.close(step).await;
+        done?;
+        let mut room = PackageSpace::below(&site.files, self.limits());
         for (one, _) in packages.iter().filter(|(_, here)| here.is_none()) {
-            let name = found::file_name(&one.url).unwrap_or_default();
-            self.store.take(one, &self.workshop.files().join(name)).map_err(|error| own(&error))?;
+            let file = workshop.files().join(found::file_name(&one.url).unwrap_or_default());
+            self.store.take(one, &file, &mut room).map_err(|error| own(&error))?;
         }
         Ok(())
     }
 
-    async fn run_npm(&self, bench: &mut Bench, command: crate::runner::ToolCommand) -> Outcome<()> {
-        let ended = bench.run(command).await.map_err(|error| (error.to_string(), false))?;
-        if ended.status == Some(0) {
-            return Ok(());
+    /// Has npm install what is on its list. No script runs. Of its cache nothing is kept but the
+    /// files of packages, each by its hash.
+    async fn install_npm(&self, used: &mut Used) -> Outcome<()> {
+        let (site, workshop) = (&self.site, &self.workshop);
+        let (new, cache) = (workshop.new_folder(), workshop.cache());
+        let laid = write_npm(&new, self.plan.lock.as_deref())
+            .and_then(|()| self.store.lay_out(self.planned(), &cache));
+        laid.map_err(|error| own(&error))?;
+        let confinement = site.trusted().await;
+        let mut step = site.bench(workshop, &confinement, &self.order.words()).await?;
+        let done = step.succeed(site.tool.install_listed(&new)).await;
+        used.close(step).await;
+        done?;
+        let mut room = PackageSpace::below(&site.files, self.limits());
+        self.store.take_from(self.planned(), &cache, &mut room).map_err(|error| own(&error))
+    }
+
+    /// Runs the install scripts of the packages that the order names, over a copy.
+    async fn run_scripts(&self, used: &mut Used, made: &Path) -> Outcome<()> {
+        let (site, workshop) = (&self.site, &self.workshop);
+        let new = workshop.new_folder();
+        let copied = workshop.renew().and_then(|()| scripts::copy_all(made, &new, self.limits()));
+        copied.map_err(|error| own(&error))?;
+        let mut step = site.bench(workshop, &site.confinement, &self.order.words()).await?;
+        let done = step.succeed(site.tool.run_scripts(&new, self.order.packages())).await;
+        used.close(step).await;
+        done?;
+        for one in self.order.packages() {
+            self.bring(one.name(), &new, made).map_err(|error| own(&error))?;
         }
-        if ended.said.contains("EINTEGRITY") {
-            let reason = "the registry gave another file than the one that was looked up";
-            return Err((reason.into(), false));
+        Ok(())
+    }
+
+    /// Takes over the own files of a package, with those of the packages that are in its file.
+    fn bring(&self, name: &str, from: &Path, to: &Path) -> io::Result<()> {
+        let all = npm::with_bundled(self.plan.lock.as_deref(), name);
+        for place in all {
+            scripts::bring(&place, from, to, self.limits())?;
         }
-        let words = super::complaint::read(&ended.said).words;
-        Err((interpreter_core::Untrusted::new(words).for_terminal_line(300), false))
+        Ok(())
     }
 
     /// Looks at what was made, lists it, and puts it in the place of the one before.
-    fn put_in_place(&self) -> Outcome<()> {
-        let (new, kind) = (self.workshop.new_folder(), self.order.kind);
-        let made = installed(kind, &new);
+    fn put_in_place(&self, new: &Path) -> Outcome<()> {
+        let kind = self.order.kind;
+        let made = installed(kind, new);
         self.agrees(&made)?;
-        skeleton::make(&new, &self.site.tool).map_err(|error| own(&error))?;
+        skeleton::make(new, &self.site.tool).map_err(|error| own(&error))?;
         let mut built = Vec::new();
         if kind == PackageKind::Npm {
-            self.workshop.write_npm(self.plan.lock.as_deref()).map_err(|error| own(&error))?;
-            built = self.bring_built().map_err(|error| own(&error))?;
+            write_npm(new, self.plan.lock.as_deref()).map_err(|error| own(&error))?;
+            built = self.bring_built(new).map_err(|error| own(&error))?;
         }
-        skeleton::clear(&new.join(super::listed::LIST)).map_err(|error| own(&error))?;
-        Listed::of(&self.plan, built).write(&new).map_err(|error| own(&error))?;
-        if let (PackageKind::Python, Some(odd)) = (kind, damage(kind, &new).first()) {
-            let odd = odd.strip_prefix(&new).unwrap_or(odd).display().to_string();
+        Listed::of(&self.plan, built).write(new).map_err(|error| own(&error))?;
+        if let (PackageKind::Python, Some(odd)) = (kind, damage(kind, new).first()) {
+            let odd = odd.strip_prefix(new).unwrap_or(odd).display().to_string();
             let odd = interpreter_core::Untrusted::new(odd).for_terminal_line(200);
             return Err((format!("a file of no package was written: {odd}"), false));
         }
-        swap(&new, &self.site.folder, &self.workshop.place("before")).map_err(|error| own(&error))
+        swap(new, &self.site.folder, &self.workshop.place("before")).map_err(|error| own(&error))
     }
 
     /// That what is there is what was planned.
     fn agrees(&self, made: &[Package]) -> Outcome<()> {
         let kind = self.order.kind;
-        let planned = || self.plan.stays.iter().chain(&self.plan.list.comes);
         let same = |one: &PlannedPackage, other: &Package| {
             one.normal_name(kind) == interpreter_core::packages::normal_name(kind, &other.name)
                 && (one.version == other.version || kind == PackageKind::Python)
         };
-        if let Some(odd) = made.iter().find(|one| !planned().any(|planned| same(planned, one))) {
+        if let Some(odd) = made.iter().find(|one| !self.planned().any(|planned| same(planned, one)))
+        {
             return Err((format!("the installer installed {odd}, which was not planned"), false));
         }
         let is_made = |one: &PlannedPackage| made.iter().any(|made| same(one, made));
-        let missing = planned().find(|one| {
+        let missing = self.planned().find(|one| {
             !is_made(one) && (kind == PackageKind::Python || self.order.names(&one.name))
         });
         match missing {
@@ -205,17 +230,14 @@ impl Install {
         }
     }
 
-    /// Brings along the folders that install scripts have left, of packages that stay.
-    fn bring_built(&self) -> io::Result<Vec<String>> {
+    /// Brings along the files that install scripts have left, of packages that stay.
+    fn bring_built(&self, new: &Path) -> io::Result<Vec<String>> {
         let stays = |name: &&String| self.plan.stays.iter().any(|one| one.name == **name);
-        let kept = self.known.listed.built.iter().filter(stays);
+        let is_there = |name: &&String| scripts::is_there(name, &self.site.folder);
+        let kept = self.known.listed.built.iter().filter(stays).filter(is_there);
         let mut built: Vec<String> = kept.filter(|name| !self.order.names(name)).cloned().collect();
         for name in &built {
-            let inside = PathBuf::from("node_modules").join(name);
-            let from = self.site.folder.join(&inside);
-            if fs_err::symlink_metadata(&from).is_ok_and(|found| found.is_dir()) {
-                copy_folder(&from, &self.workshop.new_folder().join(&inside))?;
-            }
+            self.bring(name, &self.site.folder, new)?;
         }
         if self.runs_scripts() {
             built.extend(self.order.packages().iter().map(|one| one.name().to_owned()));
@@ -224,17 +246,11 @@ impl Install {
     }
 }
 
-/// The steps that need a sandbox.
-#[derive(Clone, Copy)]
-enum Step {
-    Unpack,
-    Scripts,
-}
-
 /// Removes builds that no environment of this folder has any more.
 fn sweep(site: &PackageSite, store: &Store) {
     let Some(root) = site.folder.parent() else { return };
     let entries = fs_err::read_dir(root).into_iter().flatten().flatten();
+    // The list of an environment is read the same for every kind.
     let kept = entries
         .flat_map(|entry| Known::read(PackageKind::Python, &entry.path(), store).listed.packages);
     store.sweep(&kept.collect::<Vec<_>>());

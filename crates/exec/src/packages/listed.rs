@@ -6,6 +6,7 @@
 
 use super::{
     listing::{self, Cut, installed, read},
+    skeleton,
     store::Store,
 };
 use interpreter_core::{
@@ -136,7 +137,7 @@ impl Listed {
 
     pub(super) fn write(&self, folder: &Path) -> io::Result<()> {
         let text = serde_json::to_vec(self).map_err(io::Error::other)?;
-        fs_err::write(folder.join(LIST), text)
+        skeleton::write_new(&folder.join(LIST), &text)
     }
 }
 

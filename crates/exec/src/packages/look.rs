@@ -10,9 +10,13 @@
 //! The tools see no environment, only names and versions. Their report is read outside and refused
 //! as a whole if it has anything but finished builds of the index.
 //!
+//! An order with leave to build runs code of packages first, in a sandbox that reaches the index by
+//! its name alone. Its report only says which sources to build. Each is built on its own
+//! (`build.rs`), and then it is asked again which packages the order comes to, with those builds
+//! and without running anything: the list is that one.
+//!
 //! # Limits
-//! The index learns the names. An order with leave to build runs code of packages here, in a
-//! sandbox that reaches the index by its name alone.
+//! The index learns the names. The requirements of a source are those that its own build states.
 
 use super::{
     complaint,
@@ -22,12 +26,12 @@ use super::{
     listed::Known,
     listing::{Cut, read},
     npm,
-    site::{Outcome, PackageSite},
-    store::{Store, hash_of},
-    tool::{Desk, NO_GIT},
-    workshop::Workshop,
+    site::{Outcome, PackageSite, PackageStep, Used},
+    store::Store,
+    tool::{NO_GIT, PackageSources},
+    workshop::{Workshop, write_npm},
 };
-use crate::{interpreters::PackageTool, runner::Bench};
+use crate::{interpreters::PackageTool, runner::ToolCommand};
 use interpreter_core::{
     Untrusted,
     packages::{
@@ -35,7 +39,7 @@ use interpreter_core::{
         normal_name,
     },
 };
-use std::{collections::BTreeMap, io, path::PathBuf};
+use std::{io, path::PathBuf};
 
 /// Bytes of the longest report.
 const LONGEST: u64 = 64 << 20;
@@ -62,15 +66,14 @@ pub(super) struct Look<'a> {
 
 impl Look<'_> {
     /// The plan of the order.
-    pub(super) async fn plan(&self, bench: &mut Bench) -> Outcome<PackagePlan> {
+    pub(super) async fn plan(&self, used: &mut Used) -> Outcome<PackagePlan> {
         match self.order.kind {
-            PackageKind::Python => self.of_python(bench).await,
-            PackageKind::Npm => self.of_npm(bench).await,
+            PackageKind::Python => self.of_python(used).await,
+            PackageKind::Npm => self.of_npm(used).await,
         }
     }
 
-    async fn of_python(&self, bench: &mut Bench) -> Outcome<PackagePlan> {
-        let kind = PackageKind::Python;
+    async fn of_python(&self, used: &mut Used) -> Outcome<PackagePlan> {
         let named: Vec<_> = match self.order.change {
             PackageChange::Install => {
                 self.order.packages().iter().map(|one| one.text().to_owned()).collect()
@@ -85,28 +88,32 @@ impl Look<'_> {
                 !pin.split_once("==").is_some_and(|(name, _)| self.order.names(name))
             });
         }
+        let sources =
+            if self.order.build { PackageSources::Built } else { PackageSources::Refused };
         // Packages that are there stay as they are, if they can.
-        let with_pins: Vec<_> = roots.iter().chain(&pins).cloned().collect();
-        let found = match self.resolve(bench, &with_pins).await {
-            Err(_) if !pins.is_empty() && self.order.change == PackageChange::Install => {
-                self.resolve(bench, &roots).await?
+        let mut wanted: Vec<_> = roots.iter().chain(&pins).cloned().collect();
+        let mut found = self.resolve(used, &wanted, sources, &[]).await;
+        if found.is_err() && !pins.is_empty() && self.order.change == PackageChange::Install {
+            wanted.clone_from(&roots);
+            found = self.resolve(used, &wanted, sources, &[]).await;
+        }
+        let mut found = found?;
+        let mut built = Vec::new();
+        if sources == PackageSources::Built {
+            for one in found.iter().filter(|one| one.is_source) {
+                built.push(self.build(used, &one.package).await?);
             }
-            found => found?,
-        };
+            found = self.resolve(used, &wanted, PackageSources::Refused, &built).await?;
+        }
         let mut plan =
             PackagePlan { roots, base: self.known.base.clone(), ..PackagePlan::default() };
-        let requirers = self.requirers(bench, &plan.roots, &found).await;
         for one in found {
-            let FoundPackage { mut package, is_source } = one;
-            if package.required_by.is_none() {
-                package.required_by = requirers.get(&normal_name(kind, &package.name)).cloned();
-            }
-            if let Some(known) = self.usable(&package.name, &package.version) {
+            let FoundPackage { mut package, .. } = one;
+            if let Some(own) = among(&built, &package.name, &package.version) {
+                package = PlannedPackage { required_by: package.required_by, ..own.clone() };
+            } else if let Some(known) = self.usable(&package.name, &package.version) {
                 plan.stays.push(known.clone());
                 continue;
-            }
-            if is_source {
-                package = self.build(bench, &package).await?;
             }
             let before = self.known.version_of(PackageKind::Python, &package.name);
             package.replaces =
@@ -119,41 +126,6 @@ impl Look<'_> {
         plan.list.comes.sort();
         self.count_what_goes(&mut plan);
         Ok(plan)
-    }
-
-    /// By which other package each is required, where only a further question tells. The answer is
-    /// shown and decides nothing. Without one the list has no such words.
-    async fn requirers(
-        &self,
-        bench: &mut Bench,
-        roots: &[String],
-        found: &[FoundPackage],
-    ) -> BTreeMap<String, String> {
-        let is_named = |one: &FoundPackage| {
-            self.order.names(&one.package.name)
-                || self.usable(&one.package.name, &one.package.version).is_some()
-        };
-        if found.iter().all(is_named) {
-            return BTreeMap::new();
-        }
-        // Exactly those that were found.
-        let pins = found.iter().map(|one| format!("{}=={}", one.package.name, one.package.version));
-        let wanted: Vec<_> = roots.iter().cloned().chain(pins).collect();
-        let told = async {
-            let desk = self.workshop.desk_for(&wanted).ok()?;
-            let here = self.here();
-            let desk = Desk { here: &here, ..desk.desk() };
-            let command = self.site.tool.explain(self.order, desk)?;
-            let ended = bench.run(command).await.ok()?;
-            let report = read(desk.report, LONGEST, Cut::Refused);
-            report.filter(|_| ended.status == Some(0))
-        };
-        told.await.map(|report| requirers_told(&report)).unwrap_or_default()
-    }
-
-    /// The files of packages that are here already.
-    fn here(&self) -> Vec<PathBuf> {
-        self.known.listed.packages.iter().filter_map(|one| self.store.file_of(one)).collect()
     }
 
     /// A package of the list whose file is here.
@@ -175,37 +147,86 @@ impl Look<'_> {
     }
 
     /// Asks the tool which packages these requirements come to.
-    async fn resolve(&self, bench: &mut Bench, wanted: &[String]) -> Outcome<Vec<FoundPackage>> {
+    async fn resolve(
+        &self,
+        used: &mut Used,
+        wanted: &[String],
+        sources: PackageSources,
+        built: &[PlannedPackage],
+    ) -> Outcome<Vec<FoundPackage>> {
         if wanted.is_empty() {
             return Ok(Vec::new());
         }
         let PackageSite { tool, hosts, .. } = self.site;
-        let desk = self.workshop.desk_for(wanted).map_err(|error| own(&error))?;
-        let here = self.here();
-        let desk = Desk { here: &here, ..desk.desk() };
-        let ended = bench.run(tool.resolve(self.order, desk)).await;
-        let ended = ended.map_err(|error| (error.to_string(), false))?;
-        if ended.status != Some(0) {
-            return Err(self.complain(bench, &ended.said).await);
+        let bound: Vec<_> =
+            built.iter().map(|one| format!("{}=={}", one.name, one.version)).collect();
+        let places = self.workshop.renew().and_then(|()| self.workshop.desk_for(wanted, &bound));
+        let places = places.map_err(|error| own(&error))?;
+        let here: Vec<PathBuf> = self
+            .known
+            .listed
+            .packages
+            .iter()
+            .chain(built)
+            .filter_map(|one| self.store.sound(one))
+            .collect();
+        let desk = places.desk(&here, sources);
+        let mut step = self.open(sources).await?;
+        let ended = self.ask(&mut step, tool.resolve(self.order, desk)).await;
+        if let (Ok(()), Some(command)) = (&ended, tool.explain(desk)) {
+            // It is shown and decides nothing: without an answer, nothing is shown.
+            _ = step.run(command).await.is_ok();
         }
+        used.close(step).await;
+        ended?;
         let report = read(desk.report, LONGEST, Cut::Refused);
         let report = report.ok_or_else(|| ("the installer left no report".to_owned(), false))?;
-        let accepted = Accepted { hosts, sources: self.order.build };
-        let is_known = |name: &str, version: &str| self.usable(name, version).is_some();
+        let accepted = Accepted { hosts, sources: sources == PackageSources::Built };
+        let is_known = |name: &str, version: &str| {
+            among(built, name, version).is_some() || self.usable(name, version).is_some()
+        };
         let found = match tool {
             PackageTool::Uv { .. } => in_pylock(&report, accepted, is_known),
             PackageTool::Pip { .. } | PackageTool::Npm { .. } => {
                 in_pip_report(&report, accepted, is_known)
             }
         };
-        found.map_err(|reason| {
+        let mut found = found.map_err(|reason| {
             let needs_build = !self.order.build && reason.contains("no finished build of");
             (reason, needs_build)
-        })
+        })?;
+        let told = read(desk.requirers, LONGEST, Cut::Refused);
+        let told = told.map(|text| requirers_told(&text)).unwrap_or_default();
+        for FoundPackage { package, .. } in &mut found {
+            if package.required_by.is_none() {
+                package.required_by = told.get(&package.normal_name(PackageKind::Python)).cloned();
+            }
+        }
+        Ok(found)
+    }
+
+    /// A sandbox for one look. Code of a package reaches no address by a name of the index.
+    async fn open(&self, sources: PackageSources) -> Outcome<PackageStep> {
+        let site = self.site;
+        let confinement = match sources {
+            PackageSources::Built => site.confinement.clone(),
+            PackageSources::Refused => site.trusted().await,
+        };
+        let confinement = site.with_builds(&confinement);
+        site.bench(self.workshop, &confinement, &self.order.words()).await
+    }
+
+    /// Runs a tool that has to find something.
+    async fn ask(&self, step: &mut PackageStep, command: ToolCommand) -> Outcome<()> {
+        let ended = step.run(command).await?;
+        if ended.status == Some(0) {
+            return Ok(());
+        }
+        Err(self.complain(step, &ended.said).await)
     }
 
     /// Why the tool found nothing, and whether building would help.
-    async fn complain(&self, bench: &mut Bench, said: &str) -> (String, bool) {
+    async fn complain(&self, step: &mut PackageStep, said: &str) -> (String, bool) {
         let (order, site) = (self.order, self.site);
         if let Some((name, by)) = taken_by_address(said).filter(|_| !order.build) {
             let by = by.unwrap_or_else(|| order.words());
@@ -218,7 +239,7 @@ impl Look<'_> {
         let complaint = complaint::read(said);
         let mut needs_build = complaint.needs_build;
         if let (true, Some(look)) = (complaint.not_found, site.tool.look(order)) {
-            needs_build = bench.run(look).await.is_ok_and(|looked| looked.status == Some(0));
+            needs_build = step.run(look).await.is_ok_and(|looked| looked.status == Some(0));
         }
         let reason = if needs_build {
             format!("there is no finished build of {} for this machine", order.words())
@@ -233,45 +254,19 @@ impl Look<'_> {
         (reason, needs_build && !order.build)
     }
 
-    /// Makes a finished build of a source, which runs its code.
-    async fn build(&self, bench: &mut Bench, source: &PlannedPackage) -> Outcome<PlannedPackage> {
-        let failed = |why: String| (format!("{source} cannot be built: {why}"), false);
-        let fetched = self.workshop.fetch(bench, self.site, source).await?;
-        let into = self.workshop.place(&format!("built-{}", source.name));
-        let command = self.site.tool.build(&fetched, &into);
-        let command = command.ok_or_else(|| failed("there is no tool for it".into()))?;
-        let ended = bench.run(command).await.map_err(|error| failed(error.to_string()))?;
-        if ended.status != Some(0) {
-            let words = complaint::read(&ended.said).words;
-            return Err(failed(Untrusted::new(words).for_terminal_line(TOLD)));
-        }
-        let entries = fs_err::read_dir(&into).map_err(|error| failed(error.to_string()))?;
-        let mut builds = entries.flatten().map(|entry| entry.path()).filter(|path| {
-            path.extension().is_some_and(|ending| ending == "whl")
-                && path.to_str().and_then(found::file_name).is_some()
-        });
-        let made = builds.next().ok_or_else(|| failed("its build left no package".into()))?;
-        let hash = hash_of(&made).map_err(|error| own(&error))?;
-        let built =
-            PlannedPackage { hash: format!("sha256:{hash}"), url: String::new(), ..source.clone() };
-        self.store
-            .make()
-            .and_then(|()| self.store.take(&built, &made))
-            .map_err(|error| own(&error))?;
-        Ok(built)
-    }
-
-    async fn of_npm(&self, bench: &mut Bench) -> Outcome<PackagePlan> {
+    async fn of_npm(&self, used: &mut Used) -> Outcome<PackagePlan> {
         let PackageSite { tool, hosts, .. } = self.site;
         let before = self.known.listed.lock.as_deref();
         let new = self.workshop.new_folder();
-        self.workshop.write_npm(before).map_err(|error| own(&error))?;
-        let desk = self.workshop.desk_for(&[]).map_err(|error| own(&error))?;
-        let ended = bench.run(tool.resolve(self.order, desk.desk())).await;
-        let ended = ended.map_err(|error| (error.to_string(), false))?;
-        if ended.status != Some(0) {
-            return Err(self.complain(bench, &ended.said).await);
-        }
+        let made = self.workshop.renew().and_then(|()| write_npm(&new, before));
+        let places = made.and_then(|()| self.workshop.desk_for(&[], &[]));
+        let places = places.map_err(|error| own(&error))?;
+        // No script runs for this, whatever the order has leave for.
+        let mut step = self.open(PackageSources::Refused).await?;
+        let desk = places.desk(&[], PackageSources::Refused);
+        let ended = self.ask(&mut step, tool.resolve(self.order, desk)).await;
+        used.close(step).await;
+        ended?;
         let lock = read(&new.join("package-lock.json"), LONGEST, Cut::Refused);
         let lock = lock.and_then(|lock| String::from_utf8(lock).ok());
         let lock = lock.ok_or_else(|| ("npm left no list".to_owned(), false))?;
@@ -309,6 +304,17 @@ impl Look<'_> {
         plan.lock = Some(lock);
         Ok(plan)
     }
+}
+
+/// The package of this name and version.
+fn among<'a>(
+    packages: &'a [PlannedPackage],
+    name: &str,
+    version: &str,
+) -> Option<&'a PlannedPackage> {
+    let kind = PackageKind::Python;
+    let name = normal_name(kind, name);
+    packages.iter().find(|one| one.normal_name(kind) == name && one.version == version)
 }
 
 /// A failure of this program's own files.

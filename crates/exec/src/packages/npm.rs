@@ -99,7 +99,10 @@ pub(super) fn in_lock(text: &str, hosts: &[HostRule]) -> Result<Vec<PlannedPacka
         found.push(one);
     }
     found.sort();
-    found.dedup_by(|one, other| one.name == other.name && one.version == other.version);
+    // One file may be in several places. Another file by the same name hides behind none.
+    found.dedup_by(|one, other| {
+        (&one.name, &one.version, &one.hash) == (&other.name, &other.version, &other.hash)
+    });
     Ok(found)
 }
 
@@ -180,6 +183,16 @@ pub(super) fn roots_of(text: &str) -> Vec<String> {
     root.map(|root| root.dependencies.into_keys().collect()).unwrap_or_default()
 }
 
+/// A package and those that come in its own file, by their places below the first `node_modules`.
+pub(super) fn with_bundled(text: Option<&str>, name: &str) -> Vec<String> {
+    let lock = text.and_then(|text| serde_json::from_str::<NpmLock>(text).ok());
+    let packages = lock.map(|lock| lock.packages).unwrap_or_default();
+    let below = format!("node_modules/{name}/node_modules/");
+    let inside = packages.iter().filter(|(path, one)| one.in_bundle && path.starts_with(&below));
+    let inside = inside.filter_map(|(path, _)| path.strip_prefix("node_modules/"));
+    [name].into_iter().chain(inside).map(str::to_owned).collect()
+}
+
 /// The names of packages in a list that have install scripts.
 pub(super) fn with_scripts(text: &str) -> Vec<String> {
     let Ok(lock) = serde_json::from_str::<NpmLock>(text) else { return Vec::new() };
@@ -211,6 +224,18 @@ mod tests {
         let a = one("a", r#", "dependencies": {"@s/b": "~1.0 || 2.x", "c": "npm:@s/d@1"}"#);
         let listed = read(&format!("{root}, {a}, {}, {}", one("@s/b", ""), one("c", "")));
         assert_eq!(listed, Ok(vec!["@s/b 1.0.0".into(), "a 1.0.0".into(), "c 1.0.0".into()]));
+    }
+
+    #[test]
+    fn another_file_by_the_same_name_is_listed_too() {
+        let inside = r#""node_modules/b/node_modules/a": {"version": "1.0.0", "inBundle": true}"#;
+        let again = one("a", "").replace("node_modules/a", "node_modules/c/node_modules/a");
+        let listed = read(&format!("{}, {again}, {inside}", one("a", "")));
+        assert_eq!(listed, Ok(vec!["a 1.0.0".into(), "a 1.0.0".into()]));
+        let lock = format!(r#"{{"packages": {{{}, {inside}, {again}}}}}"#, one("b", ""));
+        assert_eq!(with_bundled(Some(&lock), "b"), ["b", "b/node_modules/a"]);
+        assert_eq!(with_bundled(Some(&lock), "c"), ["c"]);
+        assert_eq!(with_bundled(None, "b"), ["b"]);
     }
 
     #[test]

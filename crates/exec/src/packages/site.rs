@@ -2,14 +2,15 @@
 //!
 //! Must not install anything.
 
+use super::{complaint, space, workshop::Workshop};
 use crate::{
     egress::{self, Upstream},
     interpreters::PackageTool,
-    runner::Bench,
+    runner::{Bench, ProgramEnd, ToolCommand},
     sandbox::Machine,
 };
 use interpreter_core::{
-    Access, Confinement,
+    Access, Confinement, HostContact, Untrusted,
     egress::{Host, HostRule},
     packages::PackagesFailed,
 };
@@ -55,9 +56,17 @@ impl PackageSite {
         Confinement { network, ..self.confinement.clone() }
     }
 
-    pub(super) async fn bench(&self, confinement: &Confinement) -> Result<Bench, PackagesFailed> {
+    /// A sandbox over the workshop, which is watched. The workshop was made afresh for it.
+    pub(super) async fn bench(
+        &self,
+        workshop: &Workshop,
+        confinement: &Confinement,
+        order: &str,
+    ) -> Outcome<PackageStep> {
         let opened = Bench::open(confinement, &self.machine, &self.doors, self.upstream.clone());
-        opened.await.map_err(|error| PackagesFailed::new(error.to_string()))
+        let bench = opened.await.map_err(|error| (error.to_string(), false))?;
+        let bench = bench.watching(workshop.folder(), &space::watched(&confinement.limits));
+        Ok(PackageStep { bench, order: order.to_owned() })
     }
 
     /// Sees that the index is there.
@@ -72,5 +81,54 @@ impl PackageSite {
         let mut confinement = confinement.clone();
         confinement.files.insert(self.files.clone(), Access::Read);
         confinement
+    }
+}
+
+/// One sandbox of an order.
+pub(super) struct PackageStep {
+    bench: Bench,
+    order: String,
+}
+
+impl PackageStep {
+    /// Runs a program to its end, unless it uses up the disk.
+    pub(super) async fn run(&mut self, command: ToolCommand) -> Outcome<ProgramEnd> {
+        let ended = self.bench.run(command).await;
+        let ended = ended.map_err(|error| (error.to_string(), false))?;
+        match ended.reached {
+            Some(reached) => Err((space::reached(reached, &self.order), false)),
+            None => Ok(ended),
+        }
+    }
+
+    /// The same for one that has to succeed.
+    pub(super) async fn succeed(&mut self, command: ToolCommand) -> Outcome<()> {
+        let ended = self.run(command).await?;
+        if ended.status == Some(0) {
+            return Ok(());
+        }
+        if ended.said.contains("EINTEGRITY") {
+            let reason = "the registry gave another file than the one that was looked up";
+            return Err((reason.into(), false));
+        }
+        let words = complaint::read(&ended.said).words;
+        Err((Untrusted::new(words).for_terminal_line(300), false))
+    }
+}
+
+/// The network contacts and the sandbox of an order.
+#[derive(Debug, Default)]
+pub(super) struct Used {
+    pub(super) network: Vec<HostContact>,
+    /// The name of the sandbox; empty if nothing had to run.
+    pub(super) sandbox: &'static str,
+}
+
+impl Used {
+    /// Ends everything inside. The workshop may be read after this, and not before.
+    pub(super) async fn close(&mut self, step: PackageStep) {
+        self.sandbox = step.bench.sandbox();
+        self.network.extend(step.bench.contacts());
+        step.bench.close().await;
     }
 }

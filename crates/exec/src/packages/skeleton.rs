@@ -3,7 +3,8 @@
 //! Made outside and by hand, so that nothing has to run for it. Whatever is in the folder may have
 //! been put there by a package: no link in it is followed.
 
-use crate::interpreters::PackageTool;
+use crate::interpreters::{PYTHON_ALONE, PackageTool};
+use interpreter_workspace::remove_tree;
 use std::{
     io,
     os::unix::fs::symlink,
@@ -33,18 +34,15 @@ pub(super) fn make(folder: &Path, tool: &PackageTool) -> io::Result<()> {
         python.version
     );
     let file = folder.join("pyvenv.cfg");
-    clear(&file)?;
-    let mut options = fs_err::OpenOptions::new();
-    io::Write::write_all(
-        &mut options.write(true).create_new(true).open(&file)?,
-        config.as_bytes(),
-    )?;
-    let bin = folder.join("bin");
-    real_folder(&bin)?;
-    for name in ["python".to_owned(), "python3".to_owned(), format!("python{major}.{minor}")] {
-        let link = bin.join(name);
-        clear(&link)?;
-        symlink(&python.program, link)?;
+    write_new(&file, config.as_bytes())?;
+    for place in ["bin", PYTHON_ALONE] {
+        let place = folder.join(place);
+        real_folder(&place)?;
+        for name in ["python".to_owned(), "python3".to_owned(), format!("python{major}.{minor}")] {
+            let link = place.join(name);
+            clear(&link)?;
+            symlink(&python.program, link)?;
+        }
     }
     real_folder(&folder.join("lib"))?;
     let library = folder.join("lib").join(format!("python{major}.{minor}"));
@@ -80,10 +78,17 @@ pub(super) fn is_real(path: &Path) -> bool {
     fs_err::symlink_metadata(path).is_ok_and(|found| found.is_dir())
 }
 
-/// Removes whatever is there, and not what it leads to.
+/// Writes a file in place of whatever is there. No link is followed, even one that comes meanwhile.
+pub(super) fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    clear(path)?;
+    let mut options = fs_err::OpenOptions::new();
+    io::Write::write_all(&mut options.write(true).create_new(true).open(path)?, bytes)
+}
+
+/// Removes whatever is there, and not what it leads to: however deep it is, and whatever its modes.
 pub(super) fn clear(path: &Path) -> io::Result<()> {
     match fs_err::symlink_metadata(path) {
-        Ok(found) if found.is_dir() => fs_err::remove_dir_all(path),
+        Ok(found) if found.is_dir() => fs_err::remove_dir_all(path).or_else(|_| remove_tree(path)),
         Ok(_) => fs_err::remove_file(path),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(error),

@@ -38,6 +38,21 @@ pub(super) struct Desk<'a> {
     pub(super) report: &'a Path,
     /// Files of packages that are here already.
     pub(super) here: &'a [PathBuf],
+    /// The file that says which package requires which.
+    pub(super) requirers: &'a Path,
+    /// A file with versions that packages must have if they come.
+    pub(super) bound: &'a Path,
+    /// Whether sources may be built to find out what they require.
+    pub(super) sources: PackageSources,
+}
+
+/// Whether a tool may run code of packages to look them up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PackageSources {
+    /// Finished builds alone: no code of a package runs.
+    Refused,
+    /// Their code may run, to find out what they require.
+    Built,
 }
 
 /// Whether pip may start programs, which is to build.
@@ -48,27 +63,30 @@ enum Starts {
 }
 
 impl PackageTool {
-    /// The command that finds out what an order comes to. Without leave to build nothing of a
-    /// package runs.
+    /// The command that finds out what an order comes to. Without sources nothing of a package
+    /// runs.
     pub(super) fn resolve(&self, order: &PackageOrder, desk: Desk<'_>) -> ToolCommand {
         match self {
             Self::Uv { program, python } => {
                 let mut words = strings(&["pip", "compile", &text(desk.wanted)]);
                 words.extend(strings(&["--format", "pylock.toml", "--generate-hashes"]));
-                words.extend(compiling(python, order, desk));
+                words.extend(compiling(python, desk, desk.report));
                 uv(program, words, Some(desk.report))
             }
             Self::Pip { .. } => {
                 let mut words = strings(&["install", "--dry-run", "--ignore-installed"]);
                 words.extend(strings(&["--report", &text(desk.report)]));
                 words.extend(strings(&["--requirement", &text(desk.wanted)]));
-                words.push(
-                    if order.build { "--prefer-binary" } else { "--only-binary=:all:" }.into(),
-                );
+                words.extend(strings(&["--constraint", &text(desk.bound)]));
+                let (which, starts) = match desk.sources {
+                    PackageSources::Built => ("--prefer-binary", Starts::Builds),
+                    PackageSources::Refused => ("--only-binary=:all:", Starts::Nothing),
+                };
+                words.push(which.into());
                 for file in desk.here.iter().filter_map(|file| file.parent()) {
                     words.extend(strings(&["--find-links", &text(file)]));
                 }
-                self.pip(if order.build { Starts::Builds } else { Starts::Nothing }, words)
+                self.pip(starts, words)
             }
             Self::Npm { .. } => {
                 let mut words = match order.change {
@@ -82,14 +100,14 @@ impl PackageTool {
     }
 
     /// The command by which uv tells which package requires which others. Its list doesn't say.
-    pub(super) fn explain(&self, order: &PackageOrder, desk: Desk<'_>) -> Option<ToolCommand> {
+    pub(super) fn explain(&self, desk: Desk<'_>) -> Option<ToolCommand> {
         match self {
             // Whatever has to be built would be built once more.
-            Self::Uv { program, python } if !order.build => {
+            Self::Uv { program, python } if desk.sources == PackageSources::Refused => {
                 let mut words = strings(&["pip", "compile", &text(desk.wanted), "--no-header"]);
                 words.extend(strings(&["--format", "requirements.txt"]));
                 words.extend(strings(&["--annotation-style", "split"]));
-                words.extend(compiling(python, order, desk));
+                words.extend(compiling(python, desk, desk.requirers));
                 Some(uv(program, words, Some(desk.report)))
             }
             Self::Uv { .. } | Self::Pip { .. } | Self::Npm { .. } => None,
@@ -181,10 +199,11 @@ impl PackageTool {
 }
 
 /// The words of uv that say what a list is made of, and where it goes.
-fn compiling(python: &PythonHome, order: &PackageOrder, desk: Desk<'_>) -> Vec<String> {
-    let mut words = strings(&["--output-file", &text(desk.report), "--quiet"]);
+fn compiling(python: &PythonHome, desk: Desk<'_>, list: &Path) -> Vec<String> {
+    let mut words = strings(&["--output-file", &text(list), "--quiet"]);
     words.extend(strings(&["--python", &text(&python.program)]));
-    if !order.build {
+    words.extend(strings(&["--constraints", &text(desk.bound)]));
+    if desk.sources == PackageSources::Refused {
         words.extend(strings(&["--only-binary", ":all:"]));
     }
     for file in desk.here.iter().filter_map(|file| file.parent()) {
@@ -241,12 +260,15 @@ mod tests {
         }
     }
 
-    fn words(tool: &PackageTool, order: &PackageOrder) -> String {
+    fn words(tool: &PackageTool, order: &PackageOrder, sources: PackageSources) -> String {
         let desk = Desk {
             new: Path::new("/f/new"),
             wanted: Path::new("/f/wanted.txt"),
             report: Path::new("/f/report"),
             here: &[],
+            requirers: Path::new("/f/requirers.txt"),
+            bound: Path::new("/f/bound.txt"),
+            sources,
         };
         tool.resolve(order, desk).arguments.join(" ")
     }
@@ -257,16 +279,21 @@ mod tests {
         let pip = PackageTool::Pip { python: python(), place: "/usr/lib/python3".into() };
         let uv = PackageTool::Uv { program: "uv".into(), python: python() };
         for (tool, only) in [(&pip, "--only-binary=:all:"), (&uv, "--only-binary :all:")] {
-            assert!(words(tool, &install).contains(only));
-            assert!(!words(tool, &install.clone().with_build()).contains(only));
-            assert!(!words(tool, &install).contains("/f/new"), "the folder's own Python");
+            // Leave to build alone builds nothing.
+            for order in [install.clone(), install.clone().with_build()] {
+                assert!(words(tool, &order, PackageSources::Refused).contains(only));
+                assert!(!words(tool, &order, PackageSources::Built).contains(only));
+            }
+            let said = words(tool, &install, PackageSources::Refused);
+            assert!(!said.contains("/f/new"), "the folder's own Python");
         }
-        assert!(words(&pip, &install).contains("/usr/lib/python3 closed install --dry-run"));
-        assert!(words(&pip, &install.clone().with_build()).contains(" open install --dry-run"));
+        let (closed, open) = (PackageSources::Refused, PackageSources::Built);
+        assert!(words(&pip, &install, closed).contains("/python3 closed install --dry-run"));
+        assert!(words(&pip, &install, open).contains(" open install --dry-run"));
         let npm = PackageTool::Npm { node: "node".into(), script: "/npm.js".into() };
         let install = order(PackageKind::Npm, PackageChange::Install);
         for order in [install.clone(), install.with_build()] {
-            let said = words(&npm, &order);
+            let said = words(&npm, &order, PackageSources::Refused);
             assert!(said.contains("--package-lock-only --ignore-scripts"), "{said}");
             assert!(said.ends_with(" -- six"), "{said}");
         }

@@ -2,13 +2,16 @@
 #
 # Started as `python -I -S -c … PLAN`, in the sandbox of an installer: without any packages, so that
 # nothing of what it unpacks, or of what was installed before, ever runs here. A file that is
-# fetched must have the hash of the plan, and be the package that it is said to be. Nothing is
+# fetched must have the hash of the plan, and be the package that it is said to be. Every file is
+# hashed by the descriptor that it is then unpacked from, those that were here before too. Nothing is
 # written outside of the folder, over a file of another package's own, or by the name of an
-# interpreter.
+# interpreter, and nothing at all if it would not all fit.
 import base64, compileall, configparser, csv, email.parser, hashlib, io, json, os, re, ssl, stat
 import sys, urllib.parse, urllib.request, zipfile
 
 BLOCK = 1 << 20
+MOST_TEXT = 32 << 20
+UNPACKED = "unpacked, the packages of this folder"
 BUNDLES = (
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/tls/certs/ca-bundle.crt",
@@ -44,7 +47,75 @@ def opener():
     return urllib.request.build_opener(urllib.request.HTTPSHandler(context=context))
 
 
-def fetch(one, folder, patience):
+def amount(count):
+    for unit, word in ((1 << 30, "G"), (1 << 20, "M"), (1 << 10, "K")):
+        if count >= unit:
+            return f"{count / unit:.1f}{word}".replace(".0", "")
+    return f"{count} bytes"
+
+
+class Space:
+    """The disk space that is left, for one use of it."""
+
+    def __init__(self, plan, use):
+        self.most_bytes, self.most_files = plan["room"]["bytes"], plan["room"]["files"]
+        self.disk, self.use = plan["room"]["disk"], use
+        self.bytes = self.files = 0
+
+    def spend(self, one, count, files=0):
+        self.bytes += count
+        self.files += files
+        self.check(one)
+
+    def check(self, one):
+        told = f"{one['name']} {one['version']} is too large: {self.use}"
+        if self.files > self.most_files:
+            raise Refused(
+                f"{told} are {self.files} files, and `limits.staged_files` in your config file "
+                f"allows {self.most_files}"
+            )
+        if self.bytes > self.most_bytes:
+            most = f"`limits.staged` in your config file allows {amount(self.most_bytes)}"
+            if self.disk:
+                most = f"the disk has {amount(self.most_bytes)} to spare; free some space"
+            raise Refused(f"{told} take {amount(self.bytes)}, and {most}")
+
+
+def exact(one, path):
+    """Opens the file of a package, if it is the one that was shown."""
+    file = open(path, "rb")
+    digest = hashlib.sha256()
+    for block in iter(lambda: file.read(BLOCK), b""):
+        digest.update(block)
+    if f"sha256:{digest.hexdigest()}" != one["hash"]:
+        file.close()
+        told = f"{one['name']} {one['version']}"
+        raise Refused(f"the file of {told} is not the one that was looked up")
+    file.seek(0)
+    return file
+
+
+def add_up(packages, files, plan):
+    """Sees that everything fits, before any of it is written."""
+    space, sizes = Space(plan, UNPACKED), []
+    for one, path in zip(packages, files):
+        size = count = 0
+        try:
+            with zipfile.ZipFile(path) as archive:
+                for member in archive.infolist():
+                    size += member.file_size
+                    count += 1
+        except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError):
+            pass  # It is refused by name when it is unpacked.
+        sizes.append((size, count))
+        space.bytes += size
+        space.files += count
+    largest = max(range(len(sizes)), key=sizes.__getitem__, default=None)
+    if largest is not None:
+        space.check(packages[largest])
+
+
+def fetch(one, folder, patience, space):
     """The file of a package, with the hash that was shown."""
     if one.get("path"):
         return one["path"]
@@ -54,6 +125,7 @@ def fetch(one, folder, patience):
     try:
         with opener().open(one["url"], timeout=patience) as answer, open(path, "xb") as file:
             for block in iter(lambda: answer.read(BLOCK), b""):
+                space.spend(one, len(block))
                 digest.update(block)
                 file.write(block)
     except OSError as error:
@@ -65,11 +137,22 @@ def fetch(one, folder, patience):
     return path
 
 
+class Joined:
+    """The beginning of a file that was read already, and the rest of it."""
+
+    def __init__(self, head, rest):
+        self.head, self.rest = head, rest
+
+    def read(self, most):
+        head, self.head = self.head, b""
+        return head or self.rest.read(most)
+
+
 class Wheel:
     """One package that is unpacked."""
 
-    def __init__(self, one, plan, owners):
-        self.one, self.plan, self.owners = one, plan, owners
+    def __init__(self, one, plan, owners, space):
+        self.one, self.plan, self.owners, self.space = one, plan, owners, space
         self.root, self.final = plan["root"], plan["final"]
         self.site = plan["site"]
         self.written = {}
@@ -79,7 +162,7 @@ class Wheel:
 
     def unpack(self, path):
         try:
-            with zipfile.ZipFile(path) as archive:
+            with exact(self.one, path) as file, zipfile.ZipFile(file) as archive:
                 info = self.check(archive)
                 for member in archive.infolist():
                     if not member.is_dir():
@@ -101,8 +184,8 @@ class Wheel:
         name, _, number = info[: -len(".dist-info")].partition("-")
         self.same(name, number, "folder")
         try:
-            head = archive.read(f"{info}/METADATA").decode("utf-8", "replace")
-            wheel = archive.read(f"{info}/WHEEL").decode("utf-8", "replace")
+            head = self.text(archive, f"{info}/METADATA")
+            wheel = self.text(archive, f"{info}/WHEEL")
         except KeyError:
             self.refuse("its description is not whole")
         fields = email.parser.HeaderParser().parsestr(head)
@@ -111,6 +194,11 @@ class Wheel:
         if form.split(".")[0] != "1":
             self.refuse("its form is not known")
         return info
+
+    def text(self, archive, name):
+        if archive.getinfo(name).file_size > MOST_TEXT:
+            self.refuse(f"its {name!r} is too large")
+        return archive.read(name).decode("utf-8", "replace")
 
     def same(self, name, number, where):
         wanted = self.one
@@ -143,16 +231,21 @@ class Wheel:
         elif kind == "scripts":
             if len(rest) != 1:
                 self.refuse("it has a folder of programs")
-            text = source.read()
+            head = source.read(2 + len("pythonw"))
+            if not head.startswith(b"#!python"):
+                return self.program(rest[0], Joined(head, source))
+            text = head + source.read(MOST_TEXT)
+            if source.read(1):
+                self.refuse(f"its program {rest[0]!r} is too large")
             if re.match(rb"#!pythonw?\b", text):
                 text = self.start().encode() + b"\n" + text.partition(b"\n")[2]
-            self.program(rest[0], text)
+            self.program(rest[0], io.BytesIO(text))
         elif kind == "headers":
             self.write(["include", "site", plain(self.one["name"]), *rest], source, False)
         elif kind == "data":
             if rest[0] == "bin" and len(rest) == 2:
-                self.program(rest[1], source.read())
-            elif rest[0] in ("bin", "lib", "lib64", "include", "tmp") or len(rest) == 1:
+                self.program(rest[1], source)
+            elif rest[0].lower() in ("bin", "lib", "lib64", "include", "python", "tmp") or len(rest) == 1:
                 self.refuse(f"it would write {'/'.join(rest)!r} into the environment")
             else:
                 self.write(rest, source, mode & 0o111)
@@ -167,7 +260,7 @@ class Wheel:
 
     def programs(self, archive, info):
         try:
-            text = archive.read(f"{info}/entry_points.txt").decode("utf-8", "replace")
+            text = self.text(archive, f"{info}/entry_points.txt")
         except KeyError:
             return
         parser = configparser.RawConfigParser(delimiters=("=",), strict=False)
@@ -187,14 +280,14 @@ class Wheel:
                     f"{self.start()}\nimport sys\nfrom {module} import {first}\n\n"
                     f'if __name__ == "__main__":\n    sys.exit({call}())\n'
                 )
-                self.program(name, body.encode())
+                self.program(name, io.BytesIO(body.encode()))
 
-    def program(self, name, text):
+    def program(self, name, source):
         if not re.fullmatch(r"[\w.+-]+", name) or re.fullmatch(r"(?i)pythonw?[\d.]*|\.+", name):
             self.refuse(f"its program cannot be called {name!r}")
         if os.path.join(self.root, "bin", name) in self.written:
             return
-        self.write(["bin", name], io.BytesIO(text), True)
+        self.write(["bin", name], source, True)
 
     def write(self, parts, source, runs):
         path = os.path.join(self.root, *"/".join(parts).split("/"))
@@ -212,8 +305,10 @@ class Wheel:
                     self.refuse(f"it would write over {parts[-1]!r} of {taken}")
                 os.remove(path)
             digest, size = hashlib.sha256(), 0
+            self.space.spend(self.one, 0, 1)
             with open(path, "xb") as file:
                 for block in iter(lambda: source.read(BLOCK), b""):
+                    self.space.spend(self.one, len(block))
                     digest.update(block)
                     size += len(block)
                     file.write(block)
@@ -251,12 +346,15 @@ def compile_all(plan, owners):
 def main():
     with open(sys.argv[1], encoding="utf-8") as file:
         plan = json.load(file)
-    files = [fetch(one, plan["files"], plan["patience"]) for one in plan["packages"]]
+    packages = plan["packages"]
+    space = Space(plan, "the files to fetch")
+    files = [fetch(one, plan["files"], plan["patience"], space) for one in packages]
     if plan["fetch_only"]:
         return
-    owners = {}
-    for one, path in zip(plan["packages"], files):
-        Wheel(one, plan, owners).unpack(path)
+    add_up(packages, files, plan)
+    owners, space = {}, Space(plan, UNPACKED)
+    for one, path in zip(packages, files):
+        Wheel(one, plan, owners, space).unpack(path)
     compile_all(plan, owners)
 
 

@@ -2,19 +2,20 @@
 //!
 //! No kernel and no cell: each program runs to its end, and what it printed is kept in part.
 
-use super::live::Live;
+use super::{live::Live, staging::DiskWatch};
 use crate::{
     ExecError,
     egress::{Asks, Egress, Upstream},
     sandbox::{Machine, Refusals, find, recipe},
 };
-use interpreter_core::{Confinement, HostContact, egress::RunHosts};
+use interpreter_core::{Confinement, HostContact, Limits, Reached, egress::RunHosts};
 use interpreter_host::{Heard, Inward, KernelInput, KernelSpec, Outward};
 use std::{
     collections::BTreeMap,
+    future::pending,
     path::{Path, PathBuf},
     sync::Arc,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 /// Bytes of a program's last words that are kept.
@@ -28,6 +29,7 @@ pub(crate) struct Bench {
     live: Live,
     egress: Option<Egress>,
     last: u32,
+    disk: DiskWatch,
 }
 
 /// A program that runs there.
@@ -49,6 +51,15 @@ pub(crate) struct ProgramEnd {
     pub(crate) output: Vec<u8>,
     /// Whether there was more of it.
     pub(crate) is_cut: bool,
+    /// The limit on disk space that it has reached, and was left for. It may run until the sandbox
+    /// is closed.
+    pub(crate) reached: Option<Reached>,
+}
+
+impl ProgramEnd {
+    fn unfinished(said: String, output: Vec<u8>) -> Self {
+        Self { status: None, said, output, is_cut: false, reached: None }
+    }
 }
 
 impl Bench {
@@ -80,7 +91,7 @@ impl Bench {
         if let Some(egress) = &egress {
             egress.begin_run(RunHosts::Listed);
         }
-        Ok(Self { live, egress, last: 0 })
+        Ok(Self { live, egress, last: 0, disk: DiskWatch::default() })
     }
 
     /// Starts a sandbox that nothing leads out of. Where nothing confines, there is none.
@@ -95,7 +106,13 @@ impl Bench {
         }
         let refusals = Refusals::default();
         let live = Live::start(backend, confinement.clone(), None, None, &refusals, machine);
-        Ok(Self { live: live.await?, egress: None, last: 0 })
+        Ok(Self { live: live.await?, egress: None, last: 0, disk: DiskWatch::default() })
+    }
+
+    /// The same, bounding the disk space of a folder that only this sandbox writes.
+    pub(crate) fn watching(mut self, folder: &Path, limits: &Limits) -> Self {
+        self.disk = DiskWatch::over(folder, limits);
+        self
     }
 
     /// Runs a program to its end.
@@ -137,8 +154,8 @@ impl Bench {
                     output.extend_from_slice(&bytes[..room]);
                     is_cut = most > 0 && room < bytes.len();
                     if is_cut {
-                        let said = String::new();
-                        return Ok(ProgramEnd { status: None, said, output, is_cut });
+                        let end = ProgramEnd::unfinished(String::new(), output);
+                        return Ok(ProgramEnd { is_cut, ..end });
                     }
                 }
                 match heard {
@@ -151,10 +168,17 @@ impl Bench {
                     }
                     Heard::Told(Outward::Exited { kernel, status, .. }) if kernel == own => {
                         let said = String::from_utf8_lossy(&said).into_owned();
-                        return Ok(ProgramEnd { status, said, output, is_cut });
+                        return Ok(ProgramEnd {
+                            status,
+                            is_cut,
+                            ..ProgramEnd::unfinished(said, output)
+                        });
                     }
                     Heard::Told(Outward::Failed { kernel, message }) if kernel == own => {
-                        return Ok(ProgramEnd { status: None, said: message, output, is_cut });
+                        return Ok(ProgramEnd {
+                            is_cut,
+                            ..ProgramEnd::unfinished(message, output)
+                        });
                     }
                     Heard::Stdout { .. }
                     | Heard::Stderr { .. }
@@ -163,10 +187,33 @@ impl Bench {
                     | Heard::Told(_) => {}
                 }
             }
-            if !self.live.read().await? {
-                return Err(ExecError::SandboxEnded { reason: "it ended at once".into() });
+            if let Some(reached) = self.wait().await? {
+                let end = ProgramEnd::unfinished(String::new(), output);
+                return Ok(ProgramEnd { reached: Some(reached), ..end });
             }
         }
+    }
+
+    /// Waits until something comes from inside, or looks at the disk if it is time to.
+    async fn wait(&mut self) -> Result<Option<Reached>, ExecError> {
+        let alarm = self.disk.alarm();
+        let until = async {
+            match alarm {
+                Some(alarm) => tokio::time::sleep_until(alarm.into()).await,
+                None => pending().await,
+            }
+        };
+        let blamed = tokio::select! {
+            came = self.live.read() => {
+                if !came? {
+                    return Err(ExecError::SandboxEnded { reason: "it ended at once".into() });
+                }
+                None
+            }
+            () = until => self.disk.alarmed(Instant::now()),
+            found = self.disk.counted() => self.disk.take_count(found, Instant::now()),
+        };
+        Ok(blamed.map(|(_, reached)| reached))
     }
 
     /// The hosts that were tried.

@@ -221,6 +221,12 @@ fn free_of(path: &Path) -> DiskUsage {
     )
 }
 
+/// The bytes that may still be written to the disk of `path`, without those that it must keep free.
+pub(crate) fn spare_bytes(path: &Path) -> u64 {
+    let free = free_of(path).bytes;
+    free - FREE.min(free / 2)
+}
+
 /// The account, and the count of files that is under way.
 #[derive(Debug, Default)]
 pub(super) struct DiskWatch {
@@ -229,6 +235,14 @@ pub(super) struct DiskWatch {
 }
 
 impl DiskWatch {
+    /// A watch over a folder in which nothing but one sandbox writes.
+    pub(super) fn over(folder: &Path, limits: &Limits) -> Self {
+        let now = Instant::now();
+        let mut staging = Staging::new(folder, DiskUsage::default(), now);
+        staging.begin(0, limits, staging.free, now);
+        Self { staging: Some(staging), counting: None }
+    }
+
     /// A run begins: what it stages is bounded.
     pub(super) fn begin(&mut self, set: &Set, kernel: u32, limits: &Limits) {
         let now = Instant::now();

@@ -61,8 +61,13 @@ impl Index {
 
     /// A scene whose tools use this index. The password in its address stays outside.
     pub(super) fn scene(&self, who: Who) -> Scene {
+        self.use_in(Scene::of(who))
+    }
+
+    /// The same of a scene that is there.
+    pub(super) fn use_in(&self, scene: Scene) -> Scene {
         let port = self.outside.port;
-        Scene::of(who)
+        scene
             .variable("PIP_INDEX_URL", &format!("http://me:sk-canary@127.0.0.1:{port}/simple"))
             .variable("npm_config_registry", &format!("http://127.0.0.1:{port}/npm"))
     }
@@ -86,6 +91,13 @@ impl Index {
     /// The requests that came.
     pub(super) fn asked(&self) -> Vec<String> {
         self.outside.asked()
+    }
+}
+
+impl Served {
+    /// The bytes of its file.
+    pub(super) fn file(&self) -> &[u8] {
+        &self.files[0].1
     }
 }
 
@@ -137,7 +149,7 @@ pub(super) fn wheel(name: &str, version: &str, files: &[(&str, &str)]) -> Served
 }
 
 /// The same, with more lines in its description. A file that begins with `info:` takes the place of
-/// one of its description, and one with `link:` is a link.
+/// one of its description, one with `link:` is a link, and one with `zeros:` has so many megabytes.
 pub(super) fn wheel_that_says(
     name: &str,
     version: &str,
@@ -149,6 +161,8 @@ import json, sys, zipfile
 path, name, version, more, files = sys.argv[1:]
 info = f'{name.replace(chr(45), chr(95))}-{version}.dist-info/'
 given = json.loads(files)
+# So many millions of zeros, which take no room until they are unpacked.
+given = [(one[6:], bytes(int(text) << 20)) if one.startswith('zeros:') else (one, text) for one, text in given]
 files = {one: text for one, text in given if not one.startswith('info:')}
 files[info + 'METADATA'] = f'Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{more}'
 files[info + 'WHEEL'] = 'Wheel-Version: 1.0\nGenerator: x\nRoot-Is-Purelib: true\nTag: py3-none-any\n'
@@ -158,7 +172,7 @@ with zipfile.ZipFile(path, 'w') as made:
     for one, text in files.items():
         member = zipfile.ZipInfo(one.removeprefix('link:'))
         member.external_attr = (0o120777 if one.startswith('link:') else 0o100644) << 16
-        made.writestr(member, text)
+        made.writestr(member, text, zipfile.ZIP_DEFLATED if len(text) >> 20 else None)
 ";
     let json = serde_json::to_string(files).unwrap();
     let bytes = made(SCRIPT, &[name, version, more, &json]);
@@ -168,9 +182,15 @@ with zipfile.ZipFile(path, 'w') as made:
 
 /// A package that has to be built, which runs this code.
 pub(super) fn source(name: &str, version: &str, code: &str) -> Served {
+    source_that_says(name, version, &[], code)
+}
+
+/// The same, which requires others.
+pub(super) fn source_that_says(name: &str, version: &str, requires: &[&str], code: &str) -> Served {
     const SCRIPT: &str = r#"
 import io, sys, tarfile
-path, name, version, code = sys.argv[1:]
+path, name, version, requires, code = sys.argv[1:]
+more = ''.join(f'Requires-Dist: {one}\\n' for one in requires.split())
 under = name.replace('-', '_')
 folder = f'{under}-{version}/'
 backend = code + f'''
@@ -180,7 +200,7 @@ def build_wheel(directory, *rest):
     info = '{under}-{version}.dist-info/'
     with zipfile.ZipFile(os.path.join(directory, name), 'w') as made:
         made.writestr('{under}.py', 'word = "built"\\n')
-        made.writestr(info + 'METADATA', 'Metadata-Version: 2.1\\nName: {name}\\nVersion: {version}\\n')
+        made.writestr(info + 'METADATA', 'Metadata-Version: 2.1\\nName: {name}\\nVersion: {version}\\n{more}')
         made.writestr(info + 'WHEEL', 'Wheel-Version: 1.0\\nGenerator: x\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n')
         made.writestr(info + 'RECORD', '{under}.py,,\\n' + info + 'METADATA,,\\n' + info + 'WHEEL,,\\n' + info + 'RECORD,,\\n')
     return name
@@ -196,7 +216,7 @@ with tarfile.open(path, 'w:gz') as made:
         info.size = len(text.encode())
         made.addfile(info, io.BytesIO(text.encode()))
 "#;
-    let bytes = made(SCRIPT, &[name, version, code]);
+    let bytes = made(SCRIPT, &[name, version, &requires.join(" "), code]);
     listed(name, &format!("{}-{version}.tar.gz", name.replace('-', "_")), bytes)
 }
 
@@ -255,7 +275,8 @@ with tarfile.open(path, 'w:gz') as made:
         "dist-tags": {"latest": version},
         "versions": {version: says},
     });
-    let page = (format!("/npm/{name}"), page.to_string());
+    // npm asks for the name of a scope in this way.
+    let page = (format!("/npm/{}", name.replace('/', "%2f")), page.to_string());
     Served { page: Some(page), files: vec![(file, bytes)] }
 }
 
