@@ -41,7 +41,7 @@ mod typed_lines;
 
 pub(crate) use self::{
     bench::{Bench, ProgramEnd, ToolCommand},
-    staging::spare_bytes,
+    staging::spare,
 };
 pub use self::{
     check::check,

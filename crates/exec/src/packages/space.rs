@@ -13,7 +13,7 @@
 //! # Limits
 //! The watch looks from time to time, so a fast program may write slightly more.
 
-use crate::runner::spare_bytes;
+use crate::runner::spare;
 use interpreter_core::{Limits, Reached};
 use serde_json::{Value, json};
 use std::{io, path::Path};
@@ -33,9 +33,13 @@ pub(super) struct PackageSpace {
 impl PackageSpace {
     /// The space below `folder`.
     pub(super) fn below(folder: &Path, limits: &Limits) -> Self {
-        let spare = spare_bytes(folder);
-        let bytes = limits.staged_bytes.min(spare);
-        Self { bytes, files: limits.staged_files, is_disk: spare < limits.staged_bytes }
+        let spare = spare(folder);
+        let (bytes, files) = (limits.staged_bytes, limits.staged_files);
+        Self {
+            bytes: bytes.min(spare.bytes),
+            files: files.min(spare.files),
+            is_disk: spare.bytes < bytes || spare.files < files,
+        }
     }
 
     /// For the program that unpacks.
@@ -84,6 +88,9 @@ pub(super) fn reached(reached: Reached, order: &str) -> String {
         Reached::FreeSpace(bytes) => format!(
             "{order} took the disk space that must stay free ({}); free some space",
             amount(bytes)
+        ),
+        Reached::FreeFiles(files) => format!(
+            "{order} took the room for files that must stay free on the disk ({files}); remove some"
         ),
         Reached::Time(_)
         | Reached::Cpu(_)

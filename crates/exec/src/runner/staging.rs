@@ -216,15 +216,19 @@ fn free_of(path: &Path) -> DiskUsage {
         |_| DiskUsage::default(),
         |said| DiskUsage {
             bytes: said.f_bavail.saturating_mul(said.f_frsize),
-            files: said.f_ffree,
+            // Some file systems make room for files as they come, and count none.
+            files: if said.f_files == 0 { u64::MAX } else { said.f_ffree },
         },
     )
 }
 
-/// The bytes that may still be written to the disk of `path`, without those that it must keep free.
-pub(crate) fn spare_bytes(path: &Path) -> u64 {
-    let free = free_of(path).bytes;
-    free - FREE.min(free / 2)
+/// The space that may still be used on the disk of `path`, without that which it must keep free.
+pub(crate) fn spare(path: &Path) -> DiskUsage {
+    let free = free_of(path);
+    DiskUsage {
+        bytes: free.bytes - FREE.bytes.min(free.bytes / 2),
+        files: free.files - FREE.files.min(free.files / 2),
+    }
 }
 
 /// The account, and the count of files that is under way.
