@@ -14,6 +14,8 @@
 use std::{
     collections::BTreeSet,
     ffi::OsString,
+    fs::File,
+    io::Read,
     os::unix::ffi::OsStringExt,
     path::{Path, PathBuf},
 };
@@ -30,7 +32,11 @@ struct Mount {
 
 /// The other paths of a folder, which is given by its real one.
 pub(crate) fn of(folder: &Path) -> BTreeSet<PathBuf> {
-    among(&std::fs::read(MOUNTS).unwrap_or_default(), folder)
+    let mut mounts = Vec::new();
+    match File::open(MOUNTS).and_then(|mut file| file.read_to_end(&mut mounts)) {
+        Ok(_) => among(&mounts, folder),
+        Err(_) => BTreeSet::new(),
+    }
 }
 
 fn among(mounts: &[u8], folder: &Path) -> BTreeSet<PathBuf> {
@@ -71,15 +77,12 @@ fn path(word: &[u8]) -> PathBuf {
     while let Some((&first, after)) = rest.split_first() {
         let digits = after.get(..3).and_then(|digits| std::str::from_utf8(digits).ok());
         let escaped = digits.and_then(|digits| u8::from_str_radix(digits, 8).ok());
-        match escaped.filter(|_| first == b'\\') {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &after[3..];
-            }
-            None => {
-                bytes.push(first);
-                rest = after;
-            }
+        if let Some(byte) = escaped.filter(|_| first == b'\\') {
+            bytes.push(byte);
+            rest = &after[3..];
+        } else {
+            bytes.push(first);
+            rest = after;
         }
     }
     OsString::from_vec(bytes).into()

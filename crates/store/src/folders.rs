@@ -276,9 +276,9 @@ impl Folders {
     pub fn make_changes_folder_for(&self, work_folder: &Path) -> Result<PathBuf, StoreError> {
         private::make_folder(&self.data)?;
         let read = |source| StoreError::Read { path: self.data.clone(), source };
-        let real = self.data.canonicalize().map_err(read)?;
-        let elsewhere = aliases::of(&real);
-        if !elsewhere.iter().chain([&real]).any(|data| data.starts_with(work_folder)) {
+        let resolved = self.data.canonicalize().map_err(read)?;
+        let elsewhere = aliases::of(&resolved);
+        if !elsewhere.iter().chain([&resolved]).any(|data| data.starts_with(work_folder)) {
             return self.make_changes_folder();
         }
         private::make_folder(&self.beside)?;

@@ -4,7 +4,7 @@
 //! it. An unknown version is not guessed; starting the program reveals it.
 
 use crate::regular;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Bytes of a file that are looked through.
 const LONGEST: u64 = 64 << 10;
@@ -22,8 +22,8 @@ pub(super) fn told(program: &Path) -> Option<String> {
         .or_else(|| of_folder(prefix))
 }
 
-fn start_of(path: PathBuf) -> Option<String> {
-    String::from_utf8(regular::beginning(&path, LONGEST)?).ok()
+fn start_of(path: &Path) -> Option<String> {
+    String::from_utf8(regular::beginning(path, LONGEST)?).ok()
 }
 
 /// The value of a macro of C.
@@ -37,27 +37,27 @@ fn defined<'a>(text: &'a str, name: &str) -> Option<&'a str> {
 
 fn of_python(prefix: &Path, name: &str) -> Option<String> {
     name.starts_with("python").then_some(())?;
-    let header = start_of(prefix.join("include").join(name).join("patchlevel.h"))?;
+    let header = start_of(&prefix.join("include").join(name).join("patchlevel.h"))?;
     defined(&header, "PY_VERSION").map(str::to_owned)
 }
 
 fn of_node(prefix: &Path, name: &str) -> Option<String> {
     name.starts_with("node").then_some(())?;
-    let header = start_of(prefix.join("include/node/node_version.h"))?;
+    let header = start_of(&prefix.join("include/node/node_version.h"))?;
     let part = |part: &str| defined(&header, &format!("NODE_{part}_VERSION"));
     Some(format!("{}.{}.{}", part("MAJOR")?, part("MINOR")?, part("PATCH")?))
 }
 
 /// Java's installations have a file that says.
 fn of_release(prefix: &Path) -> Option<String> {
-    let text = start_of(prefix.join("release"))?;
+    let text = start_of(&prefix.join("release"))?;
     let version = text.lines().find_map(|line| line.strip_prefix("JAVA_VERSION="))?;
     Some(version.trim_matches('"').to_owned())
 }
 
 fn of_go(prefix: &Path, name: &str) -> Option<String> {
     (name == "go").then_some(())?;
-    let text = start_of(prefix.join("VERSION"))?;
+    let text = start_of(&prefix.join("VERSION"))?;
     Some(text.lines().next()?.strip_prefix("go")?.to_owned())
 }
 

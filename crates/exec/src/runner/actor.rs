@@ -19,7 +19,7 @@ use crate::{
 };
 use interpreter_core::{
     ChangesState, Confinement, Denial, Effects, Invocation, Language, Limits, Prepared, Ran,
-    session::Event,
+    Redactor, session::Event,
 };
 use interpreter_workspace::{Measured, Set};
 use std::{
@@ -141,6 +141,11 @@ impl Actor {
         _ = self.events.send(event).await.is_ok();
     }
 
+    fn mask_with(&mut self, redactor: Arc<Redactor>) {
+        self.way_out.mask_with(&redactor);
+        self.stage.redactor = redactor;
+    }
+
     async fn told(&mut self, command: Command, now: Instant) -> Result<(), ExecError> {
         match command {
             Command::Prepare { language, confinement } => self.state.prepare(language, confinement),
@@ -149,10 +154,7 @@ impl Actor {
             Command::Answer(typed) => self.state.answer(typed),
             Command::AnswerHost(answer) => self.state.host_answered(answer),
             Command::CloseHost(host, port) => self.way_out.close(host, port),
-            Command::MaskWith(redactor) => {
-                self.way_out.mask_with(&redactor);
-                self.stage.redactor = redactor;
-            }
+            Command::MaskWith(redactor) => self.mask_with(redactor),
             Command::AnswerUse { number, goes_out } => self.way_out.answer_use(number, goes_out),
             Command::Complete { language, code, cursor, reply } => {
                 self.state.complete(&language, code, cursor, reply, now);
@@ -192,11 +194,8 @@ impl Actor {
             Command::Export { of, reply } => _ = reply.send(self.stage.export(of).await).is_ok(),
             Command::Patch { of, reply } => _ = reply.send(self.stage.patch(of).await).is_ok(),
             Command::DiffNow { paths, reply } => {
-                let diff = match self.review().await {
-                    Ok(_) => self.stage.diff(&paths),
-                    Err(error) => Err(error),
-                };
-                _ = reply.send(diff).is_ok();
+                let diff = self.review().await;
+                _ = reply.send(diff.and_then(|_| self.stage.diff(&paths))).is_ok();
             }
             Command::ShowChanges(reply) => _ = reply.send(self.stage.show_changes()).is_ok(),
             Command::Diff(reply) => {
@@ -208,10 +207,7 @@ impl Actor {
                 let files = self.checkpoint_files(number).await;
                 self.state.checkpoint(number, files, reply, now);
             }
-            // Whoever asked may have left.
-            Command::LookAgain { checkpoint, reply } => {
-                _ = reply.send(Some(self.state.left_of(checkpoint))).is_ok();
-            }
+            Command::LookAgain { checkpoint, reply } => self.state.look_again(checkpoint, reply),
             Command::Rewind { number, scope, reply } => {
                 self.state.rewind(number, scope, reply, now);
             }

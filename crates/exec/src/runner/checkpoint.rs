@@ -172,6 +172,11 @@ impl State {
         }
     }
 
+    /// Somebody wants to know what is left of a checkpoint. They may have left meanwhile.
+    pub(super) fn look_again(&self, taken: Checkpoint, reply: oneshot::Sender<Option<Checkpoint>>) {
+        _ = reply.send(Some(self.left_of(taken))).is_ok();
+    }
+
     /// The part of a checkpoint that can still be gone back to.
     pub(super) fn left_of(&self, taken: Checkpoint) -> Checkpoint {
         let Some(point) = self.checkpoints.points.get(&taken.number) else {
