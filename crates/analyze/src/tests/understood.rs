@@ -132,3 +132,18 @@ fn figures() {
     }
     println!("everyday: {} cells, {asked} not understood", all.len());
 }
+
+#[test]
+#[ignore = "probe"]
+#[expect(clippy::disallowed_methods, reason = "probe")]
+fn probe() {
+    for file in std::env::var("PROBE").unwrap().split(',') {
+        let all = toml::from_str::<Evasions>(&fs::read_to_string(file).unwrap()).unwrap().evasion;
+        for one in &all {
+            let found = one.findings();
+            let told = if one.passes() { "PASSES" } else { "asked " };
+            let why = found.why_not_understood().unwrap_or_default();
+            println!("{told} {} | {:?} {:?} | {why}", one.name, found.risk, lines(&found));
+        }
+    }
+}
