@@ -280,7 +280,9 @@ impl<'a> StrictWalk<'_, 'a> {
         let is_self = whole.as_attribute_expr().is_some_and(|one| is_own_receiver(&one.value));
         let is_plain = !is_dunder(name)
             && !special::REFUSED_KEYWORDS.contains(&name)
-            && (is_self || self.names.may_set(name) || (self.is_own(name) && !self.names.is_risky(name)));
+            && (is_self
+                || self.names.may_set(name)
+                || (self.is_own(name) && !self.names.is_risky(name)));
         match base {
             Kind::Value if is_plain => Kind::Value,
             Kind::Special(outer) if special::may_set(outer) && !is_dunder(name) => Kind::Value,
@@ -354,7 +356,8 @@ impl<'a> StrictWalk<'_, 'a> {
     /// The arguments of a call that are given by their places: as many as are known to be harmless.
     fn positional(&mut self, path: &str, call: &'a ExprCall) {
         let name = path.rsplit('.').next().unwrap_or(path);
-        let Some(most) = self.names.most_positional(path).or_else(|| self.names.most_positional(name))
+        let Some(most) =
+            self.names.most_positional(path).or_else(|| self.names.most_positional(name))
         else {
             return;
         };
@@ -434,11 +437,13 @@ impl<'a> StrictWalk<'_, 'a> {
 
     /// Whether settings that are handed over in a dictionary have names that stand in the code.
     fn is_plain_settings(&self, value: &Expr) -> bool {
-        let is_name = |one: &Expr| one.as_name_expr().is_some_and(|name| {
-            self.bound.values(&name.id).is_some_and(|all| {
-                all.iter().all(|one| self.spreads_plain(one))
+        let is_name = |one: &Expr| {
+            one.as_name_expr().is_some_and(|name| {
+                self.bound
+                    .values(&name.id)
+                    .is_some_and(|all| all.iter().all(|one| self.spreads_plain(one)))
             })
-        });
+        };
         match value {
             Expr::Dict(_) | Expr::Call(_) => self.spreads_plain(value),
             Expr::Name(_) => is_name(value),

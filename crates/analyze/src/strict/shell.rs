@@ -18,7 +18,7 @@ use shuck_ast::{
     RedirectTarget, SimpleCommand, Span, Stmt, StmtSeq, VarRef, Word, WordPart, WordPartNode,
     static_word_text,
 };
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 pub(crate) mod programs;
 
@@ -50,6 +50,7 @@ pub(crate) fn judge(file: &File, source: &str, strict: &mut Strict) {
         variables: HashSet::new(),
         numbers: HashSet::new(),
         spoiled: HashSet::new(),
+        prefixes: HashMap::new(),
     };
     if walk.strict.past.is_foreign {
         walk.unknown("an earlier command", 1);
@@ -77,10 +78,14 @@ fn numbers(walk: &mut ShellWalk<'_>, file: &File) -> HashSet<String> {
         variables: HashSet::new(),
         numbers: HashSet::new(),
         spoiled: HashSet::new(),
+        prefixes: HashMap::new(),
     };
     first.statements(&file.body);
+    walk.prefixes = std::mem::take(&mut first.prefixes);
+    walk.prefixes.retain(|_, prefix| !prefix.is_empty() && !prefix.starts_with('-'));
     let earlier = first.strict.past.known.clone();
-    first.numbers = first.variables.iter().filter(|name| !earlier.contains(*name)).cloned().collect();
+    first.numbers =
+        first.variables.iter().filter(|name| !earlier.contains(*name)).cloned().collect();
     for _ in 0..ROUNDS {
         first.spoiled.clear();
         first.statements(&file.body);
@@ -101,6 +106,8 @@ struct ShellWalk<'s> {
     numbers: HashSet<String>,
     /// Variables that are also set to something else.
     spoiled: HashSet<String>,
+    /// What the value of a variable begins with that only loops over files set; nothing if others do.
+    prefixes: HashMap<String, String>,
 }
 
 impl ShellWalk<'_> {
@@ -247,6 +254,17 @@ impl ShellWalk<'_> {
                         if !counts {
                             self.spoiled.insert(name.to_owned());
                         }
+                        let prefix = match one.words.as_deref() {
+                            Some([word]) => match self.text(word) {
+                                ShellWord::Splits(prefix) if prefix.contains('/') => prefix,
+                                _ => String::new(),
+                            },
+                            _ => String::new(),
+                        };
+                        let other = self.prefixes.insert(name.to_owned(), prefix.clone());
+                        if other.is_some_and(|other| other != prefix) {
+                            self.prefixes.insert(name.to_owned(), String::new());
+                        }
                     }
                     if !is_plain {
                         self.refuse("for", one.span);
@@ -342,6 +360,7 @@ impl ShellWalk<'_> {
             for name in names.filter(|name| !name.starts_with('-')) {
                 self.variables.insert(name.to_string());
                 self.spoiled.insert(name.to_string());
+                self.prefixes.insert(name.to_string(), String::new());
             }
         }
         let words: Vec<_> =
@@ -357,7 +376,11 @@ impl ShellWalk<'_> {
             // A pattern may become any names that fit it.
             let is_quoted = word.parts.iter().all(|part| part.kind.is_quoted());
             let at = if is_quoted { None } else { text.find(['*', '?', '[', '{', '~']) };
+            let ending = text
+                .strip_prefix("*.")
+                .is_some_and(|rest| rest.chars().all(|c| c.is_ascii_alphanumeric()));
             return match at {
+                Some(0) if ending => ShellWord::Splits("*".to_owned()),
                 Some(at) if text != "[" && text != "{}" => ShellWord::Splits(text[..at].to_owned()),
                 _ => ShellWord::Known(text.into_owned()),
             };
@@ -371,6 +394,9 @@ impl ShellWalk<'_> {
             Some((WordPart::DoubleQuoted { parts, .. }, _)) => match parts.first() {
                 Some(WordPartNode { kind: WordPart::Literal(text), span }) => {
                     text.as_str(self.source, *span).to_owned()
+                }
+                Some(WordPartNode { kind: WordPart::Variable(name), .. }) => {
+                    self.prefixes.get(name.as_str()).cloned().unwrap_or_default()
                 }
                 _ => String::new(),
             },
@@ -394,7 +420,8 @@ impl ShellWalk<'_> {
             WordPart::Literal(_) | WordPart::SingleQuoted { .. } => false,
             WordPart::ArithmeticExpansion { .. } => false,
             WordPart::Variable(name) => {
-                !self.numbers.contains(name.as_str()) && !matches!(name.as_str(), "#" | "?" | "$" | "!")
+                !self.numbers.contains(name.as_str())
+                    && !matches!(name.as_str(), "#" | "?" | "$" | "!")
             }
             WordPart::DoubleQuoted { parts, .. } => parts.iter().any(|part| match &part.kind {
                 WordPart::Literal(_) | WordPart::CommandSubstitution { .. } => false,
@@ -406,7 +433,9 @@ impl ShellWalk<'_> {
                         | BourneParameterExpansion::Operation { reference, .. }
                         | BourneParameterExpansion::Slice { reference, .. },
                     ) => reference.subscript.is_some() || reference.name.as_str() == "@",
-                    ParameterExpansionSyntax::Bourne(BourneParameterExpansion::Length { .. }) => false,
+                    ParameterExpansionSyntax::Bourne(BourneParameterExpansion::Length {
+                        ..
+                    }) => false,
                     _ => true,
                 },
                 WordPart::ParameterExpansion { reference, .. }
@@ -438,7 +467,8 @@ impl ShellWalk<'_> {
                     ShellWord::Splits(_) => false,
                 };
                 // `>&` with a name writes a file.
-                let is_copy = matches!(redirect.kind, RedirectKind::DupOutput | RedirectKind::DupInput);
+                let is_copy =
+                    matches!(redirect.kind, RedirectKind::DupOutput | RedirectKind::DupInput);
                 let is_number = matches!(self.text(word), ShellWord::Known(text)
                     if text == "-" || is_digits(&text));
                 if (is_file && !is_plain) || (is_copy && !is_number) {
@@ -492,6 +522,7 @@ impl ShellWalk<'_> {
     }
 
     fn target(&mut self, target: &VarRef) {
+        self.prefixes.insert(target.name.as_str().to_owned(), String::new());
         self.variables.insert(target.name.as_str().to_owned());
         if target.subscript.is_some() || !is_plain_name(target.name.as_str()) {
             self.refuse(target.name.as_str(), target.span);

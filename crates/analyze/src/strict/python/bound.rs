@@ -8,11 +8,11 @@
 use super::{StrictNames, StrictPast};
 use crate::strict::names::PYTHON;
 use ruff_python_ast::{
-    Comprehension, Decorator, ExceptHandler, Expr, ExprContext, Identifier, Keyword, Parameters, Pattern, Stmt,
-    TypeParams,
+    Comprehension, Decorator, ExceptHandler, Expr, ExprContext, Identifier, Keyword, Parameters,
+    Pattern, Stmt, TypeParams,
     visitor::source_order::{
-        SourceOrderVisitor, walk_comprehension, walk_except_handler, walk_expr, walk_keyword, walk_parameters,
-        walk_pattern, walk_stmt,
+        SourceOrderVisitor, walk_comprehension, walk_except_handler, walk_expr, walk_keyword,
+        walk_parameters, walk_pattern, walk_stmt,
     },
 };
 use std::collections::{HashMap, HashSet};
@@ -90,12 +90,8 @@ impl<'a> Bound<'a> {
     pub(super) fn names(self) -> StrictNames {
         let functions: HashSet<String> =
             self.functions.iter().filter(|name| self.is_single(name)).cloned().collect();
-        let locals: HashSet<String> = self
-            .assigned
-            .keys()
-            .filter(|name| self.is_local_name(name))
-            .cloned()
-            .collect();
+        let locals: HashSet<String> =
+            self.assigned.keys().filter(|name| self.is_local_name(name)).cloned().collect();
         let one = |(name, mut paths): (String, Vec<String>)| Some((name, paths.pop()?));
         StrictNames {
             imports: self.imports.into_iter().filter_map(one).collect(),

@@ -102,9 +102,8 @@ impl<'a> StrictWalk<'_, 'a> {
                 self.visit_expr(base);
             }
         }
-        let is_dataclass = |one: &Decorator| {
-            self.called(one).is_some_and(|path| path == "dataclasses.dataclass")
-        };
+        let is_dataclass =
+            |one: &Decorator| self.called(one).is_some_and(|path| path == "dataclasses.dataclass");
         let has_dataclass = class.decorator_list.iter().any(is_dataclass);
         for one in &class.decorator_list {
             let is_alone = class.decorator_list.len() == 1;
@@ -229,7 +228,8 @@ impl<'a> StrictWalk<'_, 'a> {
         };
         match called {
             Expr::Name(name) => {
-                let is_listed = matches!(name.id.as_str(), "property" | "staticmethod" | "classmethod");
+                let is_listed =
+                    matches!(name.id.as_str(), "property" | "staticmethod" | "classmethod");
                 self.is_own_function(&name.id) || (is_listed && self.is_untouched(&name.id))
             }
             // `@size.setter`.
@@ -246,9 +246,11 @@ impl<'a> StrictWalk<'_, 'a> {
 fn is_plain_dataclass(decorator: &Decorator) -> bool {
     decorator.expression.as_call_expr().is_none_or(|call| {
         call.arguments.args.is_empty()
-            && call.arguments.keywords.iter().all(|keyword| {
-                keyword.arg.is_some() && keyword.value.is_boolean_literal_expr()
-            })
+            && call
+                .arguments
+                .keywords
+                .iter()
+                .all(|keyword| keyword.arg.is_some() && keyword.value.is_boolean_literal_expr())
     })
 }
 

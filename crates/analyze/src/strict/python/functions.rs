@@ -21,7 +21,8 @@ const PLAIN_OPTIONS: &str = "axis args raw result_type subset q numeric_only inc
     vmin vmax low high by_row engine";
 
 /// Modules all of whose listed names are functions or numbers, and no texts.
-const NUMERIC: [&str; 6] = ["numpy", "numpy.linalg", "math", "statistics", "scipy.stats", "operator"];
+const NUMERIC: [&str; 6] =
+    ["numpy", "numpy.linalg", "math", "statistics", "scipy.stats", "operator"];
 
 /// Functions of pandas that may be handed on.
 const OF_TABLES: [&str; 8] = [
@@ -41,8 +42,22 @@ const BUILT_IN: &str = "len sum min max abs any all round sorted list tuple set 
 
 /// Functions of Polars that make an expression.
 const EXPRESSIONS: [&str; 16] = [
-    "col", "len", "count", "sum", "mean", "min", "max", "median", "std", "var", "first", "last",
-    "when", "n_unique", "concat_str", "quantile",
+    "col",
+    "len",
+    "count",
+    "sum",
+    "mean",
+    "min",
+    "max",
+    "median",
+    "std",
+    "var",
+    "first",
+    "last",
+    "when",
+    "n_unique",
+    "concat_str",
+    "quantile",
 ];
 
 fn lists(list: &str, word: &str) -> bool {
@@ -68,7 +83,9 @@ impl<'a> StrictWalk<'_, 'a> {
             }
         };
         // What comes after the function is handed to it.
-        let is_bounded = call.arguments.args.len() <= 1 || is_own;
+        let is_bounded = call.arguments.args.len() <= 1
+            || is_own
+            || call.arguments.args.iter().all(|one| self.is_of_polars(one));
         is_bounded
             && functions.is_none_or(|one| self.is_function(one))
             && call.arguments.keywords.iter().all(named)
@@ -109,8 +126,9 @@ impl<'a> StrictWalk<'_, 'a> {
                 Some("functools.partial") => {
                     call.arguments.args.first().is_some_and(|one| self.is_function(one))
                 }
-                Some("pandas.NamedAgg") => special::argument(call, 1, "aggfunc")
-                    .is_some_and(|one| self.is_function(one)),
+                Some("pandas.NamedAgg") => {
+                    special::argument(call, 1, "aggfunc").is_some_and(|one| self.is_function(one))
+                }
                 _ => self.is_of_polars(function),
             },
             _ => false,

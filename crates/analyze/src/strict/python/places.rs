@@ -13,7 +13,7 @@ use ruff_python_ast::{Expr, ExprCall, Operator};
 use ruff_text_size::Ranged;
 
 /// Named arguments that say which file it is, out of the place where the rules look, or more.
-const PLACES: &str = "source path_or_buf path_or_buffer filepath_or_buffer io path filename fname fp dst \
+const PLACES: &str = "source path_or_buf path_or_buffer filepath_or_buffer io path file filename fname fp dst \
     src dir root_dir base_dir uri factory database auto_open mode_ engine_kwargs fsspec_options \
     credential_provider extract_dir filter converters hive_schema";
 
@@ -25,8 +25,14 @@ const ADDRESSED: [&str; 5] =
 fn most_positional(name: &str) -> usize {
     match name {
         "open" | "io.open" | "gzip.open" | "bz2.open" | "lzma.open" | "codecs.open" => 4,
-        "numpy.savez" | "numpy.savez_compressed" | "tempfile.mkdtemp" | "tempfile.mkstemp"
-        | "shutil.make_archive" | "numpy.savetxt" | "matplotlib.pyplot.imsave" | "touch" => 3,
+        "numpy.savez"
+        | "numpy.savez_compressed"
+        | "tempfile.mkdtemp"
+        | "tempfile.mkstemp"
+        | "shutil.make_archive"
+        | "numpy.savetxt"
+        | "matplotlib.pyplot.imsave"
+        | "touch" => 3,
         "numpy.save"
         | "numpy.loadtxt"
         | "pandas.read_excel"
@@ -74,9 +80,10 @@ impl<'a> StrictWalk<'_, 'a> {
         let is_spread = call.arguments.args.iter().any(Expr::is_starred_expr)
             || call.arguments.keywords.iter().any(|keyword| keyword.arg.is_none());
         let has_place = call.arguments.keywords.iter().any(|keyword| {
-            keyword.arg.as_deref().is_some_and(|name| {
-                PLACES.split_ascii_whitespace().any(|place| place == name)
-            })
+            keyword
+                .arg
+                .as_deref()
+                .is_some_and(|name| PLACES.split_ascii_whitespace().any(|place| place == name))
         });
         let is_archive = super::special::is_archive(name) && !super::special::only_reads(call);
         let may_reach = (ADDRESSED.iter().any(|start| name.starts_with(start))
@@ -112,10 +119,7 @@ impl<'a> StrictWalk<'_, 'a> {
             Expr::Name(name) => {
                 let name = name.id.as_str();
                 self.is_of_files(name)
-                    || self
-                        .bound
-                        .values(name)
-                        .is_some_and(|all| all.iter().all(|one| inner(one)))
+                    || self.bound.values(name).is_some_and(|all| all.iter().all(|one| inner(one)))
                     || (!self.bound.sets(name) && self.past.locals.contains(name))
             }
             Expr::Call(call) => self.is_local_call(call, depth),
@@ -203,7 +207,8 @@ fn is_plain_picture(call: &ExprCall) -> bool {
             Expr::FString(text) => {
                 let last = text.value.elements().last();
                 last.is_some_and(|one| {
-                    one.as_literal().is_some_and(|one| one.value.contains('.') && is_plain(&one.value))
+                    one.as_literal()
+                        .is_some_and(|one| one.value.contains('.') && is_plain(&one.value))
                 })
             }
             _ => true,

@@ -13,7 +13,8 @@ use ruff_python_ast::{Expr, ExprCall, ExprContext, ExprSubscript, Identifier};
 use ruff_text_size::Ranged;
 
 /// Named arguments by which a harmless call loads or starts something, whichever call it is.
-pub(super) const REFUSED_KEYWORDS: [&str; 28] = [
+pub(super) const REFUSED_KEYWORDS: [&str; 29] = [
+    "fromfile_prefix_chars",
     "extra_args",
     "formula",
     "auto_open",
@@ -332,7 +333,8 @@ impl<'a> StrictWalk<'_, 'a> {
             "show" => !self.has("PIL") && positional == 0,
             // Settings of a text in a figure.
             "update" => {
-                !self.has("figures") || (positional <= 1 && first.is_none_or(|one| self.spreads_plain(one)))
+                !self.has("figures")
+                    || (positional <= 1 && first.is_none_or(|one| self.spreads_plain(one)))
             }
             "execute" | "executemany" | "executescript" => {
                 self.texts(first).is_some_and(|all| all.iter().all(|one| texts::is_plain_sql(one)))
@@ -438,9 +440,10 @@ impl<'a> StrictWalk<'_, 'a> {
             "IPython.display.HTML" => {
                 call.arguments.keywords.is_empty()
                     && first.is_some_and(|one| match one {
-                        Expr::Call(call) => call.func.as_attribute_expr().is_some_and(|made| {
-                            matches!(made.attr.as_str(), "to_html" | "render")
-                        }),
+                        Expr::Call(call) => call
+                            .func
+                            .as_attribute_expr()
+                            .is_some_and(|made| matches!(made.attr.as_str(), "to_html" | "render")),
                         Expr::FString(text) => text
                             .value
                             .elements()

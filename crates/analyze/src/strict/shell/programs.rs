@@ -108,7 +108,8 @@ fn is_plain_inner(words: &[ShellWord]) -> bool {
     let Some(program) = program.whole() else { return false };
     let known: Vec<_> = rest.iter().filter(|word| word.whole() != Some("{}")).cloned().collect();
     is_any(program)
-        || optioned(program).is_some_and(|one| one.computed && operands(one, program, &known).is_some())
+        || optioned(program)
+            .is_some_and(|one| one.computed && operands(one, program, &known).is_some())
 }
 
 /// Whether a name is that of a program or command that is known, harmless or not.
@@ -160,13 +161,16 @@ fn is_in_rules(name: &str) -> bool {
         )
 }
 
+/// Programs that tell their version without a look at the folder that they are in.
+const VERSIONED: &str = "python3 python node bash git gcc g++ sqlite3 curl jq ls grep sed awk tar";
+
 /// Whether a command is understood. The first word is the program.
 pub(super) fn is_plain(words: &[ShellWord]) -> bool {
     let Some((program, rest)) = words.split_first() else { return true };
     let Some(program) = program.whole() else { return false };
     if let [ShellWord::Known(only)] = rest
         && only == "--version"
-        && !program.contains('/')
+        && lists(VERSIONED, program)
     {
         return true;
     }
@@ -254,15 +258,20 @@ fn operands<'w>(
             }
             continue;
         }
-        let value = all.next().filter(|value| value.is_one())?;
-        values.push((letter, value));
+        match all.next() {
+            Some(value) if value.is_one() || optioned.computed => values.push((letter, value)),
+            None if optioned.computed => {}
+            _ => return None,
+        }
     }
     Some((operands, values))
 }
 
 fn is_plainly_optioned(optioned: &Optioned, program: &str, words: &[ShellWord]) -> bool {
     // `tar` takes letters without a dash as options, and `date` a time to set.
-    if program == "tar" && words.first().is_none_or(|one| !one.whole().is_some_and(|text| text.starts_with('-'))) {
+    if program == "tar"
+        && words.first().is_none_or(|one| !one.whole().is_some_and(|text| text.starts_with('-')))
+    {
         return false;
     }
     let Some((operands, values)) = operands(optioned, program, words) else { return false };
@@ -270,13 +279,22 @@ fn is_plainly_optioned(optioned: &Optioned, program: &str, words: &[ShellWord]) 
     let is_bounded = optioned.most.is_none_or(|most| operands.len() <= most)
         && (optioned.computed
             || program == "awk"
-            || operands.iter().all(|one| one.is_one() || (optioned.most.is_none() && !one.may_be_option())));
+            || operands.iter().all(|one| {
+                // Files with an ending, whose names can't be options that do more.
+                let has_ending = matches!(one, ShellWord::Splits(start) if start == "*");
+                one.is_one()
+                    || (optioned.most.is_none()
+                        && !one.may_be_option()
+                        && (program == "cp" || !has_ending))
+            }));
     is_bounded
         && match program {
             "sed" => {
                 let scripts = values.iter().map(|(_, script)| *script);
                 let has_scripts = !values.is_empty();
-                scripts.chain(operands.first().copied().filter(|_| !has_scripts)).all(is_plain_script)
+                scripts
+                    .chain(operands.first().copied().filter(|_| !has_scripts))
+                    .all(is_plain_script)
                     && (has_scripts || !operands.is_empty())
             }
             "awk" => operands.first().is_some_and(|word| word.whole().is_some_and(is_plain_awk)),
@@ -286,13 +304,19 @@ fn is_plainly_optioned(optioned: &Optioned, program: &str, words: &[ShellWord]) 
             }
             // A colon names another machine.
             "tar" => values.iter().all(|(letter, value)| {
-                value.whole().is_some_and(|text| !text.starts_with('-') && !(*letter == 'f' && text.contains(':')))
+                value.whole().is_some_and(|text| {
+                    !text.starts_with('-') && !(*letter == 'f' && text.contains(':'))
+                })
             }),
             "shift" | "wait" => operands.is_empty(),
             "seq" | "sleep" => operands.iter().all(|word| {
-                word.whole().is_none_or(|text| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'.'))
+                word.whole().is_none_or(|text| {
+                    text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'.')
+                })
             }),
-            "date" => operands.iter().all(|word| word.whole().is_some_and(|text| text.starts_with('+'))),
+            "date" => {
+                operands.iter().all(|word| word.whole().is_some_and(|text| text.starts_with('+')))
+            }
             _ => true,
         }
 }
