@@ -447,9 +447,7 @@ impl<'a> StrictWalk<'_, 'a> {
         match value {
             Expr::Dict(_) | Expr::Call(_) => self.spreads_plain(value),
             Expr::Name(_) => is_name(value),
-            Expr::NoneLiteral(_) | Expr::StringLiteral(_) | Expr::NumberLiteral(_) => true,
-            Expr::BooleanLiteral(_) => true,
-            _ => false,
+            other => other.is_literal_expr(),
         }
     }
 
@@ -510,10 +508,10 @@ impl<'a> SourceOrderVisitor<'a> for StrictWalk<'_, 'a> {
                 Kind::Module(name) | Kind::Found(name) => _ = self.unknown(name, call.range()),
             },
             other => match self.expression(other) {
-                Kind::Special("dataclasses.dataclass") => {}
-                Kind::Special(name) => _ = self.unknown(name, other.range()),
-                Kind::Value | Kind::Unknown => {}
-                Kind::Module(name) | Kind::Found(name) => _ = self.unknown(name, other.range()),
+                Kind::Special("dataclasses.dataclass") | Kind::Value | Kind::Unknown => {}
+                Kind::Special(name) | Kind::Module(name) | Kind::Found(name) => {
+                    self.unknown(name, other.range());
+                }
             },
         }
     }

@@ -246,7 +246,7 @@ impl ShellWalk<'_> {
             }
             CompoundCommand::For(one) => {
                 for target in &one.targets {
-                    let name = target.name.as_ref().map(|name| name.as_str());
+                    let name = target.name.as_ref().map(shuck_ast::Name::as_str);
                     let is_plain = name.is_some_and(is_plain_name);
                     let counts = one.words.as_ref().is_some_and(|words| self.counts(words));
                     if let Some(name) = name {
@@ -408,24 +408,25 @@ impl ShellWalk<'_> {
                 if text.as_str(self.source, part.span).contains(['*', '?', '[', '{', '~']))
         });
         let end = start.find(['*', '?', '[', '{', '~']).unwrap_or(start.len());
-        match is_pattern {
-            true => ShellWord::Splits(start[..end].to_owned()),
-            false => ShellWord::Begins(start[..end].to_owned()),
-        }
+        let start = start[..end].to_owned();
+        if is_pattern { ShellWord::Splits(start) } else { ShellWord::Begins(start) }
     }
 
     /// Whether a part of a word may make several words of it.
     fn splits(&self, part: &WordPart) -> bool {
         match part {
-            WordPart::Literal(_) | WordPart::SingleQuoted { .. } => false,
-            WordPart::ArithmeticExpansion { .. } => false,
+            WordPart::Literal(_)
+            | WordPart::SingleQuoted { .. }
+            | WordPart::ArithmeticExpansion { .. } => false,
             WordPart::Variable(name) => {
                 !self.numbers.contains(name.as_str())
                     && !matches!(name.as_str(), "#" | "?" | "$" | "!")
             }
             WordPart::DoubleQuoted { parts, .. } => parts.iter().any(|part| match &part.kind {
-                WordPart::Literal(_) | WordPart::CommandSubstitution { .. } => false,
-                WordPart::ArithmeticExpansion { .. } | WordPart::Length(_) => false,
+                WordPart::Literal(_)
+                | WordPart::CommandSubstitution { .. }
+                | WordPart::ArithmeticExpansion { .. }
+                | WordPart::Length(_) => false,
                 WordPart::Variable(name) => name.as_str() == "@",
                 WordPart::Parameter(parameter) => match &parameter.syntax {
                     ParameterExpansionSyntax::Bourne(

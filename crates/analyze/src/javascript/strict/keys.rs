@@ -58,7 +58,7 @@ impl Settings {
     }
 }
 
-impl<'s> StrictScript<'s> {
+impl StrictScript<'_> {
     /// Notes what a node sets.
     pub(super) fn settings(&mut self, node: Node<'_>) {
         match node.kind() {
@@ -97,7 +97,9 @@ impl<'s> StrictScript<'s> {
                 {
                     let names = left.within().filter(|one| one.kind() == Kind::IDENTIFIER);
                     let names: Vec<_> = names.map(|one| self.text(one).to_owned()).collect();
-                    names.iter().for_each(|name| self.settings.set(name));
+                    for name in &names {
+                        self.settings.set(name);
+                    }
                 }
             }
             Kind::CALL | Kind::NEW => self.handed(node),
@@ -313,11 +315,11 @@ impl<'s> StrictScript<'s> {
                 if let Some(property) = left.child(Field::PROPERTY) {
                     let name = self.text(property);
                     self.put(Some(property), name, right);
-                } else if let Some(index) = left.child(Field::INDEX) {
-                    if index.kind() == Kind::STRING {
-                        let name = self.text(index);
-                        self.put(Some(index), name, right);
-                    }
+                } else if let Some(index) =
+                    left.child(Field::INDEX).filter(|index| index.kind() == Kind::STRING)
+                {
+                    let name = self.text(index);
+                    self.put(Some(index), name, right);
                 }
             }
             Kind::CLASS_BODY => {

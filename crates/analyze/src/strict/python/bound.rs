@@ -182,12 +182,9 @@ impl<'a> Bound<'a> {
 
     /// A target of `=`, with its value if that is its own.
     fn target(&mut self, target: &'a Expr, value: Option<&'a Expr>) {
-        match (target, value) {
-            (Expr::Name(name), Some(value)) => {
-                self.assigned.entry(name.id.to_string()).or_default().push(value);
-                self.explain(&name.id);
-            }
-            _ => {}
+        if let (Expr::Name(name), Some(value)) = (target, value) {
+            self.assigned.entry(name.id.to_string()).or_default().push(value);
+            self.explain(&name.id);
         }
     }
 

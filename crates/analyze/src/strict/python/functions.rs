@@ -64,7 +64,7 @@ fn lists(list: &str, word: &str) -> bool {
     list.split_ascii_whitespace().any(|one| one == word)
 }
 
-impl<'a> StrictWalk<'_, 'a> {
+impl StrictWalk<'_, '_> {
     /// Whether the functions that a call of `apply`, `agg` and their like is given are known.
     pub(super) fn is_plain_aggregate(&self, call: &ExprCall) -> bool {
         let functions = call.arguments.args.first();

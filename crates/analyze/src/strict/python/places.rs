@@ -145,9 +145,14 @@ impl<'a> StrictWalk<'_, 'a> {
         if let Some(path) = self.path_of(&call.func) {
             let first = call.arguments.args.first();
             return match path.as_str() {
-                "io.StringIO" | "io.BytesIO" | "pathlib.Path" | "os.getcwd" => true,
+                "io.StringIO"
+                | "io.BytesIO"
+                | "pathlib.Path"
+                | "os.getcwd"
+                | "os.path.abspath"
+                | "os.path.expanduser"
+                | "tempfile.gettempdir" => true,
                 "os.path.join" => first.is_some_and(|one| self.is_local(one, depth + 1)),
-                "os.path.abspath" | "os.path.expanduser" | "tempfile.gettempdir" => true,
                 _ => false,
             };
         }

@@ -437,24 +437,7 @@ impl<'a> StrictWalk<'_, 'a> {
                 argument(call, 1, "aggfunc").is_some_and(|one| self.is_function(one))
             }
             // What begins like an address would be fetched.
-            "IPython.display.HTML" => {
-                call.arguments.keywords.is_empty()
-                    && first.is_some_and(|one| match one {
-                        Expr::Call(call) => call
-                            .func
-                            .as_attribute_expr()
-                            .is_some_and(|made| matches!(made.attr.as_str(), "to_html" | "render")),
-                        Expr::FString(text) => text
-                            .value
-                            .elements()
-                            .next()
-                            .and_then(|one| one.as_literal())
-                            .is_some_and(|one| one.value.trim_start().starts_with('<')),
-                        one => self.texts(Some(one)).is_some_and(|all| {
-                            all.iter().all(|one| one.trim_start().starts_with('<'))
-                        }),
-                    })
-            }
+            "IPython.display.HTML" => self.is_plain_markup(call),
             "operator.methodcaller" => {
                 literal(first).is_some_and(|text| self.names.is_method(&text) && !depends(&text))
             }
@@ -511,6 +494,25 @@ impl<'a> StrictWalk<'_, 'a> {
             }
             _ => false,
         }
+    }
+
+    /// Whether a page that is shown stands in the code, or is made of a table.
+    fn is_plain_markup(&self, call: &ExprCall) -> bool {
+        let is_made = |call: &ExprCall| {
+            call.func
+                .as_attribute_expr()
+                .is_some_and(|made| matches!(made.attr.as_str(), "to_html" | "render"))
+        };
+        let is_tag = |text: &str| text.trim_start().starts_with('<');
+        call.arguments.keywords.is_empty()
+            && call.arguments.args.first().is_some_and(|one| match one {
+                Expr::Call(call) => is_made(call),
+                Expr::FString(text) => {
+                    let first = text.value.elements().next().and_then(|one| one.as_literal());
+                    first.is_some_and(|one| is_tag(&one.value))
+                }
+                one => self.texts(Some(one)).is_some_and(|all| all.iter().all(|one| is_tag(one))),
+            })
     }
 
     fn is_plain_getattr(&mut self, name: &str, call: &'a ExprCall) -> bool {

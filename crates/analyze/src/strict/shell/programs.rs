@@ -34,8 +34,7 @@ impl ShellWord {
     fn may_be_option(&self) -> bool {
         match self {
             Self::Known(text) => text.len() > 1 && text.starts_with('-'),
-            Self::Begins(text) => text.is_empty() || text.starts_with('-'),
-            Self::Splits(text) => text.is_empty() || text.starts_with('-'),
+            Self::Begins(text) | Self::Splits(text) => text.is_empty() || text.starts_with('-'),
         }
     }
 }
@@ -212,12 +211,15 @@ fn is_plain_folder(folder: &str) -> bool {
     folder.trim_end_matches('/').split('/').all(is_part)
 }
 
+/// The words of a command that are no options, and the options that have a value with it.
+type Operands<'w> = (Vec<&'w ShellWord>, Vec<(char, &'w ShellWord)>);
+
 /// The words after a program's options, if those are on its list, and the values of the options.
 fn operands<'w>(
     optioned: &Optioned,
     program: &str,
     words: &'w [ShellWord],
-) -> Option<(Vec<&'w ShellWord>, Vec<(char, &'w ShellWord)>)> {
+) -> Option<Operands<'w>> {
     let (mut operands, mut values) = (Vec::new(), Vec::new());
     let mut all = words.iter();
     while let Some(word) = all.next() {
@@ -305,7 +307,7 @@ fn is_plainly_optioned(optioned: &Optioned, program: &str, words: &[ShellWord]) 
             // A colon names another machine.
             "tar" => values.iter().all(|(letter, value)| {
                 value.whole().is_some_and(|text| {
-                    !text.starts_with('-') && !(*letter == 'f' && text.contains(':'))
+                    !text.starts_with('-') && (*letter != 'f' || !text.contains(':'))
                 })
             }),
             "shift" | "wait" => operands.is_empty(),
