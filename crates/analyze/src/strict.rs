@@ -44,6 +44,10 @@ pub(crate) struct StrictPast {
     pub(crate) imports: HashMap<String, String>,
     /// Attributes of its own classes.
     pub(crate) attributes: HashSet<String>,
+    /// Functions and classes of understood code that nothing else was put in the place of.
+    pub(crate) functions: HashSet<String>,
+    /// Names of files that understood code has set.
+    pub(crate) locals: HashSet<String>,
     /// Names that understood code has set.
     pub(crate) known: HashSet<String>,
     /// Names that code has set that wasn't understood.
@@ -60,6 +64,8 @@ pub(crate) struct StrictNames {
     pub(crate) imports: HashMap<String, String>,
     pub(crate) attributes: HashSet<String>,
     pub(crate) bound: HashSet<String>,
+    pub(crate) functions: HashSet<String>,
+    pub(crate) locals: HashSet<String>,
     pub(crate) has: HashSet<&'static str>,
 }
 
@@ -97,11 +103,17 @@ impl Strict {
         for name in &set {
             past.imports.remove(name);
             past.known.remove(name);
+            past.functions.remove(name);
+            past.locals.remove(name);
+            // A function of this name, in languages that tell the two apart.
+            past.known.remove(&format!("{name}()"));
         }
         if is_clean {
             past.imports.extend(names.imports);
             past.attributes.extend(names.attributes);
             past.known.extend(set);
+            past.functions.extend(names.functions);
+            past.locals.extend(names.locals);
         } else {
             past.is_foreign = true;
             past.foreign.extend(set);

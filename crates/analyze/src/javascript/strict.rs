@@ -11,6 +11,8 @@ use super::{
 use crate::strict::{Strict, StrictNames};
 use std::collections::{HashMap, HashSet};
 
+mod keys;
+
 /// Objects and functions of the language itself, and the names of each that are harmless.
 const GLOBALS: &[(&str, &str)] = &[
     ("Math", "*"),
@@ -35,7 +37,7 @@ const GLOBALS: &[(&str, &str)] = &[
 ];
 
 /// Functions of the language that may be called.
-const FUNCTIONS: &str = "parseInt parseFloat isNaN isFinite Number String Boolean BigInt Symbol structuredClone \
+const FUNCTIONS: &str = "Array parseInt parseFloat isNaN isFinite Number String Boolean BigInt Symbol structuredClone \
     encodeURIComponent decodeURIComponent encodeURI decodeURI queueMicrotask setTimeout clearTimeout";
 
 /// Constructors that `new` may be used with.
@@ -95,6 +97,7 @@ pub(super) fn judge(tree: &Tree, source: &str, strict: &mut Strict) {
         methods: HashSet::new(),
         modules: HashMap::new(),
         passed: HashSet::new(),
+        settings: keys::Settings::default(),
     };
     if walk.strict.past.is_foreign {
         walk.strict.unknown("earlier code", 1);
@@ -104,6 +107,12 @@ pub(super) fn judge(tree: &Tree, source: &str, strict: &mut Strict) {
     }
     tree.each(|node| walk.learn(node));
     tree.each(|node| walk.spoil(node));
+    // Numbers first, of which others are made.
+    tree.each(|node| {
+        walk.settings(node);
+        Descent::Into
+    });
+    walk.settle();
     tree.each(|node| walk.node(node));
     let functions = walk.functions.iter().map(|name| format!("{name}()"));
     let bound = functions.chain(walk.names.iter().cloned()).collect();
@@ -112,8 +121,9 @@ pub(super) fn judge(tree: &Tree, source: &str, strict: &mut Strict) {
         .map(|(name, module)| (name.to_owned(), module.to_owned()))
         .collect();
     let attributes = walk.methods.iter().map(|name| (*name).to_owned()).collect();
+    let locals = walk.settings.containers();
     strict.finish();
-    strict.learn(StrictNames { imports, attributes, bound, ..StrictNames::default() });
+    strict.learn(StrictNames { imports, attributes, bound, locals, ..StrictNames::default() });
 }
 
 struct StrictScript<'s> {
@@ -127,6 +137,7 @@ struct StrictScript<'s> {
     modules: HashMap<&'s str, &'static str>,
     /// Nodes that were judged with what they are in, by [`Node::id`].
     passed: HashSet<usize>,
+    settings: keys::Settings,
 }
 
 fn is_function(node: Node<'_>) -> bool {
@@ -150,7 +161,9 @@ impl<'s> StrictScript<'s> {
         let values: HashSet<usize> = defaults.flat_map(|one| one.within().map(Node::id)).collect();
         for one in node.within().filter(|one| !values.contains(&one.id())) {
             if matches!(one.kind(), Kind::IDENTIFIER | Kind::SHORTHAND_PATTERN) {
-                self.names.insert(self.text(one).to_owned());
+                let name = self.text(one).to_owned();
+                self.settings.set(&name);
+                self.names.insert(name);
             }
         }
     }
@@ -264,6 +277,9 @@ impl<'s> StrictScript<'s> {
     }
 
     fn is_own_function(&self, name: &str) -> bool {
+        if self.settings.is_resolver(name) {
+            return true;
+        }
         let known = format!("{name}()");
         (self.functions.contains(name) || self.strict.past.known.contains(&known))
             && !self.names.contains(name)
@@ -282,17 +298,24 @@ impl<'s> StrictScript<'s> {
         if self.passed.contains(&node.id()) {
             return if node.kind() == Kind::CALL { Descent::Past } else { Descent::Into };
         }
+        self.keys(node);
+        self.heritage(node);
         match node.kind() {
             Kind::IDENTIFIER | Kind::SHORTHAND => self.identifier(node),
             Kind::MEMBER => return self.member(node, false),
-            Kind::SUBSCRIPT => {
-                if let Some(index) = node.child(Field::INDEX)
-                    && index.kind() == Kind::STRING
-                    && lists(RISKY, self.text(index).trim_matches(['"', '\'']))
+            Kind::SUBSCRIPT => self.item(node),
+            Kind::BINARY => {
+                let operator = node.child(Field::OPERATOR).map(|one| self.text(one));
+                if let Some(class) =
+                    node.child(Field::RIGHT).filter(|_| operator == Some("instanceof"))
+                    && (lists(MADE, self.text(class)) || self.is_own_function(self.text(class)))
                 {
-                    self.unknown(self.text(index), node);
+                    self.passed.insert(class.id());
+                } else if operator == Some("instanceof") {
+                    self.unknown("instanceof", node);
                 }
             }
+            kind if kind == Kind::OTHER && self.text(node) == "this" => self.this(node),
             Kind::VARIABLE => {
                 if let Some(value) = node.child(Field::VALUE)
                     && self.required(value).is_some()
@@ -331,8 +354,7 @@ impl<'s> StrictScript<'s> {
             || self.strict.past.known.contains(name)
             || self.strict.past.known.contains(&format!("{name}()"))
             || lists(VALUES, name)
-            || lists("Number String Boolean BigInt Error TypeError RangeError", name)
-            || (lists(MADE, name) && name != "Promise");
+            || lists("Number String Boolean BigInt", name);
         if !is_known || lists(RISKY, name) {
             self.unknown(name, node);
         }

@@ -38,6 +38,7 @@ pub(crate) struct PythonFile {
     pub(crate) found: Vec<FoundCalls>,
     pub(crate) risky: Risky,
     pub(crate) methods: Vec<Methods>,
+    pub(crate) places: Places,
 }
 
 #[derive(Debug, Deserialize)]
@@ -90,6 +91,20 @@ pub(crate) struct Methods {
     pub(crate) names: String,
 }
 
+/// Calls of which only some arguments are harmless, and attributes that may be set.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(not(test), expect(dead_code, reason = "tests hold the reasons and proofs"))]
+pub(crate) struct Places {
+    pub(crate) reason: String,
+    pub(crate) example: String,
+    pub(crate) unlike: String,
+    /// Names that `scripts/listed` tells of, and that were found to be harmless.
+    pub(crate) reviewed: String,
+    pub(crate) most: HashMap<String, String>,
+    pub(crate) set: String,
+}
+
 /// The names of Python, to be looked up.
 #[derive(Debug)]
 pub(crate) struct PythonNames {
@@ -102,6 +117,9 @@ pub(crate) struct PythonNames {
     methods: HashSet<&'static str>,
     found_methods: HashSet<&'static str>,
     risky: HashSet<&'static str>,
+    /// How many arguments may be given by their places.
+    most: HashMap<&'static str, usize>,
+    settable: HashSet<&'static str>,
 }
 
 fn words(text: &'static str) -> impl Iterator<Item = &'static str> {
@@ -141,6 +159,14 @@ impl PythonNames {
             methods: file.methods.iter().flat_map(|one| words(&one.names)).collect(),
             found_methods: file.found.iter().flat_map(|one| words(&one.methods)).collect(),
             risky: words(&file.risky.names).collect(),
+            most: file
+                .places
+                .most
+                .iter()
+                .filter_map(|(most, names)| Some((most.parse::<usize>().ok()?, names)))
+                .flat_map(|(most, names)| words(names).map(move |name| (name, most)))
+                .collect(),
+            settable: words(&file.places.set).collect(),
         }
     }
 
@@ -170,6 +196,21 @@ impl PythonNames {
 
     pub(crate) fn is_method(&self, name: &str) -> bool {
         self.methods.contains(name)
+    }
+
+    /// How many arguments a call may be given by their places, if that matters.
+    pub(crate) fn most_positional(&self, name: &str) -> Option<usize> {
+        self.most.get(name).copied()
+    }
+
+    /// Whether a method is harmless only with few arguments in their places.
+    pub(crate) fn is_limited(&self, name: &str) -> bool {
+        self.most.contains_key(name) && self.methods.contains(name)
+    }
+
+    /// Whether an attribute of any value may be set.
+    pub(crate) fn may_set(&self, name: &str) -> bool {
+        self.settable.contains(name)
     }
 
     pub(crate) fn is_found_method(&self, name: &str) -> bool {

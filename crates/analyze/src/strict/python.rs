@@ -23,6 +23,9 @@ use ruff_python_ast::{
 use ruff_text_size::{Ranged, TextRange};
 
 mod bound;
+mod classes;
+mod functions;
+mod places;
 pub(crate) mod special;
 mod texts;
 
@@ -260,20 +263,29 @@ impl<'a> StrictWalk<'_, 'a> {
             return (special::is_plain_without(name) && !self.has("pathlib"))
                 || (name == "query" && !self.has("tables"));
         }
+        // It would be called with any number of arguments.
+        if self.names.is_limited(name) {
+            return false;
+        }
         self.names.is_method(name)
             || (self.is_own(name) && !self.names.is_risky(name))
             || (name.ends_with('_') && !self.names.is_risky(name.trim_end_matches('_')))
     }
 
-    fn is_own(&self, name: &str) -> bool {
+    pub(super) fn is_own(&self, name: &str) -> bool {
         self.bound.attributes.contains(name) || self.past.attributes.contains(name)
     }
 
     fn set_attribute(&mut self, base: Kind, whole: &Expr, name: &str, range: TextRange) -> Kind {
-        let is_plain = !is_dunder(name) && !matches!(name, "backend" | "usetex");
+        let is_self = whole.as_attribute_expr().is_some_and(|one| is_own_receiver(&one.value));
+        let is_plain = !is_dunder(name)
+            && !special::REFUSED_KEYWORDS.contains(&name)
+            && (is_self
+                || self.names.may_set(name)
+                || (self.is_own(name) && !self.names.is_risky(name)));
         match base {
             Kind::Value if is_plain => Kind::Value,
-            Kind::Special(outer) if special::may_set(outer) && is_plain => Kind::Value,
+            Kind::Special(outer) if special::may_set(outer) && !is_dunder(name) => Kind::Value,
             Kind::Unknown => Kind::Unknown,
             _ => {
                 let text = crate::strict::python::texts::dotted(whole);
@@ -301,8 +313,11 @@ impl<'a> StrictWalk<'_, 'a> {
         };
         match callee {
             Kind::Value => {
-                let is_own =
-                    matches!(&*call.func, Expr::Name(name) if self.is_own_function(&name.id));
+                let name = self.path_of(&call.func);
+                let is_own = matches!(&*call.func, Expr::Name(name)
+                    if self.is_own_function(&name.id)
+                        || (name.id == "dict" && self.is_untouched("dict")));
+                self.positional(name.as_deref().unwrap_or_default(), call);
                 self.arguments(call, is_own);
             }
             Kind::Found(name) => self.found(name, call),
@@ -315,10 +330,6 @@ impl<'a> StrictWalk<'_, 'a> {
         Kind::Value
     }
 
-    fn is_own_function(&self, name: &str) -> bool {
-        self.bound.functions.contains(name) || name == "dict"
-    }
-
     /// A call of something that a value has.
     fn method(&mut self, call: &'a ExprCall, of: &'a Expr, name: &str) -> Kind {
         let range = call.func.range();
@@ -326,8 +337,15 @@ impl<'a> StrictWalk<'_, 'a> {
             self.dependent(name, of, call);
         } else if self.names.is_found_method(name) {
             self.found(name, call);
-        } else if self.may_take(of, name) || (self.is_own(name) && is_own_receiver(of)) {
-            self.arguments(call, self.is_own(name));
+        } else if self.may_take(of, name)
+            || self.names.is_limited(name)
+            || (self.is_own(name) && is_own_receiver(of))
+        {
+            let is_own = self.is_own(name);
+            if !(is_own && is_own_receiver(of)) {
+                self.positional(name, call);
+            }
+            self.arguments(call, is_own && is_own_receiver(of));
         } else {
             self.unknown(&format!(".{name}"), range);
             self.arguments(call, true);
@@ -335,14 +353,18 @@ impl<'a> StrictWalk<'_, 'a> {
         Kind::Value
     }
 
-    /// A call that the lenient walk finds: by its name, with its arguments in their places.
-    fn found(&mut self, name: &str, call: &'a ExprCall) {
-        let is_spread = call.arguments.args.iter().any(Expr::is_starred_expr)
-            || call.arguments.keywords.iter().any(|keyword| keyword.arg.is_none());
-        if is_spread || (special::is_archive(name) && !special::only_reads(call)) {
-            self.unknown(name, call.range());
+    /// The arguments of a call that are given by their places: as many as are known to be harmless.
+    fn positional(&mut self, path: &str, call: &'a ExprCall) {
+        let name = path.rsplit('.').next().unwrap_or(path);
+        let Some(most) =
+            self.names.most_positional(path).or_else(|| self.names.most_positional(name))
+        else {
+            return;
+        };
+        let is_spread = call.arguments.args.iter().any(Expr::is_starred_expr);
+        if is_spread || call.arguments.args.len() > most {
+            self.unknown(&format!("{name}()"), call.range());
         }
-        self.arguments(call, false);
     }
 
     /// The arguments of a call: harmless ones, by names that don't change what it does.
@@ -366,8 +388,12 @@ impl<'a> StrictWalk<'_, 'a> {
                     self.unknown(&format!("{name}="), keyword.range());
                 }
             }
+            Some(name) if is_settings(name) && !self.is_plain_settings(&keyword.value) => {
+                self.unknown(&format!("{name}="), keyword.range());
+            }
             Some(_) => {}
-            None if is_own || self.spreads_plain(&keyword.value) => {}
+            // Of its own functions, those that hand the rest on might hand on any.
+            None if (is_own && !self.hands_on()) || self.spreads_plain(&keyword.value) => {}
             None => {
                 self.unknown("**", keyword.range());
             }
@@ -375,7 +401,7 @@ impl<'a> StrictWalk<'_, 'a> {
     }
 
     /// Whether the names that `**` hands on are known.
-    fn spreads_plain(&self, value: &Expr) -> bool {
+    pub(super) fn spreads_plain(&self, value: &Expr) -> bool {
         let is_plain = |dict: &Expr| {
             dict.as_dict_expr().is_some_and(|dict| {
                 dict.items.iter().all(|item| {
@@ -396,17 +422,33 @@ impl<'a> StrictWalk<'_, 'a> {
         }
         let Expr::Name(name) = value else { return false };
         let name = name.id.as_str();
-        if self.bound.sets_items {
-            return false;
+        if self.bound.spread.contains(name) && self.bound.is_single(name) {
+            return self.bound.is_only_spread(name) || !self.bound.sets_items;
         }
-        let is_spread = self.bound.spread.contains(name) && !self.bound.assigned.contains_key(name);
-        is_spread
-            || (!self.bound.others.contains(name)
-                && self
-                    .bound
-                    .assigned
-                    .get(name)
-                    .is_some_and(|all| all.iter().all(|one| is_plain(one))))
+        let values = self.bound.values(name);
+        self.bound.is_only_spread(name)
+            && values.is_some_and(|all| all.iter().all(|one| is_plain(one)))
+    }
+
+    /// Whether some function of the session hands on the rest of its named arguments.
+    fn hands_on(&self) -> bool {
+        !self.bound.spread.is_empty() || !self.past.functions.is_empty()
+    }
+
+    /// Whether settings that are handed over in a dictionary have names that stand in the code.
+    fn is_plain_settings(&self, value: &Expr) -> bool {
+        let is_name = |one: &Expr| {
+            one.as_name_expr().is_some_and(|name| {
+                self.bound
+                    .values(&name.id)
+                    .is_some_and(|all| all.iter().all(|one| self.spreads_plain(one)))
+            })
+        };
+        match value {
+            Expr::Dict(_) | Expr::Call(_) => self.spreads_plain(value),
+            Expr::Name(_) => is_name(value),
+            other => other.is_literal_expr(),
+        }
     }
 
     fn import(&mut self, path: &str, range: TextRange) {
@@ -442,29 +484,8 @@ impl<'a> SourceOrderVisitor<'a> for StrictWalk<'_, 'a> {
             }
             Stmt::TypeAlias(alias) => _ = self.unknown("type", alias.range()),
             Stmt::IpyEscapeCommand(command) => _ = self.unknown("a command", command.range()),
-            Stmt::FunctionDef(function) => self.defined(&function.name, function.name.range),
-            Stmt::ClassDef(class) => {
-                self.defined(&class.name, class.name.range);
-                let keywords = class.arguments.iter().flat_map(|all| &all.keywords);
-                for keyword in keywords {
-                    // Another one may put any names into the class, which some decorators run.
-                    let is_abstract = texts::dotted(&keyword.value)
-                        .is_some_and(|path| matches!(path.as_str(), "ABCMeta" | "abc.ABCMeta"));
-                    let is_plain = match &keyword.arg {
-                        Some(name) if name.as_str() == "metaclass" => is_abstract,
-                        Some(_) => true,
-                        None => false,
-                    };
-                    if !is_plain {
-                        self.unknown("metaclass", keyword.range());
-                    }
-                }
-                for base in class.arguments.iter().flat_map(|all| &all.args) {
-                    if !self.is_class(base) {
-                        self.unknown("a base class", base.range());
-                    }
-                }
-            }
+            Stmt::FunctionDef(function) => self.function(function),
+            Stmt::ClassDef(class) => return self.class(class),
             _ => {}
         }
         walk_stmt(self, statement);
@@ -480,19 +501,19 @@ impl<'a> SourceOrderVisitor<'a> for StrictWalk<'_, 'a> {
     }
 
     fn visit_decorator(&mut self, decorator: &'a Decorator) {
-        let (called, call) = match &decorator.expression {
-            Expr::Call(call) => (&*call.func, Some(call)),
-            other => (other, None),
-        };
-        if matches!(called, Expr::Name(_) | Expr::Attribute(_))
-            && self.expression(called) == Kind::Special("dataclasses.dataclass")
-        {
-            if let Some(call) = call {
-                self.arguments(call, false);
-            }
-            return;
+        // Which it is was looked at with what it stands before.
+        match &decorator.expression {
+            Expr::Call(call) => match self.expression(&call.func) {
+                Kind::Special(_) | Kind::Value | Kind::Unknown => self.arguments(call, false),
+                Kind::Module(name) | Kind::Found(name) => _ = self.unknown(name, call.range()),
+            },
+            other => match self.expression(other) {
+                Kind::Special("dataclasses.dataclass") | Kind::Value | Kind::Unknown => {}
+                Kind::Special(name) | Kind::Module(name) | Kind::Found(name) => {
+                    self.unknown(name, other.range());
+                }
+            },
         }
-        self.value(&decorator.expression);
     }
 
     fn visit_annotation(&mut self, expression: &'a Expr) {
@@ -521,27 +542,6 @@ impl StrictWalk<'_, '_> {
         }
     }
 
-    /// Whether an expression names a class: one of its own, of a module or of the language.
-    fn is_class(&self, base: &Expr) -> bool {
-        match base {
-            Expr::Name(name) => {
-                let name = name.id.as_str();
-                !self.bound.assigned.contains_key(name)
-                    && (self.bound.functions.contains(name)
-                        || self.bound.imports.contains_key(name)
-                        || self.past.imports.contains_key(name)
-                        || self.past.known.contains(name)
-                        || self.names.is_builtin(name))
-            }
-            Expr::Attribute(_) => true,
-            Expr::Subscript(subscript) => self.is_class(&subscript.value),
-            Expr::Call(call) => texts::dotted(&call.func).is_some_and(|path| {
-                matches!(path.as_str(), "namedtuple" | "collections.namedtuple")
-            }),
-            _ => false,
-        }
-    }
-
     /// A name that is set. From then on it is harmless, though it may not have been before.
     fn set_name(&mut self, name: &str, range: TextRange) {
         let is_version = matches!(name, "__all__" | "__version__" | "__author__");
@@ -555,6 +555,11 @@ impl StrictWalk<'_, '_> {
 /// A class's own name for itself, or a call that makes one: what is called of it is its own.
 fn is_own_receiver(of: &Expr) -> bool {
     matches!(of, Expr::Name(own) if matches!(own.id.as_str(), "self" | "cls"))
+}
+
+/// Whether a named argument is a dictionary of further named arguments.
+fn is_settings(name: &str) -> bool {
+    ["kw", "kws", "kwargs", "dict", "props"].iter().any(|end| name.ends_with(end))
 }
 
 fn is_super(of: &Expr) -> bool {

@@ -18,7 +18,7 @@ use shuck_ast::{
     RedirectTarget, SimpleCommand, Span, Stmt, StmtSeq, VarRef, Word, WordPart, WordPartNode,
     static_word_text,
 };
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 pub(crate) mod programs;
 
@@ -26,6 +26,10 @@ pub(crate) mod programs;
 pub(crate) fn is_plain_command(words: &[String]) -> bool {
     let words: Vec<_> = words.iter().cloned().map(ShellWord::Known).collect();
     programs::is_plain(&words)
+}
+
+fn is_digits(text: &str) -> bool {
+    !text.is_empty() && text.len() < 10 && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Whether a variable steers nothing: neither the shell nor programs.
@@ -45,16 +49,56 @@ pub(crate) fn judge(file: &File, source: &str, strict: &mut Strict) {
         functions: HashSet::new(),
         variables: HashSet::new(),
         numbers: HashSet::new(),
+        spoiled: HashSet::new(),
+        prefixes: HashMap::new(),
     };
     if walk.strict.past.is_foreign {
         walk.unknown("an earlier command", 1);
     }
-    walk.learn(&file.body);
+    walk.functions_of(&file.body);
+    walk.numbers = numbers(&mut walk, file);
     walk.statements(&file.body);
     let functions = walk.functions.iter().map(|name| format!("{name}()"));
     let bound = functions.chain(walk.variables.iter().cloned()).collect();
     strict.finish();
     strict.learn(StrictNames { bound, ..StrictNames::default() });
+}
+
+/// Most walks to see which variables are numbers.
+const ROUNDS: usize = 4;
+
+/// The variables that hold numbers alone: those that the script sets, and sets to nothing else
+/// anywhere, as long as that may depend on others.
+fn numbers(walk: &mut ShellWalk<'_>, file: &File) -> HashSet<String> {
+    // Most scripts ask for no number; where none is known, less is understood.
+    if !["((", "${", "for ", "[ "].iter().any(|sign| walk.source.contains(sign)) {
+        return HashSet::new();
+    }
+    let mut scratch = Strict::after(walk.strict.past.clone());
+    let mut first = ShellWalk {
+        source: walk.source,
+        strict: &mut scratch,
+        functions: walk.functions.clone(),
+        variables: HashSet::new(),
+        numbers: HashSet::new(),
+        spoiled: HashSet::new(),
+        prefixes: HashMap::new(),
+    };
+    first.statements(&file.body);
+    walk.prefixes = std::mem::take(&mut first.prefixes);
+    walk.prefixes.retain(|_, prefix| !prefix.is_empty() && !prefix.starts_with('-'));
+    let earlier = first.strict.past.known.clone();
+    first.numbers =
+        first.variables.iter().filter(|name| !earlier.contains(*name)).cloned().collect();
+    for _ in 0..ROUNDS {
+        first.spoiled.clear();
+        first.statements(&file.body);
+        if first.spoiled.is_disjoint(&first.numbers) {
+            return first.numbers;
+        }
+        first.numbers = first.numbers.difference(&first.spoiled).cloned().collect();
+    }
+    HashSet::new()
 }
 
 struct ShellWalk<'s> {
@@ -64,6 +108,10 @@ struct ShellWalk<'s> {
     variables: HashSet<String>,
     /// Variables that hold numbers.
     numbers: HashSet<String>,
+    /// Variables that are also set to something else.
+    spoiled: HashSet<String>,
+    /// What the value of a variable begins with that only loops over files set; nothing if others do.
+    prefixes: HashMap<String, String>,
 }
 
 impl ShellWalk<'_> {
@@ -75,56 +123,57 @@ impl ShellWalk<'_> {
         self.unknown(what, span.start.line());
     }
 
-    /// The functions of a script, and variables that hold nothing but numbers.
-    fn learn(&mut self, statements: &StmtSeq) {
+    /// The functions of a script.
+    fn functions_of(&mut self, statements: &StmtSeq) {
         for statement in statements.iter() {
-            match &statement.command {
-                Command::Function(function) => {
-                    self.functions.extend(function.static_names().map(|name| name.as_str().into()));
-                }
-                Command::Simple(simple) if simple.args.is_empty() => {
-                    for one in &simple.assignments {
-                        let name = one.target.name.as_str().to_owned();
-                        let is_number = matches!(&one.value, AssignmentValue::Scalar(word)
-                        if static_word_text(word, self.source).is_some_and(|text| {
-                            !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
-                        }));
-                        if is_number && !self.strict.past.known.contains(&name) {
-                            self.numbers.insert(name);
-                        }
-                    }
-                }
-                Command::Compound(CompoundCommand::For(each)) => {
-                    let is_count = each.words.as_ref().is_some_and(
-                        |words| matches!(words.as_slice(), [word] if self.counts(word)),
-                    );
-                    for target in each.targets.iter().filter(|_| is_count) {
-                        self.numbers
-                            .extend(target.name.iter().map(|name| name.as_str().to_owned()));
-                    }
-                }
-                _ => {}
+            if let Command::Function(function) = &statement.command {
+                self.functions.extend(function.static_names().map(|name| name.as_str().into()));
             }
         }
     }
 
-    /// Whether a word is `$(seq …)`, or numbers in braces.
-    fn counts(&self, word: &Word) -> bool {
-        match word.parts.as_slice() {
+    /// Whether words are numbers: such that stand there, in braces, or from `seq`.
+    fn counts(&self, words: &[Word]) -> bool {
+        words.iter().all(|word| match word.parts.as_slice() {
             [WordPartNode { kind: WordPart::CommandSubstitution { body, .. }, .. }] => {
-                self.is_only(body, &["seq"])
+                self.is_seq(body)
             }
-            _ => false,
-        }
+            _ => static_word_text(word, self.source).is_some_and(|text| {
+                let inner = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+                let parts = inner.map_or(vec![&*text], |inner| inner.split("..").collect());
+                parts.iter().all(|part| is_digits(part))
+            }),
+        })
     }
 
-    /// Whether a script is one command of these.
-    fn is_only(&self, body: &StmtSeq, programs: &[&str]) -> bool {
+    /// The one simple command of a script, if it is one.
+    fn only<'c>(&self, body: &'c StmtSeq, program: &str) -> Option<(&'c SimpleCommand, &'c Stmt)> {
         let mut all = body.iter();
-        let (Some(one), None) = (all.next(), all.next()) else { return false };
-        matches!(&one.command, Command::Simple(simple)
-            if static_word_text(&simple.name, self.source)
-                .is_some_and(|name| programs.contains(&&*name)))
+        let (Some(one), None) = (all.next(), all.next()) else { return None };
+        let Command::Simple(simple) = &one.command else { return None };
+        let name = static_word_text(&simple.name, self.source)?;
+        (name == program && simple.assignments.is_empty()).then_some((simple, one))
+    }
+
+    /// Whether a script is `seq` with numbers.
+    fn is_seq(&self, body: &StmtSeq) -> bool {
+        self.only(body, "seq").is_some_and(|(simple, one)| {
+            one.redirects.is_empty()
+                && simple.args.iter().all(|word| match word.parts.as_slice() {
+                    [WordPartNode { kind: WordPart::Variable(name), .. }] => {
+                        self.numbers.contains(name.as_str())
+                    }
+                    _ => static_word_text(word, self.source).is_some_and(|text| is_digits(&text)),
+                })
+        })
+    }
+
+    /// Whether a script is `wc` with one figure of what it is handed: of files, it tells the names.
+    fn is_count_of_input(&self, body: &StmtSeq) -> bool {
+        self.only(body, "wc").is_some_and(|(simple, _)| {
+            matches!(simple.args.as_slice(), [word] if static_word_text(word, self.source)
+                .is_some_and(|text| matches!(&*text, "-l" | "-w" | "-c" | "-m")))
+        })
     }
 
     fn statements(&mut self, statements: &StmtSeq) {
@@ -201,19 +250,31 @@ impl ShellWalk<'_> {
             }
             CompoundCommand::For(one) => {
                 for target in &one.targets {
-                    let is_plain = target.name.as_ref().is_some_and(|name| {
-                        let counts = one.words.as_ref().is_some_and(
-                            |words| matches!(words.as_slice(), [word] if self.counts(word)),
-                        );
-                        is_plain_name(name.as_str())
-                            && (counts || !self.numbers.contains(name.as_str()))
-                    });
+                    let name = target.name.as_ref().map(shuck_ast::Name::as_str);
+                    let is_plain = name.is_some_and(is_plain_name);
+                    let counts = one.words.as_ref().is_some_and(|words| self.counts(words));
+                    if let Some(name) = name {
+                        self.variables.insert(name.to_owned());
+                        if !counts {
+                            self.spoiled.insert(name.to_owned());
+                        }
+                        let prefix = match one.words.as_deref() {
+                            Some([word]) => match self.text(word) {
+                                ShellWord::Splits(prefix) if prefix.contains('/') => prefix,
+                                _ => String::new(),
+                            },
+                            _ => String::new(),
+                        };
+                        let other = self.prefixes.insert(name.to_owned(), prefix.clone());
+                        if other.is_some_and(|other| other != prefix) {
+                            self.prefixes.insert(name.to_owned(), String::new());
+                        }
+                    }
                     if !is_plain {
                         self.refuse("for", one.span);
                     }
                 }
                 one.words.iter().flatten().for_each(|word| self.word(word));
-                self.learn(&one.body);
                 self.statements(&one.body);
             }
             CompoundCommand::While(one) => {
@@ -298,13 +359,13 @@ impl ShellWalk<'_> {
         if self.functions.contains(&name) || self.strict.past.known.contains(&format!("{name}()")) {
             return;
         }
-        if name == "read"
-            && simple.args.iter().any(|word| {
-                static_word_text(word, self.source)
-                    .is_some_and(|name| self.numbers.contains(&*name))
-            })
-        {
-            self.refuse("read", simple.span);
+        if name == "read" {
+            let names = simple.args.iter().filter_map(|word| static_word_text(word, self.source));
+            for name in names.filter(|name| !name.starts_with('-')) {
+                self.variables.insert(name.to_string());
+                self.spoiled.insert(name.to_string());
+                self.prefixes.insert(name.to_string(), String::new());
+            }
         }
         let words: Vec<_> =
             std::iter::once(&simple.name).chain(&simple.args).map(|word| self.text(word)).collect();
@@ -316,13 +377,20 @@ impl ShellWalk<'_> {
     /// A word as far as it stands in the script.
     fn text(&self, word: &Word) -> ShellWord {
         if let Some(text) = static_word_text(word, self.source) {
-            // A pattern may become any name that fits it.
+            // A pattern may become any names that fit it.
             let is_quoted = word.parts.iter().all(|part| part.kind.is_quoted());
             let at = if is_quoted { None } else { text.find(['*', '?', '[', '{', '~']) };
+            let ending = text
+                .strip_prefix("*.")
+                .is_some_and(|rest| rest.chars().all(|c| c.is_ascii_alphanumeric()));
             return match at {
-                Some(at) if text != "[" && text != "{}" => ShellWord::Begins(text[..at].to_owned()),
+                Some(0) if ending => ShellWord::Splits("*".to_owned()),
+                Some(at) if text != "[" && text != "{}" => ShellWord::Splits(text[..at].to_owned()),
                 _ => ShellWord::Known(text.into_owned()),
             };
+        }
+        if word.parts.iter().any(|part| self.splits(&part.kind)) {
+            return ShellWord::Splits(String::new());
         }
         let start = match word.parts.first().map(|part| (&part.kind, part.span)) {
             Some((WordPart::Literal(text), span)) => text.as_str(self.source, span).to_owned(),
@@ -331,12 +399,58 @@ impl ShellWalk<'_> {
                 Some(WordPartNode { kind: WordPart::Literal(text), span }) => {
                     text.as_str(self.source, *span).to_owned()
                 }
+                Some(WordPartNode { kind: WordPart::Variable(name), .. }) => {
+                    self.prefixes.get(name.as_str()).cloned().unwrap_or_default()
+                }
                 _ => String::new(),
             },
             _ => String::new(),
         };
+        // A quoted beginning may be followed by a pattern that isn't.
+        let is_pattern = word.parts.iter().any(|part| {
+            matches!(&part.kind, WordPart::Literal(text)
+                if text.as_str(self.source, part.span).contains(['*', '?', '[', '{', '~']))
+        });
         let end = start.find(['*', '?', '[', '{', '~']).unwrap_or(start.len());
-        ShellWord::Begins(start[..end].to_owned())
+        let start = start[..end].to_owned();
+        if is_pattern { ShellWord::Splits(start) } else { ShellWord::Begins(start) }
+    }
+
+    /// Whether a part of a word may make several words of it.
+    fn splits(&self, part: &WordPart) -> bool {
+        match part {
+            WordPart::Literal(_)
+            | WordPart::SingleQuoted { .. }
+            | WordPart::ArithmeticExpansion { .. } => false,
+            WordPart::Variable(name) => {
+                !self.numbers.contains(name.as_str())
+                    && !matches!(name.as_str(), "#" | "?" | "$" | "!")
+            }
+            WordPart::DoubleQuoted { parts, .. } => parts.iter().any(|part| match &part.kind {
+                WordPart::Literal(_)
+                | WordPart::CommandSubstitution { .. }
+                | WordPart::ArithmeticExpansion { .. }
+                | WordPart::Length(_) => false,
+                WordPart::Variable(name) => name.as_str() == "@",
+                WordPart::Parameter(parameter) => match &parameter.syntax {
+                    ParameterExpansionSyntax::Bourne(
+                        BourneParameterExpansion::Access { reference }
+                        | BourneParameterExpansion::Operation { reference, .. }
+                        | BourneParameterExpansion::Slice { reference, .. },
+                    ) => reference.subscript.is_some() || reference.name.as_str() == "@",
+                    ParameterExpansionSyntax::Bourne(BourneParameterExpansion::Length {
+                        ..
+                    }) => false,
+                    _ => true,
+                },
+                WordPart::ParameterExpansion { reference, .. }
+                | WordPart::Substring { reference, .. } => {
+                    reference.subscript.is_some() || reference.name.as_str() == "@"
+                }
+                _ => true,
+            }),
+            _ => true,
+        }
     }
 
     fn redirect(&mut self, redirect: &Redirect) {
@@ -355,8 +469,14 @@ impl ShellWalk<'_> {
                         !text.starts_with("/dev/tcp") && !text.starts_with("/dev/udp")
                     }
                     ShellWord::Begins(text) => !text.is_empty() && !text.starts_with('/'),
+                    ShellWord::Splits(_) => false,
                 };
-                if is_file && !is_plain {
+                // `>&` with a name writes a file.
+                let is_copy =
+                    matches!(redirect.kind, RedirectKind::DupOutput | RedirectKind::DupInput);
+                let is_number = matches!(self.text(word), ShellWord::Known(text)
+                    if text == "-" || is_digits(&text));
+                if (is_file && !is_plain) || (is_copy && !is_number) {
                     self.refuse("a redirection", redirect.span);
                 }
             }
@@ -374,8 +494,8 @@ impl ShellWalk<'_> {
 
     fn assignment(&mut self, assignment: &Assignment) {
         self.target(&assignment.target);
-        if self.numbers.contains(assignment.target.name.as_str()) && !self.is_count(assignment) {
-            self.refuse(assignment.target.name.as_str(), assignment.span);
+        if !self.is_count(assignment) {
+            self.spoiled.insert(assignment.target.name.as_str().to_owned());
         }
         match &assignment.value {
             AssignmentValue::Scalar(word) => self.word(word),
@@ -399,13 +519,15 @@ impl ShellWalk<'_> {
             [WordPartNode { kind: WordPart::ArithmeticExpansion { expression_ast, .. }, .. }] => {
                 expression_ast.as_deref().is_some_and(|one| self.is_number(one))
             }
-            _ => static_word_text(word, self.source).is_some_and(|text| {
-                !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
-            }),
+            [WordPartNode { kind: WordPart::CommandSubstitution { body, .. }, .. }] => {
+                self.is_count_of_input(body)
+            }
+            _ => static_word_text(word, self.source).is_some_and(|text| is_digits(&text)),
         }
     }
 
     fn target(&mut self, target: &VarRef) {
+        self.prefixes.insert(target.name.as_str().to_owned(), String::new());
         self.variables.insert(target.name.as_str().to_owned());
         if target.subscript.is_some() || !is_plain_name(target.name.as_str()) {
             self.refuse(target.name.as_str(), target.span);
@@ -541,7 +663,7 @@ impl ShellWalk<'_> {
                     self.numbers.contains(name.as_str()) || name.as_str() == "#"
                 }
                 [WordPartNode { kind: WordPart::CommandSubstitution { body, .. }, .. }] => {
-                    self.is_only(body, &["wc"])
+                    self.is_count_of_input(body)
                 }
                 _ => false,
             },

@@ -29,12 +29,13 @@ fn every_group_of_names_has_its_proof() {
     let mut all = vec![(&file.builtins.reason, &file.builtins.example, &file.builtins.unlike)];
     all.extend(file.group.iter().map(|one| (&one.reason, &one.example, &one.unlike)));
     all.extend(file.found.iter().map(|one| (&one.reason, &one.example, &one.unlike)));
+    all.push((&file.places.reason, &file.places.example, &file.places.unlike));
     for (reason, example, unlike) in all {
         assert!(!reason.is_empty());
         understood("python", example);
         unknown("python", unlike);
     }
-    assert!(!file.risky.reason.is_empty());
+    assert!(!file.risky.reason.is_empty() && !file.places.reviewed.is_empty());
     assert!(file.methods.iter().all(|one| !one.of.is_empty()));
 }
 
@@ -203,7 +204,7 @@ fn names_of_earlier_cells_count_as_their_code_did() {
 fn every_program_of_the_shell_has_its_proof() {
     let file = &*SHELL_FILE;
     let mut all = vec![
-        (&file.harmless.reason, &file.harmless.example, &file.harmless.unlike),
+        (&file.any.reason, &file.any.example, &file.any.unlike),
         (&file.find.reason, &file.find.example, &file.find.unlike),
     ];
     all.extend(file.optioned.iter().map(|one| (&one.reason, &one.example, &one.unlike)));

@@ -8,16 +8,19 @@
 use super::{StrictNames, StrictPast};
 use crate::strict::names::PYTHON;
 use ruff_python_ast::{
-    ExceptHandler, Expr, ExprContext, Identifier, Parameters, Pattern, Stmt,
+    Comprehension, Decorator, ExceptHandler, Expr, ExprContext, Identifier, Keyword, Parameters,
+    Pattern, Stmt, TypeParams,
     visitor::source_order::{
-        SourceOrderVisitor, walk_except_handler, walk_expr, walk_parameters, walk_pattern,
-        walk_stmt,
+        SourceOrderVisitor, walk_comprehension, walk_except_handler, walk_expr, walk_keyword,
+        walk_parameters, walk_pattern, walk_stmt,
     },
 };
 use std::collections::{HashMap, HashSet};
 
 /// Modules whose values give a name of an attribute another meaning.
-const MEANT: [(&str, &str); 11] = [
+const MEANT: [(&str, &str); 13] = [
+    ("matplotlib", "figures"),
+    ("seaborn", "figures"),
     ("pandas", "tables"),
     ("polars", "tables"),
     ("seaborn", "tables"),
@@ -31,22 +34,43 @@ const MEANT: [(&str, &str); 11] = [
     ("tarfile", "archives"),
 ];
 
+/// Whether decorators leave a function or class what it is: another kind may give back anything.
+fn keeps(decorators: &[Decorator]) -> bool {
+    decorators.iter().all(|one| {
+        let called = one.expression.as_call_expr().map_or(&one.expression, |call| &call.func);
+        super::texts::dotted(called).is_some_and(|path| {
+            matches!(
+                path.rsplit('.').next().unwrap_or_default(),
+                "dataclass" | "lru_cache" | "cache" | "total_ordering" | "staticmethod"
+            )
+        })
+    })
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Bound<'a> {
     /// The dotted paths that a name is imported from.
     pub(super) imports: HashMap<String, Vec<String>>,
     /// Names that are set otherwise.
     pub(super) names: HashSet<String>,
-    /// Functions and classes.
+    /// How often each name is set, in whichever way and scope.
+    counts: HashMap<String, usize>,
+    /// How often each is set to a value that is known here.
+    explained: HashMap<String, usize>,
+    /// Functions and classes that no decorator changes.
     pub(super) functions: HashSet<String>,
+    /// Classes, decorated or not.
+    pub(super) classes: HashSet<String>,
     /// Names that take the rest of the named arguments.
     pub(super) spread: HashSet<String>,
+    /// How often each name is read, and how often that is as `**name`.
+    loads: HashMap<String, (usize, usize)>,
     /// Attributes of its own classes.
     pub(super) attributes: HashSet<String>,
     /// The values of names that are set by `=` or as the members of a list that is gone through.
     pub(super) assigned: HashMap<String, Vec<&'a Expr>>,
-    /// Names that are also set in another way.
-    pub(super) others: HashSet<String>,
+    /// What loops and `with` take a name from.
+    sources: HashMap<String, Vec<&'a Expr>>,
     /// Whether an item is set whose key is computed.
     pub(super) sets_items: bool,
     pub(super) has: HashSet<&'static str>,
@@ -64,46 +88,112 @@ impl<'a> Bound<'a> {
 
     /// The names and attributes for later cells.
     pub(super) fn names(self) -> StrictNames {
+        let functions: HashSet<String> =
+            self.functions.iter().filter(|name| self.is_single(name)).cloned().collect();
+        let locals: HashSet<String> =
+            self.assigned.keys().filter(|name| self.is_local_name(name)).cloned().collect();
         let one = |(name, mut paths): (String, Vec<String>)| Some((name, paths.pop()?));
         StrictNames {
             imports: self.imports.into_iter().filter_map(one).collect(),
             attributes: self.attributes,
             bound: self.names,
             has: self.has,
+            functions,
+            locals,
         }
     }
 
     fn import(&mut self, name: &str, path: &str) {
         let root = path.split('.').next().unwrap_or(path);
-        if let Some((_, has)) = MEANT.iter().find(|(module, _)| *module == root) {
-            self.has.insert(has);
-        }
+        let meant = MEANT.iter().filter(|(module, _)| *module == root);
+        self.has.extend(meant.map(|(_, has)| *has));
+        self.count(name);
         let paths = self.imports.entry(name.to_owned()).or_default();
         if !paths.iter().any(|one| one == path) {
             paths.push(path.to_owned());
         }
     }
 
+    fn count(&mut self, name: &str) {
+        *self.counts.entry(name.to_owned()).or_default() += 1;
+    }
+
+    fn explain(&mut self, name: &str) {
+        *self.explained.entry(name.to_owned()).or_default() += 1;
+    }
+
+    /// Whether the code sets a name at all.
+    pub(super) fn sets(&self, name: &str) -> bool {
+        self.counts.contains_key(name)
+    }
+
+    /// Whether a name is set exactly once.
+    pub(super) fn is_single(&self, name: &str) -> bool {
+        self.counts.get(name) == Some(&1)
+    }
+
+    /// Whether a name is a function or class of the code's own and nothing else.
+    pub(super) fn is_function(&self, name: &str) -> bool {
+        self.is_single(name) && self.functions.contains(name)
+    }
+
+    /// The values of a name, if it is set to these and nothing else.
+    pub(super) fn values(&self, name: &str) -> Option<&[&'a Expr]> {
+        let is_known = self.counts.get(name) == self.explained.get(name);
+        self.assigned.get(name).filter(|_| is_known).map(Vec::as_slice)
+    }
+
+    /// What a name is taken from by loops or by `with`, if it is set by these and nothing else.
+    pub(super) fn sources(&self, name: &str) -> Option<&[&'a Expr]> {
+        let sources = self.sources.get(name)?;
+        (self.counts.get(name) == Some(&sources.len())).then_some(sources.as_slice())
+    }
+
+    fn source(&mut self, target: &Expr, from: &'a Expr) {
+        if let Expr::Name(name) = target {
+            self.sources.entry(name.id.to_string()).or_default().push(from);
+        }
+    }
+
+    /// Whether a name is read only as `**name`: nothing can have put more into it.
+    pub(super) fn is_only_spread(&self, name: &str) -> bool {
+        self.loads.get(name).is_none_or(|(reads, spreads)| reads == spreads)
+    }
+
+    fn is_local_name(&self, name: &str) -> bool {
+        self.values(name).is_some_and(|all| all.iter().all(|one| super::places::is_local_text(one)))
+    }
+
     fn parameters(&mut self, parameters: &Parameters) {
         for one in parameters {
             self.names.insert(one.name().to_string());
-            self.others.insert(one.name().to_string());
+            self.count(one.name());
         }
         if let Some(rest) = &parameters.kwarg {
             self.spread.insert(rest.name.to_string());
         }
     }
 
+    fn type_parameters(&mut self, parameters: Option<&TypeParams>) {
+        for one in parameters.into_iter().flat_map(|all| &all.type_params) {
+            self.count(one.name());
+        }
+    }
+
     /// A target of `=`, with its value if that is its own.
     fn target(&mut self, target: &'a Expr, value: Option<&'a Expr>) {
-        match (target, value) {
-            (Expr::Name(name), Some(value)) => {
-                self.assigned.entry(name.id.to_string()).or_default().push(value);
-            }
-            (Expr::Name(name), None) => {
-                self.others.insert(name.id.to_string());
-            }
-            _ => {}
+        if let (Expr::Name(name), Some(value)) = (target, value) {
+            self.assigned.entry(name.id.to_string()).or_default().push(value);
+            self.explain(&name.id);
+        }
+    }
+
+    /// A loop over a list that stands in the code.
+    fn members(&mut self, target: &'a Expr, list: &'a [Expr]) {
+        let Expr::Name(name) = target else { return };
+        if !list.iter().any(Expr::is_starred_expr) {
+            self.assigned.entry(name.id.to_string()).or_default().extend(list);
+            self.explain(&name.id);
         }
     }
 }
@@ -131,20 +221,27 @@ impl<'a> SourceOrderVisitor<'a> for Bound<'a> {
                 }
             }
             Stmt::FunctionDef(function) => {
+                self.count(&function.name);
                 if self.in_class {
                     self.attributes.insert(function.name.to_string());
                 } else {
                     self.names.insert(function.name.to_string());
-                    self.functions.insert(function.name.to_string());
-                    self.others.insert(function.name.to_string());
+                    if keeps(&function.decorator_list) {
+                        self.functions.insert(function.name.to_string());
+                    }
                 }
+                self.type_parameters(function.type_params.as_deref());
                 self.parameters(&function.parameters);
                 self.in_class = false;
             }
             Stmt::ClassDef(class) => {
+                self.count(&class.name);
                 self.names.insert(class.name.to_string());
-                self.functions.insert(class.name.to_string());
-                self.others.insert(class.name.to_string());
+                self.classes.insert(class.name.to_string());
+                if keeps(&class.decorator_list) {
+                    self.functions.insert(class.name.to_string());
+                }
+                self.type_parameters(class.type_params.as_deref());
                 self.in_class = true;
             }
             Stmt::Assign(assign) => {
@@ -153,16 +250,18 @@ impl<'a> SourceOrderVisitor<'a> for Bound<'a> {
                 }
             }
             Stmt::AnnAssign(assign) => self.target(&assign.target, assign.value.as_deref()),
-            Stmt::AugAssign(assign) => self.target(&assign.target, None),
-            Stmt::For(each) => match (&*each.target, &*each.iter) {
-                (target, Expr::List(list)) => {
-                    list.elts.iter().for_each(|one| self.target(target, Some(one)));
-                }
-                (target, Expr::Tuple(list)) => {
-                    list.elts.iter().for_each(|one| self.target(target, Some(one)));
-                }
-                (target, _) => self.target(target, None),
+            Stmt::For(each) => match &*each.iter {
+                Expr::List(list) => self.members(&each.target, &list.elts),
+                Expr::Tuple(list) => self.members(&each.target, &list.elts),
+                from => self.source(&each.target, from),
             },
+            Stmt::With(with) => {
+                for item in &with.items {
+                    if let Some(target) = &item.optional_vars {
+                        self.source(target, &item.context_expr);
+                    }
+                }
+            }
             _ => {}
         }
         walk_stmt(self, statement);
@@ -172,15 +271,14 @@ impl<'a> SourceOrderVisitor<'a> for Bound<'a> {
     fn visit_expr(&mut self, expression: &'a Expr) {
         match expression {
             Expr::Name(name) if name.ctx != ExprContext::Load => {
+                self.count(&name.id);
                 if self.in_class {
                     self.attributes.insert(name.id.to_string());
                 } else {
                     self.names.insert(name.id.to_string());
-                    if !self.assigned.contains_key(name.id.as_str()) {
-                        self.others.insert(name.id.to_string());
-                    }
                 }
             }
+            Expr::Name(name) => self.loads.entry(name.id.to_string()).or_default().0 += 1,
             Expr::Attribute(attribute) if attribute.ctx == ExprContext::Store => {
                 if matches!(&*attribute.value, Expr::Name(own) if matches!(own.id.as_str(), "self" | "cls"))
                 {
@@ -233,10 +331,23 @@ impl<'a> SourceOrderVisitor<'a> for Bound<'a> {
         walk_expr(self, expression);
     }
 
+    fn visit_keyword(&mut self, keyword: &'a Keyword) {
+        if let (None, Expr::Name(name)) = (&keyword.arg, &keyword.value) {
+            self.loads.entry(name.id.to_string()).or_default().1 += 1;
+        }
+        walk_keyword(self, keyword);
+    }
+
+    fn visit_comprehension(&mut self, one: &'a Comprehension) {
+        self.source(&one.target, &one.iter);
+        walk_comprehension(self, one);
+    }
+
     fn visit_except_handler(&mut self, handler: &'a ExceptHandler) {
         let ExceptHandler::ExceptHandler(one) = handler;
         if let Some(name) = &one.name {
             self.names.insert(name.to_string());
+            self.count(name);
         }
         walk_except_handler(self, handler);
     }
@@ -252,7 +363,10 @@ impl<'a> SourceOrderVisitor<'a> for Bound<'a> {
             Pattern::MatchMapping(one) => one.rest.as_ref(),
             _ => None,
         };
-        self.names.extend(name.map(ToString::to_string));
+        if let Some(name) = name {
+            self.names.insert(name.to_string());
+            self.count(name);
+        }
         walk_pattern(self, pattern);
     }
 }

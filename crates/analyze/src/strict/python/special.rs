@@ -13,7 +13,16 @@ use ruff_python_ast::{Expr, ExprCall, ExprContext, ExprSubscript, Identifier};
 use ruff_text_size::Ranged;
 
 /// Named arguments by which a harmless call loads or starts something, whichever call it is.
-pub(super) const REFUSED_KEYWORDS: [&str; 20] = [
+pub(super) const REFUSED_KEYWORDS: [&str; 29] = [
+    "fromfile_prefix_chars",
+    "extra_args",
+    "formula",
+    "auto_open",
+    "show_plot",
+    "image_path",
+    "extensions",
+    "url",
+    "cls_",
     "writer",
     "backend",
     "renderer",
@@ -39,18 +48,21 @@ pub(super) const REFUSED_KEYWORDS: [&str; 20] = [
 /// Named arguments that take a function or the name of one.
 pub(super) const FUNCTION_KEYWORDS: [&str; 2] = ["aggfunc", "func"];
 
-/// Functions of columns that a text may name.
-const AGGREGATES: &str = "mean sum min max count size nunique first last std var median prod any all \
-    sem skew kurt quantile idxmin idxmax cumsum cumprod cummax cummin cumcount rank diff pct_change shift ffill \
-    bfill unique mode describe head tail nth ohlc abs len";
-
-/// Named arguments of an aggregation that name no function.
-const PLAIN_OPTIONS: &str = "axis args raw result_type subset q numeric_only include_groups cmap \
-    vmin vmax low high";
-
 /// Calls of modules with a check of their own.
-const CALLS: [&str; 51] = [
+const CALLS: [&str; 62] = [
+    // Classes are made of these; what calls one may make a class of any names.
+    "abc.ABCMeta",
+    "enum.Enum",
+    "enum.IntEnum",
+    "enum.StrEnum",
+    "enum.Flag",
+    "enum.IntFlag",
+    "typing.TypedDict",
+    "typing.NamedTuple",
     "dataclasses.dataclass",
+    "functools.wraps",
+    "pandas.NamedAgg",
+    "IPython.display.HTML",
     "subprocess.run",
     "subprocess.check_output",
     "subprocess.call",
@@ -254,15 +266,16 @@ pub(super) fn depends(name: &str) -> bool {
             | "to_string"
             | "extract"
             | "open"
+            | "update"
     )
 }
 
 /// Whether such a name is harmless to hand on if the session has none of the values that matter.
 pub(super) fn is_plain_without(name: &str) -> bool {
-    matches!(name, "replace" | "rename" | "copy")
+    matches!(name, "replace" | "rename" | "copy" | "update")
 }
 
-fn argument<'a>(call: &'a ExprCall, at: usize, name: &str) -> Option<&'a Expr> {
+pub(super) fn argument<'a>(call: &'a ExprCall, at: usize, name: &str) -> Option<&'a Expr> {
     call.arguments.find_argument_value(name, at)
 }
 
@@ -316,8 +329,13 @@ impl<'a> StrictWalk<'_, 'a> {
             // A table would be written to a file.
             "to_string" => positional == 0 && call.arguments.find_keyword("buf").is_none(),
             "extract" => !self.has("archives"),
-            // A picture would be given to a program.
-            "show" => !self.has("PIL"),
+            // A picture would be given to a program, a figure to the one that is named.
+            "show" => !self.has("PIL") && positional == 0,
+            // Settings of a text in a figure.
+            "update" => {
+                !self.has("figures")
+                    || (positional <= 1 && first.is_none_or(|one| self.spreads_plain(one)))
+            }
             "execute" | "executemany" | "executescript" => {
                 self.texts(first).is_some_and(|all| all.iter().all(|one| texts::is_plain_sql(one)))
             }
@@ -337,10 +355,7 @@ impl<'a> StrictWalk<'_, 'a> {
             return Some(vec![text]);
         }
         let name = argument.as_name_expr()?.id.as_str();
-        if self.bound.others.contains(name) || self.bound.imports.contains_key(name) {
-            return None;
-        }
-        self.bound.assigned.get(name)?.iter().map(|one| texts::literal(one)).collect()
+        self.bound.values(name)?.iter().map(|one| texts::literal(one)).collect()
     }
 
     fn is_plain_format(&self, of: &Expr, call: &ExprCall) -> bool {
@@ -385,102 +400,6 @@ impl<'a> StrictWalk<'_, 'a> {
             })
     }
 
-    fn is_plain_aggregate(&self, call: &ExprCall) -> bool {
-        let functions = call.arguments.args.first();
-        let named = |keyword: &ruff_python_ast::Keyword| {
-            let Some(name) = &keyword.arg else {
-                return functions.is_some_and(|one| self.is_own_or_lambda(one));
-            };
-            if PLAIN_OPTIONS.split_ascii_whitespace().any(|one| one == name.as_str()) {
-                return true;
-            }
-            match &keyword.value {
-                // A named aggregation: a column, and a function.
-                Expr::Tuple(pair) => pair.elts.get(1).is_some_and(|one| self.is_function(one)),
-                Expr::Call(_) => true,
-                other => {
-                    functions.is_some_and(|one| self.is_own_or_lambda(one))
-                        || self.is_function(other)
-                }
-            }
-        };
-        functions.is_none_or(|one| self.is_function(one))
-            && call.arguments.keywords.iter().all(named)
-    }
-
-    fn is_own_or_lambda(&self, function: &Expr) -> bool {
-        match function {
-            Expr::Lambda(_) => true,
-            Expr::Name(name) => {
-                self.bound.functions.contains(name.id.as_str())
-                    && !self.bound.assigned.contains_key(name.id.as_str())
-            }
-            _ => false,
-        }
-    }
-
-    /// Whether something is a function, or names one that aggregates: not any text.
-    pub(super) fn is_function(&self, function: &Expr) -> bool {
-        match function {
-            Expr::Lambda(_) | Expr::NoneLiteral(_) => true,
-            Expr::StringLiteral(text) => {
-                AGGREGATES.split_ascii_whitespace().any(|one| one == text.value.to_str())
-            }
-            Expr::List(list) => list.elts.iter().all(|one| self.is_function(one)),
-            Expr::Tuple(list) => match list.elts.as_slice() {
-                // A name for it, and the function.
-                [name, function] if texts::literal(name).is_some() => self.is_function(function),
-                all => all.iter().all(|one| self.is_function(one)),
-            },
-            Expr::Dict(dict) => dict.items.iter().all(|item| self.is_function(&item.value)),
-            Expr::Name(name) => {
-                let name = name.id.as_str();
-                if let Some(values) = self.bound.assigned.get(name) {
-                    let is_itself = |one: &&Expr| one.as_name_expr().is_some();
-                    return !self.bound.others.contains(name)
-                        && !values.iter().any(is_itself)
-                        && values.iter().all(|one| self.is_function(one));
-                }
-                self.bound.functions.contains(name)
-                    || self.bound.imports.contains_key(name)
-                    || (self.names.is_builtin(name) && !self.bound.names.contains(name))
-                    || self.past.known.contains(name)
-            }
-            // A function of a module or a class.
-            Expr::Attribute(attribute) => texts::dotted(&attribute.value).is_some_and(|path| {
-                let root = path.split('.').next().unwrap_or_default();
-                self.bound.imports.contains_key(root)
-                    || self.past.imports.contains_key(root)
-                    || matches!(root, "str" | "int" | "float" | "list" | "dict")
-            }),
-            // A function that was made of one, or a column of Polars.
-            Expr::Call(call) => {
-                texts::dotted(&call.func)
-                    .is_some_and(|path| matches!(path.as_str(), "partial" | "functools.partial"))
-                    || self.is_of_polars(function)
-            }
-            _ => false,
-        }
-    }
-
-    /// Whether it is made by calls of Polars, one after another: an expression, and no text.
-    fn is_of_polars(&self, expression: &Expr) -> bool {
-        let mut at = expression;
-        loop {
-            match at {
-                Expr::Call(call) => at = &call.func,
-                Expr::Attribute(attribute) => at = &attribute.value,
-                Expr::Name(name) => {
-                    let name = name.id.as_str();
-                    let imports = self.bound.imports.get(name).into_iter().flatten();
-                    let mut paths = imports.chain(self.past.imports.get(name)).peekable();
-                    return paths.peek().is_some() && paths.all(|path| path.starts_with("polars"));
-                }
-                _ => return false,
-            }
-        }
-    }
-
     /// A call with a check of its own.
     pub(super) fn special(&mut self, name: &'static str, call: &'a ExprCall) {
         let is_plain = !is_spread(call) && self.is_plain_call(name, call);
@@ -514,6 +433,11 @@ impl<'a> StrictWalk<'_, 'a> {
                     text.split('.').all(|part| self.names.is_method(part) && !depends(part))
                 })
             }),
+            "pandas.NamedAgg" => {
+                argument(call, 1, "aggfunc").is_some_and(|one| self.is_function(one))
+            }
+            // What begins like an address would be fetched.
+            "IPython.display.HTML" => self.is_plain_markup(call),
             "operator.methodcaller" => {
                 literal(first).is_some_and(|text| self.names.is_method(&text) && !depends(&text))
             }
@@ -570,6 +494,25 @@ impl<'a> StrictWalk<'_, 'a> {
             }
             _ => false,
         }
+    }
+
+    /// Whether a page that is shown stands in the code, or is made of a table.
+    fn is_plain_markup(&self, call: &ExprCall) -> bool {
+        let is_made = |call: &ExprCall| {
+            call.func
+                .as_attribute_expr()
+                .is_some_and(|made| matches!(made.attr.as_str(), "to_html" | "render"))
+        };
+        let is_tag = |text: &str| text.trim_start().starts_with('<');
+        call.arguments.keywords.is_empty()
+            && call.arguments.args.first().is_some_and(|one| match one {
+                Expr::Call(call) => is_made(call),
+                Expr::FString(text) => {
+                    let first = text.value.elements().next().and_then(|one| one.as_literal());
+                    first.is_some_and(|one| is_tag(&one.value))
+                }
+                one => self.texts(Some(one)).is_some_and(|all| all.iter().all(|one| is_tag(one))),
+            })
     }
 
     fn is_plain_getattr(&mut self, name: &str, call: &'a ExprCall) -> bool {

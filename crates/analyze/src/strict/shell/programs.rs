@@ -11,23 +11,30 @@ use std::sync::LazyLock;
 pub(super) enum ShellWord {
     /// Its text.
     Known(String),
-    /// It begins with this text, and the rest is computed.
+    /// It is one word that begins with this text, and the rest is computed.
     Begins(String),
+    /// What is computed may be any number of words.
+    Splits(String),
 }
 
 impl ShellWord {
     fn whole(&self) -> Option<&str> {
         match self {
             Self::Known(text) => Some(text),
-            Self::Begins(_) => None,
+            Self::Begins(_) | Self::Splits(_) => None,
         }
+    }
+
+    /// Whether it is one word, whatever is computed in it.
+    fn is_one(&self) -> bool {
+        !matches!(self, Self::Splits(_))
     }
 
     /// Whether it may turn out to be an option.
     fn may_be_option(&self) -> bool {
         match self {
             Self::Known(text) => text.len() > 1 && text.starts_with('-'),
-            Self::Begins(text) => text.is_empty() || text.starts_with('-'),
+            Self::Begins(text) | Self::Splits(text) => text.is_empty() || text.starts_with('-'),
         }
     }
 }
@@ -35,7 +42,7 @@ impl ShellWord {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ShellFile {
-    pub(crate) harmless: Harmless,
+    pub(crate) any: Harmless,
     pub(crate) optioned: Vec<Optioned>,
     pub(crate) find: Find,
 }
@@ -54,13 +61,16 @@ pub(crate) struct Harmless {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(not(test), expect(dead_code, reason = "tests hold the reasons and proofs"))]
 pub(crate) struct Optioned {
-    program: String,
+    programs: String,
     pub(crate) reason: String,
     pub(crate) example: String,
     pub(crate) unlike: String,
     letters: String,
     values: String,
     long: String,
+    most: Option<usize>,
+    #[serde(default)]
+    computed: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -82,14 +92,29 @@ fn lists(list: &str, word: &str) -> bool {
     list.split_ascii_whitespace().any(|one| one == word)
 }
 
-fn is_harmless(program: &str) -> bool {
-    lists(&SHELL_FILE.harmless.programs, program)
+/// Whether a program does no harm whatever its words are.
+fn is_any(program: &str) -> bool {
+    lists(&SHELL_FILE.any.programs, program)
+}
+
+fn optioned(program: &str) -> Option<&'static Optioned> {
+    SHELL_FILE.optioned.iter().find(|one| lists(&one.programs, program))
+}
+
+/// Whether a program that another starts, with words that are computed, is understood.
+fn is_plain_inner(words: &[ShellWord]) -> bool {
+    let Some((program, rest)) = words.split_first() else { return true };
+    let Some(program) = program.whole() else { return false };
+    let known: Vec<_> = rest.iter().filter(|word| word.whole() != Some("{}")).cloned().collect();
+    is_any(program)
+        || optioned(program)
+            .is_some_and(|one| one.computed && operands(one, program, &known).is_some())
 }
 
 /// Whether a name is that of a program or command that is known, harmless or not.
 pub(super) fn is_known(name: &str) -> bool {
-    is_harmless(name)
-        || SHELL_FILE.optioned.iter().any(|one| one.program == name)
+    is_any(name)
+        || optioned(name).is_some()
         || is_in_rules(name)
         || matches!(
             name,
@@ -135,13 +160,16 @@ fn is_in_rules(name: &str) -> bool {
         )
 }
 
+/// Programs that tell their version without a look at the folder that they are in.
+const VERSIONED: &str = "python3 python node bash git gcc g++ sqlite3 curl jq ls grep sed awk tar";
+
 /// Whether a command is understood. The first word is the program.
 pub(super) fn is_plain(words: &[ShellWord]) -> bool {
     let Some((program, rest)) = words.split_first() else { return true };
     let Some(program) = program.whole() else { return false };
     if let [ShellWord::Known(only)] = rest
         && only == "--version"
-        && !program.contains('/')
+        && lists(VERSIONED, program)
     {
         return true;
     }
@@ -158,20 +186,12 @@ pub(super) fn is_plain(words: &[ShellWord]) -> bool {
         "cd" => matches!(rest, [ShellWord::Known(folder)] if is_plain_folder(folder)),
         "read" => is_plain_read(rest),
         "find" => is_plain_find(rest),
-        // Its second file is written.
-        "uniq" => {
-            let files = rest.iter().filter(|word| {
-                !matches!(word.whole(), Some(text)
-                if text.len() > 1 && text.starts_with('-'))
-            });
-            files.count() <= 1
-        }
         "exit" | "return" => rest.iter().all(|word| word.whole().is_some()),
         "python" | "python3" => matches!(rest, [ShellWord::Known(file), ..]
             if !file.starts_with('-') && rest.iter().all(|word| word.whole().is_some())),
-        _ if is_harmless(program) => true,
-        _ => match SHELL_FILE.optioned.iter().find(|one| one.program == program) {
-            Some(optioned) => is_plainly_optioned(optioned, rest),
+        _ if is_any(program) => true,
+        _ => match optioned(program) {
+            Some(optioned) => is_plainly_optioned(optioned, program, rest),
             // The lenient walk finds that it is started. Its words stand in the script.
             None => {
                 !is_in_rules(program)
@@ -191,23 +211,36 @@ fn is_plain_folder(folder: &str) -> bool {
     folder.trim_end_matches('/').split('/').all(is_part)
 }
 
-/// The words after a program's options, if those are on its list.
-fn operands<'w>(optioned: &Optioned, words: &'w [ShellWord]) -> Option<Vec<&'w ShellWord>> {
-    let mut operands = Vec::new();
+/// The words of a command that are no options, and the options that have a value with it.
+type Operands<'w> = (Vec<&'w ShellWord>, Vec<(char, &'w ShellWord)>);
+
+/// The words after a program's options, if those are on its list, and the values of the options.
+fn operands<'w>(
+    optioned: &Optioned,
+    program: &str,
+    words: &'w [ShellWord],
+) -> Option<Operands<'w>> {
+    let (mut operands, mut values) = (Vec::new(), Vec::new());
     let mut all = words.iter();
     while let Some(word) = all.next() {
-        if !word.may_be_option() {
+        let is_computed = optioned.computed && word.whole().is_none();
+        if !word.may_be_option() || is_computed {
             operands.push(word);
-            if optioned.program == "xargs" {
+            if matches!(program, "xargs" | "awk") {
                 operands.extend(all);
                 break;
             }
             continue;
         }
         let text = word.whole()?;
+        if text == "--" {
+            operands.extend(all);
+            break;
+        }
         if text.starts_with("--") {
             let name = text.split('=').next().unwrap_or(text);
-            if !lists(&optioned.long, name) {
+            // Values of long options stand in the same word, or are none of interest.
+            if !lists(&optioned.long, name) || name == "--expression" {
                 return None;
             }
             continue;
@@ -218,46 +251,76 @@ fn operands<'w>(optioned: &Optioned, words: &'w [ShellWord]) -> Option<Vec<&'w S
         if !flags.chars().all(|c| optioned.letters.contains(c) || c.is_ascii_digit()) {
             return None;
         }
-        if value.is_some_and(|at| at + 1 == letters.len()) {
-            let value = all.next()?;
-            if optioned.program == "sed" {
-                operands.push(value);
-            }
-            if optioned.program == "tar" && value.may_be_option() {
+        let Some(at) = value else { continue };
+        let letter = letters[at..].chars().next()?;
+        if at + 1 < letters.len() {
+            // Its value is in the same word: read only where it doesn't matter.
+            if program == "sed" || program == "tar" {
                 return None;
             }
+            continue;
+        }
+        match all.next() {
+            Some(value) if value.is_one() || optioned.computed => values.push((letter, value)),
+            None if optioned.computed => {}
+            _ => return None,
         }
     }
-    Some(operands)
+    Some((operands, values))
 }
 
-fn is_plainly_optioned(optioned: &Optioned, words: &[ShellWord]) -> bool {
-    let Some(operands) = operands(optioned, words) else { return false };
-    match optioned.program.as_str() {
-        "sed" => {
-            let has_expressions = words
-                .iter()
-                .any(|word| word.whole().is_some_and(|text| text == "-e" || text == "-ne"));
-            // With `-e` all that is not a file is a script; here each that might be one must be plain.
-            if has_expressions {
-                let scripts = words
-                    .windows(2)
-                    .filter(|two| two[0].whole().is_some_and(|text| text == "-e" || text == "-ne"));
-                scripts.map(|two| &two[1]).all(|word| word.whole().is_some_and(is_plain_sed))
-                    && !words.iter().any(|word| {
-                        word.whole().is_some_and(|text| {
-                            text.starts_with("-e") && text.len() > 2
-                                || text.starts_with("--expression")
-                        })
-                    })
-            } else {
-                operands.first().is_some_and(|word| word.whole().is_some_and(is_plain_sed))
-            }
-        }
-        "awk" => operands.first().is_some_and(|word| word.whole().is_some_and(is_plain_awk)),
-        "xargs" => operands.first().is_none_or(|word| word.whole().is_some_and(is_harmless)),
-        _ => true,
+fn is_plainly_optioned(optioned: &Optioned, program: &str, words: &[ShellWord]) -> bool {
+    // `tar` takes letters without a dash as options, and `date` a time to set.
+    if program == "tar"
+        && words.first().is_none_or(|one| !one.whole().is_some_and(|text| text.starts_with('-')))
+    {
+        return false;
     }
+    let Some((operands, values)) = operands(optioned, program, words) else { return false };
+    let is_plain_script = |word: &ShellWord| word.whole().is_some_and(is_plain_sed);
+    let is_bounded = optioned.most.is_none_or(|most| operands.len() <= most)
+        && (optioned.computed
+            || program == "awk"
+            || operands.iter().all(|one| {
+                // Files with an ending, whose names can't be options that do more.
+                let has_ending = matches!(one, ShellWord::Splits(start) if start == "*");
+                one.is_one()
+                    || (optioned.most.is_none()
+                        && !one.may_be_option()
+                        && (program == "cp" || !has_ending))
+            }));
+    is_bounded
+        && match program {
+            "sed" => {
+                let scripts = values.iter().map(|(_, script)| *script);
+                let has_scripts = !values.is_empty();
+                scripts
+                    .chain(operands.first().copied().filter(|_| !has_scripts))
+                    .all(is_plain_script)
+                    && (has_scripts || !operands.is_empty())
+            }
+            "awk" => operands.first().is_some_and(|word| word.whole().is_some_and(is_plain_awk)),
+            "xargs" => {
+                let inner: Vec<_> = operands.iter().map(|word| (*word).clone()).collect();
+                is_plain_inner(&inner)
+            }
+            // A colon names another machine.
+            "tar" => values.iter().all(|(letter, value)| {
+                value.whole().is_some_and(|text| {
+                    !text.starts_with('-') && (*letter != 'f' || !text.contains(':'))
+                })
+            }),
+            "shift" | "wait" => operands.is_empty(),
+            "seq" | "sleep" => operands.iter().all(|word| {
+                word.whole().is_none_or(|text| {
+                    text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'.')
+                })
+            }),
+            "date" => {
+                operands.iter().all(|word| word.whole().is_some_and(|text| text.starts_with('+')))
+            }
+            _ => true,
+        }
 }
 
 /// Whether a script of `sed` only prints, deletes and replaces what it prints.
@@ -326,16 +389,11 @@ fn is_plain_awk(program: &str) -> bool {
     let words =
         ["system", "getline", "fflush", "close", "ENVIRON", "PROCINFO", "SYMTAB", "FUNCTAB"];
     let has_word = |word: &str| program.contains(word);
+    // Which sign is in a text and which isn't depends on more than is read here: none may follow.
+    let writes = program.find("print").is_some_and(|at| program[at..].contains('>'));
     let pipes = program.replace("||", "");
-    let writes = program.split([';', '{', '}', '\n']).any(|statement| {
-        statement.find("print").is_some_and(|at| {
-            // A text may hold any sign.
-            let parts = statement[at..].split('"');
-            parts.step_by(2).any(|part| part.contains('>'))
-        })
-    });
     !words.iter().any(|word| has_word(word))
-        && !pipes.split('"').step_by(2).any(|part| part.contains('|'))
+        && !pipes.contains('|')
         && (!program.contains('\\') || is_plain_escape(program))
         && !program.contains('@')
         && !writes
@@ -365,6 +423,10 @@ fn is_plain_test(words: &[ShellWord]) -> bool {
             Some("=" | "==" | "!=" | "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" | "-nt" | "-ot")
         )
     };
+    // More words would make it another test, of which one evaluates a name.
+    if !words.iter().all(ShellWord::is_one) {
+        return false;
+    }
     match words {
         [] | [_] => true,
         [first, _] => unary(first),
@@ -379,7 +441,9 @@ fn is_plain_read(words: &[ShellWord]) -> bool {
     while let Some(word) = all.next() {
         match word.whole() {
             Some("-r" | "-ra" | "-a" | "-s") => {}
-            Some("-d" | "-p" | "-n") => _ = all.next(),
+            Some("-d" | "-p" | "-n") if all.peek().is_some_and(|value| value.whole().is_some()) => {
+                _ = all.next();
+            }
             Some(name) if super::is_plain_name(name) => {}
             _ => return false,
         }
@@ -392,7 +456,7 @@ fn is_plain_find(words: &[ShellWord]) -> bool {
     while let Some(word) = words.get(at) {
         at += 1;
         let Some(text) = word.whole() else {
-            if word.may_be_option() {
+            if word.may_be_option() || !word.is_one() {
                 return false;
             }
             continue;
@@ -401,7 +465,7 @@ fn is_plain_find(words: &[ShellWord]) -> bool {
             let end = words[at..].iter().position(|word| matches!(word.whole(), Some(";" | "+")));
             let Some(end) = end else { return false };
             let command = &words[at..at + end];
-            if !command.first().and_then(ShellWord::whole).is_some_and(is_harmless) {
+            if !is_plain_inner(command) {
                 return false;
             }
             at += end + 1;
@@ -439,6 +503,9 @@ mod tests {
             "BEGIN { \"x\" | getline }",
             "{ @f() }",
             "BEGIN { printf \"x\" > \"y\" }",
+            "{ print /\"/ > \"x\" }",
+            "{ print \";\" > \"x\" }",
+            "{ x = /\"/; print \"touch x\" | \"sh\" }",
         ] {
             assert!(!is_plain_awk(program), "{program}");
         }
