@@ -44,9 +44,26 @@ const COMMANDS: usize = 15_000;
 /// Bytes of a long script that allow one more command. A short line of pipes has 11 for each.
 const BYTES: usize = 9;
 
+/// Words in a row that each hold the rest of a command, as in `time ! time true`. The parser and the
+/// walks go one step deeper with each.
+const PREFIXES: usize = 50;
+
+/// The longest row of such words, and how many there are of those that take a name before the rest.
+fn prefixes(text: &str) -> usize {
+    let (mut row, mut longest, mut named) = (0, 0, 0);
+    for word in text.split_ascii_whitespace() {
+        let holds = matches!(word, "time" | "-p" | "--" | "!" | "coproc" | "noglob" | "nocorrect");
+        row = if holds { row + 1 } else { 0 };
+        named += usize::from(word == "coproc");
+        longest = longest.max(row);
+    }
+    longest.max(named)
+}
+
 /// Why a text is not given to the parser, which would take too long.
 fn refused(text: &str) -> Option<&'static str> {
-    if nests_deeper_than(text, DEPTH) || levels(text) > LEVELS.max(LEVEL * text.len()) {
+    let nests = nests_deeper_than(text, DEPTH) || prefixes(text) > PREFIXES;
+    if nests || levels(text) > LEVELS.max(LEVEL * text.len()) {
         return Some("code that is nested too deep");
     }
     let substitutions = text.bytes().filter(|byte| b"(`<".contains(byte)).count();

@@ -147,3 +147,39 @@ fn a_shell_script_of_very_many_commands_is_refused() {
     let ordinary = "grep -c x a.txt | sort | uniq -c | head -n 5\n";
     assert!(!refuses("shell", MANY, &ordinary.repeat(200_000 / ordinary.len())));
 }
+
+/// Names that lead to themselves have no end, and those that lead to two others each double the work.
+#[test]
+fn names_that_lead_to_names_are_followed_within_bounds() {
+    let calls =
+        ["df.agg(f)", "df.apply(f)", "df.pivot_table(aggfunc=f)", "pd.read_csv(f)", "open(f)"];
+    let mut doubling = String::new();
+    for number in 0..200 {
+        let next = number + 1;
+        doubling += &format!("f{number} = [f{next}, f{next}, (f{next}, {{'a': f{next}}})]\n");
+    }
+    let endless = ["f = [f]", "f = [g]\ng = [f]", "f = {'a': f}", "f = (f, f)", "f = sorted(f)"];
+    let endless = endless.into_iter().map(str::to_owned);
+    let chain: String = (0..5_000).map(|one| format!("f{one} = [f{}]\n", one + 1)).collect();
+    for names in endless.chain([doubling + "f = f0", chain + "f = [f0]"]) {
+        for call in calls {
+            let code = format!("import pandas as pd\ndf = pd.DataFrame()\n{names}\n{call}\n");
+            let why = findings("python", &code).why_not_understood();
+            // A file may have any name.
+            assert!(why.is_some() || call == "open(f)", "{call}");
+        }
+    }
+    // The control: a list of known functions.
+    let code = "import pandas as pd\ndf = pd.DataFrame()\nf = ['mean', 'sum']\ndf.agg(f)\n";
+    assert_eq!(findings("python", code).why_not_understood(), None);
+}
+
+#[test]
+fn commands_that_hold_the_rest_of_a_command_are_read_within_bounds() {
+    for word in ["time ", "time -p ", "! time ", "coproc ", "coproc a "] {
+        let code = word.repeat(20_000) + "true";
+        assert!(!findings("shell", &code).is_understood(), "{word}");
+        let short = word.repeat(3) + "true";
+        assert!(findings("shell", &short).risk != Risk::High, "{word}");
+    }
+}

@@ -15,7 +15,10 @@ use ruff_python_ast::{
         walk_parameters, walk_pattern, walk_stmt,
     },
 };
-use std::collections::{HashMap, HashSet};
+use std::{
+    cell::Cell,
+    collections::{HashMap, HashSet},
+};
 
 /// Modules whose values give a name of an attribute another meaning.
 const MEANT: [(&str, &str); 13] = [
@@ -75,7 +78,17 @@ pub(super) struct Bound<'a> {
     pub(super) sets_items: bool,
     pub(super) has: HashSet<&'static str>,
     in_class: bool,
+    /// How many names are being followed to their values now, one from another.
+    following: Cell<usize>,
+    /// How many were followed in all.
+    followed: Cell<usize>,
 }
+
+/// Names that are followed from one to another: `a = [b]` and `b = [a]` have no end.
+const CHAIN: usize = 12;
+
+/// Names that are followed in all: `a = [b, b]`, `b = [c, c]` and so on doubles each time.
+const FOLLOWED: usize = 20_000;
 
 impl<'a> Bound<'a> {
     pub(super) fn of(body: &'a [Stmt], _past: &StrictPast) -> Self {
@@ -141,6 +154,21 @@ impl<'a> Bound<'a> {
     pub(super) fn values(&self, name: &str) -> Option<&[&'a Expr]> {
         let is_known = self.counts.get(name) == self.explained.get(name);
         self.assigned.get(name).filter(|_| is_known).map(Vec::as_slice)
+    }
+
+    /// Whether all values of a name fit, if it is set to these and nothing else. Those that take too
+    /// long to follow don't.
+    pub(super) fn all_values(&self, name: &str, fits: impl Fn(&'a Expr) -> bool) -> bool {
+        let Some(values) = self.values(name) else { return false };
+        let (depth, sum) = (self.following.get(), self.followed.get());
+        if depth >= CHAIN || sum >= FOLLOWED {
+            return false;
+        }
+        self.following.set(depth + 1);
+        self.followed.set(sum + 1);
+        let all_fit = values.iter().all(|one| fits(one));
+        self.following.set(depth);
+        all_fit
     }
 
     /// What a name is taken from by loops or by `with`, if it is set by these and nothing else.

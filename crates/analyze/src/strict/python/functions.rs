@@ -143,10 +143,7 @@ impl StrictWalk<'_, '_> {
             return self.is_listed(whole);
         }
         if self.bound.sets(name) {
-            let is_itself = |one: &&Expr| one.is_name_expr();
-            return self.bound.values(name).is_some_and(|values| {
-                !values.iter().any(is_itself) && values.iter().all(|one| self.is_function(one))
-            });
+            return self.bound.all_values(name, |one| !one.is_name_expr() && self.is_function(one));
         }
         self.is_listed(whole) || (lists(BUILT_IN, name) && self.is_untouched(name))
     }

@@ -119,7 +119,7 @@ impl<'a> StrictWalk<'_, 'a> {
             Expr::Name(name) => {
                 let name = name.id.as_str();
                 self.is_of_files(name)
-                    || self.bound.values(name).is_some_and(|all| all.iter().all(|one| inner(one)))
+                    || self.bound.all_values(name, inner)
                     || (!self.bound.sets(name) && self.past.locals.contains(name))
             }
             Expr::Call(call) => self.is_local_call(call, depth),
@@ -191,10 +191,9 @@ fn is_of_glob(walk: &StrictWalk<'_, '_>, expression: &Expr) -> bool {
                 _ => false,
             }
         }
-        Expr::Name(name) => walk
-            .bound
-            .values(&name.id)
-            .is_some_and(|all| all.iter().all(|one| one.is_call_expr() && is_of_glob(walk, one))),
+        Expr::Name(name) => {
+            walk.bound.all_values(&name.id, |one| one.is_call_expr() && is_of_glob(walk, one))
+        }
         _ => false,
     }
 }
