@@ -211,7 +211,7 @@ impl Actor {
             Command::Rewind { number, scope, reply } => {
                 self.state.rewind(number, scope, reply, now);
             }
-            Command::CountPrograms(reply) => self.state.count_programs(reply),
+            Command::CountPrograms(reply) => self.state.count_programs(reply, now),
             Command::Stop => {}
         }
         Ok(())

@@ -205,7 +205,9 @@ impl State {
 
     /// There is no such kernel any more, and none of its copies.
     pub(super) fn lose_copies(&mut self, kernel: u32) {
-        for copy in self.copies.lose(kernel) {
+        let lost = self.copies.lose(kernel);
+        self.count_if_settled();
+        for copy in lost {
             self.checkpoints.answered(copy, &self.copies);
         }
     }

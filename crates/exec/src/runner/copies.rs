@@ -85,6 +85,11 @@ impl MemoryCopies {
         self.all.get(&number).is_some_and(MemoryCopy::is_awaited)
     }
 
+    /// Whether it is not known of any copy yet if there will be one.
+    pub(super) fn has_awaited(&self) -> bool {
+        self.all.values().any(MemoryCopy::is_awaited)
+    }
+
     /// Forgets a copy that is about to be woken: until it has made another, there is none. Returns
     /// the state that it had beside its memory, if it was kept.
     pub(super) fn wake(&mut self, number: u32) -> Option<Beside> {

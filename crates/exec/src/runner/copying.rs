@@ -89,5 +89,6 @@ impl State {
         self.checkpoints.answered(number, &self.copies);
         self.rewound_answered(kernel, number);
         self.drop_unnamed_copies();
+        self.count_if_settled();
     }
 }

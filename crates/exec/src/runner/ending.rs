@@ -42,6 +42,7 @@ impl State {
         self.bounds = None;
         self.budget = None;
         self.counting.clear();
+        self.count_by = None;
         self.kernels.clear();
         self.lose_all_copies();
     }

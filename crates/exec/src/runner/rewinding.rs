@@ -57,9 +57,31 @@ impl Rewinding {
 impl State {
     /// Somebody wants to know how many programs code has left running. Where there is no sandbox there
     /// are none, and nobody answers.
-    pub(super) fn count_programs(&mut self, reply: oneshot::Sender<u32>) {
-        if self.bounds.is_some() {
-            self.counting.push(reply);
+    pub(super) fn count_programs(&mut self, reply: oneshot::Sender<u32>, now: Instant) {
+        if self.bounds.is_none() {
+            return;
+        }
+        self.counting.push(reply);
+        // The host would take a copy that it doesn't hold yet for a program of the code.
+        if self.copies.has_awaited() {
+            self.count_by.get_or_insert(now + PATIENCE);
+        } else {
+            self.then(Action::Send(Inward::Count));
+        }
+    }
+
+    /// A copy is held, or there will be none: programs can be counted if that was all.
+    pub(super) fn count_if_settled(&mut self) {
+        if self.count_by.is_some() && !self.copies.has_awaited() {
+            self.count_by = None;
+            self.then(Action::Send(Inward::Count));
+        }
+    }
+
+    /// A kernel owes its copy for too long.
+    pub(super) fn counting_alarmed(&mut self, now: Instant) {
+        if self.count_by.is_some_and(|until| until <= now) {
+            self.count_by = None;
             self.then(Action::Send(Inward::Count));
         }
     }

@@ -136,6 +136,8 @@ pub(super) struct State {
     interrupted: bool,
     /// Those who want to know how many programs run beside the kernels.
     pub(super) counting: Vec<oneshot::Sender<u32>>,
+    /// When they are told at the latest, if a copy is being made that would be counted.
+    pub(super) count_by: Option<Instant>,
     actions: VecDeque<Action>,
 }
 
@@ -151,6 +153,7 @@ impl State {
             last_proposal: String::new(),
             interrupted: false,
             counting: Vec::new(),
+            count_by: None,
             actions: VecDeque::new(),
         }
     }
@@ -411,7 +414,7 @@ impl State {
             Phase::Idle | Phase::Preparing(_) | Phase::Restarting { .. } => None,
         };
         let budget = self.budget.as_ref().map(Budget::alarm);
-        let others = [self.checkpoints.alarm(), self.starting_alarm()];
+        let others = [self.checkpoints.alarm(), self.starting_alarm(), self.count_by];
         phase.into_iter().chain(budget).chain(others.into_iter().flatten()).min()
     }
 
@@ -420,6 +423,7 @@ impl State {
             self.phase = Phase::Idle;
         }
         self.checkpoints_alarmed(now);
+        self.counting_alarmed(now);
         self.rewinding_alarmed(now);
         self.starting_alarmed(now);
         if let Some(budget) = self.budget.as_mut().filter(|budget| now >= budget.alarm()) {

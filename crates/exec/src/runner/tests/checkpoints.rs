@@ -376,3 +376,30 @@ fn nothing_goes_back_while_something_runs_and_nothing_runs_while_it_goes_back() 
     let now = script.now();
     assert!(script.state.run(super::permit("python", script.limits), now).is_err());
 }
+
+impl Script {
+    fn counts(mut self) -> Self {
+        let (reply, _) = oneshot::channel();
+        let now = self.now();
+        self.state.count_programs(reply, now);
+        self.then()
+    }
+
+    fn is_counting(&self) -> bool {
+        self.done.iter().any(|line| line.to_lowercase().contains("count"))
+    }
+}
+
+/// The host takes a copy that it doesn't hold yet for a program of the code.
+#[test]
+fn programs_are_counted_when_no_copy_is_owed() {
+    assert!(python().counts().is_counting());
+    let owed = || python().checkpoint(1).0.counts();
+    let script = owed();
+    assert!(!script.is_counting());
+    let script = script.copies(1, 1, 51);
+    assert!(!script.is_counting());
+    assert!(script.holds(1, 1, true).is_counting());
+    // One that never comes is not waited for.
+    assert!(owed().after(11.0).is_counting());
+}
