@@ -109,7 +109,7 @@ impl Context {
     pub(crate) async fn change_packages(self: Arc<Self>, permit: PackagePermit) -> Event {
         let order = permit.order().clone();
         let outcome = match self.package_site(&order) {
-            Ok(site) => change(permit, site).await,
+            Ok(site) => Box::pin(change(permit, site)).await,
             Err(reason) => Err(PackagesFailed::new(reason)),
         };
         Event::PackagesChanged { order, outcome }

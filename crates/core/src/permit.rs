@@ -14,7 +14,7 @@ pub struct Permit {
     proposal: Proposal,
     confinement: Confinement,
     granted_by: Grantor,
-    hosts: RunHosts,
+    hosts: Box<RunHosts>,
     seconds: Option<NonZeroU32>,
 }
 
@@ -45,7 +45,13 @@ impl Permit {
         by: Grantor,
         hosts: RunHosts,
     ) -> Self {
-        Self { proposal, confinement: within, granted_by: by, hosts, seconds: None }
+        Self {
+            proposal,
+            confinement: within,
+            granted_by: by,
+            hosts: Box::new(hosts),
+            seconds: None,
+        }
     }
 
     /// The same permit, limited to this many seconds.

@@ -68,6 +68,7 @@ impl UnsealedCode {
 }
 
 /// The code that a record has, as it is shown.
+#[expect(clippy::wildcard_enum_match_arm, reason = "no other record has code that may run")]
 fn code(body: &Body) -> Option<&Untrusted> {
     match body {
         Body::Proposal { code, .. } | Body::Answer { code: Some(code), .. } => Some(code),

@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn what_the_settings_name_is_offered_by_its_name_in_the_record() {
-        let offers = with(CONFIG, |choice| choice.offers());
+        let offers = with(CONFIG, super::super::Choice::offers);
         assert_eq!(
             offers[..4],
             ["scripted:own.toml", "scripted:other.toml", "groq/x", "here/small"]

@@ -28,12 +28,12 @@ impl Driver {
             Effect::Look(look) => self.look(look),
             Effect::Ask(question) => self.update(Update::Ask(Box::new(question))).await,
             Effect::Prepare { language, confinement } => {
-                self.runner.tell(Command::Prepare { language, confinement: *confinement });
+                self.runner.tell(Command::Prepare { language, confinement });
             }
             Effect::Run(permit) => {
                 self.remember(permit.proposal());
                 self.keep_checkpoint(permit.proposal());
-                self.runner.tell(Command::Run(permit));
+                self.runner.tell(Command::Run(Box::new(permit)));
             }
             Effect::ShowLine(line) => self.update(Update::Line(line)).await,
             Effect::AskInput(wanted) => self.update(Update::Input(wanted)).await,

@@ -158,7 +158,7 @@ fn a_long_run_is_stopped_if_no_one_answers() {
     let scene = Scene::new();
     let terminal = asked_after(&scene, LOOP, "1s");
     terminal.shows(QUESTION).shows("p1 is being stopped: no answer.").waits();
-    // What is typed now is a prompt, not an answer.
+    // From here on, keys are a prompt and not an answer.
     terminal.types("/quit").exits(0);
     assert_eq!(settled(&scene), [(false, "nobody".into())]);
     assert_eq!(scene.running().len(), 0);

@@ -39,8 +39,7 @@ impl State {
         let again = self.questions.again.take();
         let drawn = work.current.drawn(&self.setup.redactor);
         let mut verdict = self.verdict_on(&work.current, &findings, &self.taint);
-        work.quorum = verdict.quorum;
-        work.findings = findings.clone();
+        (work.quorum, work.findings) = (verdict.quorum, findings.clone());
         let by_rule = matches!(verdict.ground, Ground::Rule | Ground::Named);
         work.must_ask =
             approval == Approval::AlwaysAsk || (verdict.opinion == Opinion::Ask && by_rule);

@@ -148,8 +148,10 @@ impl Actor {
 
     async fn told(&mut self, command: Command, now: Instant) -> Result<(), ExecError> {
         match command {
-            Command::Prepare { language, confinement } => self.state.prepare(language, confinement),
-            Command::Run(permit) => self.state.run(permit, now)?,
+            Command::Prepare { language, confinement } => {
+                self.state.prepare(language, *confinement);
+            }
+            Command::Run(permit) => self.state.run(*permit, now)?,
             Command::Interrupt => self.state.interrupt(now),
             Command::Answer(typed) => self.state.answer(typed),
             Command::AnswerHost(answer) => self.state.host_answered(answer),

@@ -82,10 +82,10 @@ pub enum Command {
         /// The language.
         language: Language,
         /// The bounds of the run.
-        confinement: Confinement,
+        confinement: Box<Confinement>,
     },
     /// Run this. An [`Event::Prepared`] for its language must have come first.
-    Run(Permit),
+    Run(Box<Permit>),
     /// Interrupt what runs; if it does not heed that, end its kernel.
     Interrupt,
     /// Hand the code what the person typed.

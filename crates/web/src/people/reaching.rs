@@ -217,10 +217,12 @@ impl Service for TeamHub {
         let (hub, caller) = self.at_files(caller, session, ShareKind::Drive)?;
         let begun = hub.receive_file(&caller, session, path, bytes).await;
         let is_guest = self.way(&caller, session).is_some();
-        let begun = begun.map_err(|error| match is_guest {
-            true => without_details(error),
-            false => hub.shared.told(error),
-        });
+        let begun =
+            begun.map_err(
+                |error| {
+                    if is_guest { without_details(error) } else { hub.shared.told(error) }
+                },
+            );
         Ok(begun?.while_allowed(right))
     }
 

@@ -317,7 +317,7 @@ fn outside(source: OutsideText) -> &'static str {
     }
 }
 
-/// What became of code that had been running for long.
+/// How it was settled whether code that had been running for long may continue.
 fn long_run(proposal: &str, seconds: u64, may_continue: bool, by: Grantor) -> Ours {
     let ran = word(proposal) + " had been running for " + time(seconds);
     ran + match (may_continue, by) {

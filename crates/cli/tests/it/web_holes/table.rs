@@ -210,7 +210,7 @@ pub(super) const HOLES: &[Hole] = &[
         tests: &[
             "it/web_overreach::a_folder_whose_name_begins_alike_is_another",
             "it/serving_rights::another_folder_takes_the_right_to_answer",
-            "web/hub/staged::nothing_beside_a_path_is_below_it",
+            "core/pick::nothing_beside_a_path_is_below_it",
         ],
     },
     Hole {

@@ -115,7 +115,7 @@ impl Scene {
             environment: [("PATH".to_owned(), path)].into(),
             ..confinement(Limits::default())
         };
-        runner.tell(Command::Prepare { language, confinement });
+        runner.tell(Command::Prepare { language, confinement: Box::new(confinement) });
         let event = reported.recv().await.unwrap();
         (event, runner)
     }
